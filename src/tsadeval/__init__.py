@@ -1,0 +1,51 @@
+"""tsadeval judges time-series anomaly detectors, and judges the metrics that judge them."""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from tsadeval import errors, metrics
+    from tsadeval.evaluation import evaluate
+    from tsadeval.metrics._cce import CCEBreakdown, cce, cce_breakdown
+    from tsadeval.streaming import StreamingCCE
+
+__version__ = "0.1.0"
+
+# Where each public name lives. Nothing is imported before it is used, so `import tsadeval` stays light.
+_HOMES = {
+    "CCEBreakdown": "tsadeval.metrics._cce",
+    "StreamingCCE": "tsadeval.streaming",
+    "cce": "tsadeval.metrics._cce",
+    "cce_breakdown": "tsadeval.metrics._cce",
+    "errors": "",
+    "evaluate": "tsadeval.evaluation",
+    "metrics": "",
+}
+
+__all__ = [
+    "CCEBreakdown",
+    "StreamingCCE",
+    "cce",
+    "cce_breakdown",
+    "errors",
+    "evaluate",
+    "metrics",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        from tsadeval.core.registry import did_you_mean
+
+        hint = "" if name.startswith("__") else f": {did_you_mean(name, __all__)}"
+        raise AttributeError(f"tsadeval has no {name!r}{hint}")
+    home = _HOMES[name]
+    value = getattr(importlib.import_module(home), name) if home else importlib.import_module(f"tsadeval.{name}")
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted([*__all__, "__version__"])

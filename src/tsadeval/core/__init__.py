@@ -1,0 +1,1 @@
+"""What everything else stands on: inputs, events, metric records, registries, results."""

@@ -1,0 +1,174 @@
+"""One pass over labels (and scores): runs of equal labels, their moments, the extremes.
+
+This pass is the validator too. Inside a run all labels equal the run's first one, so only run starts have to
+be looked at for labels other than 0 and 1; and a score that is not finite makes the run's sum not finite. So
+checked input costs no more than read input.
+"""
+
+import numpy as np
+
+ctypedef fused label_t:
+    unsigned char
+    int
+    long long
+    double
+
+ctypedef fused score_t:
+    float
+    double
+
+cdef enum:
+    # Independent lanes let the compiler use vector instructions without reordering a sum by itself.
+    LANES = 16
+    # Labels and scores of one block fit in the first-level cache: each array comes from memory once.
+    BLOCK = 512
+
+
+cdef struct Moments:
+    double total
+    double squares
+    double low
+    double high
+
+
+cdef Py_ssize_t same_until(const label_t *y, Py_ssize_t i, Py_ssize_t stop, label_t value) noexcept nogil:
+    """First position in [i, stop) whose label differs from value, or stop."""
+    cdef label_t bits
+    cdef int differs
+    cdef Py_ssize_t j
+    while i + LANES <= stop:
+        # Exclusive or, where there is one: baseline vector instructions cannot compare 64-bit integers.
+        if label_t is double:
+            differs = 0
+            for j in range(LANES):
+                differs |= y[i + j] != value
+        else:
+            bits = 0
+            for j in range(LANES):
+                bits |= y[i + j] ^ value
+            differs = bits != 0
+        if differs:
+            break
+        i += LANES
+    while i < stop and y[i] == value:
+        i += 1
+    return i
+
+
+cdef void add_scores(const score_t *s, Py_ssize_t n, double first, Moments *m) noexcept nogil:
+    """Add the moments of s[:n] about `first`, a score of the same run: nothing is lost to a large offset."""
+    cdef double total[LANES]
+    cdef double squares[LANES]
+    cdef double low[LANES]
+    cdef double high[LANES]
+    cdef double value, difference
+    cdef Py_ssize_t i = 0, j
+    for j in range(LANES):
+        total[j] = 0
+        squares[j] = 0
+        low[j] = first
+        high[j] = first
+    while i + LANES <= n:
+        for j in range(LANES):
+            value = s[i + j]
+            difference = value - first
+            total[j] += difference
+            squares[j] += difference * difference
+            low[j] = value if value < low[j] else low[j]
+            high[j] = value if value > high[j] else high[j]
+        i += LANES
+    for j in range(n - i):
+        value = s[i + j]
+        difference = value - first
+        total[j] += difference
+        squares[j] += difference * difference
+        low[j] = value if value < low[j] else low[j]
+        high[j] = value if value > high[j] else high[j]
+    for j in range(1, LANES):
+        total[0] += total[j]
+        squares[0] += squares[j]
+        low[0] = low[j] if low[j] < low[0] else low[0]
+        high[0] = high[j] if high[j] > high[0] else high[0]
+    m.total += total[0]
+    m.squares += squares[0]
+    m.low = low[0] if low[0] < m.low else m.low
+    m.high = high[0] if high[0] > m.high else m.high
+
+
+def grow(array):
+    larger = np.empty(4 * len(array), array.dtype)
+    larger[: len(array)] = array
+    return larger
+
+
+def scan_labels(const label_t[::1] y):
+    """Starts of the runs of equal labels, and the position of the first label other than 0 and 1 (or -1)."""
+    cdef Py_ssize_t n = y.shape[0], i = 0, k = 0
+    cdef label_t value
+    starts = np.empty(256, np.int64)
+    cdef long long[::1] at = starts
+    while i < n:
+        if k == at.shape[0]:
+            starts = grow(starts)
+            at = starts
+        with nogil:
+            while i < n and k < at.shape[0]:
+                value = y[i]
+                if value != 0 and value != 1:
+                    break
+                at[k] = i
+                k += 1
+                i = same_until(&y[0], i, n, value)
+        if i < n and y[i] != 0 and y[i] != 1:
+            return starts[:k], i
+    return starts[:k], -1
+
+
+def scan(const label_t[::1] y, const score_t[::1] s):
+    """Runs of equal labels: starts, lengths, mean (measured from s[0]) and sum of squares about the mean.
+
+    Returns (starts, counts, means, m2, low, high, finite, bad): `finite` is False where a score is not finite,
+    or where finite scores are so large that their sums overflow (the caller tells which); `bad` is the position
+    of the first label other than 0 and 1, or -1.
+    """
+    cdef Py_ssize_t n = y.shape[0], i = 0, k = 0, stop, block
+    cdef label_t value
+    cdef double first, origin = s[0], check = 0
+    cdef Moments m
+    starts, counts = np.empty(256, np.int64), np.empty(256, np.int64)
+    means, m2 = np.empty(256), np.empty(256)
+    cdef long long[::1] at = starts, count = counts
+    cdef double[::1] mean = means, square = m2
+    m.low = origin
+    m.high = origin
+    while i < n:
+        if k == at.shape[0]:
+            starts, counts, means, m2 = grow(starts), grow(counts), grow(means), grow(m2)
+            at, count, mean, square = starts, counts, means, m2
+        with nogil:
+            while i < n and k < at.shape[0]:
+                value = y[i]
+                if value != 0 and value != 1:
+                    break
+                at[k] = i
+                # Sums about the run's own first score: a constant run gets a spread of exactly 0.
+                first = s[i]
+                m.total = 0
+                m.squares = 0
+                while True:
+                    block = i + BLOCK if i + BLOCK < n else n
+                    stop = same_until(&y[0], i, block, value)
+                    add_scores(&s[i], stop - i, first, &m)
+                    i = stop
+                    if stop < block or stop == n:
+                        break
+                count[k] = i - at[k]
+                mean[k] = (first - origin) + m.total / count[k]
+                square[k] = m.squares - m.total * (m.total / count[k])
+                if square[k] < 0:
+                    square[k] = 0
+                check += 0 * m.total + 0 * square[k]  # NaN from here on if either is not finite
+                k += 1
+        if i < n and y[i] != 0 and y[i] != 1:
+            return starts[:k], counts[:k], means[:k], m2[:k], m.low, m.high, check == 0, i
+    return starts[:k], counts[:k], means[:k], m2[:k], m.low, m.high, check == 0, -1

@@ -1,0 +1,72 @@
+"""Events: maximal runs of a label, half-open, sorted and disjoint."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Index = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Events:
+    """Half-open, sorted, disjoint runs `[starts[k], stops[k])` in a series of n points.
+
+    >>> Events.of([0, 1, 1, 0, 1])
+    Events([1, 3), [4, 5); n=5)
+    """
+
+    starts: Index
+    stops: Index
+    n: int
+
+    @classmethod
+    def of(cls, labels: Any) -> Events:
+        """The runs of ones in a sequence of labels."""
+        from tsadeval.core.inputs import label_runs
+
+        return label_runs(labels, "labels").events
+
+    @cached_property
+    def lengths(self) -> Index:
+        """Number of points of each event."""
+        return self.stops - self.starts
+
+    @cached_property
+    def points(self) -> int:
+        """Number of points in all events."""
+        return int(self.lengths.sum())
+
+    def __len__(self) -> int:
+        return len(self.starts)
+
+    def mask(self) -> NDArray[np.bool_]:
+        """True inside the events."""
+        edges = np.zeros(self.n + 1, np.int8)
+        edges[self.starts] = 1
+        edges[self.stops] = -1
+        return np.cumsum(edges[:-1], dtype=np.int8).view(np.bool_)
+
+    def complement(self) -> Events:
+        """The runs between, before and after the events."""
+        borders = np.concatenate(([0], np.column_stack([self.starts, self.stops]).ravel(), [self.n]))
+        starts, stops = borders[::2], borders[1::2]
+        real = starts < stops
+        return Events(starts[real], stops[real], self.n)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Events):
+            return NotImplemented
+        return (
+            self.n == other.n and np.array_equal(self.starts, other.starts) and np.array_equal(self.stops, other.stops)
+        )
+
+    def __repr__(self) -> str:
+        shown = [f"[{a}, {b})" for a, b in zip(self.starts[:6], self.stops[:6], strict=True)]
+        if len(self) > 6:
+            shown.append(f"... {len(self)} in all")
+        return f"Events({', '.join(shown)}; n={self.n})"

@@ -1,0 +1,270 @@
+"""The one validator: labels, scores and predictions become clean arrays, or a clear error.
+
+Nothing below this file checks again. Checking needs no pass of its own: `scan` finds the runs of equal labels,
+their score moments and every bad value while it reads both arrays once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tsadeval.core._scan import scan, scan_labels
+from tsadeval.core.events import Events, Index
+from tsadeval.errors import InvalidInputError
+
+T = TypeVar("T")
+Array = NDArray[Any]
+Floats = NDArray[np.float64]
+Bools = NDArray[np.bool_]
+
+# What the scan reads as it is; any other number type is converted to one of these first.
+_LABEL_TYPES = {np.dtype(t) for t in (np.uint8, np.int32, np.int64, np.float64)}
+_SCORE_TYPES = {np.dtype(t) for t in (np.float32, np.float64)}
+
+
+def _as_array(values: Any, name: str) -> Array:
+    """A one-dimensional, contiguous numeric array of what the caller gave, without copying where possible."""
+    if type(values) is not np.ndarray:
+        if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
+            raise InvalidInputError(
+                f"{name} has {int(np.ma.getmaskarray(values).sum())} masked values: drop or fill those points first"
+            )
+        if hasattr(values, "detach"):  # a torch tensor, maybe still attached to a graph
+            values = values.detach()
+        given = values
+        try:
+            values = np.asarray(values)
+            if values.dtype == object and hasattr(given, "to_numpy"):  # pandas' nullable types
+                values = given.to_numpy(dtype=np.float64, na_value=np.nan)
+        except Exception as error:
+            first_line = str(error).partition("\n")[0]
+            raise InvalidInputError(
+                f"{name} cannot be read as an array ({type(given).__name__}: {first_line}); "
+                "pass a one-dimensional sequence of numbers in CPU memory"
+            ) from error
+    if values.ndim != 1:
+        hint = ""
+        if values.ndim == 0:
+            hint = f" (a single {type(values.item()).__name__})"
+        elif max(values.shape, default=0) == values.size:
+            hint = f"; {name}.ravel() would make it one"
+        raise InvalidInputError(
+            f"{name} must be one-dimensional, one value per time point, but has shape {values.shape}{hint}"
+        )
+    if values.size == 0:
+        raise InvalidInputError(f"{name} is empty: there is nothing to judge")
+    if values.dtype.kind not in "biuf":
+        found = next((v for v in values if not isinstance(v, (int, float, np.number))), values[0])
+        raise InvalidInputError(
+            f"{name} must hold numbers, but has dtype {values.dtype} (found {found!r}); "
+            f"convert it, e.g. with np.asarray({name}, dtype=float)"
+        )
+    return np.ascontiguousarray(values)
+
+
+def _as_labels(values: Any, name: str) -> Array:
+    array = _as_array(values, name)
+    if array.dtype == np.bool_:
+        return array.view(np.uint8)
+    if array.dtype in _LABEL_TYPES:
+        return array
+    # 64 bits hold every smaller type; an unsigned value past the range of int64 turns negative, hence bad.
+    return array.astype(np.float64 if array.dtype.kind == "f" else np.int64)
+
+
+def _as_scores(values: Any, name: str) -> Array:
+    array = _as_array(values, name)
+    return array if array.dtype in _SCORE_TYPES else array.astype(np.float64)
+
+
+def _bad_label(array: Array, at: int, name: str) -> InvalidInputError:
+    wrong = np.unique(array[(array != 0) & (array != 1)])
+    shown = ", ".join(str(v) for v in wrong[:4].tolist()) + (", ..." if len(wrong) > 4 else "")
+    what = "scores or labels of several classes" if len(wrong) > 1 else f"{shown} for one class"
+    return InvalidInputError(
+        f"{name} must be 0 (normal) or 1 (anomalous) everywhere, but is {array[at].item()!r} at position {at} "
+        f"(values other than 0 and 1: {shown}); if these are {what}, turn them into 0/1 first"
+    )
+
+
+def _bad_score(array: Array, name: str) -> InvalidInputError | None:
+    finite = np.isfinite(array)
+    if finite.all():
+        return None
+    at = int(np.argmin(finite))
+    what = "NaN" if np.isnan(array[at]) else "infinite"
+    return InvalidInputError(
+        f"{name} must be finite, but is {what} at position {at} ({int((~finite).sum())} such values in all); "
+        "drop those points from both arrays or give them a number on purpose"
+    )
+
+
+def _same_length(y: Array, other: Array, name: str) -> None:
+    if len(y) != len(other):
+        raise InvalidInputError(
+            f"y_true has {len(y)} points but {name} has {len(other)}; they must belong to the same time points"
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class LabelRuns:
+    """Checked labels as runs: `starts` of all maximal runs of equal labels, whatever the label."""
+
+    labels: Array
+    starts: Index
+    counts: Index
+
+    @property
+    def n(self) -> int:
+        """Number of points."""
+        return len(self.labels)
+
+    @property
+    def first(self) -> int:
+        """Label of the first run; labels alternate from there."""
+        return int(self.labels[0])
+
+    @cached_property
+    def stops(self) -> Index:
+        """One past the last point of every run."""
+        return self.starts + self.counts
+
+    def of(self, label: int) -> Events:
+        """The runs of one label."""
+        offset = 0 if self.first == label else 1
+        return Events(self.starts[offset::2], self.stops[offset::2], self.n)
+
+    @cached_property
+    def events(self) -> Events:
+        """The anomaly events."""
+        return self.of(1)
+
+    @cached_property
+    def mask(self) -> Bools:
+        """The labels as bool, one byte a point."""
+        if self.labels.dtype == np.uint8:
+            return self.labels.view(np.bool_)
+        return np.asarray(self.labels != 0)
+
+    def has(self, label: int) -> bool:
+        """Does any point have this label?"""
+        return len(self.starts) > 1 or self.first == label
+
+
+def label_runs(values: Any, name: str) -> LabelRuns:
+    """Check labels or predictions and find their runs."""
+    array = _as_labels(values, name)
+    starts, bad = scan_labels(array)
+    if bad >= 0:
+        raise _bad_label(array, bad, name)
+    return LabelRuns(array, starts, np.diff(starts, append=len(array)))
+
+
+class _Shared:
+    """Data that several metrics look at: what one of them works out, the others find."""
+
+    def shared(self, key: Hashable, make: Callable[[], T]) -> T:
+        """What `make` gave the first time this key was asked for. The key starts with the family's name."""
+        found: dict[Hashable, Any] = self.__dict__.setdefault("_found", {})
+        if key not in found:
+            found[key] = make()
+        return found[key]  # type: ignore[no-any-return]
+
+
+@dataclass(frozen=True, eq=False)
+class Scoring(_Shared):
+    """Checked labels and scores, and what several metrics need to know about them (computed once, on demand)."""
+
+    truth: LabelRuns
+    raw: Array
+    # Of every run of equal labels: mean score (measured from the first score of all, so that no digit is lost
+    # to a large common offset) and sum of squares about that mean.
+    means: Floats
+    m2: Floats
+    low: float
+    high: float
+
+    @classmethod
+    def of(cls, y_true: Any, y_score: Any) -> Scoring:
+        """Check and scan both arrays, in one pass."""
+        y = _as_labels(y_true, "y_true")
+        s = _as_scores(y_score, "y_score")
+        _same_length(y, s, "y_score")
+        starts, counts, means, m2, low, high, finite, bad = scan(y, s)
+        if bad >= 0:
+            raise _bad_label(y, bad, "y_true")
+        if not finite:
+            error = _bad_score(s, "y_score")
+            if error is not None:
+                raise error
+        return cls(LabelRuns(y, starts, counts), s, means, m2, low, high)
+
+    @property
+    def n(self) -> int:
+        """Number of points."""
+        return len(self.raw)
+
+    @property
+    def events(self) -> Events:
+        """The anomaly events."""
+        return self.truth.events
+
+    @cached_property
+    def scores(self) -> Floats:
+        """The scores as float64."""
+        return np.asarray(self.raw, np.float64)
+
+    @cached_property
+    def sorted(self) -> Floats:
+        """The scores in ascending order."""
+        return np.sort(self.scores)
+
+    @cached_property
+    def order(self) -> Index:
+        """Positions of the points by descending score; the order within equal scores is arbitrary."""
+        return np.argsort(self.scores)[::-1]
+
+    @cached_property
+    def levels(self) -> tuple[Floats, Index]:
+        """All distinct scores v, descending, and for each the number of points that score at least v."""
+        ascending = self.sorted
+        last = np.flatnonzero(ascending[1:] != ascending[:-1])[::-1]
+        first_at_least = np.append(last + 1, 0)
+        return ascending[first_at_least], self.n - first_at_least
+
+
+@dataclass(frozen=True, eq=False)
+class Prediction(_Shared):
+    """Checked labels and binary predictions."""
+
+    truth: LabelRuns
+    alarms: LabelRuns
+
+    @property
+    def predicted(self) -> Events:
+        """The runs of alarms."""
+        return self.alarms.events
+
+    @classmethod
+    def of(cls, y_true: Any, y_pred: Any) -> Prediction:
+        """Check and scan both arrays."""
+        truth = label_runs(y_true, "y_true")
+        alarms = label_runs(y_pred, "y_pred")
+        _same_length(truth.labels, alarms.labels, "y_pred")
+        return cls(truth, alarms)
+
+    @property
+    def n(self) -> int:
+        """Number of points."""
+        return self.truth.n
+
+    @property
+    def events(self) -> Events:
+        """The anomaly events."""
+        return self.truth.events

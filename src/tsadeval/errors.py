@@ -1,0 +1,57 @@
+"""The exceptions and warnings of tsadeval.
+
+TsadevalError
+├── InvalidInputError (ValueError)      labels, scores or predictions that cannot be judged
+│   └── InvalidParameterError           an option out of its range
+├── UnknownNameError (LookupError)      a name no registry knows, with the nearest that it does
+├── MissingExtraError (ImportError)     an optional dependency is not installed
+└── UndefinedError                      raised inside a metric; callers of the public functions never see it
+UndefinedMetricWarning (UserWarning)    what they see instead, with NaN as the value
+"""
+
+from __future__ import annotations
+
+import warnings
+
+__all__ = [
+    "InvalidInputError",
+    "InvalidParameterError",
+    "MissingExtraError",
+    "TsadevalError",
+    "UndefinedError",
+    "UndefinedMetricWarning",
+    "UnknownNameError",
+]
+
+
+class TsadevalError(Exception):
+    """Base of every error that tsadeval raises on purpose."""
+
+
+class InvalidInputError(TsadevalError, ValueError):
+    """Labels, scores or predictions that cannot be judged; the message says what to do."""
+
+
+class InvalidParameterError(InvalidInputError):
+    """An option of a metric (or of anything else) that is out of its range."""
+
+
+class UnknownNameError(TsadevalError, LookupError):
+    """A name that no registry knows."""
+
+
+class MissingExtraError(TsadevalError, ImportError):
+    """An optional dependency is not installed."""
+
+
+class UndefinedError(TsadevalError):
+    """A metric has no meaning on this input. Metric functions turn it into NaN and a warning."""
+
+
+class UndefinedMetricWarning(UserWarning):
+    """The metric has no meaning on this input, so its value is NaN."""
+
+
+def warn_undefined(metric: str, reason: str, *, stacklevel: int = 3) -> None:
+    """Say once, at the caller's line, why a metric is NaN."""
+    warnings.warn(f"{metric} is undefined, so NaN: {reason}", UndefinedMetricWarning, stacklevel=stacklevel)

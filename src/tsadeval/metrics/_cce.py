@@ -1,0 +1,359 @@
+"""CCE, the confidence-consistency evaluation: definition, options and explanation.
+
+An event is a maximal run of equal labels. With scores scaled to [0, 1], an event of mean m and uncertainty U has
+
+    confidence  m - tau (anomalous) or 1 - tau - m (normal),   consistency  exp(-U),   score  their product.
+
+CCE = w_e * mean over anomaly events + (1 - w_e) * mean over normal events
+    + w_g * all anomalous points as one event + (1 - w_g) * all normal points as one event.
+
+The paper's alpha (the weight) and eta are `event_weight` (w_e) and `global_weight` (w_g) here; its alpha and
+beta of the Beta distribution keep their names.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+import tsadeval.metrics._kernels.cce as kernel
+from tsadeval._optional import require
+from tsadeval.core.inputs import Floats, Scoring
+from tsadeval.core.metric import score_metric, takes_scores
+from tsadeval.core.moments import RunMoments
+from tsadeval.core.parameters import Check, Flag, Number, OneOf, Pair
+from tsadeval.core.results import text_table
+from tsadeval.errors import InvalidInputError, InvalidParameterError, warn_undefined
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["CCEBreakdown", "cce", "cce_breakdown"]
+
+CHECKS: dict[str, Check] = {
+    "tau": Number(0, 1),
+    "constrained": Flag(),
+    "event_weight": Number(0, 1),
+    "global_weight": Number(0, 1),
+    "normalize": OneOf(("minmax", "rank", "quantile", None)),
+    "quantiles": Pair(0, 1),
+    "uncertainty": OneOf(("beta", "pointwise", "scaled")),
+    "gamma": Number(0, open_low=True),
+}
+
+_NEEDS_BOTH = "CCE compares the two classes, so y_true needs both normal (0) and anomalous (1) points"
+
+EVENT_COLUMNS = np.dtype(
+    [
+        ("start", np.int64),
+        ("stop", np.int64),
+        ("label", np.int64),
+        ("length", np.int64),
+        ("mean", np.float64),
+        ("variance", np.float64),
+        ("alpha", np.float64),
+        ("beta", np.float64),
+        ("uncertainty", np.float64),
+        ("confidence", np.float64),
+        ("consistency", np.float64),
+        ("score", np.float64),
+        ("share", np.float64),
+        ("lost", np.float64),
+    ]
+)
+
+
+@dataclass(frozen=True)
+class CCEOptions:
+    """The options of CCE, as its batch, explained and streaming forms share them."""
+
+    tau: float = 0.5
+    constrained: bool = False
+    event_weight: float = 0.5
+    global_weight: float = 0.5
+    normalize: str | None = "minmax"
+    quantiles: tuple[float, float] = (0.001, 0.999)
+    uncertainty: str = "beta"
+    gamma: float = 10.0
+
+    @property
+    def formula(self) -> tuple[float, bool, str, float]:
+        """What the kernel needs to judge an event."""
+        return self.tau, self.constrained, self.uncertainty, self.gamma
+
+
+def _ranks(data: Scoring) -> Floats:
+    from scipy.stats import rankdata
+
+    return np.asarray((rankdata(data.scores) - 1) / max(data.n - 1, 1))
+
+
+def _clipped(data: Scoring, quantiles: tuple[float, float]) -> Floats:
+    scores = data.scores
+    # Halves cannot overflow when the extremes of the range of floats are subtracted.
+    low, high = np.quantile(scores / 2, quantiles)
+    if low == high:
+        return np.full(data.n, 0.5)
+    return np.asarray((np.clip(scores / 2, low, high) - low) / (high - low))
+
+
+def event_moments(options: CCEOptions, data: Scoring) -> RunMoments:
+    """The runs of checked data, normalised first where that needs all scores at once."""
+    if options.normalize == "rank":
+        data = Scoring.of(data.truth.labels, _ranks(data))
+    elif options.normalize == "quantile":
+        data = Scoring.of(data.truth.labels, _clipped(data, options.quantiles))
+    elif options.normalize is None and (data.low < 0 or data.high > 1):
+        raise InvalidInputError(
+            f"y_score must lie in [0, 1] when normalize=None, but ranges from {data.low:g} to {data.high:g}; "
+            'pass probabilities, or use normalize="minmax"'
+        )
+    return RunMoments.of(data)
+
+
+def _unit_moments(options: CCEOptions, runs: RunMoments) -> tuple[Floats, Floats]:
+    return runs.rescaled() if options.normalize == "minmax" else runs.unscaled()
+
+
+class _Parts(NamedTuple):
+    """One class: mean score of its events; score, mean and variance of all its points as one event."""
+
+    event: float
+    global_: float
+    mean: float
+    variance: float
+
+
+def _parts(options: CCEOptions, runs: RunMoments, moments: tuple[Floats, Floats]) -> tuple[_Parts, _Parts]:
+    normal, anomaly = kernel.parts(runs.counts, *moments, runs.first_label, *options.formula)
+    return _Parts(*normal), _Parts(*anomaly)
+
+
+def _combine(options: CCEOptions, normal: _Parts, anomaly: _Parts) -> tuple[float, float]:
+    return (
+        options.event_weight * anomaly.event + (1 - options.event_weight) * normal.event,
+        options.global_weight * anomaly.global_ + (1 - options.global_weight) * normal.global_,
+    )
+
+
+def score_of(options: CCEOptions, runs: RunMoments) -> float:
+    """CCE of scanned (or streamed) runs; NaN where a class is missing."""
+    return sum(_combine(options, *_parts(options, runs, _unit_moments(options, runs))))
+
+
+@score_metric(
+    label="CCE",
+    range=(-1.0, 1.0),
+    summary="Confidence times consistency of the scores in every event, at event level and globally.",
+    undefined="y_true lacks one of the two classes",
+    references=("Zhong et al., CCE: Confidence-Consistency Evaluation for Time Series Anomaly Detection",),
+    checks=CHECKS,
+    properties={"affine", "mirror", "symmetric"},
+    needs={"anomaly", "normal"},
+    sets={"paper"},
+)
+def cce(
+    data: Scoring,
+    *,
+    tau: float = 0.5,
+    constrained: bool = False,
+    event_weight: float = 0.5,
+    global_weight: float = 0.5,
+    normalize: str | None = "minmax",
+    quantiles: tuple[float, float] = (0.001, 0.999),
+    uncertainty: str = "beta",
+    gamma: float = 10.0,
+) -> float:
+    """Confidence-consistency evaluation of anomaly scores.
+
+    A perfect detector gets 1, its inverse -1, and scores that know nothing about 0 (for `tau=0.5`; in general
+    the range is [-2 tau, 2 (1 - tau)], and [0, 2 (1 - tau)] when constrained).
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        0 for normal and 1 for anomalous points.
+    y_score : array-like of shape (n,)
+        Finite scores, higher for more anomalous.
+    tau : float, default=0.5
+        Confidence threshold: an anomaly event is rewarded for a mean score above tau, a normal one for a
+        mean below 1 - tau.
+    constrained : bool, default=False
+        Clip negative confidences at 0, as the paper's definition does. All published numbers are without.
+    event_weight, global_weight : float, default=0.5
+        Weight of anomaly against normal events, at event level and globally.
+    normalize : {"minmax", "rank", "quantile", None}, default="minmax"
+        How scores become numbers in [0, 1]. "minmax" is the paper's, and one outlier squashes all other
+        scores; "quantile" clips at two quantiles first; "rank" uses average ranks, so that only the order
+        of scores matters; None takes scores that are probabilities already.
+    quantiles : pair of float, default=(0.001, 0.999)
+        Where to clip with `normalize="quantile"`. Keep the upper one above 1 minus the share of anomalies.
+    uncertainty : {"beta", "pointwise", "scaled"}, default="beta"
+        "beta" is the paper's text (the variance of the event's scores); "pointwise" is what its tables were
+        made with; "scaled" is what its five-model table was made with. See the errata page.
+    gamma : float, default=10.0
+        The scale of "pointwise" and "scaled".
+
+    Returns
+    -------
+    float
+        NaN, with an `UndefinedMetricWarning`, where y_true has one class only.
+
+    Examples
+    --------
+    >>> import tsadeval as te
+    >>> y_true = [0, 0, 0, 1, 1, 0, 0, 1, 0]
+    >>> te.cce(y_true, y_true)
+    1.0
+    >>> round(te.cce(y_true, [0.1, 0.2, 0.1, 0.9, 0.7, 0.3, 0.1, 0.2, 0.1]), 6)
+    0.490885
+    """
+    # fmt: off
+    options = CCEOptions(tau, constrained, event_weight, global_weight, normalize, quantiles, uncertainty, gamma)
+    # fmt: on
+    return score_of(options, event_moments(options, data))
+
+
+@takes_scores(CHECKS)
+def cce_breakdown(
+    data: Scoring,
+    *,
+    tau: float = 0.5,
+    constrained: bool = False,
+    event_weight: float = 0.5,
+    global_weight: float = 0.5,
+    normalize: str | None = "minmax",
+    quantiles: tuple[float, float] = (0.001, 0.999),
+    uncertainty: str = "beta",
+    gamma: float = 10.0,
+) -> CCEBreakdown:
+    """CCE explained: its parts, and a table with a row per event. Options as for `cce`.
+
+    Examples
+    --------
+    >>> import tsadeval as te
+    >>> b = te.cce_breakdown([0, 0, 0, 1, 1, 0, 0, 1, 0], [0.1, 0.2, 0.1, 0.9, 0.7, 0.3, 0.1, 0.2, 0.1])
+    >>> round(b.score, 6)
+    0.490885
+    >>> worst = b.worst(1)[0]
+    >>> int(worst["start"]), int(worst["stop"]), int(worst["label"]), round(float(worst["mean"]), 3)
+    (7, 8, 1, 0.125)
+    """
+    # fmt: off
+    options = CCEOptions(tau, constrained, event_weight, global_weight, normalize, quantiles, uncertainty, gamma)
+    # fmt: on
+    return explain(options, event_moments(options, data), stacklevel=5)
+
+
+def explain(options: CCEOptions, runs: RunMoments, *, stacklevel: int = 3) -> CCEBreakdown:
+    """The whole explanation of the CCE of scanned (or streamed) runs."""
+    moments = _unit_moments(options, runs)
+    normal, anomaly = _parts(options, runs, moments)
+    event, global_ = _combine(options, normal, anomaly)
+    score = event + global_
+    if math.isnan(score):
+        warn_undefined("cce", _NEEDS_BOTH, stacklevel=stacklevel)
+    table = np.zeros(len(runs.counts), EVENT_COLUMNS)
+    table["stop"] = np.cumsum(runs.counts)
+    table["start"] = table["stop"] - runs.counts
+    table["length"] = runs.counts
+    table["label"] = runs.labels()
+    table["mean"], table["variance"] = moments
+    judged = kernel.judge_events(*moments, runs.first_label, *options.formula)
+    table["alpha"], table["beta"], table["uncertainty"], table["confidence"], table["score"] = judged
+    table["consistency"] = np.exp(-table["uncertainty"])
+    table["share"] = table["lost"] = math.nan
+    if not math.isnan(score):
+        for label, part in ((0, normal), (1, anomaly)):
+            of_class = table["label"] == label
+            table["share"][of_class], table["lost"][of_class] = _shares(options, part, table[of_class], label)
+    return CCEBreakdown(
+        score=score,
+        event=event,
+        global_=global_,
+        anomaly_event=anomaly.event,
+        normal_event=normal.event,
+        anomaly_global=anomaly.global_,
+        normal_global=normal.global_,
+        events=table,
+        options=options,
+    )
+
+
+def _shares(options: CCEOptions, part: _Parts, events: NDArray[Any], label: int) -> tuple[Floats, Floats]:
+    """What each event of a class adds to CCE, and what it could have added beyond that.
+
+    At event level an event counts for its score over the number of events. The pooled event's confidence is
+    the mean over points, so there each event counts for its points; the consistency is common to all.
+    """
+    event_weight, global_weight = options.event_weight, options.global_weight
+    if label == 0:
+        event_weight, global_weight = 1 - event_weight, 1 - global_weight
+    of_events = event_weight / len(events)
+    of_points = global_weight * events["length"] / events["length"].sum()
+    confidence = events["mean"] - options.tau if label == 1 else 1 - options.tau - events["mean"]
+    pooled = part.mean - options.tau if label == 1 else 1 - options.tau - part.mean
+    # Clipping, where it applies, leaves nothing of the pooled event to share out.
+    consistency = part.global_ / pooled if pooled != 0 else 0.0
+    share = of_events * events["score"] + of_points * confidence * consistency
+    return share, (of_events + of_points) * (1 - options.tau) - share
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class CCEBreakdown:
+    """CCE and where it comes from.
+
+    Attributes
+    ----------
+    score, event, global_ : float
+        CCE and its two halves: `score == event + global_`.
+    anomaly_event, normal_event : float
+        Mean score over the anomaly events and over the normal ones.
+    anomaly_global, normal_global : float
+        Score of all anomalous points as one event, and of all normal points.
+    events : numpy structured array
+        A row per event: start, stop, label, length; mean and variance of its scaled scores; alpha and beta
+        of its Beta distribution; uncertainty, confidence, consistency and score; `share`, what it adds to
+        CCE (the shares add up to the score); `lost`, what it would add besides if it were perfect.
+    """
+
+    score: float
+    event: float
+    global_: float
+    anomaly_event: float
+    normal_event: float
+    anomaly_global: float
+    normal_global: float
+    events: NDArray[Any]
+    options: CCEOptions
+
+    def worst(self, n: int | None = None, *, label: int | None = None) -> NDArray[Any]:
+        """The events that cost the score most, worst first: all or n of them, of both classes or of one."""
+        if label not in (None, 0, 1):
+            raise InvalidParameterError(f"worst: label must be 0, 1 or None, but is {label!r}")
+        events = self.events if label is None else self.events[self.events["label"] == label]
+        return events[np.argsort(-events["lost"], kind="stable")][:n]
+
+    def to_frame(self, *, worst_first: bool = False) -> pd.DataFrame:
+        """The table of events as a pandas DataFrame."""
+        pandas = require("pandas", extra="all")
+        return pandas.DataFrame(self.worst() if worst_first else self.events)  # type: ignore[no-any-return]
+
+    def __repr__(self) -> str:
+        counts = [int((self.events["label"] == label).sum()) for label in (1, 0)]
+        parts: list[list[Any]] = [
+            ["", f"anomaly ({counts[0]})", f"normal ({counts[1]})", "weighted"],
+            ["event", self.anomaly_event, self.normal_event, self.event],
+            ["global", self.anomaly_global, self.normal_global, self.global_],
+        ]
+        columns = ["start", "stop", "label", "mean", "confidence", "consistency", "score", "share", "lost"]
+        worst = self.worst(5)
+        rows = [columns] + [[row[c].item() for c in columns] for row in worst]
+        return (
+            f"CCE {self.score:.4f}\n\n{text_table(parts)}\n\n"
+            f"the {len(worst)} of {len(self.events)} events that cost most\n\n{text_table(rows)}"
+        )

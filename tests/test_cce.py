@@ -1,0 +1,49 @@
+"""CCE against its definition."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import tsadeval as te
+from naive.cce import cce as naive_cce
+from strategies import labels, scorings
+
+OPTIONS = st.fixed_dictionaries(
+    {},
+    optional={
+        "tau": st.sampled_from([0.0, 0.1, 0.5, 0.9, 1.0]),
+        "constrained": st.booleans(),
+        "event_weight": st.sampled_from([0.0, 0.3, 1.0]),
+        "global_weight": st.sampled_from([0.0, 0.7, 1.0]),
+        "normalize": st.sampled_from(["minmax", "rank", "quantile"]),
+        "quantiles": st.sampled_from([(0.0, 1.0), (0.1, 0.9), (0.001, 0.999)]),
+        "uncertainty": st.sampled_from(["beta", "pointwise", "scaled"]),
+        "gamma": st.sampled_from([0.5, 10.0, 100.0]),
+    },
+)
+
+
+@settings(max_examples=2000)
+@given(scorings(), OPTIONS)
+def test_equals_the_definition(data, options):
+    y, s = data
+    assert te.cce(y, s, **options) == pytest.approx(naive_cce(y, s, **options), abs=1e-12)
+
+
+@settings(max_examples=1000)
+@given(scorings(), st.sampled_from([-1e6, 1e6, 1.0]), st.sampled_from([1e-6, 1e-3, 1e6]))
+def test_equals_the_definition_far_from_zero_and_in_narrow_ranges(data, offset, width):
+    y, s = data
+    s = offset + width * s
+    assert te.cce(y, s) == pytest.approx(naive_cce(y, s), abs=1e-12)
+
+
+@settings(max_examples=1000)
+@given(st.data())
+def test_equals_the_definition_for_any_finite_scores(data):
+    y = data.draw(labels(both=True, max_size=12))
+    finite = st.floats(allow_nan=False, allow_infinity=False)
+    s = data.draw(st.lists(finite, min_size=len(y), max_size=len(y)))
+    for uncertainty in ("beta", "pointwise", "scaled"):
+        expected = naive_cce(y, s, uncertainty=uncertainty)
+        assert te.cce(y, s, uncertainty=uncertainty) == pytest.approx(expected, abs=1e-12)

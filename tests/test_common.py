@@ -1,0 +1,241 @@
+"""What holds for every metric of the registry. A new record is tested here without another line."""
+
+import math
+import warnings
+from decimal import Decimal
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import tsadeval as te
+from strategies import labels, predictions, scorings
+from tsadeval.core.metric import METRICS, PROPERTIES, parse_metric
+from tsadeval.errors import InvalidInputError, UndefinedMetricWarning
+
+EVERY = [pytest.param(m, id=m.name) for m in METRICS.values()]
+every_metric = pytest.mark.parametrize("metric", EVERY)
+
+Y = np.array([0, 0, 1, 1, 1, 0, 0, 0, 1, 0, 0, 0, 1, 1, 0, 0, 0, 0, 0, 0])
+S = np.array([2, 1, 7, 9, 8, 3, 1, 0, 2, 1, 6, 1, 9, 4, 2, 1, 0, 1, 1, 2]) / 8  # exact in float32 too
+P = (S > 0.45).astype(np.int64)
+
+
+def second(metric):
+    return S if metric.kind == "scores" else P
+
+
+def value_of(metric, y, other):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UndefinedMetricWarning)
+        return metric(y, other)
+
+
+@every_metric
+def test_record_is_complete(metric):
+    assert metric.name.isidentifier()
+    assert metric.name == metric.name.lower()
+    assert metric.label
+    assert metric.summary.endswith(".")
+    assert "\n" not in metric.summary
+    assert metric.undefined
+    assert metric.references
+    assert metric.range[0] < metric.range[1]
+    assert metric.properties <= set(PROPERTIES)
+    assert getattr(te.metrics, metric.name) is metric.function
+    assert metric.function.__doc__
+    assert "Examples" in metric.function.__doc__
+
+
+@every_metric
+def test_prints_and_parses_back(metric):
+    assert str(parse_metric(str(metric))) == metric.name
+    bound = metric.with_options(**metric.parameters)
+    assert parse_metric(str(bound)) == bound
+    assert hash(parse_metric(str(bound))) == hash(bound)
+
+
+@every_metric
+def test_value_on_a_plain_case(metric):
+    value = metric(Y, second(metric))
+    assert isinstance(value, float)
+    assert metric.range[0] <= value <= metric.range[1]
+
+
+@every_metric
+@pytest.mark.parametrize(
+    "convert",
+    [
+        pytest.param(lambda a: a.tolist(), id="list"),
+        pytest.param(lambda a: tuple(a.tolist()), id="tuple"),
+        pytest.param(lambda a: a.astype(np.float32), id="float32"),
+        pytest.param(lambda a: a.astype(np.float16), id="float16"),
+        pytest.param(lambda a: a.astype(">f8"), id="big endian"),
+        pytest.param(lambda a: np.repeat(a, 2)[::2], id="strided"),
+        pytest.param(lambda a: pd.Series(a, index=np.arange(len(a))[::-1]), id="pandas"),
+        pytest.param(lambda a: pd.Series(a.astype(float)).astype("Float64"), id="pandas nullable"),
+        pytest.param(lambda a: pl.Series(a), id="polars"),
+        pytest.param(lambda a: np.ma.masked_array(a), id="masked, nothing masked"),
+    ],
+)
+def test_same_number_from_any_container(metric, convert):
+    expected = metric(Y, second(metric).astype(np.float64))
+    assert metric(convert(Y), convert(second(metric))) == expected
+
+
+@every_metric
+@pytest.mark.parametrize("dtype", [bool, np.int8, np.uint8, np.int16, np.int32, np.uint32, np.int64, np.uint64, float])
+def test_same_number_from_any_label_type(metric, dtype):
+    other = P.astype(dtype) if metric.kind == "predictions" else S
+    assert metric(Y.astype(dtype), other) == metric(Y, second(metric))
+
+
+@every_metric
+def test_integer_scores_are_scores(metric):
+    if metric.kind == "scores":
+        assert metric(Y, (S * 8).astype(np.int64)) == metric(Y, S * 8)
+
+
+@every_metric
+def test_torch_tensors_are_fine(metric):
+    torch = pytest.importorskip("torch", reason="torch is an extra")
+    other = torch.tensor(second(metric), dtype=torch.float64, requires_grad=True)
+    assert metric(torch.tensor(Y), other) == metric(Y, second(metric))
+
+
+@every_metric
+def test_inputs_are_not_modified(metric):
+    y, other = Y.copy(), second(metric).copy()
+    y.flags.writeable = other.flags.writeable = False
+    metric(y, other)
+    assert (y == Y).all()
+    assert (other == second(metric)).all()
+
+
+BAD = [
+    pytest.param(Y, np.where(np.arange(20) == 3, np.nan, S), "NaN", id="NaN"),
+    pytest.param(Y, np.where(np.arange(20) == 3, np.inf, S), "infinite|other than 0", id="inf"),
+    pytest.param(Y, np.where(np.arange(20) == 19, -np.inf, S), "infinite|other than 0", id="-inf at the end"),
+    pytest.param(Y, S[:-1], "20 points .* 19", id="lengths"),
+    pytest.param([], [], "empty", id="empty"),
+    pytest.param(Y.reshape(-1, 1), S, r"y_true .*\(20, 1\).*ravel", id="2-D labels"),
+    pytest.param(Y, S.reshape(4, 5), r"\(4, 5\)", id="2-D"),
+    pytest.param(1, 0.5, "one-dimensional.*int", id="scalars"),
+    pytest.param(2 * Y, S, "y_true .*2 at position 2", id="labels 0 2"),
+    pytest.param(Y - 1, S, "y_true .*-1", id="labels -1 0"),
+    pytest.param(Y * 0.5, S, "y_true .*0.5", id="labels 0 0.5"),
+    pytest.param(np.where(Y == 1, np.nan, 0.0), S, "y_true .*nan", id="NaN labels"),
+    pytest.param(np.array([2**63], np.uint64), [0.5], "y_true", id="huge unsigned label"),
+    pytest.param([str(v) for v in Y], S, "y_true .*numbers.*'0'", id="string labels"),
+    pytest.param(Y, [str(v) for v in S], "numbers", id="strings"),
+    pytest.param([None, *Y[1:]], S, "y_true .*None", id="None in labels"),
+    pytest.param(Y, [None, *S[1:]], "None", id="None in scores"),
+    pytest.param(None, S, "y_true", id="None for labels"),
+    pytest.param(Y, None, "y_score|y_pred", id="None for scores"),
+    pytest.param(Y, S + 1j, "numbers", id="complex"),
+    pytest.param(Y, [Decimal(1)] * 20, "numbers", id="decimals"),
+    pytest.param(Y, np.array(["2020-01-01"] * 20, "datetime64[D]"), "numbers", id="dates"),
+    pytest.param(Y, [[1, 2], [3]], "cannot be read", id="ragged"),
+    pytest.param(Y, (v for v in S), "one-dimensional", id="generator"),
+    pytest.param(Y, {"a": 1}, "one-dimensional", id="dict"),
+    pytest.param(Y, np.ma.masked_array(S, mask=Y), "5|6|masked", id="masked"),
+    pytest.param(Y, pd.Series([1.0] * 19 + [pd.NA], dtype="Float64"), "NaN|nan", id="pandas NA"),
+    pytest.param(Y, pd.DataFrame({"a": S}), r"\(20, 1\)", id="DataFrame"),
+]
+
+
+@every_metric
+@pytest.mark.parametrize(("y", "other", "message"), BAD)
+def test_bad_input_is_a_clear_error(metric, y, other, message):
+    with pytest.raises(InvalidInputError, match=message) as caught:
+        metric(y, other)
+    assert isinstance(caught.value, ValueError)
+    assert "\n" not in str(caught.value)
+
+
+@every_metric
+def test_predictions_must_be_binary(metric):
+    if metric.kind == "predictions":
+        with pytest.raises(InvalidInputError, match=r"y_pred .*0 \(normal\) or 1"):
+            metric(Y, S)
+
+
+@every_metric
+def test_parameters_refuse_bad_values(metric):
+    for name, check in metric.checks.items():
+        assert check.accepts(metric.parameters[name]), f"default of {name}"
+        for bad in check.bad():
+            with pytest.raises(InvalidInputError, match=name):
+                metric.function(Y, second(metric), **{name: bad})
+            with pytest.raises(InvalidInputError, match=name):
+                metric.with_options(**{name: bad})
+
+
+@every_metric
+def test_unknown_options_are_refused(metric):
+    with pytest.raises(TypeError, match="no option 'widnow'"):
+        metric.function(Y, second(metric), widnow=3)
+    with pytest.raises(InvalidInputError, match="no option 'widnow'"):
+        metric.with_options(widnow=3)
+
+
+@every_metric
+@pytest.mark.parametrize("constant", [0, 1])
+def test_one_class_is_a_number_or_nan_with_one_warning(metric, constant):
+    other = np.full(20, constant) if metric.kind == "predictions" else S
+    for y in (np.zeros(20, int), np.ones(20, int)):
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            value = metric.function(y, other)
+        assert math.isnan(value) == (len(caught) == 1)
+        for warning in caught:
+            assert warning.category is UndefinedMetricWarning
+            assert warning.filename == __file__
+            assert metric.name in str(warning.message)
+
+
+@every_metric
+@settings(max_examples=100)
+@given(data=st.data())
+def test_stays_in_range_on_anything(metric, data):
+    y, other = data.draw(
+        scorings(min_size=1, both=False) if metric.kind == "scores" else predictions(min_size=1, both=False)
+    )
+    value = value_of(metric, y, other)
+    assert math.isnan(value) or metric.range[0] - 1e-12 <= value <= metric.range[1] + 1e-12
+
+
+def transformed(claim, y, s):
+    """Labels and scores changed in a way that, by the claim, does not matter."""
+    return {
+        "affine": lambda: (y, 3.0 * s - 7.0),
+        "monotone": lambda: (y, np.exp(2 * s)),
+        "mirror": lambda: (y[::-1], s[::-1]),
+        "symmetric": lambda: (1 - y, 1 - s),
+    }[claim]()
+
+
+@every_metric
+@settings(max_examples=100)
+@given(data=st.data())
+def test_claims_hold(metric, data):
+    y, other = data.draw(scorings() if metric.kind == "scores" else predictions())
+    expected = value_of(metric, y, other)
+    for claim in metric.properties:
+        assert value_of(metric, *transformed(claim, y, other)) == pytest.approx(expected, abs=1e-9, nan_ok=True)
+
+
+@every_metric
+@settings(max_examples=50)
+@given(data=st.data())
+def test_evaluate_gives_the_same_number(metric, data):
+    y = data.draw(labels())
+    s = np.random.default_rng(data.draw(st.integers(0, 999))).random(len(y))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UndefinedMetricWarning)
+        found = te.evaluate(y, s, metric, threshold="fixed(0.5)")[metric.name]
+        expected = metric(y, s if metric.kind == "scores" else (s > 0.5).astype(int))
+    assert found == pytest.approx(expected, nan_ok=True, abs=1e-12)
