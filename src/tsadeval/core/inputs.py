@@ -85,7 +85,7 @@ def _as_scores(values: Any, name: str) -> Array:
 
 def _bad_label(array: Array, at: int, name: str) -> InvalidInputError:
     wrong = np.unique(array[(array != 0) & (array != 1)])
-    shown = ", ".join(str(v) for v in wrong[:4].tolist()) + (", ..." if len(wrong) > 4 else "")
+    shown = ", ".join(f"{v:.6g}" for v in wrong[:4].tolist()) + (", ..." if len(wrong) > 4 else "")
     what = "scores or labels of several classes" if len(wrong) > 1 else f"{shown} for one class"
     return InvalidInputError(
         f"{name} must be 0 (normal) or 1 (anomalous) everywhere, but is {array[at].item()!r} at position {at} "

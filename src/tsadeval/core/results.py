@@ -54,7 +54,7 @@ def latex_table(rows: Sequence[Sequence[Any]], digits: int = 4) -> str:
     return "\n".join([*body, r"\end{tabular}"])
 
 
-def _plain(value: Any) -> Any:
+def plain(value: Any) -> Any:
     """JSON has no NaN and no infinities: null says "no number" in every reader."""
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
@@ -106,7 +106,7 @@ class Result(Mapping[str, float]):
 
     def to_json(self, *, indent: int | None = 2) -> str:
         """All columns as JSON; a value that is not a number is null."""
-        return json.dumps([{k: _plain(v) for k, v in row.items()} for row in self.rows], indent=indent)
+        return json.dumps([{k: plain(v) for k, v in row.items()} for row in self.rows], indent=indent)
 
     def __repr__(self) -> str:
         return text_table(self.table())

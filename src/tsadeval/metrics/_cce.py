@@ -246,7 +246,7 @@ def cce_breakdown(
     # fmt: off
     options = CCEOptions(tau, constrained, event_weight, global_weight, normalize, quantiles, uncertainty, gamma)
     # fmt: on
-    return explain(options, event_moments(options, data), stacklevel=5)
+    return explain(options, event_moments(options, data), stacklevel=6)
 
 
 def explain(options: CCEOptions, runs: RunMoments, *, stacklevel: int = 3) -> CCEBreakdown:

@@ -1,0 +1,29 @@
+"""The verbs, put together."""
+
+from __future__ import annotations
+
+from tsadeval._optional import require
+
+typer = require("typer", extra="all")
+require("rich", extra="all")
+
+from tsadeval.cli import metrics, score  # noqa: E402 - only once the extra is known to be there
+
+app = typer.Typer(
+    help="Judge time-series anomaly detectors, and the metrics that judge them.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+app.command("score")(score.score)
+app.command("metrics")(metrics.metrics)
+
+
+@app.callback(invoke_without_command=True)  # type: ignore[untyped-decorator]
+def _top(version: bool = typer.Option(False, "--version", help="Print the version and stop.", is_eager=True)) -> None:
+    import tsadeval
+
+    if version:
+        typer.echo(f"tsadeval {tsadeval.__version__}")
+        raise typer.Exit()

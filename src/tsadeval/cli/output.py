@@ -1,0 +1,34 @@
+"""Tables for people and for machines."""
+
+from __future__ import annotations
+
+import csv
+import enum
+import io
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from tsadeval.core.results import latex_table, plain, text_table
+
+
+class Format(str, enum.Enum):
+    """How to print a table."""
+
+    table = "table"
+    csv = "csv"
+    json = "json"
+    latex = "latex"
+
+
+def render(format: Format, head: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:  # noqa: A002
+    """A table in the wanted form; csv and json keep all digits, and leave empty what is not a number."""
+    if format is Format.json:
+        return json.dumps([{k: plain(v) for k, v in zip(head, row, strict=True)} for row in rows], indent=2)
+    if format is Format.csv:
+        text = io.StringIO()
+        writer = csv.writer(text, lineterminator="\n")
+        writer.writerow(head)
+        writer.writerows([["" if plain(v) is None else v for v in row] for row in rows])
+        return text.getvalue().rstrip("\n")
+    return (latex_table if format is Format.latex else text_table)([list(head), *rows])

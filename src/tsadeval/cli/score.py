@@ -1,0 +1,63 @@
+"""`tsadeval score`: metrics of score files."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from tsadeval.cli.output import Format, render
+from tsadeval.core.results import Result
+from tsadeval.errors import InvalidInputError
+from tsadeval.evaluation import evaluate, select_metrics
+from tsadeval.scorefiles import read_scores
+from tsadeval.thresholds import Threshold, parse_threshold
+
+
+def score(
+    files: Annotated[list[Path], typer.Argument(help="csv, parquet, npy or npz files with labels and scores.")],
+    label: Annotated[str, typer.Option(help="Column or array of the labels (0 or 1).")] = "label",
+    score: Annotated[
+        list[str] | None, typer.Option(help="Column or array of the scores; repeat it for several detectors.")
+    ] = None,
+    metrics: Annotated[
+        list[str] | None, typer.Option(help='Metrics and sets (paper, all), e.g. "cce,cce(tau=0.4)". Repeatable.')
+    ] = None,
+    threshold: Annotated[
+        str, typer.Option(help="How scores become predictions: quantile(p) or fixed(value).")
+    ] = "quantile(0.95)",
+    format: Annotated[Format, typer.Option(help="How to print the table.")] = Format.table,  # noqa: A002
+) -> None:
+    """Judge the scores in one or more files: a row per file and score column, a column per metric."""
+    # Commas inside parentheses belong to a metric's own options.
+    wanted = [name.strip() for text in metrics or ["all"] for name in re.split(r",(?![^(]*\))", text)]
+    chosen = select_metrics(wanted)
+    rule = parse_threshold(threshold)
+    names = [str(m) for m in chosen]
+    rows: list[list[Any]] = []
+    for file in files:
+        for column, y_true, y_score in read_scores(file, label, score or ["score"]):
+            result = _judge(f"{file}, {column}", y_true, y_score, chosen, rule)
+            rows.append([str(file), column, *(result[name] for name in names)])
+    if format is Format.table and len(rows) == 1:
+        # One scoring reads better downwards.
+        typer.echo(f"{rows[0][0]}, {rows[0][1]}; alarms where the score is above {rule}\n")
+        typer.echo(render(format, ["metric", "value"], list(zip(names, rows[0][2:], strict=True))))
+    else:
+        typer.echo(render(format, ["file", "score", *names], rows))
+
+
+def _judge(where: str, y_true: Any, y_score: Any, metrics: Any, rule: Threshold) -> Result:
+    """Evaluate, and say in every complaint which file and column it is about."""
+    try:
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            return evaluate(y_true, y_score, metrics, threshold=rule)
+    except InvalidInputError as error:
+        raise InvalidInputError(f"{where}: {error}") from None
+    finally:
+        for warning in caught:
+            typer.echo(f"tsadeval: {where}: {warning.message}", err=True)

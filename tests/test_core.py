@@ -1,0 +1,261 @@
+"""Events, inputs, registry, parameters, thresholds, results and the package's face."""
+
+import importlib
+import json
+import math
+import pkgutil
+import subprocess
+import sys
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+
+import tsadeval as te
+from naive.events import events, runs
+from strategies import labels
+from tsadeval._optional import require
+from tsadeval.core.events import Events
+from tsadeval.core.inputs import Scoring
+from tsadeval.core.metric import METRICS, f_beta, parse_call, parse_metric, score_metric
+from tsadeval.core.parameters import Flag, Number, OneOf, Pair
+from tsadeval.core.registry import Registry
+from tsadeval.core.results import Result, latex_table, text_table
+from tsadeval.errors import (
+    InvalidInputError,
+    InvalidParameterError,
+    MissingExtraError,
+    TsadevalError,
+    UndefinedMetricWarning,
+    UnknownNameError,
+)
+from tsadeval.thresholds import fixed, parse_threshold, quantile
+
+Y = [0, 0, 1, 1, 0, 1]
+S = [0.1, 0.2, 0.9, 0.7, 0.3, 0.6]
+
+
+@given(labels(min_size=1))
+def test_events_are_the_runs(y):
+    found = Events.of(y)
+    assert list(zip(found.starts, found.stops, strict=True)) == events(y)
+    assert (found.n, len(found), found.points) == (len(y), len(events(y)), y.sum())
+    assert (found.mask() == (y == 1)).all()
+    other = found.complement()
+    assert list(zip(other.starts, other.stops, strict=True)) == events(y, 0)
+    assert other.complement() == found
+    assert (found == other) is False
+    assert found != "events"
+
+
+@given(labels(min_size=1, max_size=3000))
+def test_scan_agrees_with_the_slow_one_beyond_its_blocks(y):
+    long = np.repeat(y, 57)
+    s = np.random.default_rng(0).normal(size=len(long))
+    data = Scoring.of(long, s)
+    for (start, stop, _), mean, m2 in zip(runs(long), data.means, data.m2, strict=True):
+        assert mean + s[0] == pytest.approx(s[start:stop].mean(), abs=1e-12)
+        assert m2 == pytest.approx(((s[start:stop] - s[start:stop].mean()) ** 2).sum(), rel=1e-9, abs=1e-9)
+    assert (data.low, data.high) == (s.min(), s.max())
+    values, counts = data.levels
+    assert list(values) == sorted(set(s), reverse=True)
+    assert list(counts) == [(s >= v).sum() for v in values]
+    assert (np.diff(s[data.order]) <= 0).all()
+
+
+def test_bad_values_are_found_wherever_they_stand():
+    for n in (1, 15, 16, 17, 511, 512, 513, 2000):
+        for at in {0, n // 2, n - 1}:
+            y, s = np.arange(n) % 2, np.zeros(n)
+            s[at] = np.inf
+            with pytest.raises(InvalidInputError, match=f"infinite at position {at} "):
+                Scoring.of(y, s)
+            y = np.zeros(n, np.int64)
+            y[at] = 7
+            with pytest.raises(InvalidInputError, match=f"7 at position {at} "):
+                Scoring.of(y, np.zeros(n))
+
+
+def test_many_runs_outgrow_the_first_buffers():
+    y = np.arange(5000) % 2
+    assert len(Events.of(y)) == 2500
+    assert te.cce(y, y) == 1.0
+
+
+def test_import_is_light():
+    code = (
+        "import sys, tsadeval; print(sorted({m.partition('.')[0] for m in sys.modules} - set(sys.stdlib_module_names)))"
+    )
+    out = subprocess.run([sys.executable, "-I", "-c", code], capture_output=True, text=True, check=True).stdout
+    heavy = {"scipy", "pandas", "polars", "matplotlib", "torch", "sklearn", "joblib", "pyarrow", "typer", "rich"}
+    assert not heavy & set(json.loads(out.replace("'", '"')))
+
+
+def test_a_metric_needs_numpy_only():
+    code = "import sys, tsadeval; tsadeval.cce([0, 1], [0, 1]); print('scipy' in sys.modules, 'pandas' in sys.modules)"
+    out = subprocess.run([sys.executable, "-I", "-c", code], capture_output=True, text=True, check=True).stdout
+    assert out.split() == ["False", "False"]
+
+
+def test_public_names():
+    assert te.__all__ == sorted(te.__all__)
+    assert set(dir(te)) == {*te.__all__, "__version__"}
+    for name in te.__all__:
+        assert getattr(te, name) is not None
+    assert te.__version__ == importlib.metadata.version("tsadeval")
+    with pytest.raises(AttributeError, match="did you mean cce"):
+        te.cec  # noqa: B018
+    with pytest.raises(AttributeError, match="did you mean cce"):
+        te.metrics.ccee  # noqa: B018
+    assert "cce" in dir(te.metrics)
+
+
+def test_every_module_has_a_docstring():
+    for module in pkgutil.walk_packages(te.__path__, "tsadeval."):
+        if module.name != "tsadeval.metrics._kernels":
+            assert importlib.import_module(module.name).__doc__, module.name
+
+
+def test_registry_helps():
+    registry = Registry("thing")
+    registry.add("alpha", 1)
+    assert registry["alpha"] == registry.get("alpha") == 1
+    assert ("alpha" in registry, "beta" in registry, registry.get("beta"), len(registry)) == (True, False, None, 1)
+    assert "1 things: alpha" in repr(registry)
+    with pytest.raises(UnknownNameError, match="unknown thing 'alfa': did you mean alpha"):
+        registry["alfa"]
+    with pytest.raises(UnknownNameError, match="known are: alpha"):
+        registry["zzz"]
+    with pytest.raises(ValueError, match="already a thing named 'alpha'"):
+        registry.add("alpha", 2)
+
+
+def test_a_record_must_check_every_option():
+    with pytest.raises(TypeError, match="options"):
+
+        @score_metric(label="x", range=(0, 1), summary="x.", undefined="x", references=("x",))
+        def unchecked(data, *, option=1):
+            return 0.0
+
+
+@pytest.mark.parametrize("text", ["cce(", "cce(1)", "cce(tau=a.b)", "cce(**x)", "cce.tau", "", "1", "cce(tau=f(1))"])
+def test_texts_that_are_no_metric(text):
+    with pytest.raises(InvalidParameterError, match="cannot read"):
+        parse_metric(text)
+
+
+def test_metric_texts():
+    assert str(parse_metric("cce(gamma=5, tau=0.4)")) == "cce(tau=0.4, gamma=5)"
+    assert parse_metric("cce(uncertainty=pointwise)") == parse_metric("cce(uncertainty='pointwise')")
+    assert parse_metric("cce(normalize=None)").bound == (("normalize", None),)
+    assert parse_call("f(a, 1, b=[1, 2])") == ("f", ["a", 1], {"b": [1, 2]})
+    with pytest.raises(InvalidParameterError, match="no option 'tua': did you mean tau"):
+        parse_metric("cce(tua=1)")
+    with pytest.raises(UnknownNameError, match="did you mean"):
+        parse_metric("ccee(tau=1)")
+
+
+def test_parameter_records_describe_themselves():
+    assert str(Number(0, 1)) == "a number of at least 0 and at most 1"
+    assert str(Number(0, open_low=True)) == "a number above 0"
+    assert str(Number(high=3, integer=True, none=True)) == "a whole number of at most 3 or None"
+    assert str(OneOf(("a", None))) == "one of 'a', None"
+    assert str(Pair(0, 1)) == "two increasing numbers between 0 and 1"
+    assert str(Flag()) == "True or False"
+    assert Number(none=True).accepts(None)
+    assert Number(0, 1).accepts(np.float32(0.5))
+    assert Number(integer=True).accepts(np.int8(3))
+    with pytest.raises(InvalidParameterError, match="cce: tau must be a number of at least 0 and at most 1, but is 2"):
+        te.cce(Y, S, tau=2)
+
+
+def test_f_of_nothing_found_is_zero():
+    assert f_beta(math.nan, 0.0) == 0.0
+    assert f_beta(0.5, 0.5, 2.0) == 0.5
+
+
+def test_missing_extra_says_what_to_install():
+    with pytest.raises(MissingExtraError, match=r"no_such_module.*pip install 'tsadeval\[all\]'") as caught:
+        require("no_such_module", extra="all")
+    assert isinstance(caught.value, ImportError)
+    assert isinstance(caught.value, TsadevalError)
+
+
+def test_thresholds_print_and_parse():
+    for rule in (fixed(0.3), quantile(0.95)):
+        assert parse_threshold(str(rule)) == rule
+        assert parse_threshold(rule) is rule
+    data = Scoring.of(Y, S)
+    assert list(fixed(0.3).alarms(data)) == [s > 0.3 for s in S]
+    assert list(quantile(0.5).alarms(data)) == [s > np.quantile(S, 0.5) for s in S]
+    for bad in ("quantile(2)", "quantile", "fixed(a)", "fixed(1, 2)", 0.5, "fixed(nan)"):
+        with pytest.raises(InvalidInputError):
+            parse_threshold(bad)
+    with pytest.raises(UnknownNameError, match="did you mean quantile"):
+        parse_threshold("quantil(0.5)")
+
+
+def test_evaluate_takes_names_records_functions_and_sets():
+    def mean_gap(y_true, y_score):
+        y_score[:] -= 0.0  # a guest may write to its arrays
+        return y_score[y_true == 1].mean() - y_score[y_true == 0].mean()
+
+    result = te.evaluate(Y, S, ["cce", "cce(tau=0.4)", METRICS["cce"], te.cce, mean_gap])
+    assert list(result) == ["cce", "cce(tau=0.4)", "cce", "cce", "mean_gap"]
+    assert result["cce"] == te.cce(Y, S)
+    assert result["mean_gap"] == pytest.approx(0.5333333)
+    assert te.evaluate(Y, S, mean_gap)["mean_gap"] == result["mean_gap"]
+    assert "cce" in te.evaluate(Y, S, "paper")
+    assert set(te.evaluate(Y, S)) == set(METRICS)
+
+
+def test_evaluate_refuses_what_it_cannot_use():
+    with pytest.raises(UnknownNameError, match="unknown metric or set 'papers': did you mean paper"):
+        te.evaluate(Y, S, "papers")
+    with pytest.raises(InvalidInputError, match="one is 3"):
+        te.evaluate(Y, S, [3])
+    with pytest.raises(InvalidInputError, match="empty"):
+        te.evaluate(Y, S, [])
+    with pytest.raises(InvalidInputError, match="must return one number, but returned 'high'"):
+        te.evaluate(Y, S, lambda y, s: "high")
+    with pytest.raises(InvalidInputError, match="y_score must be finite"):
+        te.evaluate(Y, [math.nan] * 6)
+
+
+def test_evaluate_says_once_why_a_value_is_nan():
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        result = te.evaluate([0] * 6, S, ["cce"])
+    assert [w.category for w in caught] == [UndefinedMetricWarning]
+    assert caught[0].filename == __file__
+    assert math.isnan(result["cce"])
+    assert result.rows[0]["status"] == "undefined"
+    assert "no anomalous point" in result.rows[0]["message"]
+    assert json.loads(result.to_json())[0]["value"] is None
+
+
+def test_result_views():
+    result = te.evaluate(Y, S, ["cce", "cce(tau=0.4)"])
+    assert isinstance(result, Result)
+    assert dict(result) == {name: result[name] for name in result}
+    assert (len(result), "cce" in result, "auc" in result, result.get("auc")) == (2, True, False, None)
+    with pytest.raises(UnknownNameError, match="no metric 'ccc' in this result: did you mean"):
+        result["ccc"]
+    frame = result.to_frame()
+    assert isinstance(frame, pd.DataFrame)
+    assert list(frame["metric"]) == list(result)
+    assert list(frame["value"]) == list(result.values())
+    assert [row["value"] for row in json.loads(result.to_json())] == list(result.values())
+    assert repr(result).splitlines()[0].split() == ["metric", "value"]
+    assert f"{result['cce']:.4f}" in repr(result)
+    assert r"\toprule" in result.to_latex()
+    assert f"{result['cce']:.2f} " in result.to_latex(digits=2)
+
+
+def test_tables_align_and_escape():
+    rows = [["name", "n"], ["a_b & c", 1.0], ["x", math.nan]]
+    assert text_table(rows).splitlines() == ["name          n", "-------  ------", "a_b & c  1.0000", "x           nan"]
+    assert r"a\_b \& c & 1.0000 \\" in latex_table(rows)
+    assert text_table([["only head"]]).splitlines() == ["only head", "---------"]
