@@ -107,7 +107,7 @@ def test_a_bad_chunk_adds_nothing():
     before = stream.compute()
     with pytest.raises(InvalidInputError, match="NaN at position 1"):
         stream.update([0, 1], [0.5, math.nan])
-    with pytest.raises(InvalidInputError, match="empty|points"):
+    with pytest.raises(InvalidInputError, match=r"empty|points"):
         stream.update([], [0.5])
     assert (stream.n, stream.compute()) == (2, before)
 

@@ -54,9 +54,8 @@ def read_scores(path: Path, label: str, scores: list[str]) -> Iterator[tuple[str
     """Yield (score column, labels, scores) of a file, or say clearly what is wrong with it."""
     path = Path(path)
     if path.suffix not in READERS:
-        raise InvalidInputError(
-            f"{path}: cannot read {path.suffix or 'a file without suffix'}; use {', '.join(READERS)}"
-        )
+        kind = path.suffix or "a file without suffix"
+        raise InvalidInputError(f"{path}: cannot read {kind}; use {', '.join(READERS)}")
     if not path.is_file():
         raise InvalidInputError(f"{path}: no such file")
     try:
