@@ -210,11 +210,14 @@ def test_stays_in_range_on_anything(metric, data):
 
 def transformed(claim, y, s):
     """Labels and scores changed in a way that, by the claim, does not matter."""
+    order = np.random.default_rng(len(y)).permutation(len(y))
     return {
         "affine": lambda: (y, 3.0 * s - 7.0),
         "monotone": lambda: (y, np.exp(2 * s)),
         "mirror": lambda: (y[::-1], s[::-1]),
         "symmetric": lambda: (1 - y, 1 - s),
+        "exchangeable": lambda: (y[order], s[order]),
+        "separable": lambda: (np.concatenate([[0], y, [0]]), np.concatenate([[0], s, [0]])),
     }[claim]()
 
 

@@ -31,7 +31,7 @@ from tsadeval.errors import (
     UndefinedMetricWarning,
     UnknownNameError,
 )
-from tsadeval.thresholds import fixed, parse_threshold, quantile
+from tsadeval.thresholds import best, fixed, parse_threshold, quantile
 
 Y = [0, 0, 1, 1, 0, 1]
 S = [0.1, 0.2, 0.9, 0.7, 0.3, 0.6]
@@ -185,13 +185,15 @@ def test_missing_extra_says_what_to_install():
 
 
 def test_thresholds_print_and_parse():
-    for rule in (fixed(0.3), quantile(0.95)):
+    for rule in (fixed(0.3), quantile(0.95), best()):
         assert parse_threshold(str(rule)) == rule
         assert parse_threshold(rule) is rule
     data = Scoring.of(Y, S)
-    assert list(fixed(0.3).alarms(data)) == [s > 0.3 for s in S]
-    assert list(quantile(0.5).alarms(data)) == [s > np.quantile(S, 0.5) for s in S]
-    for bad in ("quantile(2)", "quantile", "fixed(a)", "fixed(1, 2)", 0.5, "fixed(nan)"):
+    for rule, level in ((fixed(0.3), 0.3), (quantile(0.5), np.quantile(S, 0.5))):
+        prediction, how = rule.predict(data, METRICS["f1"])
+        assert list(prediction.alarms.mask) == [s > level for s in S]
+        assert how == str(rule)
+    for bad in ("quantile(2)", "quantile", "fixed(a)", "fixed(1, 2)", "best(1)", 0.5, "fixed('nan')"):
         with pytest.raises(InvalidInputError):
             parse_threshold(bad)
     with pytest.raises(UnknownNameError, match="did you mean quantile"):

@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from tsadeval import errors, metrics
+    from tsadeval.aggregation import evaluate_many
     from tsadeval.evaluation import evaluate
     from tsadeval.metrics._cce import CCEBreakdown, cce, cce_breakdown
     from tsadeval.streaming import StreamingCCE
+    from tsadeval.thresholds import best_threshold
 
 __version__ = "0.1.0"
 
@@ -17,20 +19,24 @@ __version__ = "0.1.0"
 _HOMES = {
     "CCEBreakdown": "tsadeval.metrics._cce",
     "StreamingCCE": "tsadeval.streaming",
+    "best_threshold": "tsadeval.thresholds",
     "cce": "tsadeval.metrics._cce",
     "cce_breakdown": "tsadeval.metrics._cce",
     "errors": "",
     "evaluate": "tsadeval.evaluation",
+    "evaluate_many": "tsadeval.aggregation",
     "metrics": "",
 }
 
 __all__ = [
     "CCEBreakdown",
     "StreamingCCE",
+    "best_threshold",
     "cce",
     "cce_breakdown",
     "errors",
     "evaluate",
+    "evaluate_many",
     "metrics",
 ]
 

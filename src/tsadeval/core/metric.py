@@ -32,6 +32,8 @@ PROPERTIES = {
     "monotone": "a strictly increasing transform of the scores changes nothing",
     "mirror": "reversing time changes nothing",
     "symmetric": "exchanging the classes and negating the scores changes nothing",
+    "exchangeable": "the order of the points does not matter",
+    "separable": "a normal point without alarm, put in front or behind, changes nothing",
 }
 
 
@@ -100,6 +102,8 @@ class Metric:
     # For metrics of predictions: (data, options) -> (v, value), the best value over all alarms `score >= v`
     # with v a distinct score; of several best the largest v. None where only a grid of thresholds is searched.
     best: Callable[..., tuple[float, float]] | None = field(default=None, repr=False, compare=False)
+    # data, options -> the expected value once the scores are shuffled, where there is a formula for it.
+    chance: Callable[..., float] | None = field(default=None, repr=False, compare=False)
     bound: tuple[tuple[str, Any], ...] = ()
 
     def with_options(self, **options: Any) -> Metric:
@@ -130,9 +134,9 @@ class Metric:
 def _outcome(
     compute: Callable[..., float], needs: frozenset[str], data: Scoring | Prediction, options: dict[str, Any]
 ) -> tuple[float, str | None]:
-    for need in needs:
-        if not _NEEDS[need][0](data):
-            return math.nan, _NEEDS[need][1]
+    reason = missing(needs, data)
+    if reason is not None:
+        return math.nan, reason
     try:
         return float(compute(data, **options)), None
     except UndefinedError as reason:
@@ -145,6 +149,11 @@ _NEEDS: dict[str, tuple[Callable[[Any], bool], str]] = {
     "normal": (lambda data: data.truth.has(0), "y_true has no normal point (no 0)"),
     "alarm": (lambda data: data.alarms.has(1), "y_pred has no alarm (no 1)"),
 }
+
+
+def missing(needs: frozenset[str], data: Scoring | Prediction) -> str | None:
+    """What the data lacks of a metric's needs, in words; None where it lacks nothing."""
+    return next((words for need, (met, words) in _NEEDS.items() if need in needs and not met(data)), None)
 
 
 def _parameters(function: Callable[..., Any]) -> dict[str, Any]:
@@ -226,6 +235,7 @@ class _Description:
     sets: frozenset[str] | set[str] = frozenset()
     direction: Literal["higher", "lower"] = "higher"
     best: Callable[..., tuple[float, float]] | None = None
+    chance: Callable[..., float] | None = None
 
 
 def score_metric(
@@ -281,6 +291,7 @@ def _registering(kind: Kind, data_type: Any, second: str, about: _Description) -
                 sets=frozenset(about.sets),
                 direction=about.direction,
                 best=about.best,
+                chance=about.chance,
             ),
         )
         return face
