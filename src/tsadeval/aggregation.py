@@ -153,7 +153,7 @@ class _Pool:
 
     def add(self, metric: Metric, scoring: Scoring, rule: Threshold) -> None:
         if metric.kind == "predictions":
-            other = rule.predict(scoring, metric)[0].alarms.mask
+            other: Any = rule.predict(scoring, metric)[0].alarms.mask
             if "separable" in metric.properties:
                 self.labels.append(np.zeros(1, np.bool_))
                 self.others.append(np.zeros(1, np.bool_))
