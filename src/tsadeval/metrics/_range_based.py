@@ -12,6 +12,7 @@ cardinality factor (gamma): 1 for "one", 1/m for "reciprocal" where m ranges of 
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 
@@ -28,6 +29,7 @@ _BIASES = ("flat", "front", "middle", "back")
 _REFERENCES = ("Tatbul et al., Precision and Recall for Time Series, NeurIPS 2018",)
 _NO_ANOMALY = "y_true has no anomalous point (no 1)"
 _NO_ALARM = "y_pred has no alarm (no 1)"
+# Below so many points an index fits in four bytes.
 _SHORT_INDICES = 2**31
 
 # Of one side, and of both together.
@@ -64,7 +66,7 @@ def _best(
 ) -> tuple[float, float, float]:
     """The best threshold for an objective, and precision and recall there."""
     # Half the bytes are half the cache misses, which are what this sweep spends its time on.
-    room = np.empty((data.n, 2), np.int32 if data.n < _SHORT_INDICES else np.int64)
+    room = np.empty(2 * data.n, np.int32 if data.n < _SHORT_INDICES else np.int64)
     threshold, precision, recall = kernel.best_threshold(
         data.scores,
         data.order,
@@ -82,10 +84,10 @@ def _best(
     return threshold, precision, recall
 
 
-def _best_f(data: Scoring, *, beta: float = 1.0, **options: float | str | None) -> tuple[float, float]:
+def _best_f(data: Scoring, *, beta: float = 1.0, **options: Any) -> tuple[float, float]:
     if len(data.events) == 0:
         raise UndefinedError(_NO_ANOMALY)
-    threshold, precision, recall = _best(data, "f", beta=beta, **options)  # type: ignore[arg-type]
+    threshold, precision, recall = _best(data, "f", beta=beta, **options)
     return threshold, f_beta(precision, recall, beta)
 
 

@@ -37,7 +37,7 @@ cdef struct Sum:
     double low
 
 
-cdef void add(Sum *total, double value) noexcept nogil:
+cdef inline void add(Sum *total, double value) noexcept nogil:
     """Add without loss: the two doubles hold about 106 bits."""
     cdef double first, part, low
     if value == 0:
@@ -57,7 +57,7 @@ cdef Rule rule_of(double alpha, str bias, bint reciprocal):
     return rule
 
 
-cdef long long first_weights(long long t, long long length, int bias) noexcept nogil:
+cdef inline long long first_weights(long long t, long long length, int bias) noexcept nogil:
     """Sum of the weights of the first t positions of a range."""
     if bias == FLAT:
         return t
@@ -69,7 +69,7 @@ cdef long long first_weights(long long t, long long length, int bias) noexcept n
     return (length + 1) // 2 * (length // 2 + 1) - (length - t) * (length - t + 1) // 2
 
 
-cdef double reward(long long weight, long long length, long long overlapping, Rule rule) noexcept nogil:
+cdef inline double reward(long long weight, long long length, long long overlapping, Rule rule) noexcept nogil:
     """What a range earns whose overlaps, with `overlapping` ranges of the other side, weigh so much."""
     cdef double share
     if overlapping == 0:
@@ -118,50 +118,62 @@ cdef struct Truth:
     const long long *sums
 
 
-cdef void labelled_before(
-    Truth truth, long long x, long long events, long long *count, long long *total
-) noexcept nogil:
-    """Number and position sum of the labelled points before x, where `events` have begun by then."""
-    cdef long long points, start
-    count[0] = 0
-    total[0] = 0
-    if events:
-        start = truth.starts[events - 1]
-        points = min(x, truth.stops[events - 1]) - start
-        count[0] = truth.counts[events - 1] + points
-        total[0] = truth.sums[events - 1] + points * start + points * (points - 1) // 2
+cdef struct Labelled:
+    long long count
+    long long positions
 
 
-cdef double run_reward(
-    Truth truth, const index_t[:, ::1] at, Py_ssize_t first, Py_ssize_t last, Rule rule
+cdef inline Labelled labelled_before(const Truth *truth, long long x, long long events) noexcept nogil:
+    """Number and sum of positions of the labelled points before x, by when `events` have begun."""
+    cdef long long start, points
+    if events == 0:
+        return Labelled(0, 0)
+    start = truth.starts[events - 1]
+    points = min(x, truth.stops[events - 1]) - start
+    return Labelled(
+        truth.counts[events - 1] + points, truth.sums[events - 1] + points * start + points * (points - 1) // 2
+    )
+
+
+cdef inline double run_reward(
+    const Truth *truth, const index_t *at, Py_ssize_t first, Py_ssize_t last, Rule rule
 ) noexcept nogil:
     """What the predicted run of the points first..last earns."""
-    cdef long long length = last - first + 1, overlapping, back, half, weight
-    cdef long long count_a, count_b, count_m, sum_a, sum_b, sum_m
-    overlapping = at[last, 1] - at[first, 1]
-    if at[first, 1] and first < truth.stops[at[first, 1] - 1]:
+    cdef long long begun = at[2 * first + 1], overlapping = at[2 * last + 1] - begun, weight
+    cdef Py_ssize_t turn
+    cdef Labelled before, until, middle
+    if begun and first < truth.stops[begun - 1]:
         overlapping += 1
     if overlapping == 0:
         return 0
-    labelled_before(truth, first, at[first, 1], &count_a, &sum_a)
-    labelled_before(truth, last + 1, at[last, 1], &count_b, &sum_b)
-    # Position t of a point x is x - first + 1, so a sum of t follows from a sum of x and a count.
+    before = labelled_before(truth, first, begun)
+    until = labelled_before(truth, last + 1, at[2 * last + 1])
     if rule.bias == FLAT:
-        weight = count_b - count_a
-    elif rule.bias == BACK:
-        weight = (sum_b - sum_a) - (first - 1) * (count_b - count_a)
-    elif rule.bias == FRONT:
-        weight = (last + 1) * (count_b - count_a) - (sum_b - sum_a)
-    else:
-        half = first + length // 2
-        labelled_before(truth, half, at[half, 1], &count_m, &sum_m)
-        back = (sum_m - sum_a) - (first - 1) * (count_m - count_a)
-        weight = back + (last + 1) * (count_b - count_m) - (sum_b - sum_m)
-    return reward(weight, length, overlapping, rule)
+        return reward(until.count - before.count, last - first + 1, overlapping, rule)
+    # A point x weighs x - (first - 1) up to the turn, then (last + 1) - x: sums of these need a count and a sum of x.
+    middle = before
+    if rule.bias == BACK:
+        middle = until
+    elif rule.bias == MIDDLE:
+        turn = first + (last - first + 1) // 2
+        middle = labelled_before(truth, turn, at[2 * turn + 1])
+    weight = (middle.positions - before.positions) - (first - 1) * (middle.count - before.count)
+    weight += (last + 1) * (until.count - middle.count) - (until.positions - middle.positions)
+    return reward(weight, last - first + 1, overlapping, rule)
+
+
+cdef inline double aim_value(int aim, double precision, double recall, double beta) noexcept nogil:
+    if aim == PRECISION:
+        return precision
+    if aim == RECALL:
+        return recall
+    if precision == 0 or recall == 0:
+        return 0
+    return (1 + beta * beta) * precision * recall / (beta * beta * precision + recall)
 
 
 def best_threshold(
-    const double[::1] scores, const long long[:] order, index_t[:, ::1] at,
+    const double[::1] scores, const long long[:] order, index_t[::1] room,
     const long long[::1] starts, const long long[::1] stops,
     double recall_alpha, str recall_bias, double precision_alpha, str precision_bias, bint reciprocal,
     double beta, str objective,
@@ -169,15 +181,15 @@ def best_threshold(
     """(v, precision, recall) of the best alarms `score >= v`, over all distinct scores v; the largest v of several.
 
     `order` lists the points by descending score. They are marked one by one; a marked point joins the runs on
-    its two sides. `at` is room for two numbers a point: the other end of the run that the point is an end of
-    (-1 while not marked), and the number of events that have begun by then.
+    its two sides. `room` holds two numbers a point, side by side: the other end of the run that the point is an
+    end of (-1 while not marked), and the number of events that have begun by then.
     """
     cdef Rule of_event = rule_of(recall_alpha, recall_bias, reciprocal)
     cdef Rule of_run = rule_of(precision_alpha, precision_bias, reciprocal)
     cdef int aim = OBJECTIVES[objective]
     cdef Py_ssize_t n = scores.shape[0], events = starts.shape[0], i, x, first, last, k
     cdef long long start = 0, length = 0, runs = 0
-    cdef double precision, recall, value, square = beta * beta
+    cdef double precision, recall, value
     cdef double best = -1, best_score = 0, best_precision = 0, best_recall = 0
     cdef Sum run_rewards = Sum(0, 0), event_rewards = Sum(0, 0)
     lengths = np.subtract(stops, starts)
@@ -188,6 +200,7 @@ def best_threshold(
     # Per event: weight of its marked points, number of marked runs in it, and the reward for these.
     cdef long long[::1] weight = np.zeros(events, np.int64), pieces = np.zeros(events, np.int64)
     cdef double[::1] earned = np.zeros(events)
+    cdef index_t *at = &room[0]
     cdef Truth truth
     if events:
         truth = Truth(&starts[0], &stops[0], &counts[0], &sums[0])
@@ -196,39 +209,38 @@ def best_threshold(
         for x in range(n):
             while k < events and starts[k] <= x:
                 k += 1
-            at[x, 0] = -1
-            at[x, 1] = <index_t> k
+            at[2 * x] = -1
+            at[2 * x + 1] = <index_t> k
         for i in range(n):
             x = order[i]
             first = x
             last = x
             runs += 1
-            k = at[x, 1] - 1
+            k = at[2 * x + 1] - 1
             if k >= 0 and x >= stops[k]:
                 k = -1
             if k >= 0:
                 start = starts[k]
                 length = stops[k] - start
-                weight[k] += (
-                    first_weights(x - start + 1, length, of_event.bias) - first_weights(x - start, length, of_event.bias)
-                )
+                weight[k] += first_weights(x - start + 1, length, of_event.bias)
+                weight[k] -= first_weights(x - start, length, of_event.bias)
                 pieces[k] += 1
-            if x > 0 and at[x - 1, 0] >= 0:
-                first = at[x - 1, 0]
+            if x > 0 and at[2 * (x - 1)] >= 0:
+                first = at[2 * (x - 1)]
                 runs -= 1
-                add(&run_rewards, -run_reward(truth, at, first, x - 1, of_run))
+                add(&run_rewards, -run_reward(&truth, at, first, x - 1, of_run))
                 if k >= 0 and x > start:
                     pieces[k] -= 1
-            if x + 1 < n and at[x + 1, 0] >= 0:
-                last = at[x + 1, 0]
+            if x + 1 < n and at[2 * (x + 1)] >= 0:
+                last = at[2 * (x + 1)]
                 runs -= 1
-                add(&run_rewards, -run_reward(truth, at, x + 1, last, of_run))
+                add(&run_rewards, -run_reward(&truth, at, x + 1, last, of_run))
                 if k >= 0 and x + 1 < stops[k]:
                     pieces[k] -= 1
-            at[x, 0] = <index_t> x
-            at[first, 0] = <index_t> last
-            at[last, 0] = <index_t> first
-            add(&run_rewards, run_reward(truth, at, first, last, of_run))
+            at[2 * x] = <index_t> x
+            at[2 * first] = <index_t> last
+            at[2 * last] = <index_t> first
+            add(&run_rewards, run_reward(&truth, at, first, last, of_run))
             if k >= 0:
                 add(&event_rewards, -earned[k])
                 earned[k] = reward(weight[k], length, pieces[k], of_event)
@@ -237,14 +249,7 @@ def best_threshold(
                 continue
             precision = run_rewards.high / runs
             recall = event_rewards.high / events if events else 0
-            if aim == PRECISION:
-                value = precision
-            elif aim == RECALL:
-                value = recall
-            elif precision == 0 or recall == 0:
-                value = 0
-            else:
-                value = (1 + square) * precision * recall / (square * precision + recall)
+            value = aim_value(aim, precision, recall, beta)
             if value > best:
                 best = value
                 best_score = scores[x]
