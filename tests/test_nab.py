@@ -1,6 +1,8 @@
 """The NAB score against its definition and against published scores."""
 
+import json
 import math
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,6 +13,8 @@ import tsadeval as te
 from naive.nab import nab_score as naive_nab_score
 from strategies import predictions
 
+# What NAB published for its own detectors; see golden/make_nab.py.
+PUBLISHED = json.loads((Path(__file__).parent / "golden" / "nab.json").read_text())
 PROFILES = ["standard", "reward_low_fp", "reward_low_fn"]
 
 
@@ -81,3 +85,16 @@ def test_blocks_of_a_long_series_add_up(seed):
     only_found = te.metrics.nab_score(y, p & (y == 1))
     expected = only_found - 100 * 0.11 * total / (2 * len(events))
     assert te.metrics.nab_score(y, p) == pytest.approx(expected, abs=1e-9)
+
+
+@pytest.mark.parametrize("case", PUBLISHED, ids=lambda case: case["name"])
+def test_equals_the_published_score(case):
+    y, p = np.zeros(case["n"], int), np.zeros(case["n"], int)
+    for start, stop in case["windows"]:
+        y[start:stop] = 1
+    p[case["alarms"]] = 1
+    found = te.metrics.nab_score(y, p, profile=case["profile"], probation=0.15)
+    # Published per file are sums; NAB scales the sum over its whole corpus, by the same rule.
+    miss = {"standard": 1, "reward_low_fp": 1, "reward_low_fn": 2}[case["profile"]]
+    windows = len(case["windows"])
+    assert found == pytest.approx(100 * (case["score"] + miss * windows) / ((1 + miss) * windows), abs=1e-9)
