@@ -1,6 +1,8 @@
 """Event F, composite F, detection delay and false alarms against their definitions."""
 
+import json
 import math
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,6 +16,8 @@ from tsadeval.core.inputs import Scoring
 from tsadeval.core.metric import METRICS
 from tsadeval.errors import UndefinedError, UndefinedMetricWarning
 
+# What other packages give; see golden/make_event_level.py.
+PEERS = json.loads((Path(__file__).parent / "golden" / "event_level.json").read_text())
 VARIANTS = ["runs", "segments", "discounted"]
 variants = st.sampled_from(VARIANTS)
 betas = st.sampled_from([1.0, 0.5, 2.0])
@@ -161,3 +165,11 @@ def test_long_series_do_not_overflow(variant):
     s = np.tile([0.0, 1.0, 0.0, 0.5], n // 4)
     at, value = METRICS["event_f1"].best(Scoring.of(y, s), variant=variant)
     assert (at, value) == (0.5, 1.0)
+
+
+@pytest.mark.parametrize("case", PEERS, ids=lambda case: f"{case['y']}-{case['p']}")
+def test_equals_other_packages(case):
+    y, p = ([int(c) for c in case[name]] for name in "yp")
+    assert te.metrics.event(y, p, variant="discounted") == pytest.approx(case["dtaianomaly"], abs=1e-12)
+    if y[-1] == 0:  # otherwise TSB-AD loses the last point of the last event
+        assert te.metrics.composite_f1(y, p) == pytest.approx(case["TSB-AD"], abs=1e-12)

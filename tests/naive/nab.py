@@ -12,8 +12,8 @@ WEIGHTS = {  # of a detection, a false alarm and a miss
 
 
 def scaled_sigmoid(position):
-    """+0.987 at the left edge of a window (-1), 0 just past its right edge, -1 from three widths on."""
-    return -1.0 if position >= 3 else 2 / (1 + math.exp(5 * position)) - 1
+    """+0.987 at the left edge of a window (-1), 0 just past its right edge, -1 beyond three widths."""
+    return -1.0 if position > 3 else 2 / (1 + math.exp(5 * position)) - 1
 
 
 def nab_score(y, p, profile="standard", probation=0.0):
@@ -35,7 +35,7 @@ def nab_score(y, p, profile="standard", probation=0.0):
     for i in range(len(y)):
         if p[i] and not y[i] and i >= skipped:
             before = [w for w in windows if w[1] <= i]
-            position = 3.0
+            position = math.inf
             if before:
                 start, stop = before[-1]
                 position = (i - (stop - 1)) / max(stop - start - 1, 1)

@@ -6,7 +6,7 @@ The windows of NAB are the events of y_true here. With A_TP, A_FP, A_FN the weig
     missed window:                                                        - A_FN
     every predicted normal point, x points after the last point of the
     previous window, whose length is L:                                   - A_FP * tanh(2.5 x / (L - 1))
-    the same from x = 3 (L - 1) on, or before the first window:           - A_FP
+    the same where x > 3 (L - 1), or before the first window:             - A_FP
 
 NAB writes tanh(2.5 p) as the scaled sigmoid 2 / (1 + exp(-5 p)) - 1. The sum is scaled so that a detector that
 finds each window at its first point, without a false alarm, gets 100, and one that never raises an alarm 0.
@@ -51,7 +51,7 @@ def _false_alarm_cost(data: Prediction, begin: int) -> float:
         previous = np.searchsorted(events.stops, at, side="right") - 1
         after = previous >= 0
         position = (at[after] - events.stops[previous[after]] + 1) / widths[previous[after]]
-        near = position < 3
+        near = position <= 3
         total += len(at) - np.count_nonzero(near) + float(np.tanh(2.5 * position[near]).sum())
     return total
 
