@@ -135,6 +135,12 @@ def test_an_alarm_run_over_two_events_finds_both():
     assert te.metrics.event(y, p) == (1, 1, 1)
 
 
+def test_predicting_everything_pays_unless_discounted():
+    y, p = [0, 1, 1, 0, 0, 0, 1, 0], [1] * 8
+    values = [te.metrics.event_f1(y, p, variant=variant) for variant in VARIANTS]
+    assert values == [1, 1, 0]
+
+
 def test_runs_beside_an_event_do_not_touch_it():
     assert te.metrics.event_f1([0, 0, 1, 1, 0], [0, 1, 0, 0, 1]) == 0
     assert te.metrics.false_alarms([0, 0, 1, 1, 0], [0, 1, 0, 0, 1]) == 400

@@ -144,7 +144,9 @@ def _steps(scores: Floats, starting: Any) -> tuple[Floats, Floats]:
     """
     peaks = starting.copy()
     peaks[:-1] &= ~starting[1:]
-    return scores[peaks], scores[:-1][starting[1:] & ~starting[:-1]]
+    valleys = starting[1:] & ~starting[:-1]
+    # Positions first: picking by a mask without long runs is four times slower.
+    return scores[np.flatnonzero(peaks)], scores[np.flatnonzero(valleys)]
 
 
 def _sweep(data: Scoring) -> _Sweep:
@@ -214,6 +216,9 @@ def event_f1(data: Prediction, *, beta: float = 1.0, variant: str = "runs") -> f
 
     Recall is the share of events with at least one predicted point. "Event F1" is the name of several metrics
     that differ in precision; `variant` chooses. TSB-AD's "Event-based-F1" is `composite_f1` here.
+
+    Predicting every point is one alarm run that touches all events: "runs" and "segments" give it 1. So their
+    best value over all thresholds is always 1, and only "discounted" (or `composite_f1`) says something there.
 
     Parameters
     ----------
