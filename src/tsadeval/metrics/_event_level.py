@@ -182,17 +182,14 @@ def _sweep(data: Scoring) -> _Sweep:
 
 
 def _best_event_f1(data: Scoring, *, beta: float = 1.0, variant: str = "runs") -> tuple[float, float]:
-    sweep = data.shared(("event_level", "sweep"), lambda: _sweep(data))
-    thresholds, detected, touching, false = sweep
+    thresholds, detected, touching, false = data.shared(("event_level", "sweep"), lambda: _sweep(data))
     events, weight = len(data.events), beta * beta
     if variant == "runs":
         return _best(thresholds, touching * detected, weight * touching * events + detected * (touching + false), beta)
     normal = data.n - data.events.points
     if variant == "segments" or normal == 0:
         return _best(thresholds, detected, weight * events + detected + false, beta)
-    quiet = np.searchsorted(data.sorted, thresholds) - np.searchsorted(
-        np.sort(data.scores[data.truth.mask]), thresholds
-    )
+    quiet = np.searchsorted(np.sort(data.scores[~data.truth.mask]), thresholds)
     return _best(thresholds, detected * quiet, weight * quiet * events + (detected + false) * normal, beta)
 
 
