@@ -1,0 +1,413 @@
+"""Metrics that count events and alarm runs: event F, composite F, detection delay, false alarms.
+
+An event is a maximal run of anomalous points, an alarm run a maximal run of predicted ones. An event is detected
+where at least one of its points is predicted; an alarm run is false where none of its points is anomalous. With
+
+    K events, D of them detected, R alarm runs, F of them false, T = R - F that touch an event,
+
+recall is D / K throughout, and the metrics differ in what they call precision.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from tsadeval.core.events import Events, Index
+from tsadeval.core.inputs import Floats, Prediction, Scoring
+from tsadeval.core.metric import PRF, f_beta, prediction_metric, takes_predictions
+from tsadeval.core.parameters import Check, Number, OneOf
+from tsadeval.errors import UndefinedError
+
+__all__ = ["composite", "composite_f1", "detection_delay", "event", "event_f1", "false_alarms"]
+
+BETA: dict[str, Check] = {"beta": Number(0, open_low=True)}
+EVENT_CHECKS: dict[str, Check] = {**BETA, "variant": OneOf(("runs", "segments", "discounted"))}
+
+_NO_EVENT = "y_true has no anomalous point (no 1)"
+
+
+def first_inside(runs: Events, begins: Index, stops: Index) -> Index:
+    """The first point of any run inside each `[begin, stop)`; at or past `stop` where there is none."""
+    nearest = np.searchsorted(runs.stops, begins, side="right")
+    return np.asarray(np.maximum(np.append(runs.starts, runs.n)[nearest], begins))
+
+
+class _Counts(NamedTuple):
+    """What the metrics here count on one prediction; `first` is the first alarm in each event (or its stop)."""
+
+    events: int
+    detected: int
+    runs: int
+    false_runs: int
+    first: Index
+
+
+def _counts(data: Prediction) -> _Counts:
+    return data.shared(("event_level", "counts"), lambda: _count(data))
+
+
+def _count(data: Prediction) -> _Counts:
+    events, predicted = data.events, data.predicted
+    first = np.minimum(first_inside(predicted, events.starts, events.stops), events.stops)
+    touched = first_inside(events, predicted.starts, predicted.stops) < predicted.stops
+    return _Counts(
+        events=len(events),
+        detected=int(np.count_nonzero(first < events.stops)),
+        runs=len(predicted),
+        false_runs=len(predicted) - int(np.count_nonzero(touched)),
+        first=first,
+    )
+
+
+def _true_points(data: Prediction) -> int:
+    """Number of predicted points that are anomalous."""
+    return data.shared(
+        ("event_level", "true points"), lambda: int(np.count_nonzero(data.truth.mask & data.alarms.mask))
+    )
+
+
+def _prf(precision: float, count: _Counts, beta: float) -> PRF:
+    if count.events == 0:
+        return PRF(precision, math.nan, math.nan)
+    recall = count.detected / count.events
+    return PRF(precision, recall, f_beta(precision, recall, beta))
+
+
+def _event(data: Prediction, beta: float, variant: str) -> PRF:
+    count = _counts(data)
+    if count.runs == 0:
+        return _prf(math.nan, count, beta)
+    if variant == "runs":
+        return _prf((count.runs - count.false_runs) / count.runs, count, beta)
+    precision = count.detected / (count.detected + count.false_runs)
+    normal = data.n - data.events.points
+    if variant == "discounted" and normal > 0:
+        precision *= 1 - (data.predicted.points - _true_points(data)) / normal
+    return _prf(precision, count, beta)
+
+
+@takes_predictions(EVENT_CHECKS)
+def event(data: Prediction, *, beta: float = 1.0, variant: str = "runs") -> PRF:
+    """Precision, recall and F of events. Options and definitions as for `event_f1`.
+
+    Precision is NaN where nothing is predicted; recall and F are NaN where y_true has no event.
+
+    Examples
+    --------
+    >>> import tsadeval as te
+    >>> te.metrics.event([0, 1, 1, 0, 0, 0, 1, 0], [0, 1, 0, 0, 1, 0, 0, 0])
+    PRF(precision=0.5, recall=0.5, f1=0.5)
+    """
+    return _event(data, beta, variant)
+
+
+def _at_least(ascending: Floats, thresholds: Floats) -> Index:
+    """How many of some sorted values are at least each threshold."""
+    return np.asarray(len(ascending) - np.searchsorted(ascending, thresholds))
+
+
+def _best(thresholds: Floats, gained: Any, possible: Any, beta: float) -> tuple[float, float]:
+    """The best F = (1 + beta^2) gained / possible; of several best the largest of the ascending thresholds.
+
+    Both are whole numbers at beta = 1, so that equal values are equal numbers and ties are seen as ties.
+    """
+    values = (1 + beta * beta) * gained / np.maximum(possible, 1)
+    at = len(values) - 1 - int(np.argmax(values[::-1]))
+    return float(thresholds[at]), float(values[at])
+
+
+def _event_maxima(data: Scoring) -> Floats:
+    """The largest score of each event, ascending: an event is detected from there down."""
+    if not data.truth.has(1):
+        raise UndefinedError(_NO_EVENT)
+    of_runs = np.maximum.reduceat(data.scores, data.truth.starts)
+    return np.sort(of_runs[1 - data.truth.first :: 2])
+
+
+class _Sweep(NamedTuple):
+    """At ascending thresholds: detected events, alarm runs that touch an event, alarm runs that do not."""
+
+    thresholds: Floats
+    detected: Index
+    touching: Index
+    false: Index
+
+
+def _steps(scores: Floats, starting: Any) -> tuple[Floats, Floats]:
+    """Thresholds at which runs that start at given points appear, and at which they vanish, going down.
+
+    Going down with the threshold v, a run starts at point i from v = s[i] until v = s[i - 1], where it goes over
+    into a longer one. In a rising stretch the end of one is the start of the next: only peaks and valleys remain.
+    """
+    peaks = starting.copy()
+    peaks[:-1] &= ~starting[1:]
+    valleys = starting[1:] & ~starting[:-1]
+    # Positions first: picking by a mask without long runs is four times slower.
+    return scores[np.flatnonzero(peaks)], scores[np.flatnonzero(valleys)]
+
+
+def _sweep(data: Scoring) -> _Sweep:
+    """The counts at every threshold at which the best event F can be.
+
+    An alarm run that starts at a normal point is false unless it goes on into the event that ends its normal
+    stretch. It does so from the lower of the two scores at that border (`joins`), and no longer counts as a run
+    that starts in this stretch once the whole stretch joins two events (`bridges`).
+    """
+    maxima = _event_maxima(data)
+    scores, truth, starts = data.scores, data.truth, data.events.starts
+    rising = np.empty(data.n, np.bool_)
+    rising[0] = True
+    np.greater(scores[1:], scores[:-1], out=rising[1:])
+    normal_up, normal_down = _steps(scores, rising & ~truth.mask)
+    event_up, event_down = _steps(scores, rising & truth.mask)
+    after_normal = starts[starts > 0]
+    joins = np.minimum(scores[after_normal - 1], scores[after_normal])
+    lowest = np.minimum.reduceat(scores, truth.starts)[truth.first :: 2]  # of the normal stretches
+    between = lowest[1 - truth.first :][: len(starts) - 1]
+    bridges = np.minimum(between, np.minimum(scores[data.events.stops[:-1] - 1], scores[starts[1:]]))
+    false_up, false_down = np.sort(np.append(normal_up, bridges)), np.sort(np.append(normal_down, joins))
+    touching_up, touching_down = np.sort(np.append(event_up, joins)), np.sort(np.append(event_down, bridges))
+    # F can only rise where a false run vanishes or a run touches an event: no other threshold can be the best,
+    # unless all are equally bad, and then the largest is.
+    thresholds = np.sort(np.concatenate([false_down, touching_up, [data.high]]))
+    return _Sweep(
+        thresholds,
+        detected=_at_least(maxima, thresholds),
+        touching=_at_least(touching_up, thresholds) - _at_least(touching_down, thresholds),
+        false=_at_least(false_up, thresholds) - _at_least(false_down, thresholds),
+    )
+
+
+def _best_event_f1(data: Scoring, *, beta: float = 1.0, variant: str = "runs") -> tuple[float, float]:
+    thresholds, detected, touching, false = data.shared(("event_level", "sweep"), lambda: _sweep(data))
+    events, weight = len(data.events), beta * beta
+    if variant == "runs":
+        return _best(thresholds, touching * detected, weight * touching * events + detected * (touching + false), beta)
+    normal = data.n - data.events.points
+    if variant == "segments" or normal == 0:
+        return _best(thresholds, detected, weight * events + detected + false, beta)
+    quiet = np.searchsorted(np.sort(data.scores[~data.truth.mask]), thresholds)
+    return _best(thresholds, detected * quiet, weight * quiet * events + (detected + false) * normal, beta)
+
+
+@prediction_metric(
+    label="Event-F1",
+    range=(0.0, 1.0),
+    summary="F of the share of alarm runs that touch an event and the share of events that are detected.",
+    undefined="y_true has no event",
+    references=(
+        "Hundman et al., Detecting Spacecraft Anomalies Using LSTMs and Nonparametric Dynamic Thresholding, KDD 2018",
+        "Sehili and Zhang, Multivariate Time Series Anomaly Detection: Fancy Algorithms and Flawed Evaluation "
+        "Methodology, TPCTC 2023",
+    ),
+    checks=EVENT_CHECKS,
+    properties={"mirror"},
+    needs={"anomaly"},
+    best=_best_event_f1,
+)
+def event_f1(data: Prediction, *, beta: float = 1.0, variant: str = "runs") -> float:
+    """F of event-wise precision and recall.
+
+    Recall is the share of events with at least one predicted point. "Event F1" is the name of several metrics
+    that differ in precision; `variant` chooses. TSB-AD's "Event-based-F1" is `composite_f1` here.
+
+    Predicting every point is one alarm run that touches all events: "runs" and "segments" give it 1. So their
+    best value over all thresholds is always 1, and only "discounted" (or `composite_f1`) says something there.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        0 for normal and 1 for anomalous points.
+    y_pred : array-like of shape (n,)
+        1 where the detector raises an alarm.
+    beta : float, default=1.0
+        Weight of recall against precision.
+    variant : {"runs", "segments", "discounted"}, default="runs"
+        "runs": precision is the share of alarm runs that touch an event, the mirror image of recall. An event
+        found by ten short runs counts ten times in it.
+        "segments": detected events / (detected events + false alarm runs), as in Hundman et al. 2018; equals
+        `SegmentwiseFScore` of tsadmetrics.
+        "discounted": that times the share of normal points without alarm, so that predicting everything does
+        not pay (Sehili and Zhang 2023); equals `EventWiseFBeta` of dtaianomaly.
+
+    Returns
+    -------
+    float
+        0 where no event is detected. NaN, with an `UndefinedMetricWarning`, where y_true has no event.
+
+    Examples
+    --------
+    >>> import tsadeval as te
+    >>> y_true = [0, 1, 1, 1, 0, 0, 0, 0]
+    >>> y_pred = [0, 1, 0, 1, 0, 1, 0, 0]
+    >>> te.metrics.event_f1(y_true, y_pred)
+    0.8
+    >>> round(te.metrics.event_f1(y_true, y_pred, variant="segments"), 4)
+    0.6667
+    """
+    return _event(data, beta, variant).f1
+
+
+def _composite(data: Prediction, beta: float) -> PRF:
+    points = data.predicted.points
+    return _prf(_true_points(data) / points if points else math.nan, _counts(data), beta)
+
+
+@takes_predictions(BETA)
+def composite(data: Prediction, *, beta: float = 1.0) -> PRF:
+    """Point-wise precision, event-wise recall and their F, as defined for `composite_f1`.
+
+    Precision is NaN where nothing is predicted; recall and F are NaN where y_true has no event.
+
+    Examples
+    --------
+    >>> import tsadeval as te
+    >>> te.metrics.composite([0, 1, 1, 0, 0, 0, 1, 0], [0, 1, 0, 0, 1, 0, 0, 0])
+    PRF(precision=0.5, recall=0.5, f1=0.5)
+    """
+    return _composite(data, beta)
+
+
+def _best_composite_f1(data: Scoring, *, beta: float = 1.0) -> tuple[float, float]:
+    maxima = _event_maxima(data)
+    # Between the scores of two anomalous points nothing but false alarms is added.
+    anomalous = np.sort(data.scores[data.truth.mask])
+    true = np.arange(len(anomalous), 0, -1)
+    first = np.append(True, anomalous[1:] != anomalous[:-1])
+    thresholds, true = anomalous[first], true[first]
+    detected = _at_least(maxima, thresholds)
+    alarms = _at_least(data.sorted, thresholds)
+    return _best(thresholds, true * detected, beta * beta * true * len(maxima) + detected * alarms, beta)
+
+
+@prediction_metric(
+    label="Composite-F1",
+    range=(0.0, 1.0),
+    summary="F of point-wise precision and the share of events that are detected.",
+    undefined="y_true has no event",
+    references=(
+        "Garg et al., An Evaluation of Anomaly Detection and Diagnosis in Multivariate Time Series, TNNLS 2021",
+    ),
+    checks=BETA,
+    properties={"mirror"},
+    needs={"anomaly"},
+    best=_best_composite_f1,
+)
+def composite_f1(data: Prediction, *, beta: float = 1.0) -> float:
+    """F of the share of predicted points that are anomalous and the share of events that are detected.
+
+    Equals `CompositeFScore` of tsadmetrics, and "Event-based-F1" of TSB-AD unless the last point of the series is
+    anomalous: there the published code, and TSB-AD with it, loses that point of the last event.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        0 for normal and 1 for anomalous points.
+    y_pred : array-like of shape (n,)
+        1 where the detector raises an alarm.
+    beta : float, default=1.0
+        Weight of recall against precision.
+
+    Returns
+    -------
+    float
+        0 where no event is detected. NaN, with an `UndefinedMetricWarning`, where y_true has no event.
+
+    Examples
+    --------
+    >>> import tsadeval as te
+    >>> round(te.metrics.composite_f1([0, 1, 1, 1, 0, 0, 0, 0], [0, 1, 0, 1, 0, 1, 0, 0]), 4)
+    0.8
+    """
+    return _composite(data, beta).f1
+
+
+@prediction_metric(
+    label="Delay",
+    range=(0.0, math.inf),
+    summary="Mean number of points from the start of an event to its first alarm.",
+    undefined="y_true has no event, or no event is detected (unless missed events count)",
+    references=("Zamanzadeh Darban et al., Deep Learning for Time Series Anomaly Detection: A Survey, 2024",),
+    checks={"missed": OneOf(("skip", "length"))},
+    needs={"anomaly"},
+    direction="lower",
+)
+def detection_delay(data: Prediction, *, missed: str = "skip") -> float:
+    """Mean number of points from the start of an event to the first alarm inside it. Lower is better.
+
+    Equals `MeanTimeToDetect` of tsadmetrics where every event is detected. For a missed event that one takes the
+    next alarm wherever it is, or counts 0 where there is none.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        0 for normal and 1 for anomalous points.
+    y_pred : array-like of shape (n,)
+        1 where the detector raises an alarm.
+    missed : {"skip", "length"}, default="skip"
+        "skip": the mean is over detected events only, so look at recall beside it.
+        "length": a missed event counts with its whole length.
+
+    Returns
+    -------
+    float
+        NaN, with an `UndefinedMetricWarning`, where there is no event to take the mean over.
+
+    Examples
+    --------
+    >>> import tsadeval as te
+    >>> y_true = [0, 1, 1, 1, 0, 1, 1, 0]
+    >>> y_pred = [0, 0, 0, 1, 0, 0, 0, 1]
+    >>> te.metrics.detection_delay(y_true, y_pred)
+    2.0
+    >>> te.metrics.detection_delay(y_true, y_pred, missed="length")
+    2.0
+    """
+    first, events = _counts(data).first, data.events
+    delays = first - events.starts
+    if missed == "skip":
+        delays = delays[first < events.stops]
+    if len(delays) == 0:
+        raise UndefinedError("no event is detected, so there is no delay to average")
+    return float(np.mean(delays))
+
+
+@prediction_metric(
+    label="False alarms",
+    range=(0.0, math.inf),
+    summary="Alarm runs that touch no event, per 1,000 points of the series.",
+    undefined="never",
+    references=("Hundman et al., KDD 2018 (the false positives of its segment-wise precision)",),
+    checks={"per": Number(0, open_low=True)},
+    properties={"mirror"},
+    direction="lower",
+)
+def false_alarms(data: Prediction, *, per: float = 1000) -> float:
+    """Number of alarm runs without an anomalous point, per 1,000 points of the series. Lower is better.
+
+    A run counts once, however long it is. With one point a second, `per=3600` gives false alarms per hour.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        0 for normal and 1 for anomalous points.
+    y_pred : array-like of shape (n,)
+        1 where the detector raises an alarm.
+    per : float, default=1000
+        Number of points that the count is scaled to.
+
+    Returns
+    -------
+    float
+        0 where every alarm run touches an event, and where there is no alarm.
+
+    Examples
+    --------
+    >>> import tsadeval as te
+    >>> te.metrics.false_alarms([0, 1, 1, 0, 0, 0, 0, 0], [0, 1, 0, 0, 1, 1, 0, 0])
+    125.0
+    """
+    return _counts(data).false_runs * per / data.n

@@ -1,0 +1,116 @@
+"""The score of the Numenta Anomaly Benchmark (NAB), of one series.
+
+The windows of NAB are the events of y_true here. With A_TP, A_FP, A_FN the weights of the profile:
+
+    detected window of length L, first alarm d points before its stop:   + A_TP * tanh(2.5 d / L) / tanh(2.5)
+    missed window:                                                        - A_FN
+    every predicted normal point, x points after the last point of the
+    previous window, whose length is L:                                   - A_FP * tanh(2.5 x / (L - 1))
+    the same where x > 3 (L - 1), or before the first window:             - A_FP
+
+NAB writes tanh(2.5 p) as the scaled sigmoid 2 / (1 + exp(-5 p)) - 1. The sum is scaled so that a detector that
+finds each window at its first point, without a false alarm, gets 100, and one that never raises an alarm 0.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from tsadeval.core.inputs import Prediction
+from tsadeval.core.metric import prediction_metric
+from tsadeval.core.parameters import Check, Number, OneOf
+from tsadeval.errors import UndefinedError
+from tsadeval.metrics._event_level import first_inside
+
+__all__ = ["nab_score"]
+
+# A_TP, A_FP and A_FN.
+PROFILES = {
+    "standard": (1.0, 0.11, 1.0),
+    "reward_low_fp": (1.0, 0.22, 1.0),
+    "reward_low_fn": (1.0, 0.11, 2.0),
+}
+
+CHECKS: dict[str, Check] = {"profile": OneOf(tuple(PROFILES)), "probation": Number(0, 1)}
+
+_PROBATION_ROWS = 5000  # a probation is a share of no more than the first so many rows
+_BLOCK = 1 << 16  # false alarms are weighed a block of points at a time: a long series needs no more memory
+
+
+def _false_alarm_cost(data: Prediction, begin: int) -> float:
+    """Sum over predicted normal points from `begin` on of their weight in (0, 1]."""
+    events, truth, alarms = data.events, data.truth.mask, data.alarms.mask
+    # A window of one point has no width to measure by in NAB (a division by 0): it counts as one of two.
+    widths = np.maximum(events.lengths - 1, 1)
+    total = 0.0
+    for start in range(begin, data.n, _BLOCK):
+        block = slice(start, min(start + _BLOCK, data.n))
+        at = start + np.flatnonzero(alarms[block] & ~truth[block])
+        previous = np.searchsorted(events.stops, at, side="right") - 1
+        after = previous >= 0
+        position = (at[after] - events.stops[previous[after]] + 1) / widths[previous[after]]
+        near = position <= 3
+        total += len(at) - np.count_nonzero(near) + float(np.tanh(2.5 * position[near]).sum())
+    return total
+
+
+@prediction_metric(
+    label="NAB",
+    range=(-math.inf, 100.0),
+    summary="Rewards early detection in each event and punishes every false alarm; 0 for no alarm, 100 for perfect.",
+    undefined="y_true has no event (after the probation, if there is one)",
+    references=("Lavin and Ahmad, Evaluating Real-Time Anomaly Detection Algorithms, ICMLA 2015",),
+    checks=CHECKS,
+    needs={"anomaly"},
+)
+def nab_score(data: Prediction, *, profile: str = "standard", probation: float = 0.0) -> float:
+    """Score of the Numenta Anomaly Benchmark, with the events of y_true as its windows.
+
+    Only the first alarm in an event counts, and the earlier the more; every predicted normal point costs, the
+    further after an event the more (all of it before the first event). There is no lower bound.
+
+    Equals NAB's own per-file score at `probation=0.15`, once that is normalised as NAB does for the whole corpus,
+    and `NabScore` of tsadmetrics at the default options.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        0 for normal and 1 for anomalous points. NAB's windows are wide, about 10 % of a series in all.
+    y_pred : array-like of shape (n,)
+        1 where the detector raises an alarm.
+    profile : {"standard", "reward_low_fp", "reward_low_fn"}, default="standard"
+        The weights of a detection, a false alarm and a miss: (1, 0.11, 1), (1, 0.22, 1) or (1, 0.11, 2).
+    probation : float, default=0.0
+        Share of the first 5,000 points (or of the series, if shorter) whose alarms are ignored, and events that
+        lie within. NAB uses 0.15.
+
+    Returns
+    -------
+    float
+        NaN, with an `UndefinedMetricWarning`, where there is no event to detect.
+
+    Examples
+    --------
+    >>> import tsadeval as te
+    >>> y_true = [0, 0, 0, 1, 1, 1, 1, 0, 0, 0]
+    >>> te.metrics.nab_score(y_true, y_true)
+    100.0
+    >>> round(te.metrics.nab_score(y_true, [0, 1, 0, 0, 0, 1, 0, 0, 0, 0]), 4)
+    87.4896
+    """
+    reward, cost, miss = PROFILES[profile]
+    begin = math.ceil(min(math.floor(probation * data.n), probation * _PROBATION_ROWS))
+    events = data.events
+    scored = events.stops > begin
+    starts, stops = events.starts[scored], events.stops[scored]
+    if len(starts) == 0:
+        raise UndefinedError("every event lies in the probation")
+    first = first_inside(data.predicted, np.maximum(starts, begin), stops)
+    found = first < stops
+    earliness = (stops[found] - first[found]) / (stops[found] - starts[found])
+    rewards = float(np.tanh(2.5 * earliness).sum()) / math.tanh(2.5)
+    # The misses' -A_FN each and the base line's -A_FN per window leave A_FN per window that is found.
+    gained = reward * rewards + miss * np.count_nonzero(found) - cost * _false_alarm_cost(data, begin)
+    return float(100 * gained / ((reward + miss) * len(starts)))
