@@ -25,7 +25,7 @@ def false_runs(y, p):
     return [run for run in events(p) if not any(overlap(e, run) for e in events(y))]
 
 
-def event(y, p, beta=1.0, variant="runs"):
+def event(y, p, beta=1.0, variant="segments"):
     """(precision, recall, F); precision is None where it is undefined."""
     true, alarms = events(y), events(p)
     found, wrong = len(detected_events(y, p)), len(false_runs(y, p))

@@ -96,7 +96,7 @@ cdef void add_scores(const score_t *s, Py_ssize_t n, double first, Moments *m) n
 
 
 def grow(array):
-    larger = np.empty(4 * len(array), array.dtype)
+    larger = np.empty(2 * len(array), array.dtype)
     larger[: len(array)] = array
     return larger
 

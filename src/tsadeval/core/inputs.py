@@ -159,7 +159,10 @@ class LabelRuns:
 
 def label_runs(values: Any, name: str) -> LabelRuns:
     """Check labels or predictions and find their runs."""
-    array = _as_labels(values, name)
+    return _runs(_as_labels(values, name), name)
+
+
+def _runs(array: Array, name: str) -> LabelRuns:
     starts, bad = scan_labels(array)
     if bad >= 0:
         raise _bad_label(array, bad, name)
@@ -254,10 +257,10 @@ class Prediction(_Shared):
     @classmethod
     def of(cls, y_true: Any, y_pred: Any) -> Prediction:
         """Check and scan both arrays."""
-        truth = label_runs(y_true, "y_true")
-        alarms = label_runs(y_pred, "y_pred")
-        _same_length(truth.labels, alarms.labels, "y_pred")
-        return cls(truth, alarms)
+        y = _as_labels(y_true, "y_true")
+        alarms = _as_labels(y_pred, "y_pred")
+        _same_length(y, alarms, "y_pred")
+        return cls(_runs(y, "y_true"), _runs(alarms, "y_pred"))
 
     @property
     def n(self) -> int:

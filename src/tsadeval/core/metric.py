@@ -51,7 +51,7 @@ def f_beta(precision: float, recall: float, beta: float = 1.0) -> float:
     >>> f_beta(0.5, 1.0)
     0.6666666666666666
     """
-    if recall == 0 or precision == 0:
+    if recall == 0 or (precision == 0 and not math.isnan(recall)):
         return 0.0
     return (1 + beta * beta) * precision * recall / (beta * beta * precision + recall)
 

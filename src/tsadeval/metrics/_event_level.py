@@ -24,7 +24,7 @@ from tsadeval.errors import UndefinedError
 __all__ = ["composite", "composite_f1", "detection_delay", "event", "event_f1", "false_alarms"]
 
 BETA: dict[str, Check] = {"beta": Number(0, open_low=True)}
-EVENT_CHECKS: dict[str, Check] = {**BETA, "variant": OneOf(("runs", "segments", "discounted"))}
+EVENT_CHECKS: dict[str, Check] = {**BETA, "variant": OneOf(("segments", "runs", "discounted"))}
 
 _NO_EVENT = "y_true has no anomalous point (no 1)"
 
@@ -90,7 +90,7 @@ def _event(data: Prediction, beta: float, variant: str) -> PRF:
 
 
 @takes_predictions(EVENT_CHECKS)
-def event(data: Prediction, *, beta: float = 1.0, variant: str = "runs") -> PRF:
+def event(data: Prediction, *, beta: float = 1.0, variant: str = "segments") -> PRF:
     """Precision, recall and F of events. Options and definitions as for `event_f1`.
 
     Precision is NaN where nothing is predicted; recall and F are NaN where y_true has no event.
@@ -181,7 +181,7 @@ def _sweep(data: Scoring) -> _Sweep:
     )
 
 
-def _best_event_f1(data: Scoring, *, beta: float = 1.0, variant: str = "runs") -> tuple[float, float]:
+def _best_event_f1(data: Scoring, *, beta: float = 1.0, variant: str = "segments") -> tuple[float, float]:
     thresholds, detected, touching, false = data.shared(("event_level", "sweep"), lambda: _sweep(data))
     events, weight = len(data.events), beta * beta
     if variant == "runs":
@@ -208,7 +208,7 @@ def _best_event_f1(data: Scoring, *, beta: float = 1.0, variant: str = "runs") -
     needs={"anomaly"},
     best=_best_event_f1,
 )
-def event_f1(data: Prediction, *, beta: float = 1.0, variant: str = "runs") -> float:
+def event_f1(data: Prediction, *, beta: float = 1.0, variant: str = "segments") -> float:
     """F of event-wise precision and recall.
 
     Recall is the share of events with at least one predicted point. "Event F1" is the name of several metrics
@@ -225,7 +225,7 @@ def event_f1(data: Prediction, *, beta: float = 1.0, variant: str = "runs") -> f
         1 where the detector raises an alarm.
     beta : float, default=1.0
         Weight of recall against precision.
-    variant : {"runs", "segments", "discounted"}, default="runs"
+    variant : {"segments", "runs", "discounted"}, default="segments"
         "runs": precision is the share of alarm runs that touch an event, the mirror image of recall. An event
         found by ten short runs counts ten times in it.
         "segments": detected events / (detected events + false alarm runs), as in Hundman et al. 2018; equals
