@@ -12,7 +12,7 @@ each quarter of a point the integral is its length times the value in its middle
 """
 
 from fractions import Fraction
-from itertools import product
+from itertools import pairwise, product
 from math import prod
 
 from .events import events
@@ -24,7 +24,7 @@ def zones(labels):
     """(zone start, event start, event stop, zone stop) of every event."""
     found = events(labels)
     borders = [Fraction(0)]
-    borders += [Fraction(stop + start, 2) for (_, stop), (start, _) in zip(found[:-1], found[1:], strict=True)]
+    borders += [Fraction(stop + start, 2) for (_, stop), (start, _) in pairwise(found)]
     borders += [Fraction(len(labels))]
     return [(borders[k], start, stop, borders[k + 1]) for k, (start, stop) in enumerate(found)]
 

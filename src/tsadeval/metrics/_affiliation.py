@@ -18,7 +18,7 @@ from functools import lru_cache
 import numpy as np
 
 import tsadeval.metrics._kernels.affiliation as kernel
-from tsadeval.core.events import Events
+from tsadeval.core.events import Events, Index
 from tsadeval.core.inputs import Floats, Prediction, Scoring
 from tsadeval.core.metric import PRF, f_beta, prediction_metric, takes_predictions
 from tsadeval.core.parameters import Check, Number
@@ -123,7 +123,7 @@ def _random_precision(events: Events, alarm_rate: float | None) -> float:
     return _mean_of_filled(points, expected, alarm_rate)
 
 
-def _mean_of_filled(points: np.ndarray[tuple[int], np.dtype[np.int64]], values: Floats, rate: float) -> float:
+def _mean_of_filled(points: Index, values: Floats, rate: float) -> float:
     """Expected mean of the values of those zones that get an alarm, given that any does.
 
     A zone is filled with chance q = 1 - (1 - rate)^points, independently. Then it counts for 1 over the number of

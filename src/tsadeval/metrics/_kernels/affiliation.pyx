@@ -28,16 +28,15 @@ cdef struct Zone:
 
 
 cdef struct Sum:
-    # A sum and what rounding took from it, so that adding and taking away does not drift.
+    # A sum and all that rounding took from it: adding and taking away does not drift. Read it as high + low.
     double high, low
 
 
-cdef void add(Sum *s, double x) noexcept nogil:
+cdef inline void add(Sum *s, double x) noexcept nogil:
     cdef double total = s.high + x
     cdef double part = total - s.high
     s.low += (s.high - (total - part)) + (x - part)
-    s.high = total + s.low
-    s.low -= s.high - total
+    s.high = total
 
 
 cdef Zone zone_of(
@@ -136,7 +135,10 @@ def means(
                 set_recall(&z)
                 add(&precision, z.precision)
                 add(&recall, z.recall)
-    return (precision.high / filled if filled else NAN), recall.high / events
+    return (
+        (precision.high + precision.low) / filled if filled else NAN,
+        (recall.high + recall.low) / events,
+    )
 
 
 cdef struct Goal:
@@ -165,7 +167,9 @@ cdef inline bint hopeless(const Goal *goal, double precision, double recall, dou
     return (1 + weight) * above * recall < (1 - 1e-9) * highest * (weight * above + scale * recall) or above < 0
 
 
-cdef inline void remove(Zone *z, long long x, long long left, long long right, Sum *precisions, Sum *recalls) noexcept nogil:
+cdef inline void remove(
+    Zone *z, long long x, long long left, long long right, Sum *precisions, Sum *recalls
+) noexcept nogil:
     """Take the point at x (in halves) out of a zone that goes on having others; its neighbours face each other."""
     cdef long long a = max(x, z.begin), b = min(x + 2, z.end), opened
     z.length -= b - a
@@ -175,6 +179,8 @@ cdef inline void remove(Zone *z, long long x, long long left, long long right, S
     add(precisions, z.precision)
     left = max(left, z.begin)
     right = min(right, z.end)
+    if right <= z.start or left >= z.stop:
+        return
     opened = gap(z, left, right) - gap(z, left, a) - gap(z, b, right)
     if opened != 0:
         z.missed += opened
@@ -219,9 +225,11 @@ def best(
                 x += 1
         while i < n:
             level = scores[ascending[i]]
-            if not hopeless(&goal, precisions.high * per_filled, recalls.high * per_event, highest):
-                precision = precisions.high / filled
-                recall = recalls.high / events
+            precision = precisions.high + precisions.low
+            recall = recalls.high + recalls.low
+            if not hopeless(&goal, precision * per_filled, recall * per_event, highest):
+                precision /= filled
+                recall /= events
                 value = reached(&goal, precision, recall)
                 if value >= highest:
                     highest = value
@@ -229,8 +237,8 @@ def best(
             while i < n and scores[ascending[i]] == level:
                 x = ascending[i]
                 i += 1
-                left = 2 * (room[x, 0] + 1)
-                right = 2 * room[x, 1]
+                left = 2 * (<long long>room[x, 0] + 1)
+                right = 2 * <long long>room[x, 1]
                 if room[x, 0] >= 0:
                     room[room[x, 0], 1] = room[x, 1]
                 if room[x, 1] < n:
