@@ -8,7 +8,8 @@ other event. Within the zone of an event J, with U a uniformly random time of th
 
 Both probabilities are linear in x and in y between multiples of 1/4: borders of events and predictions are whole,
 borders of zones are multiples of 1/2, and the probabilities bend at these and halfway between two of them. So on
-each quarter of a point the integral is its length times the value in its middle, exactly.
+each quarter of a point the integral is its length times the value in its middle, exactly. Times here are counted
+in eighths of a point, so that all of these are whole numbers.
 """
 
 from fractions import Fraction
@@ -17,25 +18,28 @@ from math import prod
 
 from .events import events
 
-QUARTER = Fraction(1, 4)
+POINT, QUARTER = 8, 2
+
+
+def intervals(labels):
+    """(start, stop) of every event."""
+    return [(POINT * start, POINT * stop) for start, stop in events(labels)]
 
 
 def zones(labels):
     """(zone start, event start, event stop, zone stop) of every event."""
-    found = events(labels)
-    borders = [Fraction(0)]
-    borders += [Fraction(stop + start, 2) for (_, stop), (start, _) in pairwise(found)]
-    borders += [Fraction(len(labels))]
+    found = intervals(labels)
+    borders = [0, *((stop + start) // 2 for (_, stop), (start, _) in pairwise(found)), POINT * len(labels)]
     return [(borders[k], start, stop, borders[k + 1]) for k, (start, stop) in enumerate(found)]
 
 
 def quarters(start, stop):
     """The middles of all quarters of a point in [start, stop)."""
-    return [start + QUARTER / 2 + i * QUARTER for i in range(int((stop - start) / QUARTER))]
+    return range(start + QUARTER // 2, stop, QUARTER)
 
 
-def distance(time, intervals):
-    return min(max(start - time, time - stop, Fraction(0)) for start, stop in intervals)
+def distance(time, places):
+    return min(max(start - time, time - stop, 0) for start, stop in places)
 
 
 def mean(values):
@@ -51,7 +55,7 @@ def zone_precision(zone, predicted):
         if d == 0:
             return Fraction(1)
         farther = max(start - d - begin, 0) + max(end - stop - d, 0)
-        return farther / (end - begin)
+        return Fraction(farther, end - begin)
 
     times = [x for a, b in predicted for x in quarters(max(a, begin), min(b, end))]
     return mean([chance(x) for x in times]) if times else None
@@ -66,14 +70,14 @@ def zone_recall(zone, predicted):
     def chance(y):
         d = distance(y, inside)
         farther = max(y - d - begin, 0) + max(end - y - d, 0)
-        return farther / (end - begin)
+        return Fraction(farther, end - begin)
 
     return mean([chance(y) for y in quarters(start, stop)])
 
 
 def precision_recall(labels, predictions):
     """Means over zones; precision only over zones with predictions, None where there is none."""
-    predicted = events(predictions)
+    predicted = intervals(predictions)
     precisions = [zone_precision(zone, predicted) for zone in zones(labels)]
     defined = [p for p in precisions if p is not None]
     return mean(defined) if defined else None, mean([zone_recall(zone, predicted) for zone in zones(labels)])
@@ -81,7 +85,7 @@ def precision_recall(labels, predictions):
 
 def bias(labels):
     """Expected precision of predictions that are uniformly random within each zone: that of predicting it all."""
-    return mean([zone_precision(zone, [(0, len(labels))]) for zone in zones(labels)])
+    return mean([zone_precision(zone, [(0, POINT * len(labels))]) for zone in zones(labels)])
 
 
 def bias_at_rate(labels, rate):
@@ -91,8 +95,9 @@ def bias_at_rate(labels, rate):
     """
     rate = Fraction(rate)
     all_zones = zones(labels)
-    expected = [zone_precision(zone, [(0, len(labels))]) for zone in all_zones]
-    points = [sum(begin < i + 1 and i < end for i in range(len(labels))) for begin, _, _, end in all_zones]
+    expected = [zone_precision(zone, [(0, POINT * len(labels))]) for zone in all_zones]
+    starts = range(0, POINT * len(labels), POINT)
+    points = [sum(begin < i + POINT and i < end for i in starts) for begin, _, _, end in all_zones]
     filled = [1 - (1 - rate) ** count for count in points]
     total = chance = Fraction(0)
     for pattern in product([False, True], repeat=len(all_zones)):
