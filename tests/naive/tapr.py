@@ -37,7 +37,8 @@ def overlap(event, zone, run):
     """What a run of alarms is worth to an event: overlap score plus subsequent score, as a fraction."""
     with localcontext() as context:
         context.prec = 50
-        total = sum((weight(point, event, zone) for point in range(*run)), Decimal(0))
+        near = range(max(run[0], event[0]), min(run[1], event[1] + zone))
+        total = sum((weight(point, event, zone) for point in near), Decimal(0))
         # Weights that sum to a round number in exact arithmetic do so again after rounding to 40 digits.
         return Fraction(total.quantize(Decimal(10) ** -40))
 

@@ -219,9 +219,7 @@ def tapr_f1(data: Prediction, *, alpha: float = 0.6, theta: float = 0.8, delta: 
 
 
 @takes_predictions(ETAPR_CHECKS)
-def etapr(
-    data: Prediction, *, theta_p: float = 0.5, theta_r: float = 0.1, delta: float = 0, beta: float = 1.0
-) -> PRF:
+def etapr(data: Prediction, *, theta_p: float = 0.5, theta_r: float = 0.1, delta: float = 0, beta: float = 1.0) -> PRF:
     """Enhanced time-series aware precision (eTaP), recall (eTaR) and their F.
 
     An event is detected if correct runs of alarms cover at least `theta_r` of it; a run is correct if detected
