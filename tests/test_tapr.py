@@ -85,7 +85,7 @@ def test_a_sum_of_decays_that_equals_theta_reaches_it():
 
 
 def test_first_point_of_the_next_event_counts_once():
-    # The published zone takes it in, and gives TaP = 1.0012 for this (see the errata).
+    # The published zone of two points takes it in, and gives TaP = 1.0025, TaR = 0.5012.
     found = tapr([1, 0, 1], [0, 0, 1], alpha=0.0, delta=2)
     assert found == (1.0, 0.5, pytest.approx(2 / 3))
 

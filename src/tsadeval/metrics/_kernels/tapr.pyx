@@ -93,18 +93,20 @@ cdef struct Side:
 
 cdef inline void put(Side *side, long long worth, double most, double theta, int sign) noexcept nogil:
     """Add (or with sign -1 remove) one event or run that is worth so much of at most `most`."""
-    cdef double portion = worth / most
-    if portion > 1:
-        portion = 1
+    cdef double portion
     side.count += sign
-    if portion > 0:
+    if worth > 0:
+        portion = worth / most
+        if portion > 1:
+            portion = 1
         add(&side.portions, sign * portion)
         if portion >= theta:
             side.reached += sign
 
 
 cdef inline double score(Side *side, double alpha) noexcept nogil:
-    return (alpha * side.reached + (1 - alpha) * (side.portions.high + side.portions.low)) / side.count
+    """Precision or recall times the number of runs or events."""
+    return alpha * side.reached + (1 - alpha) * (side.portions.high + side.portions.low)
 
 
 def best_threshold(
@@ -120,7 +122,7 @@ def best_threshold(
     cdef Py_ssize_t n = scores.shape[0], K = starts.shape[0], i, x, k, left, right
     cdef long long place, worth
     cdef Side event, run
-    cdef double precision, recall, value, best = -1, best_score = 0
+    cdef double precision, recall, value, best = -1, best_score = 0, weight = beta * beta
     before_, border_ = np.zeros(n + 1, np.int64), np.full(n, -1, np.int64)
     owner_, event_worth_ = np.full(n, -1, np.int32), np.zeros(K, np.int64)
     cdef long long[::1] before = before_, border = border_, event_worth = event_worth_
@@ -161,7 +163,7 @@ def best_threshold(
             recall = score(&event, alpha)
             value = 0
             if precision > 0 and recall > 0:
-                value = (1 + beta * beta) * precision * recall / (beta * beta * precision + recall)
+                value = (1 + weight) * precision * recall / (weight * precision * event.count + recall * run.count)
             # Equal values may differ in their last digits: the first of them, with the largest score, stays.
             if value > best + 1e-13:
                 best = value
