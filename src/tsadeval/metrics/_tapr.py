@@ -1,0 +1,297 @@
+"""TaPR and eTaPR: precision and recall of events and of runs of alarms, with a zone of doubt after each event.
+
+An alarm inside an event is worth 1 to it. The points after an event, up to the next one and at most so many, are
+its ambiguous zone: there an alarm is worth 1 / (1 + exp(z)), with z going from -6 at the zone's first point to 6 at
+its last. A zone of one point is worth nothing. The end of the series cuts a zone off, but does not shrink it.
+
+The portion of an event is what all alarms are worth to it over its length, at most 1; the portion of a run of
+alarms is what it is worth to all events over its length. A portion reaches a threshold if, as a double, it is at
+least that; a portion of 0 reaches none.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+import tsadeval.metrics._kernels.etapr as pruning
+import tsadeval.metrics._kernels.tapr as kernel
+from tsadeval.core.events import Events, Index
+from tsadeval.core.inputs import Floats, Prediction, Scoring
+from tsadeval.core.metric import PRF, f_beta, prediction_metric, takes_predictions
+from tsadeval.core.parameters import Check, Number
+from tsadeval.errors import warn_undefined
+
+__all__ = ["etapr", "etapr_f1", "tapr", "tapr_f1"]
+
+TAPR_CHECKS: dict[str, Check] = {
+    "alpha": Number(0, 1),
+    "theta": Number(0, 1),
+    "delta": Number(0, integer=True),
+    "beta": Number(0, open_low=True),
+}
+
+ETAPR_CHECKS: dict[str, Check] = {
+    "theta_p": Number(0, 1),
+    "theta_r": Number(0, 1),
+    "delta": Number(0),
+    "beta": Number(0, open_low=True),
+}
+
+_TAPR_PAPER = "Hwang et al., Time-Series Aware Precision and Recall for Anomaly Detection, CIKM 2019"
+_ETAPR_PAPER = "Hwang et al., Do You Know Existing Accuracy Metrics Overrate Time-Series Anomaly Detections?, SAC 2022"
+
+_NO_ANOMALY = "y_true has no anomalous point (no 1)"
+_NO_ALARM = "y_pred has no alarm (no 1)"
+
+# Doubles hold every whole number up to here, and no series is longer.
+_LONGEST = 2.0**53
+
+
+def _unit(n: int) -> int:
+    """The kernels count weights in 1 / unit: a power of two, so fine that it does not show, whose sums fit 64 bits."""
+    return 1 << min(40, 62 - n.bit_length())
+
+
+def _zones(events: Events, wanted: Floats) -> Index:
+    """Lengths of the ambiguous zones: as wanted, but never into the next event."""
+    lengths = np.minimum(wanted, _LONGEST).astype(np.int64)
+    np.minimum(lengths[:-1], events.starts[1:] - events.stops[:-1], out=lengths[:-1])
+    lengths[lengths == 1] = 0
+    return lengths
+
+
+def _tapr_zones(events: Events, delta: int) -> Index:
+    return _zones(events, np.full(len(events), float(delta)))
+
+
+def _overlaps(data: Prediction, zones: Index, unit: int) -> tuple[Index, Index, Index, Index, Index]:
+    events, runs = data.events, data.predicted
+    found: tuple[Index, Index, Index, Index, Index] = kernel.overlaps(
+        events.starts, events.stops, zones, runs.starts, runs.stops, unit
+    )
+    return found
+
+
+def _portions(worth: Index, lengths: Index, unit: int) -> Floats:
+    return np.minimum(worth / (lengths * float(unit)), 1.0)
+
+
+def _reached(portions: Floats, theta: float) -> NDArray[np.bool_]:
+    return np.asarray((portions > 0) & (portions >= theta))
+
+
+def _together(precision: float, recall: float, beta: float) -> PRF:
+    return PRF(precision, recall, math.nan if math.isnan(recall) else f_beta(precision, recall, beta))
+
+
+def _warned(found: PRF, name: str) -> PRF:
+    """The same, with a word on what is NaN, for the caller of the public function."""
+    if math.isnan(found.recall):
+        warn_undefined(f"{name} recall and F", _NO_ANOMALY, stacklevel=6)
+    if math.isnan(found.precision):
+        warn_undefined(f"{name} precision", _NO_ALARM, stacklevel=6)
+    return found
+
+
+def _tapr(data: Prediction, alpha: float, theta: float, delta: int, beta: float) -> PRF:
+    unit = _unit(data.n)
+    *_, of_events, of_runs = _overlaps(data, _tapr_zones(data.events, delta), unit)
+
+    def score(worth: Index, lengths: Index) -> float:
+        if len(worth) == 0:
+            return math.nan
+        portions = _portions(worth, lengths, unit)
+        return float(alpha * _reached(portions, theta).mean() + (1 - alpha) * portions.mean())
+
+    return _together(score(of_runs, data.predicted.lengths), score(of_events, data.events.lengths), beta)
+
+
+def _etapr(data: Prediction, theta_p: float, theta_r: float, delta: float, beta: float) -> PRF:
+    unit = _unit(data.n)
+    events, runs = data.events, data.predicted
+    zones = _zones(events, np.floor(min(delta, _LONGEST) * events.lengths))
+    event, run, amount, of_events, of_runs = _overlaps(data, zones, unit)
+    most = (events.lengths * float(unit), runs.lengths * float(unit))
+    pruning.prune(event, run, amount, of_events, of_runs, *most, theta_r, theta_p)
+
+    def scores(worth: Index, lengths: Index) -> Floats:
+        # What pruning left reaches its threshold.
+        portions = _portions(worth, lengths, unit)
+        return np.where(portions > 0, (1 + portions) / 2, 0.0)
+
+    recall = precision = math.nan
+    if len(events):
+        recall = float(scores(of_events, events.lengths).mean())
+    if len(runs):
+        weights = np.sqrt(runs.lengths)
+        precision = float((weights * scores(of_runs, runs.lengths)).sum() / weights.sum())
+    return _together(precision, recall, beta)
+
+
+@takes_predictions(TAPR_CHECKS)
+def tapr(data: Prediction, *, alpha: float = 0.6, theta: float = 0.8, delta: int = 600, beta: float = 1.0) -> PRF:
+    """Time-series aware precision (TaP), recall (TaR) and their F.
+
+    Recall is the mean over events of alpha [portion >= theta] + (1 - alpha) portion; precision is the same over
+    runs of alarms. The portion of an event is what alarms in it (1 each) and in the `delta` points after it (less
+    and less, by a logistic from 0.9975 to 0.0025) are worth over its length, at most 1; that of a run is what its
+    points are worth over its length.
+
+    Definition: Hwang et al. 2019. Equal to `eTaPR_pkg.tapr` (and to its copies in `tsadmetrics` and `cce`) with
+    their delta smaller by 1, since their zones have delta + 1 points, and where no zone of theirs takes in the
+    first point of the next event, which then counts twice (TaP can exceed 1). The authors' first program asks
+    for a portion above theta instead of at least theta. Here a portion of 0 never counts as detected; with
+    theta = 0 it does there.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        0 for normal and 1 for anomalous points.
+    y_pred : array-like of shape (n,)
+        1 for alarms, 0 elsewhere.
+    alpha : float, default=0.6
+        Weight of detection against portion.
+    theta : float, default=0.8
+        Portion from which an event counts as detected and a run of alarms as correct.
+    delta : int, default=600
+        Number of points in the ambiguous zone after each event, which stops before the next event. The decay
+        spans the zone, so a zone of a single point has none and is worth nothing: 1 is the same as 0.
+    beta : float, default=1.0
+        Weight of recall against precision in the F.
+
+    Returns
+    -------
+    PRF
+        Precision is NaN without alarms, recall and F without anomalies, with an `UndefinedMetricWarning` each.
+
+    Examples
+    --------
+    >>> import tsadeval as te
+    >>> y_true = [0, 1, 1, 1, 1, 0, 0, 0, 0]
+    >>> te.metrics.tapr(y_true, [0, 0, 0, 1, 1, 0, 0, 0, 0], theta=0.5, delta=0)
+    PRF(precision=1.0, recall=0.8, f1=0.888888888888889)
+    >>> round(te.metrics.tapr(y_true, [0, 0, 0, 1, 1, 1, 1, 0, 0], theta=0.5, delta=2).recall, 4)
+    0.9
+    """
+    return _warned(_tapr(data, alpha, theta, delta, beta), "tapr")
+
+
+def _best_tapr_f1(
+    data: Scoring, *, alpha: float = 0.6, theta: float = 0.8, delta: int = 600, beta: float = 1.0
+) -> tuple[float, float]:
+    events = data.events
+    zones = _tapr_zones(events, delta)
+    found: tuple[float, float] = kernel.best_threshold(
+        data.order, data.scores, events.starts, events.stops, zones, alpha, theta, beta, _unit(data.n)
+    )
+    return found
+
+
+@prediction_metric(
+    label="TaPR",
+    range=(0.0, 1.0),
+    summary="F of time-series aware precision and recall: detection and portion of events, with a decay after them.",
+    undefined="y_true has no anomaly",
+    references=(_TAPR_PAPER,),
+    checks=TAPR_CHECKS,
+    needs={"anomaly"},
+    best=_best_tapr_f1,
+)
+def tapr_f1(data: Prediction, *, alpha: float = 0.6, theta: float = 0.8, delta: int = 600, beta: float = 1.0) -> float:
+    """F of time-series aware precision and recall (TaPR). Definition and parameters as for `tapr`.
+
+    Returns
+    -------
+    float
+        0 where nothing is found; NaN, with an `UndefinedMetricWarning`, where y_true has no anomaly.
+
+    Examples
+    --------
+    >>> import tsadeval as te
+    >>> y_true = [0, 1, 1, 1, 1, 0, 0, 0, 0]
+    >>> round(te.metrics.tapr_f1(y_true, [0, 0, 0, 1, 1, 0, 0, 1, 0], theta=0.5, delta=2), 6)
+    0.615385
+    """
+    return _tapr(data, alpha, theta, delta, beta).f1
+
+
+@takes_predictions(ETAPR_CHECKS)
+def etapr(data: Prediction, *, theta_p: float = 0.5, theta_r: float = 0.1, delta: float = 0, beta: float = 1.0) -> PRF:
+    """Enhanced time-series aware precision (eTaP), recall (eTaR) and their F.
+
+    An event is detected if correct runs of alarms cover at least `theta_r` of it; a run is correct if detected
+    events cover at least `theta_p` of it. The two sets define each other: the largest pair that fits is taken,
+    which is what remains after dropping events and runs that fall short until nothing changes. A detected event
+    scores (1 + portion) / 2, where only correct runs count for its portion, and recall is the mean over events.
+    Precision is the same over runs, where only detected events count, weighted by the square root of run length.
+
+    Definition: Hwang et al. 2022. Equal to the authors' `eTaPR_pkg` and to its copies in `faster-etapr`,
+    `tsadmetrics` and `cce` for delta = 0 and positive thresholds. With a threshold of 0 they take events and runs
+    without any overlap for detected and correct, which is never so here; without alarms they fail or give 0.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        0 for normal and 1 for anomalous points.
+    y_pred : array-like of shape (n,)
+        1 for alarms, 0 elsewhere.
+    theta_p : float, default=0.5
+        Portion of a run of alarms that detected events must cover.
+    theta_r : float, default=0.1
+        Portion of an event that correct runs must cover.
+    delta : float, default=0
+        Length of the ambiguous zone after each event as a share of the event's length L: floor(delta L) points,
+        up to the next event, in which alarms are worth less and less (see `tapr`); a zone of one point is worth
+        nothing. `eTaPR_pkg` takes floor(delta (L - 1)) + 1 points, and may take in the next event's first.
+    beta : float, default=1.0
+        Weight of recall against precision in the F.
+
+    Returns
+    -------
+    PRF
+        Precision is NaN without alarms, recall and F without anomalies, with an `UndefinedMetricWarning` each.
+
+    Examples
+    --------
+    >>> import tsadeval as te
+    >>> y_true = [0, 1, 1, 1, 1, 0, 0, 0, 0]
+    >>> te.metrics.etapr(y_true, [0, 0, 0, 1, 1, 0, 0, 0, 0])
+    PRF(precision=1.0, recall=0.75, f1=0.8571428571428571)
+    >>> te.metrics.etapr(y_true, [0, 0, 0, 0, 1, 1, 1, 0, 0])  # a third of the alarms is right: too little
+    PRF(precision=0.0, recall=0.0, f1=0.0)
+    """
+    return _warned(_etapr(data, theta_p, theta_r, delta, beta), "etapr")
+
+
+@prediction_metric(
+    label="eTaPR",
+    range=(0.0, 1.0),
+    summary="F of events detected by correct runs of alarms, and of runs that are correct by detected events.",
+    undefined="y_true has no anomaly",
+    references=(_ETAPR_PAPER,),
+    checks=ETAPR_CHECKS,
+    properties={"mirror"},
+    needs={"anomaly"},
+    sets={"paper"},
+)
+def etapr_f1(
+    data: Prediction, *, theta_p: float = 0.5, theta_r: float = 0.1, delta: float = 0, beta: float = 1.0
+) -> float:
+    """F of enhanced time-series aware precision and recall (eTaPR). Definition and parameters as for `etapr`.
+
+    Returns
+    -------
+    float
+        0 where nothing is found; NaN, with an `UndefinedMetricWarning`, where y_true has no anomaly.
+
+    Examples
+    --------
+    >>> import tsadeval as te
+    >>> y_true = [0, 1, 1, 1, 1, 0, 0, 0, 0]
+    >>> round(te.metrics.etapr_f1(y_true, [0, 0, 0, 1, 1, 0, 0, 1, 0]), 6)
+    0.6578
+    """
+    return _etapr(data, theta_p, theta_r, delta, beta).f1
