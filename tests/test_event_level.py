@@ -120,8 +120,8 @@ P = [1, 0, 0, 1, 1, 0, 1, 1, 0, 0]
 
 
 def test_worked_example():
-    assert te.metrics.event(Y, P) == pytest.approx((2 / 3, 1 / 2, 4 / 7))
-    assert te.metrics.event(Y, P, variant="segments") == pytest.approx((1 / 2, 1 / 2, 1 / 2))
+    assert te.metrics.event(Y, P) == pytest.approx((1 / 2, 1 / 2, 1 / 2))
+    assert te.metrics.event(Y, P, variant="runs") == pytest.approx((2 / 3, 1 / 2, 4 / 7))
     assert te.metrics.event(Y, P, variant="discounted") == pytest.approx((1 / 5, 1 / 2, 2 / 7))  # 3 of 5 normal
     assert te.metrics.composite(Y, P) == pytest.approx((2 / 5, 1 / 2, 4 / 9))
     assert te.metrics.detection_delay(Y, P) == 0

@@ -211,13 +211,25 @@ def _taking(data_type: Any, second: str, checks: dict[str, Check]) -> Callable[[
             if options:
                 _refuse_unknown(inner.__name__, known, options)
                 check_parameters(inner.__name__, checks, options)
-            return inner(data_type.of(y_true, other), **options)
+            data = data_type.of(y_true, other)
+            found = inner(data, **options)
+            if isinstance(found, PRF):
+                _warn_of_parts(inner.__name__, found, data)
+            return found
 
         face = _public(inner, second, call)
         face.compute = inner  # type: ignore[attr-defined]
         return face
 
     return decorate
+
+
+def _warn_of_parts(name: str, found: PRF, data: Prediction) -> None:
+    """One warning, at the caller's line, about all parts that are NaN."""
+    parts = [part for part, value in found._asdict().items() if math.isnan(value)]
+    if parts:
+        reason = missing(frozenset({"anomaly", "alarm"}), data) or "it has no meaning on this input"
+        warn_undefined(f"{name} ({', '.join(parts)})", reason, stacklevel=5)
 
 
 @dataclass(frozen=True, kw_only=True)

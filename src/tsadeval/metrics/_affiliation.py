@@ -22,7 +22,7 @@ from tsadeval.core.events import Events, Index
 from tsadeval.core.inputs import Floats, Prediction, Scoring
 from tsadeval.core.metric import PRF, f_beta, prediction_metric, takes_predictions
 from tsadeval.core.parameters import Check, Number
-from tsadeval.errors import UndefinedError, warn_undefined
+from tsadeval.errors import UndefinedError
 
 __all__ = [
     "affiliation",
@@ -38,7 +38,6 @@ UNBIASED_CHECKS: dict[str, Check] = {**F_CHECKS, "alarm_rate": Number(0, 1, open
 
 _NO_ANOMALY = "y_true has no anomalous point (no 1)"
 _NO_NORMAL = "y_true has no normal point (no 0), so that random alarms are perfect"
-_NO_ALARM = "y_pred has no alarm (no 1)"
 
 _HUET = "Huet, Navarro, Rossi, Local Evaluation of Time Series Anomaly Detection Algorithms, KDD 2022"
 _ZHONG = "Zhong et al., SimAD: A Simple Dissimilarity-based Approach for Time Series Anomaly Detection"
@@ -180,11 +179,8 @@ def affiliation(data: Prediction, *, beta: float = 1.0) -> PRF:
     PRF(precision=0.8125, recall=0.9375, f1=0.8705357142857143)
     """
     if len(data.events) == 0:
-        warn_undefined("affiliation", _NO_ANOMALY, stacklevel=5)
         return PRF(math.nan, math.nan, math.nan)
     precision, recall = _precision_recall(data)
-    if math.isnan(precision):
-        warn_undefined("affiliation precision", _NO_ALARM, stacklevel=5)
     return PRF(precision, recall, f_beta(precision, recall, beta))
 
 

@@ -196,7 +196,7 @@ def _best_event_f1(data: Scoring, *, beta: float = 1.0, variant: str = "segments
 @prediction_metric(
     label="Event-F1",
     range=(0.0, 1.0),
-    summary="F of the share of alarm runs that touch an event and the share of events that are detected.",
+    summary="F of the share of events that are detected and the share of detections that are right.",
     undefined="y_true has no event",
     references=(
         "Hundman et al., Detecting Spacecraft Anomalies Using LSTMs and Nonparametric Dynamic Thresholding, KDD 2018",
@@ -226,11 +226,11 @@ def event_f1(data: Prediction, *, beta: float = 1.0, variant: str = "segments") 
     beta : float, default=1.0
         Weight of recall against precision.
     variant : {"segments", "runs", "discounted"}, default="segments"
-        "runs": precision is the share of alarm runs that touch an event, the mirror image of recall. An event
-        found by ten short runs counts ten times in it.
         "segments": detected events / (detected events + false alarm runs), as in Hundman et al. 2018; equals
         `SegmentwiseFScore` of tsadmetrics.
-        "discounted": that times the share of normal points without alarm, so that predicting everything does
+        "runs": precision is the share of alarm runs that touch an event, the mirror image of recall. An event
+        found by ten short runs counts ten times in it.
+        "discounted": "segments" times the share of normal points without alarm, so that predicting everything does
         not pay (Sehili and Zhang 2023); equals `EventWiseFBeta` of dtaianomaly.
 
     Returns
@@ -243,10 +243,10 @@ def event_f1(data: Prediction, *, beta: float = 1.0, variant: str = "segments") 
     >>> import tsadeval as te
     >>> y_true = [0, 1, 1, 1, 0, 0, 0, 0]
     >>> y_pred = [0, 1, 0, 1, 0, 1, 0, 0]
-    >>> te.metrics.event_f1(y_true, y_pred)
-    0.8
-    >>> round(te.metrics.event_f1(y_true, y_pred, variant="segments"), 4)
+    >>> round(te.metrics.event_f1(y_true, y_pred), 4)
     0.6667
+    >>> te.metrics.event_f1(y_true, y_pred, variant="runs")
+    0.8
     """
     return _event(data, beta, variant).f1
 

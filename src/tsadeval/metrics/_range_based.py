@@ -21,7 +21,7 @@ from tsadeval.core.events import Events
 from tsadeval.core.inputs import Prediction, Scoring
 from tsadeval.core.metric import PRF, f_beta, prediction_metric, takes_predictions
 from tsadeval.core.parameters import Check, Number, OneOf
-from tsadeval.errors import UndefinedError, warn_undefined
+from tsadeval.errors import UndefinedError
 
 __all__ = ["range_based", "range_f1", "range_precision", "range_recall"]
 
@@ -171,12 +171,7 @@ def range_based(
     >>> range_based([0, 1, 1, 1, 1, 0, 0, 0], [0, 0, 1, 1, 1, 0, 1, 0])
     PRF(precision=0.5, recall=0.8, f1=0.6153846153846154)
     """
-    found = _precision_recall_f(data, alpha, precision_alpha, bias, precision_bias, cardinality, beta)
-    if math.isnan(found.recall):
-        warn_undefined("range_based recall and F", _NO_ANOMALY, stacklevel=5)
-    elif math.isnan(found.precision):
-        warn_undefined("range_based precision", _NO_ALARM, stacklevel=5)
-    return found
+    return _precision_recall_f(data, alpha, precision_alpha, bias, precision_bias, cardinality, beta)
 
 
 @prediction_metric(

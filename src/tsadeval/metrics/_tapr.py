@@ -22,7 +22,6 @@ from tsadeval.core.events import Events, Index
 from tsadeval.core.inputs import Floats, Prediction, Scoring
 from tsadeval.core.metric import PRF, f_beta, prediction_metric, takes_predictions
 from tsadeval.core.parameters import Check, Number
-from tsadeval.errors import warn_undefined
 
 __all__ = ["etapr", "etapr_f1", "tapr", "tapr_f1"]
 
@@ -43,8 +42,6 @@ ETAPR_CHECKS: dict[str, Check] = {
 _TAPR_PAPER = "Hwang et al., Time-Series Aware Precision and Recall for Anomaly Detection, CIKM 2019"
 _ETAPR_PAPER = "Hwang et al., Do You Know Existing Accuracy Metrics Overrate Time-Series Anomaly Detections?, SAC 2022"
 
-_NO_ANOMALY = "y_true has no anomalous point (no 1)"
-_NO_ALARM = "y_pred has no alarm (no 1)"
 
 # Doubles hold every whole number up to here, and no series is longer.
 _LONGEST = 2.0**53
@@ -85,15 +82,6 @@ def _reached(portions: Floats, theta: float) -> NDArray[np.bool_]:
 
 def _together(precision: float, recall: float, beta: float) -> PRF:
     return PRF(precision, recall, math.nan if math.isnan(recall) else f_beta(precision, recall, beta))
-
-
-def _warned(found: PRF, name: str) -> PRF:
-    """The same, with a word on what is NaN, for the caller of the public function."""
-    if math.isnan(found.recall):
-        warn_undefined(f"{name} recall and F", _NO_ANOMALY, stacklevel=6)
-    if math.isnan(found.precision):
-        warn_undefined(f"{name} precision", _NO_ALARM, stacklevel=6)
-    return found
 
 
 def _tapr(data: Prediction, alpha: float, theta: float, delta: int, beta: float) -> PRF:
@@ -176,7 +164,7 @@ def tapr(data: Prediction, *, alpha: float = 0.6, theta: float = 0.8, delta: int
     >>> round(te.metrics.tapr(y_true, [0, 0, 0, 1, 1, 1, 1, 0, 0], theta=0.5, delta=2).recall, 4)
     0.9
     """
-    return _warned(_tapr(data, alpha, theta, delta, beta), "tapr")
+    return _tapr(data, alpha, theta, delta, beta)
 
 
 def _best_tapr_f1(
@@ -263,7 +251,7 @@ def etapr(data: Prediction, *, theta_p: float = 0.5, theta_r: float = 0.1, delta
     >>> te.metrics.etapr(y_true, [0, 0, 0, 0, 1, 1, 1, 0, 0])  # a third of the alarms is right: too little
     PRF(precision=0.0, recall=0.0, f1=0.0)
     """
-    return _warned(_etapr(data, theta_p, theta_r, delta, beta), "etapr")
+    return _etapr(data, theta_p, theta_r, delta, beta)
 
 
 @prediction_metric(
