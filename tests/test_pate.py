@@ -1,6 +1,8 @@
 """PATE against its definition."""
 
+import json
 import math
+import pathlib
 
 import numpy as np
 import pytest
@@ -151,3 +153,24 @@ def test_one_long_event_of_falling_scores_costs_no_more_than_sorting():
     s = np.arange(n)  # found from the end: every level has a new first run
     assert 0.9 < pate(y, s, n_thresholds=None) <= 1
     assert 0.9 < pate(y, (s // 2) * 2 + 1 - s % 2, n_thresholds=None) <= 1  # each first run waits for its next point
+
+
+def golden():
+    return json.loads((pathlib.Path(__file__).parent / "golden" / "pate.json").read_text())
+
+
+def test_equals_the_authors_package():
+    """Numbers of PATE 0.1.1, see golden/make_pate.py."""
+    for case in golden():
+        y, p = (np.array(list(case[name]), np.int64) for name in ("labels", "predictions"))
+        found = pate(y, case["scores"], n_thresholds=case["n_thresholds"], **case["buffers"])
+        assert found == pytest.approx(case["pate"], abs=1e-12)
+        assert pate_f1(y, p, **case["buffers"]) == pytest.approx(case["pate_f1"], abs=1e-12)
+
+
+def test_a_percentile_on_a_score_is_that_score():
+    """The package gives 0.80298 here and 0.81631 for the scores plus 1000: it rounds where a percentile stands."""
+    y = [1, 1, 1, 0, 1, 1, 0, 0]
+    s = np.array([6, 0, 7, 1, 4, 3, 5, 2])
+    found = [pate(y, s + shift, early=0, delay=0, n_thresholds=10) for shift in (0, 1000)]
+    assert found[0] == found[1] == pytest.approx(0.8163095238095238)

@@ -1,6 +1,7 @@
 """PATE from its definition, in exact rational arithmetic: no rounding can decide which recalls are equal."""
 
 from fractions import Fraction
+from itertools import pairwise
 from math import floor
 
 from .events import events
@@ -92,20 +93,16 @@ def area(points):
     for precision, recall in points:
         if recall >= kept[-1][1]:
             kept.append((precision, recall))
-    return sum((r1 - r0) * (p0 + p1) / 2 for (p0, r0), (p1, r1) in zip(kept[:-1], kept[1:], strict=True))
+    return sum((r1 - r0) * (p0 + p1) / 2 for (p0, r0), (p1, r1) in pairwise(kept))
 
 
 def pairs(early, delay, n_splits, include_zero):
     return [
-        (e, d)
-        for e in buffer_sizes(early, n_splits, include_zero)
-        for d in buffer_sizes(delay, n_splits, include_zero)
+        (e, d) for e in buffer_sizes(early, n_splits, include_zero) for d in buffer_sizes(delay, n_splits, include_zero)
     ]
 
 
-def pate(
-    labels, scores, early=100, delay=100, n_thresholds=250, n_splits=1, include_zero=True, drop_intermediate=True
-):
+def pate(labels, scores, early=100, delay=100, n_thresholds=250, n_splits=1, include_zero=True, drop_intermediate=True):
     labels = [int(v) for v in labels]
     values = [Fraction(float(s)) for s in scores]
     alarms = []

@@ -9,9 +9,6 @@ from libc.stdint cimport int32_t
 
 import numpy as np
 
-cdef enum:
-    CELLS = 4096
-
 # Recalls this near are equal: what separates them is rounding, and a recall that falls back drops a point.
 cdef double SAME = 1e-12
 
@@ -102,7 +99,9 @@ def bins_of(
     `thresholds` descend; they and the scores lie between low and high.
     """
     cdef Py_ssize_t n = scores.shape[0], levels = thresholds.shape[0], k, j, cell, end, done = 0
-    cdef int32_t[::1] first = np.zeros(CELLS + 3, np.int32)
+    cdef Py_ssize_t cells = max(4096, levels)
+    # Of each cell, and of one more for the largest score, the number of thresholds in it and above.
+    cdef int32_t[::1] first = np.zeros(cells + 2, np.int32)
     cdef Grid grid
     bins = np.empty(n, np.int32)
     cdef int32_t[::1] out = bins
@@ -111,12 +110,12 @@ def bins_of(
         grid.thresholds = &thresholds[0]
         grid.first = &first[0]
         # A range too wide or too narrow for floating point gets one cell: a plain binary search.
-        grid.scale = CELLS / (high - low) if high > low and isfinite(high - low) else 0
+        grid.scale = cells / (high - low) if high > low and isfinite(high - low) else 0
         if not isfinite(grid.scale):
             grid.scale = 0
         for j in range(levels):
             first[cell_of(&grid, thresholds[j])] += 1
-        for cell in range(CELLS, -1, -1):  # first[cell]: thresholds in this cell and above
+        for cell in range(cells, -1, -1):
             first[cell] += first[cell + 1]
         for k in range(starts.shape[0]):
             end = max(done, starts[k] - early)
