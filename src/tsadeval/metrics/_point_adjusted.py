@@ -290,8 +290,9 @@ def pa_k_auc(
     """Area under `f1_pa_k` over k = 0, ..., 1 in equal steps, at one given prediction.
 
     Two definitions go by this name. The mean over 100 values of k is PA%K of the code published with CCE, which
-    this equals but for that code's credit to events without alarm at k = 0. The trapezoid rule over 101 values
-    with `strict=True` is what studies that build on tadpak compute.
+    credits events without alarm at k = 0 and rounds its values of k (one third of an event misses 33/99); else
+    they are equal. The trapezoid rule over 101 values with `strict=True` is what studies that build on tadpak
+    compute.
 
     Parameters
     ----------
