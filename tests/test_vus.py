@@ -32,7 +32,7 @@ def areas(y, s, **options):
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
-@settings(max_examples=150)
+@settings(max_examples=60)
 @given(data=scorings(), window=st.integers(0, 12), n_thresholds=THRESHOLDS)
 def test_range_auc_equals_the_definition(variant, data, window, n_thresholds):
     options = {"window": window, "n_thresholds": n_thresholds, "variant": variant}

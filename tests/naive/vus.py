@@ -29,11 +29,12 @@ def weight(slope, distance, width):
 def extended(labels, width, slope, overlap):
     """Labels with buffers: 1 inside events, less and less up to width // 2 points before and after them."""
     found = []
+    runs = events(labels)
     for i, label in enumerate(labels):
         if label:
             found.append(1.0)
             continue
-        each = [weight(slope, start - i if i < start else i - stop + 1, width) for start, stop in events(labels)]
+        each = [weight(slope, start - i if i < start else i - stop + 1, width) for start, stop in runs]
         found.append(min(1.0, sum(each)) if overlap == "add" else max(each))
     return found
 

@@ -8,9 +8,30 @@ from libc.math cimport sqrt
 
 import numpy as np
 
+cdef enum:
+    # Independent sums let the compiler use vector instructions without reordering a sum by itself.
+    LANES = 8
+
 cdef struct Areas:
     double roc
     double pr
+
+
+cdef Py_ssize_t measure(
+    Py_ssize_t begin, Py_ssize_t end, const long long *last, const long long *first, int far,
+    const double *scores, double *values, int *nearest, int *second,
+) noexcept nogil:
+    """Distances of points between events; last[0], last[1] end the events before, first[0], first[1] start those after."""
+    cdef Py_ssize_t i, x
+    cdef long long left, right, other
+    for i in range(end - begin):
+        x = begin + i
+        left, right = x - last[0], first[0] - x
+        other = min(max(left, right), min(x - last[1], first[1] - x))
+        values[i] = scores[x]
+        nearest[i] = <int>min(left, right)
+        second[i] = <int>min(other, far)
+    return max(end - begin, 0)
 
 
 def zone(const double[::1] scores, const long long[:] starts, const long long[:] stops, Py_ssize_t reach):
@@ -19,36 +40,39 @@ def zone(const double[::1] scores, const long long[:] starts, const long long[:]
     Returns (scores, nearest, second, places): their scores, their distances to the nearest and to the second
     nearest event (0 inside events, reach + 1 where farther), and the place of the first point of each event.
     """
-    cdef Py_ssize_t n = scores.shape[0], events = starts.shape[0], far = reach + 1
-    cdef Py_ssize_t k, x, m = 0, begin, end = 0, before, after, left, right, left_next, right_next
+    cdef Py_ssize_t n = scores.shape[0], events = starts.shape[0], k, x, m = 0, end = 0
+    cdef long long last[2]
+    cdef long long first[2]
     for k in range(events):
         m += min(n, stops[k] + reach) - max(end, starts[k] - reach)
         end = min(n, stops[k] + reach)
-    values, first, second = np.empty(m), np.zeros(m, np.int32), np.full(m, far, np.int32)
+    values, nearest, second = np.empty(m), np.empty(m, np.int32), np.empty(m, np.int32)
     places = np.empty(events, np.int64)
     cdef double[::1] value = values
-    cdef int[::1] d1 = first, d2 = second
+    cdef int[::1] d1 = nearest, d2 = second
     cdef long long[::1] place = places
     with nogil:
-        m = end = 0
-        for k in range(events):
-            # What comes before this event and is not taken yet, the event, and what follows up to the next one.
-            begin = max(end, starts[k] - reach)
-            end = min(starts[k + 1] if k + 1 < events else n, stops[k] + reach)
-            place[k] = m + starts[k] - begin
-            for x in range(begin, end):
+        m = 0
+        for k in range(events + 1):
+            # The gap before event k: what is near the event before, then what is near this one.
+            last[0] = stops[k - 1] - 1 if k > 0 else -reach - 1
+            last[1] = stops[k - 2] - 1 if k > 1 else -reach - 1
+            first[0] = starts[k] if k < events else n + reach
+            first[1] = starts[k + 1] if k + 1 < events else n + reach
+            end = 0
+            if k > 0:
+                end = min(last[0] + 1 + reach, min(first[0], n))
+                m += measure(last[0] + 1, end, last, first, reach + 1, &scores[0], &value[0] + m, &d1[0] + m, &d2[0] + m)
+            if k == events:
+                break
+            m += measure(max(end, first[0] - reach), first[0], last, first, reach + 1,
+                         &scores[0], &value[0] + m, &d1[0] + m, &d2[0] + m)
+            place[k] = m
+            for x in range(starts[k], stops[k]):
                 value[m] = scores[x]
-                if x < starts[k] or x >= stops[k]:
-                    before = k - 1 if x < starts[k] else k
-                    after = before + 1
-                    left = x - stops[before] + 1 if before >= 0 else far
-                    left_next = x - stops[before - 1] + 1 if before >= 1 else far
-                    right = starts[after] - x if after < events else far
-                    right_next = starts[after + 1] - x if after + 1 < events else far
-                    d1[m] = <int>min(left, right)
-                    d2[m] = <int>min(far, min(left_next, right) if left < right else min(left, right_next))
+                d1[m], d2[m] = 0, reach + 1
                 m += 1
-    return values, first, second, places
+    return values, nearest, second, places
 
 
 def grouped(const int[::1] keys, Py_ssize_t count):
@@ -130,15 +154,12 @@ cdef void cumulate(double[::1] values) noexcept nogil:
 
 
 cdef void slope(double[::1] weight, Py_ssize_t width, bint root) noexcept nogil:
-    """The weights of buffer points by distance, at one width."""
-    cdef Py_ssize_t d, half = width // 2
-    for d in range(weight.shape[0]):
-        if d > half:
-            weight[d] = 0
-        elif root:
-            weight[d] = sqrt(1 - d / <double>width) if d > 0 else 1
-        else:
-            weight[d] = 1 - (1 - sqrt(0.5)) * d / half if d > 0 else 1
+    """The weights of buffer points by distance; then 1, for those that two buffers cover. Events are no buffer."""
+    cdef Py_ssize_t d, half = width // 2, last = weight.shape[0] - 1
+    weight[:] = 0
+    for d in range(1, min(half, last - 1) + 1):
+        weight[d] = sqrt(1 - d / <double>width) if root else 1 - (1 - sqrt(0.5)) * d / half
+    weight[last] = 1
 
 
 cdef void weigh_table(double[::1] out, double[:, ::1] table, double[::1] weight, Py_ssize_t half) noexcept nogil:
@@ -164,46 +185,88 @@ cdef void weigh_table(double[::1] out, double[:, ::1] table, double[::1] weight,
 cdef void weigh_points(double[::1] out, const int[::1] d1, const int[::1] d2, const long long[::1] begin,
                        double[::1] weight, Py_ssize_t half) noexcept nogil:
     """The same from the distances of single points, ordered by level."""
-    cdef Py_ssize_t i, j
+    cdef Py_ssize_t i, j, last = weight.shape[0] - 1
     cdef double total
     for j in range(out.shape[0]):
         total = 0
         for i in range(begin[j], begin[j + 1]):
-            if d1[i] > 0:
-                total += 1 if d2[i] <= half else weight[d1[i]]
+            total += weight[last if d2[i] <= half else d1[i]]
         out[j] = total
+
+
+cdef inline double roc_step(Py_ssize_t i, const double *alarms, const double *before, const double *hit,
+                            const double *inverse, const double *recall) noexcept nogil:
+    """Twice the area added by level i: a rectangle up to the alarms before it, then a trapezoid."""
+    cdef double old = inverse[i - 1], flat = 2 * (before[i] - alarms[i - 1]) * old * recall[i - 1]
+    cdef double width = (alarms[i] - hit[i]) * inverse[i] - (before[i] - hit[i - 1]) * old
+    return flat + width * (recall[i] + recall[i - 1])
+
+
+cdef inline double pr_step(Py_ssize_t i, const double *hit, const double *recall, const double *per_alarm,
+                           const double *per_before, bint trapezoid) noexcept nogil:
+    cdef double precision = hit[i] * per_alarm[i]
+    cdef double old = hit[i - 1] * per_before[i] if trapezoid else precision
+    return (recall[i] - recall[i - 1]) * (precision + old)
 
 
 cdef Areas areas(
     double[::1] inside, double[::1] buffered, double[::1] share, const double[::1] before, const double[::1] alarms,
-    double n, bint once, bint trapezoid,
+    double[:, ::1] scratch, double n, bint once, bint trapezoid,
 ) noexcept nogil:
     """Areas under the ROC and PR curves of one width.
 
     Of every level: event points and buffer weight predicted, share of groups found, alarms just before it (those
-    between two levels are all outside the zone, so recall is constant there) and at it.
+    between two levels are all outside the zone, so recall is constant there) and at it. The first two rows of
+    `scratch` are to work in; the others hold 1 / before and 1 / alarms.
     """
     cdef Areas area
-    cdef Py_ssize_t j, last = inside.shape[0] - 1
-    cdef double positives, hit, recall, fall, precision, old_precision, reached
-    cdef double events = inside[last], extra = buffered[last] if once else 0
-    cdef double old_hit = 0, old_recall = 0, old_alarms = 0, negatives = n - events - extra / 2
-    area.roc = area.pr = 0
-    for j in range(last + 1):
-        area.roc += (before[j] - old_alarms) / negatives * old_recall
-        reached = (before[j] - old_hit) / negatives
-        old_precision = old_hit / before[j] if before[j] > 0 else 1
-        hit = inside[j] + buffered[j]
-        positives = events + (extra if once else buffered[j]) / 2
-        negatives = n - positives
-        recall = (hit / positives if hit < positives else 1) * share[j]
-        fall = (alarms[j] - hit) / negatives
-        precision = hit / alarms[j]
-        area.roc += (fall - reached) * (recall + old_recall) / 2
-        area.pr += (recall - old_recall) * ((precision + old_precision) / 2 if trapezoid else precision)
-        old_hit, old_recall, old_alarms = hit, recall, alarms[j]
-    area.roc += (n - old_alarms) / negatives * old_recall
-    area.roc += (1 - (n - old_hit) / negatives) * (old_recall + 1) / 2
+    cdef Py_ssize_t count = inside.shape[0], j = 1, i, k
+    cdef double growing = 0 if once else 0.5
+    cdef double fixed = inside[count - 1] + (buffered[count - 1] / 2 if once else 0)
+    cdef double roc[LANES]
+    cdef double pr[LANES]
+    cdef double part, old
+    cdef double *recall = &scratch[0, 0]
+    cdef double *inverse = &scratch[1, 0]
+    cdef const double *per_before = &scratch[2, 0]
+    cdef const double *per_alarm = &scratch[3, 0]
+    cdef const double *within = &inside[0]
+    cdef const double *found = &share[0]
+    cdef const double *earlier = &before[0]
+    cdef const double *now = &alarms[0]
+    cdef double *hit = &buffered[0]
+    for i in range(count):
+        part = fixed + growing * hit[i]
+        inverse[i] = 1 / (n - part)
+        hit[i] += within[i]
+        part = hit[i] / part
+        recall[i] = (part if part < 1 else 1) * found[i]
+    for k in range(LANES):
+        roc[k] = 0
+        pr[k] = 0
+    old = earlier[0] / (n - fixed)
+    roc[0] = ((now[0] - hit[0]) * inverse[0] - old) * recall[0]
+    part = hit[0] * per_alarm[0]
+    old = part
+    if trapezoid:  # from precision 1, or from 0 where alarms outside the zone come first
+        old = 1.0 if earlier[0] == 0 else 0.0
+    pr[0] = recall[0] * (part + old)
+    while j + LANES <= count:
+        for k in range(LANES):
+            roc[k] += roc_step(j + k, now, earlier, hit, inverse, recall)
+            pr[k] += pr_step(j + k, hit, recall, per_alarm, per_before, trapezoid)
+        j += LANES
+    for k in range(count - j):
+        roc[k] += roc_step(j + k, now, earlier, hit, inverse, recall)
+        pr[k] += pr_step(j + k, hit, recall, per_alarm, per_before, trapezoid)
+    area.roc = 0
+    area.pr = 0
+    for k in range(LANES):
+        area.roc += roc[k] / 2
+        area.pr += pr[k] / 2
+    i = count - 1
+    area.roc += (n - now[i]) * inverse[i] * recall[i]
+    area.roc += (1 - (n - hit[i]) * inverse[i]) * (recall[i] + 1) / 2
     return area
 
 
@@ -225,7 +288,7 @@ def volume(
     cdef Groups groups = Groups(starts, stops, places, level, merging)
     cdef double[::1] inside = np.zeros(count), full = np.zeros(count), buffered = np.zeros(count)
     cdef double[::1] share = np.zeros(count), weight
-    cdef double[:, ::1] table
+    cdef double[:, ::1] table, scratch = np.empty((4, count))
     cdef const int[::1] d1, d2, order
     cdef const long long[::1] begin
     for i in range(level.shape[0]):
@@ -233,7 +296,10 @@ def volume(
             inside[level[i]] += 1
         largest = max(largest, nearest[i])
     cumulate(inside)
-    weight = np.zeros(largest + 1)
+    for i in range(count):
+        scratch[2, i] = 1 / before[i] if before[i] > 0 else 0
+        scratch[3, i] = 1 / alarms[i]
+    weight = np.zeros(largest + 2)
     if counting:
         # Points in the order in which a second event covers them: two buffers always add up to 1.
         begin, order = grouped(second, reach + 2)
@@ -265,7 +331,7 @@ def volume(
             else:
                 weigh_points(buffered, d1, d2, begin, weight, half)
             cumulate(buffered)
-            area = areas(inside, buffered, share, before, alarms, n, once, trapezoid)
+            area = areas(inside, buffered, share, before, alarms, scratch, n, once, trapezoid)
             roc += repeats[k] * area.roc
             pr += repeats[k] * area.pr
             total += repeats[k]
