@@ -1,6 +1,7 @@
 """Range-AUC and VUS point by point: labels extended by buffers, one threshold and one width at a time."""
 
 import math
+from itertools import pairwise
 
 import numpy as np
 
@@ -14,7 +15,14 @@ VARIANTS = {
     "vus": {"slope": "root", "overlap": "add", "merge": "share", "positives": "predicted", "pr": "step", "widths": 1},
     "range_auc": {"slope": "root", "overlap": "add", "merge": "touch", "positives": "all", "pr": "area", "widths": 1},
     "timeeval": {"slope": "line", "overlap": "max", "merge": "never", "positives": "all", "pr": "area", "widths": 1},
-    "ff_vus": {"slope": "line", "overlap": "max", "merge": "share", "positives": "predicted", "pr": "step", "widths": 2},
+    "ff_vus": {
+        "slope": "line",
+        "overlap": "max",
+        "merge": "share",
+        "positives": "predicted",
+        "pr": "step",
+        "widths": 2,
+    },
 }
 
 
@@ -44,12 +52,12 @@ def groups(labels, width, merge):
     n, half = len(labels), width // 2
     found = []
     for start, stop in events(labels):
-        first, last = max(start - half, 0), min(stop - 1 + half, n - 1)
-        reach = {"share": first - 1, "touch": first - 2, "never": n}[merge]
-        if found and reach < found[-1][-1] and merge != "never":
-            found[-1] = range(found[-1][0], last + 1)
+        group = range(max(start - half, 0), min(stop + half, n))
+        near = {"share": 0, "touch": 1, "never": -n}[merge]
+        if found and group[0] - found[-1][-1] <= near:
+            found[-1] = range(found[-1][0], group[-1] + 1)
         else:
-            found.append(range(first, last + 1))
+            found.append(group)
     return found
 
 
@@ -78,11 +86,8 @@ def areas(labels, scores, width, number, variant):
         existence = sum(any(predicted[i] for i in group) for group in merged) / len(merged)
         recall = min(hit / positives, 1) * existence
         curve.append(((sum(predicted) - hit) / (n - positives), recall, hit / sum(predicted)))
-    roc = sum((b[0] - a[0]) * (a[1] + b[1]) / 2 for a, b in zip(curve, [*curve[1:], (1.0, 1.0, 0.0)], strict=True))
-    heights = [b[2] if how["pr"] == "step" else (a[2] + b[2]) / 2 for a, b in zip(curve, curve[1:], strict=False)]
-    pr = sum(
-        (b[1] - a[1]) * height for a, b, height in zip(curve[:-1], curve[1:], heights, strict=True)
-    )
+    roc = sum((b[0] - a[0]) * (a[1] + b[1]) / 2 for a, b in pairwise([*curve, (1.0, 1.0, 0.0)]))
+    pr = sum((b[1] - a[1]) * (b[2] if how["pr"] == "step" else (a[2] + b[2]) / 2) for a, b in pairwise(curve))
     return float(roc), float(pr)
 
 
