@@ -1,0 +1,85 @@
+"""Precision, recall and F from counts, and the one threshold sweep of scores: what several families share."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+import tsadeval.metrics._kernels.ranking as kernel
+from tsadeval.core.events import Index
+from tsadeval.core.inputs import Floats, Scoring
+from tsadeval.core.metric import PRF
+from tsadeval.core.parameters import Number
+
+__all__: list[str] = []
+
+BETA = Number(0, open_low=True)
+
+
+def square(beta: float) -> float:
+    """The square of beta, which is the weight of recall in F; beyond 1e100 and below 1e-100 F has its limit."""
+    return float(min(max(beta, 1e-100), 1e100)) ** 2
+
+
+def f_of_counts(found: Any, false: Any, total: Any, beta: float = 1.0) -> Any:
+    """F of `found` of `total` points and `false` ones besides, for numbers or arrays; total is not 0.
+
+    >>> f_of_counts(3, 1, 4)
+    0.75
+    """
+    # For a beta like 0.5, 1 or 2 nothing but the quotient is rounded, so that equal values are equal floats.
+    weight = square(beta)
+    return (1 + weight) * found / (weight * total + found + false)
+
+
+def prf_of_counts(found: int, false: int, total: int, beta: float = 1.0) -> PRF:
+    """All three; NaN where undefined: precision without alarms, recall and F without anything to find.
+
+    >>> prf_of_counts(3, 1, 6)
+    PRF(precision=0.75, recall=0.5, f1=0.6)
+    """
+    precision = found / (found + false) if found + false else math.nan
+    if total == 0:
+        return PRF(precision, math.nan, math.nan)
+    return PRF(precision, found / total, float(f_of_counts(found, false, total, beta)))
+
+
+class Curve(NamedTuple):
+    """Counts at the alarms `score >= v`, for every distinct score v of an anomalous point, the highest first."""
+
+    scores: Floats
+    found: Index  # anomalous points that score at least v
+    above: Index  # normal points that score more than v
+    false: Index  # normal points that score at least v
+
+
+def sorted_normal(data: Scoring) -> Floats:
+    """The scores of the normal points, ascending."""
+
+    def make() -> Floats:
+        scores = data.scores[~data.truth.mask]
+        scores.sort()
+        return scores
+
+    return data.shared(("counting", "normal"), make)
+
+
+def curve(data: Scoring) -> Curve:
+    """The sweep over all thresholds that can matter: between two of them only false alarms are added."""
+
+    def make() -> Curve:
+        anomalous = data.scores[data.truth.mask]
+        anomalous.sort()
+        return Curve(*kernel.curve(anomalous, sorted_normal(data)))
+
+    return data.shared(("counting", "curve"), make)
+
+
+def best_point_f(data: Scoring, *, beta: float = 1.0) -> tuple[float, float]:
+    """The best point-wise F over all alarms `score >= v`, and the largest v that gives it."""
+    points = curve(data)
+    values = f_of_counts(points.found, points.false, data.events.points, beta)
+    at = int(np.argmax(values))
+    return float(points.scores[at]), float(values[at])

@@ -1,0 +1,60 @@
+"""The level of every score: how many thresholds lie above it.
+
+A grid of equal cells over the thresholds tells at once which few of them a score has to be compared with. The
+cell of a value is monotone in the value even in floating point, so the answer is exact.
+"""
+
+from libc.math cimport isfinite
+
+import numpy as np
+
+cdef enum:
+    FEWEST = 4096
+
+
+cdef inline Py_ssize_t cell_of(double value, double low, double scale, Py_ssize_t cells) noexcept nogil:
+    # Halves, because the distance of two finite numbers may not be finite.
+    cdef double place = (value * 0.5 - low) * scale
+    if place <= 0:
+        return 0
+    return <Py_ssize_t>place if place < cells else cells - 1
+
+
+def levels_of(const double[::1] scores, const double[::1] thresholds):
+    """For every score the number of thresholds strictly above it, as int32; `thresholds` descend.
+
+    So a score is at least thresholds[j] exactly where its level is at most j.
+    """
+    cdef Py_ssize_t n = scores.shape[0], count = thresholds.shape[0], i, cell, first, last, middle
+    cdef Py_ssize_t cells = FEWEST
+    while cells < count:
+        cells *= 2
+    cdef double value, low = thresholds[count - 1] * 0.5
+    cdef double scale = cells / (thresholds[0] * 0.5 - low) if thresholds[0] * 0.5 > low else 0
+    if not isfinite(scale):  # thresholds that are all but equal: one cell for all, and a binary search in it
+        scale = 0
+    levels = np.empty(n, np.int32)
+    begins = np.zeros(cells + 1, np.int32)
+    cdef int[::1] out = levels, begin = begins
+    with nogil:
+        # begin[c]: how many thresholds lie in cells above c, so those of cell c are begin[c] to begin[c - 1].
+        for i in range(count):
+            begin[cell_of(thresholds[i], low, scale, cells)] += 1
+        last = 0
+        for i in range(cells, -1, -1):
+            first = last
+            last += begin[i]
+            begin[i] = <int>first
+        for i in range(n):
+            value = scores[i]
+            cell = cell_of(value, low, scale, cells)
+            first = begin[cell]
+            last = begin[cell - 1] if cell > 0 else count
+            while first < last:
+                middle = (first + last) // 2
+                if thresholds[middle] > value:
+                    first = middle + 1
+                else:
+                    last = middle
+            out[i] = <int>first
+    return levels

@@ -1,0 +1,337 @@
+"""Range-AUC at many buffer widths: the zone around events, and the areas under the curves of its points.
+
+The zone is every point that the buffers of the largest width reach; all others only count as alarms. Its points
+are kept one after the other without the gaps between, and a place is a position in that order.
+"""
+
+from libc.math cimport sqrt
+
+import numpy as np
+
+cdef enum:
+    # Independent sums let the compiler use vector instructions without reordering a sum by itself.
+    LANES = 8
+
+cdef struct Areas:
+    double roc
+    double pr
+
+
+cdef Py_ssize_t measure(
+    Py_ssize_t begin, Py_ssize_t end, const long long *last, const long long *first, int far,
+    const double *scores, double *values, int *nearest, int *second,
+) noexcept nogil:
+    """Distances of points in a gap: `last` has the last points of the two events before, `first` the first after."""
+    cdef Py_ssize_t i, x
+    cdef long long left, right, other
+    for i in range(end - begin):
+        x = begin + i
+        left, right = x - last[0], first[0] - x
+        other = min(max(left, right), min(x - last[1], first[1] - x))
+        values[i] = scores[x]
+        nearest[i] = <int>min(left, right)
+        second[i] = <int>min(other, far)
+    return max(end - begin, 0)
+
+
+def zone(const double[::1] scores, const long long[:] starts, const long long[:] stops, Py_ssize_t reach):
+    """The points at most `reach` away from an event, in time order.
+
+    Returns (scores, nearest, second, places): their scores, their distances to the nearest and to the second
+    nearest event (0 inside events, reach + 1 where farther), and the place of the first point of each event.
+    """
+    cdef Py_ssize_t n = scores.shape[0], events = starts.shape[0], k, x, m = 0, end = 0
+    cdef long long last[2]
+    cdef long long first[2]
+    for k in range(events):
+        m += min(n, stops[k] + reach) - max(end, starts[k] - reach)
+        end = min(n, stops[k] + reach)
+    values, nearest, second = np.empty(m), np.empty(m, np.int32), np.empty(m, np.int32)
+    places = np.empty(events, np.int64)
+    cdef double[::1] value = values
+    cdef int[::1] d1 = nearest, d2 = second
+    cdef long long[::1] place = places
+    with nogil:
+        m = 0
+        for k in range(events + 1):
+            # The gap before event k: what is near the event before, then what is near this one.
+            last[0] = stops[k - 1] - 1 if k > 0 else -reach - 1
+            last[1] = stops[k - 2] - 1 if k > 1 else -reach - 1
+            first[0] = starts[k] if k < events else n + reach
+            first[1] = starts[k + 1] if k + 1 < events else n + reach
+            end = 0
+            if k > 0:
+                end = min(last[0] + 1 + reach, min(first[0], n))
+                m += measure(last[0] + 1, end, last, first, reach + 1,
+                             &scores[0], &value[0] + m, &d1[0] + m, &d2[0] + m)
+            if k == events:
+                break
+            m += measure(max(end, first[0] - reach), first[0], last, first, reach + 1,
+                         &scores[0], &value[0] + m, &d1[0] + m, &d2[0] + m)
+            place[k] = m
+            for x in range(starts[k], stops[k]):
+                value[m] = scores[x]
+                d1[m], d2[m] = 0, reach + 1
+                m += 1
+    return values, nearest, second, places
+
+
+def grouped(const int[::1] keys, Py_ssize_t count):
+    """Indices ordered by key (a number below `count`), and where each key begins among them."""
+    cdef Py_ssize_t i, j
+    begins, indices = np.zeros(count + 1, np.int64), np.empty(keys.shape[0], np.int32)
+    cdef long long[::1] begin = begins
+    cdef int[::1] index = indices
+    with nogil:
+        for i in range(keys.shape[0]):
+            begin[keys[i]] += 1
+        for j in range(1, count + 1):
+            begin[j] += begin[j - 1]
+        for i in range(keys.shape[0] - 1, -1, -1):
+            begin[keys[i]] -= 1
+            index[begin[keys[i]]] = <int>i
+    return begins, indices
+
+
+cdef class Groups:
+    """Events with their buffers: the places they cover, their first level, and the distance to the next one."""
+
+    cdef long long[::1] left, right, gap
+    cdef int[::1] best
+    cdef const int[::1] level
+    cdef Py_ssize_t number, half
+    cdef int merging
+
+    def __init__(self, const long long[:] starts, const long long[:] stops, const long long[::1] places,
+                 const int[::1] level, int merging):
+        cdef Py_ssize_t k, x
+        self.number, self.half, self.merging, self.level = starts.shape[0], 0, merging, level
+        self.left, self.right, self.gap = (np.empty(self.number, np.int64) for _ in range(3))
+        self.best = np.empty(self.number, np.int32)
+        for k in range(self.number):
+            self.left[k] = places[k]
+            self.right[k] = places[k] + stops[k] - starts[k] - 1
+            self.gap[k] = starts[k + 1] - stops[k] + 1 if k + 1 < self.number else 0
+            self.best[k] = level[places[k]]
+            for x in range(places[k] + 1, self.right[k] + 1):
+                self.best[k] = min(self.best[k], level[x])
+
+    cdef void widen(self) noexcept nogil:
+        """One more point on both sides; groups that then share a point (merging 0) or touch (1) become one."""
+        cdef Py_ssize_t k, kept = 0, last = self.level.shape[0] - 1, left, right
+        cdef int best
+        self.half += 1
+        for k in range(self.number):
+            left = max(self.left[k] - 1, 0)
+            right = min(self.right[k] + 1, last)
+            best = min(self.best[k], min(self.level[left], self.level[right]))
+            if kept > 0 and self.merging >= 0 and self.gap[kept - 1] <= 2 * self.half + self.merging:
+                kept -= 1
+                best = min(best, self.best[kept])
+            else:
+                self.left[kept] = left
+            self.right[kept] = right
+            self.best[kept] = best
+            self.gap[kept] = self.gap[k]
+            kept += 1
+        self.number = kept
+
+    cdef void found(self, double[::1] share) noexcept nogil:
+        """The share of groups with a predicted point, at every level."""
+        cdef Py_ssize_t k
+        cdef double number = self.number
+        share[:] = 0
+        for k in range(self.number):
+            share[self.best[k]] += 1
+        cumulate(share)
+        for k in range(share.shape[0]):
+            share[k] /= number
+
+
+cdef void cumulate(double[::1] values) noexcept nogil:
+    cdef Py_ssize_t j
+    for j in range(1, values.shape[0]):
+        values[j] += values[j - 1]
+
+
+cdef void slope(double[::1] weight, Py_ssize_t width, bint root) noexcept nogil:
+    """The weights of buffer points by distance; then 1, for those that two buffers cover. Events are no buffer."""
+    cdef Py_ssize_t d, half = width // 2, last = weight.shape[0] - 1
+    weight[:] = 0
+    for d in range(1, min(half, last - 1) + 1):
+        weight[d] = sqrt(1 - d / <double>width) if root else 1 - (1 - sqrt(0.5)) * d / half
+    weight[last] = 1
+
+
+cdef void weigh_table(double[::1] out, double[:, ::1] table, double[::1] weight, Py_ssize_t half) noexcept nogil:
+    """Add the weights of counted buffer points to their levels, four distances at a time."""
+    cdef Py_ssize_t d = 1, j, count = out.shape[0]
+    cdef double a, b, c, e
+    cdef double *to = &out[0]
+    cdef double *row
+    half = min(half, table.shape[0] - 1)
+    while d + 3 <= half:
+        a, b, c, e = weight[d], weight[d + 1], weight[d + 2], weight[d + 3]
+        row = &table[d, 0]
+        for j in range(count):
+            to[j] += (a * row[j] + b * row[j + count]) + (c * row[j + 2 * count] + e * row[j + 3 * count])
+        d += 4
+    for d in range(d, half + 1):
+        a = weight[d]
+        row = &table[d, 0]
+        for j in range(count):
+            to[j] += a * row[j]
+
+
+cdef void weigh_points(double[::1] out, const int[::1] d1, const int[::1] d2, const long long[::1] begin,
+                       double[::1] weight, Py_ssize_t half) noexcept nogil:
+    """The weight up to each level, from the distances of single points ordered by level."""
+    cdef Py_ssize_t i, j, last = weight.shape[0] - 1
+    cdef double total = 0
+    for j in range(out.shape[0]):
+        for i in range(begin[j], begin[j + 1]):
+            total += weight[last if d2[i] <= half else d1[i]]
+        out[j] = total
+
+
+cdef inline double roc_step(Py_ssize_t i, const double *alarms, const double *before, const double *hit,
+                            const double *inverse, const double *recall) noexcept nogil:
+    """Twice the area added by level i: a rectangle up to the alarms before it, then a trapezoid."""
+    cdef double old = inverse[i - 1], flat = 2 * (before[i] - alarms[i - 1]) * old * recall[i - 1]
+    cdef double width = (alarms[i] - hit[i]) * inverse[i] - (before[i] - hit[i - 1]) * old
+    return flat + width * (recall[i] + recall[i - 1])
+
+
+cdef inline double pr_step(Py_ssize_t i, const double *hit, const double *recall, const double *per_alarm,
+                           const double *per_before, double sloped) noexcept nogil:
+    """Twice the area added by level i: a trapezoid where `sloped` is 1, a rectangle where it is 0."""
+    return (recall[i] - recall[i - 1]) * (
+        (2 - sloped) * hit[i] * per_alarm[i] + sloped * hit[i - 1] * per_before[i])
+
+
+cdef Areas areas(
+    double[::1] inside, double[::1] buffered, double[::1] share, const double[::1] before, const double[::1] alarms,
+    double[:, ::1] scratch, double n, bint once, bint trapezoid,
+) noexcept nogil:
+    """Areas under the ROC and PR curves of one width.
+
+    Of every level: event points and buffer weight predicted, share of groups found, alarms just before it (those
+    between two levels are all outside the zone, so recall is constant there) and at it. The first two rows of
+    `scratch` are to work in; the others hold 1 / before and 1 / alarms.
+    """
+    cdef Areas area
+    cdef Py_ssize_t count = inside.shape[0], j = 1, i, k
+    cdef double growing = 0 if once else 0.5, sloped = 1 if trapezoid else 0
+    cdef double fixed = inside[count - 1] + (buffered[count - 1] / 2 if once else 0)
+    cdef double roc[LANES]
+    cdef double pr[LANES]
+    cdef double part, old
+    cdef double *recall = &scratch[0, 0]
+    cdef double *inverse = &scratch[1, 0]
+    cdef const double *per_before = &scratch[2, 0]
+    cdef const double *per_alarm = &scratch[3, 0]
+    cdef const double *within = &inside[0]
+    cdef const double *found = &share[0]
+    cdef const double *earlier = &before[0]
+    cdef const double *now = &alarms[0]
+    cdef double *hit = &buffered[0]
+    for i in range(count):
+        part = fixed + growing * hit[i]
+        inverse[i] = 1 / (n - part)
+        hit[i] += within[i]
+        part = hit[i] / part
+        recall[i] = (part if part < 1 else 1) * found[i]
+    for k in range(LANES):
+        roc[k] = 0
+        pr[k] = 0
+    old = earlier[0] / (n - fixed)
+    roc[0] = ((now[0] - hit[0]) * inverse[0] - old) * recall[0]
+    part = hit[0] * per_alarm[0]
+    old = part
+    if trapezoid:  # from precision 1, or from 0 where alarms outside the zone come first
+        old = 1.0 if earlier[0] == 0 else 0.0
+    pr[0] = recall[0] * (part + old)
+    while j + LANES <= count:
+        for k in range(LANES):
+            roc[k] += roc_step(j + k, now, earlier, hit, inverse, recall)
+            pr[k] += pr_step(j + k, hit, recall, per_alarm, per_before, sloped)
+        j += LANES
+    for k in range(count - j):
+        roc[k] += roc_step(j + k, now, earlier, hit, inverse, recall)
+        pr[k] += pr_step(j + k, hit, recall, per_alarm, per_before, sloped)
+    area.roc = 0
+    area.pr = 0
+    for k in range(LANES):
+        area.roc += roc[k] / 2
+        area.pr += pr[k] / 2
+    i = count - 1
+    area.roc += (n - now[i]) * inverse[i] * recall[i]
+    area.roc += (1 - (n - hit[i]) * inverse[i]) * (recall[i] + 1) / 2
+    return area
+
+
+def volume(
+    const long long[:] starts, const long long[:] stops, const long long[::1] places,
+    const int[::1] level, const int[::1] nearest, const int[::1] second,
+    const double[::1] before, const double[::1] alarms, Py_ssize_t n, Py_ssize_t reach,
+    const long long[:] widths, const long long[:] repeats,
+    bint root, bint adding, int merging, bint once, bint trapezoid, bint counting,
+):
+    """Mean areas (ROC, PR) over ascending widths, each counted `repeats` times.
+
+    `before` and `alarms` are the numbers of alarms just before and at each level. `counting` keeps a table of
+    counts by distance and level instead of single points: quicker where there are few levels.
+    """
+    cdef Py_ssize_t count = alarms.shape[0], i, k, half = 0, seen = 0, largest = 0
+    cdef double roc = 0, pr = 0, total = 0
+    cdef Areas area
+    cdef Groups groups = Groups(starts, stops, places, level, merging)
+    cdef double[::1] inside = np.zeros(count), full = np.zeros(count), buffered = np.zeros(count)
+    cdef double[::1] share = np.zeros(count), weight
+    cdef double[:, ::1] table, scratch = np.empty((4, count))
+    cdef const int[::1] d1, d2, order
+    cdef const long long[::1] begin
+    for i in range(level.shape[0]):
+        inside[level[i]] += nearest[i] == 0
+        largest = max(largest, nearest[i])
+    cumulate(inside)
+    for i in range(count):
+        scratch[2, i] = 1 / before[i] if before[i] > 0 else 0
+        scratch[3, i] = 1 / alarms[i]
+    weight = np.zeros(largest + 2)
+    if counting:
+        # Points in the order in which a second event covers them: two buffers always add up to 1.
+        begin, order = grouped(second, reach + 2)
+        table = np.zeros((largest + 1, count))
+        for i in range(level.shape[0]):
+            table[nearest[i], level[i]] += 1
+    else:
+        begin, by_level = grouped(level, count)
+        d1 = np.asarray(nearest)[by_level]
+        d2 = np.asarray(second)[by_level] if adding else np.full(level.shape[0], reach + 1, np.int32)
+    with nogil:
+        groups.found(share)
+        for k in range(widths.shape[0]):
+            half = min(widths[k] // 2, reach)
+            while groups.half < half:
+                groups.widen()
+                if groups.half == half:
+                    groups.found(share)
+            slope(weight, widths[k], root)
+            if counting:
+                while adding and seen < begin[half + 1]:
+                    i = order[seen]
+                    if nearest[i] > 0:
+                        table[nearest[i], level[i]] -= 1
+                        full[level[i]] += 1
+                    seen += 1
+                buffered[:] = full
+                weigh_table(buffered, table, weight, half)
+                cumulate(buffered)
+            else:
+                weigh_points(buffered, d1, d2, begin, weight, half)
+            area = areas(inside, buffered, share, before, alarms, scratch, n, once, trapezoid)
+            roc += repeats[k] * area.roc
+            pr += repeats[k] * area.pr
+            total += repeats[k]
+    return roc / total, pr / total

@@ -1,0 +1,277 @@
+"""PATE, the proximity-aware evaluation: alarms near an event count in part, late detection costs.
+
+An event has a zone of `early` points before it and one of `delay` points after it; zones end where another event
+or its zone after it begins. At one threshold, with c the middle of the event:
+
+    hits    event points 1; a point x after the event (z - x) / (z - c), z the zone's last point; a point x before
+            it (x - z) / (c - z), z the zone's first point, but 0 where no point of the event is predicted
+    misses  all L points of an event that is not detected; else, with D the length of the first predicted run in
+            the event, a missed point at offset o weighs 1 up to o = D, and beyond
+            1 - ((D + 1) o - D (D + 1) / 2) / (L (L - 1) / 2)
+
+Precision = hits / alarms, recall = hits / (hits + misses). PATE is the area under precision against recall, and
+PATE-F1 their F for binary predictions, each averaged over pairs of buffer sizes.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+import tsadeval.metrics._kernels.pate as kernel
+from tsadeval.core.events import Events, Index
+from tsadeval.core.inputs import Floats, Prediction, Scoring
+from tsadeval.core.metric import PRF, f_beta, prediction_metric, score_metric, takes_predictions
+from tsadeval.core.parameters import Check, Flag, Number
+
+__all__ = ["pate", "pate_f1", "pate_prf"]
+
+_REFERENCES = ("Ghorbani et al. (2024), PATE: Proximity-Aware Time series anomaly Evaluation",)
+
+BUFFER_CHECKS: dict[str, Check] = {
+    "early": Number(0, integer=True),
+    "delay": Number(0, integer=True),
+    "n_splits": Number(1, 1000, integer=True),
+    "include_zero": Flag(),
+}
+SCORE_CHECKS: dict[str, Check] = {
+    **BUFFER_CHECKS,
+    "n_thresholds": Number(2, integer=True, none=True),
+    "drop_intermediate": Flag(),
+}
+PREDICTION_CHECKS: dict[str, Check] = {**BUFFER_CHECKS, "beta": Number(0, open_low=True)}
+
+
+class _Buffers(NamedTuple):
+    """The sizes of the buffers whose pairs are averaged, each with the number of times it counts."""
+
+    early: Counter[int]
+    delay: Counter[int]
+
+    @classmethod
+    def of(cls, n: int, early: int, delay: int, n_splits: int, include_zero: bool) -> _Buffers:
+        """Evenly spaced sizes up to the largest, rounded down; beyond n all are alike."""
+        steps = range(0 if include_zero else 1, int(n_splits) + 1)
+        return cls(*(Counter(min(int(size) * i // int(n_splits), n) for i in steps) for size in (early, delay)))
+
+    def pairs(self) -> Iterator[tuple[int, int, float]]:
+        """(early, delay, weight); the weights add up to 1."""
+        total = self.early.total() * self.delay.total()
+        for early, early_times in self.early.items():
+            for delay, delay_times in self.delay.items():
+                yield early, delay, early_times * delay_times / total
+
+
+class _Weights:
+    """Misses at every threshold, and hits for any pair of buffer sizes (misses do not depend on the buffers)."""
+
+    def __init__(self, scores: Floats, thresholds: Floats, bounds: tuple[float, float], events: Events, of: _Buffers):
+        self._borders = np.ascontiguousarray(events.starts), np.ascontiguousarray(events.stops)
+        self._bins = kernel.bins_of(scores, thresholds, *bounds, *self._borders, max(of.early), max(of.delay))
+        self._found, self.missed, self._detected = kernel.misses(self._bins, *self._borders, len(thresholds))
+
+    def hit(self, early: int, delay: int) -> Floats:
+        weights: Floats = kernel.hits(self._bins, self._detected, self._found, *self._borders, early, delay)
+        return weights
+
+
+def _first_alarms(data: Scoring, n_thresholds: int | None, drop_intermediate: bool) -> Index:
+    """For every threshold, descending, where the first score that reaches it stands among the ascending scores."""
+    ascending = data.sorted
+    if drop_intermediate:
+        kept: Index = kernel.kept_positions(ascending, np.sort(data.scores[data.truth.mask]))
+    else:
+        kept = data.n - data.levels[1][::-1]
+    if n_thresholds is None:
+        return kept[::-1]
+    # Percentiles, position by position in whole numbers, so that one that falls on a kept score is that score.
+    below, part = np.divmod((len(kept) - 1) * np.arange(n_thresholds), n_thresholds - 1)
+    between = part > 0
+    positions = kept[below]
+    if max(-data.low, data.high) < 1e-200:  # so near to the smallest number, sums and products are not exact enough
+        ascending = ascending * 2.0**600
+    low, high = ascending[positions[between]], ascending[kept[below[between] + 1]]
+    share = part[between] / (n_thresholds - 1)
+    thresholds = low * (1 - share) + high * share
+    # A score that lies below a threshold by no more than rounding reaches it; the kept score below never does.
+    rounding = 1e-15 * np.maximum(np.abs(low), np.abs(high))
+    reached = np.searchsorted(ascending, thresholds - rounding)
+    positions[between] = np.maximum(reached, np.searchsorted(ascending, low, side="right"))
+    return np.maximum.accumulate(positions)[::-1]
+
+
+@score_metric(
+    label="PATE",
+    range=(0.0, 1.0),
+    summary="Area under a precision-recall curve that credits alarms near events and charges late detection.",
+    undefined="y_true lacks one of the two classes",
+    references=_REFERENCES,
+    checks=SCORE_CHECKS,
+    properties={"affine"},
+    needs={"anomaly", "normal"},
+    sets={"paper"},
+)
+def pate(
+    data: Scoring,
+    *,
+    early: int = 100,
+    delay: int = 100,
+    n_splits: int = 1,
+    include_zero: bool = True,
+    n_thresholds: int | None = 250,
+    drop_intermediate: bool = True,
+) -> float:
+    """Proximity-aware evaluation (PATE) of anomaly scores.
+
+    The definition is that of the authors' package `PATE` 0.1.1, whose defaults these are: `early` is its
+    `e_buffer`, `delay` its `d_buffer`, `n_splits` its `num_splits_MaxBuffer`, `n_thresholds` its
+    `num_desired_thresholds` (None is `Big_Data=False`); `include_zero` and `drop_intermediate` are called the
+    same. A point of the curve whose recall is below that of the last point kept is left out.
+
+    Rounding decides nothing: recalls within 1e-12 are equal, and a percentile that stands on a score is that
+    score. In the package it may come to stand a little above it, so that a shift of all scores moves the value
+    (with 100 thresholds in 1 of 307 published values, by 3e-9; with ten thresholds often).
+
+    The value depends on the number of thresholds and on the buffer sizes: state them beside it.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        0 for normal and 1 for anomalous points.
+    y_score : array-like of shape (n,)
+        Finite scores, higher for more anomalous.
+    early, delay : int, default=100
+        Largest sizes of the zone before and of the zone after an event, in points.
+    n_splits : int, default=1
+        The value is the mean over all pairs of early and delay sizes at 1/n_splits, 2/n_splits, ... of the
+        largest sizes, rounded down.
+    include_zero : bool, default=True
+        Include the size 0 as well: by default the mean is over (0, 0), (0, 100), (100, 0) and (100, 100).
+        With `n_splits=1, include_zero=False` it is the one pair (early, delay).
+    n_thresholds : int or None, default=250
+        Number of thresholds: linear percentiles, evenly spaced from 100 to 0, of the kept distinct scores.
+        None for every kept score.
+    drop_intermediate : bool, default=True
+        Keep only the smallest and the largest score, the scores of anomalous points and, for each of those, the
+        next larger score. False keeps all distinct scores.
+
+    Returns
+    -------
+    float
+        Between 0 and 1. NaN, with an `UndefinedMetricWarning`, where y_true has one class only (with
+        nothing but anomalies precision is 1 throughout, whatever the scores).
+
+    Examples
+    --------
+    >>> import tsadeval as te
+    >>> y_true = [0, 0, 0, 0, 1, 1, 1, 0, 0, 0]
+    >>> te.metrics.pate(y_true, y_true, early=2, delay=2)
+    1.0
+    >>> round(te.metrics.pate(y_true, [0, 0, 0, 0, 0, 1, 1, 1, 0, 0], early=2, delay=2), 6)
+    0.755417
+    """
+    buffers = _Buffers.of(data.n, early, delay, n_splits, include_zero)
+    first_alarms = _first_alarms(data, n_thresholds, drop_intermediate)
+    thresholds, alarms = data.sorted[first_alarms], data.n - first_alarms
+    weights = _Weights(data.scores, thresholds, (data.low, data.high), data.events, buffers)
+    return math.fsum(
+        times * kernel.area(weights.hit(*pair), weights.missed, alarms) for *pair, times in buffers.pairs()
+    )
+
+
+@prediction_metric(
+    label="PATE-F1",
+    range=(0.0, 1.0),
+    summary="F of a precision and recall that credit alarms near events and charge late detection.",
+    undefined="y_true has no anomalous point",
+    references=_REFERENCES,
+    checks=PREDICTION_CHECKS,
+    needs={"anomaly"},
+)
+def pate_f1(
+    data: Prediction,
+    *,
+    early: int = 100,
+    delay: int = 100,
+    n_splits: int = 1,
+    include_zero: bool = True,
+    beta: float = 1.0,
+) -> float:
+    """PATE of binary predictions: the mean over pairs of buffer sizes of the F of its precision and recall.
+
+    The definition is that of the authors' package `PATE` 0.1.1 with `binary_scores=True`, which has `beta=1`.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        0 for normal and 1 for anomalous points.
+    y_pred : array-like of shape (n,)
+        1 where there is an alarm, else 0.
+    early, delay, n_splits, include_zero
+        The pairs of buffer sizes, as for `pate`.
+    beta : float, default=1.0
+        Weight of recall against precision.
+
+    Returns
+    -------
+    float
+        Between 0 and 1; 0 where nothing is predicted. NaN, with an `UndefinedMetricWarning`, where y_true has no
+        anomaly.
+
+    Examples
+    --------
+    >>> import tsadeval as te
+    >>> y_true = [0, 0, 0, 0, 1, 1, 1, 0, 0, 0]
+    >>> round(te.metrics.pate_f1(y_true, [0, 0, 0, 0, 0, 1, 1, 1, 0, 0], early=2, delay=2), 6)
+    0.701754
+    """
+    return _prf(data, early, delay, n_splits, include_zero, beta).f1
+
+
+@takes_predictions(PREDICTION_CHECKS)
+def pate_prf(
+    data: Prediction,
+    *,
+    early: int = 100,
+    delay: int = 100,
+    n_splits: int = 1,
+    include_zero: bool = True,
+    beta: float = 1.0,
+) -> PRF:
+    """PATE's precision, recall and F of binary predictions. Options as for `pate_f1`.
+
+    Each of the three is the mean over the pairs of buffer sizes, so with more than one pair the F is not that of
+    the mean precision and recall. NaN where undefined: all without an anomaly, precision without an alarm.
+
+    Examples
+    --------
+    >>> import tsadeval as te
+    >>> y_true = [0, 0, 0, 0, 1, 1, 1, 0, 0, 0]
+    >>> y_pred = [0, 0, 0, 0, 0, 1, 1, 1, 0, 0]
+    >>> found = te.metrics.pate_prf(y_true, y_pred, early=2, delay=2, n_splits=1, include_zero=False)
+    >>> round(found.precision, 6), round(found.recall, 6), round(found.f1, 6)
+    (0.777778, 0.7, 0.736842)
+    """
+    if not data.truth.has(1):
+        return PRF(math.nan, math.nan, math.nan)
+    return _prf(data, early, delay, n_splits, include_zero, beta)
+
+
+def _prf(data: Prediction, early: int, delay: int, n_splits: int, include_zero: bool, beta: float) -> PRF:
+    if not data.alarms.has(1):
+        return PRF(math.nan, 0.0, 0.0)
+    buffers = _Buffers.of(data.n, early, delay, n_splits, include_zero)
+    alarmed: Floats = data.alarms.mask.astype(np.float64)
+    weights = _Weights(alarmed, np.ones(1), (0.0, 1.0), data.events, buffers)
+    alarms, missed = data.predicted.points, float(weights.missed[0])
+    means = [0.0, 0.0, 0.0]
+    for *pair, times in buffers.pairs():
+        hit = float(weights.hit(*pair)[0])
+        precision, recall = hit / alarms, hit / (hit + missed)
+        for i, value in enumerate((precision, recall, f_beta(precision, recall, beta))):
+            means[i] += times * value
+    return PRF(*means)

@@ -1,0 +1,431 @@
+"""Point adjustment: alarms inside an event are changed first, then points are counted.
+
+With L the length of an event and h the number of its points that are alarmed, the event counts
+
+    f1_pa        L points found where h >= 1
+    f1_pa_k      L points found where h >= 1 and h / L >= k, else h
+    f1_pa_delay  L points found where one of its first k + 1 points is alarmed, else none
+    reduced_f1   floor(log_3(L + 3)) points, all found where h >= 1, else all missed
+
+Normal points count singly in all of them, so one lucky alarm weighs as much as a long event has points: scores
+that know nothing get high values. Look at the unadjusted F beside these.
+
+Over all thresholds at once: a point of an event is found at the threshold v where its own score, or the score
+that adjusts its event, reaches v. So events are followed down their sorted scores, one step per point.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+import tsadeval.metrics._kernels.point_adjusted as kernel
+from tsadeval.core.events import Events, Index
+from tsadeval.core.inputs import Floats, Prediction, Scoring
+from tsadeval.core.metric import PRF, prediction_metric, takes_predictions
+from tsadeval.core.parameters import Check, Flag, Number, OneOf
+from tsadeval.metrics._counting import BETA, f_of_counts, prf_of_counts, sorted_normal, square
+
+__all__ = ["f1_pa", "f1_pa_delay", "f1_pa_k", "pa_k_auc", "point_adjusted", "reduced_f1"]
+
+_UNDEFINED = "y_true has no anomalous point"
+_XU = "Xu et al., Unsupervised anomaly detection via variational auto-encoder for seasonal KPIs, WWW 2018"
+_KIM = "Kim et al., Towards a rigorous evaluation of time-series anomaly detection, AAAI 2022"
+_REN = "Ren et al., Time-series anomaly detection service at Microsoft, KDD 2019"
+
+_POWERS_OF_3 = 3 ** np.arange(40, dtype=np.int64)
+
+_ANY_HIT = np.zeros(1)  # the required share where one hit is enough
+
+
+def _hits(data: Prediction) -> Index:
+    """Number of alarmed points of each event."""
+
+    def make() -> Index:
+        truth = data.truth
+        counts = np.add.reduceat(data.alarms.mask.view(np.uint8), truth.starts, dtype=np.int64)
+        return counts[0 if truth.first == 1 else 1 :: 2]
+
+    return data.shared(("point_adjusted",), make)
+
+
+def _false(data: Prediction) -> int:
+    """Number of alarms outside the events, which no adjustment changes."""
+    return data.predicted.points - int(_hits(data).sum())
+
+
+def _reduced_lengths(lengths: Index) -> Index:
+    """floor(log_3(length + 3)), in whole numbers: the logarithm of floats gets 240 wrong."""
+    return np.searchsorted(_POWERS_OF_3, lengths + 3, side="right") - 1
+
+
+def _maxima(data: Scoring, reach: int | None = None) -> Floats:
+    """The highest score of each event, or of its first `reach` points."""
+    events = data.events
+    stops = events.stops if reach is None else events.starts + np.minimum(events.lengths, reach)
+    borders = np.column_stack([events.starts, stops]).ravel()
+    if borders[-1] == data.n:  # the last piece ends there anyway, and reduceat takes no index beyond the data
+        borders = borders[:-1]
+    return np.maximum.reduceat(data.scores, borders)[::2]
+
+
+def _best(
+    data: Scoring,
+    scores: Floats,
+    of_event: Index | None = None,
+    *,
+    worth: Index | None = None,
+    shares: Floats = _ANY_HIT,
+    strict: bool = False,
+    weights: Floats | None = None,
+    beta: float = 1.0,
+) -> tuple[float, float]:
+    """The best F over all thresholds, given the scores that can find events (by default one for each event)."""
+    order = np.argsort(scores)[::-1].copy()
+    lengths = data.events.lengths
+    v, value = kernel.best_adjusted(
+        scores[order],
+        order if of_event is None else of_event[order],
+        sorted_normal(data),
+        lengths,
+        lengths if worth is None else worth,
+        shares,
+        strict,
+        np.ones(1) if weights is None else weights,
+        square(beta),
+    )
+    return v, value
+
+
+def _owners(events: Events) -> Index:
+    """For every anomalous point, in time order, the number of its event."""
+    return np.repeat(np.arange(len(events)), events.lengths)
+
+
+@takes_predictions({"beta": BETA})
+def point_adjusted(data: Prediction, *, beta: float = 1.0) -> PRF:
+    """Precision, recall and F after point adjustment: one alarm finds the whole event.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        0 for normal and 1 for anomalous points.
+    y_pred : array-like of shape (n,)
+        1 where an alarm is raised.
+    beta : float, default=1.0
+        Recall counts beta times as much as precision.
+
+    Returns
+    -------
+    PRF
+        `precision` is NaN without alarms; `recall` and `f1` are NaN without anomalous points.
+
+    Examples
+    --------
+    >>> import tsadeval as te
+    >>> te.metrics.point_adjusted([1, 1, 1, 0, 0, 1], [0, 1, 0, 0, 1, 0])
+    PRF(precision=0.75, recall=0.75, f1=0.75)
+    """
+    found = int(data.events.lengths[_hits(data) > 0].sum())
+    return prf_of_counts(found, _false(data), data.events.points, beta)
+
+
+def _best_f1_pa(data: Scoring, *, beta: float = 1.0) -> tuple[float, float]:
+    return _best(data, _maxima(data), beta=beta)
+
+
+@prediction_metric(
+    label="F1-PA",
+    range=(0.0, 1.0),
+    summary="Point-wise F after point adjustment: one alarm finds the whole event.",
+    undefined=_UNDEFINED,
+    references=(_XU,),
+    checks={"beta": BETA},
+    properties={"mirror"},
+    needs={"anomaly"},
+    sets={"paper"},
+    best=_best_f1_pa,
+)
+def f1_pa(data: Prediction, *, beta: float = 1.0) -> float:
+    """F after point adjustment: an event with an alarm in it counts as alarmed throughout.
+
+    Equals `PointadjustedFScore` of tsadmetrics, and F1-PA of the code published with CCE except where the
+    first point of the series is anomalous (that code never adjusts it).
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        0 for normal and 1 for anomalous points.
+    y_pred : array-like of shape (n,)
+        1 where an alarm is raised.
+    beta : float, default=1.0
+        Recall counts beta times as much as precision.
+
+    Returns
+    -------
+    float
+        0 where no event is found. NaN, with an `UndefinedMetricWarning`, where there is no anomalous point.
+
+    Examples
+    --------
+    >>> import tsadeval as te
+    >>> te.metrics.f1_pa([1, 1, 1, 0, 0, 1], [0, 1, 0, 0, 1, 0])
+    0.75
+    """
+    return point_adjusted.compute(data, beta=beta).f1  # type: ignore[attr-defined, no-any-return]
+
+
+_K_CHECKS: dict[str, Check] = {"strict": Flag(), "beta": BETA}
+
+
+def _adjusted_f(data: Prediction, shares: Floats, strict: bool, beta: float) -> Floats:
+    """F at each of the required shares, which ascend."""
+    hits, lengths = _hits(data), data.events.lengths
+    hit = hits > 0
+    hits, lengths = hits[hit], lengths[hit]
+    # A quotient of whole numbers is rounded like a decimal fraction is: 7 of 100 reach a share of 0.07.
+    reached = np.searchsorted(shares, hits / lengths, side="left" if strict else "right")
+    gains = np.zeros(len(shares) + 1, np.int64)
+    np.add.at(gains, reached, lengths - hits)
+    found = hits.sum() + np.cumsum(gains[::-1])[-2::-1]
+    return np.asarray(f_of_counts(found, _false(data), data.events.points, beta))
+
+
+def _best_pa_k(data: Scoring, shares: Floats, strict: bool, weights: Floats | None, beta: float) -> tuple[float, float]:
+    scores = data.scores[data.truth.mask]
+    return _best(data, scores, _owners(data.events), shares=shares, strict=strict, weights=weights, beta=beta)
+
+
+def _best_f1_pa_k(data: Scoring, *, k: float = 0.2, strict: bool = False, beta: float = 1.0) -> tuple[float, float]:
+    return _best_pa_k(data, np.array([float(k)]), strict, None, beta)
+
+
+@prediction_metric(
+    label="F1-PA%K",
+    range=(0.0, 1.0),
+    summary="Point-wise F after adjusting the events of which at least a share k is alarmed.",
+    undefined=_UNDEFINED,
+    references=(_KIM,),
+    checks={"k": Number(0, 1), **_K_CHECKS},
+    properties={"mirror"},
+    needs={"anomaly"},
+    best=_best_f1_pa_k,
+)
+def f1_pa_k(data: Prediction, *, k: float = 0.2, strict: bool = False, beta: float = 1.0) -> float:
+    """F after PA%K: an event counts as alarmed throughout only if at least a share k of its points is.
+
+    The points of other events count as they are. Whatever k, an event without an alarm is not found; so k = 0 is
+    `f1_pa` and k = 1 is `f1`. Equals `PointadjustedAtKFScore` of tsadmetrics; with `strict=True` the PA%K
+    authors' `tadpak`.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        0 for normal and 1 for anomalous points.
+    y_pred : array-like of shape (n,)
+        1 where an alarm is raised.
+    k : float, default=0.2
+        The share of an event that must be alarmed, as a fraction; tadpak's default.
+    strict : bool, default=False
+        Ask for more than the share k, not just for k.
+    beta : float, default=1.0
+        Recall counts beta times as much as precision.
+
+    Returns
+    -------
+    float
+        0 where no anomalous point is alarmed. NaN, with an `UndefinedMetricWarning`, where there is none.
+
+    Examples
+    --------
+    >>> import tsadeval as te
+    >>> y_true, y_pred = [1, 1, 1, 1, 0, 1, 1, 0], [0, 1, 0, 0, 1, 1, 0, 0]
+    >>> [round(te.metrics.f1_pa_k(y_true, y_pred, k=k), 4) for k in (0, 0.5, 1)]
+    [0.9231, 0.6, 0.4444]
+    """
+    return float(_adjusted_f(data, np.array([float(k)]), strict, beta)[0])
+
+
+def _grid(n_values: int, integration: str) -> tuple[Floats, Floats]:
+    """The required shares and the weights of their F."""
+    # Quotients, not multiples of a step: so that 1/3 of an event reaches the share 33/99.
+    shares = np.arange(n_values) / (n_values - 1)
+    if integration == "mean":
+        return shares, np.full(n_values, 1 / n_values)
+    weights = np.full(n_values, 1 / (n_values - 1))
+    weights[[0, -1]] /= 2
+    return shares, weights
+
+
+def _best_pa_k_auc(
+    data: Scoring,
+    *,
+    n_values: int = 100,
+    integration: str = "mean",
+    strict: bool = False,
+    beta: float = 1.0,
+) -> tuple[float, float]:
+    shares, weights = _grid(n_values, integration)
+    return _best_pa_k(data, shares, strict, weights, beta)
+
+
+@prediction_metric(
+    label="PA%K-AUC",
+    range=(0.0, 1.0),
+    summary="Area under F1-PA%K over the required share k from 0 to 1.",
+    undefined=_UNDEFINED,
+    references=(_KIM,),
+    checks={"n_values": Number(2, integer=True), "integration": OneOf(("mean", "trapezoid")), **_K_CHECKS},
+    properties={"mirror"},
+    needs={"anomaly"},
+    best=_best_pa_k_auc,
+)
+def pa_k_auc(
+    data: Prediction,
+    *,
+    n_values: int = 100,
+    integration: str = "mean",
+    strict: bool = False,
+    beta: float = 1.0,
+) -> float:
+    """Area under `f1_pa_k` over k = 0, ..., 1 in equal steps, at one given prediction.
+
+    Two definitions go by this name. The mean over 100 values of k is PA%K of the code published with CCE, which
+    credits events without alarm at k = 0 and rounds its values of k (one third of an event misses 33/99); else
+    they are equal. The trapezoid rule over 101 values with `strict=True` is what studies that build on tadpak
+    compute.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        0 for normal and 1 for anomalous points.
+    y_pred : array-like of shape (n,)
+        1 where an alarm is raised.
+    n_values : int, default=100
+        How many values of k, both ends included.
+    integration : {"mean", "trapezoid"}, default="mean"
+        Plain mean over the values, or the trapezoid rule.
+    strict : bool, default=False
+        Ask for more than the share k, not just for k.
+    beta : float, default=1.0
+        Recall counts beta times as much as precision.
+
+    Returns
+    -------
+    float
+        0 where no anomalous point is alarmed. NaN, with an `UndefinedMetricWarning`, where there is none.
+
+    Examples
+    --------
+    >>> import tsadeval as te
+    >>> y_true, y_pred = [1, 1, 1, 1, 0, 1, 1, 0], [0, 1, 0, 0, 1, 1, 0, 0]
+    >>> round(te.metrics.pa_k_auc(y_true, y_pred), 4)
+    0.603
+    >>> round(te.metrics.pa_k_auc(y_true, y_pred, n_values=101, integration="trapezoid", strict=True), 4)
+    0.6006
+    """
+    shares, weights = _grid(n_values, integration)
+    return float((weights * _adjusted_f(data, shares, strict, beta)).sum())
+
+
+def _best_f1_pa_delay(data: Scoring, *, k: int = 7, beta: float = 1.0) -> tuple[float, float]:
+    return _best(data, _maxima(data, min(k, data.n) + 1), beta=beta)
+
+
+@prediction_metric(
+    label="F1-PA delay",
+    range=(0.0, 1.0),
+    summary="Point-wise F where an event is found whole if an alarm comes at most k points late, else missed whole.",
+    undefined=_UNDEFINED,
+    references=(_REN, _XU),
+    checks={"k": Number(0, integer=True), "beta": BETA},
+    needs={"anomaly"},
+    best=_best_f1_pa_delay,
+)
+def f1_pa_delay(data: Prediction, *, k: int = 7, beta: float = 1.0) -> float:
+    """F after delayed point adjustment, the protocol of the AIOps competition on KPIs.
+
+    An event counts as alarmed throughout if one of its first k + 1 points is (a delay of at most k), else as
+    missed throughout, whatever alarms come later. The default is that of the competition and of Ren et al. for
+    series by the minute (they take k = 3 by the hour). `DelayThresholdedPointadjustedFScore` of tsadmetrics
+    counts points instead of delays: its k is one more than this one.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        0 for normal and 1 for anomalous points.
+    y_pred : array-like of shape (n,)
+        1 where an alarm is raised.
+    k : int, default=7
+        The longest delay at which an event still counts as found, in points.
+    beta : float, default=1.0
+        Recall counts beta times as much as precision.
+
+    Returns
+    -------
+    float
+        0 where no event is found in time. NaN, with an `UndefinedMetricWarning`, where there is no anomalous
+        point.
+
+    Examples
+    --------
+    >>> import tsadeval as te
+    >>> y_true, y_pred = [0, 1, 1, 1, 0, 0, 1, 0], [0, 0, 1, 0, 0, 1, 1, 0]
+    >>> [round(te.metrics.f1_pa_delay(y_true, y_pred, k=k), 4) for k in (0, 1)]
+    [0.3333, 0.8889]
+    """
+    events, alarms = data.events, data.predicted
+    # The first run of alarms that ends after the event starts: it has the first alarm from there on, if any.
+    run = np.searchsorted(alarms.stops, events.starts, side="right")
+    first_alarm = np.append(alarms.starts, data.n)[run]
+    in_time = first_alarm < events.starts + np.minimum(events.lengths, min(k, data.n) + 1)
+    found = int(events.lengths[in_time].sum())
+    return prf_of_counts(found, _false(data), events.points, beta).f1
+
+
+def _best_reduced_f1(data: Scoring, *, beta: float = 1.0) -> tuple[float, float]:
+    return _best(data, _maxima(data), worth=_reduced_lengths(data.events.lengths), beta=beta)
+
+
+@prediction_metric(
+    label="Reduced-F1",
+    range=(0.0, 1.0),
+    summary="F after point adjustment where an event counts for the logarithm of its length.",
+    undefined=_UNDEFINED,
+    references=("Zhong et al., CCE: Confidence-Consistency Evaluation for Time Series Anomaly Detection",),
+    checks={"beta": BETA},
+    properties={"mirror"},
+    needs={"anomaly"},
+    sets={"paper"},
+    best=_best_reduced_f1,
+)
+def reduced_f1(data: Prediction, *, beta: float = 1.0) -> float:
+    """F after point adjustment, with long events reduced: one of length L counts as floor(log_3(L + 3)) points.
+
+    The points of an event are all found (if one is alarmed) or all missed, and normal points count singly: so a
+    long event cannot outweigh many false alarms as it does in `f1_pa`. Equals Reduced-F1 of the code published
+    with CCE, except for the logarithm of L = 240 and the like (4 points there, 5 here) and for an event at the
+    very start of the series, which that code does not adjust.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        0 for normal and 1 for anomalous points.
+    y_pred : array-like of shape (n,)
+        1 where an alarm is raised.
+    beta : float, default=1.0
+        Recall counts beta times as much as precision.
+
+    Returns
+    -------
+    float
+        0 where no event is found. NaN, with an `UndefinedMetricWarning`, where there is no anomalous point.
+
+    Examples
+    --------
+    >>> import tsadeval as te
+    >>> te.metrics.reduced_f1([1, 1, 1, 1, 1, 1, 0, 0, 1], [0, 1, 0, 0, 0, 0, 0, 1, 0])
+    0.6666666666666666
+    """
+    worth = _reduced_lengths(data.events.lengths)
+    found = int(worth[_hits(data) > 0].sum())
+    return prf_of_counts(found, _false(data), int(worth.sum()), beta).f1

@@ -1,0 +1,282 @@
+"""Point-wise metrics of binary predictions: every point counts for itself, whatever event it belongs to."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from tsadeval.core.inputs import Prediction
+from tsadeval.core.metric import PRF, prediction_metric, takes_predictions
+from tsadeval.errors import UndefinedError
+from tsadeval.metrics._counting import BETA, best_point_f, prf_of_counts
+
+__all__ = ["accuracy", "balanced_accuracy", "f1", "mcc", "point", "precision", "recall"]
+
+_RIJSBERGEN = "van Rijsbergen, Information Retrieval, 1979"
+
+
+class _Confusion(NamedTuple):
+    """The four counts; `found` and `false` are alarms, `missed` and `quiet` are not."""
+
+    found: int
+    false: int
+    missed: int
+    quiet: int
+
+
+def _confusion(data: Prediction) -> _Confusion:
+    def make() -> _Confusion:
+        found = int(np.count_nonzero(data.truth.mask & data.alarms.mask))
+        false, missed = data.predicted.points - found, data.events.points - found
+        return _Confusion(found, false, missed, data.n - found - false - missed)
+
+    return data.shared(("pointwise",), make)
+
+
+def _prf(data: Prediction, beta: float = 1.0) -> PRF:
+    counts = _confusion(data)
+    return prf_of_counts(counts.found, counts.false, data.events.points, beta)
+
+
+@takes_predictions({"beta": BETA})
+def point(data: Prediction, *, beta: float = 1.0) -> PRF:
+    """Point-wise precision, recall and F at once.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        0 for normal and 1 for anomalous points.
+    y_pred : array-like of shape (n,)
+        1 where an alarm is raised.
+    beta : float, default=1.0
+        Recall counts beta times as much as precision.
+
+    Returns
+    -------
+    PRF
+        `precision` is NaN without alarms; `recall` and `f1` are NaN without anomalous points.
+
+    Examples
+    --------
+    >>> import tsadeval as te
+    >>> te.metrics.point([0, 1, 1, 1, 0, 1], [1, 1, 0, 1, 0, 0])
+    PRF(precision=0.6666666666666666, recall=0.5, f1=0.5714285714285714)
+    """
+    return _prf(data, beta)
+
+
+@prediction_metric(
+    label="Precision",
+    range=(0.0, 1.0),
+    summary="The share of alarmed points that are anomalous.",
+    undefined="y_pred has no alarm",
+    references=(_RIJSBERGEN,),
+    properties={"mirror"},
+    needs={"alarm"},
+)
+def precision(data: Prediction) -> float:
+    """Point-wise precision; equals `precision_score` of scikit-learn where there are alarms.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        0 for normal and 1 for anomalous points.
+    y_pred : array-like of shape (n,)
+        1 where an alarm is raised.
+
+    Returns
+    -------
+    float
+        NaN, with an `UndefinedMetricWarning`, where there is no alarm.
+
+    Examples
+    --------
+    >>> import tsadeval as te
+    >>> te.metrics.precision([0, 1, 1, 1, 0, 1], [1, 1, 0, 0, 0, 0])
+    0.5
+    """
+    return _prf(data).precision
+
+
+@prediction_metric(
+    label="Recall",
+    range=(0.0, 1.0),
+    summary="The share of anomalous points that are alarmed.",
+    undefined="y_true has no anomalous point",
+    references=(_RIJSBERGEN,),
+    properties={"mirror"},
+    needs={"anomaly"},
+)
+def recall(data: Prediction) -> float:
+    """Point-wise recall; equals `recall_score` of scikit-learn where there are anomalous points.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        0 for normal and 1 for anomalous points.
+    y_pred : array-like of shape (n,)
+        1 where an alarm is raised.
+
+    Returns
+    -------
+    float
+        NaN, with an `UndefinedMetricWarning`, where there is no anomalous point.
+
+    Examples
+    --------
+    >>> import tsadeval as te
+    >>> te.metrics.recall([0, 1, 1, 1, 0, 1], [1, 1, 0, 0, 0, 0])
+    0.25
+    """
+    return _prf(data).recall
+
+
+@prediction_metric(
+    label="F1",
+    range=(0.0, 1.0),
+    summary="Harmonic mean of point-wise precision and recall.",
+    undefined="y_true has no anomalous point",
+    references=(_RIJSBERGEN,),
+    checks={"beta": BETA},
+    properties={"mirror"},
+    needs={"anomaly"},
+    sets={"paper"},
+    best=best_point_f,
+)
+def f1(data: Prediction, *, beta: float = 1.0) -> float:
+    """Point-wise F; equals `fbeta_score` of scikit-learn where there are anomalous points.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        0 for normal and 1 for anomalous points.
+    y_pred : array-like of shape (n,)
+        1 where an alarm is raised.
+    beta : float, default=1.0
+        Recall counts beta times as much as precision.
+
+    Returns
+    -------
+    float
+        0 where no anomalous point is alarmed. NaN, with an `UndefinedMetricWarning`, where there is none.
+
+    Examples
+    --------
+    >>> import tsadeval as te
+    >>> te.metrics.f1([0, 1, 1, 1, 0, 1], [1, 1, 0, 1, 0, 0])
+    0.5714285714285714
+    """
+    return _prf(data, beta).f1
+
+
+@prediction_metric(
+    label="Accuracy",
+    range=(0.0, 1.0),
+    summary="The share of points that are alarmed and anomalous or neither.",
+    undefined="never",
+    references=(_RIJSBERGEN,),
+    properties={"mirror", "symmetric"},
+)
+def accuracy(data: Prediction) -> float:
+    """Point-wise accuracy; equals `accuracy_score` of scikit-learn.
+
+    Anomalies are rare, so a detector that never raises an alarm comes close to 1.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        0 for normal and 1 for anomalous points.
+    y_pred : array-like of shape (n,)
+        1 where an alarm is raised.
+
+    Returns
+    -------
+    float
+        The value.
+
+    Examples
+    --------
+    >>> import tsadeval as te
+    >>> te.metrics.accuracy([0, 1, 1, 1, 0, 1], [1, 1, 0, 1, 0, 0])
+    0.5
+    """
+    counts = _confusion(data)
+    return (counts.found + counts.quiet) / data.n
+
+
+@prediction_metric(
+    label="Balanced accuracy",
+    range=(0.0, 1.0),
+    summary="The mean of the shares of anomalous points that are alarmed and of normal points that are not.",
+    undefined="y_true lacks one of the two classes",
+    references=("Brodersen et al., The balanced accuracy and its posterior distribution, ICPR 2010",),
+    properties={"mirror", "symmetric"},
+    needs={"anomaly", "normal"},
+)
+def balanced_accuracy(data: Prediction) -> float:
+    """Point-wise balanced accuracy; equals `balanced_accuracy_score` of scikit-learn where both classes are present.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        0 for normal and 1 for anomalous points.
+    y_pred : array-like of shape (n,)
+        1 where an alarm is raised.
+
+    Returns
+    -------
+    float
+        0.5 for alarms that know nothing. NaN, with an `UndefinedMetricWarning`, where a class is missing.
+
+    Examples
+    --------
+    >>> import tsadeval as te
+    >>> te.metrics.balanced_accuracy([0, 1, 1, 1, 0, 1], [1, 1, 0, 1, 0, 0])
+    0.5
+    """
+    counts = _confusion(data)
+    anomalous = data.events.points
+    return (counts.found / anomalous + counts.quiet / (data.n - anomalous)) / 2
+
+
+@prediction_metric(
+    label="MCC",
+    range=(-1.0, 1.0),
+    summary="Matthews correlation of labels and alarms.",
+    undefined="y_true or y_pred has one class only",
+    references=("Matthews, Comparison of the predicted and observed secondary structure of T4 phage lysozyme, 1975",),
+    properties={"mirror", "symmetric"},
+    needs={"anomaly", "normal", "alarm"},
+)
+def mcc(data: Prediction) -> float:
+    """Matthews correlation coefficient, point by point: Pearson's correlation of labels and alarms.
+
+    Equals `matthews_corrcoef` of scikit-learn where both labels and alarms vary. Where they do not, no
+    correlation exists: NaN here, 0 there.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        0 for normal and 1 for anomalous points.
+    y_pred : array-like of shape (n,)
+        1 where an alarm is raised.
+
+    Returns
+    -------
+    float
+        NaN, with an `UndefinedMetricWarning`, where labels or alarms are all equal.
+
+    Examples
+    --------
+    >>> import tsadeval as te
+    >>> round(te.metrics.mcc([0, 1, 1, 1, 0, 1], [0, 1, 0, 1, 0, 0]), 6)
+    0.5
+    """
+    if not data.alarms.has(0):
+        raise UndefinedError("y_pred is an alarm everywhere (no 0)")
+    found, false, missed, quiet = _confusion(data)
+    # Python's whole numbers: the product of the margins passes 64 bits from 1e5 points on.
+    margins = (found + false) * (found + missed) * (quiet + false) * (quiet + missed)
+    return (found * quiet - false * missed) / math.sqrt(margins)

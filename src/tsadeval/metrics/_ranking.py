@@ -1,0 +1,207 @@
+"""Metrics of the order of the scores: areas under curves, the best F over all thresholds, precision at k.
+
+All but the last follow from one sweep: at every distinct score v of an anomalous point, how many anomalous and
+how many normal points score at least v. Only values are sorted, never positions.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tsadeval.core.inputs import Scoring
+from tsadeval.core.metric import score_metric
+from tsadeval.core.parameters import Number, OneOf
+from tsadeval.errors import UndefinedError
+from tsadeval.metrics._counting import BETA, best_point_f, curve
+
+__all__ = ["auc_pr", "auc_roc", "best_f1", "precision_at_k"]
+
+
+@score_metric(
+    label="AUC-ROC",
+    range=(0.0, 1.0),
+    summary="The share of pairs of an anomalous and a normal point that the scores put in the right order.",
+    undefined="y_true lacks one of the two classes",
+    references=("Fawcett, An introduction to ROC analysis, Pattern Recognition Letters 2006",),
+    properties={"affine", "monotone", "mirror", "symmetric"},
+    needs={"anomaly", "normal"},
+    sets={"paper"},
+)
+def auc_roc(data: Scoring) -> float:
+    """Area under the receiver operating characteristic curve, point by point.
+
+    The share of pairs (anomalous point, normal point) in which the anomalous one scores higher, a tie counting
+    one half; so constant scores get 0.5. Equals `roc_auc_score` of scikit-learn.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        0 for normal and 1 for anomalous points.
+    y_score : array-like of shape (n,)
+        Finite scores, higher for more anomalous.
+
+    Returns
+    -------
+    float
+        NaN, with an `UndefinedMetricWarning`, where y_true has one class only.
+
+    Examples
+    --------
+    >>> import tsadeval as te
+    >>> te.metrics.auc_roc([0, 0, 1, 1, 0], [0.1, 0.4, 0.4, 0.9, 0.2])
+    0.9166666666666666
+    """
+    points = curve(data)
+    anomalous = data.events.points
+    normal = data.n - anomalous
+    # Twice the number of pairs won, in whole numbers: exact, and within 64 bits up to 3e9 points.
+    won = (np.diff(points.found, prepend=0) * (2 * normal - points.above - points.false)).sum()
+    return int(won) / (2 * anomalous * normal)
+
+
+@score_metric(
+    label="AUC-PR",
+    range=(0.0, 1.0),
+    summary="Area under the precision-recall curve over all thresholds, point by point.",
+    undefined="y_true has no anomalous point",
+    references=("Davis and Goadrich, The relationship between Precision-Recall and ROC curves, ICML 2006",),
+    checks={"interpolation": OneOf(("step", "trapezoid"))},
+    properties={"affine", "monotone", "mirror"},
+    needs={"anomaly"},
+)
+def auc_pr(data: Scoring, *, interpolation: str = "step") -> float:
+    """Area under the precision-recall curve, point by point.
+
+    Two definitions go by this name. "step" is average precision: the sum over thresholds of the recall gained
+    times the precision there; equals `average_precision_score` of scikit-learn and AUC-PR of tsadmetrics and
+    TSB-AD. "trapezoid" joins the points of the curve by lines, from recall 0 and precision 1 on, which is too
+    optimistic where scores tie; equals `auc(recall, precision)` of scikit-learn's `precision_recall_curve`.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        0 for normal and 1 for anomalous points.
+    y_score : array-like of shape (n,)
+        Finite scores, higher for more anomalous.
+    interpolation : {"step", "trapezoid"}, default="step"
+        How the area between two thresholds is counted.
+
+    Returns
+    -------
+    float
+        NaN, with an `UndefinedMetricWarning`, where y_true has no anomalous point. Scores that know nothing
+        get about the share of anomalous points.
+
+    Examples
+    --------
+    >>> import tsadeval as te
+    >>> y_true, y_score = [0, 0, 1, 1, 0], [0.1, 0.4, 0.4, 0.9, 0.2]
+    >>> te.metrics.auc_pr(y_true, y_score)
+    0.8333333333333333
+    >>> te.metrics.auc_pr(y_true, y_score, interpolation="trapezoid")
+    0.9166666666666666
+    """
+    points = curve(data)
+    height = points.found / (points.found + points.false)
+    gained = np.diff(points.found, prepend=0)
+    if interpolation == "trapezoid":
+        # The line to a threshold starts where the curve was just before it: the same recall as at the last
+        # anomalous score, but with all false alarms that came since.
+        before = points.found - gained
+        alarms = before + points.above
+        start = np.divide(before, alarms, out=np.ones(len(before)), where=alarms > 0)
+        height = (height + start) / 2
+    height *= gained  # in place, and not a dot product, which may start threads
+    return float(height.sum() / data.events.points)
+
+
+@score_metric(
+    label="best F1",
+    range=(0.0, 1.0),
+    summary="The best point-wise F over all thresholds of the scores.",
+    undefined="y_true has no anomalous point",
+    references=("Lipton et al., Optimal thresholding of classifiers to maximize F1 measure, ECML PKDD 2014",),
+    checks={"beta": BETA},
+    properties={"affine", "monotone", "mirror"},
+    needs={"anomaly"},
+)
+def best_f1(data: Scoring, *, beta: float = 1.0) -> float:
+    """The best point-wise F over all thresholds: of the alarms `score >= v`, over all distinct scores v.
+
+    Exact, where searches over a grid of thresholds (100 values in TSB-AD) come close. The threshold is chosen
+    with the labels, so this is what a detector could reach, not what it does. Equals the maximum of F over
+    scikit-learn's `precision_recall_curve`.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        0 for normal and 1 for anomalous points.
+    y_score : array-like of shape (n,)
+        Finite scores, higher for more anomalous.
+    beta : float, default=1.0
+        Recall counts beta times as much as precision.
+
+    Returns
+    -------
+    float
+        NaN, with an `UndefinedMetricWarning`, where y_true has no anomalous point.
+
+    Examples
+    --------
+    >>> import tsadeval as te
+    >>> te.metrics.best_f1([0, 0, 1, 1, 0], [0.1, 0.5, 0.4, 0.9, 0.2])
+    0.8
+    """
+    return best_point_f(data, beta=beta)[1]
+
+
+@score_metric(
+    label="P@k",
+    range=(0.0, 1.0),
+    summary="The share of anomalous points among the k points that score highest.",
+    undefined="y_true has no anomalous point and k is not given, or k is more than the number of points",
+    references=("Paparrizos et al., TSB-UAD: an end-to-end benchmark suite, PVLDB 2022",),
+    checks={"k": Number(1, integer=True, none=True)},
+    properties={"affine", "monotone", "mirror"},
+)
+def precision_at_k(data: Scoring, *, k: int | None = None) -> float:
+    """Precision of the k points that score highest.
+
+    Where points tie for the last places, the value is the expectation over random choices among them: it does
+    not depend on the order of the points. Without ties at the cut it equals `PrecisionAtK` of tsadmetrics, which
+    takes all tied points instead.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        0 for normal and 1 for anomalous points.
+    y_score : array-like of shape (n,)
+        Finite scores, higher for more anomalous.
+    k : int, optional
+        How many points to take; None means as many as are anomalous.
+
+    Returns
+    -------
+    float
+        NaN, with an `UndefinedMetricWarning`, where there are no k points to take.
+
+    Examples
+    --------
+    >>> import tsadeval as te
+    >>> te.metrics.precision_at_k([0, 0, 1, 1, 0], [0.1, 0.5, 0.4, 0.9, 0.2])
+    0.5
+    >>> te.metrics.precision_at_k([0, 0, 1, 1, 0], [0.1, 0.4, 0.4, 0.9, 0.2])
+    0.75
+    """
+    if k is None:
+        k = data.events.points
+        if k == 0:
+            raise UndefinedError("y_true has no anomalous point (no 1), so k is 0; give k")
+    if k > data.n:
+        raise UndefinedError(f"k is {k}, but there are only {data.n} points")
+    cut = data.sorted[data.n - k]
+    above, tied = data.scores > cut, data.scores == cut
+    truth = data.truth.mask
+    places = k - np.count_nonzero(above)
+    expected = places * np.count_nonzero(tied & truth) / np.count_nonzero(tied)
+    return float((np.count_nonzero(above & truth) + expected) / k)

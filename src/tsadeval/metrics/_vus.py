@@ -1,0 +1,289 @@
+"""Range-AUC and VUS: areas under ROC and PR curves whose labels have soft buffers around events.
+
+At width w an event has a buffer of h = w // 2 points on either side, and a buffer point at distance d weighs
+sqrt(1 - d / w) instead of 0. With TP the weight of the alarms, N their number and P the number of anomalous points,
+
+    P' = P + half the weight of the buffers,    recall = min(TP / P', 1) * share of buffered events with an alarm,
+    false alarm rate = (N - TP) / (n - P'),     precision = TP / N.
+
+Range-AUC is the area under the curve of these at one width, VUS the mean of the areas over all widths from 0 to
+twice the window. The paper's buffer length l is the width here. Definitions differ in the details (see `Variant`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+import tsadeval.metrics._kernels.binning as binning
+import tsadeval.metrics._kernels.vus as kernel
+from tsadeval.core.events import Index
+from tsadeval.core.inputs import Floats, Scoring
+from tsadeval.core.metric import score_metric
+from tsadeval.core.parameters import Check, Number, OneOf
+
+__all__ = ["range_auc_pr", "range_auc_roc", "vus_pr", "vus_roc"]
+
+
+@dataclass(frozen=True)
+class Variant:
+    """What definitions of the same name differ in."""
+
+    # Weights fall as sqrt(1 - d / w); else along a straight line from 1 to sqrt(1/2) at distance h.
+    root: bool
+    # Where buffers of two events overlap, weights add up to at most 1; else the larger one counts.
+    adding: bool
+    # Buffered events count as one where they share a point (0) or at least touch (1), or never (-1).
+    merging: int
+    # P' has the weight of all buffers; else only of the buffer points with an alarm, so that it grows with N.
+    once: bool
+    # PR area by trapezoids from precision 1 at recall 0; else by steps, as average precision.
+    trapezoid: bool
+    # Step between the widths of the volume: with 2, every buffer length h counts once.
+    step: int = 1
+
+
+VARIANTS = {
+    "vus": Variant(root=True, adding=True, merging=0, once=False, trapezoid=False),
+    "range_auc": Variant(root=True, adding=True, merging=1, once=True, trapezoid=True),
+    "timeeval": Variant(root=False, adding=False, merging=-1, once=True, trapezoid=True),
+    "ff_vus": Variant(root=False, adding=False, merging=0, once=False, trapezoid=False, step=2),
+}
+
+CHECKS: dict[str, Check] = {
+    "window": Number(0, integer=True),
+    "n_thresholds": Number(2, integer=True, none=True),
+    "variant": OneOf(tuple(VARIANTS)),
+}
+
+_REFERENCES = (
+    "Paparrizos et al., Volume Under the Surface: A New Accuracy Evaluation Measure for Time-Series Anomaly "
+    "Detection, PVLDB 15(11), 2022",
+)
+_UNDEFINED = "y_true lacks one of the two classes"
+
+
+def _sampled(data: Scoring, n_thresholds: int) -> Floats:
+    """Distinct descending thresholds at evenly spaced ranks, the first and the last included."""
+    ranks = np.linspace(0, data.n - 1, n_thresholds).astype(np.int64)
+    return np.unique(data.sorted[data.n - 1 - ranks])[::-1]
+
+
+def _alarms(data: Scoring, thresholds: Floats) -> Floats:
+    """The number of scores at least as large as each threshold."""
+    return (data.n - np.searchsorted(data.sorted, thresholds)).astype(np.float64)
+
+
+def _table_pays(size: int, points: int) -> bool:
+    """Is a table of counts by distance and level small enough (in cache, or not much larger than the zone)?"""
+    return size <= max(1 << 16, 2 * points)
+
+
+def _mean_areas(
+    data: Scoring, variant: Variant, widths: Index, repeats: Index, n_thresholds: int | None
+) -> tuple[float, float]:
+    events = data.events
+    # No point is farther than n - 1 from an event, so longer buffers differ in nothing but their slopes.
+    reach = min(int(widths[-1]) // 2, data.n - 1)
+    scores, nearest, second, places = kernel.zone(data.scores, events.starts, events.stops, reach)
+    if n_thresholds is None:
+        # Between two scores of the zone only the number of alarms changes, which the kernel knows how to bridge.
+        thresholds = np.unique(scores)[::-1]
+        before = (data.n - np.searchsorted(data.sorted, thresholds, "right")).astype(np.float64)
+        alarms = _alarms(data, thresholds)
+    else:
+        thresholds = _sampled(data, n_thresholds)
+        alarms = _alarms(data, thresholds)
+        before = np.append(0.0, alarms[:-1])
+    levels = binning.levels_of(scores, np.ascontiguousarray(thresholds))
+    counting = _table_pays((reach + 1) * len(thresholds), len(scores))
+    # fmt: off
+    return kernel.volume(  # type: ignore[no-any-return]
+        events.starts, events.stops, places, levels, nearest, second, before, alarms, data.n, reach, widths, repeats,
+        variant.root, variant.adding, variant.merging, variant.once, variant.trapezoid, counting,
+    )
+    # fmt: on
+
+
+def _range_auc(data: Scoring, window: int, n_thresholds: int | None, variant: str) -> tuple[float, float]:
+    def areas() -> tuple[float, float]:
+        return _mean_areas(data, VARIANTS[variant], np.array([window]), np.array([1]), n_thresholds)
+
+    return data.shared(("range_auc", window, n_thresholds, variant), areas)
+
+
+def _vus(data: Scoring, window: int, n_thresholds: int | None, variant: str) -> tuple[float, float]:
+    how = VARIANTS[variant]
+
+    def areas() -> tuple[float, float]:
+        widths = np.arange(0, 2 * window + 1, how.step)
+        repeats = np.ones_like(widths)
+        if not how.root and how.step == 1:  # a straight slope depends on w // 2 only: two widths at a time
+            widths, repeats = widths[::2], 2 * repeats[::2]
+            repeats[-1] = 1
+        return _mean_areas(data, how, widths, repeats, n_thresholds)
+
+    return data.shared(("vus", window, n_thresholds, variant), areas)
+
+
+@score_metric(
+    label="Range-AUC-ROC",
+    range=(0.0, 1.0),
+    summary="Area under the ROC curve of labels with soft buffers of one width around events.",
+    undefined=_UNDEFINED,
+    references=_REFERENCES,
+    checks=CHECKS,
+    properties={"affine", "monotone", "mirror"},
+    needs={"anomaly", "normal"},
+)
+def range_auc_roc(
+    data: Scoring, *, window: int = 100, n_thresholds: int | None = 250, variant: str = "range_auc"
+) -> float:
+    """Area under the range-based ROC curve at one buffer width.
+
+    Equals `RangeAUC(labels, score, window=window)` of PyPI vus 0.0.6 (and its `get_metrics(metric="range_auc")`).
+    With `variant="vus"` it is one slice of `vus_roc`, whose definition differs from that function's.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        0 for normal and 1 for anomalous points.
+    y_score : array-like of shape (n,)
+        Finite scores, higher for more anomalous.
+    window : int, default=100
+        The width: each event gets a buffer of `window // 2` points before and after it, cut at the ends of the
+        series. With 0 or 1 there is no buffer, and what is left beside AUC-ROC is the share of events found.
+    n_thresholds : int or None, default=250
+        Thresholds are the scores at that many evenly spaced ranks; None takes every distinct score.
+    variant : {"range_auc", "vus", "timeeval", "ff_vus"}, default="range_auc"
+        Which definition; see `vus_roc`.
+
+    Returns
+    -------
+    float
+        NaN, with an `UndefinedMetricWarning`, where y_true has one class only.
+
+    Examples
+    --------
+    >>> import tsadeval as te
+    >>> y_true = [0, 0, 0, 1, 1, 0, 0, 0, 0, 0]
+    >>> y_score = [0.1, 0.2, 0.1, 0.4, 0.9, 0.8, 0.3, 0.1, 0.5, 0.2]
+    >>> round(te.metrics.range_auc_roc(y_true, y_score, window=4), 6)
+    0.908667
+    """
+    return _range_auc(data, window, n_thresholds, variant)[0]
+
+
+@score_metric(
+    label="Range-AUC-PR",
+    range=(0.0, 1.0),
+    summary="Area under the precision-recall curve of labels with soft buffers of one width around events.",
+    undefined=_UNDEFINED,
+    references=_REFERENCES,
+    checks=CHECKS,
+    properties={"affine", "monotone", "mirror"},
+    needs={"anomaly", "normal"},
+)
+def range_auc_pr(
+    data: Scoring, *, window: int = 100, n_thresholds: int | None = 250, variant: str = "range_auc"
+) -> float:
+    """Area under the range-based precision-recall curve at one buffer width.
+
+    Equals the second value of `RangeAUC(labels, score, window=window, plot_ROC=True)` of PyPI vus 0.0.6.
+    Parameters and return value as for `range_auc_roc`.
+
+    Examples
+    --------
+    >>> import tsadeval as te
+    >>> y_true = [0, 0, 0, 1, 1, 0, 0, 0, 0, 0]
+    >>> y_score = [0.1, 0.2, 0.1, 0.4, 0.9, 0.8, 0.3, 0.1, 0.5, 0.2]
+    >>> round(te.metrics.range_auc_pr(y_true, y_score, window=4), 6)
+    0.84303
+    """
+    return _range_auc(data, window, n_thresholds, variant)[1]
+
+
+@score_metric(
+    label="VUS-ROC",
+    range=(0.0, 1.0),
+    summary="Mean area under the ROC curve over all widths of soft buffers around events.",
+    undefined=_UNDEFINED,
+    references=_REFERENCES,
+    checks=CHECKS,
+    properties={"affine", "monotone", "mirror"},
+    needs={"anomaly", "normal"},
+    sets={"paper"},
+)
+def vus_roc(data: Scoring, *, window: int = 100, n_thresholds: int | None = 250, variant: str = "vus") -> float:
+    """Volume under the ROC surface: the mean range-based area over the widths 0, 1, ..., 2 * window.
+
+    The default equals `RangeAUC_volume_opt(labels, score, 2 * window)` of PyPI vus 0.0.6 and TSB-AD 1.5. Mind the
+    factor: their `get_metrics(..., slidingWindow=w)` takes the widths 0 .. w, which is `window=w // 2` here, while
+    the authors' experiments and the CCE paper take 0 .. 2 * w for a window of w points, which is `window=w`.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        0 for normal and 1 for anomalous points.
+    y_score : array-like of shape (n,)
+        Finite scores, higher for more anomalous.
+    window : int, default=100
+        The longest buffer, in points before and after each event. Buffers are cut at the ends of the series, so a
+        window longer than the series is fine; time and memory grow with it all the same. With 0 there is no
+        buffer, and what is left beside AUC-ROC is the share of events found.
+    n_thresholds : int or None, default=250
+        Thresholds are the scores at that many evenly spaced ranks; None takes every distinct score. The paper's
+        benchmark uses 100.
+    variant : {"vus", "range_auc", "timeeval", "ff_vus"}, default="vus"
+        The definition. "vus": positives grow with the buffer points that have an alarm, PR by steps. "range_auc":
+        all buffer points count as positives whatever has an alarm, PR by trapezoids, and buffered events merge
+        when they touch. "timeeval": as TimeEval 1.5 and dtaianomaly 0.5 with `max_buffer_size=2 * window`:
+        straight slopes, events never merge, the larger of two overlapping weights counts, positives and PR as
+        for "range_auc". "ff_vus": as FF-VUS with `slope_size=window`: straight slopes, every buffer length
+        0 .. window once, the larger weight counts, positives and PR as for "vus"; it uses every threshold
+        (`n_thresholds=None`).
+
+    Returns
+    -------
+    float
+        NaN, with an `UndefinedMetricWarning`, where y_true has one class only.
+
+    Examples
+    --------
+    >>> import tsadeval as te
+    >>> y_true = [0, 0, 0, 1, 1, 0, 0, 0, 0, 0]
+    >>> y_score = [0.1, 0.2, 0.1, 0.4, 0.9, 0.8, 0.3, 0.1, 0.5, 0.2]
+    >>> round(te.metrics.vus_roc(y_true, y_score, window=2), 6)
+    0.924115
+    >>> round(te.metrics.vus_roc(y_true, y_true, window=0), 6)
+    1.0
+    """
+    return _vus(data, window, n_thresholds, variant)[0]
+
+
+@score_metric(
+    label="VUS-PR",
+    range=(0.0, 1.0),
+    summary="Mean area under the precision-recall curve over all widths of soft buffers around events.",
+    undefined=_UNDEFINED,
+    references=_REFERENCES,
+    checks=CHECKS,
+    properties={"affine", "monotone", "mirror"},
+    needs={"anomaly", "normal"},
+)
+def vus_pr(data: Scoring, *, window: int = 100, n_thresholds: int | None = 250, variant: str = "vus") -> float:
+    """Volume under the precision-recall surface: the mean area over the widths 0, 1, ..., 2 * window.
+
+    Equals the last value of `RangeAUC_volume_opt(labels, score, 2 * window)` of PyPI vus 0.0.6 and TSB-AD 1.5.
+    Parameters and return value as for `vus_roc`, with which it shares its work in one `evaluate` call.
+
+    Examples
+    --------
+    >>> import tsadeval as te
+    >>> y_true = [0, 0, 0, 1, 1, 0, 0, 0, 0, 0]
+    >>> y_score = [0.1, 0.2, 0.1, 0.4, 0.9, 0.8, 0.3, 0.1, 0.5, 0.2]
+    >>> round(te.metrics.vus_pr(y_true, y_score, window=2), 6)
+    0.839648
+    """
+    return _vus(data, window, n_thresholds, variant)[1]
