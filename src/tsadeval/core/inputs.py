@@ -138,7 +138,8 @@ class LabelRuns:
     def of(self, label: int) -> Events:
         """The runs of one label."""
         offset = 0 if self.first == label else 1
-        return Events(self.starts[offset::2], self.stops[offset::2], self.n)
+        # Whole arrays instead of every other element: kernels read them as they lie in memory.
+        return Events(self.starts[offset::2].copy(), self.stops[offset::2].copy(), self.n)
 
     @cached_property
     def events(self) -> Events:

@@ -53,6 +53,7 @@ def f_beta(precision: float, recall: float, beta: float = 1.0) -> float:
     """
     if recall == 0 or (precision == 0 and not math.isnan(recall)):
         return 0.0
+    beta = min(max(beta, 1e-100), 1e100)  # beyond, squares overflow and the F is recall or precision anyway
     return (1 + beta * beta) * precision * recall / (beta * beta * precision + recall)
 
 

@@ -70,7 +70,7 @@ class _Weights:
     """Misses at every threshold, and hits for any pair of buffer sizes (misses do not depend on the buffers)."""
 
     def __init__(self, scores: Floats, thresholds: Floats, bounds: tuple[float, float], events: Events, of: _Buffers):
-        self._borders = np.ascontiguousarray(events.starts), np.ascontiguousarray(events.stops)
+        self._borders = events.starts, events.stops
         self._bins = kernel.bins_of(scores, thresholds, *bounds, *self._borders, max(of.early), max(of.delay))
         self._found, self.missed, self._detected = kernel.misses(self._bins, *self._borders, len(thresholds))
 
