@@ -1,5 +1,6 @@
 """What holds for every metric of the registry. A new record is tested here without another line."""
 
+import itertools
 import math
 import warnings
 from decimal import Decimal
@@ -243,3 +244,62 @@ def test_evaluate_gives_the_same_number(metric, data):
         found = te.evaluate(y, s, metric, threshold="fixed(0.5)")[metric.name]
         expected = metric(y, s if metric.kind == "scores" else (s > 0.5).astype(int))
     assert found == pytest.approx(expected, nan_ok=True, abs=1e-12)
+
+
+SWEPT = [pytest.param(m, id=m.name) for m in METRICS.values() if m.kind == "predictions"]
+
+
+@pytest.mark.parametrize("metric", SWEPT)
+@settings(max_examples=60)
+@given(data=scorings(max_size=25))
+def test_best_threshold_is_the_best_of_all(metric, data):
+    y, s = data
+    distinct = sorted(set(s), reverse=True)
+    values = [value_of(metric, y, (s >= v).astype(int)) for v in distinct]
+    worth = np.array(values) if metric.direction == "higher" else -np.array(values)
+    if np.isnan(worth).all():
+        with pytest.warns(UndefinedMetricWarning, match="at every threshold"):
+            assert math.isnan(te.best_threshold(metric, y, s).value)
+        return
+    found = te.best_threshold(metric, y, s)
+    assert found.exact  # these have fewer distinct scores than the grid has thresholds
+    assert found.value == pytest.approx(values[int(np.nanargmax(worth))], abs=1e-10)
+    assert value_of(metric, y, (s > found.threshold).astype(int)) == pytest.approx(found.value, abs=1e-10)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UndefinedMetricWarning)
+        assert te.evaluate(y, s, metric, threshold="best")[metric.name] == pytest.approx(found.value, abs=1e-10)
+
+
+EXACT = (
+    "f1 f1_pa f1_pa_k pa_k_auc reduced_f1 range_f1 affiliation_f1 unbiased_affiliation_f1 tapr_f1 event_f1 composite_f1"
+)
+
+
+@pytest.mark.parametrize("name", EXACT.split())
+def test_exact_sweeps(name):
+    """Over all distinct scores, however many: one more level than the grid would look at makes the difference."""
+    n = 3000
+    y = np.zeros(n, int)
+    y[1000:1400] = y[2000:2010] = 1
+    s = np.random.default_rng(1).random(n)
+    s[1000:1400] += 0.3
+    found = te.best_threshold(name, y, s)
+    assert found.exact
+    assert value_of(METRICS[name], y, (s > found.threshold).astype(int)) == pytest.approx(found.value, abs=1e-10)
+    for v in np.quantile(s, np.linspace(0, 0.999, 300)):
+        assert value_of(METRICS[name], y, (s > v).astype(int)) <= found.value + 1e-10
+
+
+@pytest.mark.parametrize("metric", [pytest.param(m, id=m.name) for m in METRICS.values() if m.chance is not None])
+@pytest.mark.parametrize(
+    ("y", "s"),
+    [([0, 0, 1, 1, 0, 0], [3, 1, 2, 5, 0, 4]), ([1, 0, 0, 1, 1], [1, 1, 0, 2, 1]), ([0, 1, 0, 0], [0, 1, 1, 0])],
+)
+def test_chance_is_the_mean_over_all_orders(metric, y, s):
+    values = [
+        value_of(metric, y, np.array(order) if metric.kind == "scores" else (np.array(order) > 0.5).astype(int))
+        for order in itertools.permutations(s)
+    ]
+    result = te.evaluate(y, s, metric, threshold="fixed(0.5)", baseline=True)
+    assert result.rows[0]["random"] == pytest.approx(np.mean(values), abs=1e-12)
+    assert result.rows[0]["random_error"] == 0

@@ -292,7 +292,7 @@ def _best_composite_f1(data: Scoring, *, beta: float = 1.0) -> tuple[float, floa
         "Garg et al., An Evaluation of Anomaly Detection and Diagnosis in Multivariate Time Series, TNNLS 2021",
     ),
     checks=BETA,
-    properties={"mirror"},
+    properties={"mirror", "separable"},
     needs={"anomaly"},
     best=_best_composite_f1,
 )

@@ -140,7 +140,7 @@ def _best_f1_pa(data: Scoring, *, beta: float = 1.0) -> tuple[float, float]:
     undefined=_UNDEFINED,
     references=(_XU,),
     checks={"beta": BETA},
-    properties={"mirror"},
+    properties={"mirror", "separable"},
     needs={"anomaly"},
     sets={"paper"},
     best=_best_f1_pa,
@@ -206,7 +206,7 @@ def _best_f1_pa_k(data: Scoring, *, k: float = 0.2, strict: bool = False, beta: 
     undefined=_UNDEFINED,
     references=(_KIM,),
     checks={"k": Number(0, 1), **_K_CHECKS},
-    properties={"mirror"},
+    properties={"mirror", "separable"},
     needs={"anomaly"},
     best=_best_f1_pa_k,
 )
@@ -275,7 +275,7 @@ def _best_pa_k_auc(
     undefined=_UNDEFINED,
     references=(_KIM,),
     checks={"n_values": Number(2, integer=True), "integration": OneOf(("mean", "trapezoid")), **_K_CHECKS},
-    properties={"mirror"},
+    properties={"mirror", "separable"},
     needs={"anomaly"},
     best=_best_pa_k_auc,
 )
@@ -338,6 +338,7 @@ def _best_f1_pa_delay(data: Scoring, *, k: int = 7, beta: float = 1.0) -> tuple[
     undefined=_UNDEFINED,
     references=(_REN, _XU),
     checks={"k": Number(0, integer=True), "beta": BETA},
+    properties={"separable"},
     needs={"anomaly"},
     best=_best_f1_pa_delay,
 )
@@ -393,7 +394,7 @@ def _best_reduced_f1(data: Scoring, *, beta: float = 1.0) -> tuple[float, float]
     undefined=_UNDEFINED,
     references=("Zhong et al., CCE: Confidence-Consistency Evaluation for Time Series Anomaly Detection",),
     checks={"beta": BETA},
-    properties={"mirror"},
+    properties={"mirror", "separable"},
     needs={"anomaly"},
     sets={"paper"},
     best=_best_reduced_f1,

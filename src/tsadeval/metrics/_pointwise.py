@@ -10,7 +10,7 @@ import numpy as np
 from tsadeval.core.inputs import Prediction
 from tsadeval.core.metric import PRF, prediction_metric, takes_predictions
 from tsadeval.errors import UndefinedError
-from tsadeval.metrics._counting import BETA, best_point_f, prf_of_counts
+from tsadeval.metrics._counting import BETA, best_point_f, f_of_counts, prf_of_counts
 
 __all__ = ["accuracy", "balanced_accuracy", "f1", "mcc", "point", "precision", "recall"]
 
@@ -38,6 +38,19 @@ def _confusion(data: Prediction) -> _Confusion:
 def _prf(data: Prediction, beta: float = 1.0) -> PRF:
     counts = _confusion(data)
     return prf_of_counts(counts.found, counts.false, data.events.points, beta)
+
+
+# What shuffled alarms get. Their number stays, so each of these is linear in the points found, and the expected
+# number of those is (anomalous points) x (alarms) / n.
+def _chance_f1(data: Prediction, *, beta: float = 1.0) -> float:
+    anomalous, alarmed = data.events.points, data.predicted.points
+    found = anomalous * alarmed / data.n
+    return float(f_of_counts(found, alarmed - found, anomalous, beta))
+
+
+def _chance_accuracy(data: Prediction) -> float:
+    anomalous, alarmed = data.events.points / data.n, data.predicted.points / data.n
+    return anomalous * alarmed + (1 - anomalous) * (1 - alarmed)
 
 
 @takes_predictions({"beta": BETA})
@@ -73,7 +86,8 @@ def point(data: Prediction, *, beta: float = 1.0) -> PRF:
     summary="The share of alarmed points that are anomalous.",
     undefined="y_pred has no alarm",
     references=(_RIJSBERGEN,),
-    properties={"mirror"},
+    properties={"mirror", "exchangeable", "separable"},
+    chance=lambda data: data.events.points / data.n,
     needs={"alarm"},
 )
 def precision(data: Prediction) -> float:
@@ -106,7 +120,8 @@ def precision(data: Prediction) -> float:
     summary="The share of anomalous points that are alarmed.",
     undefined="y_true has no anomalous point",
     references=(_RIJSBERGEN,),
-    properties={"mirror"},
+    properties={"mirror", "exchangeable", "separable"},
+    chance=lambda data: data.predicted.points / data.n,
     needs={"anomaly"},
 )
 def recall(data: Prediction) -> float:
@@ -140,7 +155,8 @@ def recall(data: Prediction) -> float:
     undefined="y_true has no anomalous point",
     references=(_RIJSBERGEN,),
     checks={"beta": BETA},
-    properties={"mirror"},
+    properties={"mirror", "exchangeable", "separable"},
+    chance=_chance_f1,
     needs={"anomaly"},
     sets={"paper"},
     best=best_point_f,
@@ -177,7 +193,8 @@ def f1(data: Prediction, *, beta: float = 1.0) -> float:
     summary="The share of points that are alarmed and anomalous or neither.",
     undefined="never",
     references=(_RIJSBERGEN,),
-    properties={"mirror", "symmetric"},
+    properties={"mirror", "symmetric", "exchangeable"},
+    chance=_chance_accuracy,
 )
 def accuracy(data: Prediction) -> float:
     """Point-wise accuracy; equals `accuracy_score` of scikit-learn.
@@ -212,7 +229,8 @@ def accuracy(data: Prediction) -> float:
     summary="The mean of the shares of anomalous points that are alarmed and of normal points that are not.",
     undefined="y_true lacks one of the two classes",
     references=("Brodersen et al., The balanced accuracy and its posterior distribution, ICPR 2010",),
-    properties={"mirror", "symmetric"},
+    properties={"mirror", "symmetric", "exchangeable"},
+    chance=lambda data: 0.5,
     needs={"anomaly", "normal"},
 )
 def balanced_accuracy(data: Prediction) -> float:
@@ -247,7 +265,8 @@ def balanced_accuracy(data: Prediction) -> float:
     summary="Matthews correlation of labels and alarms.",
     undefined="y_true or y_pred has one class only",
     references=("Matthews, Comparison of the predicted and observed secondary structure of T4 phage lysozyme, 1975",),
-    properties={"mirror", "symmetric"},
+    properties={"mirror", "symmetric", "exchangeable"},
+    chance=lambda data: 0.0,
     needs={"anomaly", "normal", "alarm"},
 )
 def mcc(data: Prediction) -> float:

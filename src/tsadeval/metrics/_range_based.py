@@ -181,7 +181,7 @@ def range_based(
     undefined="y_true has no anomaly",
     references=_REFERENCES,
     checks=CHECKS,
-    properties={"mirror"},
+    properties={"mirror", "separable"},
     needs={"anomaly"},
     sets={"paper"},
     best=_best_f,
@@ -230,7 +230,7 @@ def range_f1(
     undefined="y_pred has no alarm",
     references=_REFERENCES,
     checks=SIDE_CHECKS,
-    properties={"mirror"},
+    properties={"mirror", "separable"},
     needs={"alarm"},
     best=_best_precision,
 )
@@ -273,7 +273,7 @@ def range_precision(
     undefined="y_true has no anomaly",
     references=_REFERENCES,
     checks=SIDE_CHECKS,
-    properties={"mirror"},
+    properties={"mirror", "separable"},
     needs={"anomaly"},
     best=_best_recall,
 )

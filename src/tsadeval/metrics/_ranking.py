@@ -23,7 +23,8 @@ __all__ = ["auc_pr", "auc_roc", "best_f1", "precision_at_k"]
     summary="The share of pairs of an anomalous and a normal point that the scores put in the right order.",
     undefined="y_true lacks one of the two classes",
     references=("Fawcett, An introduction to ROC analysis, Pattern Recognition Letters 2006",),
-    properties={"affine", "monotone", "mirror", "symmetric"},
+    properties={"affine", "monotone", "mirror", "symmetric", "exchangeable"},
+    chance=lambda data: 0.5,
     needs={"anomaly", "normal"},
     sets={"paper"},
 )
@@ -66,7 +67,7 @@ def auc_roc(data: Scoring) -> float:
     undefined="y_true has no anomalous point",
     references=("Davis and Goadrich, The relationship between Precision-Recall and ROC curves, ICML 2006",),
     checks={"interpolation": OneOf(("step", "trapezoid"))},
-    properties={"affine", "monotone", "mirror"},
+    properties={"affine", "monotone", "mirror", "exchangeable"},
     needs={"anomaly"},
 )
 def auc_pr(data: Scoring, *, interpolation: str = "step") -> float:
@@ -122,7 +123,7 @@ def auc_pr(data: Scoring, *, interpolation: str = "step") -> float:
     undefined="y_true has no anomalous point",
     references=("Lipton et al., Optimal thresholding of classifiers to maximize F1 measure, ECML PKDD 2014",),
     checks={"beta": BETA},
-    properties={"affine", "monotone", "mirror"},
+    properties={"affine", "monotone", "mirror", "exchangeable"},
     needs={"anomaly"},
 )
 def best_f1(data: Scoring, *, beta: float = 1.0) -> float:
@@ -162,7 +163,8 @@ def best_f1(data: Scoring, *, beta: float = 1.0) -> float:
     undefined="y_true has no anomalous point and k is not given, or k is more than the number of points",
     references=("Paparrizos et al., TSB-UAD: an end-to-end benchmark suite, PVLDB 2022",),
     checks={"k": Number(1, integer=True, none=True)},
-    properties={"affine", "monotone", "mirror"},
+    properties={"affine", "monotone", "mirror", "exchangeable"},
+    chance=lambda data, *, k=None: data.events.points / data.n,
 )
 def precision_at_k(data: Scoring, *, k: int | None = None) -> float:
     """Precision of the k points that score highest.
