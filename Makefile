@@ -22,6 +22,9 @@ lint: $(VENV)/.test
 bench: $(VENV)/.test
 	$(BIN)/python benchmarks/cce.py
 
+docs: $(VENV)/.test
+	$(BIN)/python docs/make_reference.py
+
 $(VENV)/bin/pip:
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade pip
@@ -33,7 +36,7 @@ $(VENV)/.demo: $(VENV)/bin/pip pyproject.toml setup.py $(KERNELS)
 
 $(VENV)/.test: $(VENV)/bin/pip pyproject.toml setup.py $(KERNELS)
 	$(BIN)/python -m pip install --quiet '$(TORCH)'
-	$(BIN)/python -m pip install --quiet --editable '.[all,torch,test]'
+	$(BIN)/python -m pip install --quiet --editable '.[all,torch,test,parity]'
 	@touch $@ $(VENV)/.demo
 
 clean:

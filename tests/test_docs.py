@@ -1,0 +1,25 @@
+"""The pages agree with the code."""
+
+import importlib.util
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+def test_the_reference_is_the_registry():
+    spec = importlib.util.spec_from_file_location("make_reference", ROOT / "docs" / "make_reference.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    assert (ROOT / "docs" / "metrics.md").read_text(encoding="utf-8") == module.page(), "run: make docs"
+
+
+@pytest.mark.parametrize("page", sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")]), ids=lambda p: p.name)
+def test_links_and_files_named_in_pages_exist(page):
+    text = page.read_text(encoding="utf-8")
+    for link in re.findall(r"\]\((?!http|#)([^)#]+)", text):
+        assert (page.parent / link).exists(), link
+    for path in re.findall(r"`((?:docs|benchmarks|tests|examples|src)/[\w./-]+\.\w+)", text):
+        assert (ROOT / path).exists(), path
