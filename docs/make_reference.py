@@ -21,7 +21,8 @@ and which packages it equals, at which parameters: a name is not a definition. W
 than its own definition, `errata.md` has the smallest input that shows it.
 
 Every metric is a function in `tsadeval.metrics` and a name for `te.evaluate`, `te.best_threshold` and
-`tsadeval score --metrics`. `f(y_true, y_score)` takes scores, `f(y_true, y_pred)` binary predictions; options are keywords.
+`tsadeval score --metrics`. `f(y_true, y_score)` takes scores, `f(y_true, y_pred)` binary predictions; options are
+keywords.
 """
 
 OTHERS = """# Precision, recall and F at once, and explanations

@@ -1,7 +1,9 @@
 """What holds for every metric of the registry. A new record is tested here without another line."""
 
+import inspect
 import itertools
 import math
+import types
 import warnings
 from decimal import Decimal
 
@@ -244,6 +246,27 @@ def test_evaluate_gives_the_same_number(metric, data):
         found = te.evaluate(y, s, metric, threshold="fixed(0.5)")[metric.name]
         expected = metric(y, s if metric.kind == "scores" else (s > 0.5).astype(int))
     assert found == pytest.approx(expected, nan_ok=True, abs=1e-12)
+
+
+TRIPLES = [name for name in dir(te.metrics) if isinstance(getattr(te.metrics, name), types.FunctionType)]
+TRIPLES = [n for n in TRIPLES if n not in METRICS and "y_pred" in inspect.signature(getattr(te.metrics, n)).parameters]
+
+
+@pytest.mark.parametrize("name", TRIPLES)
+def test_precision_recall_and_f_at_once(name):
+    function = getattr(te.metrics, name)
+    precision, recall, f1 = function(Y, P)
+    assert f1 == pytest.approx(2 * precision * recall / (precision + recall), abs=0.1)
+    assert function(Y, Y) == pytest.approx((1, 1, 1))
+    for y, p, reason in ((Y, 0 * Y, "no alarm"), (0 * Y, P, "no anomalous point")):
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            found = function(y, p)
+        assert any(map(math.isnan, found))
+        assert [(w.category, w.filename) for w in caught] == [(UndefinedMetricWarning, __file__)]
+        assert reason in str(caught[0].message)
+    with pytest.raises(InvalidInputError, match="y_pred"):
+        function(Y, S)
 
 
 SWEPT = [pytest.param(m, id=m.name) for m in METRICS.values() if m.kind == "predictions"]

@@ -36,6 +36,7 @@ def with_an_event(y):
     return y
 
 
+@pytest.mark.filterwarnings("ignore::tsadeval.errors.UndefinedMetricWarning")
 @settings(max_examples=1000)
 @given(predictions(min_size=1, both=False), betas, variants)
 def test_event_equals_the_definition(data, beta, variant):
@@ -45,6 +46,7 @@ def test_event_equals_the_definition(data, beta, variant):
     assert te.metrics.event_f1(y, p, beta=beta, variant=variant) == found.f1
 
 
+@pytest.mark.filterwarnings("ignore::tsadeval.errors.UndefinedMetricWarning")
 @settings(max_examples=1000)
 @given(predictions(min_size=1, both=False), betas)
 def test_composite_equals_the_definition(data, beta):
@@ -151,6 +153,7 @@ def test_last_point_of_the_series_belongs_to_its_event():
     assert te.metrics.composite_f1([0, 0, 1], [0, 0, 1]) == 1
 
 
+@pytest.mark.filterwarnings("ignore::tsadeval.errors.UndefinedMetricWarning")
 @pytest.mark.parametrize("function", [te.metrics.event, te.metrics.composite])
 def test_corners_of_precision_recall_f(function):
     nothing = function([0, 1, 1], [0, 0, 0])

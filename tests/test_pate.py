@@ -46,6 +46,7 @@ def test_equals_the_definition_for_any_finite_scores(data):
     assert pate(y, s, **options) == pytest.approx(naive_pate(y, s, **options), abs=1e-10)
 
 
+@pytest.mark.filterwarnings("ignore::tsadeval.errors.UndefinedMetricWarning")
 @settings(max_examples=1000)
 @given(predictions(), PREDICTION_OPTIONS)
 def test_predictions_equal_the_definition(data, options):
@@ -100,6 +101,7 @@ def test_perfect_scores_are_perfect():
     assert pate_f1(y, y) == 1
 
 
+@pytest.mark.filterwarnings("ignore::tsadeval.errors.UndefinedMetricWarning")
 def test_no_alarm_has_no_precision():
     y = [0, 1, 1, 0]
     assert pate_f1(y, [0, 0, 0, 0]) == 0
