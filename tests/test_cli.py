@@ -67,7 +67,10 @@ def test_table_and_latex(folder):
     assert "cce" in one
     assert "quantile(0.95)" in one
     many = run("score", "a.csv", "a.npy", "--metrics", "cce", cwd=folder).stdout
-    assert len(many.splitlines()) == 4
+    assert len(many.splitlines()) == 6
+    assert many.splitlines()[2].split() == ["file", "score", "cce"]
+    wide = run("score", "a.csv", "a.npy", "--metrics", "cce,f1,auc_roc", cwd=folder).stdout
+    assert wide.splitlines()[2].split() == ["metric", "a.csv", "a.npy"]
     assert r"\begin{tabular}" in run("score", "a.csv", "--format", "latex", cwd=folder).stdout
 
 

@@ -31,7 +31,7 @@ def score(
     ] = "quantile(0.95)",
     format: Annotated[Format, typer.Option(help="How to print the table.")] = Format.table,  # noqa: A002
 ) -> None:
-    """Judge the scores in one or more files: a row per file and score column, a column per metric."""
+    """Judge the scores in one or more files with any number of metrics."""
     # Commas inside parentheses belong to a metric's own options.
     wanted = [name.strip() for text in metrics or ["all"] for name in re.split(r",(?![^(]*\))", text)]
     chosen = select_metrics(wanted)
@@ -42,10 +42,14 @@ def score(
         for column, y_true, y_score in read_scores(file, label, score or ["score"]):
             result = _judge(f"{file}, {column}", y_true, y_score, chosen, rule)
             rows.append([str(file), column, *(result[name] for name in names)])
-    if format is Format.table and len(rows) == 1:
-        # One scoring reads better downwards.
-        typer.echo(f"{rows[0][0]}, {rows[0][1]}; alarms where the score is above {rule}\n")
-        typer.echo(render(format, ["metric", "value"], list(zip(names, rows[0][2:], strict=True))))
+    if format is Format.table:
+        typer.echo(f"alarms where the score is above {rule}\n")
+    if format is Format.table and len(names) > len(rows):
+        # More metrics than scorings read better downwards.
+        titles = [row[0] if len(score or []) < 2 else f"{row[0]}: {row[1]}" for row in rows]
+        typer.echo(
+            render(format, ["metric", *titles], [[n, *(row[2 + i] for row in rows)] for i, n in enumerate(names)])
+        )
     else:
         typer.echo(render(format, ["file", "score", *names], rows))
 
