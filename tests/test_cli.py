@@ -94,7 +94,7 @@ def test_undefined_is_said_and_left_empty(folder):
         (["pickled.npy"], "pickled.npy: not a readable npy file"),
         (["broken.parquet"], "broken.parquet: not a readable parquet file"),
         (["empty.csv"], "empty.csv: not a readable csv file"),
-        (["a.csv", "--metrics", "cec"], "unknown metric or set 'cec': did you mean cce"),
+        (["a.csv", "--metrics", "cec"], "unknown metric or set 'cec': did you mean mcc or cce?"),
         (["a.csv", "--metrics", "cce(tau=3)"], "cce: tau must be a number of at least 0 and at most 1, but is 3"),
         (["a.csv", "--threshold", "quantil(0.9)"], "unknown threshold 'quantil': did you mean quantile?"),
         (["a.csv", "--label", "noise"], "a.csv, score: y_true must be 0 (normal) or 1"),

@@ -51,6 +51,8 @@ class Registry(Mapping[str, T], Generic[T]):
             with self._lock:  # a second thread waits for a whole registry instead of seeing half of it
                 if self._load is not None:
                     self._load()
+                    # Whatever was imported first: the order is the same in every process.
+                    self._records = dict(sorted(self._records.items()))
                     self._load = None
         return self._records
 
