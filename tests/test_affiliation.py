@@ -13,7 +13,7 @@ from naive import affiliation as naive
 from strategies import labels, predictions, scorings
 from tsadeval.core.inputs import Scoring
 from tsadeval.core.metric import METRICS, parse_metric
-from tsadeval.errors import UndefinedError, UndefinedMetricWarning
+from tsadeval.errors import UndefinedMetricWarning
 from tsadeval.metrics import (
     affiliation,
     affiliation_f1,
@@ -134,8 +134,6 @@ def test_best_is_the_best_of_all_thresholds(text, data):
     metric = parse_metric(text)
     scoring = Scoring.of(y, s)
     if "normal" in metric.needs and y.all():
-        with pytest.raises(UndefinedError):
-            metric.best(scoring, **dict(metric.bound))
         return
     v, value = metric.best(scoring, **dict(metric.bound))
     every = {t: metric(y, (s >= t).astype(int)) for t in np.unique(s)}
@@ -206,9 +204,6 @@ def test_nothing_predicted():
 def test_nothing_anomalous():
     with pytest.warns(UndefinedMetricWarning, match="no anomalous point"):
         assert all(math.isnan(v) for v in affiliation([0, 0], [0, 1]))
-    for name in ("affiliation_f1", "unbiased_affiliation_f1", "affiliation_precision", "affiliation_recall"):
-        with pytest.raises(UndefinedError, match="no anomalous point"):
-            METRICS[name].best(Scoring.of([0, 0], [0.1, 0.2]))
 
 
 def test_integers_do_not_overflow():

@@ -47,3 +47,12 @@ def test_equals_the_definition_for_any_finite_scores(data):
     for uncertainty in ("beta", "pointwise", "scaled"):
         expected = naive_cce(y, s, uncertainty=uncertainty)
         assert te.cce(y, s, uncertainty=uncertainty) == pytest.approx(expected, abs=1e-12)
+
+
+@pytest.mark.parametrize("uncertainty", ["pointwise", "scaled"])
+@pytest.mark.parametrize("gamma", [5e-324, 1e-300, 1e300, 1.7e308])
+def test_any_gamma_has_its_limit(uncertainty, gamma):
+    y, s = [0, 0, 1, 1, 0], [0.1, 0.4, 0.7, 1.0, 0.0]
+    assert te.cce(y, s, uncertainty=uncertainty, gamma=gamma) == pytest.approx(
+        te.cce(y, s, uncertainty=uncertainty, gamma=1e12 if gamma > 1 else 1e-12), abs=1e-9
+    )

@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 import tsadeval as te
 from strategies import labels, predictions, scorings
 from tsadeval.core.metric import METRICS, PROPERTIES, parse_metric
+from tsadeval.core.parameters import Number
 from tsadeval.errors import InvalidInputError, UndefinedMetricWarning
 
 EVERY = [pytest.param(m, id=m.name) for m in METRICS.values()]
@@ -286,11 +287,48 @@ def test_best_threshold_is_the_best_of_all(metric, data):
         return
     found = te.best_threshold(metric, y, s)
     assert found.exact  # these have fewer distinct scores than the grid has thresholds
-    assert found.value == pytest.approx(values[int(np.nanargmax(worth))], abs=1e-10)
-    assert value_of(metric, y, (s > found.threshold).astype(int)) == pytest.approx(found.value, abs=1e-10)
+    best = np.nanmax(worth)
+    assert abs(found.value) == pytest.approx(abs(best), abs=1e-10)
+    # Of equal values, rounding aside, the highest threshold; there the metric has that value to the last digit.
+    if metric.best is not None:
+        assert found.threshold == np.nextafter(distinct[int(np.argmax(worth >= best - 1e-13))], -np.inf)
+    assert value_of(metric, y, (s > found.threshold).astype(int)) == found.value
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UndefinedMetricWarning)
         assert te.evaluate(y, s, metric, threshold="best")[metric.name] == pytest.approx(found.value, abs=1e-10)
+
+
+# Options at the ends of what their checks accept, one at a time.
+EXTREMES = [
+    pytest.param(metric, {name: value}, id=f"{metric.name}({name}={value:.3g})")
+    for metric in METRICS.values()
+    for name, check in metric.checks.items()
+    if isinstance(check, Number)
+    for value in dict.fromkeys((check.low, check.high, 5e-324, 1e-300, 1e155, 1e300, 10**30, 10**9))
+    if check.accepts(value)
+]
+
+
+@pytest.mark.parametrize(("metric", "options"), EXTREMES)
+def test_extreme_options_give_numbers(metric, options):
+    """In range, in bounded time and memory, without a warning of NumPy's; and the best threshold is the best."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        warnings.simplefilter("ignore", UndefinedMetricWarning)
+        value = metric.function(Y, second(metric), **options)
+        if math.isnan(value):  # more than all points asked for, or all events in the probation
+            assert options in ({"k": 10**9}, {"k": 10**30}, {"probation": 1})
+            return
+        low, high = (-math.inf, 2) if {"tau", "alarm_rate"} & set(options) else metric.range
+        assert low <= value <= high + 1e-12
+        if metric.kind == "scores":
+            return
+        bound = metric.with_options(**options)
+        found = te.best_threshold(bound, Y, S)
+        values = [value_of(bound, Y, (v <= S).astype(int)) for v in set(S)]
+        best = np.nanmax(values) if metric.direction == "higher" else np.nanmin(values)
+        assert found.value == pytest.approx(best, rel=1e-10)
+        assert te.evaluate(Y, S, bound, threshold=f"fixed({found.threshold!r})")[str(bound)] == found.value
 
 
 EXACT = (

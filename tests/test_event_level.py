@@ -14,7 +14,7 @@ from naive import event_level as naive
 from strategies import labels, predictions, scorings
 from tsadeval.core.inputs import Scoring
 from tsadeval.core.metric import METRICS
-from tsadeval.errors import UndefinedError, UndefinedMetricWarning
+from tsadeval.errors import UndefinedMetricWarning
 
 # What other packages give; see golden/make_event_level.py.
 PEERS = json.loads((Path(__file__).parent / "golden" / "event_level.json").read_text())
@@ -108,12 +108,6 @@ def test_best_for_any_finite_scores(data):
         at, value = METRICS["event_f1"].best(Scoring.of(y, s), variant=variant)
         expected = naive.best(naive.event, y, s, variant=variant)
         assert (at, value) == (expected[0], pytest.approx(expected[1], abs=1e-12))
-
-
-@pytest.mark.parametrize("name", ["event_f1", "composite_f1"])
-def test_best_without_an_event_is_undefined(name):
-    with pytest.raises(UndefinedError, match="no anomalous point"):
-        METRICS[name].best(Scoring.of([0, 0], [0.1, 0.2]))
 
 
 # Two events; the first is found by two runs, one of them reaching out of it; one false run of two points.

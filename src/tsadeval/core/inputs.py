@@ -242,6 +242,10 @@ class Scoring(_Shared):
         first_at_least = np.append(last + 1, 0)
         return ascending[first_at_least], self.n - first_at_least
 
+    def at_least(self, v: float) -> Prediction:
+        """The alarms `score >= v`."""
+        return Prediction(self.truth, _runs((self.scores >= v).view(np.uint8), "y_pred"))
+
 
 @dataclass(frozen=True, eq=False)
 class Prediction(_Shared):

@@ -45,6 +45,11 @@ class PRF(NamedTuple):
     f1: float
 
 
+def recall_weight(beta: float) -> float:
+    """The square of beta, which is the weight of recall in F. Beyond 1e100 or below 1e-100 F has its limit anyway."""
+    return float(min(max(beta, 1e-100), 1e100)) ** 2
+
+
 def f_beta(precision: float, recall: float, beta: float = 1.0) -> float:
     """The F of precision and recall. A detector that finds nothing gets 0, even where precision is undefined.
 
@@ -53,8 +58,8 @@ def f_beta(precision: float, recall: float, beta: float = 1.0) -> float:
     """
     if recall == 0 or (precision == 0 and not math.isnan(recall)):
         return 0.0
-    beta = min(max(beta, 1e-100), 1e100)  # beyond, squares overflow and the F is recall or precision anyway
-    return (1 + beta * beta) * precision * recall / (beta * beta * precision + recall)
+    weight = recall_weight(beta)
+    return (1 + weight) * precision * recall / (weight * precision + recall)
 
 
 class OnScores(Protocol[P, R]):
@@ -247,7 +252,7 @@ class _Description:
     needs: frozenset[str] | set[str] = frozenset()
     sets: frozenset[str] | set[str] = frozenset()
     direction: Literal["higher", "lower"] = "higher"
-    best: Callable[..., tuple[float, float]] | None = None
+    best: Callable[..., float] | None = None  # data, options -> v: see `Metric.best`, which adds the value there
     chance: Callable[..., float] | None = None
 
 
@@ -303,13 +308,23 @@ def _registering(kind: Kind, data_type: Any, second: str, about: _Description) -
                 needs=needs,
                 sets=frozenset(about.sets),
                 direction=about.direction,
-                best=about.best,
+                best=_with_value(about.best, inner) if about.best is not None else None,
                 chance=about.chance,
             ),
         )
         return face
 
     return decorate
+
+
+def _with_value(best: Callable[..., float], inner: Callable[..., float]) -> Callable[..., tuple[float, float]]:
+    """The best v and the metric there: by its own code, so that the two agree to the last digit."""
+
+    def found(data: Scoring, **options: Any) -> tuple[float, float]:
+        v = best(data, **options)
+        return v, float(inner(data.at_least(v), **options))
+
+    return found
 
 
 def _load_families() -> None:

@@ -20,9 +20,9 @@ import numpy as np
 import tsadeval.metrics._kernels.affiliation as kernel
 from tsadeval.core.events import Events, Index
 from tsadeval.core.inputs import Floats, Prediction, Scoring
-from tsadeval.core.metric import PRF, f_beta, prediction_metric, takes_predictions
+from tsadeval.core.metric import PRF, f_beta, prediction_metric, recall_weight, takes_predictions
 from tsadeval.core.parameters import Check, Number
-from tsadeval.errors import UndefinedError
+from tsadeval.metrics._counting import BETA
 
 __all__ = [
     "affiliation",
@@ -33,11 +33,8 @@ __all__ = [
     "unbiased_affiliation_f1",
 ]
 
-F_CHECKS: dict[str, Check] = {"beta": Number(0, open_low=True)}
+F_CHECKS: dict[str, Check] = {"beta": BETA}
 UNBIASED_CHECKS: dict[str, Check] = {**F_CHECKS, "alarm_rate": Number(0, 1, open_low=True, none=True)}
-
-_NO_ANOMALY = "y_true has no anomalous point (no 1)"
-_NO_NORMAL = "y_true has no normal point (no 0), so that random alarms are perfect"
 
 _HUET = "Huet, Navarro, Rossi, Local Evaluation of Time Series Anomaly Detection Algorithms, KDD 2022"
 _ZHONG = "Zhong et al., SimAD: A Simple Dissimilarity-based Approach for Time Series Anomaly Detection"
@@ -62,50 +59,38 @@ def _signed_f(precision: float, recall: float, bias: float, beta: float) -> floa
     return math.copysign(f_beta(abs(above), recall, beta), above) if above else 0.0
 
 
-def _best(data: Scoring, objective: str, bias: float = 0.0, beta: float = 1.0) -> tuple[float, float, float]:
-    """The best threshold for an objective, and precision and recall there."""
-    if len(data.events) == 0:
-        raise UndefinedError(_NO_ANOMALY)
+def _best(data: Scoring, objective: str, bias: float = 0.0, beta: float = 1.0) -> float:
+    """The best threshold for an objective."""
     # Half the bytes are half the cache misses, which are what the sweep spends its time on.
     room = np.empty((data.n, 3), np.int32 if data.n < 2**31 else np.int64)
-    threshold, precision, recall = kernel.best(
-        data.scores, data.order[::-1], data.events.starts, data.events.stops, room, objective, bias, beta
+    threshold: float = kernel.best(
+        data.scores, data.order[::-1], data.events.starts, data.events.stops, room, objective, bias, recall_weight(beta)
     )
-    return threshold, precision, recall
+    return threshold
 
 
-def _best_f(data: Scoring, *, beta: float = 1.0) -> tuple[float, float]:
-    threshold, precision, recall = _best(data, "f", 0.0, beta)
-    return threshold, _signed_f(precision, recall, 0.0, beta)
+def _best_f(data: Scoring, *, beta: float = 1.0) -> float:
+    return _best(data, "f", 0.0, beta)
 
 
-def _best_normalized_f(data: Scoring, *, beta: float = 1.0) -> tuple[float, float]:
-    threshold, precision, recall = _best(data, "f", 0.5, beta)
-    return threshold, _signed_f(precision, recall, 0.5, beta)
+def _best_normalized_f(data: Scoring, *, beta: float = 1.0) -> float:
+    return _best(data, "f", 0.5, beta)
 
 
-def _best_unbiased_f(data: Scoring, *, beta: float = 1.0, alarm_rate: float | None = None) -> tuple[float, float]:
-    bias = _bias(data, alarm_rate)
-    threshold, precision, recall = _best(data, "f", bias, beta)
-    return threshold, _signed_f(precision, recall, bias, beta)
+def _best_unbiased_f(data: Scoring, *, beta: float = 1.0, alarm_rate: float | None = None) -> float:
+    return _best(data, "f", _bias(data, alarm_rate), beta)
 
 
-def _best_precision(data: Scoring) -> tuple[float, float]:
-    threshold, precision, _ = _best(data, "precision")
-    return threshold, precision
+def _best_precision(data: Scoring) -> float:
+    return _best(data, "precision")
 
 
-def _best_recall(data: Scoring) -> tuple[float, float]:
-    threshold, _, recall = _best(data, "recall")
-    return threshold, recall
+def _best_recall(data: Scoring) -> float:
+    return _best(data, "recall")
 
 
 def _bias(data: Scoring | Prediction, alarm_rate: float | None) -> float:
     """The precision that random alarms are expected to reach."""
-    if len(data.events) == 0:
-        raise UndefinedError(_NO_ANOMALY)
-    if not data.truth.has(0):
-        raise UndefinedError(_NO_NORMAL)
     return data.shared(("affiliation bias", alarm_rate), lambda: _random_precision(data.events, alarm_rate))
 
 

@@ -87,9 +87,10 @@ class CCEOptions:
 
 
 def _ranks(data: Scoring) -> Floats:
-    from scipy.stats import rankdata
-
-    return np.asarray((rankdata(data.scores) - 1) / max(data.n - 1, 1))
+    """Average ranks from 0 to 1."""
+    _, place, counts = np.unique(data.scores, return_inverse=True, return_counts=True)
+    ranks = np.cumsum(counts) - (counts + 1) / 2
+    return np.asarray(ranks[place] / max(data.n - 1, 1))
 
 
 def _clipped(data: Scoring, quantiles: tuple[float, float]) -> Floats:

@@ -10,17 +10,14 @@ import numpy as np
 import tsadeval.metrics._kernels.ranking as kernel
 from tsadeval.core.events import Index
 from tsadeval.core.inputs import Floats, Scoring
-from tsadeval.core.metric import PRF
+from tsadeval.core.metric import PRF, recall_weight
 from tsadeval.core.parameters import Number
 
 __all__: list[str] = []
 
 BETA = Number(0, open_low=True)
 
-
-def square(beta: float) -> float:
-    """The square of beta, which is the weight of recall in F; beyond 1e100 and below 1e-100 F has its limit."""
-    return float(min(max(beta, 1e-100), 1e100)) ** 2
+SAME = 1e-13  # values of F that differ by less are equal up to rounding
 
 
 def f_of_counts(found: Any, false: Any, total: Any, beta: float = 1.0) -> Any:
@@ -30,7 +27,7 @@ def f_of_counts(found: Any, false: Any, total: Any, beta: float = 1.0) -> Any:
     0.75
     """
     # For a beta like 0.5, 1 or 2 nothing but the quotient is rounded, so that equal values are equal floats.
-    weight = square(beta)
+    weight = recall_weight(beta)
     return (1 + weight) * found / (weight * total + found + false)
 
 
@@ -77,9 +74,12 @@ def curve(data: Scoring) -> Curve:
     return data.shared(("counting", "curve"), make)
 
 
-def best_point_f(data: Scoring, *, beta: float = 1.0) -> tuple[float, float]:
-    """The best point-wise F over all alarms `score >= v`, and the largest v that gives it."""
+def point_f(data: Scoring, beta: float) -> Floats:
+    """The point-wise F at every threshold of the curve; all others are worse than one of these."""
     points = curve(data)
-    values = f_of_counts(points.found, points.false, data.events.points, beta)
-    at = int(np.argmax(values))
-    return float(points.scores[at]), float(values[at])
+    return np.asarray(f_of_counts(points.found, points.false, data.events.points, beta))
+
+
+def first_best(values: Floats) -> int:
+    """The place of the first of the best values, where those that rounding alone sets apart are equal."""
+    return int(np.argmax(values >= values.max() - SAME))

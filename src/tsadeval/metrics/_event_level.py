@@ -17,16 +17,15 @@ import numpy as np
 
 from tsadeval.core.events import Events, Index
 from tsadeval.core.inputs import Floats, Prediction, Scoring
-from tsadeval.core.metric import PRF, f_beta, prediction_metric, takes_predictions
+from tsadeval.core.metric import PRF, f_beta, prediction_metric, recall_weight, takes_predictions
 from tsadeval.core.parameters import Check, Number, OneOf
 from tsadeval.errors import UndefinedError
+from tsadeval.metrics._counting import BETA, curve, first_best, sorted_normal
 
 __all__ = ["composite", "composite_f1", "detection_delay", "event", "event_f1", "false_alarms"]
 
-BETA: dict[str, Check] = {"beta": Number(0, open_low=True)}
-EVENT_CHECKS: dict[str, Check] = {**BETA, "variant": OneOf(("segments", "runs", "discounted"))}
-
-_NO_EVENT = "y_true has no anomalous point (no 1)"
+F_CHECKS: dict[str, Check] = {"beta": BETA}
+EVENT_CHECKS: dict[str, Check] = {**F_CHECKS, "variant": OneOf(("segments", "runs", "discounted"))}
 
 
 def first_inside(runs: Events, begins: Index, stops: Index) -> Index:
@@ -109,20 +108,14 @@ def _at_least(ascending: Floats, thresholds: Floats) -> Index:
     return np.asarray(len(ascending) - np.searchsorted(ascending, thresholds))
 
 
-def _best(thresholds: Floats, gained: Any, possible: Any, beta: float) -> tuple[float, float]:
-    """The best F = (1 + beta^2) gained / possible; of several best the largest of the ascending thresholds.
-
-    Both are whole numbers at beta = 1, so that equal values are equal numbers and ties are seen as ties.
-    """
-    values = (1 + beta * beta) * gained / np.maximum(possible, 1)
-    at = len(values) - 1 - int(np.argmax(values[::-1]))
-    return float(thresholds[at]), float(values[at])
+def _best(thresholds: Floats, gained: Any, possible: Any, weight: float) -> float:
+    """Of ascending thresholds that of the best F = (1 + weight) gained / possible; of several best the largest."""
+    values = (1 + weight) * gained / np.maximum(possible, 1)
+    return float(thresholds[::-1][first_best(values[::-1])])
 
 
 def _event_maxima(data: Scoring) -> Floats:
     """The largest score of each event, ascending: an event is detected from there down."""
-    if not data.truth.has(1):
-        raise UndefinedError(_NO_EVENT)
     of_runs = np.maximum.reduceat(data.scores, data.truth.starts)
     return np.sort(of_runs[1 - data.truth.first :: 2])
 
@@ -181,16 +174,18 @@ def _sweep(data: Scoring) -> _Sweep:
     )
 
 
-def _best_event_f1(data: Scoring, *, beta: float = 1.0, variant: str = "segments") -> tuple[float, float]:
+def _best_event_f1(data: Scoring, *, beta: float = 1.0, variant: str = "segments") -> float:
     thresholds, detected, touching, false = data.shared(("event_level", "sweep"), lambda: _sweep(data))
-    events, weight = len(data.events), beta * beta
+    events, weight = len(data.events), recall_weight(beta)
     if variant == "runs":
-        return _best(thresholds, touching * detected, weight * touching * events + detected * (touching + false), beta)
+        return _best(
+            thresholds, touching * detected, weight * touching * events + detected * (touching + false), weight
+        )
     normal = data.n - data.events.points
     if variant == "segments" or normal == 0:
-        return _best(thresholds, detected, weight * events + detected + false, beta)
-    quiet = np.searchsorted(np.sort(data.scores[~data.truth.mask]), thresholds)
-    return _best(thresholds, detected * quiet, weight * quiet * events + (detected + false) * normal, beta)
+        return _best(thresholds, detected, weight * events + detected + false, weight)
+    quiet = np.searchsorted(sorted_normal(data), thresholds)
+    return _best(thresholds, detected * quiet, weight * quiet * events + (detected + false) * normal, weight)
 
 
 @prediction_metric(
@@ -256,7 +251,7 @@ def _composite(data: Prediction, beta: float) -> PRF:
     return _prf(_true_points(data) / points if points else math.nan, _counts(data), beta)
 
 
-@takes_predictions(BETA)
+@takes_predictions(F_CHECKS)
 def composite(data: Prediction, *, beta: float = 1.0) -> PRF:
     """Point-wise precision, event-wise recall and their F, as defined for `composite_f1`.
 
@@ -271,16 +266,12 @@ def composite(data: Prediction, *, beta: float = 1.0) -> PRF:
     return _composite(data, beta)
 
 
-def _best_composite_f1(data: Scoring, *, beta: float = 1.0) -> tuple[float, float]:
+def _best_composite_f1(data: Scoring, *, beta: float = 1.0) -> float:
     maxima = _event_maxima(data)
-    # Between the scores of two anomalous points nothing but false alarms is added.
-    anomalous = np.sort(data.scores[data.truth.mask])
-    true = np.arange(len(anomalous), 0, -1)
-    first = np.append(True, anomalous[1:] != anomalous[:-1])
-    thresholds, true = anomalous[first], true[first]
-    detected = _at_least(maxima, thresholds)
-    alarms = _at_least(data.sorted, thresholds)
-    return _best(thresholds, true * detected, beta * beta * true * len(maxima) + detected * alarms, beta)
+    weight, points = recall_weight(beta), curve(data)
+    detected = _at_least(maxima, points.scores)
+    possible = weight * points.found * len(maxima) + detected * (points.found + points.false)
+    return _best(points.scores[::-1], (points.found * detected)[::-1], possible[::-1], weight)
 
 
 @prediction_metric(
@@ -291,7 +282,7 @@ def _best_composite_f1(data: Scoring, *, beta: float = 1.0) -> tuple[float, floa
     references=(
         "Garg et al., An Evaluation of Anomaly Detection and Diagnosis in Multivariate Time Series, TNNLS 2021",
     ),
-    checks=BETA,
+    checks=F_CHECKS,
     properties={"mirror", "separable"},
     needs={"anomaly"},
     best=_best_composite_f1,
@@ -410,4 +401,4 @@ def false_alarms(data: Prediction, *, per: float = 1000) -> float:
     >>> te.metrics.false_alarms([0, 1, 1, 0, 0, 0, 0, 0], [0, 1, 0, 0, 1, 1, 0, 0])
     125.0
     """
-    return _counts(data).false_runs * per / data.n
+    return per * (_counts(data).false_runs / data.n)  # in this order no number of points is too many

@@ -27,6 +27,7 @@ from tsadeval.core.events import Events, Index
 from tsadeval.core.inputs import Floats, Prediction, Scoring
 from tsadeval.core.metric import PRF, f_beta, prediction_metric, score_metric, takes_predictions
 from tsadeval.core.parameters import Check, Flag, Number
+from tsadeval.metrics._counting import BETA
 
 __all__ = ["pate", "pate_f1", "pate_prf"]
 
@@ -40,10 +41,10 @@ BUFFER_CHECKS: dict[str, Check] = {
 }
 SCORE_CHECKS: dict[str, Check] = {
     **BUFFER_CHECKS,
-    "n_thresholds": Number(2, integer=True, none=True),
+    "n_thresholds": Number(2, 1_000_000, integer=True, none=True),
     "drop_intermediate": Flag(),
 }
-PREDICTION_CHECKS: dict[str, Check] = {**BUFFER_CHECKS, "beta": Number(0, open_low=True)}
+PREDICTION_CHECKS: dict[str, Check] = {**BUFFER_CHECKS, "beta": BETA}
 
 
 class _Buffers(NamedTuple):

@@ -21,9 +21,9 @@ import numpy as np
 import tsadeval.metrics._kernels.point_adjusted as kernel
 from tsadeval.core.events import Events, Index
 from tsadeval.core.inputs import Floats, Prediction, Scoring
-from tsadeval.core.metric import PRF, prediction_metric, takes_predictions
+from tsadeval.core.metric import PRF, prediction_metric, recall_weight, takes_predictions
 from tsadeval.core.parameters import Check, Flag, Number, OneOf
-from tsadeval.metrics._counting import BETA, f_of_counts, prf_of_counts, sorted_normal, square
+from tsadeval.metrics._counting import BETA, f_of_counts, prf_of_counts, sorted_normal
 
 __all__ = ["f1_pa", "f1_pa_delay", "f1_pa_k", "pa_k_auc", "point_adjusted", "reduced_f1"]
 
@@ -78,11 +78,11 @@ def _best(
     strict: bool = False,
     weights: Floats | None = None,
     beta: float = 1.0,
-) -> tuple[float, float]:
-    """The best F over all thresholds, given the scores that can find events (by default one for each event)."""
+) -> float:
+    """The threshold of the best F, given the scores that can find events (by default one for each event)."""
     order = np.argsort(scores)[::-1].copy()
     lengths = data.events.lengths
-    v, value = kernel.best_adjusted(
+    v: float = kernel.best_adjusted(
         scores[order],
         order if of_event is None else of_event[order],
         sorted_normal(data),
@@ -91,9 +91,9 @@ def _best(
         shares,
         strict,
         np.ones(1) if weights is None else weights,
-        square(beta),
+        recall_weight(beta),
     )
-    return v, value
+    return v
 
 
 def _owners(events: Events) -> Index:
@@ -129,7 +129,7 @@ def point_adjusted(data: Prediction, *, beta: float = 1.0) -> PRF:
     return prf_of_counts(found, _false(data), data.events.points, beta)
 
 
-def _best_f1_pa(data: Scoring, *, beta: float = 1.0) -> tuple[float, float]:
+def _best_f1_pa(data: Scoring, *, beta: float = 1.0) -> float:
     return _best(data, _maxima(data), beta=beta)
 
 
@@ -190,12 +190,12 @@ def _adjusted_f(data: Prediction, shares: Floats, strict: bool, beta: float) -> 
     return np.asarray(f_of_counts(found, _false(data), data.events.points, beta))
 
 
-def _best_pa_k(data: Scoring, shares: Floats, strict: bool, weights: Floats | None, beta: float) -> tuple[float, float]:
+def _best_pa_k(data: Scoring, shares: Floats, strict: bool, weights: Floats | None, beta: float) -> float:
     scores = data.scores[data.truth.mask]
     return _best(data, scores, _owners(data.events), shares=shares, strict=strict, weights=weights, beta=beta)
 
 
-def _best_f1_pa_k(data: Scoring, *, k: float = 0.2, strict: bool = False, beta: float = 1.0) -> tuple[float, float]:
+def _best_f1_pa_k(data: Scoring, *, k: float = 0.2, strict: bool = False, beta: float = 1.0) -> float:
     return _best_pa_k(data, np.array([float(k)]), strict, None, beta)
 
 
@@ -263,7 +263,7 @@ def _best_pa_k_auc(
     integration: str = "mean",
     strict: bool = False,
     beta: float = 1.0,
-) -> tuple[float, float]:
+) -> float:
     shares, weights = _grid(n_values, integration)
     return _best_pa_k(data, shares, strict, weights, beta)
 
@@ -274,7 +274,7 @@ def _best_pa_k_auc(
     summary="Area under F1-PA%K over the required share k from 0 to 1.",
     undefined=_UNDEFINED,
     references=(_KIM,),
-    checks={"n_values": Number(2, integer=True), "integration": OneOf(("mean", "trapezoid")), **_K_CHECKS},
+    checks={"n_values": Number(2, 10_000, integer=True), "integration": OneOf(("mean", "trapezoid")), **_K_CHECKS},
     properties={"mirror", "separable"},
     needs={"anomaly"},
     best=_best_pa_k_auc,
@@ -327,7 +327,7 @@ def pa_k_auc(
     return float((weights * _adjusted_f(data, shares, strict, beta)).sum())
 
 
-def _best_f1_pa_delay(data: Scoring, *, k: int = 7, beta: float = 1.0) -> tuple[float, float]:
+def _best_f1_pa_delay(data: Scoring, *, k: int = 7, beta: float = 1.0) -> float:
     return _best(data, _maxima(data, min(k, data.n) + 1), beta=beta)
 
 
@@ -383,7 +383,7 @@ def f1_pa_delay(data: Prediction, *, k: int = 7, beta: float = 1.0) -> float:
     return prf_of_counts(found, _false(data), events.points, beta).f1
 
 
-def _best_reduced_f1(data: Scoring, *, beta: float = 1.0) -> tuple[float, float]:
+def _best_reduced_f1(data: Scoring, *, beta: float = 1.0) -> float:
     return _best(data, _maxima(data), worth=_reduced_lengths(data.events.lengths), beta=beta)
 
 

@@ -7,10 +7,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tsadeval.core.inputs import Prediction
+from tsadeval.core.inputs import Prediction, Scoring
 from tsadeval.core.metric import PRF, prediction_metric, takes_predictions
 from tsadeval.errors import UndefinedError
-from tsadeval.metrics._counting import BETA, best_point_f, f_of_counts, prf_of_counts
+from tsadeval.metrics._counting import BETA, curve, f_of_counts, first_best, point_f, prf_of_counts
 
 __all__ = ["accuracy", "balanced_accuracy", "f1", "mcc", "point", "precision", "recall"]
 
@@ -51,6 +51,10 @@ def _chance_f1(data: Prediction, *, beta: float = 1.0) -> float:
 def _chance_accuracy(data: Prediction) -> float:
     anomalous, alarmed = data.events.points / data.n, data.predicted.points / data.n
     return anomalous * alarmed + (1 - anomalous) * (1 - alarmed)
+
+
+def _best_f1(data: Scoring, *, beta: float = 1.0) -> float:
+    return float(curve(data).scores[first_best(point_f(data, beta))])
 
 
 @takes_predictions({"beta": BETA})
@@ -159,7 +163,7 @@ def recall(data: Prediction) -> float:
     chance=_chance_f1,
     needs={"anomaly"},
     sets={"paper"},
-    best=best_point_f,
+    best=_best_f1,
 )
 def f1(data: Prediction, *, beta: float = 1.0) -> float:
     """Point-wise F; equals `fbeta_score` of scikit-learn where there are anomalous points.

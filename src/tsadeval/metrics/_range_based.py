@@ -19,16 +19,14 @@ import numpy as np
 import tsadeval.metrics._kernels.range_based as kernel
 from tsadeval.core.events import Events
 from tsadeval.core.inputs import Prediction, Scoring
-from tsadeval.core.metric import PRF, f_beta, prediction_metric, takes_predictions
+from tsadeval.core.metric import PRF, f_beta, prediction_metric, recall_weight, takes_predictions
 from tsadeval.core.parameters import Check, Number, OneOf
-from tsadeval.errors import UndefinedError
+from tsadeval.metrics._counting import BETA
 
 __all__ = ["range_based", "range_f1", "range_precision", "range_recall"]
 
 _BIASES = ("flat", "front", "middle", "back")
 _REFERENCES = ("Tatbul et al., Precision and Recall for Time Series, NeurIPS 2018",)
-_NO_ANOMALY = "y_true has no anomalous point (no 1)"
-_NO_ALARM = "y_pred has no alarm (no 1)"
 # Below so many points an index fits in four bytes.
 _SHORT_INDICES = 2**31
 
@@ -42,7 +40,7 @@ CHECKS: dict[str, Check] = {
     **SIDE_CHECKS,
     "precision_alpha": Number(0, 1),
     "precision_bias": OneOf((*_BIASES, None)),
-    "beta": Number(0, open_low=True),
+    "beta": BETA,
 }
 
 
@@ -63,11 +61,11 @@ def _best(
     precision_bias: str | None = None,
     cardinality: str = "reciprocal",
     beta: float = 1.0,
-) -> tuple[float, float, float]:
-    """The best threshold for an objective, and precision and recall there."""
+) -> float:
+    """The best threshold for an objective."""
     # Half the bytes are half the cache misses, which are what this sweep spends its time on.
     room = np.empty(2 * data.n, np.int32 if data.n < _SHORT_INDICES else np.int64)
-    threshold, precision, recall = kernel.best_threshold(
+    threshold: float = kernel.best_threshold(
         data.scores,
         data.order,
         room,
@@ -78,33 +76,22 @@ def _best(
         precision_alpha,
         precision_bias or bias,
         cardinality == "reciprocal",
-        beta,
+        recall_weight(beta),
         objective,
     )
-    return threshold, precision, recall
+    return threshold
 
 
-def _best_f(data: Scoring, *, beta: float = 1.0, **options: Any) -> tuple[float, float]:
-    if len(data.events) == 0:
-        raise UndefinedError(_NO_ANOMALY)
-    threshold, precision, recall = _best(data, "f", beta=beta, **options)
-    return threshold, f_beta(precision, recall, beta)
+def _best_f(data: Scoring, **options: Any) -> float:
+    return _best(data, "f", **options)
 
 
-def _best_recall(
-    data: Scoring, *, alpha: float = 0.2, bias: str = "flat", cardinality: str = "reciprocal"
-) -> tuple[float, float]:
-    if len(data.events) == 0:
-        raise UndefinedError(_NO_ANOMALY)
-    threshold, _, recall = _best(data, "recall", alpha=alpha, bias=bias, cardinality=cardinality)
-    return threshold, recall
+def _best_recall(data: Scoring, **options: Any) -> float:
+    return _best(data, "recall", **options)
 
 
-def _best_precision(
-    data: Scoring, *, alpha: float = 0.0, bias: str = "flat", cardinality: str = "reciprocal"
-) -> tuple[float, float]:
-    threshold, precision, _ = _best(data, "precision", precision_alpha=alpha, bias=bias, cardinality=cardinality)
-    return threshold, precision
+def _best_precision(data: Scoring, *, alpha: float = 0.0, **options: Any) -> float:
+    return _best(data, "precision", precision_alpha=alpha, **options)
 
 
 def _precision_recall_f(

@@ -12,7 +12,7 @@ from tsadeval.core.inputs import Scoring
 from tsadeval.core.metric import score_metric
 from tsadeval.core.parameters import Number, OneOf
 from tsadeval.errors import UndefinedError
-from tsadeval.metrics._counting import BETA, best_point_f, curve
+from tsadeval.metrics._counting import BETA, curve, point_f
 
 __all__ = ["auc_pr", "auc_roc", "best_f1", "precision_at_k"]
 
@@ -153,7 +153,7 @@ def best_f1(data: Scoring, *, beta: float = 1.0) -> float:
     >>> te.metrics.best_f1([0, 0, 1, 1, 0], [0.1, 0.5, 0.4, 0.9, 0.2])
     0.8
     """
-    return best_point_f(data, beta=beta)[1]
+    return float(point_f(data, beta).max())
 
 
 @score_metric(

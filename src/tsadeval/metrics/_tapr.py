@@ -20,8 +20,9 @@ import tsadeval.metrics._kernels.etapr as pruning
 import tsadeval.metrics._kernels.tapr as kernel
 from tsadeval.core.events import Events, Index
 from tsadeval.core.inputs import Floats, Prediction, Scoring
-from tsadeval.core.metric import PRF, f_beta, prediction_metric, takes_predictions
+from tsadeval.core.metric import PRF, f_beta, prediction_metric, recall_weight, takes_predictions
 from tsadeval.core.parameters import Check, Number
+from tsadeval.metrics._counting import BETA
 
 __all__ = ["etapr", "etapr_f1", "tapr", "tapr_f1"]
 
@@ -29,14 +30,14 @@ TAPR_CHECKS: dict[str, Check] = {
     "alpha": Number(0, 1),
     "theta": Number(0, 1),
     "delta": Number(0, integer=True),
-    "beta": Number(0, open_low=True),
+    "beta": BETA,
 }
 
 ETAPR_CHECKS: dict[str, Check] = {
     "theta_p": Number(0, 1),
     "theta_r": Number(0, 1),
     "delta": Number(0),
-    "beta": Number(0, open_low=True),
+    "beta": BETA,
 }
 
 _TAPR_PAPER = "Hwang et al., Time-Series Aware Precision and Recall for Anomaly Detection, CIKM 2019"
@@ -169,13 +170,13 @@ def tapr(data: Prediction, *, alpha: float = 0.6, theta: float = 0.8, delta: int
 
 def _best_tapr_f1(
     data: Scoring, *, alpha: float = 0.6, theta: float = 0.8, delta: int = 600, beta: float = 1.0
-) -> tuple[float, float]:
+) -> float:
     events = data.events
     zones = _tapr_zones(events, delta)
-    found: tuple[float, float] = kernel.best_threshold(
-        data.order, data.scores, events.starts, events.stops, zones, alpha, theta, beta, _unit(data.n)
+    threshold: float = kernel.best_threshold(
+        data.order, data.scores, events.starts, events.stops, zones, alpha, theta, recall_weight(beta), _unit(data.n)
     )
-    return found
+    return threshold
 
 
 @prediction_metric(

@@ -52,7 +52,7 @@ VARIANTS = {
 }
 
 CHECKS: dict[str, Check] = {
-    "window": Number(0, integer=True),
+    "window": Number(0, 100_000, integer=True),  # the work grows with its square
     "n_thresholds": Number(2, integer=True, none=True),
     "variant": OneOf(tuple(VARIANTS)),
 }
@@ -66,7 +66,8 @@ _UNDEFINED = "y_true lacks one of the two classes"
 
 def _sampled(data: Scoring, n_thresholds: int) -> Floats:
     """Distinct descending thresholds at evenly spaced ranks, the first and the last included."""
-    ranks = np.linspace(0, data.n - 1, n_thresholds).astype(np.int64)
+    # From n on they are at every rank.
+    ranks = np.linspace(0, data.n - 1, min(n_thresholds, data.n)).astype(np.int64)
     return np.unique(data.sorted[data.n - 1 - ranks])[::-1]
 
 

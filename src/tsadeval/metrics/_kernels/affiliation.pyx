@@ -143,11 +143,11 @@ def means(
 
 cdef struct Goal:
     int objective
-    double bias, beta
+    double bias, weight  # of recall in F
 
 
 cdef inline double reached(const Goal *goal, double precision, double recall) noexcept nogil:
-    cdef double above, size, weight = goal.beta * goal.beta
+    cdef double above, size, weight = goal.weight
     if goal.objective != F:
         return precision if goal.objective == PRECISION else recall
     above = (precision - goal.bias) / (1 - goal.bias)
@@ -160,7 +160,7 @@ cdef inline double reached(const Goal *goal, double precision, double recall) no
 
 cdef inline bint hopeless(const Goal *goal, double precision, double recall, double highest) noexcept nogil:
     """Is F surely below the highest so far? Tells without a division, from means that may be off by rounding."""
-    cdef double above = precision - goal.bias, weight = goal.beta * goal.beta, scale = 1 - goal.bias
+    cdef double above = precision - goal.bias, weight = goal.weight, scale = 1 - goal.bias
     if goal.objective != F or highest <= 0:
         return False
     # F = (1 + w) U R / (w U + R) with U = above / scale.
@@ -191,18 +191,17 @@ cdef inline void remove(
 
 def best(
     const double[::1] scores, const long long[::1] ascending, const long long[:] starts, const long long[:] stops,
-    index_t[:, ::1] room, str objective, double bias, double beta,
+    index_t[:, ::1] room, str objective, double bias, double recall_weight,
 ):
-    """The largest threshold v at which alarms `score >= v` are best: (v, precision, recall).
+    """The largest threshold v at which alarms `score >= v` are best.
 
     From all points predicted, thresholds rise and points leave: a doubly linked list knows the neighbours that
     a gap opens between. `room` is memory for three numbers a point: left neighbour, right neighbour, zone.
     """
     cdef Py_ssize_t n = scores.shape[0], events = starts.shape[0], filled = events, i = 0, k, x = 0, first
-    cdef Goal goal = Goal(OBJECTIVES[objective], bias, beta)
+    cdef Goal goal = Goal(OBJECTIVES[objective], bias, recall_weight)
     cdef long long left, right
-    cdef double value, highest = -INFINITY, level, precision, recall
-    cdef double best_level = NAN, best_precision = NAN, best_recall = NAN
+    cdef double value, highest = -INFINITY, level, precision, recall, best_level = NAN
     cdef double per_filled = 1.0 / events, per_event = 1.0 / events
     cdef Sum precisions = Sum(0, 0), recalls = Sum(0, 0)
     cdef unsigned char[::1] memory = bytearray(events * sizeof(Zone))
@@ -231,9 +230,9 @@ def best(
                 precision /= filled
                 recall /= events
                 value = reached(&goal, precision, recall)
-                if value >= highest:
-                    highest = value
-                    best_level, best_precision, best_recall = level, precision, recall
+                if value >= highest - 1e-13:  # or equal up to rounding: the larger v then
+                    highest = max(value, highest)
+                    best_level = level
             while i < n and scores[ascending[i]] == level:
                 x = ascending[i]
                 i += 1
@@ -253,4 +252,4 @@ def best(
                         per_filled = 1.0 / filled if filled else 0
                     else:
                         remove(z, 2 * x, left, right, &precisions, &recalls)
-    return best_level, best_precision, best_recall
+    return best_level

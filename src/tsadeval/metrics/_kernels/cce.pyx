@@ -25,14 +25,16 @@ cdef Event judge(
     double mean, double variance, bint anomalous, double tau, bint constrained, int estimator, double gamma
 ) noexcept nogil:
     cdef Event e
-    cdef double strength, total
+    cdef double strength, total, share
     if estimator == POINTWISE:
         # Per point Beta(gamma s + 1, gamma (1 - s) + 1); the mean of its variances is a quadratic in s, so it
         # follows from mean and variance. Alpha and beta are those of the mean score.
         e.alpha = gamma * mean + 1
         e.beta = gamma * (1 - mean) + 1
-        e.uncertainty = (gamma * gamma * (mean - mean * mean - variance) + gamma + 1) / (
-            (gamma + 2) * (gamma + 2) * (gamma + 3))
+        # Quotients first: the square of a huge gamma is no number.
+        share = gamma / (gamma + 2)
+        e.uncertainty = (share * share * (mean - mean * mean - variance)
+                         + (gamma + 1) / (gamma + 2) / (gamma + 2)) / (gamma + 3)
     else:
         # By the method of moments. A constant event is the limit of ever narrower ones: infinite parameters.
         # So is one whose mean rounds to a bound: scores in [0, 1] then all lie within a rounding of it.

@@ -8,7 +8,7 @@ def best_adjusted(
     const long long[::1] lengths, const long long[::1] worth,
     const double[::1] shares, bint strict, const double[::1] weights, double recall_weight,
 ):
-    """(v, value): the best weighted mean, over the required shares, of F at the alarms `score >= v`.
+    """The v of the best weighted mean, over the required shares, of F at the alarms `score >= v`.
 
     `scores` are those of the points that can find an event, descending, and `events` the events they belong to;
     `normal` are the scores of the normal points, ascending. An event of which at least a required share is hit
@@ -44,12 +44,12 @@ def best_adjusted(
             false = normal.shape[0] - left
             # The smallest share finds the most, so no mean is above its F: most thresholds need no more than that.
             value = (1 + recall_weight) * tp[0] / (recall_weight * total + tp[0] + false)
-            if value * (1 + 1e-12) < best:
+            if value < best:
                 continue
             value = 0
             for j in range(n_shares):
                 value += weights[j] * ((1 + recall_weight) * tp[j] / (recall_weight * total + tp[j] + false))
-            if value > best:
+            if value > best + 1e-13:  # beyond rounding: of equal values the first, with the largest v, stays
                 best = value
                 best_at = v
-    return best_at, best
+    return best_at

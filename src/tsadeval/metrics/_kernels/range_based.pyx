@@ -162,23 +162,23 @@ cdef inline double run_reward(
     return reward(weight, last - first + 1, overlapping, rule)
 
 
-cdef inline double aim_value(int aim, double precision, double recall, double beta) noexcept nogil:
+cdef inline double aim_value(int aim, double precision, double recall, double weight) noexcept nogil:
     if aim == PRECISION:
         return precision
     if aim == RECALL:
         return recall
     if precision == 0 or recall == 0:
         return 0
-    return (1 + beta * beta) * precision * recall / (beta * beta * precision + recall)
+    return (1 + weight) * precision * recall / (weight * precision + recall)
 
 
 def best_threshold(
     const double[::1] scores, const long long[:] order, index_t[::1] room,
     const long long[::1] starts, const long long[::1] stops,
     double recall_alpha, str recall_bias, double precision_alpha, str precision_bias, bint reciprocal,
-    double beta, str objective,
+    double recall_weight, str objective,
 ):
-    """(v, precision, recall) of the best alarms `score >= v`, over all distinct scores v; the largest v of several.
+    """The v of the best alarms `score >= v`, over all distinct scores v; the largest v of several.
 
     `order` lists the points by descending score. They are marked one by one; a marked point joins the runs on
     its two sides. `room` holds two numbers a point, side by side: the other end of the run that the point is an
@@ -189,8 +189,7 @@ def best_threshold(
     cdef int aim = OBJECTIVES[objective]
     cdef Py_ssize_t n = scores.shape[0], events = starts.shape[0], i, x, first, last, k
     cdef long long start = 0, length = 0, runs = 0
-    cdef double precision, recall, value
-    cdef double best = -1, best_score = 0, best_precision = 0, best_recall = 0
+    cdef double precision, recall, value, best = -1, best_score = 0
     cdef Sum run_rewards = Sum(0, 0), event_rewards = Sum(0, 0)
     lengths = np.subtract(stops, starts)
     before = np.cumsum(lengths) - lengths
@@ -249,10 +248,8 @@ def best_threshold(
                 continue
             precision = run_rewards.high / runs
             recall = event_rewards.high / events if events else 0
-            value = aim_value(aim, precision, recall, beta)
-            if value > best:
+            value = aim_value(aim, precision, recall, recall_weight)
+            if value > best + 1e-13:  # beyond rounding: of equal values the first, with the largest score, stays
                 best = value
                 best_score = scores[x]
-                best_precision = precision
-                best_recall = recall
-    return best_score, best_precision, best_recall
+    return best_score

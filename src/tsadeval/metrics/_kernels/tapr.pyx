@@ -112,9 +112,9 @@ cdef inline double score(Side *side, double alpha) noexcept nogil:
 def best_threshold(
     const long long[:] order, const double[::1] scores,
     const long long[:] starts, const long long[:] stops, const long long[::1] zones,
-    double alpha, double theta, double beta, long long unit,
+    double alpha, double theta, double weight, long long unit,
 ):
-    """(v, F) of the best TaPR F over all alarms `score >= v`; the largest v of several.
+    """The v of the best TaPR F over all alarms `score >= v`, with recall of that weight; the largest v of several.
 
     Points become alarms by descending score. Each changes one event, and joins up to two runs to one: a run's two
     borders know each other, so every step costs the same.
@@ -122,7 +122,7 @@ def best_threshold(
     cdef Py_ssize_t n = scores.shape[0], K = starts.shape[0], i, x, k, left, right
     cdef long long place, worth
     cdef Side event, run
-    cdef double precision, recall, value, best = -1, best_score = 0, weight = beta * beta
+    cdef double precision, recall, value, best = -1, best_score = 0
     before_, border_ = np.zeros(n + 1, np.int64), np.full(n, -1, np.int64)
     owner_, event_worth_ = np.full(n, -1, np.int32), np.zeros(K, np.int64)
     cdef long long[::1] before = before_, border = border_, event_worth = event_worth_
@@ -168,4 +168,4 @@ def best_threshold(
             if value > best + 1e-13:
                 best = value
                 best_score = scores[x]
-    return best_score, best
+    return best_score
