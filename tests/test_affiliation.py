@@ -38,12 +38,12 @@ def with_anomaly(data):
 
 
 @settings(max_examples=1000)
-@given(predictions(min_size=1, max_size=14, both=False).filter(with_anomaly), BETAS)
+@given(predictions(min_size=1, max_size=10, both=False).filter(with_anomaly), BETAS)
 def test_equals_the_definition(data, beta):
     check_against_definition(*data, beta)
 
 
-@settings(max_examples=200)
+@settings(max_examples=60)
 @given(predictions(min_size=25, max_size=40, both=False).filter(with_anomaly), BETAS)
 def test_equals_the_definition_with_more_zones(data, beta):
     check_against_definition(*data, beta)

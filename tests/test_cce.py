@@ -23,15 +23,15 @@ OPTIONS = st.fixed_dictionaries(
 )
 
 
-@settings(max_examples=2000)
-@given(scorings(), OPTIONS)
+@settings(max_examples=1000)
+@given(scorings(max_size=20), OPTIONS)
 def test_equals_the_definition(data, options):
     y, s = data
     assert te.cce(y, s, **options) == pytest.approx(naive_cce(y, s, **options), abs=1e-12)
 
 
 @settings(max_examples=1000)
-@given(scorings(), st.sampled_from([-1e6, 1e6, 1.0]), st.sampled_from([1e-6, 1e-3, 1e6]))
+@given(scorings(max_size=20), st.sampled_from([-1e6, 1e6, 1.0]), st.sampled_from([1e-6, 1e-3, 1e6]))
 def test_equals_the_definition_far_from_zero_and_in_narrow_ranges(data, offset, width):
     y, s = data
     s = offset + width * s
@@ -41,12 +41,12 @@ def test_equals_the_definition_far_from_zero_and_in_narrow_ranges(data, offset, 
 @settings(max_examples=1000)
 @given(st.data())
 def test_equals_the_definition_for_any_finite_scores(data):
-    y = data.draw(labels(both=True, max_size=12))
+    y = data.draw(labels(both=True, max_size=8))
     finite = st.floats(allow_nan=False, allow_infinity=False)
     s = data.draw(st.lists(finite, min_size=len(y), max_size=len(y)))
-    for uncertainty in ("beta", "pointwise", "scaled"):
-        expected = naive_cce(y, s, uncertainty=uncertainty)
-        assert te.cce(y, s, uncertainty=uncertainty) == pytest.approx(expected, abs=1e-12)
+    uncertainty = data.draw(st.sampled_from(["beta", "pointwise", "scaled"]))
+    expected = naive_cce(y, s, uncertainty=uncertainty)
+    assert te.cce(y, s, uncertainty=uncertainty) == pytest.approx(expected, abs=1e-12)
 
 
 @pytest.mark.parametrize("uncertainty", ["pointwise", "scaled"])

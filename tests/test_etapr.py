@@ -23,7 +23,7 @@ OPTIONS = st.fixed_dictionaries(
 
 
 @settings(max_examples=1000)
-@given(predictions(), OPTIONS, st.sampled_from([0.5, 1.0, 2.0]))
+@given(predictions(max_size=25), OPTIONS, st.sampled_from([0.5, 1.0, 2.0]))
 def test_equals_the_definition(data, options, beta):
     y, p = data
     precision, recall = naive_etapr(y, p, **options)

@@ -22,6 +22,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+import tsadeval.metrics._kernels.binning as binning
 import tsadeval.metrics._kernels.pate as kernel
 from tsadeval.core.events import Events, Index
 from tsadeval.core.inputs import Floats, Prediction, Scoring
@@ -70,9 +71,12 @@ class _Buffers(NamedTuple):
 class _Weights:
     """Misses at every threshold, and hits for any pair of buffer sizes (misses do not depend on the buffers)."""
 
-    def __init__(self, scores: Floats, thresholds: Floats, bounds: tuple[float, float], events: Events, of: _Buffers):
+    def __init__(self, scores: Floats, thresholds: Floats, events: Events, of: _Buffers):
         self._borders = events.starts, events.stops
-        self._bins = kernel.bins_of(scores, thresholds, *bounds, *self._borders, max(of.early), max(of.delay))
+        # No other points count than those of the events and of the widest zones around them.
+        stops = np.minimum(events.stops + max(of.delay), np.append(events.starts[1:], events.n))
+        starts = np.maximum(events.starts - max(of.early), np.append(0, stops[:-1]))
+        self._bins = binning.levels_of(scores, thresholds, starts, stops)
         self._found, self.missed, self._detected = kernel.misses(self._bins, *self._borders, len(thresholds))
 
     def hit(self, early: int, delay: int) -> Floats:
@@ -178,7 +182,7 @@ def pate(
     buffers = _Buffers.of(data.n, early, delay, n_splits, include_zero)
     first_alarms = _first_alarms(data, n_thresholds, drop_intermediate)
     thresholds, alarms = data.sorted[first_alarms], data.n - first_alarms
-    weights = _Weights(data.scores, thresholds, (data.low, data.high), data.events, buffers)
+    weights = _Weights(data.scores, thresholds, data.events, buffers)
     return math.fsum(
         times * kernel.area(weights.hit(*pair), weights.missed, alarms) for *pair, times in buffers.pairs()
     )
@@ -267,7 +271,7 @@ def _prf(data: Prediction, early: int, delay: int, n_splits: int, include_zero: 
         return PRF(math.nan, 0.0, 0.0)
     buffers = _Buffers.of(data.n, early, delay, n_splits, include_zero)
     alarmed: Floats = data.alarms.mask.astype(np.float64)
-    weights = _Weights(alarmed, np.ones(1), (0.0, 1.0), data.events, buffers)
+    weights = _Weights(alarmed, np.ones(1), data.events, buffers)
     alarms, missed = data.predicted.points, float(weights.missed[0])
     means = [0.0, 0.0, 0.0]
     for *pair, times in buffers.pairs():

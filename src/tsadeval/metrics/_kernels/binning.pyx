@@ -20,12 +20,18 @@ cdef inline Py_ssize_t cell_of(double value, double low, double scale, Py_ssize_
     return <Py_ssize_t>place if place < cells else cells - 1
 
 
-def levels_of(const double[::1] scores, const double[::1] thresholds):
+def levels_of(
+    const double[::1] scores, const double[::1] thresholds,
+    const long long[::1] starts = None, const long long[::1] stops = None,
+):
     """For every score the number of thresholds strictly above it, as int32; `thresholds` descend.
 
-    So a score is at least thresholds[j] exactly where its level is at most j.
+    So a score is at least thresholds[j] exactly where its level is at most j. Where stretches [start, stop) are
+    given, only the points in them get their levels, and elsewhere stands anything.
     """
-    cdef Py_ssize_t n = scores.shape[0], count = thresholds.shape[0], i, cell, first, last, middle
+    cdef Py_ssize_t n = scores.shape[0], count = thresholds.shape[0], i, k, cell, first, last, middle
+    cdef Py_ssize_t stretches = 1 if starts is None else starts.shape[0], start = 0, stop = n
+    cdef bint whole = starts is None
     cdef Py_ssize_t cells = FEWEST
     while cells < count:
         cells *= 2
@@ -45,16 +51,19 @@ def levels_of(const double[::1] scores, const double[::1] thresholds):
             first = last
             last += begin[i]
             begin[i] = <int>first
-        for i in range(n):
-            value = scores[i]
-            cell = cell_of(value, low, scale, cells)
-            first = begin[cell]
-            last = begin[cell - 1] if cell > 0 else count
-            while first < last:
-                middle = (first + last) // 2
-                if thresholds[middle] > value:
-                    first = middle + 1
-                else:
-                    last = middle
-            out[i] = <int>first
+        for k in range(stretches):
+            if not whole:
+                start, stop = starts[k], stops[k]
+            for i in range(start, stop):
+                value = scores[i]
+                cell = cell_of(value, low, scale, cells)
+                first = begin[cell]
+                last = begin[cell - 1] if cell > 0 else count
+                while first < last:
+                    middle = (first + last) // 2
+                    if thresholds[middle] > value:
+                        first = middle + 1
+                    else:
+                        last = middle
+                out[i] = <int>first
     return levels

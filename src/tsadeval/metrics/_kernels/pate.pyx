@@ -1,10 +1,10 @@
-"""PATE: levels of points, weights of hits in buffer zones, weights of misses, and the area under the curve.
+"""PATE: weights of hits in buffer zones, weights of misses, and the area under the curve.
 
 Level j is the j-th highest threshold. The bin of a point is the number of thresholds above its score, so the
 point is predicted at level j exactly when its bin is at most j.
 """
 
-from libc.math cimport fabs, isfinite
+from libc.math cimport fabs
 from libc.stdint cimport int32_t
 
 import numpy as np
@@ -60,70 +60,6 @@ def kept_positions(const double[::1] ascending, const double[::1] positives):
             at[count] = last
             count += 1
     return found[:count]
-
-
-cdef struct Grid:
-    double low
-    double scale
-    const double *thresholds
-    int32_t *first
-
-
-cdef inline Py_ssize_t cell_of(const Grid *grid, double value) noexcept nogil:
-    # Monotone in floating point, so thresholds of higher cells are above the value and those of lower cells below.
-    return <Py_ssize_t>((value - grid.low) * grid.scale) if grid.scale > 0 else 0
-
-
-cdef void fill(const Grid *grid, const double[::1] scores, Py_ssize_t start, Py_ssize_t stop, int32_t *bins) noexcept nogil:
-    cdef Py_ssize_t x, cell
-    cdef int32_t low, high, middle
-    for x in range(start, stop):
-        cell = cell_of(grid, scores[x])
-        low = grid.first[cell + 1]
-        high = grid.first[cell]
-        while low < high:
-            middle = low + (high - low) // 2
-            if grid.thresholds[middle] > scores[x]:
-                low = middle + 1
-            else:
-                high = middle
-        bins[x] = low
-
-
-def bins_of(
-    const double[::1] scores, const double[::1] thresholds, double low, double high,
-    const long long[::1] starts, const long long[::1] stops, Py_ssize_t early, Py_ssize_t delay,
-):
-    """The bins of the points in events [start, stop) and in the widest zones around them; elsewhere anything.
-
-    `thresholds` descend; they and the scores lie between low and high.
-    """
-    cdef Py_ssize_t n = scores.shape[0], levels = thresholds.shape[0], k, j, cell, end, done = 0
-    cdef Py_ssize_t cells = max(4096, levels)
-    # Of each cell, and of one more for the largest score, the number of thresholds in it and above.
-    cdef int32_t[::1] first = np.zeros(cells + 2, np.int32)
-    cdef Grid grid
-    bins = np.empty(n, np.int32)
-    cdef int32_t[::1] out = bins
-    with nogil:
-        grid.low = low
-        grid.thresholds = &thresholds[0]
-        grid.first = &first[0]
-        # A range too wide or too narrow for floating point gets one cell: a plain binary search.
-        grid.scale = cells / (high - low) if high > low and isfinite(high - low) else 0
-        if not isfinite(grid.scale):
-            grid.scale = 0
-        for j in range(levels):
-            first[cell_of(&grid, thresholds[j])] += 1
-        for cell in range(cells, -1, -1):
-            first[cell] += first[cell + 1]
-        for k in range(starts.shape[0]):
-            end = max(done, starts[k] - early)
-            fill(&grid, scores, end, stops[k], &out[0])
-            end = starts[k + 1] if k + 1 < starts.shape[0] else n
-            done = min(stops[k] + delay, end)
-            fill(&grid, scores, stops[k], done, &out[0])
-    return bins
 
 
 cdef inline double forgiven(double length, double first, double run, double missed, double offsets) noexcept nogil:
