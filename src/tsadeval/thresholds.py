@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, Protocol, TypeGuard
 
 import numpy as np
 
-from tsadeval.core.inputs import Bools, Prediction, Scoring, label_runs
+from tsadeval.core.inputs import Prediction, Scoring, label_runs
 from tsadeval.core.metric import Metric, missing, parse_call, parse_metric
 from tsadeval.core.parameters import Number, check_parameters
 from tsadeval.core.registry import Registry
@@ -35,12 +35,11 @@ class Threshold(Protocol):
 
 def alarms_above(data: Scoring, threshold: float) -> Prediction:
     """The predictions at a threshold; metrics of one call that have it in common share them."""
-    return data.shared(("alarms above", threshold), lambda: _alarms(data, threshold))
 
+    def make() -> Prediction:
+        return Prediction(data.truth, label_runs(data.scores > threshold, "y_pred"))
 
-def _alarms(data: Scoring, threshold: float) -> Prediction:
-    alarms: Bools = np.asarray(data.scores > threshold)
-    return Prediction(data.truth, label_runs(alarms, "y_pred"))
+    return data.shared(("alarms above", threshold), make)
 
 
 @dataclass(frozen=True)
@@ -192,11 +191,12 @@ def find_best(metric: Metric, data: Scoring) -> BestThreshold:
     exact = len(values) <= GRID
     if not exact:
         values = values[np.unique(np.linspace(0, len(values) - 1, GRID).astype(np.int64))]
-    outcomes = [metric.outcome(_alarms(data, _just_below(v)))[0] for v in values]
+    outcomes = [metric.outcome(data.at_least(v))[0] for v in values]
     worth = np.array(outcomes) if metric.direction == "higher" else -np.array(outcomes)
     if np.isnan(worth).all():
         return BestThreshold(math.nan, math.nan, exact)
-    at = int(np.nanargmax(worth))
+    # Values that only rounding sets apart are equal, and of equal ones the highest threshold wins.
+    at = int(np.argmax(worth >= np.nanmax(worth) - 1e-13))
     return BestThreshold(_just_below(float(values[at])), outcomes[at], exact)
 
 
