@@ -34,7 +34,7 @@ class Candidate:
 
 
 def choose(metrics: AnyMetric | Iterable[AnyMetric] | None, suite: Suite) -> tuple[Candidate, ...]:
-    """The candidates that a caller named: sets, names with options, functions, "module:function"; None for the suite's."""
+    """The candidates a caller named: sets, names with options, functions, "module:function"; None: the suite's."""
     if metrics is None:
         metrics = suite.metrics
     elif isinstance(metrics, (str, Metric)) or callable(metrics):
@@ -85,7 +85,7 @@ def _fingerprint(function: Callable[..., Any]) -> str:
 
     It does not see what the function calls; whoever edits a helper takes a new name or a new store.
     """
-    code = getattr(function, "__code__", None) or getattr(getattr(type(function), "__call__", None), "__code__", None)
+    code = getattr(function, "__code__", None) or getattr(type(function).__call__, "__code__", None)
     if code is None:
         return ""
     cells = [cell.cell_contents for cell in getattr(function, "__closure__", None) or ()]

@@ -105,7 +105,7 @@ def draw(
     """The scores of one model on one label set."""
     random: Random
     if stream == "published":
-        random = np.random.RandomState(numbers[0])  # noqa: NPY002 - the published streams
+        random = np.random.RandomState(numbers[0])
     else:
         random = np.random.default_rng(np.random.SeedSequence(numbers))
     scores = generator.scores(mask, random, q, 0.0 if p is None else p)

@@ -14,6 +14,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -67,8 +68,8 @@ def data_folder(data: str | Path | None = None) -> Path | None:
     return folder
 
 
-def _synthetic(_: Path, n: int, segments: int, longest: int, shortest: int, seed: int) -> Events:
-    random = np.random.RandomState(seed)  # noqa: NPY002 - the published labels
+def _synthetic(path: Path, *, n: int, segments: int, longest: int, shortest: int, seed: int) -> Events:
+    random = np.random.RandomState(seed)
     mask = np.zeros(n, np.bool_)
     for _ in range(segments):
         start = random.randint(0, n - longest)
@@ -114,8 +115,8 @@ _TABLE = [
 
 for _i, (_k, _segments, _lengths, _longest, _shortest) in enumerate(_TABLE):
     _name = f"{_k}k-{_segments}seg-{_lengths}"
-    _options = {"n": 1000 * _k, "segments": _segments, "longest": _longest, "shortest": _shortest, "seed": 42 + _i}
-    CASES.add(_name, Case(_name, 1000 * _k, partial(_synthetic, **_options)))
+    _read = partial(_synthetic, n=1000 * _k, segments=_segments, longest=_longest, shortest=_shortest, seed=42 + _i)
+    CASES.add(_name, Case(_name, 1000 * _k, _read))
 
 SYNTHETIC = tuple(CASES)
 
@@ -139,9 +140,8 @@ def _channel(row: dict[str, str]) -> str:
 
 def _lines(path: Path) -> Events:
     """A 0 or 1 on each line."""
-    opened = gzip.open(path, "rt") if path.suffix == ".gz" else path.open()
-    with opened as file:
-        return Events.of(_ones(file.read().split()))
+    content = path.read_bytes()
+    return Events.of(_ones((gzip.decompress(content) if path.suffix == ".gz" else content).split()))
 
 
 def _psm(path: Path) -> Events:
@@ -154,7 +154,7 @@ def _creditcard(path: Path) -> Events:
         return Events.of(arrays["label"])
 
 
-def _ones(words: list[str]) -> Bools:
+def _ones(words: list[Any]) -> Bools:
     return np.array([float(word) != 0 for word in words])
 
 

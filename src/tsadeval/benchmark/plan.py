@@ -11,6 +11,7 @@ from tsadeval.benchmark.candidates import Candidate
 from tsadeval.benchmark.generators import GENERATORS
 from tsadeval.benchmark.labels import CASES
 from tsadeval.benchmark.suites import SUITES, Suite
+from tsadeval.benchmark.tasks import Task
 from tsadeval.engine.cell import Cell, Chunk
 
 __all__ = ["Plan"]
@@ -25,11 +26,17 @@ class Plan:
     cases: tuple[str, ...]
     repeats: int
     seed: int | None
+    tasks: tuple[str, ...]
+
+    @property
+    def chosen_tasks(self) -> tuple[Task, ...]:
+        """The tasks of the suite that are wanted."""
+        return tuple(task for task in self.suite.tasks if task.name in self.tasks)
 
     def cells(self) -> list[Cell]:
         """Every value there is to compute."""
         suite = self.suite
-        generators = [GENERATORS[name] for name in dict.fromkeys(task.generator for task in suite.tasks)]
+        generators = [GENERATORS[name] for name in dict.fromkeys(task.generator for task in self.chosen_tasks)]
         return [
             Cell(case, generator.name, q, p, sigma, repeat, suite.stream, self.seed, c.name, c.version, threshold)
             for case in self.cases
@@ -73,6 +80,7 @@ class Plan:
             "cases": list(self.cases),
             "repeats": self.repeats,
             "seed": self.seed,
+            "tasks": list(self.tasks),
             "metrics": [
                 {"name": c.name, "kind": c.kind, "direction": c.direction, "version": c.version}
                 for c in self.candidates
@@ -83,5 +91,11 @@ class Plan:
     def of_record(cls, record: dict[str, Any]) -> Plan:
         """The plan that was recorded; its guests are there by name only."""
         candidates = tuple(Candidate(**metric) for metric in record["metrics"])
-        suite = SUITES[record["suite"]]
-        return cls(suite, candidates, tuple(record["cases"]), record["repeats"], record["seed"])
+        return cls(
+            suite=SUITES[record["suite"]],
+            candidates=candidates,
+            cases=tuple(record["cases"]),
+            repeats=record["repeats"],
+            seed=record["seed"],
+            tasks=tuple(record["tasks"]),
+        )

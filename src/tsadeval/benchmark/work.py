@@ -88,7 +88,9 @@ class _Judge:
         try:
             if function is not None:
                 # A guest may change what it gets.
-                found |= _timed(lambda y, s: (float(function(y, s)), None), self.mask.astype("int64"), self.scores.copy())
+                found |= _timed(
+                    lambda y, s: (float(function(y, s)), None), self.mask.astype("int64"), self.scores.copy()
+                )
             elif threshold is None:
                 metric = _metric(name)
                 found |= _timed(lambda y, s: metric.outcome(Scoring.of(y, s)), self.mask, self.scores)
