@@ -11,7 +11,6 @@ from __future__ import annotations
 from typing import Literal, NamedTuple
 
 import numpy as np
-from scipy.stats import rankdata
 
 from tsadeval.core.inputs import Floats
 from tsadeval.core.parameters import OneOf, check_parameters
@@ -55,6 +54,8 @@ def ranking_quality(values: Floats, worth: Floats, *, ties: Ties = "average") ->
     >>> found.spearman.tolist(), found.ties.tolist()
     ([1.0, 0.0], [0.0, 1.0])
     """
+    from scipy.stats import rankdata  # a slow import, and the command line must start quickly
+
     check_parameters("ranking_quality", {"ties": OneOf(("average", "published"))}, {"ties": ties})
     values = np.atleast_2d(np.asarray(values, np.float64))
     truth = rankdata(-worth)
