@@ -6,6 +6,7 @@ runs on a cluster. Only this process writes, so workers need no shared disk.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterable
 
 from tsadeval._optional import require
@@ -35,4 +36,7 @@ def run(
             if progress is not None:
                 progress(len(rows))
     finally:
-        finished.close()
+        with warnings.catch_warnings():
+            # After an interrupt joblib warns of the chunks in flight; they are simply missing in the store.
+            warnings.simplefilter("ignore", UserWarning)
+            finished.close()
