@@ -5,11 +5,12 @@ The published streams are legacy NumPy ones, so `RandomState` is right here and 
 
 import csv
 import gzip
+import os
 from pathlib import Path
 
 import numpy as np
 
-SHARED = Path(__file__).resolve().parents[2] / "shared" / "data"
+SHARED = Path(os.environ.get("TSADEVAL_DATA", Path(__file__).resolve().parents[2] / "shared" / "data"))
 
 # name: (n, segments, longest, shortest), in the order of the paper's appendix; case i has seed 42 + i.
 CASES = {

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from tsadeval import errors, metrics
     from tsadeval.aggregation import evaluate_many
+    from tsadeval.benchmark.door import rankeval
     from tsadeval.evaluation import evaluate
     from tsadeval.metrics._cce import CCEBreakdown, cce, cce_breakdown
     from tsadeval.streaming import StreamingCCE
@@ -26,6 +27,7 @@ _HOMES = {
     "evaluate": "tsadeval.evaluation",
     "evaluate_many": "tsadeval.aggregation",
     "metrics": "",
+    "rankeval": "tsadeval.benchmark.door",
 }
 
 __all__ = [
@@ -38,6 +40,7 @@ __all__ = [
     "evaluate",
     "evaluate_many",
     "metrics",
+    "rankeval",
 ]
 
 

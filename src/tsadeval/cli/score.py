@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
 import warnings
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from tsadeval.cli.output import Format, render
+from tsadeval.cli.output import Format, render, split_names
 from tsadeval.core.results import Result
 from tsadeval.errors import InvalidInputError
 from tsadeval.evaluation import evaluate, select_metrics
@@ -32,9 +31,7 @@ def score(
     format: Annotated[Format, typer.Option(help="How to print the table.")] = Format.table,  # noqa: A002
 ) -> None:
     """Judge the scores in one or more files with any number of metrics."""
-    # Commas inside parentheses belong to a metric's own options.
-    wanted = [name.strip() for text in metrics or ["all"] for name in re.split(r",(?![^(]*\))", text)]
-    chosen = select_metrics(wanted)
+    chosen = select_metrics(split_names(metrics or ["all"]))
     rule = parse_threshold(threshold)
     names = [str(m) for m in chosen]
     rows: list[list[Any]] = []

@@ -1,0 +1,149 @@
+"""`rankeval`: the benchmark's public function."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from tsadeval.benchmark.candidates import choose
+from tsadeval.benchmark.labels import CASES, data_folder
+from tsadeval.benchmark.plan import Plan
+from tsadeval.benchmark.suites import SUITES, Suite
+from tsadeval.benchmark.tables import RankEvalResult
+from tsadeval.benchmark.work import compute
+from tsadeval.core.parameters import Number, check_parameters
+from tsadeval.core.registry import did_you_mean
+from tsadeval.engine.run import run
+from tsadeval.engine.store import Store
+from tsadeval.errors import InvalidParameterError, UnknownNameError
+from tsadeval.evaluation import AnyMetric
+
+__all__ = ["compute_plan", "make_plan", "narrowed", "rankeval"]
+
+Progress = Callable[[int, int], None]
+
+
+def rankeval(
+    suite: str | Suite = "quick",
+    metrics: AnyMetric | Iterable[AnyMetric] | None = None,
+    *,
+    store: str | Path | None = None,
+    n_jobs: int | None = None,
+    repeats: int | None = None,
+    seed: int | None = None,
+    cases: Sequence[str] | None = None,
+    tasks: Sequence[str] | None = None,
+    data: str | Path | None = None,
+    progress: Progress | None = None,
+) -> RankEvalResult:
+    """Try metrics on models whose true order is known.
+
+    Parameters
+    ----------
+    suite : str, default="quick"
+        "quick", "paper", "paper-text" or "standard".
+    metrics : str, function, or several of these
+        "paper" (the eleven of the paper, with the suite's options), names with options ("cce(tau=0.4)"), functions
+        `(y_true, y_score) -> float` (higher is better), or "module:function". Those of the suite by default.
+    store : path
+        A folder that keeps every value as it comes. The same call again computes only what is missing there.
+    n_jobs : int
+        Parallel workers as in joblib: 1 by default, -1 for all cores. Any backend of joblib will do:
+        `with joblib.parallel_config(backend="dask"): rankeval(...)` runs on a Dask cluster.
+    repeats : int
+        How often each model is drawn; by default as often as the suite says.
+    seed : int
+        Of all streams, 0 by default. Not for the suite "paper", whose streams are the published ones.
+    cases, tasks : sequences of str
+        Some of the suite's only.
+    data : path
+        The folder of the real data, else the environment variable TSADEVAL_DATA. Real label sets of the suite join
+        where their files are present.
+    progress : function (done, total)
+        Called as values come.
+
+    Returns
+    -------
+    RankEvalResult
+        With `table()`, `robustness()`, `latency()`, `sensitivity()` and `values()`.
+
+    Examples
+    --------
+    >>> import tsadeval as te
+    >>> result = te.rankeval("quick", ["cce", "auc_roc"], cases=["10k-20seg-50H"], tasks=["AccQ"])
+    >>> result.table()["cce"]
+    1.0
+    """
+    plan = make_plan(suite, metrics, repeats=repeats, seed=seed, cases=cases, tasks=tasks, data=data)
+    kept = Store(store)
+    compute_plan(plan, kept, n_jobs=n_jobs, data=data, progress=progress)
+    return RankEvalResult(plan, kept, n_jobs=n_jobs, data=data)
+
+
+def make_plan(
+    suite: str | Suite,
+    metrics: AnyMetric | Iterable[AnyMetric] | None = None,
+    *,
+    repeats: int | None = None,
+    seed: int | None = None,
+    cases: Sequence[str] | None = None,
+    tasks: Sequence[str] | None = None,
+    data: str | Path | None = None,
+) -> Plan:
+    """What a call of `rankeval` will compute."""
+    chosen = suite if isinstance(suite, Suite) else SUITES[suite]
+    if chosen.stream == "published" and seed is not None:
+        raise InvalidParameterError(f"suite {chosen.name!r} has the published seeds: leave seed out")
+    repeats = chosen.repeats if repeats is None else repeats
+    seed = 0 if seed is None and chosen.stream != "published" else seed
+    checks = {"repeats": Number(1, integer=True), "seed": Number(0, integer=True, none=True)}
+    check_parameters("rankeval", dict(checks), {"repeats": repeats, "seed": seed})
+    if cases is None:
+        names = tuple(case.name for case in chosen.present(data_folder(data)))
+    else:
+        names = _some(cases, chosen.cases, f"case of suite {chosen.name!r}")
+        for name in names:
+            CASES[name].events(data_folder(data))  # says what is missing before any work begins
+    every = tuple(task.name for task in chosen.tasks)
+    return narrowed(Plan(chosen, choose(metrics, chosen), names, repeats, seed, every), tasks)
+
+
+def narrowed(plan: Plan, tasks: Sequence[str] | None) -> Plan:
+    """The plan with some of its tasks only."""
+    return plan if tasks is None else replace(plan, tasks=_some(tasks, plan.tasks, "task of this plan"))
+
+
+def _some(wanted: Sequence[str], known: Sequence[str], kind: str) -> tuple[str, ...]:
+    wanted = [wanted] if isinstance(wanted, str) else list(wanted)
+    for name in wanted:
+        if name not in known:
+            raise UnknownNameError(f"unknown {kind} {name!r}: {did_you_mean(str(name), list(known))}")
+    if not wanted:
+        raise InvalidParameterError(f"no {kind} is named: name at least one, or leave it out for all")
+    return tuple(name for name in known if name in wanted)
+
+
+def compute_plan(
+    plan: Plan,
+    store: Store,
+    *,
+    n_jobs: int | None = None,
+    data: str | Path | None = None,
+    progress: Progress | None = None,
+) -> None:
+    """Compute what the store does not have yet of a plan."""
+    store.add_plan(plan.record())
+    cells = plan.cells()
+    done = store.done()
+    missing = [cell for cell in cells if cell not in done]
+    finished = len(cells) - len(missing)
+
+    def tell(new: int) -> None:
+        nonlocal finished
+        finished += new
+        if progress is not None:
+            progress(finished, len(cells))
+
+    tell(0)
+    run(plan.chunks(missing, data_folder(data)), compute, store, n_jobs=n_jobs, progress=tell)

@@ -1,0 +1,102 @@
+"""Ranking quality: how well do a metric's values order models whose order is known?
+
+Ties get average ranks, Kendall is tau-b, and the tied pairs are counted. A metric that gives all models the same value
+orders nothing: its Spearman and Kendall are 0. `ties="published"` is there for comparison only: it leaves ties to an
+unstable sort, as the published code did, so its outcome depends on the NumPy version and the processor (F1 on AccQ gets
+0.340 where the sort is vectorised, 0.317 where it happens to be stable), and it rounds to four digits.
+"""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+from tsadeval.core.inputs import Floats
+from tsadeval.core.parameters import OneOf, check_parameters
+
+__all__ = ["INDICATORS", "Quality", "ranking_quality"]
+
+Ties = Literal["average", "published"]
+
+# Indicator: (short name, is more of it better?).
+INDICATORS = {"spearman": ("Sp", True), "kendall": ("Kd", True), "deviation": ("MD", False)}
+
+# Values that differ by less than this share of the largest are one value: rounding errors order nothing.
+SAME = 1e-12
+
+
+class Quality(NamedTuple):
+    """One number per ranking; `ties` is the share of pairs of models with equal values."""
+
+    spearman: Floats
+    kendall: Floats
+    deviation: Floats
+    ties: Floats
+
+
+def ranking_quality(values: Floats, worth: Floats, *, ties: Ties = "average") -> Quality:
+    """The quality of many rankings of the same models.
+
+    Parameters
+    ----------
+    values : array of shape (rankings, models)
+        What the metric says, higher for better models. A ranking with a value that is not finite is NaN.
+    worth : array of shape (models,)
+        The truth: distinct numbers, higher for better models.
+    ties : "average" or "published"
+        How equal values are ranked.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> found = ranking_quality(np.array([[0.1, 0.2, 0.3], [0.5, 0.5, 0.5]]), np.array([1.0, 2.0, 3.0]))
+    >>> found.spearman.tolist(), found.ties.tolist()
+    ([1.0, 0.0], [0.0, 1.0])
+    """
+    from scipy.stats import rankdata  # a slow import, and the command line must start quickly
+
+    check_parameters("ranking_quality", {"ties": OneOf(("average", "published"))}, {"ties": ties})
+    values = np.atleast_2d(np.asarray(values, np.float64))
+    truth = rankdata(-worth)
+    usable = np.asarray(np.isfinite(values).all(axis=1))
+    filled = np.where(usable[:, None], values, 0.0)
+    rounded = _without_rounding_errors(filled)
+    first, second = np.triu_indices(len(worth), 1)
+    signs = np.sign(rounded[:, first] - rounded[:, second])
+    tied = np.mean(signs == 0, axis=1)
+    if ties == "published":
+        quality = _published(filled, truth)
+    else:
+        ranks = rankdata(-rounded, axis=1)
+        agreement = signs @ np.sign(worth[first] - worth[second])
+        untied = np.count_nonzero(signs, axis=1)
+        kendall = agreement / np.sqrt(np.maximum(untied, 1) * len(first))
+        quality = [_correlation(ranks, truth), kendall, np.abs(ranks - truth).mean(axis=1)]
+    return Quality(*(np.where(usable, found, np.nan) for found in (*quality, tied)))
+
+
+def _without_rounding_errors(values: Floats) -> Floats:
+    scale = np.abs(values).max(axis=1, keepdims=True)
+    scale[scale == 0] = 1.0
+    return np.asarray(np.round(values / scale / SAME) * SAME)
+
+
+def _correlation(ranks: Floats, truth: Floats) -> Floats:
+    """Pearson's correlation of each row with the truth, 0 for rows without any order."""
+    rows, column = ranks - ranks.mean(axis=1, keepdims=True), truth - truth.mean()
+    spread = np.sqrt((rows**2).sum(axis=1) * (column**2).sum())
+    return np.asarray(np.where(spread > 0, rows @ column / np.where(spread > 0, spread, 1.0), 0.0))
+
+
+def _published(values: Floats, truth: Floats) -> list[Floats]:
+    """The paper's three formulas, on ranks from the sort behind pandas' `sort_values(ascending=False)`."""
+    models = len(truth)
+    places = models - 1 - np.argsort(values[:, ::-1], axis=1, kind="quicksort")[:, ::-1]
+    ranks = np.empty_like(values)
+    np.put_along_axis(ranks, places, np.arange(1.0, models + 1)[None, :], axis=1)
+    difference = ranks - truth
+    first, second = np.triu_indices(models, 1)
+    concordant = np.sign(ranks[:, first] - ranks[:, second]) * np.sign(truth[first] - truth[second])
+    spearman = 1 - 6 * (difference**2).sum(axis=1) / (models * (models**2 - 1))
+    return [np.round(x, 4) for x in (spearman, concordant.mean(axis=1), np.abs(difference).mean(axis=1))]

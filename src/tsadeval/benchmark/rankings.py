@@ -1,0 +1,129 @@
+"""Rankings: the values of a run as arrays, the quality of every ranking in them, and averages with intervals."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tsadeval.benchmark.candidates import Candidate
+from tsadeval.benchmark.generators import GENERATORS
+from tsadeval.benchmark.plan import Plan
+from tsadeval.benchmark.quality import Quality, Ties, ranking_quality
+from tsadeval.benchmark.tasks import Task
+from tsadeval.core.inputs import Floats
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["Estimate", "Rankings", "resampled_cases"]
+
+RESAMPLES = 2000
+LEVEL = 0.95
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """An average over cases and its bootstrap interval (NaN where fewer than two cases can be resampled)."""
+
+    value: float
+    low: float
+    high: float
+
+    @classmethod
+    def of(cls, drawn: Floats) -> Estimate:
+        """From estimates: the first is that of all cases as they are, the others are of resampled cases."""
+        spread = drawn[1:][np.isfinite(drawn[1:])]
+        if not spread.size:
+            return cls(float(drawn[0]), np.nan, np.nan)
+        low, high = np.quantile(spread, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
+        return cls(float(drawn[0]), float(low), float(high))
+
+    def overlaps(self, other: Estimate) -> bool:
+        """Might both be the same number? Where there is no interval, yes."""
+        ends = [self.low, self.high, other.low, other.high]
+        return bool(np.isnan(ends).any() or (self.low <= other.high and other.low <= self.high))
+
+
+def resampled_cases(cases: int, seed: int = 0) -> Floats:
+    """Weights of the cases: all once in the first row, then as often as they were drawn with replacement."""
+    every = np.ones((1, cases))
+    if cases < 2:
+        return every
+    drawn = np.random.default_rng(seed).multinomial(cases, np.full(cases, 1 / cases), size=RESAMPLES)
+    return np.concatenate([every, drawn])
+
+
+class Rankings:
+    """All values of one plan, by metric, as arrays over (case, sigma, q, p, repeat)."""
+
+    def __init__(self, plan: Plan, frame: pd.DataFrame) -> None:
+        self.plan = plan
+        self._by = dict(list(frame.groupby(["metric", "generator"], sort=False)))
+        self._weights = resampled_cases(len(plan.cases))
+
+    def _places(self, rows: pd.DataFrame, task: Task) -> tuple[tuple[Any, ...], tuple[int, ...]]:
+        generator = GENERATORS[task.generator]
+        axes: dict[str, list[Any]] = {
+            "case": list(self.plan.cases),
+            "sigma": list(self.plan.suite.sigmas),
+            "q": list(generator.q),
+            "p": list(generator.p),
+        }
+        where = [_positions(rows[name].tolist(), along) for name, along in axes.items()]
+        return (*where, rows["repeat"].to_numpy()), (*map(len, axes.values()), self.plan.repeats)
+
+    def values(self, candidate: Candidate, task: Task) -> Floats:
+        """The mean over repeats, of shape (case, sigma, fixed, by); NaN where any repeat is missing or undefined."""
+        rows = self._by.get((candidate.name, task.generator))
+        generator = GENERATORS[task.generator]
+        shape: tuple[int, ...] = (len(self.plan.cases), len(self.plan.suite.sigmas), len(generator.q), len(generator.p))
+        if rows is None:
+            mean = np.full(shape, np.nan)
+        else:
+            where, full = self._places(rows, task)
+            found = np.full(full, np.nan)
+            found[where] = rows["value"].to_numpy()
+            mean = found.mean(axis=-1)
+        return mean if task.by == "p" else np.swapaxes(mean, 2, 3)
+
+    def quality(self, candidate: Candidate, task: Task, ties: Ties) -> Quality:
+        """The quality of every ranking, of shape (case, sigma, fixed)."""
+        values = self.values(candidate, task)
+        generator = GENERATORS[task.generator]
+        worth = np.array(generator.q if task.by == "q" else generator.p, np.float64)
+        sign = 1.0 if candidate.direction == "higher" else -1.0
+        flat = ranking_quality(
+            sign * values.reshape(-1, len(worth)), worth if task.better == "higher" else -worth, ties=ties
+        )
+        return Quality(*(found.reshape(values.shape[:-1]) for found in flat))
+
+    def by_sigma(self, quality: Floats) -> Floats:
+        """Estimates of shape (1 + resamples, sigma): means over cases and fixed values, at each sigma."""
+        known = np.isfinite(quality)
+        sums, counts = np.where(known, quality, 0.0).sum(axis=2), known.sum(axis=2)
+        with np.errstate(invalid="ignore"):
+            return np.asarray((self._weights @ sums) / (self._weights @ counts))
+
+    def counts(self, candidate: Candidate) -> dict[str, Any]:
+        """Values there are and should be, those undefined, errors, and the share of series without any alarm."""
+        generators = dict.fromkeys(task.generator for task in self.plan.chosen_tasks)
+        models = sum(len(GENERATORS[g].q) * len(GENERATORS[g].p) for g in generators)
+        planned = len(self.plan.cases) * len(self.plan.suite.sigmas) * self.plan.repeats * models
+        rows = [self._by[candidate.name, g] for g in generators if (candidate.name, g) in self._by]
+        status = [s for part in rows for s in part["status"].tolist()]
+        alarms = [a for part in rows for a in part["alarms"].tolist()]
+        return {
+            "values": status.count("ok"),
+            "planned": planned,
+            "undefined": status.count("undefined"),
+            "errors": status.count("error"),
+            "empty": sum(a == 0 for a in alarms) / max(len(alarms), 1) if candidate.kind == "predictions" else None,
+        }
+
+
+def _positions(values: list[Any], along: list[Any]) -> np.ndarray[Any, np.dtype[np.int64]]:
+    places = {value: i for i, value in enumerate(along)}
+    missing = places.get(None, -1)  # a parameter that the generator does not have is NaN in a frame
+    return np.array([missing if value != value else places[value] for value in values], np.int64)

@@ -1,0 +1,272 @@
+"""Tables: what a run of RankEval found, for people and for programs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tsadeval.benchmark.candidates import Candidate
+from tsadeval.benchmark.plan import Plan
+from tsadeval.benchmark.quality import INDICATORS, Ties
+from tsadeval.benchmark.rankings import LEVEL, Estimate, Rankings
+from tsadeval.core.metric import parse_metric
+from tsadeval.core.registry import did_you_mean
+from tsadeval.core.results import Result, Row, text_table
+from tsadeval.engine.store import Store
+from tsadeval.errors import InvalidParameterError, UnknownNameError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["QualityTable", "RankEvalResult"]
+
+AVERAGE = "average"
+MARKS = {"best": "*", "second": "+", "": " "}
+
+
+class QualityTable(Result):
+    """Ranking quality: a row per metric, task and indicator; as a mapping, metric to average Spearman.
+
+    Of each row: `value` with its interval `low`, `high`; `mark` is "best" for the best metric and for all whose
+    interval overlaps its, "second" likewise for the best of the rest; `rankings` is how many rankings the number
+    stands on, `of` how many there should be, `ties` the share of pairs of models that got the same value.
+    """
+
+    def __init__(self, rows: list[Row], counts: dict[str, dict[str, Any]], about: str, column: str = "task") -> None:
+        super().__init__(rows)
+        self.counts = counts
+        self.about = about
+        self._column = column
+        self._names = list(dict.fromkeys(row["metric"] for row in rows))
+
+    def __getitem__(self, name: str) -> float:
+        for row in self.rows:
+            if row["metric"] == name and row["task"] == AVERAGE and row["indicator"] == "spearman":
+                return float(row["value"])
+        raise UnknownNameError(f"no metric {name!r} in this table: {did_you_mean(str(name), self._names)}")
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._names
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+    def _columns(self) -> list[Any]:
+        return list(dict.fromkeys(row[self._column] for row in self.rows))
+
+    def _block(self, indicator: str) -> dict[str, dict[Any, Row]]:
+        block: dict[str, dict[Any, Row]] = {}
+        for row in self.rows:
+            if row["indicator"] == indicator and (self._column == "task" or row["task"] == AVERAGE):
+                block.setdefault(row["metric"], {})[row[self._column]] = row
+        return block
+
+    def table(self) -> list[list[Any]]:
+        """A row per metric; the three indicators of every task (or other column), as numbers."""
+        head = ["metric", *(f"{c} {short}" for c in self._columns() for short, _ in INDICATORS.values())]
+        blocks = [self._block(indicator) for indicator in INDICATORS]
+        body = [[name, *(b[name][c]["value"] for c in self._columns() for b in blocks)] for name in self]
+        return [head, *body]
+
+    def to_latex(self, *, digits: int = 3) -> str:
+        """The paper's layout: best in bold, second best underlined (booktabs)."""
+        head = ["Task", "Score", *(name.replace("_", r"\_") for name in self)]
+        lines = [" & ".join(head) + r" \\", r"\midrule"]
+        for column in self._columns():
+            for indicator, (short, _) in INDICATORS.items():
+                rows = [self._block(indicator)[name][column] for name in self]
+                lines.append(" & ".join([str(column), short, *(_latex(row, digits) for row in rows)]) + r" \\")
+            lines.append(r"\midrule")
+        spec = "ll" + "r" * len(self)
+        return "\n".join([rf"\begin{{tabular}}{{{spec}}}", r"\toprule", *lines[:-1], r"\bottomrule", r"\end{tabular}"])
+
+    def __repr__(self) -> str:
+        texts = [self.about]
+        for indicator, (_, higher) in INDICATORS.items():
+            block, columns = self._block(indicator), self._columns()
+            lines: list[list[Any]] = [["metric", *map(str, columns)]]
+            for name in self:
+                cells = [block[name][column] for column in columns]
+                lines.append([name, *(_text(row, interval=row["task"] == AVERAGE) for row in cells)])
+            words = indicator if indicator != "deviation" else "mean rank deviation"
+            texts.append(f"{words} ({'higher' if higher else 'lower'} is better)\n{text_table(lines)}")
+        texts.append(text_table(self._notes()))
+        return "\n\n".join(texts)
+
+    def _notes(self) -> list[list[Any]]:
+        """What the numbers stand on."""
+        head = ["metric", "values", "planned", "undefined", "errors", "no alarms", "tied pairs"]
+        block = self._block("spearman")
+        lines: list[list[Any]] = [head]
+        for name in self:
+            found = self.counts[name]
+            empty = "-" if found["empty"] is None else f"{100 * found['empty']:.1f} %"
+            ties = np.mean([row["ties"] for row in block[name].values()])
+            numbers = [found[key] for key in ("values", "planned", "undefined", "errors")]
+            lines.append([name, *numbers, empty, f"{100 * ties:.1f} %"])
+        return lines
+
+
+def _text(row: Row, interval: bool) -> str:
+    text = f"{row['value']:6.3f}{MARKS[row['mark']]}"
+    return f"{text} [{row['low']:.3f}, {row['high']:.3f}]" if interval and not math.isnan(row["low"]) else text
+
+
+def _latex(row: Row, digits: int) -> str:
+    text = f"{row['value']:.{digits}f}"
+    wrap = {"best": r"\textbf{%s}", "second": r"\underline{%s}", "": "%s"}
+    return wrap[row["mark"]] % text
+
+
+def _mark(rows: Sequence[Row], higher: bool) -> None:
+    """Name the best and second best; those whose intervals overlap are not called different."""
+    left = [row for row in rows if not math.isnan(row["value"])]
+    for mark in ("best", "second"):
+        if not left:
+            return
+        top = max(left, key=lambda row: row["value"] if higher else -row["value"])
+        reach = Estimate(top["value"], top["low"], top["high"])
+        equal = [row for row in left if reach.overlaps(Estimate(row["value"], row["low"], row["high"]))]
+        for row in equal:
+            row["mark"] = mark
+        left = [row for row in left if row["mark"] == ""]
+
+
+class RankEvalResult:
+    """What `rankeval` found. Printed, it is its table."""
+
+    def __init__(self, plan: Plan, store: Store, *, n_jobs: int | None = None, data: str | Path | None = None) -> None:
+        self.plan = plan
+        self.store = store
+        self._n_jobs = n_jobs
+        self._data = data
+        self._frame = store.frame(plan.cells())
+        self._rankings = Rankings(plan, self._frame)
+
+    @classmethod
+    def read(cls, folder: str | Path, suite: str | None = None) -> RankEvalResult:
+        """The last run (of a suite) in a store, as far as it got, with all metrics tried on the same series."""
+        store = Store.existing(folder)
+        plans = [Plan.of_record(p) for p in store.plans() if suite is None or p["suite"] == suite]
+        if not plans:
+            raise InvalidParameterError(f"{folder} has no run of {suite or 'any suite'}")
+        last = plans[-1]
+        alike = [p for p in plans if replace(p, candidates=()) == replace(last, candidates=())]
+        # An edited metric comes again with another version: the newest stands for it.
+        candidates = {c.name: c for p in alike for c in p.candidates}
+        return cls(replace(last, candidates=tuple(candidates.values())), store)
+
+    def __repr__(self) -> str:
+        return repr(self.table())
+
+    def values(self) -> pd.DataFrame:
+        """All rows: what names each value, the value, seconds, status, message and versions."""
+        return self._frame.copy()
+
+    def _about(self, ties: Ties) -> str:
+        cases, repeats = len(self.plan.cases), self.plan.repeats
+        how = "" if ties == "average" else ", ties broken as published"
+        return (
+            f"RankEval, suite {self.plan.suite.name}: {cases} case{'s' * (cases != 1)}, "
+            f"{repeats} repeat{'s' * (repeats != 1)}{how}\n"
+            f"* best, + second best, each with all whose {100 * LEVEL:.0f} % intervals over cases overlap its"
+        )
+
+    def table(self, *, ties: Ties = "average") -> QualityTable:
+        """Spearman, Kendall and mean rank deviation per task and on average, over all sigmas."""
+        return self._quality(ties, lambda drawn: {None: drawn.mean(axis=1)})
+
+    def robustness(self, *, ties: Ties = "average") -> QualityTable:
+        """The same at each sigma."""
+        sigmas = self.plan.suite.sigmas
+        return self._quality(ties, lambda drawn: {s: drawn[:, i] for i, s in enumerate(sigmas)}, column="sigma")
+
+    def _quality(self, ties: Ties, split: Any, column: str = "task") -> QualityTable:
+        rows = []
+        for candidate in self.plan.candidates:
+            rows += self._rows_of(candidate, ties, split)
+        for row in rows:
+            row["mark"] = ""
+        for key in dict.fromkeys((row["task"], row["sigma"], row["indicator"]) for row in rows):
+            alike = [row for row in rows if (row["task"], row["sigma"], row["indicator"]) == key]
+            _mark(alike, INDICATORS[key[2]][1])
+        counts = {c.name: self._rankings.counts(c) for c in self.plan.candidates}
+        return QualityTable(rows, counts, self._about(ties), column)
+
+    def _rows_of(self, candidate: Candidate, ties: Ties, split: Any) -> list[Row]:
+        rows: list[Row] = []
+        averages: dict[tuple[str, Any], list[Any]] = {}
+        shares: list[float] = []
+        for task in self.plan.chosen_tasks:
+            quality = self._rankings.quality(candidate, task, ties)
+            shares.append(_mean(quality.ties))
+            facts = {"rankings": int(np.isfinite(quality.ties).sum()), "of": quality.ties.size, "ties": shares[-1]}
+            for indicator in INDICATORS:
+                for sigma, drawn in split(self._rankings.by_sigma(getattr(quality, indicator))).items():
+                    averages.setdefault((indicator, sigma), []).append((drawn, facts))
+                    rows.append(_row(candidate.name, task.name, sigma, indicator, drawn, facts))
+        for (indicator, sigma), parts in averages.items():
+            facts = {key: sum(f[key] for _, f in parts) for key in ("rankings", "of")} | {
+                "ties": float(np.mean(shares))
+            }
+            drawn = np.mean([drawn for drawn, _ in parts], axis=0)
+            rows.append(_row(candidate.name, AVERAGE, sigma, indicator, drawn, facts))
+        return rows
+
+    def latency(self, metric: str | None = None) -> Result:
+        """Milliseconds of each metric's public call; of one metric by generator, length and number of events."""
+        frame = self._frame[self._frame["seconds"].notna()]
+        # Where several repeats are one series, it was measured once.
+        frame = frame.drop_duplicates(["metric", "case", "generator", "q", "p", "sigma", "seconds"])
+        keys = ["metric"]
+        if metric is not None:
+            names = [c.name for c in self.plan.candidates]
+            if metric not in names:
+                raise UnknownNameError(f"no metric {metric!r} in this result: {did_you_mean(metric, names)}")
+            frame = frame[frame["metric"] == metric]
+            keys = ["metric", "generator", "n", "events"]
+        rows = []
+        for key, part in frame.groupby(keys, sort=len(keys) > 1):
+            milliseconds = 1000 * part["seconds"].to_numpy()
+            low, middle, high = np.quantile(milliseconds, [0.05, 0.5, 0.95]).tolist()
+            named = dict(zip(keys, key if isinstance(key, tuple) else (key,), strict=True))
+            found = {"mean": float(milliseconds.mean()), "5 %": low, "median": middle, "95 %": high}
+            rows.append({**named, "values": len(part), **found, "value": middle})
+        if metric is None:
+            rows.sort(key=lambda row: row["value"])
+        return Result(rows, shown=[*keys, "values", "mean", "5 %", "median", "95 %"])
+
+    def sensitivity(self, metric: str, *, tasks: Sequence[str] | None = None, **grid: Sequence[Any]) -> QualityTable:
+        """The table of one metric with an option at several values: `sensitivity("cce", tau=[0.1, 0.9])`.
+
+        What the store does not have yet is computed, on the same series.
+        """
+        from tsadeval.benchmark.door import compute_plan, narrowed
+
+        if len(grid) != 1:
+            raise InvalidParameterError("sensitivity needs one option with a list of values, e.g. tau=[0.1, 0.5, 0.9]")
+        ((option, values),) = grid.items()
+        chosen = [parse_metric(metric).with_options(**{option: value}) for value in values]
+        candidates = tuple(Candidate(str(m), m.kind, m.direction) for m in chosen)
+        plan = narrowed(replace(self.plan, candidates=candidates), tasks)
+        compute_plan(plan, self.store, n_jobs=self._n_jobs, data=self._data)
+        return RankEvalResult(plan, self.store).table()
+
+
+def _mean(values: Any) -> float:
+    known = values[np.isfinite(values)]
+    return float(known.mean()) if known.size else math.nan
+
+
+def _row(metric: str, task: str, sigma: float | None, indicator: str, drawn: Any, facts: Row) -> Row:
+    found = Estimate.of(drawn)
+    named = {"metric": metric, "task": task, "sigma": sigma, "indicator": indicator}
+    return {**named, "value": found.value, "low": found.low, "high": found.high, **facts}

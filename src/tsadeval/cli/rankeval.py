@@ -1,0 +1,173 @@
+"""`tsadeval rankeval`: run the benchmark of metrics and look at what it found."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from tsadeval.benchmark.door import rankeval
+from tsadeval.benchmark.labels import CASES, data_folder
+from tsadeval.benchmark.suites import SUITES
+from tsadeval.benchmark.tables import QualityTable, RankEvalResult
+from tsadeval.cli.output import Format, render, split_names
+from tsadeval.core.parameters import OneOf, check_parameters
+
+app = typer.Typer(
+    help="Judge metrics: how well do they order models whose true order is known?",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+)
+
+Folder = Annotated[Path, typer.Argument(help="The store of a run.")]
+OneSuite = Annotated[str, typer.Option(help="Of the last run of this suite; by default of the last run.")]
+Form = Annotated[Format, typer.Option(help="How to print the table.")]
+
+
+@app.command("run")
+def run(
+    suite: Annotated[str, typer.Option(help="quick, paper, paper-text or standard.")] = "quick",
+    metrics: Annotated[
+        list[str] | None,
+        typer.Option(
+            help='"paper", names with options, or "module:function": "cce,cce(tau=0.4),mine:metric". Repeatable.'
+        ),
+    ] = None,
+    store: Annotated[Path | None, typer.Option(help="Folder of the results; runs/SUITE by default.")] = None,
+    jobs: Annotated[int, typer.Option(help="Parallel workers; -1 for all cores.")] = -1,
+    repeats: Annotated[int | None, typer.Option(help="Draws of each model; the suite's own number by default.")] = None,
+    seed: Annotated[int | None, typer.Option(help="Of all streams; 0 by default.")] = None,
+    cases: Annotated[list[str] | None, typer.Option(help="Only these label cases. Repeatable.")] = None,
+    tasks: Annotated[list[str] | None, typer.Option(help="Only these tasks. Repeatable.")] = None,
+    data: Annotated[
+        Path | None, typer.Option(help="Folder of the real data; else the environment variable TSADEVAL_DATA.")
+    ] = None,
+    format: Annotated[Format, typer.Option(help="How to print the table.")] = Format.table,  # noqa: A002
+) -> None:
+    """Compute what is missing in the store, then print the table."""
+    sys.path.insert(0, os.getcwd())  # so that "module:function" finds a file of the user's own
+    store = store or Path("runs") / suite
+    wanted = split_names(metrics) if metrics else None
+    some = {"cases": split_names(cases) if cases else None, "tasks": split_names(tasks) if tasks else None}
+    bar = _Bar(suite)
+    try:
+        with bar:
+            result = rankeval(
+                suite, wanted, store=store, n_jobs=jobs, repeats=repeats, seed=seed, data=data, progress=bar, **some
+            )
+    except KeyboardInterrupt:
+        typer.echo(f"tsadeval: stopped; {bar.words}. The same command again computes the rest.", err=True)
+        raise typer.Exit(130) from None
+    typer.echo(_shown(result.table(), format))
+    _complain(result)
+    typer.echo(f"tsadeval: the values are in {store}", err=True)
+
+
+@app.command("table")
+def table(
+    folder: Folder,
+    suite: OneSuite = "",
+    ties: Annotated[str, typer.Option(help="average, or published (an unstable sort, for comparison).")] = "average",
+    by: Annotated[str, typer.Option(help="task, or sigma for robustness against noise.")] = "task",
+    format: Form = Format.table,  # noqa: A002
+) -> None:
+    """Print ranking quality, as far as the run got."""
+    check_parameters("rankeval table", {"by": OneOf(("task", "sigma"))}, {"by": by})
+    result = RankEvalResult.read(folder, suite or None)
+    found = result.table(ties=ties) if by == "task" else result.robustness(ties=ties)  # type: ignore[arg-type]
+    typer.echo(_shown(found, format))
+    _complain(result)
+
+
+@app.command("latency")
+def latency(
+    folder: Folder,
+    metric: Annotated[str, typer.Option(help="This one by generator, length and number of events.")] = "",
+    suite: OneSuite = "",
+    format: Form = Format.table,  # noqa: A002
+) -> None:
+    """Print the milliseconds of each metric."""
+    head, *rows = RankEvalResult.read(folder, suite or None).latency(metric or None).table()
+    typer.echo(render(format, head, rows))
+
+
+@app.command("list")
+def list_suites(
+    data: Annotated[Path | None, typer.Option(help="Folder of the real data; else TSADEVAL_DATA.")] = None,
+    format: Form = Format.table,  # noqa: A002
+) -> None:
+    """List the suites."""
+    folder = data_folder(data)
+    head = ["suite", "cases", "present", "tasks", "repeats", "streams", "summary"]
+    rows: list[list[Any]] = [
+        [s.name, len(s.cases), len(s.present(folder)), len(s.tasks), s.repeats, s.stream, s.summary]
+        for s in SUITES.values()
+    ]
+    typer.echo(render(format, head, rows))
+    absent = [case.name for case in CASES.values() if not case.present(folder)]
+    if absent and format is Format.table:
+        typer.echo(f"\nnot present, join with --data or TSADEVAL_DATA: {', '.join(absent)}")
+
+
+def _shown(table: QualityTable, format: Format) -> str:  # noqa: A002
+    if format is Format.table:
+        return repr(table)
+    if format is Format.latex:
+        return table.to_latex()
+    head = list(table.rows[0])
+    return render(format, head, [[row[key] for key in head] for row in table.rows])
+
+
+def _complain(result: RankEvalResult) -> None:
+    """A line for each metric that raised, with the first thing it said."""
+    values = result.values()
+    for name, failed in values[values["status"] == "error"].groupby("metric", sort=False):
+        first = failed["message"].iloc[0]
+        typer.echo(f"tsadeval: {name} failed on {len(failed)} series, first with {first}", err=True)
+
+
+class _Bar:
+    """A progress bar of values, with their rate and the time left; on standard error, and only on a terminal."""
+
+    def __init__(self, suite: str) -> None:
+        from rich.console import Console
+        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+        self._progress = Progress(
+            TextColumn(suite),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TextColumn("{task.fields[rate]}"),
+            TimeRemainingColumn(),
+            console=Console(stderr=True),
+            disable=not sys.stderr.isatty(),
+        )
+        self._task = self._progress.add_task("", total=None, rate="")
+        self._done: int = 0
+        self._total: int | None = None
+        self._started: float = 0.0
+        self._before: int = 0
+
+    def __enter__(self) -> _Bar:
+        self._progress.__enter__()
+        return self
+
+    def __exit__(self, *about: Any) -> None:
+        self._progress.__exit__(*about)
+
+    def __call__(self, done: int, total: int) -> None:
+        if self._total is None:
+            self._started, self._before = time.monotonic(), done
+        self._done, self._total = done, total
+        seconds = time.monotonic() - self._started
+        rate = f"{(done - self._before) / seconds:,.0f}/s" if seconds > 0.5 else ""
+        self._progress.update(self._task, completed=done, total=total, rate=rate)
+
+    @property
+    def words(self) -> str:
+        """How far the run got."""
+        return "nothing was computed yet" if self._total is None else f"{self._done} of {self._total} values are kept"

@@ -1,0 +1,42 @@
+"""The parallel run: joblib maps a pure function over chunks, and rows are stored as they come.
+
+joblib is the one door: threads or processes here, and under `joblib.parallel_config(backend="dask")` the same call
+runs on a cluster. Only this process writes, so workers need no shared disk.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterable
+
+from tsadeval._optional import require
+from tsadeval.core.results import Row
+from tsadeval.engine.cell import Chunk
+from tsadeval.engine.store import Store
+
+__all__ = ["run"]
+
+
+def run(
+    chunks: Iterable[Chunk],
+    compute: Callable[[Chunk], list[Row]],
+    store: Store,
+    *,
+    n_jobs: int | None = None,
+    progress: Callable[[int], None] | None = None,
+) -> None:
+    """Compute all chunks, in any order; `progress` hears of each number of new rows once they are stored."""
+    joblib = require("joblib", extra="all")
+    # One chunk at a time to each worker: what is in flight is what a crash can lose.
+    parallel = joblib.Parallel(n_jobs=n_jobs, batch_size=1, return_as="generator_unordered")
+    finished = parallel(joblib.delayed(compute)(chunk) for chunk in chunks)
+    try:
+        for rows in finished:
+            store.add(rows)
+            if progress is not None:
+                progress(len(rows))
+    finally:
+        with warnings.catch_warnings():
+            # After an interrupt joblib warns of the chunks in flight; they are simply missing in the store.
+            warnings.simplefilter("ignore", UserWarning)
+            finished.close()

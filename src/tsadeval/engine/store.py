@@ -1,0 +1,154 @@
+"""Store: rows in Parquet parts, one part for each chunk of work, written aside and renamed into place.
+
+A part is whole or not there, whatever happens to the writer, and nobody ever changes or deletes one. So a run that
+was killed can be continued, and two runs can share a store: where both computed a cell, either row will do.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+import uuid
+from collections.abc import Iterable
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tsadeval._optional import require
+from tsadeval.core.results import Row
+from tsadeval.engine.cell import Cell
+from tsadeval.errors import InvalidInputError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["Store"]
+
+# The columns of a row and their Arrow types: first what names the cell, then what was found.
+COLUMNS = {
+    "case": "string",
+    "generator": "string",
+    "q": "float64",
+    "p": "float64",
+    "sigma": "float64",
+    "repeat": "int32",
+    "stream": "string",
+    "seed": "int64",
+    "metric": "string",
+    "version": "string",
+    "threshold": "string",
+    "n": "int64",
+    "events": "int64",
+    "anomalous": "int64",
+    "alarms": "int64",
+    "value": "float64",
+    "seconds": "float64",
+    "status": "string",
+    "message": "string",
+    "versions": "string",
+}
+_HOUR = 3600.0
+
+
+class Store:
+    """Rows of finished cells and the plans they were computed for, in a folder, or in memory where none is given."""
+
+    def __init__(self, folder: str | Path | None = None) -> None:
+        self.folder = None if folder is None else Path(folder)
+        self._tables: list[Any] = []
+        self._plans: list[dict[str, Any]] = []
+        if self.folder is not None:
+            for inside in ("parts", "plans"):
+                (self.folder / inside).mkdir(parents=True, exist_ok=True)
+            self._sweep(self.folder)
+
+    @classmethod
+    def existing(cls, folder: str | Path) -> Store:
+        """A store that must be there already."""
+        if not (Path(folder) / "parts").is_dir():
+            raise InvalidInputError(f"{folder} holds no results: run `tsadeval rankeval run --store {folder}` first")
+        return cls(folder)
+
+    def add(self, rows: list[Row]) -> None:
+        """Keep these rows, all of them or (if the process dies now) none."""
+        arrow = require("pyarrow", extra="all")
+        table = arrow.Table.from_pylist(rows, schema=_schema())
+        if self.folder is None:
+            self._tables.append(table)
+            return
+        buffer = arrow.BufferOutputStream()
+        require("pyarrow.parquet", extra="all").write_table(table, buffer, compression="zstd")
+        _write(self.folder / "parts" / f"{uuid.uuid4().hex}.parquet", buffer.getvalue().to_pybytes())
+
+    def add_plan(self, plan: dict[str, Any]) -> None:
+        """Remember what is being computed, so that tables can be made without asking again."""
+        if self.folder is None:
+            self._plans.append(plan)
+            return
+        name = f"{time.time_ns():020d}-{uuid.uuid4().hex[:8]}.json"
+        _write(self.folder / "plans" / name, json.dumps(plan, indent=1).encode())
+
+    def plans(self) -> list[dict[str, Any]]:
+        """All plans, oldest first."""
+        if self.folder is None:
+            return list(self._plans)
+        return [json.loads(path.read_text()) for path in sorted((self.folder / "plans").glob("*.json"))]
+
+    def _read(self, columns: Iterable[str]) -> Any:
+        arrow = require("pyarrow", extra="all")
+        parquet = require("pyarrow.parquet", extra="all")
+        names = list(columns)
+        if self.folder is None:
+            tables = [table.select(names) for table in self._tables]
+        else:
+            tables = []
+            for path in sorted((self.folder / "parts").glob("*.parquet")):
+                try:
+                    tables.append(parquet.read_table(path, columns=names, partitioning=None))
+                except (arrow.ArrowException, OSError) as error:
+                    raise InvalidInputError(f"{path} is not a part of a store ({error}); move it away") from None
+        empty = arrow.schema([_schema().field(name) for name in names]).empty_table()
+        return arrow.concat_tables([empty, *tables])
+
+    def done(self) -> set[Cell]:
+        """The cells that need not be computed again. One whose metric raised may be tried anew."""
+        table = self._read([*Cell._fields, "status"])
+        columns = [table[name].to_pylist() for name in Cell._fields]
+        status = table["status"].to_pylist()
+        return {Cell(*key) for key, s in zip(zip(*columns, strict=True), status, strict=True) if s != "error"}
+
+    def frame(self, cells: Iterable[Cell]) -> pd.DataFrame:
+        """The rows of these cells as far as they are there, in this order; of several rows of a cell the best."""
+        table = self._read(COLUMNS)
+        columns = [table[name].to_pylist() for name in Cell._fields]
+        failed = [status == "error" for status in table["status"].to_pylist()]
+        found: dict[Cell, int] = {}
+        for i, key in enumerate(zip(*columns, strict=True)):
+            cell = Cell(*key)
+            if cell not in found or failed[found[cell]]:
+                found[cell] = i
+        wanted = [found[cell] for cell in cells if cell in found]
+        return table.take(require("pyarrow", extra="all").array(wanted, "int64")).to_pandas()  # type: ignore[no-any-return]
+
+    @staticmethod
+    def _sweep(folder: Path) -> None:
+        """Remove what writers that were killed left aside; an hour is longer than any write takes."""
+        for path in folder.glob("*/*.aside"):
+            with suppress(FileNotFoundError):
+                if time.time() - path.stat().st_mtime > _HOUR:
+                    path.unlink()
+
+
+def _schema() -> Any:
+    arrow = require("pyarrow", extra="all")
+    return arrow.schema([(name, getattr(arrow, kind)()) for name, kind in COLUMNS.items()])
+
+
+def _write(path: Path, content: bytes) -> None:
+    aside = path.with_suffix(".aside")
+    with aside.open("wb") as file:
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())
+    aside.replace(path)

@@ -1,0 +1,216 @@
+"""The engine: durable rows, resuming, killing, sharing a store, and equal rows from any number of workers."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import joblib
+import pandas as pd
+import pytest
+
+import tsadeval as te
+from tsadeval.benchmark.door import make_plan
+from tsadeval.benchmark.tables import RankEvalResult
+from tsadeval.engine.cell import Cell
+from tsadeval.engine.store import Store
+from tsadeval.errors import InvalidInputError, InvalidParameterError
+
+SMALL = {"cases": ["10k-2seg-50L", "10k-20seg-50H"], "tasks": ["AccQ", "LowDisAccQ"]}
+VALUES = 2 * 2 * 3 * 10  # cases, generators, sigmas, models: for each metric
+
+
+def facts(result):
+    """The rows without what the clock says, in one order."""
+    frame = result.values().drop(columns="seconds")
+    return frame.sort_values(list(Cell._fields)).reset_index(drop=True)
+
+
+def parts(folder):
+    return sorted((folder / "parts").glob("*.parquet"))
+
+
+def test_rows_do_not_depend_on_workers_or_on_the_order_of_work(tmp_path):
+    one = te.rankeval("quick", ["f1", "cce"], n_jobs=1, **SMALL)
+    two = te.rankeval("quick", ["cce", "f1"], n_jobs=2, store=tmp_path / "two", **SMALL)
+    with joblib.parallel_config(backend="threading", n_jobs=2):
+        threads = te.rankeval("quick", ["f1", "cce"], **SMALL)
+    assert len(facts(one)) == 2 * VALUES
+    pd.testing.assert_frame_equal(facts(one), facts(two))
+    pd.testing.assert_frame_equal(facts(one), facts(threads))
+    alone = te.rankeval("quick", "f1", cases=["10k-20seg-50H"], tasks=["AccQ"]).values()
+    whole = one.values()
+    same = whole[(whole["metric"] == "f1") & (whole["case"] == "10k-20seg-50H") & (whole["generator"] == "AccQ")]
+    assert alone["value"].tolist() == same["value"].tolist()
+
+
+def test_a_rerun_computes_only_what_is_missing(tmp_path):
+    first = te.rankeval("quick", "f1", store=tmp_path, **SMALL)
+    before = parts(tmp_path)
+    told = []
+    again = te.rankeval("quick", "f1", store=tmp_path, progress=lambda *now: told.append(now), **SMALL)
+    assert parts(tmp_path) == before
+    assert told == [(VALUES, VALUES)]
+    pd.testing.assert_frame_equal(first.values(), again.values())
+    before[0].unlink()
+    before[3].unlink()
+    te.rankeval("quick", ["f1", "cce"], store=tmp_path, progress=lambda *now: told.append(now), **SMALL)
+    assert told[1] == (VALUES - 20, 2 * VALUES)
+    assert told[-1] == (2 * VALUES, 2 * VALUES)
+    last = RankEvalResult.read(tmp_path)
+    assert len(last.values()) == 2 * VALUES
+    assert [c.name for c in last.plan.candidates] == ["f1", "cce"]
+
+
+def test_an_edited_guest_is_computed_anew_and_an_error_is_tried_again(tmp_path):
+    mended = tmp_path / "mended"
+
+    def mine(y_true, y_score, broken=str(mended)):
+        if not os.path.exists(broken):
+            raise RuntimeError("not yet")
+        return y_score[y_true == 1].mean()
+
+    store = tmp_path / "store"
+    failed = te.rankeval("quick", mine, store=store, n_jobs=2, **SMALL).values()
+    assert set(failed["status"]) == {"error"}
+    assert set(failed["message"]) == {"RuntimeError: not yet"}
+    mended.touch()
+    assert set(te.rankeval("quick", mine, store=store, **SMALL).values()["status"]) == {"ok"}
+    first = mine
+
+    def mine(y_true, y_score):
+        return -1.0
+
+    edited = te.rankeval("quick", mine, store=store, **SMALL).values()
+    assert set(edited["value"]) == {-1.0}
+    assert set(RankEvalResult.read(store).values()["value"]) == {-1.0}
+    assert te.rankeval("quick", first, store=store, **SMALL).values()["value"].min() >= 0
+
+
+def test_odd_guests(tmp_path):
+    def nothing(y_true, y_score):
+        return float("nan")
+
+    def word(y_true, y_score):
+        return "high"
+
+    def vandal(y_true, y_score):
+        y_score[:] = 0
+        y_true[:] = 1
+        return 1.0
+
+    values = te.rankeval("quick", [vandal, nothing, word, "auc_roc"], **SMALL).values()
+    status = values.groupby("metric")["status"].unique().to_dict()
+    assert {name: list(found) for name, found in status.items()} == {
+        "vandal": ["ok"],
+        "nothing": ["undefined"],
+        "word": ["error"],
+        "auc_roc": ["ok"],
+    }
+    clean = te.rankeval("quick", "auc_roc", **SMALL).values()
+    assert values[values["metric"] == "auc_roc"]["value"].tolist() == clean["value"].tolist()
+
+
+def test_suites_share_a_store_without_mixing(tmp_path):
+    quick = te.rankeval("quick", "f1", store=tmp_path, **SMALL)
+    te.rankeval("standard", "cce", store=tmp_path, repeats=1, **SMALL)
+    assert set(RankEvalResult.read(tmp_path).values()["metric"]) == {"cce"}
+    pd.testing.assert_frame_equal(RankEvalResult.read(tmp_path, "quick").values(), quick.values())
+    with pytest.raises(InvalidParameterError, match="has no run of paper"):
+        RankEvalResult.read(tmp_path, "paper")
+
+
+def test_a_store_that_is_not_there_and_a_part_that_is_not_one(tmp_path):
+    with pytest.raises(InvalidInputError, match="holds no results"):
+        RankEvalResult.read(tmp_path / "nowhere")
+    assert not (tmp_path / "nowhere").exists()
+    store = Store(tmp_path)
+    (tmp_path / "parts" / "x.parquet").write_text("no parquet")
+    with pytest.raises(InvalidInputError, match=r"x.parquet is not a part of a store"):
+        store.done()
+
+
+def test_what_a_killed_writer_left_aside_does_not_hurt(tmp_path):
+    te.rankeval("quick", "f1", store=tmp_path, **SMALL)
+    fresh, old = tmp_path / "parts" / "fresh.aside", tmp_path / "parts" / "old.aside"
+    for path in (fresh, old):
+        path.write_bytes(b"PAR1 half a file")
+    os.utime(old, (1, 1))
+    assert len(te.rankeval("quick", "f1", store=tmp_path, **SMALL).values()) == VALUES
+    assert fresh.exists()  # somebody may be writing it now
+    assert not old.exists()
+
+
+SCRIPT = """
+import sys, time
+import tsadeval as te
+
+def slow(y_true, y_score):
+    time.sleep(0.005)
+    return y_score[y_true == 1].mean() - y_score[y_true == 0].mean()
+
+if __name__ == "__main__":
+    te.rankeval("quick", [slow, "f1"], store=sys.argv[1], n_jobs=2, tasks=["AccQ", "LowDisAccQ"])
+"""
+ALL = 2 * 6 * 2 * 3 * 10
+
+
+@pytest.fixture
+def script(tmp_path):
+    path = tmp_path / "script.py"
+    path.write_text(SCRIPT)
+    return path
+
+
+def start(script, store):
+    return subprocess.Popen([sys.executable, script, store], start_new_session=True, stderr=subprocess.PIPE, text=True)
+
+
+def wait_for_parts(store, process, count):
+    limit = time.monotonic() + 60
+    while len(list(store.glob("parts/*.parquet"))) < count:
+        assert process.poll() is None, process.stderr.read()
+        assert time.monotonic() < limit
+        time.sleep(0.01)
+
+
+def test_kill_9_loses_only_what_was_in_flight(tmp_path, script):
+    store = tmp_path / "store"
+    process = start(script, store)
+    wait_for_parts(store, process, 5)
+    os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+    process.stderr.close()
+    kept = {path: path.read_bytes() for path in parts(store)}
+    rows = len(RankEvalResult.read(store).values())
+    assert rows == 20 * len(kept)
+    assert 0 < rows < ALL
+    again = start(script, store)
+    _, errors = again.communicate(timeout=120)
+    assert again.returncode == 0, errors
+    assert {path: path.read_bytes() for path in kept} == kept
+    assert len(parts(store)) == ALL // 20
+    done = RankEvalResult.read(store).values()
+    assert len(done) == ALL
+    assert set(done["status"]) == {"ok"}
+    assert not list(store.glob("*/*.aside"))
+
+
+def test_two_runs_into_one_store(tmp_path, script):
+    store = tmp_path / "store"
+    both = [start(script, store) for _ in range(2)]
+    for process in both:
+        _, errors = process.communicate(timeout=180)
+        assert process.returncode == 0, errors
+    values = RankEvalResult.read(store).values()
+    assert len(values) == ALL
+    assert not values.duplicated(list(Cell._fields)).any()
+    f1 = te.rankeval("quick", "f1", tasks=["AccQ", "LowDisAccQ"]).values()
+    assert values[values["metric"] == "f1"]["value"].tolist() == f1["value"].tolist()
+
+
+def test_cells_are_small_plain_data():
+    cells = make_plan("quick", ["f1", "cce"]).cells()
+    assert len(set(cells)) == len(cells)
+    assert all(isinstance(value, (str, int, float, type(None))) for cell in cells[:50] for value in cell)
