@@ -175,6 +175,9 @@ def test_views(result):
     for key, value in whole.items():
         assert math.isnan(value) or by_sigma[key] == pytest.approx(value)
     assert "0.05" in repr(result.robustness())
+    f1 = robust[(robust["metric"] == "f1") & (robust["task"] == "AccQ") & (robust["indicator"] == "spearman")]
+    assert f1["ties"].is_monotonic_increasing  # noise, clipped, leaves more and more models without alarms
+    assert f1["of"].tolist() == [3, 3, 3]
     empty = {name: counts["empty"] for name, counts in table.counts.items()}
     assert 0 < empty["f1"] < 0.5
     assert empty["cce"] is None

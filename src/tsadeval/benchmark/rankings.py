@@ -63,29 +63,21 @@ class Rankings:
         self._by = dict(list(frame.groupby(["metric", "generator"], sort=False)))
         self._weights = resampled_cases(len(plan.cases))
 
-    def _places(self, rows: pd.DataFrame, task: Task) -> tuple[tuple[Any, ...], tuple[int, ...]]:
-        generator = GENERATORS[task.generator]
-        axes: dict[str, list[Any]] = {
-            "case": list(self.plan.cases),
-            "sigma": list(self.plan.suite.sigmas),
-            "q": list(generator.q),
-            "p": list(generator.p),
-        }
-        where = [_positions(rows[name].tolist(), along) for name, along in axes.items()]
-        return (*where, rows["repeat"].to_numpy()), (*map(len, axes.values()), self.plan.repeats)
-
     def values(self, candidate: Candidate, task: Task) -> Floats:
         """The mean over repeats, of shape (case, sigma, fixed, by); NaN where any repeat is missing or undefined."""
-        rows = self._by.get((candidate.name, task.generator))
         generator = GENERATORS[task.generator]
-        shape: tuple[int, ...] = (len(self.plan.cases), len(self.plan.suite.sigmas), len(generator.q), len(generator.p))
-        if rows is None:
-            mean = np.full(shape, np.nan)
-        else:
-            where, full = self._places(rows, task)
-            found = np.full(full, np.nan)
-            found[where] = rows["value"].to_numpy()
-            mean = found.mean(axis=-1)
+        axes: dict[str, tuple[Any, ...]] = {
+            "case": self.plan.cases,
+            "sigma": self.plan.suite.sigmas,
+            "q": generator.q,
+            "p": generator.p,
+            "repeat": tuple(range(self.plan.repeats)),
+        }
+        found = np.full([len(along) for along in axes.values()], np.nan)
+        rows = self._by.get((candidate.name, task.generator))
+        if rows is not None:
+            found[tuple(_positions(rows[name].tolist(), along) for name, along in axes.items())] = rows["value"]
+        mean = found.mean(axis=-1)
         return mean if task.by == "p" else np.swapaxes(mean, 2, 3)
 
     def quality(self, candidate: Candidate, task: Task, ties: Ties) -> Quality:
@@ -123,7 +115,7 @@ class Rankings:
         }
 
 
-def _positions(values: list[Any], along: list[Any]) -> np.ndarray[Any, np.dtype[np.int64]]:
+def _positions(values: list[Any], along: tuple[Any, ...]) -> np.ndarray[Any, np.dtype[np.int64]]:
     places = {value: i for i, value in enumerate(along)}
     missing = places.get(None, -1)  # a parameter that the generator does not have is NaN in a frame
     return np.array([missing if value != value else places[value] for value in values], np.int64)

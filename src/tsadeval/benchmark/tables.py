@@ -14,9 +14,10 @@ from tsadeval.benchmark.candidates import Candidate
 from tsadeval.benchmark.plan import Plan
 from tsadeval.benchmark.quality import INDICATORS, Ties
 from tsadeval.benchmark.rankings import LEVEL, Estimate, Rankings
+from tsadeval.core.inputs import Floats
 from tsadeval.core.metric import parse_metric
 from tsadeval.core.registry import did_you_mean
-from tsadeval.core.results import Result, Row, text_table
+from tsadeval.core.results import Result, Row, latex_text, text_table
 from tsadeval.engine.store import Store
 from tsadeval.errors import InvalidParameterError, UnknownNameError
 
@@ -24,6 +25,9 @@ if TYPE_CHECKING:
     import pandas as pd
 
 __all__ = ["QualityTable", "RankEvalResult"]
+
+# What a table's numbers are averages over: for each group its sigma (None for all) and the places of its sigmas.
+Groups = dict[float | None, list[int]]
 
 AVERAGE = "average"
 MARKS = {"best": "*", "second": "+", "": " "}
@@ -78,7 +82,7 @@ class QualityTable(Result):
 
     def to_latex(self, *, digits: int = 3) -> str:
         """The paper's layout: best in bold, second best underlined (booktabs)."""
-        head = ["Task", "Score", *(name.replace("_", r"\_") for name in self)]
+        head = ["Task", "Score", *(latex_text(name) for name in self)]
         lines = [" & ".join(head) + r" \\", r"\midrule"]
         for column in self._columns():
             for indicator, (short, _) in INDICATORS.items():
@@ -182,17 +186,16 @@ class RankEvalResult:
 
     def table(self, *, ties: Ties = "average") -> QualityTable:
         """Spearman, Kendall and mean rank deviation per task and on average, over all sigmas."""
-        return self._quality(ties, lambda drawn: {None: drawn.mean(axis=1)})
+        return self._quality(ties, {None: list(range(len(self.plan.suite.sigmas)))})
 
     def robustness(self, *, ties: Ties = "average") -> QualityTable:
         """The same at each sigma."""
-        sigmas = self.plan.suite.sigmas
-        return self._quality(ties, lambda drawn: {s: drawn[:, i] for i, s in enumerate(sigmas)}, column="sigma")
+        return self._quality(ties, {sigma: [i] for i, sigma in enumerate(self.plan.suite.sigmas)}, column="sigma")
 
-    def _quality(self, ties: Ties, split: Any, column: str = "task") -> QualityTable:
+    def _quality(self, ties: Ties, groups: Groups, column: str = "task") -> QualityTable:
         rows = []
         for candidate in self.plan.candidates:
-            rows += self._rows_of(candidate, ties, split)
+            rows += self._rows_of(candidate, ties, groups)
         for row in rows:
             row["mark"] = ""
         for key in dict.fromkeys((row["task"], row["sigma"], row["indicator"]) for row in rows):
@@ -201,24 +204,24 @@ class RankEvalResult:
         counts = {c.name: self._rankings.counts(c) for c in self.plan.candidates}
         return QualityTable(rows, counts, self._about(ties), column)
 
-    def _rows_of(self, candidate: Candidate, ties: Ties, split: Any) -> list[Row]:
+    def _rows_of(self, candidate: Candidate, ties: Ties, groups: Groups) -> list[Row]:
         rows: list[Row] = []
-        averages: dict[tuple[str, Any], list[Any]] = {}
-        shares: list[float] = []
+        averages: dict[tuple[str, float | None], list[tuple[Floats, Row]]] = {}
         for task in self.plan.chosen_tasks:
             quality = self._rankings.quality(candidate, task, ties)
-            shares.append(_mean(quality.ties))
-            facts = {"rankings": int(np.isfinite(quality.ties).sum()), "of": quality.ties.size, "ties": shares[-1]}
             for indicator in INDICATORS:
-                for sigma, drawn in split(self._rankings.by_sigma(getattr(quality, indicator))).items():
-                    averages.setdefault((indicator, sigma), []).append((drawn, facts))
-                    rows.append(_row(candidate.name, task.name, sigma, indicator, drawn, facts))
+                drawn = self._rankings.by_sigma(getattr(quality, indicator))
+                for sigma, places in groups.items():
+                    known = quality.ties[:, places]
+                    facts = {"rankings": int(np.isfinite(known).sum()), "of": known.size, "ties": _mean(known)}
+                    part = drawn[:, places].mean(axis=1)
+                    averages.setdefault((indicator, sigma), []).append((part, facts))
+                    rows.append(_row(candidate.name, task.name, sigma, indicator, part, facts))
         for (indicator, sigma), parts in averages.items():
-            facts = {key: sum(f[key] for _, f in parts) for key in ("rankings", "of")} | {
-                "ties": float(np.mean(shares))
-            }
-            drawn = np.mean([drawn for drawn, _ in parts], axis=0)
-            rows.append(_row(candidate.name, AVERAGE, sigma, indicator, drawn, facts))
+            facts = {key: sum(f[key] for _, f in parts) for key in ("rankings", "of")}
+            facts["ties"] = float(np.mean([f["ties"] for _, f in parts]))
+            part = np.mean([part for part, _ in parts], axis=0)
+            rows.append(_row(candidate.name, AVERAGE, sigma, indicator, part, facts))
         return rows
 
     def latency(self, metric: str | None = None) -> Result:
@@ -261,12 +264,12 @@ class RankEvalResult:
         return RankEvalResult(plan, self.store).table()
 
 
-def _mean(values: Any) -> float:
+def _mean(values: Floats) -> float:
     known = values[np.isfinite(values)]
     return float(known.mean()) if known.size else math.nan
 
 
-def _row(metric: str, task: str, sigma: float | None, indicator: str, drawn: Any, facts: Row) -> Row:
+def _row(metric: str, task: str, sigma: float | None, indicator: str, drawn: Floats, facts: Row) -> Row:
     found = Estimate.of(drawn)
     named = {"metric": metric, "task": task, "sigma": sigma, "indicator": indicator}
     return {**named, "value": found.value, "low": found.low, "high": found.high, **facts}

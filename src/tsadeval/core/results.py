@@ -45,10 +45,15 @@ def text_table(rows: Sequence[Sequence[Any]], digits: int = 4) -> str:
 _LATEX = str.maketrans({c: rf"\{c}" for c in "&%$#_{}"} | {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}"})
 
 
+def latex_text(value: Any, digits: int = 4) -> str:
+    """A value as LaTeX prints it."""
+    return cell_text(value, digits).translate(_LATEX)
+
+
 def latex_table(rows: Sequence[Sequence[Any]], digits: int = 4) -> str:
     """Rows (the first is the head) as a LaTeX tabular with booktabs rules."""
     right = [all(isinstance(row[c], (int, float)) for row in rows[1:]) for c in range(len(rows[0]))]
-    lines = [" & ".join(cell_text(v, digits).translate(_LATEX) for v in row) + r" \\" for row in rows]
+    lines = [" & ".join(latex_text(v, digits) for v in row) + r" \\" for row in rows]
     spec = "".join("r" if to_right else "l" for to_right in right)
     body = [rf"\begin{{tabular}}{{{spec}}}", r"\toprule", lines[0], r"\midrule", *lines[1:], r"\bottomrule"]
     return "\n".join([*body, r"\end{tabular}"])
