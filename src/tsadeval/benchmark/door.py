@@ -77,6 +77,7 @@ def rankeval(
     """
     plan = make_plan(suite, metrics, repeats=repeats, seed=seed, cases=cases, tasks=tasks, data=data)
     kept = Store(store)
+    kept.add_plan(plan.record())
     compute_plan(plan, kept, n_jobs=n_jobs, data=data, progress=progress)
     return RankEvalResult(plan, kept, n_jobs=n_jobs, data=data)
 
@@ -133,7 +134,6 @@ def compute_plan(
     progress: Progress | None = None,
 ) -> None:
     """Compute what the store does not have yet of a plan."""
-    store.add_plan(plan.record())
     cells = plan.cells()
     done = store.done()
     missing = [cell for cell in cells if cell not in done]

@@ -14,6 +14,7 @@ from tsadeval.benchmark.door import rankeval
 from tsadeval.benchmark.labels import CASES, data_folder
 from tsadeval.benchmark.suites import SUITES
 from tsadeval.benchmark.tables import QualityTable, RankEvalResult
+from tsadeval.cli.figures import figures
 from tsadeval.cli.output import Format, render, split_names
 from tsadeval.core.parameters import OneOf, check_parameters
 
@@ -111,6 +112,9 @@ def list_suites(
     absent = [case.name for case in CASES.values() if not case.present(folder)]
     if absent and format is Format.table:
         typer.echo(f"\nnot present, join with --data or TSADEVAL_DATA: {', '.join(absent)}")
+
+
+app.command("figures")(figures)
 
 
 def _shown(table: QualityTable, format: Format) -> str:  # noqa: A002

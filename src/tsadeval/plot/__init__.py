@@ -1,0 +1,32 @@
+"""Figures. Every function draws on the axes it is given, or on new ones, and returns them.
+
+matplotlib is loaded when the first figure is drawn. Axes that these functions make belong to a figure of their own
+that pyplot does not know: `ax.figure.savefig("name.png")` writes it, and nothing stays open.
+
+>>> import tsadeval as te
+>>> from tsadeval import plot
+>>> result = te.rankeval("quick", ["cce", "auc_roc"], cases=["10k-20seg-50H"], tasks=["AccQ"])
+>>> ax = plot.quality_by_noise(result, task="AccQ")
+>>> [line.get_label() for line in ax.lines]
+['CCE', 'AUC-ROC']
+"""
+
+from tsadeval.plot.gallery import write_figures
+from tsadeval.plot.rankeval import (
+    five_models,
+    latency,
+    latency_by,
+    quality_by_noise,
+    sensitivity,
+    value_by_false_alarms,
+)
+
+__all__ = [
+    "five_models",
+    "latency",
+    "latency_by",
+    "quality_by_noise",
+    "sensitivity",
+    "value_by_false_alarms",
+    "write_figures",
+]

@@ -1,0 +1,161 @@
+"""All figures of a run of RankEval, as files."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tsadeval.benchmark.tables import AVERAGE, QualityTable, RankEvalResult
+from tsadeval.core.parameters import OneOf, check_parameters
+from tsadeval.errors import InvalidInputError, TsadevalError
+from tsadeval.plot import rankeval
+from tsadeval.plot.rankeval import TAUS, WORDS
+from tsadeval.plot.style import GREY, new_figure, options_note, styled
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+__all__ = ["PAPER", "write_figures"]
+
+# The metrics whose values the paper shows against the false-alarm rate.
+PAPER = ("cce", "affiliation_f1", "auc_roc", "vus_roc")
+STAMPS: dict[str, dict[str, None]] = {"png": {}, "pdf": {"CreationDate": None}, "svg": {"Date": None}}
+
+Tell = Callable[[str], None]
+
+
+@styled
+def write_figures(
+    result: RankEvalResult,
+    folder: str | Path,
+    *,
+    format: str = "png",  # noqa: A002
+    metrics: Sequence[str] | None = None,
+    left_out: Tell | None = None,
+) -> list[Path]:
+    """Draw every figure that the run has the values for.
+
+    Parameters
+    ----------
+    result : RankEvalResult
+        What `rankeval` or `RankEvalResult.read` returned.
+    folder : path
+        Made where it is not there; files of the same names are written anew.
+    format : {"png", "pdf", "svg"}
+        Of the files.
+    metrics : sequence of str
+        Whose values are drawn against the false-alarm rate; by default the paper's four as far as they are there.
+    left_out : function (message)
+        Hears of each figure that cannot be drawn, and why.
+
+    Returns
+    -------
+    list of Path
+        The files.
+    """
+    check_parameters("write_figures", {"format": OneOf(tuple(STAMPS))}, {"format": format})
+    for name in metrics or ():
+        rankeval.find_candidate(result, name)  # a name that is not there is said before any work begins
+    if result.values().empty:
+        raise InvalidInputError("this run has no values yet: continue it, then draw")
+    folder = Path(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    written = []
+    for name, draw in _drawings(result, metrics):
+        try:
+            figure = draw()
+        except TsadevalError as error:
+            if left_out is not None:
+                left_out(f"{name} is left out: {error}")
+            continue
+        path = folder / f"{name}.{format}"
+        figure.savefig(path, format=format, metadata=STAMPS[format])
+        written.append(path)
+    return written
+
+
+def _drawings(result: RankEvalResult, metrics: Sequence[str] | None) -> Iterator[tuple[str, Callable[[], Figure]]]:
+    """The name of each figure and the function that draws it."""
+    first = {c.bare: c.name for c in reversed(result.plan.candidates) if c.kind != "guest"}
+    chosen = metrics or [first[bare] for bare in PAPER if bare in first] or [c.name for c in result.plan.candidates]
+    tasks = list(result.plan.tasks)
+    table = result.robustness()
+    for task in [*tasks, AVERAGE] if len(tasks) > 1 else tasks:
+        yield f"quality-{task}", lambda task=task: _quality(result, table, task)  # type: ignore[misc]
+    yield "latency", lambda: _latency(result)
+    if "cce" in first:
+        yield "latency-cce", lambda: _latency_of(result, first["cce"])
+    yield "false-alarms", lambda: _false_alarms(result, chosen)
+    if "cce" in first:
+        yield "sensitivity-tau", lambda: _sensitivity(result, first["cce"])
+    yield "five-models", _five_models
+
+
+def _noted(figure: Figure, result: RankEvalResult) -> Figure:
+    """A line under the figure: what it was made from."""
+    plan = result.plan
+    options = options_note([c.name for c in plan.candidates])
+    cases, repeats = len(plan.cases), plan.repeats
+    about = (
+        f"RankEval, suite {plan.suite.name}: {cases} case{'s' * (cases != 1)}, {repeats} repeat{'s' * (repeats != 1)}"
+    )
+    letters = int(20 * figure.get_size_inches()[0])  # that fit on a line
+    text = textwrap.fill(". ".join(filter(None, [about, options])), letters)
+    figure.supxlabel(text, x=0.01, ha="left", fontsize=6, color=GREY)
+    return figure
+
+
+def _quality(result: RankEvalResult, table: QualityTable, task: str) -> Figure:
+    figure = new_figure(10.0, 3.0)
+    for ax, indicator in zip(figure.subplots(1, len(WORDS)), WORDS, strict=True):
+        rankeval.quality_by_noise(table, ax, task=task, indicator=indicator)
+    return _noted(figure, result)
+
+
+def _latency(result: RankEvalResult) -> Figure:
+    task = "AccQ" if "AccQ" in result.plan.tasks else result.plan.tasks[0]
+    ax = rankeval.latency(result, task=task)
+    return _noted(ax.figure, result)  # type: ignore[arg-type]
+
+
+def _latency_of(result: RankEvalResult, metric: str) -> Figure:
+    figure = new_figure(9.0, 2.7)
+    for ax, by in zip(figure.subplots(1, 3, sharey=True), ("task", "length", "events"), strict=True):
+        rankeval.latency_by(result, ax, by=by, metric=metric)  # type: ignore[arg-type]
+        _only_left(ax)
+    return _noted(figure, result)
+
+
+def _only_left(ax: Axes) -> None:
+    """Of axes that share y, the leftmost alone says what it is."""
+    if not ax.get_subplotspec().is_first_col():  # type: ignore[union-attr]
+        ax.set_ylabel("")
+        ax.tick_params(labelleft=False)
+
+
+def _false_alarms(result: RankEvalResult, metrics: Sequence[str]) -> Figure:
+    sigmas = result.plan.suite.sigmas
+    figure = new_figure(9.0, 1.9 * len(metrics) + 0.4)
+    grid = figure.subplots(len(metrics), len(sigmas), sharex=True, sharey="row", squeeze=False)
+    for row, metric in zip(grid, metrics, strict=True):
+        for ax, sigma in zip(row, sigmas, strict=True):
+            rankeval.value_by_false_alarms(result, ax, metric=metric, sigma=sigma, name_lines=False)
+            ax.label_outer()
+    handles, names = grid[0][0].get_legend_handles_labels()
+    figure.legend(handles[::-1], names[::-1], loc="outside right center")
+    return _noted(figure, result)
+
+
+def _sensitivity(result: RankEvalResult, metric: str) -> Figure:
+    table = result.sensitivity(metric, tau=list(TAUS))
+    figure = new_figure(10.0, 2.7)
+    for ax, indicator in zip(figure.subplots(1, len(WORDS)), WORDS, strict=True):
+        rankeval.sensitivity(table, ax, indicator=indicator)
+    return _noted(figure, result)
+
+
+def _five_models() -> Figure:
+    return rankeval.five_models().figure  # type: ignore[return-value]

@@ -1,0 +1,209 @@
+"""One look for all figures: calm, safe for colour-blind readers, readable in print and in grey.
+
+The colours are those of Okabe and Ito, with three of Tol's where eight are too few; markers tell metrics apart where
+colours cannot. A metric has the same colour and marker in every figure, and its variants differ in their dashes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import wraps
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
+
+from tsadeval._optional import require
+from tsadeval.core.metric import METRICS
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+__all__ = [
+    "GREY",
+    "SMALL",
+    "Look",
+    "end_labels",
+    "looks",
+    "new_axes",
+    "new_figure",
+    "options_note",
+    "sequence",
+    "spread",
+    "styled",
+]
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+GREY = "#666666"
+SMALL = 7.0
+SETTINGS: dict[str, Any] = {
+    "font.family": "sans-serif",
+    "font.size": 8.0,
+    "axes.titlesize": 8.5,
+    "axes.titleweight": "bold",
+    "axes.titlelocation": "left",
+    "axes.labelsize": 8.0,
+    "axes.linewidth": 0.6,
+    "axes.edgecolor": GREY,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": False,
+    "axes.axisbelow": True,
+    "xtick.labelsize": SMALL,
+    "ytick.labelsize": SMALL,
+    "xtick.color": GREY,
+    "ytick.color": GREY,
+    "xtick.labelcolor": "black",
+    "ytick.labelcolor": "black",
+    "xtick.major.width": 0.6,
+    "ytick.major.width": 0.6,
+    "xtick.minor.size": 0.0,
+    "ytick.minor.size": 0.0,
+    "grid.color": "#DDDDDD",
+    "grid.linewidth": 0.5,
+    "lines.linewidth": 1.2,
+    "lines.markersize": 4.0,
+    "legend.frameon": False,
+    "legend.fontsize": SMALL,
+    "savefig.dpi": 200,
+    "pdf.fonttype": 42,  # text stays text
+    "svg.fonttype": "none",
+    "svg.hashsalt": "tsadeval",  # the same figure is the same file
+}
+
+# Colour and marker of the metrics of the paper; relatives have related colours.
+KNOWN = {
+    "cce": ("#D55E00", "o"),
+    "auc_roc": ("#0072B2", "s"),
+    "vus_roc": ("#56B4E9", "D"),
+    "pate": ("#009E73", "^"),
+    "f1": ("#000000", "v"),
+    "f1_pa": ("#5A5A5A", "<"),
+    "reduced_f1": ("#9A9A9A", ">"),
+    "range_f1": ("#CC79A7", "P"),
+    "etapr_f1": ("#882255", "X"),
+    "affiliation_f1": ("#E69F00", "d"),
+    "unbiased_affiliation_f1": ("#8C6D00", "h"),
+}
+# For all others, in the order in which they come.
+SPARE = (("#332288", "p"), ("#117733", "*"), ("#AA4499", "8"), ("#44AA99", "H"), ("#999933", "s"), ("#CC6677", "o"))
+DASHES = ("-", (0, (4, 1.5)), (0, (1, 1)), (0, (5, 1, 1, 1)), (0, (2, 1)), (0, (7, 2)))
+
+
+@dataclass(frozen=True)
+class Look:
+    """How a metric appears."""
+
+    label: str
+    color: str
+    marker: str
+    dashes: Any
+
+
+def looks(names: Sequence[str]) -> dict[str, Look]:
+    """The look of each metric; its options are part of the label only where the same metric is there twice.
+
+    >>> [look.label for look in looks(["cce", "cce(tau=0.4)", "vus_roc(n_thresholds=100)"]).values()]
+    ['CCE', 'CCE(tau=0.4)', 'VUS-ROC']
+    """
+    variants: dict[str, list[str]] = {}
+    for name in names:
+        variants.setdefault(name.partition("(")[0], []).append(name)
+    strangers = [bare for bare in variants if bare not in KNOWN]
+    found = {}
+    for bare, several in variants.items():
+        color, marker = KNOWN.get(bare) or SPARE[strangers.index(bare) % len(SPARE)]
+        for i, name in enumerate(several):
+            title = METRICS[bare].label if bare in METRICS else bare.rpartition(":")[2]
+            label = title + name[len(bare) :] if len(several) > 1 else title
+            found[name] = Look(label, color, marker, DASHES[i % len(DASHES)])
+    return {name: found[name] for name in names}
+
+
+def options_note(names: Sequence[str]) -> str:
+    """The options that the labels leave out.
+
+    >>> options_note(["f1", "vus_roc(n_thresholds=100)", "pate(n_thresholds=100)"])
+    'VUS-ROC, PATE: n_thresholds=100'
+    """
+    found: dict[str, list[str]] = {}
+    for name, look in looks(names).items():
+        if "(" in name and "(" not in look.label:
+            found.setdefault(name.partition("(")[2][:-1], []).append(look.label)
+    return "; ".join(f"{', '.join(labels)}: {options}" for options, labels in found.items())
+
+
+def sequence(count: int) -> list[Any]:
+    """Colours from dark to light for ordered things (cividis, whose lightest end is too pale for lines)."""
+    colors = require("matplotlib", extra="all").colormaps["cividis"]
+    return [colors(0.78 * i / max(count - 1, 1)) for i in range(count)]
+
+
+def styled(draw: Callable[P, R]) -> Callable[P, R]:
+    """Draw with our settings, and leave those of the caller as they were."""
+
+    @wraps(draw)
+    def inside(*args: P.args, **kwargs: P.kwargs) -> R:
+        with require("matplotlib", extra="all").rc_context(SETTINGS):
+            return draw(*args, **kwargs)
+
+    return inside
+
+
+def new_figure(width: float, height: float) -> Figure:
+    """A figure (sizes in inches) that pyplot does not know of, so that nobody has to close it."""
+    figure: Figure = require("matplotlib.figure", extra="all").Figure(figsize=(width, height), layout="constrained")
+    require("matplotlib.backends.backend_agg", extra="all").FigureCanvasAgg(figure)
+    return figure
+
+
+def new_axes(ax: Axes | None, width: float = 4.2, height: float = 2.8) -> Axes:
+    """The axes given, or new ones."""
+    return new_figure(width, height).add_subplot() if ax is None else ax
+
+
+def spread(places: Sequence[float], gap: float) -> list[float]:
+    """Move ascending places apart until neighbours are a gap apart, each as little as possible.
+
+    >>> spread([0.0, 1.0, 1.0], 0.5)
+    [0.0, 0.75, 1.25]
+    """
+    # Least squares under "next minus this >= gap": pool neighbours that are too close, as in isotonic regression.
+    blocks: list[list[float]] = []
+    for i, place in enumerate(places):
+        blocks.append([place - i * gap, 1.0])
+        while len(blocks) > 1 and blocks[-2][0] > blocks[-1][0]:
+            mean, count = blocks.pop()
+            before, many = blocks[-1]
+            blocks[-1] = [(before * many + mean * count) / (many + count), many + count]
+    level = [mean for mean, count in blocks for _ in range(int(count))]
+    return [value + i * gap for i, value in enumerate(level)]
+
+
+def end_labels(ax: Axes, ends: Sequence[tuple[float, float, str, Any]], *, lines: int = 1) -> None:
+    """Name lines at their right ends, given as (x, y, text, color); call it when the limits are final.
+
+    `lines` is how many lines the texts have.
+    """
+    if not ends:
+        return
+    gap = 1.3 * SMALL * lines / (72 * ax.bbox.height / ax.figure.dpi)
+    as_shares = ax.transScale + ax.transLimits
+    known = [(*as_shares.transform((x, y)).tolist(), text, color) for x, y, text, color in ends]
+    # From the lowest to the highest; of equals the first named is the highest.
+    ordered = sorted(known, key=lambda end: end[1], reverse=True)[::-1]
+    places = spread([y for _, y, _, _ in ordered], gap)
+    # The column of names stays beside the axes as far as it fits.
+    places = [max(place, i * gap) for i, place in enumerate(places)]
+    places = [min(place, 1 - i * gap) for i, place in zip(reversed(range(len(places))), places, strict=True)]
+    for (_, _, text, color), place in zip(ordered, places, strict=True):
+        ax.text(1.06, place, text, transform=ax.transAxes, va="center", color=color, fontsize=SMALL)
+    leaders = require("matplotlib.collections", extra="all").LineCollection(
+        [[(x + 0.015, y), (1.05, place)] for (x, y, _, _), place in zip(ordered, places, strict=True)],
+        colors=[color for _, _, _, color in ordered],
+        linewidths=0.4,
+        transform=ax.transAxes,
+        clip_on=False,
+    )
+    ax.add_collection(leaders, autolim=False)
