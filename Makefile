@@ -10,6 +10,7 @@ TORCH ?= torch==2.13.0
 
 demo: $(VENV)/.demo
 	$(BIN)/python examples/demo.py
+	$(BIN)/tsadeval rankeval run --suite quick --metrics paper --store runs/quick
 
 test: $(VENV)/.test lint
 	$(BIN)/python -m pytest -n auto
