@@ -59,7 +59,7 @@ def test_axes_are_made_or_taken_and_nothing_leaks(result):
 def test_quality_by_noise(result, task, indicator, word):
     table = result.robustness()
     ax = plot.quality_by_noise(table, task=task, indicator=indicator)
-    assert [line.get_label() for line in ax.lines] == ["CCE", "F1", "AUC-ROC", "CCE(constrained=True)"]
+    assert [line.get_label() for line in ax.lines] == ["CCE", "F1", "AUC-ROC", "CCE(constrained)"]
     assert sorted(names(ax)) == sorted(line.get_label() for line in ax.lines)
     assert ax.get_title(loc="left") == task
     assert ax.get_ylabel().startswith(word)

@@ -57,12 +57,12 @@ def quality_by_noise(
     ends = []
     for i, name in enumerate(table):
         mine = sorted((row for row in rows if row["metric"] == name), key=lambda row: row["sigma"])
-        aside = 0.36 * (i / max(len(table) - 1, 1) - 0.5)
+        aside = 0.5 * (i / max(len(table) - 1, 1) - 0.5)
         x = [sigmas.index(row["sigma"]) + aside for row in mine]
         _line(ax, x, mine, look[name], zorder=3 - i / 1000)
         ends += _end(x, mine, look[name].label, look[name].color)
     ax.set_xticks(range(len(sigmas)), [f"{sigma:g}" for sigma in sigmas])
-    ax.set_xlim(-0.3, len(sigmas) - 0.7)
+    ax.set_xlim(-0.35, len(sigmas) - 0.65)
     ax.set_xlabel(f"standard deviation of the noise, {SIGMA}")
     ax.set_title(task)
     _quality_axis(ax, rows, indicator)
@@ -305,7 +305,7 @@ def _rows_of_task(table: QualityTable, task: str, indicator: str) -> list[Row]:
 def _line(ax: Axes, x: Sequence[float], rows: Sequence[Row], look: Look, zorder: float) -> None:
     y = [row["value"] for row in rows]
     how: dict[str, Any] = {"color": look.color, "marker": look.marker, "linestyle": look.dashes, "label": look.label}
-    ax.plot(x, y, clip_on=False, zorder=zorder, **how)
+    ax.plot(x, y, clip_on=False, zorder=zorder, markerfacecolor="white" if look.hollow else look.color, **how)
     known = [(place, row["low"], row["high"]) for place, row in zip(x, rows, strict=True) if math.isfinite(row["low"])]
     if known:
         ax.vlines(*zip(*known, strict=True), color=look.color, lw=0.7, alpha=0.6, clip_on=False)

@@ -1,7 +1,8 @@
 """One look for all figures: calm, safe for colour-blind readers, readable in print and in grey.
 
 The colours are those of Okabe and Ito, with three of Tol's where eight are too few; markers tell metrics apart where
-colours cannot. A metric has the same colour and marker in every figure, and its variants differ in their dashes.
+colours cannot. A metric has the same colour and marker in every figure, and its variants have other
+dashes and hollow markers.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from functools import wraps
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from tsadeval._optional import require
-from tsadeval.core.metric import METRICS
+from tsadeval.core.metric import METRICS, parse_call
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -99,13 +100,14 @@ class Look:
     color: str
     marker: str
     dashes: Any
+    hollow: bool = False
 
 
 def looks(names: Sequence[str]) -> dict[str, Look]:
     """The look of each metric; its options are part of the label only where the same metric is there twice.
 
-    >>> [look.label for look in looks(["cce", "cce(tau=0.4)", "vus_roc(n_thresholds=100)"]).values()]
-    ['CCE', 'CCE(tau=0.4)', 'VUS-ROC']
+    >>> [look.label for look in looks(["cce", "cce(tau=0.4, constrained=True)", "vus_roc(n_thresholds=100)"]).values()]
+    ['CCE', 'CCE(tau=0.4, constrained)', 'VUS-ROC']
     """
     variants: dict[str, list[str]] = {}
     for name in names:
@@ -116,9 +118,19 @@ def looks(names: Sequence[str]) -> dict[str, Look]:
         color, marker = KNOWN.get(bare) or SPARE[strangers.index(bare) % len(SPARE)]
         for i, name in enumerate(several):
             title = METRICS[bare].label if bare in METRICS else bare.rpartition(":")[2]
-            label = title + name[len(bare) :] if len(several) > 1 else title
-            found[name] = Look(label, color, marker, DASHES[i % len(DASHES)])
+            label = title + _short_options(name) if len(several) > 1 else title
+            found[name] = Look(label, color, marker, DASHES[i % len(DASHES)], hollow=i > 0)
     return {name: found[name] for name in names}
+
+
+def _short_options(name: str) -> str:
+    """The options of a metric where words say enough: "(pointwise)" for "(uncertainty='pointwise')"."""
+    options = parse_call(name)[2] if name.endswith(")") else {}
+    words = [
+        value if isinstance(value, str) else option if value is True else f"{option}={value!r}"
+        for option, value in options.items()
+    ]
+    return f"({', '.join(words)})" if words else ""
 
 
 def options_note(names: Sequence[str]) -> str:
