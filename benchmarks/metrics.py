@@ -3,9 +3,9 @@
     python benchmarks/metrics.py
     python benchmarks/metrics.py --largest 1000000
 
-Times are wall times of public calls on arrays, all in one run: the calls take turns, round by round, and the best
-round of each counts. The machine may be shared, so trust the ratios, not the times, and run it again where one stands
-out. Nothing is asserted: a target is printed beside what was measured.
+Times are wall times of public calls on arrays, all in one run: the calls take turns in random order, round by round,
+and the best round of each counts. The machine may be shared, so trust the ratios, not the times, and run it again
+where one stands out. Nothing is asserted: a target is printed beside what was measured.
 """
 
 import argparse
@@ -57,10 +57,13 @@ def calls(data):
 
 def best_of(functions, rounds):
     best = dict.fromkeys(functions, math.inf)
+    turns = list(functions)
+    rng = np.random.default_rng(0)
     for _ in range(rounds):
-        for name, function in functions.items():
+        rng.shuffle(turns)  # nobody always comes after the one that leaves the caches cold
+        for name in turns:
             start = time.perf_counter()
-            function()
+            functions[name]()
             best[name] = min(best[name], time.perf_counter() - start)
     return best
 

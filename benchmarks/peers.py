@@ -366,7 +366,7 @@ def work(name, sizes, skip, limit):
                         continue
                     # Nothing here is faster than linear, so this projection is a lower bound.
                     if who in last and last[who][1] * n / last[who][0] > limit:
-                        say(fails=who, n=n, why=f"over {limit:g} s", message="projected")
+                        say(fails=who, n=n, why=f"over {limit:g} s (projected)")
                         calls.pop(who)
                         continue
                 elif turn >= rounds[who]:
