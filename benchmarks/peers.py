@@ -4,17 +4,18 @@
     python benchmarks/peers.py --sizes 10000 --metrics f1_pa range_f1 --limit 10
 
 Every metric has a process of its own, so that one package's imports and compilers do not disturb another's. In it
-the competitors take turns, round by round, and the best round of each counts. A package that says nothing for longer
-than the limit is stopped, and the others start again without it. Speed is only worth comparing where the value is
-the same: the table has the largest difference of the values, and a note where a package has another definition or
-an error. The machine may be shared, so trust the ratios, not the times.
+the competitors take turns, round by round, and the best round of each counts. Times are CPU times of one thread: on
+a shared machine the wall time of a slow call has others' work in it, and that of a fast call has not, which would
+flatter us. A package that takes longer than the limit is stopped, and the others start again without it. Speed is
+only worth comparing where the value is the same: the table has the largest difference of the values, and a note where
+a package has another definition or an error.
 """
 
 import argparse
 import json
 import os
 import platform
-import queue
+import signal
 import subprocess
 import sys
 import threading
@@ -324,6 +325,7 @@ CONTESTS: dict[str, tuple[Callable[[], Call], list[Peer]]] = {
 }
 
 OURS = "tsadeval"
+ONE_THREAD = {f"{library}_NUM_THREADS": "1" for library in ("MKL", "NUMBA", "OMP", "OPENBLAS")}
 
 
 def work(name, sizes, skip, limit):
@@ -345,6 +347,7 @@ def work(name, sizes, skip, limit):
         if [0, peer.package] in skip:
             continue
         try:
+            signal.setitimer(signal.ITIMER_PROF, limit)
             calls[peer.package] = peer.make()
             calls[peer.package](Data.of(1000))  # a compiler's time is not counted
         except ImportError as error:
@@ -371,18 +374,21 @@ def work(name, sizes, skip, limit):
                         continue
                 elif turn >= rounds[who]:
                     continue
-                start = time.perf_counter()
+                # The default action of this alarm ends the process, even within compiled code.
+                signal.setitimer(signal.ITIMER_PROF, limit)
+                start = time.thread_time()
                 try:
                     value = np.ravel(call(data)).tolist()
                 except Exception as error:
                     say(fails=who, n=n, why="fails", message=repr(error))
                     calls.pop(who)
                     continue
-                seconds = time.perf_counter() - start
+                seconds = time.thread_time() - start
+                signal.setitimer(signal.ITIMER_PROF, 0)
                 say(who=who, n=n, seconds=seconds, value=value)
                 if turn == 0:
                     # One to two hundred rounds: about a second each, and no third round of what takes longer.
-                    rounds[who] = 1 if seconds > 10 else 2 if seconds > 0.5 else min(200, int(1.5 / seconds))
+                    rounds[who] = 1 if seconds > 10 else 2 if seconds > 0.5 else min(200, int(1 / max(seconds, 1e-6)))
                     last[who] = (n, seconds)
                 last[who] = (n, min(seconds, last[who][1]))
 
@@ -393,26 +399,13 @@ def watch(name, sizes, limit):
     skip: list[list[Any]] = []
     while True:
         command = [sys.executable, __file__, "--work", json.dumps([name, sizes, skip, limit])]
-        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
-        lines: queue.Queue[str] = queue.Queue()
-
-        def read(process=process, lines=lines):
-            for line in process.stdout:
-                lines.put(line)
-            lines.put("")
-
-        threading.Thread(target=read, daemon=True).start()
+        process = subprocess.Popen(
+            command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, env={**os.environ, **ONE_THREAD}
+        )
+        asleep = threading.Timer(20 * limit, process.kill)  # what waits forever takes no CPU time
+        asleep.start()
         running = [0, OURS]
-        stopped = None
-        while True:
-            try:
-                line = lines.get(timeout=limit)
-            except queue.Empty:
-                process.kill()
-                stopped = f"over {limit:g} s"
-                break
-            if not line:
-                break
+        for line in process.stdout:
             fact = json.loads(line)
             if "starts" in fact:
                 running = [fact["n"], fact["starts"]]
@@ -422,8 +415,9 @@ def watch(name, sizes, limit):
                 key = fact["n"], fact["who"]
                 if key not in facts or fact["seconds"] < facts[key].get("seconds", np.inf):
                     facts[key] = fact
-        if process.wait() and stopped is None:
-            stopped = "crashes"
+        code = process.wait()
+        asleep.cancel()
+        stopped = {0: None, -signal.SIGPROF: f"over {limit:g} s"}.get(code, "crashes")
         if stopped is None:
             return facts
         if running[1] == OURS or running in skip:  # nobody to go on without
