@@ -1,0 +1,132 @@
+"""Every metric of the registry in units of one `np.sort` of the scores, its growth with n, and its memory.
+
+    python benchmarks/metrics.py
+    python benchmarks/metrics.py --largest 1000000
+
+Public calls on arrays, all in one run: they take turns in random order, round by round, and the best round of each
+counts. Targets are meant for wall time. CPU time stands beside it, and growth is in CPU time, because on a shared
+machine a call of more than a few ms has others' work in its wall time. Nothing is asserted: a target is printed
+beside what was measured.
+"""
+
+import argparse
+import math
+import os
+import platform
+import time
+import tracemalloc
+
+import numpy as np
+from peers import Data
+
+import tsadeval as te
+from tsadeval.core.metric import METRICS
+
+SIZE = 100_000
+TOGETHER = "vus_roc + vus_pr"
+
+# In units of one sort, at n = 100,000.
+TARGETS = {
+    "auc_roc": 3,
+    "auc_pr": 3,
+    "best_f1": 3,
+    TOGETHER: 6,
+    "pate": 10,
+    "affiliation_f1": 3,
+    "range_f1": 3,
+    "etapr_f1": 3,
+    "f1_pa": 1,
+    "reduced_f1": 1,
+    "best threshold of affiliation_f1": 20,
+    "best threshold of range_f1": 20,
+}
+ALL_TARGET = 0.150  # seconds
+
+
+def calls(data):
+    """What is timed, by name: the sort, every metric, and every exact best threshold."""
+    found = {"np.sort": lambda: np.sort(data.s)}
+    for name, metric in METRICS.items():
+        other = data.s if metric.kind == "scores" else data.p
+        found[name] = lambda metric=metric, other=other: metric(data.y, other)
+    found[TOGETHER] = lambda: te.evaluate(data.y, data.s, ["vus_roc", "vus_pr"])
+    for name, metric in METRICS.items():
+        if metric.best is not None:
+            found[f"best threshold of {name}"] = lambda metric=metric: te.best_threshold(metric, data.y, data.s)
+    return found
+
+
+def best_of(functions, rounds):
+    """The least wall time and the least CPU time of each."""
+    wall, cpu = dict.fromkeys(functions, math.inf), dict.fromkeys(functions, math.inf)
+    turns = list(functions)
+    rng = np.random.default_rng(0)
+    for _ in range(rounds):
+        rng.shuffle(turns)  # nobody always comes after the one that leaves the caches cold
+        for name in turns:
+            start, cpu_start = time.perf_counter(), time.process_time()
+            functions[name]()
+            cpu[name] = min(cpu[name], time.process_time() - cpu_start)
+            wall[name] = min(wall[name], time.perf_counter() - start)
+    return wall, cpu
+
+
+def peak_memory(function):
+    tracemalloc.start()
+    function()
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    return peak
+
+
+def verdict(wall, cpu, target):
+    return "met" if wall <= target else "met in CPU time" if cpu <= target else "not met"
+
+
+def speed(rounds):
+    data = Data.of(SIZE)
+    everything = f'evaluate(..., "all"), {len(METRICS)} metrics'
+    wall, cpu = best_of({**calls(data), everything: lambda: te.evaluate(data.y, data.s, "all")}, rounds)
+    print(f"n = {SIZE:,}; {rounds} rounds; one sort takes {1e3 * wall['np.sort']:.3f} ms\n")
+    print("| call | ms | sorts | sorts, CPU time | target | |")
+    print("|---|--:|--:|--:|--:|---|")
+    for name in wall:
+        sorts, cpu_sorts = wall[name] / wall["np.sort"], cpu[name] / cpu["np.sort"]
+        target, judged = "", ""
+        if name in TARGETS:
+            target, judged = f"{TARGETS[name]}", verdict(sorts, cpu_sorts, TARGETS[name])
+        elif name == everything:
+            target, judged = f"{1e3 * ALL_TARGET:.0f} ms", verdict(wall[name], cpu[name], ALL_TARGET)
+        print(f"| {name} | {1e3 * wall[name]:.3f} | {sorts:.2f} | {cpu_sorts:.2f} | {target} | {judged} |")
+
+
+def growth(largest):
+    sizes = [n for n in (SIZE, 1_000_000, 10_000_000) if n <= largest]
+    costs, memories = {}, {}
+    for n in sizes:
+        functions = calls(Data.of(n))
+        rounds = {SIZE: 20, 1_000_000: 5}.get(n, 2)
+        for name, seconds in best_of(functions, rounds)[1].items():
+            costs[name, n] = seconds / (n * math.log2(n))
+            memories[name, n] = peak_memory(functions[name]) / (16 * n)
+    print(
+        "\nGrowth: CPU time / (n log2 n), relative to n = 100,000. Memory: largest extra use, in multiples of the input"
+    )
+    print("(8 bytes a label and 8 a score), as tracemalloc sees it.\n")
+    heads = [f"growth at {n:,}" for n in sizes[1:]] + [f"memory at {n:,}" for n in sizes]
+    print(f"| call | {' | '.join(heads)} |")
+    print("|---|" + "--:|" * len(heads))
+    for name in functions:
+        cells = [f"{costs[name, n] / costs[name, SIZE]:.2f}" for n in sizes[1:]]
+        cells += [f"{memories[name, n]:.2f}" for n in sizes]
+        print(f"| {name} | {' | '.join(cells)} |")
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--largest", type=int, default=10_000_000)
+    parser.add_argument("--rounds", type=int, default=100)
+    options = parser.parse_args()
+    print(f"Python {platform.python_version()}, NumPy {np.__version__}, {os.cpu_count()} cores")
+    speed(options.rounds)
+    growth(options.largest)
