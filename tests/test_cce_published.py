@@ -8,10 +8,9 @@ from published import SHARED, labels_of, published_values, scores_of
 from tsadeval.core.events import Events
 
 
-def as_published(y, s, uncertainty="pointwise"):
+def as_published(y, s):
     """CCE with the published min-max, whose denominator has 1e-8 added (see docs/errata.md)."""
-    s = (s - s.min()) / (s.max() - s.min() + 1e-8)
-    return te.cce(y, s, normalize=None, uncertainty=uncertainty)
+    return te.cce(y, s, normalize="published", uncertainty="pointwise")
 
 
 @pytest.mark.parametrize(
@@ -86,8 +85,17 @@ def test_binary_scores_are_not_perfectly_consistent():
     assert te.cce(y, s) == pytest.approx(0.7311, abs=5e-5)
 
 
+def test_published_normalisation_is_what_it_says():
+    y, s = np.array([0, 0, 1, 1, 0]), np.array([3.0, 1.0, 9.0, 8.0, 2.0])
+    scaled = (s - s.min()) / (s.max() - s.min() + 1e-8)
+    for uncertainty in ("beta", "pointwise", "scaled"):
+        found = te.cce(y, s, normalize="published", uncertainty=uncertainty)
+        assert found == pytest.approx(te.cce(y, scaled, normalize=None, uncertainty=uncertainty), abs=1e-14)
+
+
 def test_scale_does_not_matter():
     """The published code gives 0.375 for the second."""
     y, s = [0, 0, 0, 0, 1, 1, 1, 1], np.array([0.1, 0.2, 0.1, 0.2, 0.9, 0.8, 0.9, 0.7])
+    assert te.cce(y, 1e-8 * s, normalize="published") == pytest.approx(0.375, abs=5e-4)
     assert te.cce(y, s) == pytest.approx(0.838, abs=5e-4)
     assert te.cce(y, 1e-8 * s) == pytest.approx(te.cce(y, s), abs=1e-12)

@@ -39,7 +39,7 @@ CHECKS: dict[str, Check] = {
     "constrained": Flag(),
     "event_weight": Number(0, 1),
     "global_weight": Number(0, 1),
-    "normalize": OneOf(("minmax", "rank", "quantile", None)),
+    "normalize": OneOf(("minmax", "rank", "quantile", "published", None)),
     "quantiles": Pair(0, 1),
     "uncertainty": OneOf(("beta", "pointwise", "scaled")),
     "gamma": Number(0, open_low=True),
@@ -117,6 +117,8 @@ def event_moments(options: CCEOptions, data: Scoring) -> RunMoments:
 
 
 def _unit_moments(options: CCEOptions, runs: RunMoments) -> tuple[Floats, Floats]:
+    if options.normalize == "published":
+        return runs.rescaled(added=1e-8)
     return runs.rescaled() if options.normalize == "minmax" else runs.unscaled()
 
 
@@ -187,10 +189,11 @@ def cce(
         Clip negative confidences at 0, as the paper's definition does. All published numbers are without.
     event_weight, global_weight : float, default=0.5
         Weight of anomaly against normal events, at event level and globally.
-    normalize : {"minmax", "rank", "quantile", None}, default="minmax"
+    normalize : {"minmax", "rank", "quantile", "published", None}, default="minmax"
         How scores become numbers in [0, 1]. "minmax" is the paper's, and one outlier squashes all other
         scores; "quantile" clips at two quantiles first; "rank" uses average ranks, so that only the order
-        of scores matters; None takes scores that are probabilities already.
+        of scores matters; None takes scores that are probabilities already. "published" adds 1e-8 to the range, as
+        the published code does: only to compare with its numbers, since it makes the scale of scores matter.
     quantiles : pair of float, default=(0.001, 0.999)
         Where to clip with `normalize="quantile"`. Keep the upper one above 1 minus the share of anomalies.
     uncertainty : {"beta", "pointwise", "scaled"}, default="beta"
