@@ -91,12 +91,12 @@ def evaluate_many(
     >>> a = ("a", [0, 0, 1, 1, 0, 0], [0.1, 0.2, 0.9, 0.8, 0.1, 0.3])
     >>> b = ("b", [0, 1, 0, 0, 0, 0], [0.3, 0.2, 0.1, 0.4, 0.1, 0.2])
     >>> te.evaluate_many([a, b], ["cce", "f1"], threshold="fixed(0.5)")
-    series     cce      f1
-    ------  ------  ------
-    a       0.8297  1.0000
-    b       0.0188  0.0000
-    macro   0.4243  0.5000
-    micro      nan  0.8000
+    series      cce      f1
+    ------  -------  ------
+    a        0.8380  1.0000
+    b       -0.1301  0.0000
+    macro    0.3540  0.5000
+    micro       nan  0.8000
     """
     chosen = select_metrics(metrics)
     rule = parse_threshold(threshold)

@@ -38,6 +38,7 @@ def test_composite_equals_tsadmetrics(tsadmetrics):
             assert te.metrics.composite_f1(y, p, beta=beta) == pytest.approx(expected, abs=1e-12)
 
 
+@pytest.mark.filterwarnings("ignore::tsadeval.errors.UndefinedMetricWarning")
 def test_delay_equals_tsadmetrics_where_all_is_detected(tsadmetrics):
     from tsadmetrics.metrics.tem.dpm import MeanTimeToDetect
 
