@@ -1,5 +1,6 @@
 """The engine: durable rows, resuming, killing, sharing a store, and equal rows from any number of workers."""
 
+import json
 import os
 import signal
 import subprocess
@@ -119,6 +120,16 @@ def test_suites_share_a_store_without_mixing(tmp_path):
     pd.testing.assert_frame_equal(RankEvalResult.read(tmp_path, "quick").values(), quick.values())
     with pytest.raises(InvalidParameterError, match="has no run of paper"):
         RankEvalResult.read(tmp_path, "paper")
+
+
+def test_a_store_of_another_version_says_so(tmp_path):
+    te.rankeval("quick", ["cce"], store=tmp_path, cases=["10k-2seg-50L"], tasks=["AccQ"])
+    (plan,) = (tmp_path / "plans").iterdir()
+    record = json.loads(plan.read_text())
+    del record["tasks"]
+    plan.write_text(json.dumps(record))
+    with pytest.raises(InvalidInputError, match="another version of tsadeval"):
+        RankEvalResult.read(tmp_path)
 
 
 def test_a_store_that_is_not_there_and_a_part_that_is_not_one(tmp_path):

@@ -13,6 +13,7 @@ from tsadeval.benchmark.labels import CASES
 from tsadeval.benchmark.suites import SUITES, Suite
 from tsadeval.benchmark.tasks import Task
 from tsadeval.engine.cell import Cell, Chunk
+from tsadeval.errors import InvalidInputError
 
 __all__ = ["Plan"]
 
@@ -90,12 +91,16 @@ class Plan:
     @classmethod
     def of_record(cls, record: dict[str, Any]) -> Plan:
         """The plan that was recorded; its guests are there by name only."""
-        candidates = tuple(Candidate(**metric) for metric in record["metrics"])
-        return cls(
-            suite=SUITES[record["suite"]],
-            candidates=candidates,
-            cases=tuple(record["cases"]),
-            repeats=record["repeats"],
-            seed=record["seed"],
-            tasks=tuple(record["tasks"]),
-        )
+        try:
+            return cls(
+                suite=SUITES[record["suite"]],
+                candidates=tuple(Candidate(**metric) for metric in record["metrics"]),
+                cases=tuple(record["cases"]),
+                repeats=record["repeats"],
+                seed=record["seed"],
+                tasks=tuple(record["tasks"]),
+            )
+        except (KeyError, TypeError) as error:
+            raise InvalidInputError(
+                f"the store was written by another version of tsadeval (no {error}); run the suite again into it"
+            ) from None
