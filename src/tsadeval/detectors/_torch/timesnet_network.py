@@ -88,10 +88,13 @@ class TimesBlock(nn.Module):
         weights = torch.softmax(amplitudes, dim=1)
         first, second = self.first.merged(), self.second.merged()
         result = x
-        for period in sorted(set(periods.flatten().tolist())):
-            folded_so = periods == period
-            # Two frequencies of one window can have the same period: then their weights add up.
+        # Where one amplitude towers over the others, their weights underflow. They would change nothing but the time:
+        # gradients too small for normal floats slow a CPU's convolutions fifty times.
+        counts = weights > torch.finfo(x.dtype).eps
+        for period in sorted(set(periods[counts].tolist())):
+            folded_so = counts & (periods == period)
             rows = folded_so.any(dim=1).nonzero().squeeze(1)
+            # Two frequencies of one window can have the same period: then their weights add up.
             weight = (weights * folded_so).sum(dim=1)[rows, None, None]
             grid = fold(x.index_select(0, rows), period)
             grid = convolve(functional.gelu(convolve(grid, first)), second)
