@@ -53,7 +53,9 @@ def anomaly_score(x: Tensor, reconstruction: Tensor, layers: list[Associations],
     """Reconstruction error of each point times the softmax of minus its discrepancy over the window."""
     error = (x - reconstruction).square().mean(dim=-1)
     discrepancy = torch.stack([association_discrepancy(prior, series) for prior, series in layers]).sum(dim=0)
-    return torch.softmax(-temperature * discrepancy, dim=-1) * error
+    # In double precision, for at the usual temperature most weights of a window are below what single precision holds:
+    # they would all be zero, and their points tied.
+    return torch.softmax(-temperature * discrepancy.double(), dim=-1) * error
 
 
 class AnomalyAttention(nn.Module):
