@@ -70,7 +70,7 @@ class AnomalyTransformer(DeepDetector):
 
     def build(self, columns: int) -> nn.Module:
         """A transformer over the points of a window."""
-        from tsadeval.detectors._torch.anomaly_transformer_network import AnomalyTransformerNetwork
+        from tsadeval.detectors._torch.anomaly_transformer import AnomalyTransformerNetwork
 
         if self.d_model % self.n_heads:
             raise InvalidParameterError(
@@ -87,9 +87,10 @@ class AnomalyTransformer(DeepDetector):
 
     def loss(self, module: Any, batch: Tensor, epoch: int, turn: int) -> Tensor:
         """Both phases in one."""
-        from tsadeval.detectors._torch.anomaly_transformer_network import minimax_loss
+        from tsadeval.detectors._torch.anomaly_transformer import minimax_loss
 
-        return minimax_loss(batch, *module(batch), self.k)
+        reconstruction, associations = module(batch)
+        return minimax_loss(batch, reconstruction, associations, self.k)
 
     def validation_loss(self, module: Any, batch: Tensor, epoch: int) -> Tensor:
         """The reconstruction error: half the sum of both phases' losses, in which the discrepancies cancel."""
@@ -99,9 +100,10 @@ class AnomalyTransformer(DeepDetector):
 
     def window_scores(self, module: Any, batch: Tensor) -> Tensor:
         """The weighted errors of every point of the windows."""
-        from tsadeval.detectors._torch.anomaly_transformer_network import anomaly_score
+        from tsadeval.detectors._torch.anomaly_transformer import anomaly_score
 
-        return anomaly_score(batch, *module(batch), self.temperature)
+        reconstruction, associations = module(batch)
+        return anomaly_score(batch, reconstruction, associations, self.temperature)
 
     @property
     def scoring_stride(self) -> int:

@@ -62,7 +62,7 @@ class TimesNet(DeepDetector):
 
     def build(self, columns: int) -> nn.Module:
         """Blocks of convolutions over folded windows."""
-        from tsadeval.detectors._torch.timesnet_network import TimesNetNetwork
+        from tsadeval.detectors._torch.timesnet import TimesNetNetwork
 
         if self.top_k > self.window // 2:
             raise InvalidParameterError(
