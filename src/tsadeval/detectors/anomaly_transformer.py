@@ -47,7 +47,8 @@ if TYPE_CHECKING:
     name="anomaly_transformer",
     title="A.T.",
     summary="A transformer that compares each point's attention with a learned Gaussian around it.",
-    scoring="squared error of its reconstruction, weighted by the softmax of minus its association discrepancy",
+    scoring="squared error of its reconstruction, weighted by the softmax of minus its association discrepancy in its "
+    "window; windows lie side by side",
     reference="Xu et al., Anomaly Transformer: Time Series Anomaly Detection with Association Discrepancy, ICLR 2022",
     extra="torch",
 )
