@@ -40,7 +40,8 @@ class PCA(WindowedDetector):
         explained = np.cumsum(model.explained_variance_)
         # Of a constant training part one direction is kept, whichever; it explains nothing.
         kept = int(np.searchsorted(explained, self.variance * explained[-1])) + 1
-        return model.mean_, model.components_[:kept]
+        # In one order in memory, also after a round through pickle: products depend on it in the last digit.
+        return model.mean_, np.ascontiguousarray(model.components_[:kept])
 
     def judge(self, rows: Floats) -> Floats:
         """The errors of the windows."""
