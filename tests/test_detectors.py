@@ -55,7 +55,8 @@ def test_records_are_complete(name):
     for option, default in record.parameters.items():
         assert record.checks[option].accepts(default), option
     assert list(record.parameters) == list(inspect.signature(record.make).parameters)
-    assert inspect.getdoc(record.make) and inspect.getmodule(record.make).__doc__
+    assert inspect.getdoc(record.make)
+    assert inspect.getmodule(record.make).__doc__
     for method in ("fit", "score", "span"):
         assert getattr(record.make, method).__doc__
 
