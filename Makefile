@@ -33,6 +33,7 @@ peers: $(PEERS)/.ready
 
 docs: $(VENV)/.test
 	$(BIN)/python docs/make_reference.py
+	$(BIN)/python docs/make_detectors.py
 
 $(VENV)/bin/pip:
 	$(PYTHON) -m venv $(VENV)

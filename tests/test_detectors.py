@@ -2,6 +2,7 @@
 
 import inspect
 import pickle
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
@@ -11,6 +12,7 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 import tsadeval as te
+from tsadeval.core.parameters import Number
 from tsadeval.detectors import DETECTORS, make, parse_detector
 from tsadeval.errors import InvalidInputError, InvalidParameterError, UnknownNameError
 
@@ -217,3 +219,27 @@ def test_random_is_random():
     assert 0 <= scores.min() < 0.001
     assert 0.999 < scores.max() < 1
     assert abs(scores.mean() - 0.5) < 0.02
+
+
+def test_a_detector_of_your_own():
+    class Distance(te.detectors.Detector):
+        """How far a point is from the mean."""
+
+        power: float = te.detectors.option(1.0, Number(0, open_low=True), "of the distance")
+
+        def _fit(self, series):
+            self.mean_ = series.mean(axis=0)
+
+        def _score(self, series):
+            return np.abs(series - self.mean_).sum(axis=1) ** self.power
+
+    describe = te.detectors.detector(
+        name="distance", title="Distance", summary="Far is bad.", scoring="distance", reference="none", extra="all"
+    )
+    try:
+        describe(dataclass(kw_only=True, eq=False, repr=False)(Distance))
+        detector = make("distance(power=2)").fit([0.0, 2.0])
+        assert detector.score([1.0, 4.0]).tolist() == [0.0, 9.0]
+        assert str(detector) == "distance(power=2)"
+    finally:
+        DETECTORS._records.pop("distance", None)

@@ -15,13 +15,13 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from tsadeval.detectors.records import DETECTORS, DetectorRecord, make, parse_detector
+from tsadeval.detectors.records import DETECTORS, DetectorRecord, detector, make, option, parse_detector
 
 if TYPE_CHECKING:
     from tsadeval.detectors.base import Detector
     from tsadeval.detectors.deep import DeepDetector
 
-__all__ = ["DETECTORS", "DeepDetector", "Detector", "DetectorRecord", "make", "parse_detector"]
+__all__ = ["DETECTORS", "DeepDetector", "Detector", "DetectorRecord", "detector", "make", "option", "parse_detector"]
 
 # Names that need scikit-learn, so they are loaded when first used.
 _HOMES = {"DeepDetector": "tsadeval.detectors.deep", "Detector": "tsadeval.detectors.base"}
