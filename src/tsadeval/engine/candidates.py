@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from tsadeval.benchmark.suites import Suite
 from tsadeval.core.metric import Metric
 from tsadeval.errors import InvalidParameterError
 from tsadeval.evaluation import AnyMetric, Guest, select_metrics
@@ -33,27 +32,28 @@ class Candidate:
         return self.name.partition("(")[0]
 
 
-def choose(metrics: AnyMetric | Iterable[AnyMetric] | None, suite: Suite) -> tuple[Candidate, ...]:
-    """The candidates a caller named: sets, names with options, functions, "module:function"; None: the suite's."""
-    if metrics is None:
-        metrics = suite.metrics
-    elif isinstance(metrics, (str, Metric)) or callable(metrics):
+def choose(metrics: AnyMetric | Iterable[AnyMetric], paper: Iterable[AnyMetric] = ("paper",)) -> tuple[Candidate, ...]:
+    """The candidates a caller named: sets, names with options, functions, "module:function".
+
+    `paper` is what the word "paper" stands for.
+    """
+    if isinstance(metrics, (str, Metric)) or callable(metrics):
         metrics = [metrics]
     found: dict[str, Candidate] = {}
     for metric in metrics:
-        for candidate in _candidates(metric, suite):
+        for candidate in _candidates(metric, paper):
             if found.setdefault(candidate.name, candidate) != candidate:
                 raise InvalidParameterError(f"two different metrics are named {candidate.name!r}: rename one")
     if not found:
-        raise InvalidParameterError("metrics is empty: name at least one, or leave it out for those of the suite")
+        raise InvalidParameterError("metrics is empty: name at least one, or leave them out for the usual ones")
     return tuple(found.values())
 
 
-def _candidates(metric: AnyMetric, suite: Suite) -> list[Candidate]:
+def _candidates(metric: AnyMetric, paper: Iterable[AnyMetric]) -> list[Candidate]:
     if isinstance(metric, str) and ":" in metric:
         return [_guest(_imported(metric), metric)]
     chosen: list[Metric | Guest] = []
-    for one in suite.paper if metric == "paper" else [metric]:
+    for one in paper if metric == "paper" else [metric]:
         chosen += select_metrics(one)
     return [
         Candidate(str(m), m.kind, m.direction) if isinstance(m, Metric) else _guest(m, getattr(m, "__name__", ""))
