@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
-import importlib
-import types
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Literal
 
 from tsadeval.core.metric import Metric
+from tsadeval.engine.fingerprint import function_mark, imported
 from tsadeval.errors import InvalidParameterError
 from tsadeval.evaluation import AnyMetric, Guest, select_metrics
 
@@ -51,7 +49,7 @@ def choose(metrics: AnyMetric | Iterable[AnyMetric], paper: Iterable[AnyMetric] 
 
 def _candidates(metric: AnyMetric, paper: Iterable[AnyMetric]) -> list[Candidate]:
     if isinstance(metric, str) and ":" in metric:
-        return [_guest(_imported(metric), metric)]
+        return [_guest(imported(metric, "metric"), metric)]
     chosen: list[Metric | Guest] = []
     for one in paper if metric == "paper" else [metric]:
         chosen += select_metrics(one)
@@ -61,55 +59,7 @@ def _candidates(metric: AnyMetric, paper: Iterable[AnyMetric]) -> list[Candidate
     ]
 
 
-def _imported(text: str) -> Guest:
-    module, _, name = text.partition(":")
-    try:
-        found = getattr(importlib.import_module(module), name)
-    except ImportError as error:
-        raise InvalidParameterError(f"cannot import {module!r} of metric {text!r}: {error}") from None
-    except AttributeError:
-        raise InvalidParameterError(f"metric {text!r}: module {module!r} has no {name!r}") from None
-    if not callable(found):
-        raise InvalidParameterError(f"metric {text!r} must be a function (y_true, y_score), but is {found!r}")
-    return found  # type: ignore[no-any-return]
-
-
 def _guest(function: Guest, name: str) -> Candidate:
     if not name:
         raise InvalidParameterError(f"{function!r} has no __name__ to stand for it in tables: set one, or wrap it")
-    return Candidate(name, "guest", version=_fingerprint(function), function=function)
-
-
-def _fingerprint(function: Callable[..., Any]) -> str:
-    """A mark of a function's own code, so that a store does not mistake an edited metric for the old one.
-
-    It does not see what the function calls; whoever edits a helper takes a new name or a new store.
-    """
-    code = getattr(function, "__code__", None) or getattr(type(function).__call__, "__code__", None)
-    if code is None:
-        return ""
-    cells = [cell.cell_contents for cell in getattr(function, "__closure__", None) or ()]
-    known = [
-        *(getattr(function, "__defaults__", None) or ()),
-        *(getattr(function, "__kwdefaults__", None) or {}).values(),
-        *cells,
-    ]
-    text = repr((_code(code), [_constant(value) for value in known]))
-    return hashlib.sha256(text.encode()).hexdigest()[:12]
-
-
-def _code(code: types.CodeType) -> tuple[Any, ...]:
-    return code.co_code.hex(), code.co_names, tuple(_constant(value) for value in code.co_consts)
-
-
-def _constant(value: Any) -> str:
-    """A text that is the same in every process, so no addresses and no order of hashes."""
-    if isinstance(value, types.CodeType):
-        return repr(_code(value))
-    if isinstance(value, types.FunctionType):
-        return repr(_code(value.__code__))
-    if isinstance(value, (tuple, list)):
-        return repr([_constant(v) for v in value])
-    if isinstance(value, frozenset):
-        return repr(sorted(_constant(v) for v in value))
-    return repr(value) if isinstance(value, (int, float, complex, str, bytes, type(None))) else type(value).__name__
+    return Candidate(name, "guest", version=function_mark(function), function=function)
