@@ -6,7 +6,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from tsadeval import errors, metrics
+    from tsadeval import datasets, errors, metrics
     from tsadeval.aggregation import evaluate_many
     from tsadeval.benchmark.door import rankeval
     from tsadeval.evaluation import evaluate
@@ -23,6 +23,7 @@ _HOMES = {
     "best_threshold": "tsadeval.thresholds",
     "cce": "tsadeval.metrics._cce",
     "cce_breakdown": "tsadeval.metrics._cce",
+    "datasets": "",
     "errors": "",
     "evaluate": "tsadeval.evaluation",
     "evaluate_many": "tsadeval.aggregation",
@@ -36,6 +37,7 @@ __all__ = [
     "best_threshold",
     "cce",
     "cce_breakdown",
+    "datasets",
     "errors",
     "evaluate",
     "evaluate_many",
