@@ -6,7 +6,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from tsadeval import datasets, errors, metrics
+    from tsadeval import datasets, detectors, errors, metrics
     from tsadeval.aggregation import evaluate_many
     from tsadeval.benchmark.door import rankeval
     from tsadeval.evaluation import evaluate
@@ -24,6 +24,7 @@ _HOMES = {
     "cce": "tsadeval.metrics._cce",
     "cce_breakdown": "tsadeval.metrics._cce",
     "datasets": "",
+    "detectors": "",
     "errors": "",
     "evaluate": "tsadeval.evaluation",
     "evaluate_many": "tsadeval.aggregation",
@@ -38,6 +39,7 @@ __all__ = [
     "cce",
     "cce_breakdown",
     "datasets",
+    "detectors",
     "errors",
     "evaluate",
     "evaluate_many",

@@ -8,7 +8,6 @@ same checked data to many of them.
 
 from __future__ import annotations
 
-import ast
 import inspect
 import math
 from collections.abc import Callable, Mapping
@@ -16,6 +15,7 @@ from dataclasses import dataclass, field, replace
 from functools import wraps
 from typing import Any, Concatenate, Literal, NamedTuple, ParamSpec, Protocol, TypeVar, cast
 
+from tsadeval.core.calls import parse_call as parse_call
 from tsadeval.core.inputs import Prediction, Scoring
 from tsadeval.core.parameters import Check, check_parameters
 from tsadeval.core.registry import Registry, did_you_mean
@@ -334,40 +334,6 @@ def _load_families() -> None:
 
 
 METRICS: Registry[Metric] = Registry("metric", _load_families)
-
-
-def parse_call(text: str) -> tuple[str, list[Any], dict[str, Any]]:
-    """Read `name`, `name(0.95)` or `name(window=100, kind=flat)`; bare words are strings.
-
-    >>> parse_call("quantile(0.95)")
-    ('quantile', [0.95], {})
-    >>> parse_call("cce(uncertainty=pointwise, gamma=5)")
-    ('cce', [], {'uncertainty': 'pointwise', 'gamma': 5})
-    """
-    problem = InvalidParameterError(f"cannot read {text!r}: write a name, or name(option=value, ...)")
-    try:
-        node = ast.parse(text.strip(), mode="eval").body
-    except (SyntaxError, ValueError):
-        raise problem from None
-    if isinstance(node, ast.Name):
-        return node.id, [], {}
-    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name):
-        raise problem
-
-    def literal(value: ast.expr) -> Any:
-        if isinstance(value, ast.Name):
-            return value.id
-        try:
-            return ast.literal_eval(value)
-        except ValueError:
-            raise problem from None
-
-    options = {}
-    for keyword in node.keywords:
-        if keyword.arg is None:
-            raise problem
-        options[keyword.arg] = literal(keyword.value)
-    return node.func.id, [literal(v) for v in node.args], options
 
 
 def parse_metric(text: str) -> Metric:

@@ -1,0 +1,37 @@
+"""Detectors with scikit-learn manners: `fit(X_train)`, then `score(X_test)`, one finite score per point.
+
+Each file beside this one holds a detector and registers its record when imported; adding one edits nothing here.
+Importing this package loads neither scikit-learn nor torch: they come with the first detector.
+
+>>> import tsadeval as te
+>>> list(te.detectors.DETECTORS)[:3]
+['donut', 'iforest', 'lof']
+>>> print(te.detectors.make("lof( window = 50 )", seed=1))
+lof(window=50, seed=1)
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+from tsadeval.detectors.records import DETECTORS, DetectorRecord, make, parse_detector
+
+if TYPE_CHECKING:
+    from tsadeval.detectors.base import Detector
+    from tsadeval.detectors.deep import DeepDetector
+
+__all__ = ["DETECTORS", "DeepDetector", "Detector", "DetectorRecord", "make", "parse_detector"]
+
+# Names that need scikit-learn, so they are loaded when first used.
+_HOMES = {"DeepDetector": "tsadeval.detectors.deep", "Detector": "tsadeval.detectors.base"}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"tsadeval.detectors has no {name!r}")
+    return getattr(importlib.import_module(_HOMES[name]), name)
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -1,0 +1,183 @@
+"""The one training loop: seeded, on CPU or GPU, early stopping with the best weights restored; and batched scoring."""
+
+from __future__ import annotations
+
+import copy
+import math
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+from torch.optim import Optimizer
+
+from tsadeval._optional import require
+from tsadeval.detectors.series import Floats, Index
+from tsadeval.detectors.windows import score_points
+from tsadeval.errors import InvalidInputError, InvalidParameterError
+
+if TYPE_CHECKING:
+    from tsadeval.detectors.deep import DeepDetector
+
+# The last part of the training series, on which early stopping is decided.
+VALIDATION_SHARE = 0.2
+# Gradients longer than this are shortened to it.
+LONGEST_GRADIENT = 5.0
+
+
+class Losses(NamedTuple):
+    """The mean losses of one epoch; validation is None where the series is too short to hold a part back."""
+
+    training: float
+    validation: float | None
+
+
+class Windows:
+    """All windows of a series as a view of one tensor: only the batch that is asked for is copied."""
+
+    def __init__(self, series: Floats, window: int, device: torch.device) -> None:
+        points = torch.from_numpy(np.ascontiguousarray(series, dtype=np.float32)).to(device)
+        self.view = points.unfold(0, window, 1).transpose(1, 2)
+
+    def __len__(self) -> int:
+        return len(self.view)
+
+    def __getitem__(self, positions: Tensor) -> Tensor:
+        return self.view[positions.to(self.view.device)]
+
+    def batches(self, order: Tensor, size: int) -> Iterator[Tensor]:
+        """The windows at these positions, some at a time."""
+        for at in range(0, len(order), size):
+            yield self[order[at : at + size]]
+
+
+def descend(optimizer: Optimizer, *losses: Tensor) -> None:
+    """One step down the gradients of all losses together; they may share parts of their graphs."""
+    optimizer.zero_grad()
+    for number, loss in enumerate(losses, start=1):
+        loss.backward(retain_graph=number < len(losses))  # type: ignore[no-untyped-call]
+    nn.utils.clip_grad_norm_([p for group in optimizer.param_groups for p in group["params"]], LONGEST_GRADIENT)
+    optimizer.step()
+
+
+def find_device(name: str) -> torch.device:
+    """The device that a detector's option names."""
+    if name == "auto":
+        name = "cuda" if torch.cuda.is_available() else "cpu"
+    if name == "cuda" and not torch.cuda.is_available():
+        raise InvalidParameterError("device is 'cuda', but torch finds no GPU here: use device='auto' or 'cpu'")
+    return torch.device(name)
+
+
+@contextmanager
+def seeded(seed: int, device: torch.device) -> Iterator[None]:
+    """Torch's own generators start from the seed inside, and are as they were afterwards."""
+    on_gpu = device.type == "cuda"
+    with torch.random.fork_rng(devices=[torch.cuda.current_device()] if on_gpu else []):
+        # Not torch.manual_seed, which seeds every device there is.
+        torch.default_generator.manual_seed(seed)
+        if on_gpu:
+            torch.cuda.manual_seed(seed)
+        yield
+
+
+def train(detector: DeepDetector, series: Floats) -> tuple[nn.Module, list[Losses]]:
+    """A network fitted to the windows of a scaled series, and the losses of every epoch."""
+    device = find_device(detector.device)
+    learning, held_back = _split(series, detector.window, device)
+    most = detector.max_windows if detector.max_windows is not None else len(learning)
+    order = torch.Generator().manual_seed(detector.seed)
+    history: list[Losses] = []
+    best, best_loss, waited = None, math.inf, 0
+    with seeded(detector.seed, device), _bar(detector) as show:
+        module = detector.build(series.shape[1]).to(device)
+        optimizers = detector.optimizers(module)
+        for epoch in range(1, detector.epochs + 1):
+            positions = torch.randperm(len(learning), generator=order)[:most]
+            losses = Losses(
+                _learn(detector, module, optimizers, learning.batches(positions, detector.batch_size), epoch),
+                _validate(detector, module, held_back, most, epoch) if held_back is not None else None,
+            )
+            history.append(losses)
+            watched = losses.training if losses.validation is None else losses.validation
+            if not math.isfinite(watched):
+                raise InvalidInputError(
+                    f"{detector}: training went astray (a loss of {watched} in epoch {epoch}); lower learning_rate"
+                )
+            show(epoch, watched)
+            waited += 1
+            if watched < best_loss:
+                best, best_loss, waited = copy.deepcopy(module.state_dict()), watched, 0
+            if waited == detector.patience:
+                break
+    assert best is not None  # the first finite loss is below infinity
+    module.load_state_dict(best)
+    return module.eval(), history
+
+
+def _split(series: Floats, window: int, device: torch.device) -> tuple[Windows, Windows | None]:
+    """The windows to learn from, and those of the last part; None where one of the two would have no window."""
+    at = len(series) - int(VALIDATION_SHARE * len(series))
+    if min(at, len(series) - at) < window:
+        return Windows(series, window, device), None
+    return Windows(series[:at], window, device), Windows(series[at:], window, device)
+
+
+def _learn(
+    detector: DeepDetector, module: nn.Module, optimizers: tuple[Optimizer, ...], batches: Iterator[Tensor], epoch: int
+) -> float:
+    module.train()
+    for optimizer in optimizers:
+        for group in optimizer.param_groups:
+            group["lr"] = detector.learning_rate_at(epoch)
+    return _mean(batches, lambda batch: detector.train_step(module, optimizers, batch, epoch))
+
+
+def _validate(detector: DeepDetector, module: nn.Module, held_back: Windows, most: int, epoch: int) -> float:
+    # The same evenly spread windows in every epoch, so that losses can be compared.
+    positions = torch.linspace(0, len(held_back) - 1, min(most, len(held_back)), dtype=torch.float64).long()
+    module.eval()
+    with torch.inference_mode():
+        batches = held_back.batches(positions, detector.batch_size)
+        return _mean(batches, lambda batch: detector.validation_loss(module, batch, epoch))
+
+
+def _mean(batches: Iterator[Tensor], loss: Callable[[Tensor], Tensor]) -> float:
+    # Summed where it was computed: asking for each number would make a GPU wait.
+    total, count = torch.zeros(()), 0
+    for batch in batches:
+        total = total.to(batch.device) + loss(batch) * len(batch)
+        count += len(batch)
+    return float(total) / count
+
+
+def score(detector: DeepDetector, module: nn.Module, series: Floats) -> Floats:
+    """One score per point of a scaled series."""
+    device = next(module.parameters()).device
+    windows = Windows(series, detector.window, device)
+
+    def of_windows(starts: Index) -> Any:
+        return detector.window_scores(module, windows[torch.from_numpy(starts)]).double().cpu().numpy()
+
+    module.eval()
+    with torch.inference_mode(), seeded(detector.seed, device):
+        return score_points(
+            len(series), detector.window, of_windows, batch=detector.batch_size, stride=detector.scoring_stride
+        )
+
+
+@contextmanager
+def _bar(detector: DeepDetector) -> Iterator[Callable[[int, float], None]]:
+    """A function that shows an epoch and its loss: on a bar where the detector was asked for one, else nowhere."""
+    if not detector.progress:
+        yield lambda epoch, loss: None
+        return
+    with require("rich.progress", extra="all").Progress(transient=True) as bar:
+        task = bar.add_task(str(detector), total=detector.epochs)
+
+        def show(epoch: int, loss: float) -> None:
+            bar.update(task, completed=epoch, description=f"{detector} loss {loss:.4g}")
+
+        yield show

@@ -1,0 +1,62 @@
+"""The door of every detector: whatever came becomes a float64 array of points by columns, or a clear error."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tsadeval.errors import InvalidInputError
+
+Floats = NDArray[np.float64]
+Index = NDArray[np.int64]
+
+
+def as_series(X: Any, least: int = 1) -> Floats:
+    """Check a series of at least `least` points, (n,) or (n, columns), and give it as a contiguous (n, columns).
+
+    >>> as_series([1, 2, 4]).shape
+    (3, 1)
+    """
+    array = _as_numbers(X)
+    if array.ndim == 1:
+        array = array[:, None]
+    if array.ndim != 2:
+        raise InvalidInputError(f"X must be (points,) or (points, columns), but has shape {array.shape}")
+    if array.size == 0:
+        raise InvalidInputError(f"X is empty (shape {array.shape}): there is nothing to look at")
+    series = np.ascontiguousarray(array, dtype=np.float64)
+    finite = np.isfinite(series)
+    if not finite.all():
+        row, column = (int(i) for i in np.argwhere(~finite)[0])
+        what = "NaN" if np.isnan(series[row, column]) else "infinite"
+        raise InvalidInputError(
+            f"X must be finite, but is {what} at point {row}, column {column} ({int((~finite).sum())} such values "
+            "in all); fill or drop them first"
+        )
+    if len(series) < least:
+        raise InvalidInputError(
+            f"X has {len(series)} points, but the detector looks at {least} at once; give more points, or the "
+            "detector a smaller window"
+        )
+    return series
+
+
+def _as_numbers(X: Any) -> NDArray[Any]:
+    if isinstance(X, np.ma.MaskedArray) and np.ma.is_masked(X):
+        raise InvalidInputError("X has masked values: fill or drop them first")
+    given = X.detach() if hasattr(X, "detach") else X  # a torch tensor, maybe still attached to a graph
+    try:
+        array = np.asarray(given)
+        if array.dtype == object and hasattr(given, "to_numpy"):  # pandas' nullable types
+            array = given.to_numpy(dtype=np.float64, na_value=np.nan)
+    except Exception as error:
+        first_line = str(error).partition("\n")[0]
+        raise InvalidInputError(
+            f"X cannot be read as an array ({type(X).__name__}: {first_line}); pass numbers in CPU memory, "
+            "(points,) or (points, columns)"
+        ) from error
+    if array.dtype.kind not in "biuf":
+        raise InvalidInputError(f"X must hold numbers, but has dtype {array.dtype}; drop or encode other columns")
+    return array
