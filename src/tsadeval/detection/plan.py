@@ -79,7 +79,7 @@ class Plan:
             )
         except (KeyError, TypeError) as error:
             raise InvalidInputError(
-                f"the store was written by another version of tsadeval (no {error}); run `tsadeval detect` into it again"
+                f"the store was written by another version of tsadeval (no {error}); run the detectors again into it"
             ) from None
 
     def joined(self, other: Plan) -> Plan:

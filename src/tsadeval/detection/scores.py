@@ -123,8 +123,8 @@ def read_scores(folder: str | Path, dataset: str, checksum: str, entrant: Entran
         if found != value:
             what = "other data" if key == "checksum" else f"another {key}"
             raise InvalidInputError(
-                f"{path} holds scores of {what} ({key} {_short(found)}, expected {_short(value)} of {dataset}): move the "
-                "file away to compute them anew, or use the data and options that it was made with"
+                f"{path} holds scores of {what} ({key} {_short(found)}, expected {_short(value)} of {dataset}): "
+                "move the file away to compute them anew, or use the data and options that it was made with"
             )
     return kept
 
@@ -169,7 +169,7 @@ def _short(value: Any) -> str:
 
 def _device(detector: Any) -> str:
     """The machine part that did the work: the name of the GPU where a network lives on one, else of the processor."""
-    module = getattr(detector, "module_", None)
+    module: Any = getattr(detector, "module_", None)
     if hasattr(module, "parameters"):
         where = next(iter(module.parameters())).device
         if where.type == "cuda":
