@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from tsadeval.core.parameters import Check, check_parameters
+from tsadeval.core.parameters import check_parameters
 from tsadeval.core.registry import did_you_mean
 from tsadeval.datasets.dataset import DATASETS, Dataset, DatasetRecord, Facts, assemble, compare
 from tsadeval.datasets.files import VARIABLE, Files, data_folder
@@ -41,9 +41,10 @@ def load(
     if record is None:
         from tsadeval.datasets.folder import OPTIONS, read_own
 
-        _check_options(str(name), OPTIONS, options)
+        _known_options(str(name), OPTIONS, options)
         return assemble(str(name), read_own(Path(name), features, **options), where=name)
-    _check_options(record.name, record.options, options)
+    _known_options(record.name, list(record.options), options)
+    check_parameters(record.name, dict(record.options), options)
     files = _files(record, root)
     if record.label_file(files, item) is None:
         raise _missing(record, item, files)
@@ -53,14 +54,17 @@ def load(
     return dataset
 
 
-def items(name: str, *, root: str | Path | None = None) -> tuple[str, ...]:
+def items(name: str | Path, *, root: str | Path | None = None) -> tuple[str, ...]:
     """The names that can be loaded with their features, of a data set that lies under the root.
 
-    A data set that can be loaded as a whole comes first under its own name, its items follow.
+    A data set that can be loaded as a whole comes first under its own name, its items follow. Of a path of your own:
+    itself, or the files of a folder of series.
     """
-    record, _ = _named(name)
+    record, _ = _named(str(name))
     if record is None:
-        return (name,)
+        from tsadeval.datasets.folder import series_in
+
+        return tuple(str(path) for path in series_in(Path(name)))
     return tuple(record.full(item) for item, features in record.parts(_files(record, root)).items() if features)
 
 
@@ -79,8 +83,8 @@ def _named(name: str) -> tuple[DatasetRecord | None, str]:
         return record, record.canonical(item) if item else ""
     if Path(name).exists():
         return None, ""
-    known = f"{did_you_mean(head.lower(), list(DATASETS))}"
-    raise UnknownNameError(f"unknown data set {name!r}, and there is no such file or folder: {known}")
+    hint = did_you_mean(head.lower(), list(DATASETS))
+    raise UnknownNameError(f"unknown data set {name!r}, and there is no such file or folder: {hint}")
 
 
 def _files(record: DatasetRecord, root: str | Path | None) -> Files:
@@ -108,9 +112,8 @@ def _missing(record: DatasetRecord, item: str, files: Files) -> Exception:
     return UnknownNameError(f"there is no {record.full(item)} in {files}: {did_you_mean(item, found)}")
 
 
-def _check_options(owner: str, checks: Mapping[str, Check], given: dict[str, Any]) -> None:
+def _known_options(owner: str, known: Sequence[str], given: dict[str, Any]) -> None:
     for option in given:
-        if option not in checks:
-            known = did_you_mean(option, list(checks)) if checks else "it has none"
-            raise InvalidParameterError(f"{owner} has no option {option!r}: {known}")
-    check_parameters(owner, dict(checks), given)
+        if option not in known:
+            hint = did_you_mean(option, list(known)) if known else "it has none"
+            raise InvalidParameterError(f"{owner} has no option {option!r}: {hint}")

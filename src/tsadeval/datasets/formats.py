@@ -117,6 +117,20 @@ def frame(file: File, content: bytes | None = None, **options: Any) -> pd.DataFr
     return found
 
 
+def is_number(values: pd.Series[Any]) -> bool:
+    """Does a column hold numbers?"""
+    return bool(require("pandas", extra="all").api.types.is_numeric_dtype(values))
+
+
+def numbers(file: File, table: pd.DataFrame) -> pd.DataFrame:
+    """The table, if all of its columns hold numbers."""
+    for name in table.columns:
+        if not is_number(table[name]):
+            word = next((value for value in table[name] if isinstance(value, str)), None)
+            raise InvalidInputError(f"{file}: expected numbers in column {name}, found {word!r}")
+    return table
+
+
 def column(file: File, table: pd.DataFrame, name: str) -> pd.Series[Any]:
     """One column of a table, or which ones there are."""
     if name not in table.columns:
