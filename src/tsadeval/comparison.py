@@ -122,7 +122,7 @@ def _kept(folder: str | Path) -> Iterator[Run]:
 class DetectorTable(Mapping[str, dict[str, float]]):
     """Detectors by metrics; as a mapping, detector to its values by metric.
 
-    `percent` shows values times 100 as papers print them (only of metrics that lie between -1 and 1); what the
+    `percent` shows values times 100 as papers print them (only of metrics that are at most 1); what the
     mapping and `to_frame` give are the values themselves.
     """
 
@@ -158,6 +158,7 @@ class DetectorTable(Mapping[str, dict[str, float]]):
     def texts(self, mark: str, *, digits: int | None = None) -> list[list[str]]:
         """The rows as people read them; `mark` is the form of a best value, such as "%s*"."""
         best = {metric: self.best(metric) for metric in self.metrics}
+        best = {metric: names if len(names) < len(self) else [] for metric, names in best.items()}  # all equal: no mark
         rows = []
         for detector, found in self._values.items():
             row = [self._titles.get(detector, detector)]
@@ -171,7 +172,7 @@ class DetectorTable(Mapping[str, dict[str, float]]):
         if math.isnan(value):
             return "-"
         record = METRICS.get(metric.partition("(")[0])
-        scaled = self.percent and record is not None and record.range[0] >= -1 and record.range[1] <= 1
+        scaled = self.percent and record is not None and record.range[1] <= 1
         return cell_text(100 * value if scaled else value, digits if digits is not None else 2 if scaled else 4)
 
     def table(self) -> list[list[Any]]:
@@ -200,14 +201,13 @@ class DetectorTable(Mapping[str, dict[str, float]]):
         return [" & ".join(head) + r" \\", r"\midrule", *(" & ".join(row) + r" \\" for row in rows)]
 
     def __repr__(self) -> str:
+        lines = [[self.title or "detector", *self.metrics], *self.texts("%s*")]
+        if len(self.metrics) > len(self):  # reads better downwards
+            lines = [list(row) for row in zip(*lines, strict=True)]
         # A blank where the star of a best value would be keeps the digits under each other.
-        rows = [
-            [row[0], *(text if text.endswith("*") else f"{text} " for text in row[1:])] for row in self.texts("%s*")
-        ]
-        widths = [max(len(row[c]) for row in [["", *self.metrics], *rows]) for c in range(1, len(self.metrics) + 1)]
-        head = [name.rjust(width) for name, width in zip(self.metrics, widths, strict=True)]
-        body = [[row[0], *(t.rjust(w) for t, w in zip(row[1:], widths, strict=True))] for row in rows]
-        return text_table([[self.title or "detector", *head], *body])
+        lines[1:] = [[row[0], *(text if text.endswith("*") else f"{text} " for text in row[1:])] for row in lines[1:]]
+        widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+        return text_table([[row[0], *(t.rjust(w) for t, w in zip(row[1:], widths[1:], strict=True))] for row in lines])
 
 
 def _tabular(tables: Sequence[DetectorTable], digits: int | None) -> str:
@@ -314,7 +314,8 @@ class Comparison:
     def shown(self, *, percent: bool = False) -> str:
         """The tables as text."""
         texts = [repr(table) for table in self.tables(percent=percent)]
-        return "\n\n".join([*texts, "\n".join(["* best", *self._gaps()])])
+        notes = (["* best"] if len(self.detectors) > 1 else []) + self._gaps()
+        return "\n\n".join([*texts, "\n".join(notes)] if notes else texts)
 
     def _gaps(self) -> list[str]:
         """Which averages stand on fewer series than the others."""

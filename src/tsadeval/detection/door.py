@@ -6,6 +6,7 @@ import shutil
 import tempfile
 import weakref
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -111,6 +112,9 @@ def make_plan(
     rule = str(parse_threshold(threshold))
     candidates = choose(metrics)
     entrants = choose_detectors(detectors, tuple(seeds))
-    sources = choose_datasets(datasets, data)
-    checksums = {source.name: source.load().description.checksum for source in sources}
-    return Plan(checksums, entrants, candidates, rule, {source.name: source for source in sources})
+    checksums, sources = {}, {}
+    for source in choose_datasets(datasets, data):
+        dataset = source.load()
+        name = f"{dataset.name}{source.brackets}"  # "UCR/125" and "ucr/125" are one
+        checksums[name], sources[name] = dataset.description.checksum, replace(source, name=name)
+    return Plan(checksums, entrants, candidates, rule, sources)

@@ -125,7 +125,7 @@ class Detection:
         lines: dict[str, None] = {}
         for row in self._frame[self._frame["status"] == "error"].to_dict("records"):
             who = self.titles[row["detector"]]
-            if row["device"] is None:  # there were no scores to judge
+            if not isinstance(row["device"], str):  # there were no scores to judge
                 lines[f"{who} failed on {row['dataset']}: {row['message']}"] = None
             else:
                 lines[f"{row['metric']} failed on {who}, {row['dataset']}: {row['message']}"] = None

@@ -132,12 +132,13 @@ def read_scores(folder: str | Path, dataset: str, checksum: str, entrant: Entran
 def all_scores(folder: str | Path) -> Iterator[Kept]:
     """Everything that is kept in a store, by data set and detector."""
     for path in sorted(Path(folder, "scores").rglob("*.npz")):
-        yield _read(path)
+        if path.is_file():  # a folder may be called after a file of the user's own
+            yield _read(path)
 
 
 def _read(path: Path) -> Kept:
     try:
-        with np.load(path, allow_pickle=False) as arrays:
+        with path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
             scores, labels = arrays["scores"], arrays["labels"]
             provenance = json.loads(str(arrays["provenance"]))
         if not set(provenance) >= _FACTS:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -38,8 +38,13 @@ class Source:
         if not isinstance(dataset, (str, Path)):
             raise InvalidParameterError(f"a data set must be a name, a path or a loaded one, but one is {dataset!r}")
         path, options = _split(str(dataset))
-        shown = f"({', '.join(f'{k}={v!r}' for k, v in options.items())})" if options else ""
-        return cls(f"{path}{shown}", path, options, None if root is None else Path(root))
+        source = cls(str(dataset), path, options, None if root is None else Path(root))
+        return replace(source, name=f"{path}{source.brackets}")
+
+    @property
+    def brackets(self) -> str:
+        """The options, as they stand behind the name."""
+        return f"({', '.join(f'{k}={v!r}' for k, v in self.options.items())})" if self.options else ""
 
     def load(self) -> Dataset:
         """The data set, with features, or an error that says what is missing."""
