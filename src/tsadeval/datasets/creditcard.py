@@ -97,7 +97,7 @@ DATASETS.add(
         title="Credit card fraud",
         summary="transactions of two days, 28 principal components and the amount; 492 frauds",
         source="https://www.kaggle.com/datasets/mlg-ulb/creditcardfraud",
-        licence="Open Database License (DbCL 1.0)",
+        licence="Database Contents License 1.0",
         folders=("Creditcard", "NIPS_TS_Creditcard"),
         layout="Creditcard/creditcard.csv (or the zip that holds it), or "
         "Creditcard/NIPS_TS_creditcard_{train,test,test_label}.npy, or the labels alone as "

@@ -89,11 +89,15 @@ class Facts:
 
 @dataclass(frozen=True)
 class Download:
-    """A public file: where it is, where it goes below the data set's folder, and its sha256 ("" where not known)."""
+    """A public file: where it is, where it goes below the data set's folder, its sha256, and the item it belongs to.
+
+    The sha256 is "" where it is not known, the item "" where all items need the file.
+    """
 
     url: str
     path: str
     sha256: str = ""
+    item: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -102,6 +106,7 @@ class DatasetRecord:
 
     `parts` gives the items that lie in a folder and whether their features are there ("" stands for the data set as
     a whole); `read` loads one; `label_file` finds the file that holds its labels, without opening more than it must.
+    `get` says how to come by the files, `by_hand` what to do where a download fails.
     """
 
     name: str
@@ -119,6 +124,7 @@ class DatasetRecord:
     facts: Mapping[str, Facts] = field(default_factory=dict)
     options: Mapping[str, Check] = field(default_factory=dict)
     downloads: tuple[Download, ...] = ()
+    by_hand: str = ""
 
     def full(self, item: str) -> str:
         """The name that `load` takes."""

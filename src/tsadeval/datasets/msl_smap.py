@@ -151,6 +151,9 @@ def _add(craft: str, title: str, summary: str, facts: Mapping[str, Facts]) -> No
             layout=f"SMAP_MSL/labeled_anomalies.csv and SMAP_MSL/{{train,test}}/<channel>.npy (or an archive that "
             f"holds them), or {craft}/{craft}_{{train,test,test_label}}.npy",
             get=f"`tsadeval datasets fetch {name}` gets it.",
+            by_hand="The original address no longer serves everybody: sign in at https://www.kaggle.com/datasets/"
+            "patrickfleith/nasa-anomaly-detection-dataset-smap-msl, download the archive and put it as it is into the "
+            "folder SMAP_MSL.",
             parts=partial(_parts, craft=craft),
             read=partial(_read, craft=craft),
             label_file=partial(_label_file, craft=craft),

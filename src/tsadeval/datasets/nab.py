@@ -77,6 +77,11 @@ def _of(file: File, series: str) -> list[tuple[np.datetime64, np.datetime64]]:
         raise damaged(file, error) from error
 
 
+def _item(path: str) -> str:
+    """The series that a published file holds, "" for the windows, which all need."""
+    return path.removeprefix("data/").removesuffix(".csv") if path.startswith("data/") else ""
+
+
 _URL = "https://raw.githubusercontent.com/numenta/NAB/master/"
 
 DATASETS.add(
@@ -95,9 +100,8 @@ DATASETS.add(
         label_file=_label_file,
         canonical=lambda item: item.removesuffix(".csv"),
         downloads=tuple(
-            Download(_URL + path.removeprefix("nab/"), path.removeprefix("nab/"), checksum)
-            for path, checksum in CHECKSUMS.items()
-            if path.startswith("nab/")
+            Download(_URL + path, path, checksum, _item(path))
+            for path, checksum in ((path.removeprefix("nab/"), CHECKSUMS[path]) for path in CHECKSUMS if "nab/" in path)
         ),
     ),
 )

@@ -118,7 +118,7 @@ SMD = DATASETS.add(
             for machine, (n, events, anomalous) in _MACHINES.items()
         },
         downloads=tuple(
-            Download(_URL + path, path, CHECKSUMS.get(f"smd/{path}", ""))
+            Download(_URL + path, path, CHECKSUMS.get(f"smd/{path}", ""), machine)
             for machine in _MACHINES
             for path in (f"{kind}/machine-{machine}.txt" for kind in ("test_label", "train", "test"))
         ),
