@@ -61,7 +61,7 @@ def _columns(file: File) -> tuple[Any, Any]:
         raise InvalidInputError(f"{file}: expected the columns timestamp and value, found {found}")
     try:
         times = np.array([row["timestamp"] for row in rows], dtype="datetime64[us]")
-        values = np.array([row["value"] for row in rows], dtype=np.float64)
+        values = np.array([float(row["value"]) for row in rows])
     except (ValueError, TypeError) as error:
         raise InvalidInputError(f"{file}: expected a time and a number on every line ({error})") from error
     return times, values[:, None]
