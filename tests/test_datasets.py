@@ -2,9 +2,11 @@
 
 import gzip
 import io
+import re
 import subprocess
 import sys
 import tarfile
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -71,7 +73,8 @@ def test_names_and_roots(tmp_path, monkeypatch):
     with pytest.raises(InvalidParameterError, match="psm has no option 'end': it has none"):
         te.datasets.load("psm", root=tmp_path, end=3)
     write(tmp_path / "UCR" / UCR_NAME, "\n".join(map(str, range(20))))
-    monkeypatch.setenv("TSADEVAL_DATA", str(tmp_path))
+    monkeypatch.setenv("HOME", str(tmp_path.parent))
+    monkeypatch.setenv("TSADEVAL_DATA", f"~/{tmp_path.name}")
     assert te.datasets.load("UCR/7").name == "ucr/007"
     with pytest.raises(InvalidInputError, match="ucr is a collection: load one of its 1 items, as 'ucr/007'"):
         te.datasets.load("ucr")
@@ -301,3 +304,11 @@ def test_archives_cannot_reach_out_of_themselves(tmp_path):
     with pytest.raises(InvalidInputError, match="there are no files of it"):
         load("ucr/7", tmp_path)
     assert sorted(tmp_path.rglob("*")) == before
+
+
+def test_the_page_names_every_data_set_and_its_files():
+    page = (Path(__file__).resolve().parents[1] / "docs" / "datasets.md").read_text(encoding="utf-8")
+    for record in DATASETS.values():
+        assert f"`{record.name}`" in page
+        assert f"`{record.folders[0]}/" in page
+        assert set(record.options) <= set(re.findall(r"(\w+)=", page))

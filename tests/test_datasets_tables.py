@@ -204,6 +204,7 @@ def nab(root, windows, n=100):
 
 def test_nab(tmp_path):
     nab(tmp_path, [(20, 22), (50, 50)])
+    write(tmp_path / "NAB" / "results" / "random" / "realKnownCause" / "random_made_up.csv", "timestamp,value\n")
     data = load("nab/realKnownCause/made_up.csv", tmp_path)
     assert data.name == "nab/realKnownCause/made_up"
     assert data.train[:, 0].tolist() == list(range(15))

@@ -15,7 +15,8 @@ from tsadeval.datasets.files import File, Files, damaged, read
 from tsadeval.errors import InvalidInputError
 
 _WINDOWS = r"combined_windows\.json"
-_SERIES = r"(?P<item>(?:real|artificial)\w+/[^/]+)\.csv"
+# In a copy of the whole repository, the results of detectors lie in folders of the same names, but not below data/.
+_SERIES = r"data/(?P<item>(?:real|artificial)\w+/[^/]+)\.csv"
 _SHARE, _LONGEST = 0.15, 5000
 
 
