@@ -5,7 +5,6 @@ import pytest
 
 import published
 import tsadeval as te
-from tsadeval.benchmark.candidates import choose
 from tsadeval.benchmark.door import make_plan
 from tsadeval.benchmark.generators import GENERATORS, draw, source
 from tsadeval.benchmark.labels import CASES, REAL, SYNTHETIC, data_folder
@@ -13,6 +12,7 @@ from tsadeval.benchmark.plan import Plan
 from tsadeval.benchmark.suites import SUITES
 from tsadeval.benchmark.tasks import TASKS
 from tsadeval.benchmark.work import compute
+from tsadeval.engine.candidates import choose
 from tsadeval.errors import InvalidInputError, InvalidParameterError, UnknownNameError
 
 needs_data = pytest.mark.skipif(not published.SHARED.is_dir(), reason="the real data is not part of the repository")
@@ -121,8 +121,8 @@ def test_suites_have_the_published_size():
     for suite in SUITES.values():
         assert suite.summary
         assert [task.name for task in suite.tasks] == [task.name for task in TASKS]
-        assert len(choose(None, suite)) >= 11
-        assert [c.bare for c in choose("paper", suite)] == [c.bare for c in choose("paper", QUICK)]
+        assert len(choose(suite.metrics, suite.paper)) >= 11
+        assert [c.bare for c in choose("paper", suite.paper)] == [c.bare for c in choose("paper", QUICK.paper)]
         for name in suite.cases:
             assert name in CASES
 
@@ -186,7 +186,7 @@ def test_a_guest_needs_a_name_and_its_code_is_its_version():
     from functools import partial
 
     with pytest.raises(InvalidParameterError, match="has no __name__"):
-        choose(partial(max, 1), QUICK)
+        choose(partial(max, 1))
 
     def make(factor):
         def mine(y_true, y_score, shift=0.0):
@@ -194,7 +194,7 @@ def test_a_guest_needs_a_name_and_its_code_is_its_version():
 
         return mine
 
-    (one,), (same,), (other,) = (choose(make(factor), QUICK) for factor in (1.0, 1.0, 2.0))
+    (one,), (same,), (other,) = (choose(make(factor)) for factor in (1.0, 1.0, 2.0))
     assert one == same
     assert one.version != other.version
 
@@ -204,6 +204,6 @@ def test_a_guest_needs_a_name_and_its_code_is_its_version():
         def __call__(self, y_true, y_score):
             return 1.0
 
-    assert choose(Metric(), QUICK)[0].version
-    assert choose(te.metrics.f1, QUICK)[0].name == "f1"
-    assert choose(["f1", "f1"], QUICK) == choose("f1", QUICK)
+    assert choose(Metric())[0].version
+    assert choose(te.metrics.f1)[0].name == "f1"
+    assert choose(["f1", "f1"]) == choose("f1")

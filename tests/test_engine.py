@@ -12,9 +12,9 @@ import pandas as pd
 import pytest
 
 import tsadeval as te
+from tsadeval.benchmark.cell import LAYOUT, Cell
 from tsadeval.benchmark.door import make_plan
 from tsadeval.benchmark.tables import RankEvalResult
-from tsadeval.engine.cell import Cell
 from tsadeval.engine.store import Store
 from tsadeval.errors import InvalidInputError, InvalidParameterError
 
@@ -136,7 +136,7 @@ def test_a_store_that_is_not_there_and_a_part_that_is_not_one(tmp_path):
     with pytest.raises(InvalidInputError, match="holds no results"):
         RankEvalResult.read(tmp_path / "nowhere")
     assert not (tmp_path / "nowhere").exists()
-    store = Store(tmp_path)
+    store = Store(tmp_path, LAYOUT)
     (tmp_path / "parts" / "x.parquet").write_text("no parquet")
     with pytest.raises(InvalidInputError, match=r"x.parquet is not a part of a store"):
         store.done()

@@ -9,8 +9,8 @@ import time
 import pytest
 
 import tsadeval as te
+from tsadeval.benchmark.cell import Cell
 from tsadeval.benchmark.tables import RankEvalResult
-from tsadeval.engine.cell import Cell
 
 pytest.importorskip("distributed", reason="Dask is an extra of its own")
 

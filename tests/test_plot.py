@@ -12,6 +12,7 @@ from matplotlib.figure import Figure
 
 import tsadeval as te
 from tsadeval import plot
+from tsadeval.benchmark.cell import LAYOUT
 from tsadeval.benchmark.showcase import five_models_table
 from tsadeval.benchmark.tables import RankEvalResult
 from tsadeval.engine.store import Store
@@ -224,7 +225,7 @@ def test_metrics_that_raise_or_are_never_defined_leave_the_others_alone():
 
 def test_a_run_without_values_is_said(store, tmp_path):
     result = RankEvalResult.read(store)
-    empty = RankEvalResult(result.plan, Store(tmp_path))
+    empty = RankEvalResult(result.plan, Store(tmp_path, LAYOUT))
     for draw in (plot.quality_by_noise, plot.latency, plot.latency_by, plot.value_by_false_alarms):
         with pytest.raises(InvalidInputError, match=r"this run has no|cce has no"):
             draw(empty)

@@ -13,11 +13,11 @@ import pytest
 
 import tsadeval as te
 from published import SHARED
+from tsadeval.benchmark.cell import Cell, Chunk
 from tsadeval.benchmark.labels import CASES
 from tsadeval.benchmark.suites import SUITES
 from tsadeval.benchmark.work import compute
 from tsadeval.core.metric import parse_metric
-from tsadeval.engine.cell import Cell, Chunk
 
 pytestmark = pytest.mark.skipif(not SHARED.is_dir(), reason="the published values are not part of the repository")
 

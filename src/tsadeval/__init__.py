@@ -6,9 +6,11 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from tsadeval import detectors, errors, metrics
+    from tsadeval import datasets, detectors, errors, metrics
     from tsadeval.aggregation import evaluate_many
     from tsadeval.benchmark.door import rankeval
+    from tsadeval.comparison import compare
+    from tsadeval.detection.door import detect
     from tsadeval.evaluation import evaluate
     from tsadeval.metrics._cce import CCEBreakdown, cce, cce_breakdown
     from tsadeval.streaming import StreamingCCE
@@ -23,6 +25,9 @@ _HOMES = {
     "best_threshold": "tsadeval.thresholds",
     "cce": "tsadeval.metrics._cce",
     "cce_breakdown": "tsadeval.metrics._cce",
+    "compare": "tsadeval.comparison",
+    "datasets": "",
+    "detect": "tsadeval.detection.door",
     "detectors": "",
     "errors": "",
     "evaluate": "tsadeval.evaluation",
@@ -37,6 +42,9 @@ __all__ = [
     "best_threshold",
     "cce",
     "cce_breakdown",
+    "compare",
+    "datasets",
+    "detect",
     "detectors",
     "errors",
     "evaluate",

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from tsadeval.benchmark.candidates import choose
+from tsadeval.benchmark.cell import LAYOUT, Cell
 from tsadeval.benchmark.labels import CASES, data_folder
 from tsadeval.benchmark.plan import Plan
 from tsadeval.benchmark.suites import SUITES, Suite
@@ -14,14 +14,13 @@ from tsadeval.benchmark.tables import RankEvalResult
 from tsadeval.benchmark.work import compute
 from tsadeval.core.parameters import Number, check_parameters
 from tsadeval.core.registry import did_you_mean
-from tsadeval.engine.run import run
+from tsadeval.engine.candidates import choose
+from tsadeval.engine.run import Progress, complete
 from tsadeval.engine.store import Store
 from tsadeval.errors import InvalidParameterError, UnknownNameError
 from tsadeval.evaluation import AnyMetric
 
 __all__ = ["compute_plan", "make_plan", "narrowed", "rankeval"]
-
-Progress = Callable[[int, int], None]
 
 
 def rankeval(
@@ -76,7 +75,7 @@ def rankeval(
     1.0
     """
     plan = make_plan(suite, metrics, repeats=repeats, seed=seed, cases=cases, tasks=tasks, data=data)
-    kept = Store(store)
+    kept = Store(store, LAYOUT)
     kept.add_plan(plan.record())
     compute_plan(plan, kept, n_jobs=n_jobs, data=data, progress=progress)
     return RankEvalResult(plan, kept, n_jobs=n_jobs, data=data)
@@ -107,7 +106,8 @@ def make_plan(
         for name in names:
             CASES[name].events(data_folder(data))  # says what is missing before any work begins
     every = tuple(task.name for task in chosen.tasks)
-    return narrowed(Plan(chosen, choose(metrics, chosen), names, repeats, seed, every), tasks)
+    candidates = choose(chosen.metrics if metrics is None else metrics, chosen.paper)
+    return narrowed(Plan(chosen, candidates, names, repeats, seed, every), tasks)
 
 
 def narrowed(plan: Plan, tasks: Sequence[str] | None) -> Plan:
@@ -127,23 +127,14 @@ def _some(wanted: Sequence[str], known: Sequence[str], kind: str) -> tuple[str, 
 
 def compute_plan(
     plan: Plan,
-    store: Store,
+    store: Store[Cell],
     *,
     n_jobs: int | None = None,
     data: str | Path | None = None,
     progress: Progress | None = None,
 ) -> None:
     """Compute what the store does not have yet of a plan."""
-    cells = plan.cells()
-    done = store.done()
-    missing = [cell for cell in cells if cell not in done]
-    finished = len(cells) - len(missing)
-
-    def tell(new: int) -> None:
-        nonlocal finished
-        finished += new
-        if progress is not None:
-            progress(finished, len(cells))
-
-    tell(0)
-    run(plan.chunks(missing, data_folder(data)), compute, store, n_jobs=n_jobs, progress=tell)
+    folder = data_folder(data)
+    complete(
+        plan.cells(), lambda missing: plan.chunks(missing, folder), compute, store, n_jobs=n_jobs, progress=progress
+    )

@@ -6,69 +6,54 @@ where a data folder is given, by argument or by the environment variable TSADEVA
 
 from __future__ import annotations
 
-import ast
-import csv
-import gzip
-import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from tsadeval.core.events import Events
-from tsadeval.core.inputs import Bools
 from tsadeval.core.registry import Registry
+from tsadeval.datasets.door import has_labels, load
+from tsadeval.datasets.files import VARIABLE, data_folder
 from tsadeval.errors import InvalidInputError
 
 __all__ = ["CASES", "REAL", "SYNTHETIC", "Case", "data_folder"]
 
-VARIABLE = "TSADEVAL_DATA"
-
 
 @dataclass(frozen=True)
 class Case:
-    """A label set: its name, where its events come from, and for real data the file that must be there."""
+    """A label set: its name and length, the seed's draw that makes it or the data set that has it."""
 
     name: str
     n: int
-    read: Callable[[Path], Events]
-    file: str = ""
+    draw: Callable[[], Events] | None = None
+    dataset: str = ""
 
     @property
     def synthetic(self) -> bool:
         """Is it drawn from a seed?"""
-        return not self.file
+        return not self.dataset
 
     def present(self, data: Path | None) -> bool:
         """Can its events be had, given this data folder?"""
-        return self.synthetic or (data is not None and (data / self.file).is_file())
+        return self.synthetic or (data is not None and has_labels(self.dataset, root=data))
 
     def events(self, data: Path | None = None) -> Events:
         """The events of its labels."""
+        if self.draw is not None:
+            return self.draw()
         if not self.present(data):
-            where = "no data folder was given" if data is None else f"there is no {data / self.file}"
+            where = "no data folder was given" if data is None else f"there is no {self.dataset} in {data}"
             raise InvalidInputError(f"the labels of {self.name} are missing: {where}; pass data= or set {VARIABLE}")
-        found = self.read((data or Path()) / self.file)
+        found = Events.of(load(self.dataset, root=data, features=False, verify=False).test_labels)
         if found.n != self.n:
             raise InvalidInputError(f"{self.name}: expected {self.n} labels, but {data} holds {found.n}")
         return found
 
 
-def data_folder(data: str | Path | None = None) -> Path | None:
-    """The folder of the real data: the one given, else that of the environment, else none."""
-    given = data or os.environ.get(VARIABLE)
-    if not given:
-        return None
-    folder = Path(given)
-    if not folder.is_dir():
-        raise InvalidInputError(f"there is no data folder {folder}")
-    return folder
-
-
-def _synthetic(path: Path, *, n: int, segments: int, longest: int, shortest: int, seed: int) -> Events:
+def _synthetic(*, n: int, segments: int, longest: int, shortest: int, seed: int) -> Events:
     random = np.random.RandomState(seed)
     mask = np.zeros(n, np.bool_)
     for _ in range(segments):
@@ -115,57 +100,20 @@ _TABLE = [
 
 for _i, (_k, _segments, _lengths, _longest, _shortest) in enumerate(_TABLE):
     _name = f"{_k}k-{_segments}seg-{_lengths}"
-    _read = partial(_synthetic, n=1000 * _k, segments=_segments, longest=_longest, shortest=_shortest, seed=42 + _i)
-    CASES.add(_name, Case(_name, 1000 * _k, _read))
+    _draw = partial(_synthetic, n=1000 * _k, segments=_segments, longest=_longest, shortest=_shortest, seed=42 + _i)
+    CASES.add(_name, Case(_name, 1000 * _k, _draw))
 
 SYNTHETIC = tuple(CASES)
 
 
-def _msl(path: Path) -> Events:
-    """All channels of the rover, one behind the other in the order of their names; ends are inclusive."""
-    with path.open(newline="") as file:
-        channels = sorted((row for row in csv.DictReader(file) if row["spacecraft"] == "MSL"), key=_channel)
-    masks = []
-    for row in channels:
-        mask = np.zeros(int(row["num_values"]), np.bool_)
-        for first, last in ast.literal_eval(row["anomaly_sequences"]):
-            mask[first : last + 1] = True
-        masks.append(mask)
-    return Events.of(np.concatenate(masks))
-
-
-def _channel(row: dict[str, str]) -> str:
-    return row["chan_id"]
-
-
-def _lines(path: Path) -> Events:
-    """A 0 or 1 on each line."""
-    content = path.read_bytes()
-    return Events.of(_ones((gzip.decompress(content) if path.suffix == ".gz" else content).split()))
-
-
-def _psm(path: Path) -> Events:
-    with path.open(newline="") as file:
-        return Events.of(_ones([row["label"] for row in csv.DictReader(file)]))
-
-
-def _creditcard(path: Path) -> Events:
-    with np.load(path) as arrays:
-        return Events.of(arrays["label"])
-
-
-def _ones(words: list[Any]) -> Bools:
-    return np.array([float(word) != 0 for word in words])
-
-
 for _case in [
-    Case("MSL", 73_729, _msl, "SMAP_MSL/labeled_anomalies.csv"),
-    Case("SMD-1-1", 28_479, _lines, "SMD/test_label/machine-1-1.txt"),
-    Case("SMD-2-1", 23_694, _lines, "SMD/test_label/machine-2-1.txt"),
-    Case("SMD-3-1", 28_700, _lines, "SMD/test_label/machine-3-1.txt"),
-    Case("PSM", 87_841, _psm, "PSM/test_label.csv"),
-    Case("SWaT", 449_919, _lines, "SWaT/swat_labels.gz"),
-    Case("Creditcard", 284_807, _creditcard, "Creditcard/creditcard_labels.npz"),
+    Case("MSL", 73_729, dataset="msl"),
+    Case("SMD-1-1", 28_479, dataset="smd/1-1"),
+    Case("SMD-2-1", 23_694, dataset="smd/2-1"),
+    Case("SMD-3-1", 28_700, dataset="smd/3-1"),
+    Case("PSM", 87_841, dataset="psm"),
+    Case("SWaT", 449_919, dataset="swat"),
+    Case("Creditcard", 284_807, dataset="creditcard"),
 ]:
     CASES.add(_case.name, _case)
 

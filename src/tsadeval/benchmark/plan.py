@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tsadeval.benchmark.candidates import Candidate
+from tsadeval.benchmark.cell import Cell, Chunk
 from tsadeval.benchmark.generators import GENERATORS
 from tsadeval.benchmark.labels import CASES
 from tsadeval.benchmark.suites import SUITES, Suite
 from tsadeval.benchmark.tasks import Task
-from tsadeval.engine.cell import Cell, Chunk
+from tsadeval.engine.candidates import Candidate
 from tsadeval.errors import InvalidInputError
 
 __all__ = ["Plan"]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 
@@ -47,7 +46,7 @@ class Model:
 
 def labels() -> Events:
     """The two events, from their published seed."""
-    return _synthetic(Path(), n=500, segments=2, longest=50, shortest=30, seed=43)
+    return _synthetic(n=500, segments=2, longest=50, shortest=30, seed=43)
 
 
 def five_models() -> list[Model]:

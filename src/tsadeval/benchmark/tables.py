@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tsadeval.benchmark.candidates import Candidate
+from tsadeval.benchmark.cell import LAYOUT, Cell
 from tsadeval.benchmark.plan import Plan
 from tsadeval.benchmark.quality import INDICATORS, Ties
 from tsadeval.benchmark.rankings import LEVEL, Estimate, Rankings
@@ -18,6 +18,7 @@ from tsadeval.core.inputs import Floats
 from tsadeval.core.metric import parse_metric
 from tsadeval.core.registry import did_you_mean
 from tsadeval.core.results import Result, Row, latex_text, text_table
+from tsadeval.engine.candidates import Candidate
 from tsadeval.engine.store import Store
 from tsadeval.errors import InvalidParameterError, UnknownNameError
 
@@ -147,7 +148,9 @@ def _mark(rows: Sequence[Row], higher: bool) -> None:
 class RankEvalResult:
     """What `rankeval` found. Printed, it is its table."""
 
-    def __init__(self, plan: Plan, store: Store, *, n_jobs: int | None = None, data: str | Path | None = None) -> None:
+    def __init__(
+        self, plan: Plan, store: Store[Cell], *, n_jobs: int | None = None, data: str | Path | None = None
+    ) -> None:
         self.plan = plan
         self.store = store
         self._n_jobs = n_jobs
@@ -158,7 +161,7 @@ class RankEvalResult:
     @classmethod
     def read(cls, folder: str | Path, suite: str | None = None) -> RankEvalResult:
         """The last run (of a suite) in a store, as far as it got, with all metrics tried on the same series."""
-        store = Store.existing(folder)
+        store = Store.existing(folder, LAYOUT)
         plans = [Plan.of_record(p) for p in store.plans() if suite is None or p["suite"] == suite]
         if not plans:
             raise InvalidParameterError(f"{folder} has no run of {suite or 'any suite'}")

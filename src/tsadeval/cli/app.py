@@ -7,7 +7,13 @@ from tsadeval._optional import require
 typer = require("typer", extra="all")
 require("rich", extra="all")
 
-from tsadeval.cli import metrics, rankeval, score  # noqa: E402 - only once the extra is known to be there
+from tsadeval.cli import (  # noqa: E402 - only once the extra is known to be there
+    datasets,
+    detect,
+    metrics,
+    rankeval,
+    score,
+)
 
 app = typer.Typer(
     help="Judge time-series anomaly detectors, and the metrics that judge them.",
@@ -18,6 +24,8 @@ app = typer.Typer(
 )
 app.command("score")(score.score)
 app.command("metrics")(metrics.metrics)
+app.command("detect")(detect.detect)
+app.add_typer(datasets.app, name="datasets")
 app.add_typer(rankeval.app, name="rankeval")
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-import time
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -16,6 +15,7 @@ from tsadeval.benchmark.suites import SUITES
 from tsadeval.benchmark.tables import QualityTable, RankEvalResult
 from tsadeval.cli.figures import figures
 from tsadeval.cli.output import Format, render, split_names
+from tsadeval.cli.progress import Bar
 from tsadeval.core.parameters import OneOf, check_parameters
 
 app = typer.Typer(
@@ -54,7 +54,7 @@ def run(
     store = store or Path("runs") / suite
     wanted = split_names(metrics) if metrics else None
     some = {"cases": split_names(cases) if cases else None, "tasks": split_names(tasks) if tasks else None}
-    bar = _Bar(suite)
+    bar = Bar(suite)
     try:
         with bar:
             result = rankeval(
@@ -132,46 +132,3 @@ def _complain(result: RankEvalResult) -> None:
     for name, failed in values[values["status"] == "error"].groupby("metric", sort=False):
         first = failed["message"].iloc[0]
         typer.echo(f"tsadeval: {name} failed on {len(failed)} series, first with {first}", err=True)
-
-
-class _Bar:
-    """A progress bar of values, with their rate and the time left; on standard error, and only on a terminal."""
-
-    def __init__(self, suite: str) -> None:
-        from rich.console import Console
-        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
-        self._progress = Progress(
-            TextColumn(suite),
-            BarColumn(),
-            MofNCompleteColumn(),
-            TextColumn("{task.fields[rate]}"),
-            TimeRemainingColumn(),
-            console=Console(stderr=True),
-            disable=not sys.stderr.isatty(),
-        )
-        self._task = self._progress.add_task("", total=None, rate="")
-        self._done: int = 0
-        self._total: int | None = None
-        self._started: float = 0.0
-        self._before: int = 0
-
-    def __enter__(self) -> _Bar:
-        self._progress.__enter__()
-        return self
-
-    def __exit__(self, *about: Any) -> None:
-        self._progress.__exit__(*about)
-
-    def __call__(self, done: int, total: int) -> None:
-        if self._total is None:
-            self._started, self._before = time.monotonic(), done
-        self._done, self._total = done, total
-        seconds = time.monotonic() - self._started
-        rate = f"{(done - self._before) / seconds:,.0f}/s" if seconds > 0.5 else ""
-        self._progress.update(self._task, completed=done, total=total, rate=rate)
-
-    @property
-    def words(self) -> str:
-        """How far the run got."""
-        return "nothing was computed yet" if self._total is None else f"{self._done} of {self._total} values are kept"

@@ -1,1 +1,4 @@
-"""The engine: a plan of work as plain data (`cell`), its parallel run (`run`) and its durable results (`store`)."""
+"""The engine: cells of work (`cell`), metrics and what they say (`candidates`, `judge`), `run` and `store`.
+
+RankEval and the runs of detectors share it; each brings the layout of its rows and a function of its chunks.
+"""

@@ -1,50 +1,52 @@
-"""Cell: one value that is to be computed, named by small plain data. A cell that got its value is a row."""
+"""Layout: what the rows of a kind of work look like.
+
+A cell is one value that is to be computed, named by small plain data; a cell that got its value is a row.
+"""
 
 from __future__ import annotations
 
 import platform
-from collections.abc import Callable
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
-from typing import NamedTuple
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 
-from tsadeval.core.events import Events
+__all__ = ["OUTCOME", "C", "Layout", "versions"]
 
-__all__ = ["Cell", "Chunk", "versions"]
+C = TypeVar("C", bound=tuple[Any, ...])
+
+# What is known of every value, whatever it is a value of, with Arrow types.
+OUTCOME = {
+    "n": "int64",
+    "events": "int64",
+    "anomalous": "int64",
+    "alarms": "int64",
+    "value": "float64",
+    "seconds": "float64",
+    "status": "string",
+    "message": "string",
+    "versions": "string",
+}
 
 
-class Cell(NamedTuple):
-    """One value of one metric on one series. Equal cells have equal values, on every machine.
+@dataclass(frozen=True)
+class Layout(Generic[C]):
+    """The rows of a store.
 
-    `version` tells apart two states of a metric that is not in the registry; `threshold` is None for metrics that
-    take scores; `seed` is None where the stream has seeds of its own.
+    `cell` is a named tuple of small plain data: equal cells have equal values, on every machine. `columns` gives
+    the Arrow type of every column, those of the cell first; `command` is what fills such a store.
     """
 
-    case: str
-    generator: str
-    q: float
-    p: float | None
-    sigma: float
-    repeat: int
-    stream: str
-    seed: int | None
-    metric: str
-    version: str
-    threshold: str | None
+    cell: type[C]
+    columns: Mapping[str, str]
+    command: str
 
-
-@dataclass(frozen=True, eq=False)
-class Chunk:
-    """Cells of one case that travel together, with all that a far machine needs to compute them.
-
-    `metrics` gives for each name the function to call, or None where the name itself says all (registry metrics).
-    """
-
-    events: Events
-    cells: tuple[Cell, ...]
-    metrics: dict[str, Callable[..., float] | None]
+    @property
+    def fields(self) -> tuple[str, ...]:
+        """The columns that name a cell."""
+        return self.cell._fields  # type: ignore[attr-defined, no-any-return]
 
 
 @cache

@@ -8,19 +8,47 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterable
+from typing import TypeVar
 
 from tsadeval._optional import require
 from tsadeval.core.results import Row
-from tsadeval.engine.cell import Chunk
+from tsadeval.engine.cell import C
 from tsadeval.engine.store import Store
 
-__all__ = ["run"]
+__all__ = ["Progress", "complete", "run"]
+
+Chunk = TypeVar("Chunk")
+Progress = Callable[[int, int], None]
+
+
+def complete(
+    cells: list[C],
+    chunks: Callable[[list[C]], Iterable[Chunk]],
+    compute: Callable[[Chunk], list[Row]],
+    store: Store[C],
+    *,
+    n_jobs: int | None = None,
+    progress: Progress | None = None,
+) -> None:
+    """Compute what the store does not have yet of these cells, in chunks; `progress` hears (done, total)."""
+    done = store.done()
+    missing = [cell for cell in cells if cell not in done]
+    finished = len(cells) - len(missing)
+
+    def tell(new: int) -> None:
+        nonlocal finished
+        finished += new
+        if progress is not None:
+            progress(finished, len(cells))
+
+    tell(0)
+    run(chunks(missing), compute, store, n_jobs=n_jobs, progress=tell)
 
 
 def run(
     chunks: Iterable[Chunk],
     compute: Callable[[Chunk], list[Row]],
-    store: Store,
+    store: Store[C],
     *,
     n_jobs: int | None = None,
     progress: Callable[[int], None] | None = None,

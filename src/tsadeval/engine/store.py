@@ -1,4 +1,4 @@
-"""Store: rows in Parquet parts, one part for each chunk of work, written aside and renamed into place.
+"""Store: rows of any layout in Parquet parts, one part for each chunk of work, written aside and renamed into place.
 
 A part is whole or not there, whatever happens to the writer, and nobody ever changes or deletes one. So a run that
 was killed can be continued, and two runs can share a store: where both computed a cell, either row will do.
@@ -13,11 +13,11 @@ import uuid
 from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Generic
 
 from tsadeval._optional import require
 from tsadeval.core.results import Row
-from tsadeval.engine.cell import Cell
+from tsadeval.engine.cell import C, Layout
 from tsadeval.errors import InvalidInputError
 
 if TYPE_CHECKING:
@@ -25,36 +25,14 @@ if TYPE_CHECKING:
 
 __all__ = ["Store"]
 
-# The columns of a row and their Arrow types: first what names the cell, then what was found.
-COLUMNS = {
-    "case": "string",
-    "generator": "string",
-    "q": "float64",
-    "p": "float64",
-    "sigma": "float64",
-    "repeat": "int32",
-    "stream": "string",
-    "seed": "int64",
-    "metric": "string",
-    "version": "string",
-    "threshold": "string",
-    "n": "int64",
-    "events": "int64",
-    "anomalous": "int64",
-    "alarms": "int64",
-    "value": "float64",
-    "seconds": "float64",
-    "status": "string",
-    "message": "string",
-    "versions": "string",
-}
 _HOUR = 3600.0
 
 
-class Store:
+class Store(Generic[C]):
     """Rows of finished cells and the plans they were computed for, in a folder, or in memory where none is given."""
 
-    def __init__(self, folder: str | Path | None = None) -> None:
+    def __init__(self, folder: str | Path | None, layout: Layout[C]) -> None:
+        self.layout = layout
         self.folder = None if folder is None else Path(folder)
         self._tables: list[Any] = []
         self._plans: list[dict[str, Any]] = []
@@ -64,22 +42,22 @@ class Store:
             self._sweep(self.folder)
 
     @classmethod
-    def existing(cls, folder: str | Path) -> Store:
+    def existing(cls, folder: str | Path, layout: Layout[C]) -> Store[C]:
         """A store that must be there already."""
         if not (Path(folder) / "parts").is_dir():
-            raise InvalidInputError(f"{folder} holds no results: run `tsadeval rankeval run --store {folder}` first")
-        return cls(folder)
+            raise InvalidInputError(f"{folder} holds no results: run `{layout.command} --store {folder}` first")
+        return cls(folder, layout)
 
     def add(self, rows: list[Row]) -> None:
         """Keep these rows, all of them or (if the process dies now) none."""
         arrow = require("pyarrow", extra="all")
-        table = arrow.Table.from_pylist(rows, schema=_schema())
+        table = arrow.Table.from_pylist(rows, schema=self._schema())
         if self.folder is None:
             self._tables.append(table)
             return
         buffer = arrow.BufferOutputStream()
         require("pyarrow.parquet", extra="all").write_table(table, buffer, compression="zstd")
-        _write(self.folder / "parts" / f"{uuid.uuid4().hex}.parquet", buffer.getvalue().to_pybytes())
+        write_whole(self.folder / "parts" / f"{uuid.uuid4().hex}.parquet", buffer.getvalue().to_pybytes())
 
     def add_plan(self, plan: dict[str, Any]) -> None:
         """Remember what is being computed, so that tables can be made without asking again."""
@@ -87,7 +65,7 @@ class Store:
             self._plans.append(plan)
             return
         name = f"{time.time_ns():020d}-{uuid.uuid4().hex[:8]}.json"
-        _write(self.folder / "plans" / name, json.dumps(plan, indent=1).encode())
+        write_whole(self.folder / "plans" / name, json.dumps(plan, indent=1).encode())
 
     def plans(self) -> list[dict[str, Any]]:
         """All plans, oldest first."""
@@ -107,46 +85,50 @@ class Store:
                 try:
                     tables.append(parquet.read_table(path, columns=names, partitioning=None))
                 except (arrow.ArrowException, OSError) as error:
-                    raise InvalidInputError(f"{path} is not a part of a store ({error}); move it away") from None
-        empty = arrow.schema([_schema().field(name) for name in names]).empty_table()
+                    raise InvalidInputError(
+                        f"{path} is not a part of a store of `{self.layout.command}` ({error}); move it away"
+                    ) from None
+        empty = arrow.schema([self._schema().field(name) for name in names]).empty_table()
         return arrow.concat_tables([empty, *tables])
 
-    def done(self) -> set[Cell]:
+    def done(self) -> set[C]:
         """The cells that need not be computed again. One whose metric raised may be tried anew."""
-        table = self._read([*Cell._fields, "status"])
-        columns = [table[name].to_pylist() for name in Cell._fields]
+        table = self._read([*self.layout.fields, "status"])
+        columns = [table[name].to_pylist() for name in self.layout.fields]
         status = table["status"].to_pylist()
-        return {Cell(*key) for key, s in zip(zip(*columns, strict=True), status, strict=True) if s != "error"}
+        return {
+            self.layout.cell(*key) for key, s in zip(zip(*columns, strict=True), status, strict=True) if s != "error"
+        }
 
-    def frame(self, cells: Iterable[Cell]) -> pd.DataFrame:
+    def frame(self, cells: Iterable[C]) -> pd.DataFrame:
         """The rows of these cells as far as they are there, in this order; of several rows of a cell the best."""
-        table = self._read(COLUMNS)
-        columns = [table[name].to_pylist() for name in Cell._fields]
+        table = self._read(self.layout.columns)
+        columns = [table[name].to_pylist() for name in self.layout.fields]
         failed = [status == "error" for status in table["status"].to_pylist()]
-        found: dict[Cell, int] = {}
+        found: dict[C, int] = {}
         for i, key in enumerate(zip(*columns, strict=True)):
-            cell = Cell(*key)
+            cell = self.layout.cell(*key)
             if cell not in found or failed[found[cell]]:
                 found[cell] = i
         wanted = [found[cell] for cell in cells if cell in found]
         return table.take(require("pyarrow", extra="all").array(wanted, "int64")).to_pandas()  # type: ignore[no-any-return]
 
+    def _schema(self) -> Any:
+        arrow = require("pyarrow", extra="all")
+        return arrow.schema([(name, getattr(arrow, kind)()) for name, kind in self.layout.columns.items()])
+
     @staticmethod
     def _sweep(folder: Path) -> None:
         """Remove what writers that were killed left aside; an hour is longer than any write takes."""
-        for path in folder.glob("*/*.aside"):
+        for path in folder.rglob("*.aside"):
             with suppress(FileNotFoundError):
                 if time.time() - path.stat().st_mtime > _HOUR:
                     path.unlink()
 
 
-def _schema() -> Any:
-    arrow = require("pyarrow", extra="all")
-    return arrow.schema([(name, getattr(arrow, kind)()) for name, kind in COLUMNS.items()])
-
-
-def _write(path: Path, content: bytes) -> None:
-    aside = path.with_suffix(".aside")
+def write_whole(path: Path, content: bytes) -> None:
+    """Write a file that is whole or not there, whatever happens to the writer."""
+    aside = path.with_name(f"{path.stem}.{uuid.uuid4().hex[:8]}.aside")  # of this writer alone
     with aside.open("wb") as file:
         file.write(content)
         file.flush()

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from tsadeval.benchmark.candidates import Candidate
 from tsadeval.benchmark.quality import INDICATORS
 from tsadeval.benchmark.showcase import METRICS, five_models_table, labels
 from tsadeval.benchmark.showcase import five_models as _models
@@ -18,6 +17,7 @@ from tsadeval.core.metric import parse_metric
 from tsadeval.core.parameters import Check, OneOf, check_parameters
 from tsadeval.core.registry import did_you_mean
 from tsadeval.core.results import Row
+from tsadeval.engine.candidates import Candidate
 from tsadeval.errors import InvalidInputError, InvalidParameterError, UnknownNameError
 from tsadeval.plot.style import GREY, SMALL, Look, end_labels, looks, new_axes, sequence, styled
 

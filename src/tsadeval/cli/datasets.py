@@ -1,0 +1,135 @@
+"""`tsadeval datasets`: what is known, what is present, and how to get the rest."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from tsadeval.cli.output import Format, render
+from tsadeval.datasets import DATASETS, data_folder, fetch, load
+from tsadeval.datasets.dataset import DatasetRecord
+
+app = typer.Typer(
+    help="Data sets: what is known, what is present, and how to get the rest.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+)
+
+Root = Annotated[
+    Path | None, typer.Option("--data", help="Folder of the data; else the environment variable TSADEVAL_DATA.")
+]
+Form = Annotated[Format, typer.Option(help="How to print the table.")]
+
+
+@app.command("list")
+def list_datasets(data: Root = None, format: Form = Format.table) -> None:  # noqa: A002
+    """List the data sets, and what of them is present."""
+    folder = data_folder(data)
+    head = ["data set", "title", "present", "licence", "summary"]
+    rows: list[list[Any]] = [
+        [r.name, r.title, _present(_parts(r, folder)), r.licence, r.summary] for r in DATASETS.values()
+    ]
+    typer.echo(render(format, head, rows))
+    if folder is None and format is Format.table:
+        typer.echo("\nno data folder was given: pass --data or set TSADEVAL_DATA")
+
+
+@app.command("info")
+def info(
+    name: Annotated[str, typer.Argument(help='A data set ("ucr"), an item of it ("ucr/123"), or a path of your own.')],
+    data: Root = None,
+    format: Form = Format.table,  # noqa: A002
+) -> None:
+    """Say all there is to know about a data set, or load one and describe it."""
+    record = DATASETS.get(name.lower())
+    facts = _facts_of_record(record, data_folder(data)) if record else {}
+    if record is None or "" in _parts(record, data_folder(data)):
+        facts |= _facts_of_data(name, data)
+    rows = [[key, value] for key, value in facts.items()]
+    typer.echo(render(format, ["what", "value"], rows))
+
+
+@app.command("fetch")
+def fetch_dataset(
+    name: Annotated[str, typer.Argument(help='A data set ("smd") or one item of it ("smd/2-1").')],
+    data: Root = None,
+    base: Annotated[str, typer.Option(help="Address of a mirror that holds the same files.")] = "",
+) -> None:
+    """Download a data set that is open to the public, and verify it; else say where to ask for it."""
+    with _Bar() as bar:
+        came = fetch(name, root=data, base=base or None, progress=bar)
+    known, unknown = len(came.by_checksum), len(came.by_facts)
+    typer.echo(f"{known + unknown} files are in {came.folder}: {known} verified by their sha256", nl=not unknown)
+    if unknown:
+        typer.echo(f", {unknown} by the counts that are known of the data, because no sha256 of them is known")
+    typer.echo(f"load them as {', '.join(came.names[:3])}{' ...' if len(came.names) > 3 else ''}")
+
+
+def _parts(record: DatasetRecord, folder: Path | None) -> Mapping[str, bool]:
+    return record.parts(record.files(folder)) if folder else {}
+
+
+def _present(parts: Mapping[str, bool]) -> str:
+    """How many items there are with features, and how many without."""
+    if set(parts) == {""}:
+        return "features" if parts[""] else "labels only"
+    items = [features for item, features in parts.items() if item]
+    whole, bare = sum(items), len(items) - sum(items)
+    words = [f"{whole} with features"] * (whole > 0) + [f"{bare} labels only"] * (bare > 0)
+    return ", ".join(words) or "-"
+
+
+def _facts_of_record(record: DatasetRecord, folder: Path | None) -> dict[str, Any]:
+    parts = _parts(record, folder)
+    names = [record.full(item) + ("" if features else " (labels only)") for item, features in parts.items()]
+    return {
+        "title": record.title,
+        "summary": record.summary,
+        "source": record.source,
+        "licence": record.licence,
+        "files": record.layout,
+        "how to get it": record.get,
+        **{f"option {option}": str(check) for option, check in record.options.items()},
+        "present": ", ".join(names) or "-",
+    }
+
+
+def _facts_of_data(name: str, data: Path | None) -> dict[str, Any]:
+    d = load(name, root=data).description
+    return {
+        "training points": d.n_train,
+        "test points": d.n_test,
+        "columns": d.n_columns,
+        "events": d.n_events,
+        "longest event": d.longest,
+        "shortest event": d.shortest,
+        "anomalous": d.anomalous,
+        "checksum": d.checksum,
+    } | ({"title": d.title} if d.title else {})
+
+
+class _Bar:
+    """A progress bar of bytes, on standard error and only on a terminal."""
+
+    def __init__(self) -> None:
+        from rich.console import Console
+        from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn
+
+        console = Console(stderr=True)
+        columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn())
+        self._progress = Progress(*columns, console=console, disable=not sys.stderr.isatty())
+        self._task = self._progress.add_task("", total=None)
+
+    def __enter__(self) -> _Bar:
+        self._progress.__enter__()
+        return self
+
+    def __exit__(self, *about: Any) -> None:
+        self._progress.__exit__(*about)
+
+    def __call__(self, path: str, done: int, total: int) -> None:
+        self._progress.update(self._task, description=path, completed=done, total=total or None)

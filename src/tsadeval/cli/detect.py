@@ -1,0 +1,76 @@
+"""`tsadeval detect`: train detectors on data sets, keep their scores, judge them."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from tsadeval.cli.output import Format, render, split_names
+from tsadeval.cli.progress import Bar
+from tsadeval.detection import door
+from tsadeval.detection.result import Detection
+
+
+def detect(
+    datasets: Annotated[
+        list[str],
+        typer.Argument(help='Data sets ("ucr/125", "ucr/125(end=exclusive)", "msl") or files of your own.'),
+    ],
+    detectors: Annotated[
+        list[str],
+        typer.Option(help='Names with options, or "module:Class": "lof,usad(window=50),mine:Detector". Repeatable.'),
+    ],
+    store: Annotated[Path, typer.Option(help="Folder of scores and values.")] = Path("runs/detect"),
+    metrics: Annotated[
+        list[str] | None,
+        typer.Option(help='Metrics and sets (paper, all), or "module:function"; paper by default. Repeatable.'),
+    ] = None,
+    threshold: Annotated[
+        str, typer.Option(help="How scores become predictions: quantile(p), fixed(value) or best.")
+    ] = "quantile(0.95)",
+    data: Annotated[
+        Path | None, typer.Option(help="Folder of the data sets; else the environment variable TSADEVAL_DATA.")
+    ] = None,
+    seed: Annotated[list[int] | None, typer.Option(help="Of the detectors; 0 by default. Repeatable.")] = None,
+    jobs: Annotated[int, typer.Option(help="Parallel workers; -1 for all cores.")] = 1,
+    device: Annotated[str, typer.Option(help="Where deep detectors run: auto, cpu or cuda.")] = "auto",
+    percent: Annotated[bool, typer.Option("--percent", help="Values times 100, as papers print them.")] = False,
+    format: Annotated[Format, typer.Option(help="How to print the tables.")] = Format.table,  # noqa: A002
+) -> None:
+    """Train what is not trained yet, judge what is not judged yet, then print a table of each data set."""
+    sys.path.insert(0, os.getcwd())  # so that "module:Class" finds a file of the user's own
+    bar = Bar("detect")
+    try:
+        with bar:
+            result = door.detect(
+                datasets,
+                split_names(detectors),
+                split_names(metrics or ["paper"]),
+                store=store,
+                threshold=threshold,
+                seed=seed or 0,
+                data=data,
+                device=device,
+                n_jobs=jobs,
+                progress=bar,
+            )
+    except KeyboardInterrupt:
+        typer.echo(f"tsadeval: stopped; {bar.words}. The same command again computes the rest.", err=True)
+        raise typer.Exit(130) from None
+    typer.echo(_shown(result, format, percent))
+    for line in result.failures():
+        typer.echo(f"tsadeval: {line}", err=True)
+    typer.echo(f"tsadeval: scores and values are in {store}", err=True)
+
+
+def _shown(result: Detection, format: Format, percent: bool) -> str:  # noqa: A002
+    if format is Format.latex:
+        return result.comparison.to_latex(percent=percent)
+    if format is Format.table:
+        return f"alarms where the score is above {result.plan.threshold}\n\n{result.comparison.shown(percent=percent)}"
+    head = ["series", "detector", "metric", "value"]
+    return render(format, head, [[row[key] for key in head] for row in result.comparison.rows])

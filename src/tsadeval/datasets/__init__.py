@@ -1,0 +1,12 @@
+"""Data sets of the field, read as they are published, and the user's own files.
+
+>>> sorted(DATASETS)
+['asd', 'creditcard', 'msl', 'nab', 'psm', 'smap', 'smd', 'swat', 'ucr']
+"""
+
+from tsadeval.datasets.dataset import DATASETS, Dataset, Description
+from tsadeval.datasets.door import has_labels, items, load
+from tsadeval.datasets.fetch import fetch
+from tsadeval.datasets.files import data_folder
+
+__all__ = ["DATASETS", "Dataset", "Description", "data_folder", "fetch", "has_labels", "items", "load"]

@@ -1,0 +1,57 @@
+"""Application Server Dataset (ASD): twelve servers of an internet company, one point every five minutes."""
+
+from __future__ import annotations
+
+import re
+
+from tsadeval.datasets.dataset import DATASETS, DatasetRecord, Facts, Parts
+from tsadeval.datasets.files import File, Files, read
+from tsadeval.datasets.formats import labels, matrix, npz
+from tsadeval.errors import InvalidInputError
+
+_COLUMNS = 19
+_SERVERS = tuple(f"omi-{i}" for i in range(1, 13))
+
+
+def _parts(files: Files) -> dict[str, bool]:
+    found = {match["item"] for _, match in files.all(r"(?P<item>omi-\d+)\.npz")}
+    return dict.fromkeys(sorted(found, key=lambda item: int(item[4:])), True)
+
+
+def _file(files: Files, item: str) -> File | None:
+    return files.first(rf"{re.escape(item)}\.npz") if item else None
+
+
+def _read(files: Files, item: str, features: bool) -> Parts:
+    file = _file(files, item)
+    assert file is not None  # the caller looked
+    arrays = npz(file, read(file))
+    missing = {"train", "test", "label"} - set(arrays)
+    if missing:
+        raise InvalidInputError(f"{file}: expected the arrays train, test and label, found {', '.join(arrays)}")
+    mask = labels(file, arrays["label"], n=len(arrays["test"]))
+    if not features:
+        return Parts(None, None, mask, ())
+    train, test = (matrix(file, arrays[kind], columns=_COLUMNS) for kind in ("train", "test"))
+    return Parts(train, test, mask, tuple(f"metric_{i}" for i in range(1, _COLUMNS + 1)))
+
+
+DATASETS.add(
+    "asd",
+    DatasetRecord(
+        name="asd",
+        title="Application Server Dataset",
+        summary="12 application servers, 19 metrics every five minutes for 45 days",
+        source="https://github.com/zhhlee/InterFusion",
+        licence="MIT",
+        folders=("ASD",),
+        layout="ASD/omi-<number>.npz with the arrays train, test and label",
+        get="It is published as pickles (data/processed/omi-*.pkl), which can run any code when they are opened, so "
+        "tsadeval never does. Where that is no risk, save the three arrays of a server with "
+        "numpy.savez('omi-1.npz', train=..., test=..., label=...).",
+        parts=_parts,
+        read=_read,
+        label_file=_file,
+        facts={server: Facts(8_640, 4_320, _COLUMNS) for server in _SERVERS},
+    ),
+)

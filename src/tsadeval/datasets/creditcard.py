@@ -1,0 +1,112 @@
+"""Credit card transactions of two days, 492 frauds among 284,807."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tsadeval.core.parameters import Number
+from tsadeval.datasets.dataset import DATASETS, DatasetRecord, Facts, Parts
+from tsadeval.datasets.files import File, Files, read
+from tsadeval.datasets.formats import column, frame, labels, matrix, npy, npz, text_series
+from tsadeval.errors import InvalidInputError
+
+_ROWS = 284_807
+_CSV = r"(?i:creditcard\.csv)"
+_NPZ = r"(?i:creditcard_labels\.npz)"
+_FRAUDS = r"(?i:creditcard_fraud_row_index\.txt)"
+
+
+def _array(files: Files, kind: str) -> File | None:
+    return files.first(rf"(?i:(?:NIPS_TS_)?creditcard_{kind}\.npy)")
+
+
+def _parts(files: Files) -> dict[str, bool]:
+    if files.first(_CSV) or (_array(files, "test_label") and _array(files, "train")):
+        return {"": True}
+    return {"": False} if _label_file(files, "") else {}
+
+
+def _label_file(files: Files, item: str) -> File | None:
+    if item:
+        return None
+    return files.first(_NPZ) or files.first(_FRAUDS) or _array(files, "test_label") or files.first(_CSV)
+
+
+def _read(files: Files, item: str, features: bool, *, split: float | None = None) -> Parts:
+    """Transactions in the order of time.
+
+    The table has no training part, and the paper's label set is all of it, so by default all rows are both what a
+    detector learns from (without labels) and what it is judged on. `split=0.5` learns from the first half and judges
+    on the second instead. The time of a transaction is no feature.
+    """
+    if features and (table := files.first(_CSV)):
+        return _read_csv(table, split)
+    if features and (kinds := [_array(files, kind) for kind in ("train", "test", "test_label")])[0]:
+        return _read_arrays(kinds)
+    return Parts(None, None, _labels(files), ())
+
+
+def _read_csv(file: File, split: float | None) -> Parts:
+    table = frame(file)
+    mask = labels(file, column(file, table, "Class"))
+    names = [name for name in table.columns if name not in ("Time", "Class")]
+    values = matrix(file, table[names], columns=29)
+    if split is None:
+        return Parts(values, values, mask, tuple(names))
+    n = round(split * len(values))
+    if not 0 < n < len(values):
+        raise InvalidInputError(f"{file}: split={split} leaves one part of {len(values)} rows empty")
+    return Parts(values[:n], values[n:], mask[n:], tuple(names))
+
+
+def _read_arrays(kinds: list[File | None]) -> Parts:
+    arrays = []
+    for file, kind in zip(kinds, ("train", "test", "test_label"), strict=True):
+        if file is None:
+            raise InvalidInputError(f"creditcard: creditcard_{kind}.npy is missing beside {kinds[0]}")
+        arrays.append((file, npy(file, read(file))))
+    train, test = (matrix(*pair) for pair in arrays[:2])
+    names = tuple(f"V{i}" for i in range(1, train.shape[1] + 1))
+    return Parts(train, test, labels(*arrays[2], n=len(test)), names)
+
+
+def _labels(files: Files) -> np.typing.NDArray[np.bool_]:
+    file = _label_file(files, "")
+    assert file is not None  # the caller looked
+    if file.path.endswith(".npz"):
+        arrays = npz(file, read(file))
+        if "label" not in arrays:
+            raise InvalidInputError(f"{file}: expected an array 'label', found {', '.join(arrays) or 'none'}")
+        return labels(file, arrays["label"])
+    if file.path.endswith(".npy"):
+        return labels(file, npy(file, read(file)))
+    if file.path.endswith(".csv"):
+        return labels(file, column(file, frame(file, usecols=["Class"]), "Class"))
+    rows = text_series(file, read(file))
+    if not np.all((rows == np.floor(rows)) & (rows >= 0) & (rows < _ROWS)):
+        raise InvalidInputError(f"{file}: expected row numbers from 0 to {_ROWS - 1}, one a line")
+    mask = np.zeros(_ROWS, np.bool_)
+    mask[rows.astype(np.int64)] = True
+    return mask
+
+
+DATASETS.add(
+    "creditcard",
+    DatasetRecord(
+        name="creditcard",
+        title="Credit card fraud",
+        summary="transactions of two days, 28 principal components and the amount; 492 frauds",
+        source="https://www.kaggle.com/datasets/mlg-ulb/creditcardfraud",
+        licence="Database Contents License 1.0",
+        folders=("Creditcard", "NIPS_TS_Creditcard"),
+        layout="Creditcard/creditcard.csv (or the zip that holds it), or "
+        "Creditcard/NIPS_TS_creditcard_{train,test,test_label}.npy, or the labels alone as "
+        "Creditcard/creditcard_labels.npz or Creditcard/creditcard_fraud_row_index.txt",
+        get="Sign in at https://www.kaggle.com/datasets/mlg-ulb/creditcardfraud, download it and put it there.",
+        parts=_parts,
+        read=_read,
+        label_file=_label_file,
+        facts={"": Facts(None, _ROWS, 29, 463, 492)},
+        options={"split": Number(0, 1, open_low=True, none=True)},
+    ),
+)

@@ -1,0 +1,216 @@
+"""Dataset: train, test and test labels of one data set; DATASETS: a record of each that is known, one a file."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from tsadeval.core.parameters import Check
+from tsadeval.core.registry import Registry
+from tsadeval.datasets.files import File, Files
+from tsadeval.errors import InvalidInputError
+
+if TYPE_CHECKING:
+    from tsadeval.core.inputs import Bools, Floats
+
+
+@dataclass(frozen=True)
+class Description:
+    """What a data set holds: counts, the lengths of its events, a checksum, and where it comes from."""
+
+    n_train: int
+    n_test: int
+    n_columns: int
+    n_events: int
+    longest: int
+    shortest: int
+    anomalous: float
+    checksum: str
+    title: str = ""
+    source: str = ""
+    licence: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class Dataset:
+    """One series to learn from, one to be judged on, and its labels.
+
+    Attributes
+    ----------
+    name : str
+        As `load` takes it: "ucr/123", "msl", "msl/C-1", or the path of the user's own file.
+    train, test : array of shape (n, d) and (m, d), float64, or None
+        None where only the labels are there.
+    test_labels : array of shape (m,), bool
+        True where anomalous.
+    names : tuple of str
+        Of the columns.
+    description : Description
+        Counts, checksum, title, source and licence.
+    """
+
+    name: str
+    train: Floats | None
+    test: Floats | None
+    test_labels: Bools
+    names: tuple[str, ...]
+    description: Description
+
+    def __repr__(self) -> str:
+        d = self.description
+        shape = f"{d.n_train} + {d.n_test} points, {d.n_columns} columns" if d.n_columns else f"{d.n_test} labels only"
+        return f"<Dataset {self.name}: {shape}, {d.n_events} events, {100 * d.anomalous:.4g} % anomalous>"
+
+
+class Parts(NamedTuple):
+    """What a reader found."""
+
+    train: Floats | None
+    test: Floats | None
+    labels: Bools
+    names: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What is known of a whole data set; a loaded one that differs is refused. None: not known."""
+
+    n_train: int | None = None
+    n_test: int | None = None
+    n_columns: int | None = None
+    n_events: int | None = None
+    n_anomalous: int | None = None
+
+
+@dataclass(frozen=True)
+class Download:
+    """A public file: where it is, where it goes below the data set's folder, its sha256, and the item it belongs to.
+
+    The sha256 is "" where it is not known, the item "" where all items need the file.
+    """
+
+    url: str
+    path: str
+    sha256: str = ""
+    item: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class DatasetRecord:
+    """A data set that is known by name.
+
+    `parts` gives the items that lie in a folder and whether their features are there ("" stands for the data set as
+    a whole); `read` loads one; `label_file` finds the file that holds its labels, without opening more than it must.
+    `get` says how to come by the files, `by_hand` what to do where a download fails.
+    """
+
+    name: str
+    title: str
+    summary: str
+    source: str
+    licence: str
+    folders: tuple[str, ...]
+    layout: str
+    get: str
+    parts: Callable[[Files], Mapping[str, bool]]
+    read: Callable[..., Parts]
+    label_file: Callable[[Files, str], File | None]
+    canonical: Callable[[str], str] = str
+    facts: Mapping[str, Facts] = field(default_factory=dict)
+    options: Mapping[str, Check] = field(default_factory=dict)
+    downloads: tuple[Download, ...] = ()
+    by_hand: str = ""
+
+    def full(self, item: str) -> str:
+        """The name that `load` takes."""
+        return f"{self.name}/{item}" if item else self.name
+
+    def files(self, root: Path) -> Files:
+        """The files of this data set under the root; upper and lower case of the folder's name do not matter."""
+        wanted = {name.lower() for name in self.folders}
+        return Files(sorted(path for path in root.iterdir() if path.name.lower() in wanted and path.is_dir()))
+
+
+def _records() -> None:
+    """Import every data set's file; each adds its record."""
+    import importlib
+    import pkgutil
+
+    import tsadeval.datasets as package
+
+    for module in pkgutil.iter_modules(package.__path__):
+        importlib.import_module(f"{package.__name__}.{module.name}")
+
+
+DATASETS: Registry[DatasetRecord] = Registry("data set", _records)
+
+
+def assemble(name: str, parts: Parts, record: DatasetRecord | None = None, where: Any = "") -> Dataset:
+    """A Dataset of what a reader found, once it is sure to be whole and sound."""
+    train, test, mask, columns = parts
+    if not len(mask):
+        raise InvalidInputError(f"{name}: expected at least one test point, found none in {where}")
+    for kind, values in (("train", train), ("test", test)):
+        if values is None:
+            continue
+        if values.ndim != 2 or values.shape[1] != len(columns):
+            raise InvalidInputError(f"{name}: expected {kind} of {len(columns)} columns, found shape {values.shape}")
+        bad = np.argwhere(~np.isfinite(values))
+        if len(bad):
+            row, column = bad[0]
+            raise InvalidInputError(
+                f"{name}: expected finite numbers, found {values[row, column]} in {kind} row {row}, "
+                f"column {columns[column]} ({len(bad)} such values in all); fill or drop them first"
+            )
+    if test is not None and len(test) != len(mask):
+        raise InvalidInputError(f"{name}: expected one label for each of {len(test)} test points, found {len(mask)}")
+    train, test = (None if values is None else np.ascontiguousarray(values) for values in (train, test))
+    about = (record.title, record.source, record.licence) if record else ("", str(where), "")
+    return Dataset(name, train, test, mask, columns, _describe(train, test, mask, columns, about))
+
+
+def compare(dataset: Dataset, facts: Facts, where: Any) -> None:
+    """Compare a data set with what is known of it."""
+    d = dataset.description
+    found = {"n_test": d.n_test, "n_events": d.n_events, "n_anomalous": int(np.count_nonzero(dataset.test_labels))}
+    if dataset.train is not None:
+        found |= {"n_train": d.n_train, "n_columns": d.n_columns}
+    words = {"n_train": "training points", "n_test": "test points", "n_columns": "columns", "n_events": "events"}
+    for key, value in found.items():
+        expected = getattr(facts, key)
+        if expected is not None and value != expected:
+            raise InvalidInputError(
+                f"{dataset.name}: expected {expected} {words.get(key, 'anomalous points')}, found {value} in {where}: "
+                "files are truncated or changed; get them again, or pass verify=False to take them as they are"
+            )
+
+
+def _describe(
+    train: Floats | None, test: Floats | None, mask: Bools, names: tuple[str, ...], about: tuple[str, str, str]
+) -> Description:
+    # Plain numpy rather than `Events`, so that data can be loaded where the compiled kernels are not.
+    edges = np.flatnonzero(np.diff(mask.astype(np.int8), prepend=0, append=0))
+    lengths = edges[1::2] - edges[::2]
+    digest = hashlib.sha256()
+    for values in (train, test, mask):
+        if values is not None:
+            digest.update(str(values.shape).encode())
+            digest.update(np.ascontiguousarray(values).data)
+    return Description(
+        n_train=0 if train is None else len(train),
+        n_test=len(mask),
+        n_columns=len(names),
+        n_events=len(lengths),
+        longest=int(lengths.max(initial=0)),
+        shortest=int(lengths.min()) if len(lengths) else 0,
+        anomalous=float(mask.mean()),
+        checksum=digest.hexdigest(),
+        title=about[0],
+        source=about[1],
+        licence=about[2],
+    )

@@ -1,0 +1,119 @@
+"""`load` and `items`: from a name to its data."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from tsadeval.core.parameters import check_parameters
+from tsadeval.core.registry import did_you_mean
+from tsadeval.datasets.dataset import DATASETS, Dataset, DatasetRecord, Facts, assemble, compare
+from tsadeval.datasets.files import VARIABLE, Files, data_folder
+from tsadeval.errors import InvalidInputError, InvalidParameterError, UnknownNameError
+
+
+def load(
+    name: str | Path, *, root: str | Path | None = None, features: bool = True, verify: bool = True, **options: Any
+) -> Dataset:
+    """Train, test and test labels of a data set.
+
+    Parameters
+    ----------
+    name : str or path
+        A data set ("msl", "psm"), an item of one ("ucr/123", "smd/2-1", "msl/C-1"), or the path of a file or folder
+        of your own (csv, parquet or npz with a label column).
+    root : path, optional
+        The folder that holds the data sets' folders; else the environment variable TSADEVAL_DATA.
+    features : bool
+        False reads the labels only, which is much faster.
+    verify : bool
+        Compare with what is known of the published data set (counts), and refuse files that differ.
+    **options
+        Of the data set, such as `end="exclusive"` for "ucr"; `tsadeval datasets info NAME` lists them.
+
+    Returns
+    -------
+    Dataset
+        Labels only (`train` and `test` are None) where only the labels are there.
+    """
+    record, item = _named(str(name))
+    if record is None:
+        from tsadeval.datasets.folder import OPTIONS, read_own
+
+        _known_options(str(name), OPTIONS, options)
+        return assemble(str(name), read_own(Path(name), features, **options), where=name)
+    _known_options(record.name, list(record.options), options)
+    check_parameters(record.name, dict(record.options), options)
+    files = _files(record, root)
+    if record.label_file(files, item) is None:
+        raise _missing(record, item, files)
+    dataset = assemble(record.full(item), record.read(files, item, features, **options), record, files)
+    if verify:
+        compare(dataset, record.facts.get(item, Facts()), files)
+    return dataset
+
+
+def items(name: str | Path, *, root: str | Path | None = None) -> tuple[str, ...]:
+    """The names that can be loaded with their features, of a data set that lies under the root.
+
+    A data set that can be loaded as a whole comes first under its own name, its items follow. Of a path of your own:
+    itself, or the files of a folder of series.
+    """
+    record, _ = _named(str(name))
+    if record is None:
+        from tsadeval.datasets.folder import series_in
+
+        return tuple(str(path) for path in series_in(Path(name)))
+    return tuple(record.full(item) for item, features in record.parts(_files(record, root)).items() if features)
+
+
+def has_labels(name: str, *, root: str | Path | None) -> bool:
+    """Are the labels of this data set or item under the root?"""
+    record, item = _named(name)
+    folder = data_folder(root)
+    return record is not None and folder is not None and record.label_file(record.files(folder), item) is not None
+
+
+def _named(name: str) -> tuple[DatasetRecord | None, str]:
+    """The record and the item that a name means; no record for a path of the user's own."""
+    head, _, item = name.partition("/")
+    if head.lower() in DATASETS:
+        record = DATASETS[head.lower()]
+        return record, record.canonical(item) if item else ""
+    if Path(name).exists():
+        return None, ""
+    hint = did_you_mean(head.lower(), list(DATASETS))
+    raise UnknownNameError(f"unknown data set {name!r}, and there is no such file or folder: {hint}")
+
+
+def _files(record: DatasetRecord, root: str | Path | None) -> Files:
+    folder = data_folder(root)
+    if folder is None:
+        raise InvalidInputError(f"{record.name}: no data folder was given; pass root= (--data) or set {VARIABLE}")
+    files = record.files(folder)
+    if not files.folders:
+        raise InvalidInputError(
+            f"{record.name}: there is no folder {' or '.join(record.folders)} in {folder}; "
+            f"expected {record.layout}. {record.get}"
+        )
+    return files
+
+
+def _missing(record: DatasetRecord, item: str, files: Files) -> Exception:
+    """Why a name cannot be loaded: nothing is there, one must choose, or that item is not there."""
+    found = [part for part in record.parts(files) if part]
+    if not found:
+        what = f"there are no files of it in {files}; expected {record.layout}"
+        return InvalidInputError(f"{record.full(item)}: {what}. {record.get}")
+    if not item:
+        example = record.full(found[0])
+        return InvalidInputError(f"{record.name} is a collection: load one of its {len(found)} items, as {example!r}")
+    return UnknownNameError(f"there is no {record.full(item)} in {files}: {did_you_mean(item, found)}")
+
+
+def _known_options(owner: str, known: Sequence[str], given: dict[str, Any]) -> None:
+    for option in given:
+        if option not in known:
+            hint = did_you_mean(option, list(known)) if known else "it has none"
+            raise InvalidParameterError(f"{owner} has no option {option!r}: {hint}")

@@ -1,0 +1,184 @@
+"""MSL and SMAP: telemetry of a Mars rover and of a satellite, with the anomalies that NASA's engineers reported."""
+
+from __future__ import annotations
+
+import ast
+import csv
+import re
+from collections.abc import Mapping
+from functools import partial
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tsadeval.datasets.checksums import CHECKSUMS
+from tsadeval.datasets.dataset import DATASETS, DatasetRecord, Download, Facts, Parts
+from tsadeval.datasets.files import File, Files, read, read_all
+from tsadeval.datasets.formats import labels, matrix, npy
+from tsadeval.errors import InvalidInputError
+
+if TYPE_CHECKING:
+    from tsadeval.core.inputs import Bools
+
+_LIST = r"labeled_anomalies\.csv"
+_HEAD = {"chan_id", "spacecraft", "anomaly_sequences", "num_values"}
+
+
+def _whole(files: Files, craft: str, kind: str) -> File | None:
+    """A file of the other published form: all channels in one array."""
+    return files.first(rf"{craft}_{kind}\.npy")
+
+
+def _channel(files: Files, kind: str, channel: str) -> File | None:
+    return files.first(rf"{kind}/{re.escape(channel)}\.npy")
+
+
+def _label_file(files: Files, item: str, *, craft: str) -> File | None:
+    file = files.first(_LIST)
+    if not item:
+        return file or _whole(files, craft, "test_label")
+    return file if file is not None and item in _channels(file, craft) else None
+
+
+def _channels(file: File, craft: str) -> dict[str, Bools]:
+    """The labels of each channel of a spacecraft, in the order of their names.
+
+    Both ends of an anomaly belong to it. SMAP's channel P-2 is listed twice: its anomalies are those of both lines.
+    """
+    rows = list(csv.DictReader(read(file).decode("utf-8-sig").splitlines()))
+    if not rows or not set(rows[0]) >= _HEAD:
+        found = ", ".join(rows[0]) if rows else "no rows"
+        raise InvalidInputError(f"{file}: expected the columns {', '.join(sorted(_HEAD))}, found {found}")
+    masks: dict[str, Bools] = {}
+    for line, row in enumerate(rows, 2):
+        if row["spacecraft"] != craft:
+            continue
+        try:
+            n, sequences = int(row["num_values"]), ast.literal_eval(row["anomaly_sequences"])
+            pairs = [(int(first), int(last)) for first, last in sequences]
+        except (ValueError, SyntaxError, TypeError):
+            raise InvalidInputError(
+                f"{file}, line {line}: expected anomalies as [[first, last], ...] and a number of values, "
+                f"found {row['anomaly_sequences']!r} and {row['num_values']!r}"
+            ) from None
+        mask = masks.setdefault(row["chan_id"], np.zeros(n, np.bool_))
+        if len(mask) != n or not all(0 <= first <= last < n for first, last in pairs):
+            raise InvalidInputError(f"{file}, line {line}: anomalies {pairs} do not lie within {len(mask)} points")
+        for first, last in pairs:
+            mask[first : last + 1] = True
+    return dict(sorted(masks.items()))
+
+
+def _parts(files: Files, *, craft: str) -> dict[str, bool]:
+    file = files.first(_LIST)
+    if file is None:
+        return {"": _whole(files, craft, "train") is not None} if _whole(files, craft, "test_label") else {}
+    present = {match["channel"] for _, match in files.all(r"train/(?P<channel>[^/]+)\.npy")}
+    channels = {channel: channel in present for channel in _channels(file, craft)}
+    return {"": all(channels.values()) or _whole(files, craft, "train") is not None, **channels}
+
+
+def _read(files: Files, item: str, features: bool, *, craft: str) -> Parts:
+    """One channel, or all of them one behind the other in the order of their names."""
+    file = files.first(_LIST)
+    one_array = features and not item and _whole(files, craft, "test_label") is not None
+    if file is None or (one_array and not _any_channel(files, file, craft)):
+        return _read_whole(files, craft, features)
+    masks = _channels(file, craft)
+    chosen = {item: masks[item]} if item else masks
+    every = np.concatenate(list(chosen.values()))
+    found = {(kind, c): _channel(files, kind, c) for kind in ("train", "test") for c in chosen} if features else {}
+    if not any(found.values()):
+        return Parts(None, None, every, ())
+    missing = [f"{kind}/{channel}.npy" for (kind, channel), one in found.items() if one is None]
+    if missing:
+        shown = ", ".join(missing[:5]) + (" ..." if len(missing) > 5 else "")
+        raise InvalidInputError(
+            f"{craft}: {len(missing)} of {len(found)} channel files are missing in {files}: {shown}"
+        )
+    contents = read_all(one for one in found.values() if one)
+    columns = _COLUMNS[craft]
+    arrays = {key: matrix(one, npy(one, contents[one]), columns=columns) for key, one in found.items() if one}
+    for channel, mask in chosen.items():
+        if len(arrays["test", channel]) != len(mask):
+            raise InvalidInputError(
+                f"{found['test', channel]}: expected {len(mask)} rows, as {file} says, "
+                f"found {len(arrays['test', channel])}; the file is truncated or of another data set"
+            )
+    train, test = (np.concatenate([arrays[kind, c] for c in chosen]) for kind in ("train", "test"))
+    return Parts(train, test, every, _names(columns))
+
+
+def _any_channel(files: Files, file: File, craft: str) -> bool:
+    return any(_channel(files, "test", channel) for channel in _channels(file, craft))
+
+
+def _read_whole(files: Files, craft: str, features: bool) -> Parts:
+    found = {kind: _whole(files, craft, kind) for kind in ("train", "test", "test_label")}
+    file = found["test_label"]
+    assert file is not None  # the caller looked
+    mask = labels(file, npy(file, read(file)))
+    if not features or (found["train"] is None and found["test"] is None):
+        return Parts(None, None, mask, ())
+    arrays = {}
+    for kind in ("train", "test"):
+        one = found[kind]
+        if one is None:
+            raise InvalidInputError(f"{craft}_{kind}.npy is missing beside {file}")
+        arrays[kind] = matrix(one, npy(one, read(one)), columns=_COLUMNS[craft])
+    return Parts(arrays["train"], arrays["test"], mask, _names(_COLUMNS[craft]))
+
+
+def _names(columns: int) -> tuple[str, ...]:
+    """The first column is the telemetry value, the others say which commands were sent or received."""
+    return ("telemetry", *(f"command_{i}" for i in range(1, columns)))
+
+
+_COLUMNS = {"MSL": 55, "SMAP": 25}
+
+
+def _add(craft: str, title: str, summary: str, facts: Mapping[str, Facts]) -> None:
+    name = craft.lower()
+    DATASETS.add(
+        name,
+        DatasetRecord(
+            name=name,
+            title=title,
+            summary=summary,
+            source="https://github.com/khundman/telemanom",
+            licence="Caltech's own, free use with its notice (github.com/khundman/telemanom)",
+            folders=("SMAP_MSL", "MSL_SMAP", craft),
+            layout=f"SMAP_MSL/labeled_anomalies.csv and SMAP_MSL/{{train,test}}/<channel>.npy (or an archive that "
+            f"holds them), or {craft}/{craft}_{{train,test,test_label}}.npy",
+            get=f"`tsadeval datasets fetch {name}` gets it.",
+            by_hand="The original address no longer serves everybody: sign in at https://www.kaggle.com/datasets/"
+            "patrickfleith/nasa-anomaly-detection-dataset-smap-msl, download the archive and put it as it is into the "
+            "folder SMAP_MSL.",
+            parts=partial(_parts, craft=craft),
+            read=partial(_read, craft=craft),
+            label_file=partial(_label_file, craft=craft),
+            facts=facts,
+            downloads=(
+                Download(
+                    "https://raw.githubusercontent.com/khundman/telemanom/master/labeled_anomalies.csv",
+                    "labeled_anomalies.csv",
+                    CHECKSUMS["msl/labeled_anomalies.csv"],
+                ),
+                Download("https://s3-us-west-2.amazonaws.com/telemanom/data.zip", "data.zip"),
+            ),
+        ),
+    )
+
+
+_add(
+    "MSL",
+    "Mars Science Laboratory",
+    "27 channels of the rover Curiosity, 55 columns; most columns are constant",
+    {"": Facts(58_317, 73_729, 55, 36, 7766)},
+)
+_add(
+    "SMAP",
+    "Soil Moisture Active Passive satellite",
+    "54 channels of the satellite, 25 columns; most columns are constant",
+    {"": Facts(138_004, 435_826, 25, 68)},
+)

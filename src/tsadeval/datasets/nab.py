@@ -1,0 +1,108 @@
+"""Numenta Anomaly Benchmark (NAB): 58 series, most of them from servers, with windows around their anomalies."""
+
+from __future__ import annotations
+
+import csv
+import json
+import math
+from typing import Any
+
+import numpy as np
+
+from tsadeval.datasets.checksums import CHECKSUMS
+from tsadeval.datasets.dataset import DATASETS, DatasetRecord, Download, Parts
+from tsadeval.datasets.files import File, Files, damaged, read
+from tsadeval.errors import InvalidInputError
+
+_WINDOWS = r"combined_windows\.json"
+# In a copy of the whole repository, the results of detectors lie in folders of the same names, but not below data/.
+_SERIES = r"data/(?P<item>(?:real|artificial)\w+/[^/]+)\.csv"
+_SHARE, _LONGEST = 0.15, 5000
+
+
+def _series(files: Files) -> dict[str, File]:
+    return dict(sorted({match["item"]: file for file, match in reversed(files.all(_SERIES))}.items()))
+
+
+def _parts(files: Files) -> dict[str, bool]:
+    return dict.fromkeys(_series(files), True) if files.first(_WINDOWS) else {}
+
+
+def _label_file(files: Files, item: str) -> File | None:
+    return files.first(_WINDOWS) if item in _series(files) else None
+
+
+def _read(files: Files, item: str, features: bool) -> Parts:
+    """Learn from the part that NAB does not judge, and test on the rest.
+
+    That part is NAB's probation: the first 15 % of a series, and of a long one no more than 15 % of 5,000 points. No
+    window begins in it. Both ends of a window belong to it.
+    """
+    file, windows = _series(files)[item], files.first(_WINDOWS)
+    assert windows is not None  # the caller looked
+    times, values = _columns(file)
+    mask = np.zeros(len(times), np.bool_)
+    for first, last in _of(windows, f"{item}.csv"):
+        inside = (times >= first) & (times <= last)
+        if not inside.any():
+            raise InvalidInputError(f"{file}: no point lies in the window from {first} to {last}; it is truncated")
+        mask |= inside
+    n_train = math.floor(_SHARE * min(len(times), _LONGEST))
+    if n_train == 0:
+        raise InvalidInputError(f"{file}: expected at least 7 points, found {len(times)}")
+    if not features:
+        return Parts(None, None, mask[n_train:], ())
+    return Parts(values[:n_train], values[n_train:], mask[n_train:], ("value",))
+
+
+def _columns(file: File) -> tuple[Any, Any]:
+    rows = list(csv.DictReader(read(file).decode("utf-8-sig").splitlines()))
+    if not rows or not {"timestamp", "value"} <= set(rows[0]):
+        found = ", ".join(map(str, rows[0])) if rows else "no rows"
+        raise InvalidInputError(f"{file}: expected the columns timestamp and value, found {found}")
+    try:
+        times = np.array([row["timestamp"] for row in rows], dtype="datetime64[us]")
+        values = np.array([float(row["value"]) for row in rows])
+    except (ValueError, TypeError) as error:
+        raise InvalidInputError(f"{file}: expected a time and a number on every line ({error})") from error
+    return times, values[:, None]
+
+
+def _of(file: File, series: str) -> list[tuple[np.datetime64, np.datetime64]]:
+    try:
+        windows = json.loads(read(file))
+        return [(np.datetime64(first, "us"), np.datetime64(last, "us")) for first, last in windows[series]]
+    except KeyError:
+        raise InvalidInputError(f"{file}: expected windows of {series}, found none") from None
+    except (ValueError, TypeError) as error:
+        raise damaged(file, error) from error
+
+
+def _item(path: str) -> str:
+    """The series that a published file holds, "" for the windows, which all need."""
+    return path.removeprefix("data/").removesuffix(".csv") if path.startswith("data/") else ""
+
+
+_URL = "https://raw.githubusercontent.com/numenta/NAB/master/"
+
+DATASETS.add(
+    "nab",
+    DatasetRecord(
+        name="nab",
+        title="Numenta Anomaly Benchmark",
+        summary="58 univariate series, most of them from servers; 116 labelled windows",
+        source="https://github.com/numenta/NAB",
+        licence="MIT",
+        folders=("NAB",),
+        layout="NAB/data/<group>/<series>.csv and NAB/labels/combined_windows.json, or a zip that holds them",
+        get="`tsadeval datasets fetch nab` gets it.",
+        parts=_parts,
+        read=_read,
+        label_file=_label_file,
+        canonical=lambda item: item.removesuffix(".csv"),
+        downloads=tuple(
+            Download(_URL + path, path, checksum, _item(path))
+            for path, checksum in ((path.removeprefix("nab/"), CHECKSUMS[path]) for path in CHECKSUMS if "nab/" in path)
+        ),
+    ),
+)

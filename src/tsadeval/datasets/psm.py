@@ -1,0 +1,91 @@
+"""Pooled Server Metrics (PSM): application servers of eBay, one point a minute."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from tsadeval.datasets.checksums import CHECKSUMS
+from tsadeval.datasets.dataset import DATASETS, DatasetRecord, Download, Facts, Parts
+from tsadeval.datasets.files import File, Files
+from tsadeval.datasets.formats import column, frame, labels, matrix, numbers
+from tsadeval.errors import InvalidInputError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_TIME = "timestamp_(min)"
+_COLUMNS = 25
+
+
+def _parts(files: Files) -> dict[str, bool]:
+    """The whole; a copy in a folder below is not listed, but `psm/<folder>` loads it."""
+    file = _label_file(files, "")
+    return {} if file is None else {"": _sibling(files, file, "train") is not None}
+
+
+def _label_file(files: Files, item: str) -> File | None:
+    return files.first(rf"{re.escape(item)}/test_label\.csv" if item else r"test_label\.csv")
+
+
+def _sibling(files: Files, file: File, kind: str) -> File | None:
+    return files.at(f"{file.parent}/{kind}.csv".removeprefix("/"))
+
+
+def _read(files: Files, item: str, features: bool) -> Parts:
+    """Features without their time stamps.
+
+    Training rows have missing values: a missing one takes the last one before it, and where there is none, the first
+    one after it. Time stamps may jump; rows are taken in the order of the file.
+    """
+    file = _label_file(files, item)
+    assert file is not None  # the caller looked
+    mask = labels(file, column(file, frame(file), "label"))
+    train, test = _sibling(files, file, "train"), _sibling(files, file, "test")
+    if not features or (train is None and test is None):
+        return Parts(None, None, mask, ())
+    if train is None or test is None:
+        raise InvalidInputError(f"psm: {'train' if train is None else 'test'}.csv is missing beside {file}")
+    tables = {one: _features(one, frame(one)) for one in (train, test)}
+    names = list(tables[train].columns)
+    if set(tables[test].columns) != set(names):
+        raise InvalidInputError(f"{test}: expected the columns of {train}, found {', '.join(tables[test].columns)}")
+    if len(tables[test]) != len(mask):
+        found = len(tables[test])
+        raise InvalidInputError(f"{test}: expected {len(mask)} rows, as many as {file} has labels, found {found}")
+    arrays = [matrix(one, tables[one][names], columns=_COLUMNS) for one in (train, test)]
+    return Parts(arrays[0], arrays[1], mask, tuple(names))
+
+
+def _features(file: File, table: pd.DataFrame) -> pd.DataFrame:
+    column(file, table, _TIME)
+    filled = table.drop(columns=_TIME).ffill().bfill()
+    empty = [str(name) for name in filled.columns[filled.isna().all()]]
+    if empty:
+        raise InvalidInputError(f"{file}: expected numbers, found no value in column {empty[0]}")
+    return numbers(file, filled)
+
+
+_URL = "https://raw.githubusercontent.com/eBay/RANSynCoders/main/data/"
+
+DATASETS.add(
+    "psm",
+    DatasetRecord(
+        name="psm",
+        title="Pooled Server Metrics",
+        summary="application servers of eBay, 25 metrics a minute for 21 weeks",
+        source="https://github.com/eBay/RANSynCoders",
+        licence="CC BY 4.0",
+        folders=("PSM",),
+        layout="PSM/train.csv, PSM/test.csv and PSM/test_label.csv",
+        get="`tsadeval datasets fetch psm` gets it.",
+        parts=_parts,
+        read=_read,
+        label_file=_label_file,
+        facts={"": Facts(132_481, 87_841, _COLUMNS, 72, 24_381)},
+        downloads=tuple(
+            Download(_URL + path, path, CHECKSUMS.get(f"psm/{path}", ""))
+            for path in ("test_label.csv", "train.csv", "test.csv")
+        ),
+    ),
+)

@@ -1,0 +1,120 @@
+"""`detect`: train detectors on data sets, keep their scores, judge them."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+import weakref
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from tsadeval.core.parameters import Check, Number, OneOf, check_parameters
+from tsadeval.detection.cell import LAYOUT
+from tsadeval.detection.entrants import choose_detectors
+from tsadeval.detection.plan import Plan
+from tsadeval.detection.result import Detection
+from tsadeval.detection.sources import choose_datasets
+from tsadeval.detection.work import compute
+from tsadeval.engine.candidates import choose
+from tsadeval.engine.run import Progress, complete
+from tsadeval.engine.store import Store
+from tsadeval.evaluation import AnyMetric
+from tsadeval.thresholds import Threshold, parse_threshold
+
+__all__ = ["detect", "make_plan"]
+
+_CHECKS: dict[str, Check] = {
+    "seed": Number(0, 2**32 - 1, integer=True),
+    "device": OneOf(("auto", "cpu", "cuda")),
+}
+
+
+def detect(
+    datasets: Any,
+    detectors: Any,
+    metrics: AnyMetric | Iterable[AnyMetric] = "paper",
+    *,
+    store: str | Path | None = None,
+    threshold: str | Threshold = "quantile(0.95)",
+    seed: int | Sequence[int] = 0,
+    data: str | Path | None = None,
+    device: str = "auto",
+    n_jobs: int | None = None,
+    progress: Progress | None = None,
+) -> Detection:
+    """Train detectors on data sets, keep their scores, and judge them.
+
+    Parameters
+    ----------
+    datasets : str, path, Dataset, or several of these
+        Names as `te.datasets.load` takes them, with options in brackets ("ucr/125", "ucr/125(end=exclusive)"), files
+        of your own, or loaded data sets.
+    detectors : str, detector, or several of these
+        Names with options ("lof", "usad(window=50)"), "module:Class(option=value)", or objects with `fit(X)` and
+        `score(X)`.
+    metrics : str, function, or several of these, default="paper"
+        As for `evaluate`, or "module:function".
+    store : path
+        A folder that keeps scores and values as they come. The same call again computes only what is missing there:
+        with a new metric nothing is trained again. Score files made elsewhere can be put there (`keep_scores`).
+    threshold : str, default="quantile(0.95)"
+        How scores become predictions for the metrics that take these, as for `evaluate`.
+    seed : int or several, default=0
+        Of the detectors that take one; tables show the mean over seeds.
+    data : path
+        The folder of the data sets, else the environment variable TSADEVAL_DATA.
+    device : {"auto", "cpu", "cuda"}
+        Where the deep detectors run.
+    n_jobs : int
+        Parallel workers as in joblib: 1 by default. Workers need the data and the store on a disk they share.
+    progress : function (done, total)
+        Called as values come.
+
+    Returns
+    -------
+    Detection
+        With `table(dataset)`, `average()`, `scores(dataset, detector)`, `values()` and `failures()`. A detector that
+        fails on a data set has no values there and is tried again by the next call.
+    """
+    seeds = (seed,) if isinstance(seed, int) else tuple(seed)
+    for one in seeds:
+        check_parameters("detect", _CHECKS, {"seed": one, "device": device})
+    plan = make_plan(datasets, detectors, metrics, threshold=threshold, seeds=seeds, data=data)
+    folder = Path(tempfile.mkdtemp(prefix="tsadeval-")) if store is None else Path(store)
+    kept = Store(store, LAYOUT)
+    kept.add_plan(plan.record())
+    complete(
+        plan.cells(),
+        lambda missing: plan.chunks(missing, folder, device),
+        compute,
+        kept,
+        n_jobs=n_jobs,
+        progress=progress,
+    )
+    result = Detection(plan, kept, folder)
+    if store is None:  # the scores live as long as the result
+        weakref.finalize(result, shutil.rmtree, folder, ignore_errors=True)
+    return result
+
+
+def make_plan(
+    datasets: Any,
+    detectors: Any,
+    metrics: AnyMetric | Iterable[AnyMetric] = "paper",
+    *,
+    threshold: str | Threshold = "quantile(0.95)",
+    seeds: Iterable[int] = (0,),
+    data: str | Path | None = None,
+) -> Plan:
+    """What a call of `detect` will compute. Every data set is read once, so that what is missing is said at once."""
+    rule = str(parse_threshold(threshold))
+    candidates = choose(metrics)
+    entrants = choose_detectors(detectors, tuple(seeds))
+    checksums, sources = {}, {}
+    for source in choose_datasets(datasets, data):
+        dataset = source.load()
+        name = f"{dataset.name}{source.brackets}"  # "UCR/125" and "ucr/125" are one
+        checksums[name], sources[name] = dataset.description.checksum, replace(source, name=name)
+    return Plan(checksums, entrants, candidates, rule, sources)

@@ -1,0 +1,135 @@
+"""Detection: what a run of detectors found: values, tables, kept scores."""
+
+from __future__ import annotations
+
+import warnings
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tsadeval.aggregation import SeriesResult, evaluate_many
+from tsadeval.comparison import Comparison, DetectorTable, Values
+from tsadeval.core.registry import did_you_mean
+from tsadeval.core.results import Row
+from tsadeval.detection.cell import LAYOUT, Cell
+from tsadeval.detection.entrants import Entrant
+from tsadeval.detection.plan import Plan
+from tsadeval.detection.scores import Kept, read_scores
+from tsadeval.engine.store import Store
+from tsadeval.errors import InvalidInputError, UndefinedMetricWarning, UnknownNameError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["Detection"]
+
+
+class Detection:
+    """What `detect` found. Printed, it is its tables.
+
+    Attributes
+    ----------
+    plan : Plan
+        Which data sets, detectors, metrics and threshold.
+    folder : Path
+        The store; its `scores/` holds the scores.
+    """
+
+    def __init__(self, plan: Plan, store: Store[Cell], folder: Path) -> None:
+        self.plan = plan
+        self.folder = folder
+        self._frame = store.frame(plan.cells())
+
+    @classmethod
+    def read(cls, folder: str | Path) -> Detection:
+        """All runs in a store put together, as far as they got."""
+        store = Store.existing(folder, LAYOUT)
+        plans = [Plan.of_record(record) for record in store.plans()]
+        if not plans:
+            raise InvalidInputError(f"{folder} holds no run: run `{LAYOUT.command} --store {folder}` first")
+        whole = plans[0]
+        for plan in plans[1:]:
+            whole = whole.joined(plan)
+        return cls(whole, store, Path(folder))
+
+    def values(self) -> pd.DataFrame:
+        """All rows: what names each value, the value, seconds, device, status, message and versions."""
+        return self._frame.copy()
+
+    @property
+    def titles(self) -> dict[str, str]:
+        """The detectors, and how tables call them."""
+        return {entrant.text: entrant.title for entrant in self.plan.entrants}
+
+    @cached_property
+    def comparison(self) -> Comparison:
+        """The values as a comparison of detectors; of several seeds the mean."""
+        names = [candidate.name for candidate in self.plan.candidates]
+        found: dict[tuple[str, str], list[Row]] = {}
+        columns = (self._frame[name].tolist() for name in ("dataset", "detector", "metric", "value"))
+        for dataset, detector, metric, value in zip(*columns, strict=True):
+            found.setdefault((dataset, detector), []).append({"metric": metric, "value": value})
+        rows = []
+        for dataset in self.plan.datasets:
+            for detector in self.titles:
+                means = SeriesResult(found.get((dataset, detector), []), names, {}).macro
+                rows += [
+                    {"series": dataset, "detector": detector, "metric": metric, "value": value}
+                    for metric, value in means.items()
+                ]
+        return Comparison(rows, pooled=self._micro, titles=self.titles)
+
+    def table(self, dataset: str | None = None, *, percent: bool = False) -> DetectorTable:
+        """Detectors by metrics on one data set; where there is one only, it need not be named."""
+        return self.comparison.table(dataset, percent=percent)
+
+    def average(self, how: Any = "macro", *, percent: bool = False) -> DetectorTable:
+        """Detectors by metrics over all data sets; see `Comparison.average`."""
+        return self.comparison.average(how, percent=percent)
+
+    def scores(self, dataset: str, detector: str, seed: int = 0) -> Kept:
+        """The scores and labels of a detector on a data set, and where they came from."""
+        if dataset not in self.plan.datasets:
+            known = list(self.plan.datasets)
+            raise UnknownNameError(f"no data set {dataset!r} in this result: {did_you_mean(dataset, known)}")
+        for entrant in self.plan.entrants:
+            if entrant.text == detector and entrant.seed in (seed, None):
+                kept = self._kept(dataset, entrant)
+                if kept is None:
+                    raise InvalidInputError(f"{entrant.text} has no scores on {dataset} yet: continue the run")
+                return kept
+        raise UnknownNameError(
+            f"no detector {detector!r} with seed {seed} in this result: {did_you_mean(detector, list(self.titles))}"
+        )
+
+    def _kept(self, dataset: str, entrant: Entrant) -> Kept | None:
+        return read_scores(self.folder, dataset, self.plan.datasets[dataset], entrant)
+
+    def _micro(self) -> Values:
+        """All points of all data sets pooled, for the metrics of the registry; of several seeds the mean."""
+        names = [c.name for c in self.plan.candidates if c.kind != "guest"]
+        rows: dict[str, list[Row]] = {}
+        for entrant in self.plan.entrants:
+            kept = {name: self._kept(name, entrant) for name in self.plan.datasets}
+            entries = [(name, found.labels, found.scores) for name, found in kept.items() if found is not None]
+            if not names or len(entries) < len(kept):
+                continue  # a pool with a data set less than the others would not compare
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", UndefinedMetricWarning)  # the tables of the data sets show it
+                pooled = evaluate_many(entries, names, threshold=self.plan.threshold).micro
+            rows.setdefault(entrant.text, []).extend({"metric": m, "value": v} for m, v in pooled.items())
+        return {text: SeriesResult(found, names, {}).macro for text, found in rows.items()}
+
+    def failures(self) -> list[str]:
+        """A line for each detector that failed on a data set, and for each metric that did, with what it said."""
+        lines: dict[str, None] = {}
+        for row in self._frame[self._frame["status"] == "error"].to_dict("records"):
+            who = self.titles[row["detector"]]
+            if not isinstance(row["device"], str):  # there were no scores to judge
+                lines[f"{who} failed on {row['dataset']}: {row['message']}"] = None
+            else:
+                lines[f"{row['metric']} failed on {who}, {row['dataset']}: {row['message']}"] = None
+        return list(lines)
+
+    def __repr__(self) -> str:
+        return repr(self.comparison)

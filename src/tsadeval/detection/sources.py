@@ -1,0 +1,80 @@
+"""Sources: data sets by name and options, or as they are in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tsadeval.core.calls import parse_call
+from tsadeval.errors import InvalidInputError, InvalidParameterError
+
+if TYPE_CHECKING:
+    from tsadeval.datasets import Dataset
+
+__all__ = ["Source", "choose_datasets"]
+
+
+@dataclass(frozen=True)
+class Source:
+    """A data set that can be loaded anywhere the data are, or (where `held` is given) one that travels along.
+
+    >>> Source.of("ucr/125(end=exclusive)")
+    Source(name="ucr/125(end='exclusive')", path='ucr/125', options={'end': 'exclusive'}, root=None)
+    """
+
+    name: str
+    path: str
+    options: dict[str, Any] = field(default_factory=dict)
+    root: Path | None = None
+    held: Dataset | None = field(default=None, compare=False, repr=False)
+
+    @classmethod
+    def of(cls, dataset: Any, root: str | Path | None = None) -> Source:
+        """The source that a name (with options in brackets), a path, or a loaded data set stands for."""
+        if hasattr(dataset, "test_labels"):
+            return cls(dataset.name, dataset.name, held=dataset)
+        if not isinstance(dataset, (str, Path)):
+            raise InvalidParameterError(f"a data set must be a name, a path or a loaded one, but one is {dataset!r}")
+        path, options = _split(str(dataset))
+        source = cls(str(dataset), path, options, None if root is None else Path(root))
+        return replace(source, name=f"{path}{source.brackets}")
+
+    @property
+    def brackets(self) -> str:
+        """The options, as they stand behind the name."""
+        return f"({', '.join(f'{k}={v!r}' for k, v in self.options.items())})" if self.options else ""
+
+    def load(self) -> Dataset:
+        """The data set, with features, or an error that says what is missing."""
+        from tsadeval.datasets import load
+
+        found = self.held if self.held is not None else load(self.path, root=self.root, **self.options)
+        if found.train is None or found.test is None:
+            raise InvalidInputError(
+                f"{self.name} has labels only here, so no detector can be trained on it: "
+                "`tsadeval datasets info` says which files are missing"
+            )
+        return found
+
+
+def choose_datasets(datasets: Any, root: str | Path | None) -> tuple[Source, ...]:
+    """The sources that a caller named, in order, each once."""
+    if isinstance(datasets, (str, Path)) or not isinstance(datasets, Iterable):
+        datasets = [datasets]
+    found = {source.name: source for source in (Source.of(d, root) for d in datasets)}
+    if not found:
+        raise InvalidParameterError('datasets is empty: name at least one, such as "ucr/125"')
+    return tuple(found.values())
+
+
+def _split(text: str) -> tuple[str, dict[str, Any]]:
+    """The path and the options in brackets behind it; a file that is there is its own name, whatever it is called."""
+    path, bracket, _ = text.partition("(")
+    if not bracket or not text.endswith(")") or Path(text).exists():
+        return text, {}
+    _, positional, options = parse_call(f"f{text[len(path) :]}")
+    if positional:
+        raise InvalidParameterError(f"cannot read {text!r}: options of a data set need their names, option=value")
+    return path, options

@@ -1,0 +1,45 @@
+"""The work itself: train and score (or read what is kept), then judge. A chunk goes in, rows come out."""
+
+from __future__ import annotations
+
+import math
+
+from tsadeval.core.events import Events
+from tsadeval.core.results import Row
+from tsadeval.detection.cell import Chunk
+from tsadeval.detection.scores import Kept, keep_scores, read_scores
+from tsadeval.engine.cell import versions
+from tsadeval.engine.judge import Judge, failure
+
+__all__ = ["compute"]
+
+
+def compute(chunk: Chunk) -> list[Row]:
+    """A row for every cell. What the detector or the data stumble over is a finding, not the end of the run."""
+    try:
+        kept = _kept(chunk)
+    except Exception as error:
+        lost = {**failure(error), "seconds": math.nan, "versions": versions()}
+        return [{**cell._asdict(), **lost} for cell in chunk.cells]
+    judge = Judge(kept.labels, kept.scores)
+    events = Events.of(kept.labels)
+    facts = {
+        "n": events.n,
+        "events": len(events),
+        "anomalous": events.points,
+        "versions": versions(),
+        **{key: kept.provenance[key] for key in ("fit_seconds", "score_seconds", "device")},
+    }
+    return [
+        {**cell._asdict(), **facts, **judge.outcome(cell.metric, cell.threshold, chunk.metrics[cell.metric])}
+        for cell in chunk.cells
+    ]
+
+
+def _kept(chunk: Chunk) -> Kept:
+    """The scores; the data are loaded only where they are needed."""
+    kept = read_scores(chunk.folder, chunk.source.name, chunk.checksum, chunk.entrant)
+    if kept is not None:
+        return kept
+    dataset = chunk.source.load()
+    return keep_scores(dataset, chunk.entrant, chunk.folder, name=chunk.source.name, device=chunk.device)

@@ -1,0 +1,173 @@
+"""`te.compare`: tables of detectors by metrics, averages, LaTeX."""
+
+import json
+import math
+import warnings
+
+import numpy as np
+import pytest
+
+import tsadeval as te
+from tsadeval.comparison import DetectorTable
+from tsadeval.errors import InvalidInputError, InvalidParameterError, UndefinedMetricWarning, UnknownNameError
+
+METRICS = ["cce", "auc_roc", "f1", "vus_roc(window=20)"]
+
+
+def scoring(seed, strength, n=400, labels=True):
+    rng = np.random.default_rng(seed)
+    y = np.zeros(n, int)
+    if labels:
+        y[100:120] = y[300:310] = 1
+    return y, rng.random(n) + strength * y
+
+
+@pytest.fixture
+def runs():
+    strengths = {"good": 2.0, "fair": 0.5, "none": 0.0}
+    names = ["smd/1-1", "smd/2-1", "smd/3-1", "msl", "own.csv"]
+    return [(s, d, *scoring(i, strengths[d])) for i, s in enumerate(names) for d in strengths]
+
+
+def test_one_series(runs):
+    y = runs[0][2]
+    found = te.compare({d: s for _, d, _, s in runs[:3]}, y, METRICS)
+    table = found.table()
+    for _, d, y, s in runs[:3]:
+        assert table[d] == dict(te.evaluate(y, s, METRICS))
+    assert list(table) == ["good", "fair", "none"]
+    assert table.best("cce") == ["good"]
+    assert len(found.to_frame()) == 3 * 4
+    assert table.to_frame().loc["fair", "f1"] == table["fair"]["f1"]
+    assert json.loads(table.to_json())[2]["detector"] == "none"
+    assert table.table()[0] == ["detector", *METRICS]
+    # More metrics than detectors: downwards. Best values have a star.
+    lines = repr(found).splitlines()
+    assert lines[0].split() == ["detector", "good", "fair", "none"]
+    assert lines[3].split() == ["auc_roc", "1.0000*", *(f"{table[d]['auc_roc']:.4f}" for d in ("fair", "none"))]
+    assert lines[-1] == "* best"
+    across = repr(te.compare({d: s for _, d, _, s in runs[:3]}, y, ["cce", "f1"])).splitlines()
+    assert across[0].split() == ["detector", "cce", "f1"]
+    assert len({len(line) for line in across[1:3]}) == 1
+
+
+def test_many_series_are_averaged_over_data_sets(runs):
+    found = te.compare(runs, metrics=METRICS)
+    assert found.series == ["smd/1-1", "smd/2-1", "smd/3-1", "msl", "own.csv"]
+    values = {(s, d): te.evaluate(y, x, METRICS) for s, d, y, x in runs}
+    for metric in METRICS:
+        smd = np.mean([values[f"smd/{k}-1", "fair"][metric] for k in (1, 2, 3)])
+        whole = np.mean([smd, values["msl", "fair"][metric], values["own.csv", "fair"][metric]])
+        assert found.average()["fair"][metric] == pytest.approx(whole, rel=1e-14)
+        assert found.group("smd")["fair"][metric] == pytest.approx(smd, rel=1e-14)
+        every = np.mean([values[s, "fair"][metric] for s in found.series])
+        assert found.average(groups=str)["fair"][metric] == pytest.approx(every, rel=1e-14)
+    assert found.table("msl")["good"] == dict(values["msl", "good"])
+    pooled = te.evaluate_many([(s, y, x) for s, d, y, x in runs if d == "fair"], METRICS)
+    micro = found.average("micro")["fair"]
+    assert micro["auc_roc"] == pooled.micro["auc_roc"]
+    assert math.isnan(micro["cce"])
+    assert [table.title for table in found.tables()] == [*found.series, "average"]
+
+
+def test_with_many_series_data_sets_are_shown(runs):
+    more = [(f"smd/9-{k}", d, y, s) for k in range(12) for _, d, y, s in runs[:3]]
+    found = te.compare(more + runs, metrics="cce")
+    assert [table.title for table in found.tables()] == ["smd", "msl", "own.csv", "average"]
+    assert [table.title for table in te.compare(more + runs[:3], metrics="cce").tables()] == ["smd"]
+
+
+def test_latex_has_the_best_in_bold_and_percentages_as_papers_print_them(runs):
+    found = te.compare(runs[9:], metrics=["cce", "auc_roc", "detection_delay"])
+    text = found.table("msl", percent=True).to_latex()
+    lines = text.splitlines()
+    assert lines[:2] == [r"\begin{tabular}{lrrr}", r"\toprule"]
+    assert lines[2].startswith(r"msl & CCE & AUC-ROC & ")
+    table = found.table("msl")
+    assert rf"good & \textbf{{{100 * table['good']['cce']:.2f}}} & \textbf{{100.00}} & " in text
+    # A delay is no share, so it stays as it is; and it is better the smaller it is.
+    delays = {d: table[d]["detection_delay"] for d in table}
+    assert table.best("detection_delay") == [d for d in delays if delays[d] == min(delays.values())]
+    assert f"{delays['none']:.4f}" in text
+    whole = found.to_latex(percent=True, digits=1)
+    assert whole.count(r"\midrule") == 5
+    assert whole.count(r"\begin{tabular}") == 1
+    assert "average & CCE" in whole
+    assert r"\textbf{100.0}" in whole
+    assert r"a\_b & " in te.compare({"a_b": runs[0][3], "c": runs[1][3]}, runs[0][2], "cce").to_latex()
+
+
+def test_marks_only_where_there_is_a_difference(runs):
+    same = te.compare({"one": runs[0][3], "two": runs[0][3], "less": runs[1][3]}, runs[0][2], ["cce", "f1"])
+    assert same.table().best("cce") == ["one", "two"]
+    assert repr(same.table()).count("*") == 4
+    equal = te.compare({"one": runs[0][3], "two": runs[0][3]}, runs[0][2], ["cce"])
+    assert "*" not in repr(equal.table())
+    assert "best" not in repr(te.compare({"one": runs[0][3]}, runs[0][2], ["cce"]))
+
+
+def test_undefined_values_are_left_out_of_averages_and_shown_as_dashes():
+    y, s = scoring(0, 1.0)
+    nothing, quiet = scoring(1, 1.0, labels=False)
+    with pytest.warns(UndefinedMetricWarning, match="cce is undefined"):
+        found = te.compare([("a", "one", y, s), ("b", "one", nothing, quiet)], metrics=["cce"])
+    assert found.average()["one"]["cce"] == found.table("a")["one"]["cce"]
+    assert math.isnan(found.table("b")["one"]["cce"])
+    assert " - " in found.table("b").to_latex()
+    assert json.loads(found.table("b").to_json()) == [{"detector": "one", "cce": None}]
+    assert "one has values on 1 of 2 series only" in repr(found)
+
+
+def test_detectors_of_different_series_say_so(runs):
+    found = te.compare(runs[:4], metrics="cce")
+    assert "fair has values on 1 of 2 series only" in repr(found)
+    assert "good has values" not in repr(found)
+
+
+def test_own_metrics_and_thresholds(runs):
+    def separation(y_true, y_score):
+        return y_score[y_true == 1].mean() - y_score[y_true == 0].mean()
+
+    found = te.compare(runs[:3], metrics=[separation, "f1"], threshold="best")
+    assert found.table().best("separation") == ["good"]
+    assert found.table()["good"]["f1"] == 1.0
+
+
+def test_a_store_is_judged_anew(tmp_path):
+    y, s = scoring(0, 1.0)
+    np.savez(tmp_path / "mine.npz", train=s[:, None], test=s[:, None], label=y)
+    te.detect(tmp_path / "mine.npz", "random", "cce", store=tmp_path / "store", seed=[0, 1])
+    found = te.compare(tmp_path / "store", metrics=["auc_roc"])
+    assert found.detectors == ["random", "random, seed 1"]
+    with pytest.raises(InvalidInputError, match="keeps no scores: run `tsadeval detect --store"):
+        te.compare(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda runs: te.compare({}, runs[0][2]), "scores is empty"),
+        (lambda runs: te.compare({"a": runs[0][3]}), "y_true is missing"),
+        (lambda runs: te.compare(runs, runs[0][2]), "must be a mapping from detector to scores"),
+        (lambda runs: te.compare([("a", "b", 3)]), r"must give \(series, detector, y_true, y_score\)"),
+        (lambda runs: te.compare([runs[0], runs[0]]), "detector 'good': there are two series named 'smd/1-1'"),
+        (lambda runs: te.compare({"a": [1.0, 2.0]}, [0, 1, 1]), "detector 'a': series '': y_true has 3 points"),
+        (lambda runs: te.compare(runs, metrics="cce").table(), "there are 5 series: name one, such as 'smd/1-1'"),
+        (lambda runs: te.compare(runs, metrics="cce").table("mls"), "no series 'mls' in this comparison: did you mean"),
+        (lambda runs: te.compare(runs, metrics="cce").average("mean"), "how must be one of 'macro', 'micro'"),
+        (lambda runs: te.compare(runs, metrics="cce").average()["god"], "no detector 'god' in this table: did you"),
+        (lambda runs: te.compare(runs, metrics="cce").average().best("f1"), "no metric 'f1' in this table"),
+    ],
+)
+def test_bad_input(runs, call, message):
+    with (
+        warnings.catch_warnings(),
+        pytest.raises((InvalidInputError, InvalidParameterError, UnknownNameError), match=message),
+    ):
+        call(runs)
+
+
+def test_a_table_shows_titles_and_finds_names():
+    table = DetectorTable({"lof": {"cce": 0.5}}, title="ucr/125", titles={"lof": "LOF"})
+    assert table["lof"] == {"cce": 0.5}
+    assert repr(table).splitlines()[-1].split() == ["LOF", "0.5000"]

@@ -1,0 +1,415 @@
+"""Runs of detectors: kept scores, resuming, failures, new metrics on old scores, foreign score files."""
+
+import gc
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+import warnings
+
+import numpy as np
+import pytest
+
+import tsadeval as te
+from tsadeval.detection.entrants import Entrant
+from tsadeval.detection.result import Detection
+from tsadeval.detection.scores import keep_scores, scores_path
+from tsadeval.detection.sources import Source
+from tsadeval.errors import InvalidInputError, InvalidParameterError, UnknownNameError
+
+METRICS = ["cce", "auc_roc", "f1"]
+
+
+class Distance:
+    """How far a point is from the mean of the training part; `log` is a file that gets a line for each training."""
+
+    def __init__(self, log=None, sign=1.0):
+        self.log = None if log is None else str(log)
+        self.sign = sign
+
+    def fit(self, X):
+        if self.log:
+            with open(self.log, "a") as file:
+                file.write("fit\n")
+        self.middle = X.mean(axis=0)
+        return self
+
+    def score(self, X):
+        return self.sign * np.abs(X - self.middle).sum(axis=1)
+
+
+class Broken(Distance):
+    def score(self, X):
+        raise RuntimeError("out of paper")
+
+
+class Short(Distance):
+    def score(self, X):
+        return super().score(X)[1:]
+
+
+class Endless(Distance):
+    def score(self, X):
+        return super().score(X) * np.inf
+
+
+def write_series(folder, name, seed, columns=2, n=240):
+    """A csv file of noise with two bumps in its second half."""
+    rng = np.random.default_rng(seed)
+    values = rng.normal(size=(n, columns))
+    label = np.zeros(n, int)
+    for start in (n // 2 + 20, n - 30):
+        label[start : start + 8] = 1
+    values[label == 1] += 4
+    head = ",".join([*(f"x{i}" for i in range(columns)), "label"])
+    path = folder / f"{name}.csv"
+    np.savetxt(path, np.column_stack([values, label]), delimiter=",", header=head, comments="", fmt="%.6g")
+    return path
+
+
+@pytest.fixture
+def files(tmp_path):
+    """Two series of the user's own; the first half of each is to learn from."""
+    return [f"{write_series(tmp_path, name, seed)}(split=0.5)" for name, seed in [("a", 0), ("b", 1)]]
+
+
+@pytest.fixture
+def log(tmp_path):
+    path = tmp_path / "log"
+    path.touch()
+    return path
+
+
+def trainings(log):
+    return len(log.read_text().splitlines())
+
+
+def parts(folder):
+    return sorted((folder / "parts").glob("*.parquet"))
+
+
+def test_values_are_those_of_the_scores(tmp_path, files):
+    result = te.detect(files, [Distance(), "random"], METRICS, store=tmp_path / "store", threshold="quantile(0.9)")
+    frame = result.values()
+    assert len(frame) == 2 * 2 * 3
+    assert set(frame["status"]) == {"ok"}
+    assert frame["device"].notna().all()
+    for name in files:
+        plain = te.datasets.load(name.partition("(")[0], split=0.5)
+        kept = result.scores(Source.of(name).name, Entrant.of(Distance()).text)
+        np.testing.assert_array_equal(kept.labels, plain.test_labels)
+        np.testing.assert_array_equal(kept.scores, Distance().fit(plain.train).score(plain.test))
+        expected = te.evaluate(kept.labels, kept.scores, METRICS, threshold="quantile(0.9)")
+        assert result.table(name)[Entrant.of(Distance()).text] == dict(expected)
+    assert result.average()["random"]["auc_roc"] == pytest.approx(
+        np.mean([result.table(name)["random"]["auc_roc"] for name in files])
+    )
+    assert result.comparison.table(files[0]).best("auc_roc") == [Entrant.of(Distance()).text]
+
+
+def test_a_rerun_trains_nothing_and_a_new_metric_is_only_judged(tmp_path, files, log):
+    store, told = tmp_path / "store", []
+    first = te.detect(files, Distance(log), "cce", store=store)
+    assert trainings(log) == 2
+    before = parts(store)
+    again = te.detect(files, Distance(log), "cce", store=store, progress=lambda *now: told.append(now))
+    assert told == [(2, 2)]
+    assert parts(store) == before
+    assert again.table(files[0]) == first.table(files[0])
+    more = te.detect(files, Distance(log), ["cce", "vus_pr", "f1"], store=store)
+    assert trainings(log) == 2
+    assert set(more.values()["metric"]) == {"cce", "vus_pr", "f1"}
+    other = te.detect(files, Distance(log), "f1", store=store, threshold="quantile(0.5)")
+    assert trainings(log) == 2
+    assert other.values()["alarms"].tolist() == [60, 60]
+
+
+def test_lost_values_come_back_from_the_scores_and_lost_scores_from_training(tmp_path, files, log):
+    store = tmp_path / "store"
+    first = te.detect(files, Distance(log), METRICS, store=store)
+    parts(store)[0].unlink()
+    again = te.detect(files, Distance(log), METRICS, store=store)
+    assert trainings(log) == 2
+    assert again.comparison.rows == first.comparison.rows
+    scores_path(store, Source.of(files[0]).name, Entrant.of(Distance(log)).text).unlink()
+    te.detect(files, Distance(log), METRICS, store=store)
+    assert trainings(log) == 2  # all values are there, so nobody needs the scores
+    te.detect(files, Distance(log), "auc_pr", store=store)
+    assert trainings(log) == 3
+
+
+def test_a_detector_that_fails_is_a_row_and_is_tried_again(tmp_path, files, log):
+    store = tmp_path / "store"
+    result = te.detect(files, [Broken(), Short(), Endless(), Distance(log)], METRICS, store=store)
+    frame = result.values().set_index("detector")
+    assert set(frame.loc[Entrant.of(Broken()).text, "message"]) == {"RuntimeError: out of paper"}
+    assert "expected one score for each of 120 points, but their shape is (119,)" in " ".join(frame["message"].dropna())
+    assert "expected finite scores, but the one at position 0 is inf (120 such scores" in " ".join(result.failures())
+    assert set(frame.loc[Entrant.of(Distance(log)).text, "status"]) == {"ok"}
+    assert result.failures()[0] == f"Broken failed on {Source.of(files[0]).name}: RuntimeError: out of paper"
+    assert len(result.failures()) == 6
+    assert "Broken has values on 0 of 2 series only" in repr(result)
+    assert np.isnan(result.average()[Entrant.of(Broken()).text]["cce"])
+    with pytest.raises(InvalidInputError, match="has no scores on"):
+        result.scores(Source.of(files[0]).name, Entrant.of(Broken()).text)
+    told = []
+    te.detect(files, [Broken(), Distance(log)], METRICS, store=store, progress=lambda *now: told.append(now))
+    assert told[0] == (6, 12)  # the errors are open
+    assert trainings(log) == 2
+
+
+def test_a_metric_that_fails_says_on_what(tmp_path, files):
+    def fails(y_true, y_score):
+        raise ValueError("no")
+
+    result = te.detect(files[:1], Distance(), [fails, "cce"], store=tmp_path / "store")
+    assert result.failures() == [f"fails failed on Distance, {Source.of(files[0]).name}: ValueError: no"]
+    assert result.values()["status"].tolist() == ["error", "ok"]
+
+
+def test_an_edited_detector_is_trained_anew():
+    one, same, other = (Entrant.of(Distance(sign=sign)) for sign in (1.0, 1.0, 2.0))
+    assert one == same
+    assert one.text != other.text
+    assert one.title == "Distance"
+    assert Entrant.of(Broken()).text.rpartition("@")[2] != one.text.rpartition("@")[2]
+    assert one.make() is not one.guest
+
+
+def test_names_of_the_registry_leave_out_what_changes_no_score():
+    entrant = Entrant.of("usad(device=cpu, window=50, seed=3)", 7)
+    assert (entrant.text, entrant.title, entrant.seed) == ("usad(window=50)", "USAD(window=50)", 3)
+    made = entrant.make("auto")
+    assert (made.device, made.seed, made.window) == ("cpu", 3, 50)
+    assert Entrant.of("random", 7).make().seed == 7
+    assert Entrant.of(made).text == "usad(window=50)"
+    with pytest.raises(UnknownNameError, match="did you mean random"):
+        Entrant.of("randon")
+    for wrong in (Distance, 3):
+        with pytest.raises(InvalidParameterError, match=r"an object with fit\(X\) and score\(X\)"):
+            Entrant.of(wrong)
+
+
+def test_seeds_have_their_own_scores_and_tables_show_the_mean(tmp_path, files):
+    store = tmp_path / "store"
+    result = te.detect(files[:1], "random", "auc_roc", store=store, seed=[0, 1, 2])
+    values = result.values()["value"]
+    assert values.nunique() == 3
+    assert result.table()["random"]["auc_roc"] == pytest.approx(values.mean())
+    name = Source.of(files[0]).name
+    single = [te.detect(files[:1], "random", "auc_roc", seed=seed).table()["random"]["auc_roc"] for seed in range(3)]
+    assert single == values.tolist()
+    assert not np.array_equal(result.scores(name, "random", 1).scores, result.scores(name, "random", 2).scores)
+    assert scores_path(store, name, "random", 2).name == "random.seed-2.npz"
+    with pytest.raises(UnknownNameError, match="no detector 'random' with seed 5"):
+        result.scores(name, "random", 5)
+
+
+def test_foreign_scores_are_used_where_they_belong_to_the_data_and_refused_elsewhere(tmp_path, files, log):
+    here, there = tmp_path / "here", tmp_path / "there"
+    source = Source.of(files[0])
+    made = keep_scores(source.load(), Distance(log), there, name=source.name)
+    assert made.fresh
+    assert not keep_scores(source.load(), Distance(log), there, name=source.name).fresh
+    path = scores_path(there, source.name, Entrant.of(Distance(log)).text)
+    target = here / path.relative_to(there)
+    target.parent.mkdir(parents=True)
+    target.write_bytes(path.read_bytes())
+    result = te.detect(files[0], Distance(log), "cce", store=here)
+    assert trainings(log) == 1
+    assert result.values()["fit_seconds"].tolist() == [made.provenance["fit_seconds"]]
+    other = Source.of(files[1])
+    wrong = scores_path(here, other.name, Entrant.of(Distance(log)).text)
+    wrong.parent.mkdir(parents=True)
+    wrong.write_bytes(path.read_bytes())
+    (line,) = te.detect(files[1], Distance(log), "cce", store=here).failures()
+    assert "holds scores of other data (checksum " in line
+    assert "move the file away to compute them anew" in line
+    assert trainings(log) == 1
+    renamed = scores_path(here, other.name, "random")
+    renamed.write_bytes(path.read_bytes())
+    provenance = json.loads(str(np.load(path)["provenance"])) | {"checksum": other.load().description.checksum}
+    np.savez(renamed, scores=made.scores, labels=made.labels, provenance=json.dumps(provenance))
+    (line,) = te.detect(files[1], "random", "cce", store=here).failures()
+    assert "holds scores of another detector (detector Distance@" in line
+
+
+@pytest.mark.parametrize("content", ["nothing", "no provenance", "half", "text"])
+def test_a_file_that_holds_no_scores_is_named(tmp_path, files, content):
+    source = Source.of(files[0])
+    kept = keep_scores(source.load(), "random", tmp_path, name=source.name)
+    path = scores_path(tmp_path, source.name, "random", 0)
+    whole = path.read_bytes()
+    np.savez(tmp_path / "bare.npz", scores=kept.scores, labels=kept.labels, provenance="{}")
+    path.write_bytes(
+        {"nothing": b"", "text": b"hello", "half": whole[:200], "no provenance": (tmp_path / "bare.npz").read_bytes()}[
+            content
+        ]
+    )
+    with pytest.raises(InvalidInputError, match=r"random.npz is not a file of kept scores .*; move it away"):
+        keep_scores(source.load(), "random", tmp_path, name=source.name)
+
+
+def test_provenance_says_what_ran_on_what(tmp_path, files):
+    source = Source.of(files[0])
+    path = scores_path(tmp_path, source.name, "random")
+    keep_scores(source.load(), "random", tmp_path, name=source.name)
+    with np.load(path, allow_pickle=False) as arrays:
+        assert arrays["scores"].dtype == np.float64
+        assert arrays["labels"].dtype == np.bool_
+        provenance = json.loads(str(arrays["provenance"]))
+    assert provenance["detector"] == "random"
+    assert provenance["dataset"] == source.name
+    assert provenance["checksum"] == source.load().description.checksum
+    assert provenance["fit_seconds"] >= 0
+    assert "scikit-learn" in provenance["versions"]
+    assert provenance["device"]
+
+
+def test_keeping_scores_needs_neither_kernels_nor_tables(tmp_path, files):
+    code = f"""
+import sys
+for name in ["pandas", "pyarrow", "typer", "tsadeval.core._scan", "tsadeval.core.inputs"]:
+    sys.modules[name] = None
+import numpy as np
+from tsadeval.detection.scores import keep_scores
+from tsadeval.datasets.dataset import Parts, assemble
+x = np.arange(40.0)[:, None]
+data = assemble("mine", Parts(x, x, x[:, 0] > 35, ("x",)))
+print(keep_scores(data, "random", {str(tmp_path)!r}).scores.shape)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == "(40,)\n"
+
+
+def test_loaded_data_and_memory_only(files):
+    path, _, _ = files[0].partition("(")
+    data = te.datasets.load(path, split=0.5)
+    result = te.detect(data, ["random"], "auc_roc")
+    folder = result.folder
+    assert (folder / "scores").is_dir()
+    assert list(result.plan.datasets) == [data.name]
+    del result
+    gc.collect()
+    assert not folder.exists()
+
+
+def test_a_store_puts_all_its_runs_together(tmp_path, files):
+    store = tmp_path / "store"
+    te.detect(files[0], "random", "cce", store=store)
+    te.detect(files, Distance(), ["auc_roc", "cce"], store=store)
+    whole = Detection.read(store)
+    assert list(whole.titles) == ["random", Entrant.of(Distance()).text]
+    table = whole.table(Source.of(files[0]).name)
+    assert np.isfinite(table["random"]["cce"])
+    assert np.isnan(table["random"]["auc_roc"])
+    assert set(whole.average("micro")) == set(whole.titles)
+    assert "Random has values on 1 of 2 series only" in repr(whole)
+    with pytest.raises(UnknownNameError, match="no data set 'c' in this result"):
+        whole.scores("c", "random")
+    with pytest.raises(InvalidInputError, match="holds no results: run `tsadeval detect --store"):
+        Detection.read(tmp_path / "nowhere")
+    (plan, *_) = (store / "plans").iterdir()
+    plan.write_text("{}")
+    with pytest.raises(InvalidInputError, match="another version of tsadeval"):
+        Detection.read(store)
+
+
+def test_changed_data_under_an_old_name_are_other_data(tmp_path, files):
+    store = tmp_path / "store"
+    te.detect(files[0], "random", "cce", store=store)
+    write_series(tmp_path, "a", seed=5)
+    (line,) = te.detect(files[0], "random", "cce", store=store).failures()
+    assert "holds scores of other data" in line
+
+
+def test_micro_average_pools_the_points(tmp_path, files):
+    result = te.detect(files, ["random", Distance()], ["auc_roc", "f1", "cce"], store=tmp_path / "store")
+    names = list(result.plan.datasets)
+    entries = [(name, *(lambda k: (k.labels, k.scores))(result.scores(name, "random"))) for name in names]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        expected = te.evaluate_many(entries, ["auc_roc", "f1"]).micro
+    micro = result.average("micro")["random"]
+    assert micro["auc_roc"] == expected["auc_roc"]
+    assert micro["f1"] == expected["f1"]
+    assert np.isnan(micro["cce"])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"datasets": []}, "datasets is empty"),
+        ({"datasets": [3]}, "a data set must be a name, a path or a loaded one, but one is 3"),
+        ({"datasets": "a.csv(0.5)"}, "options of a data set need their names"),
+        ({"detectors": []}, "detectors is empty"),
+        ({"detectors": "no_such_module:Thing"}, "cannot import 'no_such_module' of detector"),
+        ({"detectors": "tsadeval.errors:TsadevalError(size=3)"}, "cannot be made"),
+        ({"metrics": []}, "metrics is empty"),
+        ({"seed": -1}, "seed must be a whole number of at least 0"),
+        ({"device": "tpu"}, "device must be one of 'auto', 'cpu', 'cuda'"),
+        ({"threshold": "high"}, "unknown threshold 'high'"),
+    ],
+)
+def test_bad_arguments_are_said_before_any_work(files, arguments, message):
+    with pytest.raises((InvalidInputError, UnknownNameError), match=message.replace("(", r"\(")):
+        te.detect(**{"datasets": files, "detectors": "random", **arguments})
+
+
+def test_labels_only_are_refused_at_once(files):
+    data = te.datasets.load(files[0].partition("(")[0], features=False)
+    with pytest.raises(InvalidInputError, match="has labels only here"):
+        te.detect(data, "random")
+    with pytest.raises(InvalidInputError, match="has labels only here"):
+        keep_scores(data, "random", "nowhere")
+
+
+SCRIPT = """
+import sys, time
+import tsadeval as te
+
+class Slow:
+    def __init__(self, level, log):
+        self.level, self.log = level, log
+    def fit(self, X):
+        with open(self.log, "a") as file:
+            file.write(f"{self.level}\\n")
+        time.sleep(0.1)
+        return self
+    def score(self, X):
+        return X.sum(axis=1) - self.level
+
+if __name__ == "__main__":
+    store, log, *files = sys.argv[1:]
+    te.detect(files, [Slow(k, log) for k in range(8)], ["cce", "auc_roc"], store=store)
+"""
+
+
+def test_kill_9_loses_only_what_was_in_flight(tmp_path, files, log):
+    script, store = tmp_path / "script.py", tmp_path / "store"
+    script.write_text(SCRIPT)
+    command = [sys.executable, script, store, log, *files]
+    process = subprocess.Popen(command, start_new_session=True, stderr=subprocess.PIPE, text=True)
+    limit = time.monotonic() + 60
+    while len(list(store.glob("parts/*.parquet"))) < 4:
+        assert process.poll() is None, process.stderr.read()
+        assert time.monotonic() < limit
+        time.sleep(0.01)
+    os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+    process.stderr.close()
+    rows = len(Detection.read(store).values())
+    assert 8 <= rows < 32
+    kept = {path: path.read_bytes() for path in store.rglob("*.npz")}
+    assert rows // 2 <= len(kept) < 16
+    before = trainings(log)
+    again = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert again.returncode == 0, again.stderr
+    assert trainings(log) == before + 16 - len(kept)
+    assert {path: path.read_bytes() for path in kept} == kept
+    done = Detection.read(store).values()
+    assert len(done) == 32
+    assert set(done["status"]) == {"ok"}
