@@ -57,9 +57,9 @@ gets the mean of the windows that cover it; a network may also score the last po
 first scored one get its score. LOF, isolation forest and PCA learn from at most 10,000 windows, drawn with the seed. On 450,000 points
 of one column all of LOF, isolation forest, PCA, LSTM-AD, USAD and Donut add about 20 MB or less to what the process has when they begin to score.
 
-**Training.** One loop trains all networks: Adam, gradients shortened to length 5, the last 20 % of the training part held back for early
-stopping, the best weights restored. An epoch sees at most `max_windows` windows, drawn anew for each epoch: neighbouring windows are nearly
-the same, so more of them cost time and teach little. `progress=True` shows a bar.
+**Training.** One loop trains all networks: Adam, gradients shortened to length 5, 20 % of the training part (the ends of up to ten
+blocks) held back for early stopping, the best weights restored. An epoch sees at most `max_windows` windows, drawn anew for each epoch:
+neighbouring windows are nearly the same, so more of them cost time and teach little. `progress=True` shows a bar.
 
 **Your own.** A dataclass whose fields are made by `te.detectors.option`, registered with `@te.detectors.detector(...)`: a subclass of
 `te.detectors.Detector` with `_fit` and `_score`, or of `te.detectors.DeepDetector` with `build`, `loss` and `window_scores`. See the

@@ -8,7 +8,7 @@ import torch
 from torch import nn
 
 from tsadeval.detectors import make
-from tsadeval.detectors._torch.training import Windows, descend, find_device, seeded, train
+from tsadeval.detectors._torch.training import Windows, descend, find_device, seeded, split, train
 from tsadeval.detectors.deep import DeepDetector
 from tsadeval.errors import InvalidInputError, InvalidParameterError
 
@@ -94,7 +94,7 @@ def test_patience_starts_again_with_every_best():
 
 
 def test_an_epoch_takes_at_most_max_windows():
-    for most, steps in ((None, 231), (50, 50), (1000, 231)):  # 231 windows in the first 240 points
+    for most, steps in ((None, 213), (50, 50), (1000, 213)):  # 71 windows in the first 80 of each 100 points
         module, _ = train(stubborn(1.0, max_windows=most, batch_size=1), SERIES)
         assert module.weight.item() == pytest.approx(steps, rel=0.01)
 
@@ -106,9 +106,21 @@ def test_short_series_are_not_split():
     assert make("lstm_ad(window=10, epochs=2, device=cpu)").fit(SERIES[:60]).history_[0].validation is not None
 
 
+@pytest.mark.parametrize(("n", "window"), [(50, 10), (99, 10), (400, 10), (5000, 100), (5831, 100), (2001, 2)])
+def test_no_point_is_learned_from_and_held_back(n, window):
+    learning, held_back = split(n, window)
+    points = [{start + i for start in starts.tolist() for i in range(window)} for starts in (learning, held_back)]
+    assert not points[0] & points[1]
+    assert len(points[1]) == pytest.approx(0.2 * n, rel=0.05, abs=3)
+
+
 def test_a_loss_that_is_no_number_ends_the_training():
-    with pytest.raises(InvalidInputError, match=r"loss of nan in epoch 2\); lower learning_rate"):
-        train(stubborn(1.0, math.nan), SERIES)
+    with pytest.raises(InvalidInputError, match=r"loss of nan in epoch 1\); lower learning_rate"):
+        train(stubborn(math.nan), SERIES)
+    module, history = train(stubborn(1.0, math.nan, 0.5), SERIES)
+    assert len(history) == 2
+    first, _ = train(stubborn(1.0), SERIES)
+    assert module.weight.item() == first.weight.item()
 
 
 def test_scores_that_are_no_numbers_are_not_given_out():

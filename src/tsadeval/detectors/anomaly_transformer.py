@@ -21,7 +21,7 @@ says how it compares with the others of that window, and means over windows that
 that does not fit ends with the series and overlaps the one before, where the published code leaves the rest unscored.
 `coverage` asks for more windows over each point.
 
-Where we deviate: early stopping watches |X - R| on the last part of the training series (the published code watches
+Where we deviate: early stopping watches |X - R| on a part of the training series (the published code watches
 both phases' losses, on the test series); long gradients are cut, as for all networks here; the score is one of each
 point and no labels are used to adjust it (the published results count a whole event as found where one of its points
 is: point adjustment, which rewards even random scores).

@@ -6,6 +6,7 @@ import copy
 import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -21,8 +22,10 @@ from tsadeval.errors import InvalidInputError, InvalidParameterError
 if TYPE_CHECKING:
     from tsadeval.detectors.deep import DeepDetector
 
-# The last part of the training series, on which early stopping is decided.
+# Early stopping is decided on this share of the training series: the ends of up to so many blocks, because a series
+# may be several machines' one behind the other, and the last of them alone would speak for all.
 VALIDATION_SHARE = 0.2
+BLOCKS = 10
 # Gradients longer than this are shortened to it.
 LONGEST_GRADIENT = 5.0
 
@@ -86,8 +89,12 @@ def seeded(seed: int, device: torch.device) -> Iterator[None]:
 def train(detector: DeepDetector, series: Floats) -> tuple[nn.Module, list[Losses]]:
     """A network fitted to the windows of a scaled series, and the losses of every epoch."""
     device = find_device(detector.device)
-    learning, held_back = _split(series, detector.window, device)
+    windows = Windows(series, detector.window, device)
+    learning, held_back = split(len(series), detector.window)
     most = detector.max_windows if detector.max_windows is not None else len(learning)
+    if held_back is not None and len(held_back) > most:
+        # The same evenly spread windows in every epoch, so that losses can be compared.
+        held_back = held_back[torch.linspace(0, len(held_back) - 1, most, dtype=torch.float64).long()]
     order = torch.Generator().manual_seed(detector.seed)
     history: list[Losses] = []
     best, best_loss, waited = None, math.inf, 0
@@ -95,14 +102,16 @@ def train(detector: DeepDetector, series: Floats) -> tuple[nn.Module, list[Losse
         module = detector.build(series.shape[1]).to(device)
         optimizers = detector.optimizers(module)
         for epoch in range(1, detector.epochs + 1):
-            positions = torch.randperm(len(learning), generator=order)[:most]
+            positions = learning[torch.randperm(len(learning), generator=order)[:most]]
             losses = Losses(
-                _learn(detector, module, optimizers, learning.batches(positions, detector.batch_size), epoch),
-                _validate(detector, module, held_back, most, epoch) if held_back is not None else None,
+                _learn(detector, module, optimizers, windows.batches(positions, detector.batch_size), epoch),
+                None if held_back is None else _validate(detector, module, windows, held_back, epoch),
             )
             history.append(losses)
             watched = losses.training if losses.validation is None else losses.validation
             if not math.isfinite(watched):
+                if best is not None:
+                    break  # what was learned before that is still good
                 raise InvalidInputError(
                     f"{detector}: training went astray (a loss of {watched} in epoch {epoch}); lower learning_rate"
                 )
@@ -117,12 +126,28 @@ def train(detector: DeepDetector, series: Floats) -> tuple[nn.Module, list[Losse
     return module.eval(), history
 
 
-def _split(series: Floats, window: int, device: torch.device) -> tuple[Windows, Windows | None]:
-    """The windows to learn from, and those of the last part; None where one of the two would have no window."""
-    at = len(series) - int(VALIDATION_SHARE * len(series))
-    if min(at, len(series) - at) < window:
-        return Windows(series, window, device), None
-    return Windows(series[:at], window, device), Windows(series[at:], window, device)
+def split(n: int, window: int) -> tuple[Tensor, Tensor | None]:
+    """Starts of the windows to learn from, and of those held back; None where the series is too short for both.
+
+    No point is in both kinds of windows.
+
+    >>> learning, held_back = split(100, 4)
+    >>> learning.tolist() == [*range(37), *range(50, 87)]
+    True
+    >>> held_back.tolist() == [*range(40, 47), *range(90, 97)]
+    True
+    """
+    share = int(VALIDATION_SHARE * n)
+    if share < window:
+        return torch.arange(n - window + 1), None
+    # Ends of at least two windows: with less, most of the windows would straddle a border and be lost.
+    edges = np.linspace(0, n, max(1, min(BLOCKS, share // (2 * window))) + 1).astype(int).tolist()
+    learning, held_back = [], []
+    for start, stop in pairwise(edges):
+        at = stop - max(window, int(VALIDATION_SHARE * (stop - start)))
+        learning.append(torch.arange(start, at - window + 1))
+        held_back.append(torch.arange(at, stop - window + 1))
+    return torch.cat(learning), torch.cat(held_back)
 
 
 def _learn(
@@ -135,12 +160,11 @@ def _learn(
     return _mean(batches, lambda batch: detector.train_step(module, optimizers, batch, epoch))
 
 
-def _validate(detector: DeepDetector, module: nn.Module, held_back: Windows, most: int, epoch: int) -> float:
-    # The same evenly spread windows in every epoch, so that losses can be compared.
-    positions = torch.linspace(0, len(held_back) - 1, min(most, len(held_back)), dtype=torch.float64).long()
+def _validate(detector: DeepDetector, module: nn.Module, windows: Windows, positions: Tensor, epoch: int) -> float:
     module.eval()
-    with torch.inference_mode():
-        batches = held_back.batches(positions, detector.batch_size)
+    # The same noise in every epoch, and none that training would have drawn.
+    with torch.inference_mode(), seeded(detector.seed, windows.view.device):
+        batches = windows.batches(positions, detector.batch_size)
         return _mean(batches, lambda batch: detector.validation_loss(module, batch, epoch))
 
 
