@@ -279,10 +279,18 @@ def test_scores_can_be_made_where_neither_kernels_nor_tables_are(tmp_path):
     np.savetxt(tmp_path / "UCR/007_UCR_Anomaly_mine_100_200_210.txt", x)
     missing = ["pandas", "pyarrow", "typer", "tsadeval.core._scan"]
     script = ROOT / "examples" / "train_scores.py"
-    code = f"import runpy, sys; sys.modules |= dict.fromkeys({missing}); runpy.run_path({str(script)!r}, run_name='__main__')"
+    code = "import runpy, sys; sys.modules |= dict.fromkeys({}); runpy.run_path({!r}, run_name='__main__')"
     store = tmp_path / "store"
     arguments = ["--data", tmp_path, "--store", store, "--limit", "60", "--datasets", "ucr/7"]
-    command = [sys.executable, "-c", code, *arguments, "--detectors", "random", "pca(window=400)"]
+    command = [
+        sys.executable,
+        "-c",
+        code.format(missing, str(script)),
+        *arguments,
+        "--detectors",
+        "random",
+        "pca(window=400)",
+    ]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     first, second = done.stdout.splitlines()
     assert first.startswith("ucr/007  random  fit 0.0 s, score 0.0 s, ")
