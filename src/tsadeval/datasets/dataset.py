@@ -169,6 +169,7 @@ def assemble(name: str, parts: Parts, record: DatasetRecord | None = None, where
             )
     if test is not None and len(test) != len(mask):
         raise InvalidInputError(f"{name}: expected one label for each of {len(test)} test points, found {len(mask)}")
+    train, test = (None if values is None else np.ascontiguousarray(values) for values in (train, test))
     about = (record.title, record.source, record.licence) if record else ("", str(where), "")
     return Dataset(name, train, test, mask, columns, _describe(train, test, mask, columns, about))
 

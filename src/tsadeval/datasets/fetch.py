@@ -53,7 +53,7 @@ def fetch(
     item = record.canonical(item) if item else ""
     wanted = _wanted(record, item)
     if root is not None:
-        Path(root).mkdir(parents=True, exist_ok=True)
+        Path(root).expanduser().mkdir(parents=True, exist_ok=True)
     top = data_folder(root)
     if top is None:
         raise InvalidInputError(f"{name}: no data folder was given; pass root= (--data) or set {VARIABLE}")

@@ -29,7 +29,7 @@ def data_folder(data: str | Path | None = None) -> Path | None:
     given = data or os.environ.get(VARIABLE)
     if not given:
         return None
-    folder = Path(given)
+    folder = Path(given).expanduser()
     if not folder.is_dir():
         raise InvalidInputError(f"there is no data folder {folder}")
     return folder

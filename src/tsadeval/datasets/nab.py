@@ -15,7 +15,8 @@ from tsadeval.datasets.files import File, Files, damaged, read
 from tsadeval.errors import InvalidInputError
 
 _WINDOWS = r"combined_windows\.json"
-_SERIES = r"(?P<item>(?:real|artificial)\w+/[^/]+)\.csv"
+# In a copy of the whole repository, the results of detectors lie in folders of the same names, but not below data/.
+_SERIES = r"data/(?P<item>(?:real|artificial)\w+/[^/]+)\.csv"
 _SHARE, _LONGEST = 0.15, 5000
 
 
@@ -61,7 +62,7 @@ def _columns(file: File) -> tuple[Any, Any]:
         raise InvalidInputError(f"{file}: expected the columns timestamp and value, found {found}")
     try:
         times = np.array([row["timestamp"] for row in rows], dtype="datetime64[us]")
-        values = np.array([row["value"] for row in rows], dtype=np.float64)
+        values = np.array([float(row["value"]) for row in rows])
     except (ValueError, TypeError) as error:
         raise InvalidInputError(f"{file}: expected a time and a number on every line ({error})") from error
     return times, values[:, None]
