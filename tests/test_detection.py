@@ -181,6 +181,15 @@ def test_an_edited_detector_is_trained_anew():
     assert Entrant.of(Broken()).text.rpartition("@")[2] != one.text.rpartition("@")[2]
     assert one.make() is not one.guest
 
+    def text(body):
+        """Of a class whose base, in the same module, holds the code."""
+        space = {"__name__": "mine"}
+        exec(f"class Base:\n fit = lambda s, X: s\n def score(s, X): return {body}\nclass Mine(Base): pass", space)
+        return Entrant.of(space["Mine"]()).text
+
+    assert text("X[:, 0]") == text("X[:, 0]")
+    assert text("X[:, 0]") != text("X[:, 1]")
+
 
 def test_names_of_the_registry_leave_out_what_changes_no_score():
     entrant = Entrant.of("usad(device=cpu, window=50, seed=3)", 7)
@@ -294,7 +303,7 @@ def test_scores_can_be_made_where_neither_kernels_nor_tables_are(tmp_path):
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     first, second = done.stdout.splitlines()
     assert first.startswith("ucr/007  random  fit 0.0 s, score 0.0 s, ")
-    assert "failed after" in second
+    assert ": InvalidInputError: X has 100 points, but the detector looks at 400 at once" in second
     assert done.returncode == 1
     result = te.detect("ucr/007", "random", "auc_roc", store=store, data=tmp_path)
     assert result.values()["fit_seconds"].tolist() == [result.scores("ucr/007", "random").provenance["fit_seconds"]]
