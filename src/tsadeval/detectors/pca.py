@@ -22,7 +22,7 @@ from tsadeval.detectors.windowed import WindowedDetector
     name="pca",
     title="PCA",
     summary="Principal components: windows that the main directions of the training windows do not explain.",
-    scoring="squared reconstruction error of a point, mean over columns and covering windows",
+    scoring="mean squared reconstruction error of a window, mean over covering windows",
     reference="Shyu et al., A Novel Anomaly Detection Scheme Based on Principal Component Classifier, ICDM 2003",
     extra="all",
 )
@@ -40,11 +40,12 @@ class PCA(WindowedDetector):
         explained = np.cumsum(model.explained_variance_)
         # Of a constant training part one direction is kept, whichever; it explains nothing.
         kept = int(np.searchsorted(explained, self.variance * explained[-1])) + 1
-        return model.mean_, model.components_[:kept]
+        # In one order in memory, also after a round through pickle: products depend on it in the last digit.
+        return model.mean_, np.ascontiguousarray(model.components_[:kept])
 
     def judge(self, rows: Floats) -> Floats:
-        """The errors of all points of the windows."""
+        """The errors of the windows."""
         centre, directions = self.model_
         away = rows - centre
         away -= (away @ directions.T) @ directions
-        return np.square(away).reshape(len(rows), -1, self.scaler_.centre.size).mean(axis=2)  # type: ignore[no-any-return]
+        return np.square(away).mean(axis=1)  # type: ignore[no-any-return]

@@ -11,10 +11,9 @@ With W a window, A1 and A2 the two autoencoders, |.| the mean square and n the e
 - the score is alpha |W - A1(W)| + beta |W - A2(A1(W))|, alpha + beta = 1.
 
 As in the paper: columns on 0 ... 1 by the training part, layers of half and a quarter of the input, ReLU, a sigmoid
-at the end. Where we deviate: windows of 100 points as in most benchmarks (the paper has 5 to 12); the layers have at
-most 512 and 256 units, so that wide windows stay trainable; a point's score is the mean of its own errors over all
-windows that cover it, not one score a window; early stopping watches |W - A1(W)|,
-which means the same in every epoch.
+at the end, alpha = beta. Where we deviate: windows of 100 points as in most benchmarks (the paper has 5 to 12); the
+layers have at most 512 and 256 units, so that wide windows stay trainable; a point's score is the mean score of all
+windows that cover it; early stopping watches |W - A1(W)|, which means the same in every epoch.
 """
 
 from __future__ import annotations
@@ -37,7 +36,7 @@ if TYPE_CHECKING:
     name="usad",
     title="USAD",
     summary="Two autoencoders with one encoder, trained against each other.",
-    scoring="weighted squared errors of one reconstruction and of a reconstruction of it, mean over covering windows",
+    scoring="weighted squared errors of a window's reconstruction and of that one's, mean over covering windows",
     reference="Audibert et al., USAD: UnSupervised Anomaly Detection on Multivariate Time Series, KDD 2020",
     extra="torch",
 )
@@ -73,22 +72,18 @@ class USAD(DeepDetector):
         sign = 1 if turn == 0 else -1
         reconstructed = module(batch, turn)
         again = module(module(batch, 0), 1)
-        return _error(batch, reconstructed) / epoch + sign * (1 - 1 / epoch) * _error(batch, again)
+        return (_errors(batch, reconstructed) / epoch + sign * (1 - 1 / epoch) * _errors(batch, again)).mean()
 
     def validation_loss(self, module: Any, batch: Tensor, epoch: int) -> Tensor:
         """How well the first reconstructs: the game against the second has no minimum to wait for."""
-        return _error(batch, module(batch, 0))
+        return _errors(batch, module(batch, 0)).mean()
 
     def window_scores(self, module: Any, batch: Tensor) -> Tensor:
-        """The weighted errors of every point of the windows."""
+        """The weighted errors of the windows."""
         first = module(batch, 0)
         again = module(first, 1)
-        return self.alpha * _of_points(batch, first) + (1 - self.alpha) * _of_points(batch, again)
+        return self.alpha * _errors(batch, first) + (1 - self.alpha) * _errors(batch, again)
 
 
-def _of_points(batch: Tensor, other: Tensor) -> Tensor:
-    return (batch - other).square().mean(dim=2)
-
-
-def _error(batch: Tensor, other: Tensor) -> Tensor:
-    return (batch - other).square().mean()
+def _errors(batch: Tensor, other: Tensor) -> Tensor:
+    return (batch - other).square().mean(dim=(1, 2))

@@ -37,7 +37,7 @@ class WindowedDetector(Detector):
         raise NotImplementedError
 
     def judge(self, rows: Floats) -> Floats:
-        """Scores of windows: (rows,) for whole windows, or (rows, window) for each of their points."""
+        """A score for each window."""
         raise NotImplementedError
 
     def span(self, columns: int) -> int:

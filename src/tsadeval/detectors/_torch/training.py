@@ -174,7 +174,8 @@ def _bar(detector: DeepDetector) -> Iterator[Callable[[int, float], None]]:
     if not detector.progress:
         yield lambda epoch, loss: None
         return
-    with require("rich.progress", extra="all").Progress(transient=True) as bar:
+    console = require("rich.console", extra="all").Console(stderr=True)  # what is printed to stdout may be a table
+    with require("rich.progress", extra="all").Progress(console=console, transient=True) as bar:
         task = bar.add_task(str(detector), total=detector.epochs)
 
         def show(epoch: int, loss: float) -> None:
