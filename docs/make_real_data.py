@@ -9,6 +9,7 @@ The page says which data sets and detectors the store holds and prints the comma
 
 import math
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import tsadeval as te
@@ -47,6 +48,8 @@ AVERAGE = {
     "Donut": (0.23, 71.07, 19.08, 14.37, 61.26, 79.55),
     "TimesNet": (0.22, 58.52, 12.54, 12.62, 73.68, 71.55),
 }
+# The order of the rows; others come before the last, which knows nothing.
+ORDER = ["LOF", "IForest", "PCA", "LSTMAD", "USAD", "Donut", "A.T.", "TimesNet"]
 # The data sets of the paper's average.
 AVERAGED = {"msl", "swat", "psm", "smd", "creditcard"}
 # What the paper's two pictures show, with points on both sides of the anomaly that show the rhythm of the series.
@@ -89,6 +92,17 @@ def beside(title, values, published):
     return markdown([title, *labels()], rows)
 
 
+def ordered(result):
+    """The result with its detectors in the order of the paper."""
+
+    def place(entrant):
+        name = entrant.title.partition("(")[0]
+        return ORDER.index(name) if name in ORDER else len(ORDER) + (name == "Random")
+
+    result.plan = replace(result.plan, entrants=tuple(sorted(result.plan.entrants, key=place)))
+    return result
+
+
 def average_of(result, names):
     """The macro average over some of the data sets."""
     rows = [row for row in result.comparison.rows if row["series"] in names]
@@ -110,7 +124,9 @@ def chance(result):
 def machines(frame, titles):
     """What ran on what, and how long."""
     rows = []
-    pairs = frame.drop_duplicates(["dataset", "detector", "seed"])
+    pairs = frame.drop_duplicates(["dataset", "detector", "seed"]).sort_values(
+        "detector", key=lambda names: names.map(list(titles).index)
+    )
     for (detector, device), part in pairs.groupby(["detector", "device"], sort=False):
         seconds = [f"{part[key].sum():,.1f}" for key in ("fit_seconds", "score_seconds")]
         rows.append([titles[detector], f"`{detector}`", device, str(len(part)), *seconds])
@@ -143,7 +159,7 @@ def draw(result, data):
         if name in result.plan.datasets:
             dataset = te.datasets.load(name, root=data)
             ax = plot.series_with_scores(dataset, result.all_scores(name), around=0, margin=margin, title=title)
-            ax.figure.savefig(FIGURES / f"{stem}.png", metadata={})
+            ax.figure.savefig(FIGURES / f"{stem}.png", dpi=200, metadata={})
 
 
 def page(result):
@@ -188,8 +204,8 @@ store. In Python: `te.detect(["ucr/125"], ["lof", "usad"])`, `te.compare({{"LOF"
 
 BESIDE = """## The paper's ECG and Power tables
 
-Ours, and in brackets the paper's. Its options, windows and training are not published, it is one run of one seed, and it does not say which of its four CCE
-variants the tables were made with ([errata](errata.md)), so detectors of the same name are not the same detectors. In the pictures a score is drawn between
+Ours, and in brackets the paper's. The paper used "public implementations" with "default hyperparameter settings" that it does not name, in one run, and does not say
+which of its CCE variants these tables were made with ([errata](errata.md)); detectors of the same name need not be the same detectors. In the pictures a score is drawn between
 the lowest and the highest of the whole series; strips and bands have the colour of an event's CCE score."""
 
 MEAN = """## The paper's average
@@ -198,12 +214,13 @@ The paper averages over MSL, SWaT, PSM, SMD and Creditcard. Here are the feature
 
 WHOLE = """## Over all of them
 
-Macro: the mean over data sets ({groups}) of the mean over their series. Micro: all points of all series pooled, for the metrics for which that has a meaning."""
+Macro: the mean over data sets ({groups}) of the mean over their series. Micro: all points of all series pooled, for the metrics for which that has a meaning; scores of
+different series have different scales, and pooling does not mend that."""
 
 
 if __name__ == "__main__":
     if len(sys.argv) not in (2, 3):
         sys.exit(__doc__)
-    found = Detection.read(sys.argv[1])
+    found = ordered(Detection.read(sys.argv[1]))
     draw(found, sys.argv[2] if len(sys.argv) == 3 else None)
     (HERE / "real-data.md").write_text(page(found), encoding="utf-8")
