@@ -1,6 +1,7 @@
 """Runs of detectors: kept scores, resuming, failures, new metrics on old scores, foreign score files."""
 
 import gc
+import importlib.util
 import json
 import os
 import signal
@@ -8,11 +9,13 @@ import subprocess
 import sys
 import time
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 import tsadeval as te
+from tsadeval.datasets.dataset import Parts, assemble
 from tsadeval.detection.entrants import Entrant
 from tsadeval.detection.result import Detection
 from tsadeval.detection.scores import keep_scores, scores_path
@@ -20,6 +23,7 @@ from tsadeval.detection.sources import Source
 from tsadeval.errors import InvalidInputError, InvalidParameterError, UnknownNameError
 
 METRICS = ["cce", "auc_roc", "f1"]
+ROOT = Path(__file__).parent.parent
 
 
 class Distance:
@@ -177,6 +181,15 @@ def test_an_edited_detector_is_trained_anew():
     assert Entrant.of(Broken()).text.rpartition("@")[2] != one.text.rpartition("@")[2]
     assert one.make() is not one.guest
 
+    def text(body):
+        """Of a class whose base, in the same module, holds the code."""
+        space = {"__name__": "mine"}
+        exec(f"class Base:\n fit = lambda s, X: s\n def score(s, X): return {body}\nclass Mine(Base): pass", space)
+        return Entrant.of(space["Mine"]()).text
+
+    assert text("X[:, 0]") == text("X[:, 0]")
+    assert text("X[:, 0]") != text("X[:, 1]")
+
 
 def test_names_of_the_registry_leave_out_what_changes_no_score():
     entrant = Entrant.of("usad(device=cpu, window=50, seed=3)", 7)
@@ -268,21 +281,53 @@ def test_provenance_says_what_ran_on_what(tmp_path, files):
     assert provenance["device"]
 
 
-def test_keeping_scores_needs_neither_kernels_nor_tables(tmp_path, files):
-    code = f"""
-import sys
-for name in ["pandas", "pyarrow", "typer", "tsadeval.core._scan", "tsadeval.core.inputs"]:
-    sys.modules[name] = None
-import numpy as np
-from tsadeval.detection.scores import keep_scores
-from tsadeval.datasets.dataset import Parts, assemble
-x = np.arange(40.0)[:, None]
-data = assemble("mine", Parts(x, x, x[:, 0] > 35, ("x",)))
-print(keep_scores(data, "random", {str(tmp_path)!r}).scores.shape)
-"""
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    assert done.stdout == "(40,)\n"
+def test_scores_can_be_made_where_neither_kernels_nor_tables_are(tmp_path):
+    """The script for machines with a GPU, twice, without what such a machine may lack."""
+    (tmp_path / "UCR").mkdir()
+    x = np.random.default_rng(0).normal(size=300)
+    np.savetxt(tmp_path / "UCR/007_UCR_Anomaly_mine_100_200_210.txt", x)
+    missing = ["pandas", "pyarrow", "typer", "tsadeval.core._scan"]
+    script = ROOT / "examples" / "train_scores.py"
+    code = "import runpy, sys; sys.modules |= dict.fromkeys({}); runpy.run_path({!r}, run_name='__main__')"
+    store = tmp_path / "store"
+    arguments = ["--data", tmp_path, "--store", store, "--limit", "60", "--datasets", "ucr/7"]
+    command = [
+        sys.executable,
+        "-c",
+        code.format(missing, str(script)),
+        *arguments,
+        "--detectors",
+        "random",
+        "pca(window=400)",
+    ]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    first, second = done.stdout.splitlines()
+    assert first.startswith("ucr/007  random  fit 0.0 s, score 0.0 s, ")
+    assert ": InvalidInputError: X has 100 points, but the detector looks at 400 at once" in second
+    assert done.returncode == 1
+    result = te.detect("ucr/007", "random", "auc_roc", store=store, data=tmp_path)
+    assert result.values()["fit_seconds"].tolist() == [result.scores("ucr/007", "random").provenance["fit_seconds"]]
+    again = subprocess.run([*command[:-1]], capture_output=True, text=True, check=False)
+    assert again.returncode == 0, again.stderr
+    assert again.stdout.endswith("(kept already)\n")
+
+
+def test_the_page_of_real_data_can_be_made(tmp_path):
+    path = ROOT / "docs" / "make_real_data.py"
+    spec = importlib.util.spec_from_file_location("make_real_data", path)
+    made = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(made)
+    x = np.random.default_rng(0).normal(size=(300, 1))
+    data = [assemble(name, Parts(x, x, np.arange(300) // 10 == 20, ("x",))) for name in ("ucr/125", "msl")]
+    store = tmp_path / "store"
+    te.detect(data, ["random", Distance(), Broken()], made.METRICS, store=store)
+    text = made.page(Detection.read(store))
+    assert "| Random | " in text
+    assert " (52.85) | " in text  # the paper's AUC-ROC of Random on ECG
+    assert "--detectors 'random,Distance@" in text
+    assert "## The paper's average" in text
+    assert "- Broken failed on msl: RuntimeError: out of paper" in text
+    assert made.FIGURES.joinpath("ecg.png").is_file()
 
 
 def test_loaded_data_and_memory_only(files):

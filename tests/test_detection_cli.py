@@ -51,9 +51,26 @@ def folder(tmp_path_factory):
     return path
 
 
-def test_tables_resuming_and_formats(folder):
-    arguments = ["a.csv(split=100)", "b.csv", "--detectors", "random,mine:Distance,mine:Broken", "--store", "store"]
-    done = run(*arguments, "--metrics", "cce,auc_roc", cwd=folder)
+@pytest.fixture
+def inside(folder, monkeypatch, capsys):
+    """The same in this process, which spares the start of another."""
+    monkeypatch.chdir(folder)
+    monkeypatch.syspath_prepend(str(folder))
+
+    def call(*arguments):
+        monkeypatch.setattr(sys, "argv", ["tsadeval", "detect", *arguments])
+        with pytest.raises(SystemExit) as stopped:
+            main()
+        return stopped.value.code, *capsys.readouterr()
+
+    return call
+
+
+ALL = ["a.csv(split=100)", "b.csv", "--store", "store", "--detectors", "random,mine:Distance,mine:Broken"]
+
+
+def test_tables(folder):
+    done = run(*ALL, "--metrics", "cce,auc_roc", cwd=folder)
     assert done.returncode == 0, done.stderr
     assert "alarms where the score is above quantile(0.95)" in done.stdout
     heads = [line.split()[0] for line in done.stdout.splitlines() if line.endswith("auc_roc")]
@@ -62,16 +79,19 @@ def test_tables_resuming_and_formats(folder):
     assert "tsadeval: Broken failed on a.csv(split=100): ValueError: no way" in done.stderr
     assert "tsadeval: scores and values are in store" in done.stderr
     assert sorted(path.name for path in (folder / "store/scores/b.csv").iterdir())[1] == "random.npz"
-    text = run(*arguments, "--metrics", "cce,f1,mine:Distance", "--format", "json", cwd=folder)
-    assert "mine:Distance failed on Random" in text.stderr
-    rows = json.loads(text.stdout)
-    assert {row["metric"] for row in rows} == {"cce", "f1", "mine:Distance"}
-    table = run(*arguments[:-3], "random", "--store", "store", "--metrics", "f1", "--format", "csv", cwd=folder)
-    assert [row["detector"] for row in csv.DictReader(io.StringIO(table.stdout))] == ["random", "random"]
-    latex = run(*arguments, "--metrics", "cce,f1", "--format", "latex", "--percent", cwd=folder).stdout
-    assert r"a.csv(split=100) & CCE & F1 \\" in latex
-    assert r"Distance & \textbf{" in latex
-    assert r"Broken & - & - \\" in latex
+
+
+def test_formats(inside):
+    _, text, errors = inside(*ALL, "--metrics", "cce,f1,mine:Distance", "--format", "json")
+    assert "mine:Distance failed on Random" in errors
+    assert {row["metric"] for row in json.loads(text)} == {"cce", "f1", "mine:Distance"}
+    code, text, _ = inside(*ALL[:-1], "random", "--metrics", "f1", "--format", "csv")
+    assert code == 0
+    assert [row["detector"] for row in csv.DictReader(io.StringIO(text))] == ["random", "random"]
+    _, text, _ = inside(*ALL, "--metrics", "cce,f1", "--format", "latex", "--percent")
+    assert r"a.csv(split=100) & CCE & F1 \\" in text
+    assert r"Distance & \textbf{" in text
+    assert r"Broken & - & - \\" in text
 
 
 def test_an_interrupted_run_says_how_to_go_on(folder):
@@ -108,13 +128,9 @@ def test_an_interrupted_run_says_how_to_go_on(folder):
         (["c.csv", "--detectors", "random"], "c.csv"),
     ],
 )
-def test_bad_input_is_one_line_and_exit_code_2(folder, monkeypatch, capsys, arguments, message):
-    monkeypatch.chdir(folder)
-    monkeypatch.setattr(sys, "argv", ["tsadeval", "detect", *arguments, "--store", "other"])
-    monkeypatch.syspath_prepend(str(folder))
-    with pytest.raises(SystemExit) as stopped:
-        main()
-    assert stopped.value.code == 2
-    (line,) = capsys.readouterr().err.splitlines()
+def test_bad_input_is_one_line_and_exit_code_2(inside, arguments, message):
+    code, _, errors = inside(*arguments, "--store", "other")
+    assert code == 2
+    (line,) = errors.splitlines()
     assert line.startswith("tsadeval: ")
     assert message in line

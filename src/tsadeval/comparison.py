@@ -173,7 +173,8 @@ class DetectorTable(Mapping[str, dict[str, float]]):
             return "-"
         record = METRICS.get(metric.partition("(")[0])
         scaled = self.percent and record is not None and record.range[1] <= 1
-        return cell_text(100 * value if scaled else value, digits if digits is not None else 2 if scaled else 4)
+        places = digits if digits is not None else 2 if scaled else 4
+        return cell_text(round(100 * value if scaled else value, places) + 0.0, places)  # never -0.0000
 
     def table(self) -> list[list[Any]]:
         """Head and rows, as numbers."""

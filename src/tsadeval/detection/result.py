@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from tsadeval.aggregation import SeriesResult, evaluate_many
 from tsadeval.comparison import Comparison, DetectorTable, Values
+from tsadeval.core.inputs import Floats
 from tsadeval.core.registry import did_you_mean
 from tsadeval.core.results import Row
 from tsadeval.detection.cell import LAYOUT, Cell
@@ -101,6 +102,11 @@ class Detection:
         raise UnknownNameError(
             f"no detector {detector!r} with seed {seed} in this result: {did_you_mean(detector, list(self.titles))}"
         )
+
+    def all_scores(self, dataset: str, seed: int = 0) -> dict[str, Floats]:
+        """The scores of all detectors that have some on a data set, by the titles of the detectors."""
+        found = {e.title: self._kept(dataset, e) for e in self.plan.entrants if e.seed in (seed, None)}
+        return {title: kept.scores for title, kept in found.items() if kept is not None}
 
     def _kept(self, dataset: str, entrant: Entrant) -> Kept | None:
         return read_scores(self.folder, dataset, self.plan.datasets[dataset], entrant)

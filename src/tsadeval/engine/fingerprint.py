@@ -63,8 +63,10 @@ def _constant(value: Any) -> str:
 
 
 def code_mark(thing: Any) -> str:
-    """The same of an object: the code of its class, and what it was made with."""
-    functions = {name: f for name, f in vars(type(thing)).items() if isinstance(f, types.FunctionType)}
+    """The same of an object: the code of its class, of the bases beside it, and what it was made with."""
+    made = type(thing)
+    classes = [c for c in reversed(made.__mro__) if c.__module__ == made.__module__]
+    functions = {name: f for c in classes for name, f in vars(c).items() if isinstance(f, types.FunctionType)}
     code = {name: _code(f.__code__) for name, f in sorted(functions.items())}
     state = {name: _constant(value) for name, value in sorted(getattr(thing, "__dict__", {}).items())}
     return hashlib.sha256(repr((code, state)).encode()).hexdigest()[:12]

@@ -20,6 +20,7 @@ from tsadeval.plot.rankeval import (
     sensitivity,
     value_by_false_alarms,
 )
+from tsadeval.plot.series import series_with_scores
 
 __all__ = [
     "five_models",
@@ -27,6 +28,7 @@ __all__ = [
     "latency_by",
     "quality_by_noise",
     "sensitivity",
+    "series_with_scores",
     "value_by_false_alarms",
     "write_figures",
 ]

@@ -1,0 +1,221 @@
+"""A series and what detectors make of it: scores under each other, events coloured by their CCE score."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tsadeval._optional import require
+from tsadeval.core.events import Events
+from tsadeval.core.inputs import Floats, Scoring
+from tsadeval.core.parameters import Number, check_parameters
+from tsadeval.errors import InvalidInputError, InvalidParameterError
+from tsadeval.evaluation import evaluate
+from tsadeval.metrics._cce import cce_breakdown
+from tsadeval.plot.style import GREY, SMALL, looks, new_axes, styled
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.collections import PolyCollection
+
+    from tsadeval.datasets import Dataset
+
+__all__ = ["series_with_scores"]
+
+# From wrong to right, through a grey that is neither; both ends are told apart by colour-blind readers.
+WRONG, NEITHER, RIGHT = "#D55E00", "#E4E4E4", "#0072B2"
+EVENT = "#F3D9C6"
+# More points than a line of print can show are drawn as the lowest and highest of each of so many stretches.
+STRETCHES = 1500
+ROW, STRIP, GAP = 1.0, 0.13, 0.3  # heights of a line's row, of the strip under it, and between rows
+
+
+@styled
+def series_with_scores(
+    dataset: Dataset | tuple[Any, Any],
+    scores: Mapping[str, Any],
+    ax: Axes | None = None,
+    *,
+    around: int | None = None,
+    margin: int | None = None,
+    column: int = 0,
+    metrics: Sequence[str] = ("cce",),
+    threshold: str = "quantile(0.95)",
+    title: str = "",
+) -> Axes:
+    """Draw a series, its labels, and under it the scores of several detectors.
+
+    Scores are drawn from the lowest (bottom of a row) to the highest (top) of the whole series, as CCE sees them. The
+    strip under each row, and the band behind an anomaly, have the colour of the event's CCE score: blue where the
+    detector is right, orange where it is wrong, grey where it says nothing. Events too short to be seen get a mark.
+
+    Parameters
+    ----------
+    dataset : Dataset or (values, labels)
+        What `te.datasets.load` returned, of which the test part is drawn, or a series and its labels.
+    scores : mapping
+        Detector to its scores, as `Detection.all_scores(dataset)` gives them.
+    ax : Axes, optional
+        Where to draw; else on new axes, as wide as one column of print.
+    around : int, optional
+        Show this anomaly event only, counted from 0 (or -1 for the last), and `margin` points before and behind it.
+        Values beside the rows are of the whole series in any case.
+    margin : int, optional
+        By default four times the length of the event, and at least 100.
+    column : int, default=0
+        Which column of a multivariate series is drawn.
+    metrics : sequence of str, default=("cce",)
+        What stands beside the rows.
+    threshold : str, default="quantile(0.95)"
+        For metrics that take predictions, as for `evaluate`.
+    title : str, optional
+        Over the figure; the name of the data set by default.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tsadeval import plot
+    >>> labels = np.arange(500) // 20 == 20
+    >>> x = np.sin(np.arange(500) / 5) + labels
+    >>> ax = plot.series_with_scores((x, labels), {"size": np.abs(x), "wrong": -x}, around=0)
+    >>> [label.get_text() for label in ax.get_yticklabels()]
+    ['series', 'size', 'wrong']
+    """
+    values, labels, name = _parts(dataset, column)
+    if not scores:
+        raise InvalidInputError("scores is empty: give the scores of at least one detector")
+    events = Events.of(labels)
+    low, high = _window(events, around, margin)
+    shown = slice(max(low, 0), min(high, events.n))
+    rows = len(scores) + 1
+    ax = new_axes(ax, 3.5, 0.75 + 0.42 * rows)
+    step = ROW + STRIP + GAP
+    bottoms = [step * (len(scores) - i) for i in range(rows)]
+    _band(ax, events, bottoms[0], high - low)
+    _line(ax, _scaled(values), shown, bottoms[0], "black")
+    colors = _colors()
+    outcomes = []
+    for (detector, given), bottom in zip(scores.items(), bottoms[1:], strict=True):
+        scoring = _scoring(detector, labels, given)
+        _judged(ax, scoring, bottom, colors)
+        _line(ax, _scaled(scoring.scores), shown, bottom, "black")
+        found = evaluate(labels, scoring.scores, list(metrics), threshold=threshold)
+        outcomes.append([found[metric] for metric in found])
+    ax.set_yticks([bottom + ROW / 2 for bottom in bottoms], ["series", *scores])
+    ax.tick_params(axis="y", length=0)
+    ax.spines["left"].set_visible(False)
+    ax.set_xlim(low - 0.5, high - 0.5)
+    ax.set_ylim(-STRIP - 0.12, bottoms[0] + ROW + 0.25)
+    ax.set_xlabel("time")
+    ax.set_title(title or name)
+    _beside(ax, [look.label for look in looks(list(metrics)).values()], outcomes, bottoms[1:])
+    _key(ax, colors)
+    return ax
+
+
+def _parts(dataset: Any, column: int) -> tuple[Floats, Any, str]:
+    """The drawn column, the labels and the name."""
+    if isinstance(dataset, tuple):
+        values, labels, name = np.asarray(dataset[0], np.float64), np.asarray(dataset[1]), ""
+    else:
+        values, labels, name = dataset.test, dataset.test_labels, dataset.name
+        if values is None:
+            raise InvalidInputError(f"{name} has labels only, so there is no series to draw")
+    if values.ndim == 1:
+        values = values[:, None]
+    if len(values) != len(labels):
+        raise InvalidInputError(f"the series has {len(values)} points, but there are {len(labels)} labels")
+    last = values.shape[1] - 1
+    check_parameters("series_with_scores", {"column": Number(0, last, integer=True)}, {"column": column})
+    return values[:, column], labels, name
+
+
+def _window(events: Events, around: int | None, margin: int | None) -> tuple[int, int]:
+    check_parameters("series_with_scores", {"margin": Number(0, integer=True, none=True)}, {"margin": margin})
+    if around is None:
+        return 0, events.n
+    if not -len(events) <= around < len(events):
+        raise InvalidParameterError(f"around must be the number of one of {len(events)} events, but is {around!r}")
+    start, stop = int(events.starts[around]), int(events.stops[around])
+    beside = max(4 * (stop - start), 100) if margin is None else margin
+    return start - beside, stop + beside
+
+
+def _scoring(detector: str, labels: Any, scores: Any) -> Scoring:
+    try:
+        return Scoring.of(labels, scores)
+    except InvalidInputError as error:
+        raise InvalidInputError(f"detector {detector!r}: {error}") from None
+
+
+def _scaled(values: Floats) -> Floats:
+    low, high = float(values.min()), float(values.max())
+    return (values - low) / (high - low) if high > low else np.full(len(values), 0.5)
+
+
+def _line(ax: Axes, values: Floats, shown: slice, bottom: float, color: str) -> None:
+    x, y = np.arange(shown.start, shown.stop), values[shown]
+    dense = len(x) > 2 * STRETCHES
+    if dense:
+        edges = np.linspace(0, len(x), STRETCHES + 1).astype(np.int64)[:-1]
+        y = np.column_stack([np.minimum.reduceat(y, edges), np.maximum.reduceat(y, edges)]).ravel()
+        x = np.repeat(x[edges], 2)
+    ax.plot(x, bottom + y, color=color, lw=0.3 if dense else 0.5, zorder=3)
+
+
+def _band(ax: Axes, events: Events, bottom: float, width: int) -> None:
+    """The anomalies, behind the series; a mark over those that are too short for a band."""
+    if len(events):
+        _bars(ax, events.starts, events.lengths, bottom, ROW, EVENT)
+    short = 100 * events.lengths < width
+    middles = (events.starts + events.lengths / 2)[short]
+    ax.plot(middles, np.full(len(middles), bottom + ROW + 0.12), "v", color=WRONG, markersize=2.5, zorder=4)
+
+
+def _judged(ax: Axes, scoring: Scoring, bottom: float, colors: Any) -> None:
+    """The strip of all events and the bands of the anomalies, in the colours of their scores."""
+    table = cce_breakdown(scoring.truth.labels, scoring.scores).events
+    found = colors.to_rgba(table["score"])
+    _bars(ax, table["start"], table["length"], bottom - STRIP, STRIP, found)
+    anomaly = table["label"] == 1
+    if anomaly.any():
+        _bars(ax, table["start"][anomaly], table["length"][anomaly], bottom, ROW, found[anomaly], alpha=0.45)
+
+
+def _bars(ax: Axes, starts: Any, lengths: Any, bottom: float, height: float, colors: Any, **how: Any) -> PolyCollection:
+    spans = np.column_stack([starts - 0.5, lengths]).tolist()
+    return ax.broken_barh(spans, (bottom, height), facecolors=colors, lw=0, zorder=1, **how)
+
+
+def _colors() -> Any:
+    """Scores of events, from -0.5 to 0.5, as colours."""
+    colors = require("matplotlib.colors", extra="all")
+    ramp = colors.LinearSegmentedColormap.from_list("right and wrong", [WRONG, NEITHER, RIGHT])
+    return require("matplotlib.cm", extra="all").ScalarMappable(colors.Normalize(-0.5, 0.5), ramp)
+
+
+def _beside(ax: Axes, heads: Sequence[str], rows: Sequence[Sequence[float]], bottoms: Sequence[float]) -> None:
+    """The values of the detectors, in columns to the right; offsets in points, so that the layout knows the room."""
+    common: dict[str, Any] = {"textcoords": "offset points", "ha": "right", "annotation_clip": False}
+    for i, head in enumerate(heads):
+        x = 30 + 40 * i
+        top = (1, bottoms[0] + ROW + GAP / 2)
+        where = ax.get_yaxis_transform()
+        ax.annotate(head, top, (x, 2), xycoords=where, va="bottom", fontsize=SMALL, weight="bold", **common)
+        for row, bottom in zip(rows, bottoms, strict=True):
+            ax.annotate(
+                f"{round(row[i], 3) + 0.0:.3f}", (1, bottom + ROW / 2), (x, 0), xycoords=where, va="center", **common
+            )
+
+
+def _key(ax: Axes, colors: Any) -> None:
+    """What the colours mean."""
+    bar = ax.figure.colorbar(
+        colors, ax=ax, orientation="horizontal", location="bottom", aspect=45, fraction=0.03, pad=0.02
+    )
+    bar.outline.set_visible(False)
+    bar.set_ticks([-0.5, 0, 0.5], labels=["wrong", "0", "right"])
+    bar.ax.tick_params(length=0, labelsize=SMALL)
+    bar.set_label("CCE score of an event (strips and bands)", fontsize=SMALL, color=GREY)
