@@ -6,7 +6,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from tsadeval import datasets, detectors, errors, metrics
+    from tsadeval import datasets, detectors, errors, metrics, plot
     from tsadeval.aggregation import evaluate_many
     from tsadeval.benchmark.door import rankeval
     from tsadeval.comparison import compare
@@ -33,6 +33,7 @@ _HOMES = {
     "evaluate": "tsadeval.evaluation",
     "evaluate_many": "tsadeval.aggregation",
     "metrics": "",
+    "plot": "",
     "rankeval": "tsadeval.benchmark.door",
 }
 
@@ -50,6 +51,7 @@ __all__ = [
     "evaluate",
     "evaluate_many",
     "metrics",
+    "plot",
     "rankeval",
 ]
 
