@@ -166,33 +166,40 @@ cdef inline bint hopeless(const Goal *goal, double precision, double recall, dou
     return (1 + weight) * above * recall < (1 - 1e-9) * highest * (weight * above + scale * recall) or above < 0
 
 
+cdef struct Change:
+    # What a zone loses more (or less) of precision and of recall when a point becomes an alarm.
+    long long lost, missed
+
+
 cdef struct Point:
-    # What its zone loses more (or less) of precision and of recall when this point becomes an alarm, after those of
-    # higher scores; its zone, and one bit: does the zone end in its middle? The other half then is the next zone's.
-    long long lost, missed, place
+    # The change after the points of higher scores, and the zone. Small, because memory is what long series wait for:
+    # a whole point loses 4 q or (where the margin ends in it) 4 q - 1, which half of it, rounded down, still tells.
+    long long missed
+    unsigned int half_lost
+    int zone
 
 
 cdef struct State:
-    # Of a zone's alarms as in `Zone`, its precision and recall as whole numbers of 2^-61, what these are fractions of
-    # (precision for a length of 1), and what the second half of a point that the zone's begin cuts changes.
+    # Of a zone's alarms as in `Zone`, its precision and recall as whole numbers of 2^-61, and what these are fractions
+    # of (precision for a length of 1).
     long long length, lost, missed, precision, recall, per_length, most
-    long long cut_lost, cut_missed
+    # The point that the zone's end cuts in two (or -1), what its first half changes here, and what the second half of
+    # the point that the zone's begin cuts changes here.
+    long long cut
+    Change at_end, at_begin
 
 
-cdef inline Point change_at(const Zone *z, Py_ssize_t x, long long left, long long right, bint first) noexcept nogil:
+cdef inline Change change_at(const Zone *z, Py_ssize_t x, long long left, long long right, bint first) noexcept nogil:
     """The change when the point x becomes an alarm, between alarms that end at `left` and begin at `right`."""
-    cdef long long a = max(2 * x, z.begin), b = min(2 * x + 2, z.end)
-    cdef Point change
-    change.lost = piece(z, a, b)
-    change.missed = 0
+    cdef long long a = max(2 * x, z.begin), b = min(2 * x + 2, z.end), missed = 0
     left = max(left, z.begin)
     right = min(right, z.end)
     if right > z.start and left < z.stop:
-        change.missed = gap(z, left, a) + gap(z, b, right) - (0 if first else gap(z, left, right))
-    return change
+        missed = gap(z, left, a) + gap(z, b, right) - (0 if first else gap(z, left, right))
+    return Change(piece(z, a, b), missed)
 
 
-cdef void find_changes(const Zone *z, Py_ssize_t k, const double *scores, long long *stack, Point *points,
+cdef void find_changes(const Zone *z, int k, const double *scores, long long *stack, Point *points,
                        State *state) noexcept nogil:
     """Of every point of a zone the change when it becomes an alarm, in the order of time.
 
@@ -200,7 +207,7 @@ cdef void find_changes(const Zone *z, Py_ssize_t k, const double *scores, long l
     the points whose right neighbour is still to come, scores descending. Of equal scores the earlier point comes first.
     """
     cdef Py_ssize_t begin = z.begin >> 1, end = (z.end + 1) >> 1, depth = 0, x, top
-    cdef Point change
+    cdef Change change
     for x in range(begin, end + 1):
         while depth > 0 and (x == end or scores[stack[depth - 1]] < scores[x]):
             depth -= 1
@@ -209,11 +216,11 @@ cdef void find_changes(const Zone *z, Py_ssize_t k, const double *scores, long l
                 z, top, 2 * (stack[depth - 1] + 1) if depth > 0 else z.begin, 2 * x if x < end else z.end,
                 depth == 0 and x == end)
             if 2 * top < z.begin:
-                state.cut_lost = change.lost
-                state.cut_missed = change.missed
+                state.at_begin = change
             else:
-                change.place = k << 1 | (2 * top + 2 > z.end)
-                points[top] = change
+                points[top] = Point(change.missed, <unsigned int>(change.lost >> 1), k)
+                if top == state.cut:
+                    state.at_end = change
         if x < end:
             stack[depth] = x
             depth += 1
@@ -225,7 +232,7 @@ cdef struct Means:
 
 
 cdef inline void join(State *z, long long length, long long lost, long long missed, Means *sums) noexcept nogil:
-    """A point, or half of one, becomes an alarm."""
+    """A point, or half of one, becomes an alarm: so many halves."""
     cdef long long before = z.precision
     cdef double most = <double>(z.per_length * (z.length + length))
     if missed != 0 or z.length == 0:
@@ -253,9 +260,11 @@ def best(
     cdef double value, highest = -INFINITY, precision, recall, best_level = NAN
     cdef Means sums = Means(Exact(0, 0), Exact(0, 0), 0)
     cdef long long[::1] stack = np.empty(n + 1, np.int64)
-    cdef long long[:, ::1] changes = np.empty((n, 3), np.int64), memory = np.zeros((events, 9), np.int64)
-    cdef Point *points = <Point *>&changes[0, 0]
-    cdef State *states = <State *>&memory[0, 0]
+    cdef unsigned char[::1] memory = np.empty(n * sizeof(Point), np.uint8)
+    cdef unsigned char[::1] state_memory = np.zeros(events * sizeof(State), np.uint8)
+    cdef Point *points = <Point *>&memory[0]
+    cdef State *states = <State *>&state_memory[0]
+    cdef State *state
     cdef Point *point
     cdef Zone z
     with nogil:
@@ -263,18 +272,19 @@ def best(
             z = zone_of(starts, stops, k, n)
             states[k].per_length = 2 * (z.end - z.begin)
             states[k].most = 4 * (z.stop - z.start) * (z.end - z.begin)
-            find_changes(&z, k, &scores[0], &stack[0], points, &states[k])
+            states[k].cut = z.end >> 1 if z.end & 1 else -1
+            find_changes(&z, <int>k, &scores[0], &stack[0], points, &states[k])
         for i in range(n):
             if i + AHEAD < n:
                 FETCH(&points[order[i + AHEAD]])
-                FETCH(&states[points[order[i + AHEAD // 2]].place >> 1])
+                FETCH(&states[points[order[i + AHEAD // 2]].zone])
             point = &points[order[i]]
-            k = point.place >> 1
-            if point.place & 1:
-                join(&states[k], 1, point.lost, point.missed, &sums)
-                join(&states[k + 1], 1, states[k + 1].cut_lost, states[k + 1].cut_missed, &sums)
+            state = &states[point.zone]
+            if state.cut == order[i]:
+                join(state, 1, state.at_end.lost, state.at_end.missed, &sums)
+                join(state + 1, 1, state[1].at_begin.lost, state[1].at_begin.missed, &sums)
             else:
-                join(&states[k], 2, point.lost, point.missed, &sums)
+                join(state, 2, 2 * <long long>point.half_lost + (point.half_lost & 1), point.missed, &sums)
             if i + 1 < n and levels[i + 1] == levels[i]:
                 continue
             precision = value_of(&sums.precisions)
