@@ -6,6 +6,7 @@ band, a score and its place fit together in one 64-bit key, and keys sort faster
 """
 
 from libc.limits cimport LLONG_MAX
+from libc.string cimport memcpy
 
 import numpy as np
 
@@ -46,7 +47,7 @@ cdef inline unsigned long long image(double v) noexcept nogil:
     """A whole number that orders as scores do, from any origin; minus zero has that of zero."""
     cdef long long bits
     v += 0.0
-    bits = (<long long *>&v)[0]
+    memcpy(&bits, &v, sizeof(bits))
     return <unsigned long long>(bits if bits >= 0 else bits ^ LLONG_MAX)
 
 
@@ -57,7 +58,7 @@ def keys_of(const double[:] scores, double lowest, double highest):
     """
     cdef Py_ssize_t m = scores.shape[0], i
     cdef unsigned long long high = image(highest), distance = high - image(lowest)
-    cdef int bits = 0, lost = 0
+    cdef int bits = 1, lost = 0
     while (m - 1) >> bits:
         bits += 1
     while distance >> lost >> (64 - bits):
@@ -73,7 +74,7 @@ def keys_of(const double[:] scores, double lowest, double highest):
 def put_in_order(const unsigned long long[::1] keys, const double[:] scores, const long long[:] positions, Point[::1] to):
     """Put the points in the order of their sorted keys; a position is the place, where None. Is it the right order?"""
     cdef Py_ssize_t m = keys.shape[0], i, place
-    cdef unsigned long long mask = 1
+    cdef unsigned long long mask = 2
     cdef bint right = True, whole = positions is None
     cdef double v, last
     while mask < <unsigned long long>m:

@@ -28,7 +28,7 @@ def descending(scores: Floats, band: int = BAND) -> Points:
     bands = len(scores) // band
     if bands < FEWEST:
         return _sorted(scores, None, lowest, highest)
-    splitters = _splitters(scores, bands)
+    splitters = _splitters(scores, bands, highest)
     points, begins = deal(scores, levels_of(scores, splitters), len(splitters) + 1)
     borders = [highest, *splitters.tolist(), lowest]
     for i, j, high, low in zip(begins[:-1].tolist(), begins[1:].tolist(), borders[:-1], borders[1:], strict=True):
@@ -39,12 +39,12 @@ def descending(scores: Floats, band: int = BAND) -> Points:
     return points
 
 
-def _splitters(scores: Floats, bands: int) -> Floats:
+def _splitters(scores: Floats, bands: int, highest: float) -> Floats:
     """Descending scores that part all of them into about equal bands; a very frequent score has a band of its own."""
     # Multiples of the golden ratio: as even as a grid, but no rhythm of the series can be in step with them.
     places = (np.arange(SAMPLE * bands) * 0.6180339887498949 % 1 * len(scores)).astype(np.int64)
     chosen = np.sort(scores[places])[SAMPLE // 2 :: SAMPLE]
-    frequent = chosen[1:][chosen[1:] == chosen[:-1]]
+    frequent = chosen[1:][(chosen[1:] == chosen[:-1]) & (chosen[1:] < highest)]
     return np.unique(np.concatenate([chosen, np.nextafter(frequent, np.inf)]))[::-1].copy()
 
 

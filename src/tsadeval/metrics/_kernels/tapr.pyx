@@ -77,6 +77,7 @@ def overlaps(
 cdef struct Rule:
     double alpha, theta
     long long unit
+    int shift  # of the event's number in `Point.place`
 
 
 cdef inline long long score_of(long long worth, long long length, const Rule *rule) noexcept nogil:
@@ -91,13 +92,16 @@ cdef inline long long score_of(long long worth, long long length, const Rule *ru
 
 
 cdef struct Point:
-    # What runs of alarms score more (or less) when this point becomes an alarm, after those of higher scores; what it
-    # is worth to its event; that event (or -1), then two bits: are there alarms to its left, to its right?
-    long long change, weight, place
+    # What runs of alarms score more (or less) when this point becomes an alarm, after those of higher scores.
+    long long change
+    # Its event, what it is worth to it, and two bits: are there alarms to its left, to its right? All fit, because
+    # the longer the series, the more events it may have, and the coarser is the unit.
+    unsigned long long place
 
 cdef enum:
     RIGHT = 1
     LEFT = 2
+    FLAGS = 2  # bits
 
 
 cdef struct Open:
@@ -122,7 +126,7 @@ cdef void find_changes(
     point there keeps the score of the run on its left. Of equal scores the later point comes first.
     """
     cdef Py_ssize_t depth = 0, x, top, first, k = 0
-    cdef long long score, of_right, worth = 0, before
+    cdef long long score, of_right, worth = 0, before, weight
     for x in range(n + 1):
         of_right = 0  # the score of the run between the top of the stack and here
         while depth > 0 and (x == n or scores[stack[depth - 1].position] > scores[x]):
@@ -136,15 +140,15 @@ cdef void find_changes(
             points[top].place |= (LEFT if first < top else 0) | (RIGHT if top < x - 1 else 0)
             of_right = score
         if x < n:
-            points[x] = Point(of_right, 0, -4)
+            points[x] = Point(of_right, 0)
             if k < number and x >= events[k].stop + events[k].zone:
                 k += 1
             if k < number and x >= events[k].start:
-                points[x].weight = rule.unit
+                weight = rule.unit
                 if x >= events[k].stop:
-                    points[x].weight = decay(x - events[k].stop, events[k].zone, rule.unit)
-                points[x].place = k << 2
-            worth += points[x].weight
+                    weight = decay(x - events[k].stop, events[k].zone, rule.unit)
+                worth += weight
+                points[x].place = <unsigned long long>k << rule.shift | <unsigned long long>weight << FLAGS
             stack[depth] = Open(x, worth)
             depth += 1
 
@@ -159,11 +163,12 @@ def best_threshold(
     `levels` are the scores in descending order, and `order` the points they belong to.
     """
     cdef Py_ssize_t n = scores.shape[0], number = starts.shape[0], i, k
-    cdef Rule rule = Rule(alpha, theta, unit)
-    cdef long long runs = 0, before
+    cdef Rule rule = Rule(alpha, theta, unit, int(unit).bit_length() + FLAGS)
+    cdef long long runs = 0, before, worth
+    cdef unsigned long long mask = (<unsigned long long>1 << rule.shift) - 1
     cdef double precision, recall, value, best = -1, best_score = 0
     cdef Exact of_runs = Exact(0, 0), of_events = Exact(0, 0)
-    cdef long long[:, ::1] memory = np.empty((n, 3), np.int64), stack = np.empty((n, 2), np.int64)
+    cdef long long[:, ::1] memory = np.empty((n, 2), np.int64), stack = np.empty((n, 2), np.int64)
     cdef long long[:, ::1] states = np.zeros((number + 1, 5), np.int64)
     cdef Point *points = <Point *>&memory[0, 0]
     cdef Event *events = <Event *>&states[0, 0]
@@ -179,10 +184,11 @@ def best_threshold(
             point = &points[order[i]]
             runs += 1 - (point.place & LEFT != 0) - (point.place & RIGHT != 0)
             accumulate(&of_runs, point.change)
-            if point.place >= 0:
-                event = &events[point.place >> 2]
+            worth = (point.place & mask) >> FLAGS
+            if worth > 0:
+                event = &events[point.place >> rule.shift]
                 before = event.score
-                event.worth += point.weight
+                event.worth += worth
                 event.score = score_of(event.worth, event.stop - event.start, &rule)
                 accumulate(&of_events, event.score - before)
             if i + 1 < n and levels[i + 1] == levels[i]:
