@@ -58,3 +58,9 @@ def test_scores_that_keys_cannot_tell_apart(band):
     # With 1e300 and -1e300 in one band, places of 1,000 points leave 54 bits for distances of nearly 64.
     scores = np.concatenate([[1e300, -1e300], 1.0 + np.random.default_rng(0).permutation(998) * 2.0**-52])
     check(scores, descending(scores, band))
+
+
+@pytest.mark.parametrize("low", [0.0, 1.0, -1.0, np.nextafter(np.finfo(float).max, 0), -np.finfo(float).max])
+def test_two_scores_with_nothing_between(low):
+    scores = np.where(np.random.default_rng(0).random(400) < 0.1, np.nextafter(low, np.inf), low)
+    check(scores, descending(scores, 20))

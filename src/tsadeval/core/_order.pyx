@@ -10,6 +10,8 @@ from libc.string cimport memcpy
 
 import numpy as np
 
+from tsadeval.core._memory cimport FETCH_TO_WRITE
+
 POINT = np.dtype([("score", np.float64), ("position", np.int64)])
 
 cdef packed struct Point:
@@ -35,6 +37,7 @@ def deal(const double[::1] scores, const int[::1] bands, Py_ssize_t count):
         for i in range(n):
             to = begin[bands[i]]
             begin[bands[i]] = to + 1
+            FETCH_TO_WRITE(&point[to + 4])  # the band's next line: by when it is written, it has come
             point[to].score = scores[i]
             point[to].position = i
         for i in range(count, 0, -1):  # each has moved to where the next one begins

@@ -235,10 +235,6 @@ class Scoring(_Shared):
         """The points by descending score: records of `score` and `position`; equal scores in any order."""
         return descending(self.scores)
 
-    @property
-    def order(self) -> Index:
-        return self.descending["position"]
-
     @cached_property
     def levels(self) -> tuple[Floats, Index]:
         """All distinct scores v, descending, and for each the number of points that score at least v."""

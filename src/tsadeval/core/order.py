@@ -23,17 +23,19 @@ SAMPLE = 32
 
 
 def descending(scores: Floats, band: int = BAND) -> Points:
-    """The points by descending score, each a record of `score` and `position`; the order of equal scores is arbitrary."""
+    """The points by descending score: records of `score` and `position`; the order of equal scores is arbitrary."""
     lowest, highest = float(scores.min()), float(scores.max())
     bands = len(scores) // band
     if bands < FEWEST:
         return _sorted(scores, None, lowest, highest)
     splitters = _splitters(scores, bands, highest)
+    points: Points
     points, begins = deal(scores, levels_of(scores, splitters), len(splitters) + 1)
-    borders = [highest, *splitters.tolist(), lowest]
+    # A band has the scores from its lower border up to below the next one.
+    borders = [math.nextafter(highest, math.inf), *splitters.tolist(), lowest]
     for i, j, high, low in zip(begins[:-1].tolist(), begins[1:].tolist(), borders[:-1], borders[1:], strict=True):
         of_band = points[i:j]
-        if i < j and math.nextafter(low, math.inf) < high:
+        if i < j and math.nextafter(low, math.inf) < high:  # else all of its scores are equal
             # As whole numbers: records are copied one by one.
             of_band.view(np.int64)[:] = _sorted(of_band["score"], of_band["position"], low, high).view(np.int64)
     return points

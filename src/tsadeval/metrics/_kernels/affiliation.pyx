@@ -9,7 +9,8 @@ from libc.math cimport INFINITY, NAN
 
 import numpy as np
 
-from tsadeval.metrics._kernels.sweeps cimport AHEAD, FETCH, Exact, accumulate, value_of, whole
+from tsadeval.core._memory cimport FETCH
+from tsadeval.metrics._kernels.sweeps cimport AHEAD, Exact, accumulate, value_of, whole
 
 cdef enum:
     F = 0

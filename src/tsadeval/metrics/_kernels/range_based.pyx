@@ -7,7 +7,8 @@ runs of one threshold.
 
 import numpy as np
 
-from tsadeval.metrics._kernels.sweeps cimport AHEAD, FETCH, Exact, accumulate, value_of, whole
+from tsadeval.core._memory cimport FETCH
+from tsadeval.metrics._kernels.sweeps cimport AHEAD, Exact, accumulate, value_of, whole
 
 # The words users know.
 BIASES = {"flat": 0, "front": 1, "middle": 2, "back": 3}

@@ -5,25 +5,15 @@ points it looks at are near each other in memory. Then the changes are added up 
 order goes through memory at random, but the next points are known, so their changes are asked for ahead.
 """
 
-cdef extern from *:
-    """
-    #if defined(__GNUC__)
-    #define FETCH(address) __builtin_prefetch(address)
-    #else
-    #define FETCH(address) ((void)(address))
-    #endif
-    """
-    void FETCH(const void *address) noexcept nogil
-
 cdef enum:
     # How many points ahead changes are asked for.
     AHEAD = 24
-    # Bits of a share below the lower of a sum's two words.
+    # Bits of the lower of a sum's two words.
     SPLIT = 30
 
 
 cdef struct Exact:
-    # A sum of whole numbers of 2^-61, in two words: nothing is rounded, so adding and taking away all along never drifts.
+    # A sum of whole numbers of 2^-61, in two words. Nothing is rounded: adding and taking away never drifts.
     long long high
     long long low
 

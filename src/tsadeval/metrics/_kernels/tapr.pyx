@@ -8,7 +8,8 @@ from libc.math cimport exp, llround
 
 import numpy as np
 
-from tsadeval.metrics._kernels.sweeps cimport AHEAD, FETCH, Exact, accumulate, value_of, whole
+from tsadeval.core._memory cimport FETCH
+from tsadeval.metrics._kernels.sweeps cimport AHEAD, Exact, accumulate, value_of, whole
 
 
 cdef inline long long decay(long long place, long long length, long long unit) noexcept nogil:
