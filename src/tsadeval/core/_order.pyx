@@ -74,7 +74,9 @@ def keys_of(const double[:] scores, double lowest, double highest):
     return keys
 
 
-def put_in_order(const unsigned long long[::1] keys, const double[:] scores, const long long[:] positions, Point[::1] to):
+def put_in_order(
+    const unsigned long long[::1] keys, const double[:] scores, const long long[:] positions, Point[::1] to
+):
     """Put the points in the order of their sorted keys; a position is the place, where None. Is it the right order?"""
     cdef Py_ssize_t m = keys.shape[0], i, place
     cdef unsigned long long mask = 2

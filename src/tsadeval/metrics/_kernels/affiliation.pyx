@@ -158,7 +158,9 @@ cdef inline double reached(const Goal *goal, double precision, double recall) no
     return size if above > 0 else -size
 
 
-cdef inline bint hopeless(const Goal *goal, double precision, double recall, double filled, double highest) noexcept nogil:
+cdef inline bint hopeless(
+    const Goal *goal, double precision, double recall, double filled, double highest
+) noexcept nogil:
     """Is F surely below the highest so far, with a sum of precisions? Tells without a division."""
     cdef double above = precision - goal.bias * filled, weight = goal.weight, scale = (1 - goal.bias) * filled
     if goal.objective != F or highest <= 0:
