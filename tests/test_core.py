@@ -62,7 +62,7 @@ def test_scan_agrees_with_the_slow_one_beyond_its_blocks(y):
     values, counts = data.levels
     assert list(values) == sorted(set(s), reverse=True)
     assert list(counts) == [(s >= v).sum() for v in values]
-    assert (np.diff(s[data.order]) <= 0).all()
+    assert (np.diff(data.descending["score"]) <= 0).all()
 
 
 def test_bad_values_are_found_wherever_they_stand():

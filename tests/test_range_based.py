@@ -15,7 +15,7 @@ from strategies import predictions, scorings
 from tsadeval.core.inputs import Scoring
 from tsadeval.core.metric import METRICS
 from tsadeval.errors import UndefinedMetricWarning
-from tsadeval.metrics import _range_based, range_based, range_f1, range_precision, range_recall
+from tsadeval.metrics import range_based, range_f1, range_precision, range_recall
 
 BIASES = ["flat", "front", "middle", "back"]
 SIDE = {
@@ -171,13 +171,6 @@ def test_the_sweep_does_not_drift_over_many_merges(bias):
     s = rng.random(20_000) + 0.1 * y
     threshold, value = METRICS["range_f1"].best(Scoring.of(y, s), bias=bias)
     assert value == range_f1(y, (s >= threshold).astype(int), bias=bias)
-
-
-def test_indices_of_64_bits_give_the_same(monkeypatch):
-    y, s = np.array([0, 1, 1, 0, 1, 0]), np.array([0.1, 0.8, 0.3, 0.9, 0.4, 0.2])
-    expected = METRICS["range_f1"].best(Scoring.of(y, s), bias="middle")
-    monkeypatch.setattr(_range_based, "_SHORT_INDICES", 3)
-    assert METRICS["range_f1"].best(Scoring.of(y, s), bias="middle") == expected
 
 
 @pytest.mark.parametrize("s", [[0.5, 0.5, 0.5], [-1e308, 1e308, 0.0], [5e-324, 0.0, -0.0], [7, 7, 8]])

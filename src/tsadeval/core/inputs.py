@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from tsadeval.core._scan import scan, scan_labels
 from tsadeval.core.events import Events, Index
+from tsadeval.core.order import Points, descending
 from tsadeval.errors import InvalidInputError
 
 T = TypeVar("T")
@@ -230,9 +231,9 @@ class Scoring(_Shared):
         return np.sort(self.scores)
 
     @cached_property
-    def order(self) -> Index:
-        """Positions of the points by descending score; the order within equal scores is arbitrary."""
-        return np.argsort(self.scores)[::-1]
+    def descending(self) -> Points:
+        """The points by descending score: records of `score` and `position`; equal scores in any order."""
+        return descending(self.scores)
 
     @cached_property
     def levels(self) -> tuple[Floats, Index]:

@@ -61,10 +61,16 @@ def _signed_f(precision: float, recall: float, bias: float, beta: float) -> floa
 
 def _best(data: Scoring, objective: str, bias: float = 0.0, beta: float = 1.0) -> float:
     """The best threshold for an objective."""
-    # Half the bytes are half the cache misses, which are what the sweep spends its time on.
-    room = np.empty((data.n, 3), np.int32 if data.n < 2**31 else np.int64)
+    order, events = data.descending, data.events
     threshold: float = kernel.best(
-        data.scores, data.order[::-1], data.events.starts, data.events.stops, room, objective, bias, recall_weight(beta)
+        data.scores,
+        order["score"],
+        order["position"],
+        events.starts,
+        events.stops,
+        objective,
+        bias,
+        recall_weight(beta),
     )
     return threshold
 

@@ -46,10 +46,15 @@ def prf_of_counts(found: int, false: int, total: int, beta: float = 1.0) -> PRF:
 class Curve(NamedTuple):
     """Counts at the alarms `score >= v`, for every distinct score v of an anomalous point, the highest first."""
 
-    scores: Floats
+    anomalous: Floats  # the scores of the anomalous points, ascending
     found: Index  # anomalous points that score at least v
     above: Index  # normal points that score more than v
     false: Index  # normal points that score at least v
+
+    @property
+    def scores(self) -> Floats:
+        """The scores v."""
+        return np.asarray(self.anomalous[len(self.anomalous) - self.found])
 
 
 def sorted_normal(data: Scoring) -> Floats:
@@ -69,7 +74,7 @@ def curve(data: Scoring) -> Curve:
     def make() -> Curve:
         anomalous = data.scores[data.truth.mask]
         anomalous.sort()
-        return Curve(*kernel.curve(anomalous, sorted_normal(data)))
+        return Curve(anomalous, *kernel.curve(anomalous, sorted_normal(data)))
 
     return data.shared(("counting", "curve"), make)
 

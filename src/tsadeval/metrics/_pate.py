@@ -22,7 +22,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-import tsadeval.metrics._kernels.binning as binning
+import tsadeval.core._binning as binning
 import tsadeval.metrics._kernels.pate as kernel
 from tsadeval.core.events import Events, Index
 from tsadeval.core.inputs import Floats, Prediction, Scoring

@@ -14,8 +14,6 @@ from __future__ import annotations
 import math
 from typing import Any
 
-import numpy as np
-
 import tsadeval.metrics._kernels.range_based as kernel
 from tsadeval.core.events import Events
 from tsadeval.core.inputs import Prediction, Scoring
@@ -27,8 +25,6 @@ __all__ = ["range_based", "range_f1", "range_precision", "range_recall"]
 
 _BIASES = ("flat", "front", "middle", "back")
 _REFERENCES = ("Tatbul et al., Precision and Recall for Time Series, NeurIPS 2018",)
-# Below so many points an index fits in four bytes.
-_SHORT_INDICES = 2**31
 
 # Of one side, and of both together.
 SIDE_CHECKS: dict[str, Check] = {
@@ -63,12 +59,10 @@ def _best(
     beta: float = 1.0,
 ) -> float:
     """The best threshold for an objective."""
-    # Half the bytes are half the cache misses, which are what this sweep spends its time on.
-    room = np.empty(2 * data.n, np.int32 if data.n < _SHORT_INDICES else np.int64)
     threshold: float = kernel.best_threshold(
         data.scores,
-        data.order,
-        room,
+        data.descending["score"],
+        data.descending["position"],
         data.events.starts,
         data.events.stops,
         alpha,

@@ -8,13 +8,21 @@ from __future__ import annotations
 
 import numpy as np
 
+from tsadeval.core.events import Index
 from tsadeval.core.inputs import Scoring
 from tsadeval.core.metric import score_metric
 from tsadeval.core.parameters import Number, OneOf
 from tsadeval.errors import UndefinedError
-from tsadeval.metrics._counting import BETA, curve, point_f
+from tsadeval.metrics._counting import BETA, Curve, curve, point_f
 
 __all__ = ["auc_pr", "auc_roc", "best_f1", "precision_at_k"]
+
+
+def _gained(points: Curve) -> Index:
+    """How many anomalous points each threshold adds."""
+    gained = points.found.copy()
+    gained[1:] -= points.found[:-1]
+    return gained
 
 
 @score_metric(
@@ -55,9 +63,9 @@ def auc_roc(data: Scoring) -> float:
     points = curve(data)
     anomalous = data.events.points
     normal = data.n - anomalous
-    # Twice the number of pairs won, in whole numbers: exact, and within 64 bits up to 3e9 points.
-    won = (np.diff(points.found, prepend=0) * (2 * normal - points.above - points.false)).sum()
-    return int(won) / (2 * anomalous * normal)
+    # Twice the number of pairs lost, in whole numbers: exact, and within 64 bits up to 3e9 points.
+    lost = np.dot(_gained(points), points.above + points.false)
+    return (2 * anomalous * normal - int(lost)) / (2 * anomalous * normal)
 
 
 @score_metric(
@@ -104,7 +112,7 @@ def auc_pr(data: Scoring, *, interpolation: str = "step") -> float:
     """
     points = curve(data)
     height = points.found / (points.found + points.false)
-    gained = np.diff(points.found, prepend=0)
+    gained = _gained(points)
     if interpolation == "trapezoid":
         # The line to a threshold starts where the curve was just before it: the same recall as at the last
         # anomalous score, but with all false alarms that came since.

@@ -171,10 +171,18 @@ def tapr(data: Prediction, *, alpha: float = 0.6, theta: float = 0.8, delta: int
 def _best_tapr_f1(
     data: Scoring, *, alpha: float = 0.6, theta: float = 0.8, delta: int = 600, beta: float = 1.0
 ) -> float:
-    events = data.events
-    zones = _tapr_zones(events, delta)
+    order, events = data.descending, data.events
     threshold: float = kernel.best_threshold(
-        data.order, data.scores, events.starts, events.stops, zones, alpha, theta, recall_weight(beta), _unit(data.n)
+        data.scores,
+        order["score"],
+        order["position"],
+        events.starts,
+        events.stops,
+        _tapr_zones(events, delta),
+        alpha,
+        theta,
+        recall_weight(beta),
+        _unit(data.n),
     )
     return threshold
 

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-import tsadeval.metrics._kernels.binning as binning
+import tsadeval.core._binning as binning
 import tsadeval.metrics._kernels.vus as kernel
 from tsadeval.core.events import Index
 from tsadeval.core.inputs import Floats, Scoring

@@ -7,17 +7,17 @@ number is 16 times the square of the series' length, which 64 bits hold for seri
 
 from libc.math cimport INFINITY, NAN
 
+import numpy as np
+
+from tsadeval.core._memory cimport FETCH
+from tsadeval.metrics._kernels.sweeps cimport AHEAD, Exact, accumulate, value_of, whole
+
 cdef enum:
     F = 0
     PRECISION = 1
     RECALL = 2
 
 OBJECTIVES = {"f": F, "precision": PRECISION, "recall": RECALL}
-
-ctypedef fused index_t:
-    int
-    long long
-
 
 cdef struct Zone:
     # All in halves of a point. `margin` is the smaller distance from the event to the end of the zone.
@@ -28,7 +28,7 @@ cdef struct Zone:
 
 
 cdef struct Sum:
-    # A sum and all that rounding took from it: adding and taking away does not drift. Read it as high + low.
+    # A sum and all that rounding took from it. Read it as high + low.
     double high, low
 
 
@@ -158,98 +158,144 @@ cdef inline double reached(const Goal *goal, double precision, double recall) no
     return size if above > 0 else -size
 
 
-cdef inline bint hopeless(const Goal *goal, double precision, double recall, double highest) noexcept nogil:
-    """Is F surely below the highest so far? Tells without a division, from means that may be off by rounding."""
-    cdef double above = precision - goal.bias, weight = goal.weight, scale = 1 - goal.bias
+cdef inline bint hopeless(
+    const Goal *goal, double precision, double recall, double filled, double highest
+) noexcept nogil:
+    """Is F surely below the highest so far, with a sum of precisions? Tells without a division."""
+    cdef double above = precision - goal.bias * filled, weight = goal.weight, scale = (1 - goal.bias) * filled
     if goal.objective != F or highest <= 0:
         return False
     # F = (1 + w) U R / (w U + R) with U = above / scale.
     return (1 + weight) * above * recall < (1 - 1e-9) * highest * (weight * above + scale * recall) or above < 0
 
 
-cdef inline void remove(
-    Zone *z, long long x, long long left, long long right, Sum *precisions, Sum *recalls
-) noexcept nogil:
-    """Take the point at x (in halves) out of a zone that goes on having others; its neighbours face each other."""
-    cdef long long a = max(x, z.begin), b = min(x + 2, z.end), opened
-    z.length -= b - a
-    z.lost -= piece(z, a, b)
-    add(precisions, -z.precision)
-    set_precision(z)
-    add(precisions, z.precision)
+cdef struct Change:
+    # What a zone loses more (or less) of precision and of recall when a point becomes an alarm.
+    long long lost, missed
+
+
+cdef struct Point:
+    # The change after the points of higher scores, and the zone. Small, because memory is what long series wait for:
+    # a whole point loses 4 q or (where the margin ends in it) 4 q - 1, which half of it, rounded down, still tells.
+    long long missed
+    unsigned int half_lost
+    int zone
+
+
+cdef struct State:
+    # Of a zone's alarms as in `Zone`, its precision and recall as whole numbers of 2^-61, and what these are fractions
+    # of (precision for a length of 1).
+    long long length, lost, missed, precision, recall, per_length, most
+    # The point that the zone's end cuts in two (or -1), what its first half changes here, and what the second half of
+    # the point that the zone's begin cuts changes here.
+    long long cut
+    Change at_end, at_begin
+
+
+cdef inline Change change_at(const Zone *z, Py_ssize_t x, long long left, long long right, bint first) noexcept nogil:
+    """The change when the point x becomes an alarm, between alarms that end at `left` and begin at `right`."""
+    cdef long long a = max(2 * x, z.begin), b = min(2 * x + 2, z.end), missed = 0
     left = max(left, z.begin)
     right = min(right, z.end)
-    if right <= z.start or left >= z.stop:
-        return
-    opened = gap(z, left, right) - gap(z, left, a) - gap(z, b, right)
-    if opened != 0:
-        z.missed += opened
-        add(recalls, -z.recall)
-        set_recall(z)
-        add(recalls, z.recall)
+    if right > z.start and left < z.stop:
+        missed = gap(z, left, a) + gap(z, b, right) - (0 if first else gap(z, left, right))
+    return Change(piece(z, a, b), missed)
+
+
+cdef void find_changes(const Zone *z, int k, const double *scores, long long *stack, Point *points,
+                       State *state) noexcept nogil:
+    """Of every point of a zone the change when it becomes an alarm, in the order of time.
+
+    Alarms already there have higher scores, so the neighbours of a point are the nearest higher scores. The stack has
+    the points whose right neighbour is still to come, scores descending. Of equal scores the earlier point comes first.
+    """
+    cdef Py_ssize_t begin = z.begin >> 1, end = (z.end + 1) >> 1, depth = 0, x, top
+    cdef Change change
+    for x in range(begin, end + 1):
+        while depth > 0 and (x == end or scores[stack[depth - 1]] < scores[x]):
+            depth -= 1
+            top = stack[depth]
+            change = change_at(
+                z, top, 2 * (stack[depth - 1] + 1) if depth > 0 else z.begin, 2 * x if x < end else z.end,
+                depth == 0 and x == end)
+            if 2 * top < z.begin:
+                state.at_begin = change
+            else:
+                points[top] = Point(change.missed, <unsigned int>(change.lost >> 1), k)
+                if top == state.cut:
+                    state.at_end = change
+        if x < end:
+            stack[depth] = x
+            depth += 1
+
+
+cdef struct Means:
+    Exact precisions, recalls
+    Py_ssize_t filled
+
+
+cdef inline void join(State *z, long long length, long long lost, long long missed, Means *sums) noexcept nogil:
+    """A point, or half of one, becomes an alarm: so many halves."""
+    cdef long long before = z.precision
+    cdef double most = <double>(z.per_length * (z.length + length))
+    if missed != 0 or z.length == 0:
+        sums.filled += z.length == 0
+        z.missed += missed
+        accumulate(&sums.recalls, -z.recall)
+        z.recall = whole(<double>(z.most - z.missed) / <double>z.most)
+        accumulate(&sums.recalls, z.recall)
+    z.length += length
+    z.lost += lost
+    z.precision = whole((most - z.lost) / most)
+    accumulate(&sums.precisions, z.precision - before)
 
 
 def best(
-    const double[::1] scores, const long long[::1] ascending, const long long[:] starts, const long long[:] stops,
-    index_t[:, ::1] room, str objective, double bias, double recall_weight,
+    const double[::1] scores, const double[:] levels, const long long[:] order,
+    const long long[:] starts, const long long[:] stops, str objective, double bias, double recall_weight,
 ):
     """The largest threshold v at which alarms `score >= v` are best.
 
-    From all points predicted, thresholds rise and points leave: a doubly linked list knows the neighbours that
-    a gap opens between. `room` is memory for three numbers a point: left neighbour, right neighbour, zone.
+    `levels` are the scores in descending order, and `order` the points they belong to.
     """
-    cdef Py_ssize_t n = scores.shape[0], events = starts.shape[0], filled = events, i = 0, k, x = 0, first
+    cdef Py_ssize_t n = scores.shape[0], events = starts.shape[0], i, k
     cdef Goal goal = Goal(OBJECTIVES[objective], bias, recall_weight)
-    cdef long long left, right
-    cdef double value, highest = -INFINITY, level, precision, recall, best_level = NAN
-    cdef double per_filled = 1.0 / events, per_event = 1.0 / events
-    cdef Sum precisions = Sum(0, 0), recalls = Sum(0, 0)
-    cdef unsigned char[::1] memory = bytearray(events * sizeof(Zone))
-    cdef Zone *zones = <Zone *>&memory[0]
-    cdef Zone *z
+    cdef double value, highest = -INFINITY, precision, recall, best_level = NAN
+    cdef Means sums = Means(Exact(0, 0), Exact(0, 0), 0)
+    cdef long long[::1] stack = np.empty(n + 1, np.int64)
+    cdef unsigned char[::1] memory = np.empty(n * sizeof(Point), np.uint8)
+    cdef unsigned char[::1] state_memory = np.zeros(events * sizeof(State), np.uint8)
+    cdef Point *points = <Point *>&memory[0]
+    cdef State *states = <State *>&state_memory[0]
+    cdef State *state
+    cdef Point *point
+    cdef Zone z
     with nogil:
         for k in range(events):
-            z = &zones[k]
-            z[0] = zone_of(starts, stops, k, n)
-            z.length = z.end - z.begin
-            z.lost = piece(z, z.begin, z.end)
-            set_precision(z)
-            set_recall(z)
-            add(&precisions, z.precision)
-            add(&recalls, z.recall)
-            while 2 * x < z.end:
-                room[x, 0] = x - 1
-                room[x, 1] = x + 1
-                room[x, 2] = k  # the zone of the point's left half
-                x += 1
-        while i < n:
-            level = scores[ascending[i]]
-            precision = precisions.high + precisions.low
-            recall = recalls.high + recalls.low
-            if not hopeless(&goal, precision * per_filled, recall * per_event, highest):
-                precision /= filled
-                recall /= events
-                value = reached(&goal, precision, recall)
-                if value >= highest - 1e-13:  # or equal up to rounding: the larger v then
-                    highest = max(value, highest)
-                    best_level = level
-            while i < n and scores[ascending[i]] == level:
-                x = ascending[i]
-                i += 1
-                left = 2 * (<long long>room[x, 0] + 1)
-                right = 2 * <long long>room[x, 1]
-                if room[x, 0] >= 0:
-                    room[room[x, 0], 1] = room[x, 1]
-                if room[x, 1] < n:
-                    room[room[x, 1], 0] = room[x, 0]
-                first = room[x, 2]
-                for k in range(first, first + 1 + (zones[first].end == 2 * x + 1)):
-                    z = &zones[k]
-                    if left <= z.begin and right >= z.end:  # it was the zone's last point
-                        add(&precisions, -z.precision)
-                        add(&recalls, -z.recall)
-                        filled -= 1
-                        per_filled = 1.0 / filled if filled else 0
-                    else:
-                        remove(z, 2 * x, left, right, &precisions, &recalls)
+            z = zone_of(starts, stops, k, n)
+            states[k].per_length = 2 * (z.end - z.begin)
+            states[k].most = 4 * (z.stop - z.start) * (z.end - z.begin)
+            states[k].cut = z.end >> 1 if z.end & 1 else -1
+            find_changes(&z, <int>k, &scores[0], &stack[0], points, &states[k])
+        for i in range(n):
+            if i + AHEAD < n:
+                FETCH(&points[order[i + AHEAD]])
+                FETCH(&states[points[order[i + AHEAD // 2]].zone])
+            point = &points[order[i]]
+            state = &states[point.zone]
+            if state.cut == order[i]:
+                join(state, 1, state.at_end.lost, state.at_end.missed, &sums)
+                join(state + 1, 1, state[1].at_begin.lost, state[1].at_begin.missed, &sums)
+            else:
+                join(state, 2, 2 * <long long>point.half_lost + (point.half_lost & 1), point.missed, &sums)
+            if i + 1 < n and levels[i + 1] == levels[i]:
+                continue
+            precision = value_of(&sums.precisions)
+            recall = value_of(&sums.recalls) / events
+            if hopeless(&goal, precision, recall, sums.filled, highest):
+                continue
+            value = reached(&goal, precision / sums.filled, recall)
+            if value > highest + 1e-13:  # beyond rounding: of equal values the first, with the largest v, stays
+                highest = value
+                best_level = levels[i]
     return best_level

@@ -1,11 +1,14 @@
 """Range-based precision and recall: of two lists of runs, and of all thresholds by merging runs.
 
-Weights of positions are whole numbers, so sums of them are exact; only a range's reward is rounded. Sums of
-rewards are kept as two doubles. So the sweep, which adds and subtracts all along, arrives at the same number
-as adding up the runs of one threshold.
+Weights of positions are whole numbers, so sums of them are exact; only a range's reward is rounded. The sums of
+rewards lose nothing, so the sweep, which adds and subtracts all along, arrives at the same number as adding up the
+runs of one threshold.
 """
 
 import numpy as np
+
+from tsadeval.core._memory cimport FETCH
+from tsadeval.metrics._kernels.sweeps cimport AHEAD, Exact, accumulate, value_of, whole
 
 # The words users know.
 BIASES = {"flat": 0, "front": 1, "middle": 2, "back": 3}
@@ -20,11 +23,6 @@ cdef enum:
 cdef enum:
     PRECISION = 0
     RECALL = 1
-
-ctypedef fused index_t:
-    int
-    long long
-
 
 cdef struct Rule:
     double alpha
@@ -112,6 +110,7 @@ def mean_reward(
 
 cdef struct Truth:
     # The events, and of the labelled points before each: how many, and the sum of their positions.
+    Py_ssize_t events
     const long long *starts
     const long long *stops
     const long long *counts
@@ -135,19 +134,31 @@ cdef inline Labelled labelled_before(const Truth *truth, long long x, long long 
     )
 
 
+cdef struct Point:
+    # What runs of alarms earn more (or less) when this point becomes an alarm, after those of higher scores.
+    long long change
+    # The number of events that have begun by here, then three bits: in an event? alarms to the left, to the right?
+    long long place
+
+cdef enum:
+    RIGHT = 1
+    LEFT = 2
+    INSIDE = 4
+
+
 cdef inline double run_reward(
-    const Truth *truth, const index_t *at, Py_ssize_t first, Py_ssize_t last, Rule rule
+    const Truth *truth, const Point *at, Py_ssize_t first, Py_ssize_t last, Rule rule
 ) noexcept nogil:
     """What the predicted run of the points first..last earns."""
-    cdef long long begun = at[2 * first + 1], overlapping = at[2 * last + 1] - begun, weight
+    cdef long long begun = at[first].place >> 3, overlapping = (at[last].place >> 3) - begun, weight
     cdef Py_ssize_t turn
     cdef Labelled before, until, middle
-    if begun and first < truth.stops[begun - 1]:
+    if at[first].place & INSIDE:
         overlapping += 1
     if overlapping == 0:
         return 0
     before = labelled_before(truth, first, begun)
-    until = labelled_before(truth, last + 1, at[2 * last + 1])
+    until = labelled_before(truth, last + 1, at[last].place >> 3)
     if rule.bias == FLAT:
         return reward(until.count - before.count, last - first + 1, overlapping, rule)
     # A point x weighs x - (first - 1) up to the turn, then (last + 1) - x: sums of these need a count and a sum of x.
@@ -156,10 +167,55 @@ cdef inline double run_reward(
         middle = until
     elif rule.bias == MIDDLE:
         turn = first + (last - first + 1) // 2
-        middle = labelled_before(truth, turn, at[2 * turn + 1])
+        middle = labelled_before(truth, turn, at[turn].place >> 3)
     weight = (middle.positions - before.positions) - (first - 1) * (middle.count - before.count)
     weight += (last + 1) * (until.count - middle.count) - (until.positions - middle.positions)
     return reward(weight, last - first + 1, overlapping, rule)
+
+
+cdef void find_changes(
+    const double *scores, Py_ssize_t n, const Truth *truth, Rule rule, long long *stack, Point *points
+) noexcept nogil:
+    """Of every point the change when it becomes an alarm, in the order of time.
+
+    A point becomes an alarm after those of higher scores, and then joins the runs on its two sides: its run reaches
+    to the nearest lower scores. The stack has the points whose run is still open to the right, scores ascending; a
+    point there keeps the reward of the run on its left. Of equal scores the later point comes first.
+    """
+    cdef Py_ssize_t depth = 0, x, top, first, k = 0, events = truth.events
+    cdef long long earned, of_right
+    for x in range(n + 1):
+        of_right = 0  # the reward of the run between the top of the stack and here
+        while depth > 0 and (x == n or scores[stack[depth - 1]] > scores[x]):
+            depth -= 1
+            top = stack[depth]
+            first = stack[depth - 1] + 1 if depth > 0 else 0
+            earned = whole(run_reward(truth, points, first, x - 1, rule))
+            points[top].change = earned - points[top].change - of_right
+            points[top].place |= (LEFT if first < top else 0) | (RIGHT if top < x - 1 else 0)
+            of_right = earned
+        if x < n:
+            if k < events and truth.starts[k] == x:
+                k += 1
+            points[x].change = of_right
+            points[x].place = k << 3 | (INSIDE if k > 0 and x < truth.stops[k - 1] else 0)
+            stack[depth] = x
+            depth += 1
+
+
+cdef struct Event:
+    long long start, length
+    # Of its alarms: their weight, the number of runs, and the reward for these.
+    long long weight, pieces, earned
+
+
+cdef inline long long gain(Event *event, Py_ssize_t x, long long place, Rule rule) noexcept nogil:
+    """What an event earns more when its point x becomes an alarm."""
+    cdef long long earned = event.earned, at = x - event.start
+    event.weight += first_weights(at + 1, event.length, rule.bias) - first_weights(at, event.length, rule.bias)
+    event.pieces += 1 - (place & LEFT != 0 and at > 0) - (place & RIGHT != 0 and at + 1 < event.length)
+    event.earned = whole(reward(event.weight, event.length, event.pieces, rule))
+    return event.earned - earned
 
 
 cdef inline double aim_value(int aim, double precision, double recall, double weight) noexcept nogil:
@@ -173,83 +229,51 @@ cdef inline double aim_value(int aim, double precision, double recall, double we
 
 
 def best_threshold(
-    const double[::1] scores, const long long[:] order, index_t[::1] room,
+    const double[::1] scores, const double[:] levels, const long long[:] order,
     const long long[::1] starts, const long long[::1] stops,
     double recall_alpha, str recall_bias, double precision_alpha, str precision_bias, bint reciprocal,
     double recall_weight, str objective,
 ):
     """The v of the best alarms `score >= v`, over all distinct scores v; the largest v of several.
 
-    `order` lists the points by descending score. They are marked one by one; a marked point joins the runs on
-    its two sides. `room` holds two numbers a point, side by side: the other end of the run that the point is an
-    end of (-1 while not marked), and the number of events that have begun by then.
+    `levels` are the scores in descending order, and `order` the points they belong to.
     """
     cdef Rule of_event = rule_of(recall_alpha, recall_bias, reciprocal)
     cdef Rule of_run = rule_of(precision_alpha, precision_bias, reciprocal)
     cdef int aim = OBJECTIVES[objective]
-    cdef Py_ssize_t n = scores.shape[0], events = starts.shape[0], i, x, first, last, k
-    cdef long long start = 0, length = 0, runs = 0
-    cdef double precision, recall, value, best = -1, best_score = 0
-    cdef Sum run_rewards = Sum(0, 0), event_rewards = Sum(0, 0)
+    cdef Py_ssize_t n = scores.shape[0], number = starts.shape[0], i, x, k
+    cdef long long runs = 0, place
+    cdef double recall, value, best = -1, best_score = 0
+    cdef Exact run_rewards = Exact(0, 0), event_rewards = Exact(0, 0)
     lengths = np.subtract(stops, starts)
-    before = np.cumsum(lengths) - lengths
     position_sums = lengths * starts + lengths * (lengths - 1) // 2
-    sums_before = np.cumsum(position_sums) - position_sums
-    cdef const long long[::1] counts = before, sums = sums_before
-    # Per event: weight of its marked points, number of marked runs in it, and the reward for these.
-    cdef long long[::1] weight = np.zeros(events, np.int64), pieces = np.zeros(events, np.int64)
-    cdef double[::1] earned = np.zeros(events)
-    cdef index_t *at = &room[0]
-    cdef Truth truth
-    if events:
-        truth = Truth(&starts[0], &stops[0], &counts[0], &sums[0])
+    cdef const long long[::1] counts = np.cumsum(lengths) - lengths, sums = np.cumsum(position_sums) - position_sums
+    cdef long long[::1] stack = np.empty(n, np.int64), memory = np.empty(2 * n, np.int64)
+    cdef long long[:, ::1] states = np.zeros((number + 1, 5), np.int64)
+    cdef Point *points = <Point *>&memory[0]
+    cdef Event *events = <Event *>&states[0, 0]
+    cdef Truth truth = Truth(0, NULL, NULL, NULL, NULL)
+    if number:
+        truth = Truth(number, &starts[0], &stops[0], &counts[0], &sums[0])
     with nogil:
-        k = 0
-        for x in range(n):
-            while k < events and starts[k] <= x:
-                k += 1
-            at[2 * x] = -1
-            at[2 * x + 1] = <index_t> k
+        for k in range(number):
+            events[k].start = starts[k]
+            events[k].length = stops[k] - starts[k]
+        find_changes(&scores[0], n, &truth, of_run, &stack[0], points)
         for i in range(n):
+            if i + AHEAD < n:
+                FETCH(&points[order[i + AHEAD]])
             x = order[i]
-            first = x
-            last = x
-            runs += 1
-            k = at[2 * x + 1] - 1
-            if k >= 0 and x >= stops[k]:
-                k = -1
-            if k >= 0:
-                start = starts[k]
-                length = stops[k] - start
-                weight[k] += first_weights(x - start + 1, length, of_event.bias)
-                weight[k] -= first_weights(x - start, length, of_event.bias)
-                pieces[k] += 1
-            if x > 0 and at[2 * (x - 1)] >= 0:
-                first = at[2 * (x - 1)]
-                runs -= 1
-                add(&run_rewards, -run_reward(&truth, at, first, x - 1, of_run))
-                if k >= 0 and x > start:
-                    pieces[k] -= 1
-            if x + 1 < n and at[2 * (x + 1)] >= 0:
-                last = at[2 * (x + 1)]
-                runs -= 1
-                add(&run_rewards, -run_reward(&truth, at, x + 1, last, of_run))
-                if k >= 0 and x + 1 < stops[k]:
-                    pieces[k] -= 1
-            at[2 * x] = <index_t> x
-            at[2 * first] = <index_t> last
-            at[2 * last] = <index_t> first
-            add(&run_rewards, run_reward(&truth, at, first, last, of_run))
-            if k >= 0:
-                add(&event_rewards, -earned[k])
-                earned[k] = reward(weight[k], length, pieces[k], of_event)
-                add(&event_rewards, earned[k])
-            if i + 1 < n and scores[order[i + 1]] == scores[x]:
+            place = points[x].place
+            runs += 1 - (place & LEFT != 0) - (place & RIGHT != 0)
+            accumulate(&run_rewards, points[x].change)
+            if place & INSIDE:
+                accumulate(&event_rewards, gain(&events[(place >> 3) - 1], x, place, of_event))
+            if i + 1 < n and levels[i + 1] == levels[i]:
                 continue
-            precision = run_rewards.high / runs
-            recall = event_rewards.high / events if events else 0
-            value = aim_value(aim, precision, recall, recall_weight)
+            recall = value_of(&event_rewards) / number if number else 0
+            value = aim_value(aim, value_of(&run_rewards) / runs, recall, recall_weight)
             if value > best + 1e-13:  # beyond rounding: of equal values the first, with the largest score, stays
                 best = value
-                best_score = scores[x]
+                best_score = levels[i]
     return best_score

@@ -8,6 +8,9 @@ from libc.math cimport exp, llround
 
 import numpy as np
 
+from tsadeval.core._memory cimport FETCH
+from tsadeval.metrics._kernels.sweeps cimport AHEAD, Exact, accumulate, value_of, whole
+
 
 cdef inline long long decay(long long place, long long length, long long unit) noexcept nogil:
     """Weight of a point of a zone: a logistic over the zone stretched to [-6, 6]."""
@@ -72,100 +75,132 @@ def overlaps(
     return events[:found], runs[:found], amounts[:found], event_totals, run_totals
 
 
-cdef struct Sum:
-    double high
-    double low
+cdef struct Rule:
+    double alpha, theta
+    long long unit
+    int shift  # of the event's number in `Point.place`
 
 
-cdef inline void add(Sum *total, double value) noexcept nogil:
-    """Add a value and keep what rounding takes away: millions of changes leave no trace."""
-    cdef double s = total.high + value, b = s - total.high
-    total.low += (total.high - (s - b)) + (value - b)
-    total.high = s
-
-
-# Events or runs: the sum of their portions, and how many portions reach theta.
-cdef struct Side:
-    Sum portions
-    long long reached
-    long long count
-
-
-cdef inline void put(Side *side, long long worth, double most, double theta, int sign) noexcept nogil:
-    """Add (or with sign -1 remove) one event or run that is worth so much of at most `most`."""
+cdef inline long long score_of(long long worth, long long length, const Rule *rule) noexcept nogil:
+    """What an event or a run of alarms of so many points scores, as a whole number of 2^-61."""
     cdef double portion
-    side.count += sign
-    if worth > 0:
-        portion = worth / most
-        if portion > 1:
-            portion = 1
-        add(&side.portions, sign * portion)
-        if portion >= theta:
-            side.reached += sign
+    if worth == 0:
+        return 0
+    portion = worth / (<double>length * rule.unit)
+    if portion > 1:
+        portion = 1
+    return whole((rule.alpha if portion >= rule.theta else 0) + (1 - rule.alpha) * portion)
 
 
-cdef inline double score(Side *side, double alpha) noexcept nogil:
-    """Precision or recall times the number of runs or events."""
-    return alpha * side.reached + (1 - alpha) * (side.portions.high + side.portions.low)
+cdef struct Point:
+    # What runs of alarms score more (or less) when this point becomes an alarm, after those of higher scores.
+    long long change
+    # Its event, what it is worth to it, and two bits: are there alarms to its left, to its right? All fit, because
+    # the longer the series, the more events it may have, and the coarser is the unit.
+    unsigned long long place
+
+cdef enum:
+    RIGHT = 1
+    LEFT = 2
+    FLAGS = 2  # bits
+
+
+cdef struct Open:
+    # A point whose run is still open to the right, and what all points up to it are worth.
+    long long position, worth
+
+
+cdef struct Event:
+    long long start, stop, zone
+    # What its alarms are worth, and the score for that.
+    long long worth, score
+
+
+cdef void find_changes(
+    const double *scores, Py_ssize_t n, const Event *events, Py_ssize_t number, const Rule *rule,
+    Open *stack, Point *points,
+) noexcept nogil:
+    """Of every point the change when it becomes an alarm, in the order of time.
+
+    A point becomes an alarm after those of higher scores, and then joins the runs on its two sides: its run reaches
+    to the nearest lower scores. The stack has the points whose run is still open to the right, scores ascending; a
+    point there keeps the score of the run on its left. Of equal scores the later point comes first.
+    """
+    cdef Py_ssize_t depth = 0, x, top, first, k = 0
+    cdef long long score, of_right, worth = 0, before, weight
+    for x in range(n + 1):
+        of_right = 0  # the score of the run between the top of the stack and here
+        while depth > 0 and (x == n or scores[stack[depth - 1].position] > scores[x]):
+            depth -= 1
+            top = stack[depth].position
+            first, before = 0, 0
+            if depth > 0:
+                first, before = stack[depth - 1].position + 1, stack[depth - 1].worth
+            score = score_of(worth - before, x - first, rule)
+            points[top].change = score - points[top].change - of_right
+            points[top].place |= (LEFT if first < top else 0) | (RIGHT if top < x - 1 else 0)
+            of_right = score
+        if x < n:
+            points[x] = Point(of_right, 0)
+            if k < number and x >= events[k].stop + events[k].zone:
+                k += 1
+            if k < number and x >= events[k].start:
+                weight = rule.unit
+                if x >= events[k].stop:
+                    weight = decay(x - events[k].stop, events[k].zone, rule.unit)
+                worth += weight
+                points[x].place = <unsigned long long>k << rule.shift | <unsigned long long>weight << FLAGS
+            stack[depth] = Open(x, worth)
+            depth += 1
 
 
 def best_threshold(
-    const long long[:] order, const double[::1] scores,
+    const double[::1] scores, const double[:] levels, const long long[:] order,
     const long long[:] starts, const long long[:] stops, const long long[::1] zones,
     double alpha, double theta, double weight, long long unit,
 ):
     """The v of the best TaPR F over all alarms `score >= v`, with recall of that weight; the largest v of several.
 
-    Points become alarms by descending score. Each changes one event, and joins up to two runs to one: a run's two
-    borders know each other, so every step costs the same.
+    `levels` are the scores in descending order, and `order` the points they belong to.
     """
-    cdef Py_ssize_t n = scores.shape[0], K = starts.shape[0], i, x, k, left, right
-    cdef long long place, worth
-    cdef Side event, run
+    cdef Py_ssize_t n = scores.shape[0], number = starts.shape[0], i, k
+    cdef Rule rule = Rule(alpha, theta, unit, int(unit).bit_length() + FLAGS)
+    cdef long long runs = 0, before, worth
+    cdef unsigned long long mask = (<unsigned long long>1 << rule.shift) - 1
     cdef double precision, recall, value, best = -1, best_score = 0
-    before_, border_ = np.zeros(n + 1, np.int64), np.full(n, -1, np.int64)
-    owner_, event_worth_ = np.full(n, -1, np.int32), np.zeros(K, np.int64)
-    cdef long long[::1] before = before_, border = border_, event_worth = event_worth_
-    cdef int[::1] owner = owner_
-    event.portions.high = event.portions.low = run.portions.high = run.portions.low = 0
-    event.reached = run.reached = run.count = 0
-    event.count = K
+    cdef Exact of_runs = Exact(0, 0), of_events = Exact(0, 0)
+    cdef long long[:, ::1] memory = np.empty((n, 2), np.int64), stack = np.empty((n, 2), np.int64)
+    cdef long long[:, ::1] states = np.zeros((number + 1, 5), np.int64)
+    cdef Point *points = <Point *>&memory[0, 0]
+    cdef Event *events = <Event *>&states[0, 0]
+    cdef Point *point
+    cdef Event *event
     with nogil:
-        for k in range(K):
-            for x in range(starts[k], stops[k]):
-                before[x + 1] = unit
-                owner[x] = <int>k
-            for x in range(stops[k], min(stops[k] + zones[k], n)):
-                before[x + 1] = decay(x - stops[k], zones[k], unit)
-                owner[x] = <int>k
-        for x in range(n):
-            before[x + 1] += before[x]
+        for k in range(number):
+            events[k] = Event(starts[k], stops[k], zones[k], 0, 0)
+        find_changes(&scores[0], n, events, number, &rule, <Open *>&stack[0, 0], points)
         for i in range(n):
-            x = order[i]
-            left = right = x
-            if x > 0 and border[x - 1] >= 0:
-                left = border[x - 1]
-                put(&run, before[x] - before[left], <double>(x - left) * unit, theta, -1)
-            if x + 1 < n and border[x + 1] >= 0:
-                right = border[x + 1]
-                put(&run, before[right + 1] - before[x + 1], <double>(right - x) * unit, theta, -1)
-            border[left] = right
-            border[right] = left
-            put(&run, before[right + 1] - before[left], <double>(right + 1 - left) * unit, theta, 1)
-            k = owner[x]
-            if k >= 0:
-                put(&event, event_worth[k], <double>(stops[k] - starts[k]) * unit, theta, -1)
-                event_worth[k] += before[x + 1] - before[x]
-                put(&event, event_worth[k], <double>(stops[k] - starts[k]) * unit, theta, 1)
-            if i + 1 < n and scores[order[i + 1]] == scores[x]:
+            if i + AHEAD < n:
+                FETCH(&points[order[i + AHEAD]])
+            point = &points[order[i]]
+            runs += 1 - (point.place & LEFT != 0) - (point.place & RIGHT != 0)
+            accumulate(&of_runs, point.change)
+            worth = (point.place & mask) >> FLAGS
+            if worth > 0:
+                event = &events[point.place >> rule.shift]
+                before = event.score
+                event.worth += worth
+                event.score = score_of(event.worth, event.stop - event.start, &rule)
+                accumulate(&of_events, event.score - before)
+            if i + 1 < n and levels[i + 1] == levels[i]:
                 continue
-            precision = score(&run, alpha)
-            recall = score(&event, alpha)
+            precision = value_of(&of_runs)
+            recall = value_of(&of_events)
             value = 0
             if precision > 0 and recall > 0:
-                value = (1 + weight) * precision * recall / (weight * precision * event.count + recall * run.count)
+                value = (1 + weight) * precision * recall / (weight * precision * number + recall * runs)
             # Equal values may differ in their last digits: the first of them, with the largest score, stays.
             if value > best + 1e-13:
                 best = value
-                best_score = scores[x]
+                best_score = levels[i]
     return best_score

@@ -29,7 +29,7 @@ def levels_of(
     So a score is at least thresholds[j] exactly where its level is at most j. Where stretches [start, stop) are
     given, only the points in them get their levels, and elsewhere stands anything.
     """
-    cdef Py_ssize_t n = scores.shape[0], count = thresholds.shape[0], i, k, cell, first, last, middle
+    cdef Py_ssize_t n = scores.shape[0], count = thresholds.shape[0], i, k, cell, first, last, size, half
     cdef Py_ssize_t stretches = 1 if starts is None else starts.shape[0], start = 0, stop = n
     cdef bint whole = starts is None
     cdef Py_ssize_t cells = FEWEST
@@ -58,12 +58,11 @@ def levels_of(
                 value = scores[i]
                 cell = cell_of(value, low, scale, cells)
                 first = begin[cell]
-                last = begin[cell - 1] if cell > 0 else count
-                while first < last:
-                    middle = (first + last) // 2
-                    if thresholds[middle] > value:
-                        first = middle + 1
-                    else:
-                        last = middle
+                size = (begin[cell - 1] if cell > 0 else count) - first
+                # As many steps whatever the score: where many thresholds share a cell, a branch would be a guess.
+                while size > 0:
+                    half = (size + 1) >> 1
+                    first += half * (thresholds[first + half - 1] > value)
+                    size -= half
                 out[i] = <int>first
     return levels

@@ -1,0 +1,97 @@
+"""The parts of an argsort whose cost stays near that of a sort of the values alone, however long the series.
+
+`np.argsort` moves through the whole series at random, and beyond the caches each such step waits for memory. So points
+are first dealt out to bands of near scores, in one pass, and each band is sorted while it is in the cache. In a
+band, a score and its place fit together in one 64-bit key, and keys sort faster than an argsort of the scores.
+"""
+
+from libc.limits cimport LLONG_MAX
+from libc.string cimport memcpy
+
+import numpy as np
+
+from tsadeval.core._memory cimport FETCH_TO_WRITE
+
+POINT = np.dtype([("score", np.float64), ("position", np.int64)])
+
+cdef packed struct Point:
+    double score
+    long long position
+
+
+def deal(const double[::1] scores, const int[::1] bands, Py_ssize_t count):
+    """The points band by band, those of a band in the order of time, and where each band begins among them."""
+    cdef Py_ssize_t n = scores.shape[0], i, to
+    # Score and position side by side are one access to memory.
+    points = np.empty(n, POINT)
+    begins = np.zeros(count + 1, np.int64)
+    cdef Point[::1] point = points
+    cdef long long[::1] begin = begins
+    with nogil:
+        for i in range(n):
+            begin[bands[i]] += 1
+        to = n
+        for i in range(count, -1, -1):
+            to -= begin[i]
+            begin[i] = to
+        for i in range(n):
+            to = begin[bands[i]]
+            begin[bands[i]] = to + 1
+            FETCH_TO_WRITE(&point[to + 4])  # the band's next line: by when it is written, it has come
+            point[to].score = scores[i]
+            point[to].position = i
+        for i in range(count, 0, -1):  # each has moved to where the next one begins
+            begin[i] = begin[i - 1]
+        begin[0] = 0
+    return points, begins
+
+
+cdef inline unsigned long long image(double v) noexcept nogil:
+    """A whole number that orders as scores do, from any origin; minus zero has that of zero."""
+    cdef long long bits
+    v += 0.0
+    memcpy(&bits, &v, sizeof(bits))
+    return <unsigned long long>(bits if bits >= 0 else bits ^ LLONG_MAX)
+
+
+def keys_of(const double[:] scores, double lowest, double highest):
+    """Keys that ascend as the scores descend, each with the place of its score in its lower bits.
+
+    Scores so far apart that their distances need those bits too lose their last ones.
+    """
+    cdef Py_ssize_t m = scores.shape[0], i
+    cdef unsigned long long high = image(highest), distance = high - image(lowest)
+    cdef int bits = 1, lost = 0
+    while (m - 1) >> bits:
+        bits += 1
+    while distance >> lost >> (64 - bits):
+        lost += 1
+    keys = np.empty(m, np.uint64)
+    cdef unsigned long long[::1] key = keys
+    with nogil:
+        for i in range(m):
+            key[i] = ((high - image(scores[i])) >> lost) << bits | <unsigned long long>i
+    return keys
+
+
+def put_in_order(
+    const unsigned long long[::1] keys, const double[:] scores, const long long[:] positions, Point[::1] to
+):
+    """Put the points in the order of their sorted keys; a position is the place, where None. Is it the right order?"""
+    cdef Py_ssize_t m = keys.shape[0], i, place
+    cdef unsigned long long mask = 2
+    cdef bint right = True, whole = positions is None
+    cdef double v, last
+    while mask < <unsigned long long>m:
+        mask *= 2
+    mask -= 1
+    with nogil:
+        last = scores[keys[0] & mask]
+        for i in range(m):
+            place = keys[i] & mask
+            v = scores[place]
+            right &= v <= last  # not so where a lost bit would have told
+            last = v
+            to[i].score = v
+            to[i].position = place if whole else positions[place]
+    return right

@@ -1,0 +1,62 @@
+"""The points in the order of their scores: an argsort whose cost grows as that of a sort of the values."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tsadeval.core._binning import levels_of
+from tsadeval.core._order import POINT, deal, keys_of, put_in_order
+from tsadeval.core.events import Index
+
+Floats = NDArray[np.float64]
+Points = NDArray[np.void]
+
+# Points of a band: they are sorted in the second-level cache.
+BAND = 1 << 15
+# From how many bands on it pays to deal the points out first.
+FEWEST = 4
+# Scores looked at for each band: the more, the more equal the bands.
+SAMPLE = 32
+
+
+def descending(scores: Floats, band: int = BAND) -> Points:
+    """The points by descending score: records of `score` and `position`; the order of equal scores is arbitrary."""
+    lowest, highest = float(scores.min()), float(scores.max())
+    bands = len(scores) // band
+    if bands < FEWEST:
+        return _sorted(scores, None, lowest, highest)
+    splitters = _splitters(scores, bands, highest)
+    points: Points
+    points, begins = deal(scores, levels_of(scores, splitters), len(splitters) + 1)
+    # A band has the scores from its lower border up to below the next one.
+    borders = [math.nextafter(highest, math.inf), *splitters.tolist(), lowest]
+    for i, j, high, low in zip(begins[:-1].tolist(), begins[1:].tolist(), borders[:-1], borders[1:], strict=True):
+        of_band = points[i:j]
+        if i < j and math.nextafter(low, math.inf) < high:  # else all of its scores are equal
+            # As whole numbers: records are copied one by one.
+            of_band.view(np.int64)[:] = _sorted(of_band["score"], of_band["position"], low, high).view(np.int64)
+    return points
+
+
+def _splitters(scores: Floats, bands: int, highest: float) -> Floats:
+    """Descending scores that part all of them into about equal bands; a very frequent score has a band of its own."""
+    # Multiples of the golden ratio: as even as a grid, but no rhythm of the series can be in step with them.
+    places = (np.arange(SAMPLE * bands) * 0.6180339887498949 % 1 * len(scores)).astype(np.int64)
+    chosen = np.sort(scores[places])[SAMPLE // 2 :: SAMPLE]
+    frequent = chosen[1:][(chosen[1:] == chosen[:-1]) & (chosen[1:] < highest)]
+    return np.unique(np.concatenate([chosen, np.nextafter(frequent, np.inf)]))[::-1].copy()
+
+
+def _sorted(scores: Floats, positions: Index | None, lowest: float, highest: float) -> Points:
+    """A band, or the whole series (positions None), highest score first; no score is beyond the borders."""
+    points = np.empty(len(scores), POINT)
+    keys = keys_of(scores, lowest, highest)
+    keys.sort()
+    if not put_in_order(keys, scores, positions, points):
+        order = np.argsort(scores)[::-1]
+        points["score"] = scores[order]
+        points["position"] = order if positions is None else positions[order]
+    return points
