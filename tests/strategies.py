@@ -1,7 +1,18 @@
 """Random labels, scores and predictions that reach the corners: ties, borders, gaps of 1, single points."""
 
+import os
+
 import numpy as np
+from hypothesis import settings
 from hypothesis import strategies as st
+
+# A thorough run takes so many times the examples: TSADEVAL_EXAMPLES=5 make test
+FACTOR = int(os.environ.get("TSADEVAL_EXAMPLES", "1"))
+
+
+def examples(n):
+    """So many examples for a test, times the factor of a thorough run."""
+    return settings(max_examples=FACTOR * n)
 
 
 @st.composite

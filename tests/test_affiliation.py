@@ -6,11 +6,11 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from naive import affiliation as naive
-from strategies import labels, predictions, scorings
+from strategies import examples, labels, predictions, scorings
 from tsadeval.core.inputs import Scoring
 from tsadeval.core.metric import METRICS, parse_metric
 from tsadeval.errors import UndefinedMetricWarning
@@ -37,13 +37,13 @@ def with_anomaly(data):
     return data[0].any()
 
 
-@settings(max_examples=1000)
+@examples(1000)
 @given(predictions(min_size=1, max_size=10, both=False).filter(with_anomaly), BETAS)
 def test_equals_the_definition(data, beta):
     check_against_definition(*data, beta)
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(predictions(min_size=25, max_size=40, both=False).filter(with_anomaly), BETAS)
 def test_equals_the_definition_with_more_zones(data, beta):
     check_against_definition(*data, beta)
@@ -65,7 +65,7 @@ def check_against_definition(y, p, beta):
         assert unbiased_affiliation_f1(y, p, beta=beta) == pytest.approx(unbiased, abs=1e-12)
 
 
-@settings(max_examples=200)
+@examples(200)
 @given(predictions(max_size=16), RATES)
 def test_unbiased_at_an_alarm_rate_equals_the_definition(data, rate):
     y, p = data
@@ -74,7 +74,7 @@ def test_unbiased_at_an_alarm_rate_equals_the_definition(data, rate):
     assert unbiased_affiliation_f1(y, p, alarm_rate=rate) == pytest.approx(expected, abs=1e-11)
 
 
-@settings(max_examples=100)
+@examples(100)
 @given(labels(both=True))
 def test_bias_is_the_precision_of_predicting_everything(y):
     everything = np.ones_like(y)
@@ -127,7 +127,7 @@ RECORDS += ["unbiased_affiliation_f1(alarm_rate=0.1)", "affiliation_precision", 
 
 
 @pytest.mark.parametrize("text", RECORDS)
-@settings(max_examples=200)
+@examples(200)
 @given(data=scorings(min_size=1, both=False).filter(with_anomaly))
 def test_best_is_the_best_of_all_thresholds(text, data):
     y, s = data

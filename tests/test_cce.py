@@ -1,12 +1,12 @@
 """CCE against its definition."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import tsadeval as te
 from naive.cce import cce as naive_cce
-from strategies import labels, scorings
+from strategies import examples, labels, scorings
 
 OPTIONS = st.fixed_dictionaries(
     {},
@@ -23,14 +23,14 @@ OPTIONS = st.fixed_dictionaries(
 )
 
 
-@settings(max_examples=1000)
+@examples(1000)
 @given(scorings(max_size=20), OPTIONS)
 def test_equals_the_definition(data, options):
     y, s = data
     assert te.cce(y, s, **options) == pytest.approx(naive_cce(y, s, **options), abs=1e-12)
 
 
-@settings(max_examples=1000)
+@examples(1000)
 @given(scorings(max_size=20), st.sampled_from([-1e6, 1e6, 1.0]), st.sampled_from([1e-6, 1e-3, 1e6]))
 def test_equals_the_definition_far_from_zero_and_in_narrow_ranges(data, offset, width):
     y, s = data
@@ -38,7 +38,7 @@ def test_equals_the_definition_far_from_zero_and_in_narrow_ranges(data, offset, 
     assert te.cce(y, s) == pytest.approx(naive_cce(y, s), abs=1e-12)
 
 
-@settings(max_examples=1000)
+@examples(1000)
 @given(st.data())
 def test_equals_the_definition_for_any_finite_scores(data):
     y = data.draw(labels(both=True, max_size=8))

@@ -5,12 +5,12 @@ import tracemalloc
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import tsadeval as te
 from naive.events import runs
-from strategies import labels, scorings
+from strategies import examples, labels, scorings
 
 TAUS = st.floats(0, 1)
 ESTIMATORS = st.sampled_from(["beta", "pointwise", "scaled"])
@@ -62,7 +62,7 @@ def lipschitz_bound(y):
     return math.sqrt(square)
 
 
-@settings(max_examples=1000)
+@examples(1000)
 @given(scorings(), st.integers(0, 2**32 - 1), st.sampled_from([1e-6, 1e-3, 0.1, 1.0]), st.booleans())
 def test_lipschitz_on_a_fixed_scale(data, seed, size, constrained):
     y, s = data

@@ -11,11 +11,11 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import tsadeval as te
-from strategies import labels, predictions, scorings
+from strategies import examples, labels, predictions, scorings
 from tsadeval.core.metric import METRICS, PROPERTIES, parse_metric
 from tsadeval.core.parameters import Number
 from tsadeval.errors import InvalidInputError, UndefinedMetricWarning
@@ -203,7 +203,7 @@ def test_one_class_is_a_number_or_nan_with_one_warning(metric, constant):
 
 
 @every_metric
-@settings(max_examples=100)
+@examples(100)
 @given(data=st.data())
 def test_stays_in_range_on_anything(metric, data):
     y, other = data.draw(
@@ -227,7 +227,7 @@ def transformed(claim, y, s):
 
 
 @every_metric
-@settings(max_examples=100)
+@examples(100)
 @given(data=st.data())
 def test_claims_hold(metric, data):
     y, other = data.draw(scorings() if metric.kind == "scores" else predictions())
@@ -237,7 +237,7 @@ def test_claims_hold(metric, data):
 
 
 @every_metric
-@settings(max_examples=50)
+@examples(50)
 @given(data=st.data())
 def test_evaluate_gives_the_same_number(metric, data):
     y = data.draw(labels())
@@ -274,7 +274,7 @@ SWEPT = [pytest.param(m, id=m.name) for m in METRICS.values() if m.kind == "pred
 
 
 @pytest.mark.parametrize("metric", SWEPT)
-@settings(max_examples=60)
+@examples(60)
 @given(data=scorings(max_size=25))
 def test_best_threshold_is_the_best_of_all(metric, data):
     y, s = data

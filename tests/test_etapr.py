@@ -4,12 +4,12 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import tsadeval as te
 from naive.etapr import etapr as naive_etapr
-from strategies import predictions
+from strategies import examples, predictions
 from tsadeval.core.metric import f_beta
 from tsadeval.errors import UndefinedMetricWarning
 
@@ -22,7 +22,7 @@ OPTIONS = st.fixed_dictionaries(
 )
 
 
-@settings(max_examples=1000)
+@examples(1000)
 @given(predictions(max_size=25), OPTIONS, st.sampled_from([0.5, 1.0, 2.0]))
 def test_equals_the_definition(data, options, beta):
     y, p = data

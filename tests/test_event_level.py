@@ -6,12 +6,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import tsadeval as te
 from naive import event_level as naive
-from strategies import labels, predictions, scorings
+from strategies import examples, labels, predictions, scorings
 from tsadeval.core.inputs import Scoring
 from tsadeval.core.metric import METRICS
 from tsadeval.errors import UndefinedMetricWarning
@@ -37,7 +37,7 @@ def with_an_event(y):
 
 
 @pytest.mark.filterwarnings("ignore::tsadeval.errors.UndefinedMetricWarning")
-@settings(max_examples=1000)
+@examples(1000)
 @given(predictions(min_size=1, both=False), betas, variants)
 def test_event_equals_the_definition(data, beta, variant):
     y, p = with_an_event(data[0]), data[1]
@@ -47,7 +47,7 @@ def test_event_equals_the_definition(data, beta, variant):
 
 
 @pytest.mark.filterwarnings("ignore::tsadeval.errors.UndefinedMetricWarning")
-@settings(max_examples=1000)
+@examples(1000)
 @given(predictions(min_size=1, both=False), betas)
 def test_composite_equals_the_definition(data, beta):
     y, p = with_an_event(data[0]), data[1]
@@ -56,7 +56,7 @@ def test_composite_equals_the_definition(data, beta):
     assert te.metrics.composite_f1(y, p, beta=beta) == found.f1
 
 
-@settings(max_examples=1000)
+@examples(1000)
 @given(predictions(min_size=1, both=False), st.sampled_from(["skip", "length"]))
 def test_delay_equals_the_definition(data, missed):
     y, p = with_an_event(data[0]), data[1]
@@ -68,13 +68,13 @@ def test_delay_equals_the_definition(data, missed):
         assert te.metrics.detection_delay(y, p, missed=missed) == pytest.approx(expected, abs=1e-12)
 
 
-@settings(max_examples=1000)
+@examples(1000)
 @given(predictions(min_size=1, both=False), st.sampled_from([1000, 3600, 0.5]))
 def test_false_alarms_equal_the_definition(data, per):
     assert te.metrics.false_alarms(*data, per=per) == pytest.approx(naive.false_alarms(*data, per=per), abs=1e-10)
 
 
-@settings(max_examples=1000)
+@examples(1000)
 @given(scorings(min_size=1, max_size=20, both=False), betas, variants)
 def test_best_event_f1_equals_brute_force(data, beta, variant):
     y, s = with_an_event(data[0]), data[1]
@@ -86,7 +86,7 @@ def test_best_event_f1_equals_brute_force(data, beta, variant):
     assert te.metrics.event_f1(y, s >= at, beta=beta, variant=variant) == pytest.approx(value, abs=1e-12)
 
 
-@settings(max_examples=1000)
+@examples(1000)
 @given(scorings(min_size=1, max_size=20, both=False), betas)
 def test_best_composite_f1_equals_brute_force(data, beta):
     y, s = with_an_event(data[0]), data[1]
@@ -98,7 +98,7 @@ def test_best_composite_f1_equals_brute_force(data, beta):
     assert te.metrics.composite_f1(y, s >= at, beta=beta) == pytest.approx(value, abs=1e-12)
 
 
-@settings(max_examples=200)
+@examples(200)
 @given(st.data())
 def test_best_for_any_finite_scores(data):
     y = with_an_event(data.draw(labels(max_size=12)))

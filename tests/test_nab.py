@@ -6,19 +6,19 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import tsadeval as te
 from naive.nab import nab_score as naive_nab_score
-from strategies import predictions
+from strategies import examples, predictions
 
 # What NAB published for its own detectors; see golden/make_nab.py.
 PUBLISHED = json.loads((Path(__file__).parent / "golden" / "nab.json").read_text())
 PROFILES = ["standard", "reward_low_fp", "reward_low_fn"]
 
 
-@settings(max_examples=1000)
+@examples(1000)
 @given(
     predictions(min_size=1, both=False),
     st.sampled_from(PROFILES),
@@ -65,7 +65,7 @@ def test_probation_is_a_share_of_at_most_5000_points():
     assert te.metrics.nab_score(y, p, probation=0.15) == pytest.approx(100 - 5.5)
 
 
-@settings(max_examples=10)
+@examples(10)
 @given(st.integers(0, 999))
 def test_blocks_of_a_long_series_add_up(seed):
     rng = np.random.default_rng(seed)

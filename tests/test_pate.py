@@ -6,13 +6,13 @@ import pathlib
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import tsadeval as te
 from naive.pate import pate as naive_pate
 from naive.pate import pate_prf as naive_prf
-from strategies import labels, predictions, scorings
+from strategies import examples, labels, predictions, scorings
 from tsadeval.errors import UndefinedMetricWarning
 
 pate, pate_f1, pate_prf = te.metrics.pate, te.metrics.pate_f1, te.metrics.pate_prf
@@ -29,14 +29,14 @@ SCORE_OPTIONS = st.fixed_dictionaries(
 PREDICTION_OPTIONS = st.fixed_dictionaries(BUFFERS | {"beta": st.sampled_from([0.5, 1.0, 2.0])})
 
 
-@settings(max_examples=1000)
+@examples(1000)
 @given(scorings(max_size=30), SCORE_OPTIONS)
 def test_equals_the_definition(data, options):
     y, s = data
     assert pate(y, s, **options) == pytest.approx(naive_pate(y, s, **options), abs=1e-10)
 
 
-@settings(max_examples=300)
+@examples(300)
 @given(st.data())
 def test_equals_the_definition_for_any_finite_scores(data):
     y = data.draw(labels(both=True, max_size=12))
@@ -47,7 +47,7 @@ def test_equals_the_definition_for_any_finite_scores(data):
 
 
 @pytest.mark.filterwarnings("ignore::tsadeval.errors.UndefinedMetricWarning")
-@settings(max_examples=1000)
+@examples(1000)
 @given(predictions(), PREDICTION_OPTIONS)
 def test_predictions_equal_the_definition(data, options):
     y, p = data

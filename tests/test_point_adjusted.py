@@ -4,13 +4,13 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import tsadeval as te
 from naive import point_adjusted as naive
 from naive.pointwise import counts, ratio
-from strategies import predictions, scorings
+from strategies import examples, predictions, scorings
 from tsadeval.core.inputs import Prediction, Scoring
 from tsadeval.core.metric import METRICS
 
@@ -32,7 +32,7 @@ def same(found, expected):
     return math.isnan(found) if expected is None else found == pytest.approx(float(expected), abs=1e-12)
 
 
-@settings(max_examples=1000)
+@examples(1000)
 @given(predictions(min_size=1, both=False), st.integers(0, 2**32 - 1))
 @pytest.mark.filterwarnings("ignore::tsadeval.errors.UndefinedMetricWarning")
 def test_equals_the_definition(data, seed):
@@ -47,7 +47,7 @@ def test_equals_the_definition(data, seed):
     assert all(map(same, te.metrics.point_adjusted(y, p), expected))
 
 
-@settings(max_examples=1000)
+@examples(1000)
 @given(scorings(max_size=25), st.integers(0, 2**32 - 1))
 def test_the_best_threshold_is_the_best_of_all(data, seed):
     y, s = data
@@ -64,7 +64,7 @@ def test_the_best_threshold_is_the_best_of_all(data, seed):
         assert v == levels[np.flatnonzero(values >= values.max() - 1e-12)[0]], (name, options)
 
 
-@settings(max_examples=200)
+@examples(200)
 @given(scorings(max_size=6))
 def test_the_best_threshold_where_everything_is_anomalous_or_tied(data):
     y, s = data
@@ -75,7 +75,7 @@ def test_the_best_threshold_where_everything_is_anomalous_or_tied(data):
             assert value == pytest.approx(max(METRICS[name](labels, scores >= u) for u in set(scores)), abs=1e-12)
 
 
-@settings(max_examples=300)
+@examples(300)
 @given(predictions())
 def test_pa_k_lies_between_point_adjustment_and_none(data):
     assert te.metrics.f1_pa_k(*data, k=0) == te.metrics.f1_pa(*data)

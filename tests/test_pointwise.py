@@ -5,12 +5,12 @@ import warnings
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import tsadeval as te
 from naive import pointwise as naive
-from strategies import predictions, scorings
+from strategies import examples, predictions, scorings
 from tsadeval.core.inputs import Prediction, Scoring
 from tsadeval.core.metric import METRICS
 from tsadeval.errors import UndefinedMetricWarning
@@ -23,7 +23,7 @@ def same(found, expected):
     return math.isnan(found) if expected is None else found == pytest.approx(float(expected), abs=1e-12)
 
 
-@settings(max_examples=1000)
+@examples(1000)
 @given(predictions(min_size=1, both=False), BETAS)
 @pytest.mark.filterwarnings("ignore::tsadeval.errors.UndefinedMetricWarning")
 def test_equals_the_definition(data, beta):
@@ -80,7 +80,7 @@ def test_the_counts_of_ten_million_points_do_not_overflow():
     assert te.metrics.mcc(y_true, y_pred) == pytest.approx(1, abs=1e-6)
 
 
-@settings(max_examples=1000)
+@examples(1000)
 @given(scorings(), BETAS)
 def test_the_best_threshold_is_the_best_of_all(data, beta):
     y, s = data

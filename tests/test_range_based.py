@@ -7,11 +7,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import naive.range_based as naive
-from strategies import predictions, scorings
+from strategies import examples, predictions, scorings
 from tsadeval.core.inputs import Scoring
 from tsadeval.core.metric import METRICS
 from tsadeval.errors import UndefinedMetricWarning
@@ -35,13 +35,13 @@ OPTIONS = st.fixed_dictionaries(
 )
 
 
-@settings(max_examples=1000)
+@examples(1000)
 @given(predictions(max_size=25), OPTIONS)
 def test_f_equals_the_definition(data, options):
     assert range_f1(*data, **options) == pytest.approx(naive.range_f1(*data, **options), abs=1e-12)
 
 
-@settings(max_examples=1000)
+@examples(1000)
 @given(predictions(max_size=25), SIDE_OPTIONS)
 def test_both_sides_equal_the_definition(data, options):
     y, p = data
@@ -50,7 +50,7 @@ def test_both_sides_equal_the_definition(data, options):
         assert range_precision(y, p, **options) == pytest.approx(naive.range_precision(y, p, **options), abs=1e-12)
 
 
-@settings(max_examples=500)
+@examples(500)
 @given(predictions(max_size=25), OPTIONS)
 def test_the_three_together_are_the_three(data, options):
     y, p = data
@@ -138,7 +138,7 @@ def brute_force(metric, y, s, options):
     return next((v, value) for value, v in values if value >= best - 1e-13)
 
 
-@settings(max_examples=1000)
+@examples(1000)
 @given(scorings(max_size=25), OPTIONS)
 def test_best_f_equals_trying_every_threshold(data, options):
     y, s = data
@@ -146,7 +146,7 @@ def test_best_f_equals_trying_every_threshold(data, options):
     assert found == brute_force(range_f1, y, s, options)
 
 
-@settings(max_examples=300)
+@examples(300)
 @given(scorings(max_size=20), OPTIONS)
 def test_best_f_equals_the_definition(data, options):
     y, s = data
@@ -154,7 +154,7 @@ def test_best_f_equals_the_definition(data, options):
     assert value == pytest.approx(naive.best_range_f1(y, s, **options)[1], abs=1e-12)
 
 
-@settings(max_examples=500)
+@examples(500)
 @given(scorings(), SIDE_OPTIONS)
 def test_best_precision_and_recall_equal_trying_every_threshold(data, options):
     y, s = data

@@ -4,12 +4,12 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import tsadeval as te
 from naive import ranking as naive
-from strategies import labels, scorings
+from strategies import examples, labels, scorings
 from tsadeval.errors import UndefinedMetricWarning
 
 
@@ -17,7 +17,7 @@ def same(found, expected):
     return math.isnan(found) if expected is None else found == pytest.approx(float(expected), abs=1e-12)
 
 
-@settings(max_examples=1000)
+@examples(1000)
 @given(scorings(min_size=1, max_size=30, both=False), st.sampled_from([0.5, 1.0, 3.0]))
 @pytest.mark.filterwarnings("ignore::tsadeval.errors.UndefinedMetricWarning")
 def test_equals_the_definition(data, beta):
@@ -28,14 +28,14 @@ def test_equals_the_definition(data, beta):
     assert same(te.metrics.best_f1(*data, beta=beta), naive.best_f1(*data, beta))
 
 
-@settings(max_examples=1000)
+@examples(1000)
 @given(scorings(min_size=1, max_size=10, both=False), st.one_of(st.none(), st.integers(1, 12)))
 @pytest.mark.filterwarnings("ignore::tsadeval.errors.UndefinedMetricWarning")
 def test_precision_at_k_equals_the_mean_over_all_ways_to_break_ties(data, k):
     assert same(te.metrics.precision_at_k(*data, k=k), naive.precision_at_k(*data, k))
 
 
-@settings(max_examples=300)
+@examples(300)
 @given(st.data())
 def test_any_finite_scores_are_fine(data):
     y = data.draw(labels(both=True, max_size=12))

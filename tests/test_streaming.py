@@ -5,11 +5,11 @@ import pickle
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import tsadeval as te
-from strategies import scorings
+from strategies import examples, scorings
 from tsadeval.errors import InvalidInputError, UndefinedMetricWarning
 
 
@@ -36,7 +36,7 @@ def same_breakdowns(a, b):
         assert a.events[column] == pytest.approx(b.events[column], abs=1e-9)
 
 
-@settings(max_examples=500)
+@examples(500)
 @given(cut_scorings(), st.sampled_from([(0.0, 1.0), (1e6, 1e-3), (-1e6, 1e-3), (1e9, 1.0)]))
 def test_any_chunking_gives_the_batch_value(data, place):
     y, s, pieces = data
@@ -48,7 +48,7 @@ def test_any_chunking_gives_the_batch_value(data, place):
     same_breakdowns(stream.breakdown(), te.cce_breakdown(y, offset + width * s))
 
 
-@settings(max_examples=300)
+@examples(300)
 @given(cut_scorings(), st.randoms(use_true_random=False))
 def test_any_merge_order_of_neighbours_gives_the_batch_value(data, random):
     y, s, pieces = data

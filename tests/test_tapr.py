@@ -4,12 +4,12 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import tsadeval as te
 from naive.tapr import tapr as naive_tapr
-from strategies import predictions, scorings
+from strategies import examples, predictions, scorings
 from tsadeval.core.inputs import Scoring
 from tsadeval.core.metric import METRICS, f_beta
 from tsadeval.errors import UndefinedMetricWarning
@@ -25,7 +25,7 @@ OPTIONS = st.fixed_dictionaries(
 )
 
 
-@settings(max_examples=1000)
+@examples(1000)
 @given(predictions(), OPTIONS, st.sampled_from([0.5, 1.0, 2.0]))
 def test_equals_the_definition(data, options, beta):
     y, p = data
@@ -44,7 +44,7 @@ def test_equals_the_definition(data, options, beta):
     assert tapr_f1(y, p, **options, beta=beta) == found.f1
 
 
-@settings(max_examples=1000)
+@examples(1000)
 @given(scorings(), OPTIONS, st.sampled_from([0.5, 1.0]))
 def test_best_threshold_equals_trying_all(data, options, beta):
     y, s = data

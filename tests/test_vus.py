@@ -5,14 +5,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from tsadeval.core._binning import levels_of
 
 import tsadeval as te
 from naive.vus import range_auc as naive_range_auc
 from naive.vus import vus as naive_vus
-from strategies import labels, scorings
+from strategies import examples, labels, scorings
 from tsadeval.core.inputs import Scoring
 from tsadeval.metrics import _vus
 
@@ -38,7 +38,7 @@ def areas(y, s, **options):
 
 @every_variant
 @pytest.mark.usefixtures("way")
-@settings(max_examples=300)
+@examples(300)
 @given(data=scorings(), window=st.integers(0, 12), n_thresholds=THRESHOLDS)
 def test_range_auc_equals_the_definition(variant, data, window, n_thresholds):
     options = {"window": window, "n_thresholds": n_thresholds, "variant": variant}
@@ -47,7 +47,7 @@ def test_range_auc_equals_the_definition(variant, data, window, n_thresholds):
 
 @every_variant
 @pytest.mark.usefixtures("way")
-@settings(max_examples=60)
+@examples(60)
 @given(data=scorings(max_size=25), window=st.integers(0, 12), n_thresholds=THRESHOLDS)
 def test_vus_equals_the_definition(variant, data, window, n_thresholds):
     options = {"window": window, "n_thresholds": n_thresholds, "variant": variant}
@@ -101,7 +101,7 @@ def test_a_window_longer_than_the_series_only_flattens_the_slopes():
         assert volumes(y, s, **options) == pytest.approx(naive_vus(y, s, **options), abs=1e-10)
 
 
-@settings(max_examples=200)
+@examples(200)
 @given(st.data())
 def test_any_finite_scores(data):
     y = data.draw(labels(both=True, max_size=12))
@@ -121,7 +121,7 @@ def test_roc_and_pr_share_their_work(monkeypatch):
     assert len(calls) == 1
 
 
-@settings(max_examples=500)
+@examples(500)
 @given(
     st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=1, max_size=30),
     st.lists(st.floats(allow_nan=False, allow_infinity=False), max_size=30),
