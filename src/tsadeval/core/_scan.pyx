@@ -63,6 +63,16 @@ cdef void add_scores(const score_t *s, Py_ssize_t n, double first, Moments *m) n
     cdef double high[LANES]
     cdef double value, difference
     cdef Py_ssize_t i = 0, j
+    if n < LANES:
+        # Single points and short events may be many: setting up the lanes would cost more than their scores do.
+        for j in range(n):
+            value = s[j]
+            difference = value - first
+            m.total += difference
+            m.squares += difference * difference
+            m.low = value if value < m.low else m.low
+            m.high = value if value > m.high else m.high
+        return
     for j in range(LANES):
         total[j] = 0
         squares[j] = 0
