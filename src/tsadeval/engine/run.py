@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterable
+from numbers import Integral
 from typing import TypeVar
 
 from tsadeval._optional import require
 from tsadeval.core.results import Row
 from tsadeval.engine.cell import C
 from tsadeval.engine.store import Store
+from tsadeval.errors import InvalidParameterError
 
 __all__ = ["Progress", "complete", "run"]
 
@@ -55,6 +57,10 @@ def run(
 ) -> None:
     """Compute all chunks, in any order; `progress` hears of each number of new rows once they are stored."""
     joblib = require("joblib", extra="all")
+    if n_jobs is not None and (isinstance(n_jobs, bool) or not isinstance(n_jobs, Integral) or n_jobs == 0):
+        raise InvalidParameterError(
+            f"n_jobs (--jobs) must be a whole number other than 0 (-1: all cores), but is {n_jobs!r}"
+        )
     # One chunk at a time to each worker: what is in flight is what a crash can lose.
     parallel = joblib.Parallel(n_jobs=n_jobs, batch_size=1, return_as="generator_unordered")
     finished = parallel(joblib.delayed(compute)(chunk) for chunk in chunks)
