@@ -148,11 +148,11 @@ def test_a_detector_that_fails_is_a_row_and_is_tried_again(tmp_path, files, log)
     store = tmp_path / "store"
     result = te.detect(files, [Broken(), Short(), Endless(), Distance(log)], METRICS, store=store)
     frame = result.values().set_index("detector")
-    assert set(frame.loc[Entrant.of(Broken()).text, "message"]) == {"RuntimeError: out of paper"}
+    assert frame.loc[Entrant.of(Broken()).text, "message"].str.startswith("RuntimeError: out of paper (").all()
     assert "expected one score for each of 120 points, but their shape is (119,)" in " ".join(frame["message"].dropna())
     assert "expected finite scores, but the one at position 0 is inf (120 such scores" in " ".join(result.failures())
     assert set(frame.loc[Entrant.of(Distance(log)).text, "status"]) == {"ok"}
-    assert result.failures()[0] == f"Broken failed on {Source.of(files[0]).name}: RuntimeError: out of paper"
+    assert result.failures()[0].startswith(f"Broken failed on {Source.of(files[0]).name}: RuntimeError: out of paper (")
     assert len(result.failures()) == 6
     assert "Broken has values on 0 of 2 series only" in repr(result)
     assert np.isnan(result.average()[Entrant.of(Broken()).text]["cce"])
@@ -164,12 +164,25 @@ def test_a_detector_that_fails_is_a_row_and_is_tried_again(tmp_path, files, log)
     assert trainings(log) == 2
 
 
+def test_a_failure_is_one_line_that_says_where(files):
+    class Lost(Distance):
+        def score(self, X):
+            raise RuntimeError("first\nsecond")
+
+    (line,) = te.detect(files[0], Lost(), "cce").failures()
+    assert "RuntimeError: first second (test_detection.py, line " in line
+    assert line.endswith("in score)")
+
+
 def test_a_metric_that_fails_says_on_what(tmp_path, files):
     def fails(y_true, y_score):
         raise ValueError("no")
 
     result = te.detect(files[:1], Distance(), [fails, "cce"], store=tmp_path / "store")
-    assert result.failures() == [f"fails failed on Distance, {Source.of(files[0]).name}: ValueError: no"]
+    (line,) = result.failures()
+    assert line.startswith(
+        f"fails failed on Distance, {Source.of(files[0]).name}: ValueError: no (test_detection.py, line"
+    )
     assert result.values()["status"].tolist() == ["error", "ok"]
 
 

@@ -130,11 +130,11 @@ class Detection:
         """A line for each detector that failed on a data set, and for each metric that did, with what it said."""
         lines: dict[str, None] = {}
         for row in self._frame[self._frame["status"] == "error"].to_dict("records"):
-            who = self.titles[row["detector"]]
+            who, message = self.titles[row["detector"]], " ".join(row["message"].split())  # a line, whatever was said
             if not isinstance(row["device"], str):  # there were no scores to judge
-                lines[f"{who} failed on {row['dataset']}: {row['message']}"] = None
+                lines[f"{who} failed on {row['dataset']}: {message}"] = None
             else:
-                lines[f"{row['metric']} failed on {who}, {row['dataset']}: {row['message']}"] = None
+                lines[f"{row['metric']} failed on {who}, {row['dataset']}: {message}"] = None
         return list(lines)
 
     def __repr__(self) -> str:
