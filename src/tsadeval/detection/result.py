@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections import Counter
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -59,8 +60,10 @@ class Detection:
 
     @property
     def titles(self) -> dict[str, str]:
-        """The detectors, and how tables call them."""
-        return {entrant.text: entrant.title for entrant in self.plan.entrants}
+        """The detectors, and how tables call them: by their full texts where they would share a title."""
+        found = {entrant.text: entrant.title for entrant in self.plan.entrants}
+        shared = Counter(found.values())
+        return {text: title if shared[title] == 1 else text for text, title in found.items()}
 
     @cached_property
     def comparison(self) -> Comparison:
@@ -89,12 +92,9 @@ class Detection:
         return self.comparison.average(how, percent=percent)
 
     def scores(self, dataset: str, detector: str, seed: int = 0) -> Kept:
-        """The scores and labels of a detector on a data set, and where they came from."""
-        if dataset not in self.plan.datasets:
-            known = list(self.plan.datasets)
-            raise UnknownNameError(f"no data set {dataset!r} in this result: {did_you_mean(dataset, known)}")
+        """The scores and labels of a detector (by its text or title) on a data set, and where they came from."""
         for entrant in self.plan.entrants:
-            if entrant.text == detector and entrant.seed in (seed, None):
+            if detector in (entrant.text, self.titles[entrant.text]) and entrant.seed in (seed, None):
                 kept = self._kept(dataset, entrant)
                 if kept is None:
                     raise InvalidInputError(f"{entrant.text} has no scores on {dataset} yet: continue the run")
@@ -105,10 +105,13 @@ class Detection:
 
     def all_scores(self, dataset: str, seed: int = 0) -> dict[str, Floats]:
         """The scores of all detectors that have some on a data set, by the titles of the detectors."""
-        found = {e.title: self._kept(dataset, e) for e in self.plan.entrants if e.seed in (seed, None)}
+        found = {self.titles[e.text]: self._kept(dataset, e) for e in self.plan.entrants if e.seed in (seed, None)}
         return {title: kept.scores for title, kept in found.items() if kept is not None}
 
     def _kept(self, dataset: str, entrant: Entrant) -> Kept | None:
+        if dataset not in self.plan.datasets:
+            known = list(self.plan.datasets)
+            raise UnknownNameError(f"no data set {dataset!r} in this result: {did_you_mean(dataset, known)}")
         return read_scores(self.folder, dataset, self.plan.datasets[dataset], entrant)
 
     def _micro(self) -> Values:

@@ -60,10 +60,10 @@ class Source:
 
 
 def choose_datasets(datasets: Any, root: str | Path | None) -> tuple[Source, ...]:
-    """The sources that a caller named, in order, each once."""
+    """The sources that a caller named, in order, each once; loaded ones of one name may be different data."""
     if isinstance(datasets, (str, Path)) or not isinstance(datasets, Iterable):
         datasets = [datasets]
-    found = {source.name: source for source in (Source.of(d, root) for d in datasets)}
+    found = {(source.name, id(source.held)): source for source in (Source.of(d, root) for d in datasets)}
     if not found:
         raise InvalidParameterError('datasets is empty: name at least one, such as "ucr/125"')
     return tuple(found.values())

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterable
-from numbers import Integral
 from typing import TypeVar
 
 from tsadeval._optional import require
+from tsadeval.core.parameters import Number
 from tsadeval.core.results import Row
 from tsadeval.engine.cell import C
 from tsadeval.engine.store import Store
@@ -21,6 +21,7 @@ __all__ = ["Progress", "complete", "run"]
 
 Chunk = TypeVar("Chunk")
 Progress = Callable[[int, int], None]
+_WORKERS = Number(integer=True, none=True)
 
 
 def complete(
@@ -57,7 +58,7 @@ def run(
 ) -> None:
     """Compute all chunks, in any order; `progress` hears of each number of new rows once they are stored."""
     joblib = require("joblib", extra="all")
-    if n_jobs is not None and (isinstance(n_jobs, bool) or not isinstance(n_jobs, Integral) or n_jobs == 0):
+    if n_jobs == 0 or not _WORKERS.accepts(n_jobs):
         raise InvalidParameterError(
             f"n_jobs (--jobs) must be a whole number other than 0 (-1: all cores), but is {n_jobs!r}"
         )
