@@ -4,6 +4,7 @@ import gc
 import importlib.util
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -174,6 +175,42 @@ def test_a_failure_is_one_line_that_says_where(files):
     assert line.endswith("in score)")
 
 
+def test_a_detector_that_changes_its_input_harms_nobody(files):
+    class Rude(Distance):
+        def fit(self, X):
+            X[:] = 0
+            return super().fit(X)
+
+        def score(self, X):
+            found = super().score(X)
+            X[:] = 7
+            return found
+
+    data = te.datasets.load(files[0].partition("(")[0])  # the same rows to learn from and to be judged on
+    alone = te.detect(data, Distance(), "auc_roc").table()["Distance"]
+    both = te.detect(data, [Rude(), Distance()], "auc_roc").table()
+    assert both["Distance"] == alone
+    assert both["Rude"]["auc_roc"] > 0.9
+
+
+@pytest.mark.parametrize(("what", "kind"), [(1j, "complex128"), (None, "object"), ("a", "<U1")])
+def test_scores_that_are_no_numbers_are_refused(files, what, kind):
+    class Odd(Distance):
+        def score(self, X):
+            return [what] * len(X)
+
+    (line,) = te.detect(files[0], Odd(), "auc_roc").failures()
+    assert f"expected one number for each point, but got list of {kind}" in line
+
+
+def test_why_a_value_is_undefined_is_said(tmp_path):
+    path = write_series(tmp_path, "calm", 0, n=60)
+    path.write_text(re.sub(r",1$", ",0", path.read_text(), flags=re.MULTILINE))
+    result = te.detect(path, ["random", Distance()], ["auc_roc", "cce"])
+    assert result.undefined() == [f"auc_roc, cce undefined on {path}: y_true has no anomalous point (no 1)"]
+    assert not result.failures()
+
+
 def test_a_metric_that_fails_says_on_what(tmp_path, files):
     def fails(y_true, y_score):
         raise ValueError("no")
@@ -262,6 +299,17 @@ def test_foreign_scores_are_used_where_they_belong_to_the_data_and_refused_elsew
     assert "holds scores of another detector (detector Distance@" in line
 
 
+def test_labels_in_a_file_of_scores_must_be_those_of_the_data(tmp_path, files):
+    source = Source.of(files[0])
+    keep_scores(source.load(), "random", tmp_path, name=source.name)
+    path = scores_path(tmp_path, source.name, "random")
+    with np.load(path) as arrays:
+        changed = {**arrays, "labels": ~arrays["labels"]}
+    np.savez(path, **changed)
+    (line,) = te.detect(files[0], "random", "cce", store=tmp_path).failures()
+    assert f"random.npz holds other labels than {source.name}: move the file away" in line
+
+
 @pytest.mark.parametrize("content", ["nothing", "no provenance", "half", "text"])
 def test_a_file_that_holds_no_scores_is_named(tmp_path, files, content):
     source = Source.of(files[0])
@@ -274,8 +322,9 @@ def test_a_file_that_holds_no_scores_is_named(tmp_path, files, content):
             content
         ]
     )
-    with pytest.raises(InvalidInputError, match=r"random.npz is not a file of kept scores .*; move it away"):
+    with pytest.raises(InvalidInputError, match=r"random.npz is not a file of kept scores .*; move it away") as said:
         keep_scores(source.load(), "random", tmp_path, name=source.name)
+    assert "pickle" not in str(said.value)
 
 
 def test_provenance_says_what_ran_on_what(tmp_path, files):

@@ -50,9 +50,7 @@ def test_the_store_of_another_command_is_refused_and_left_alone(tmp_path):
     te.rankeval("quick", "cce", store=tmp_path / "store", cases=["10k-20seg-50H"], tasks=["AccQ"])
     before = sorted((tmp_path / "store").rglob("*"))
     (tmp_path / "a.csv").write_text("x,label\n1,0\n2,1\n")
-    with pytest.raises(
-        InvalidInputError, match=r"store is the store of another command.*choose another"
-    ) as said:
+    with pytest.raises(InvalidInputError, match=r"store is the store of another command.*choose another") as said:
         te.detect(tmp_path / "a.csv", "random", "cce", store=tmp_path / "store")
     assert "\n" not in str(said.value)
     assert sorted((tmp_path / "store").rglob("*")) == before

@@ -62,7 +62,7 @@ def detect(
         typer.echo(f"tsadeval: stopped; {bar.words}. The same command again computes the rest.", err=True)
         raise typer.Exit(130) from None
     typer.echo(_shown(result, format, percent))
-    for line in result.failures():
+    for line in [*result.failures(), *result.undefined()]:
         typer.echo(f"tsadeval: {line}", err=True)
     typer.echo(f"tsadeval: scores and values are in {store}", err=True)
 

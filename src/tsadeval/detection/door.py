@@ -76,8 +76,8 @@ def detect(
     Returns
     -------
     Detection
-        With `table(dataset)`, `average()`, `scores(dataset, detector)`, `values()` and `failures()`. A detector that
-        fails on a data set has no values there and is tried again by the next call.
+        With `table(dataset)`, `average()`, `scores(dataset, detector)`, `values()`, `failures()` and `undefined()`. A
+        detector that fails on a data set has no values there and is tried again by the next call.
     """
     seeds = _seeds(seed)
     check_parameters("detect", _CHECKS, {"device": device})
@@ -122,7 +122,7 @@ def make_plan(
             raise InvalidInputError(
                 f"two different data sets are named {name!r}: rename one, as dataclasses.replace(data, name='other')"
             )
-        sources[name] = replace(source, name=name)
+        sources[name] = replace(source, name=name, labels=dataset.test_labels)
     return Plan(checksums, entrants, candidates, rule, sources)
 
 

@@ -140,5 +140,17 @@ class Detection:
                 lines[f"{row['metric']} failed on {who}, {row['dataset']}: {message}"] = None
         return list(lines)
 
+    def undefined(self) -> list[str]:
+        """A line for each reason why a metric has no value where scores are: which metrics, and on which data sets."""
+        found: dict[str, tuple[dict[str, None], dict[str, None]]] = {}
+        for row in self._frame[self._frame["status"] == "undefined"].to_dict("records"):
+            metrics, datasets = found.setdefault(row["message"] or "it is not a finite number", ({}, {}))
+            metrics[row["metric"]] = datasets[row["dataset"]] = None
+        return [
+            f"{', '.join(metrics)} undefined on {', '.join(list(datasets)[:3])}"
+            f"{f' and {len(datasets) - 3} more' if len(datasets) > 3 else ''}: {message}"
+            for message, (metrics, datasets) in found.items()
+        ]
+
     def __repr__(self) -> str:
         return repr(self.comparison)

@@ -11,6 +11,7 @@ from tsadeval.core.calls import parse_call
 from tsadeval.errors import InvalidInputError, InvalidParameterError
 
 if TYPE_CHECKING:
+    from tsadeval.core.inputs import Bools
     from tsadeval.datasets import Dataset
 
 __all__ = ["Source", "choose_datasets"]
@@ -29,6 +30,7 @@ class Source:
     options: dict[str, Any] = field(default_factory=dict)
     root: Path | None = None
     held: Dataset | None = field(default=None, compare=False, repr=False)
+    labels: Bools | None = field(default=None, compare=False, repr=False)  # once it was loaded
 
     @classmethod
     def of(cls, dataset: Any, root: str | Path | None = None) -> Source:
