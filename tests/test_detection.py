@@ -452,6 +452,7 @@ def test_micro_average_pools_the_points(tmp_path, files):
         ({"datasets": []}, "datasets is empty"),
         ({"datasets": [3]}, "a data set must be a name, a path or a loaded one, but one is 3"),
         ({"datasets": "a.csv(0.5)"}, "options of a data set need their names"),
+        ({"datasets": "a.csv(split=1+x)"}, "cannot read 'a.csv(split=1+x)'"),
         ({"detectors": []}, "detectors is empty"),
         ({"detectors": "no_such_module:Thing"}, "cannot import 'no_such_module' of detector"),
         ({"detectors": "tsadeval.errors:TsadevalError(size=3)"}, "cannot be made"),
@@ -466,7 +467,7 @@ def test_micro_average_pools_the_points(tmp_path, files):
     ],
 )
 def test_bad_arguments_are_said_before_any_work(files, arguments, message):
-    with pytest.raises((InvalidInputError, UnknownNameError), match=message.replace("(", r"\(")):
+    with pytest.raises((InvalidInputError, UnknownNameError), match=re.escape(message)):
         te.detect(**{"datasets": files, "detectors": "random", **arguments})
 
 

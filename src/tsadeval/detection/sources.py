@@ -76,7 +76,10 @@ def _split(text: str) -> tuple[str, dict[str, Any]]:
     path, bracket, _ = text.partition("(")
     if not bracket or not text.endswith(")") or Path(text).exists():
         return text, {}
-    _, positional, options = parse_call(f"f{text[len(path) :]}")
+    try:
+        _, positional, options = parse_call(f"f{text[len(path) :]}")
+    except InvalidParameterError:
+        raise InvalidParameterError(f"cannot read {text!r}: write a name, or name(option=value, ...)") from None
     if positional:
         raise InvalidParameterError(f"cannot read {text!r}: options of a data set need their names, option=value")
     return path, options
