@@ -71,3 +71,17 @@ def test_what_an_object_was_made_with_tells_it_apart():
     texts = [Entrant.of(Weighted(weights)).text for weights in made]
     assert len(set(texts)) == len(made)
     assert texts[:6] == [Entrant.of(Weighted(copy.deepcopy(weights))).text for weights in made[:6]]
+
+
+def test_a_star_stands_for_all_items(tmp_path):
+    for item in ("001", "002", "013"):
+        path = tmp_path / "UCR" / f"{item}_UCR_Anomaly_x_4_6_7.txt"
+        path.parent.mkdir(exist_ok=True)
+        path.write_text("\n".join(map(str, range(10))))
+    result = te.detect(["UCR/00*(end=exclusive)", "ucr/013"], "random", "cce", data=tmp_path)
+    assert list(result.plan.datasets) == ["ucr/001(end='exclusive')", "ucr/002(end='exclusive')", "ucr/013"]
+    assert len(te.detect("ucr/*", "random", "cce", data=tmp_path).plan.datasets) == 3
+    with pytest.raises(
+        InvalidInputError, match=r"no item of ucr with features is called '2\*': `tsadeval datasets info"
+    ):
+        te.detect("ucr/2*", "random", "cce", data=tmp_path)

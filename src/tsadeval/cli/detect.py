@@ -19,7 +19,8 @@ def detect(
     datasets: Annotated[
         list[str],
         typer.Argument(
-            help='Data sets ("ucr/125", "ucr/125(end=exclusive)", "msl") or files of your own ("a.csv(label=bad)").'
+            help='Data sets ("msl", "ucr/125", "ucr/125(end=exclusive)", "ucr/*") or files of your own '
+            '("a.csv(label=bad)").'
         ),
     ],
     detectors: Annotated[

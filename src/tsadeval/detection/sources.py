@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -65,10 +66,28 @@ def choose_datasets(datasets: Any, root: str | Path | None) -> tuple[Source, ...
     """The sources that a caller named, in order, each once; loaded ones of one name may be different data."""
     if isinstance(datasets, (str, Path)) or not isinstance(datasets, Iterable):
         datasets = [datasets]
-    found = {(source.name, id(source.held)): source for source in (Source.of(d, root) for d in datasets)}
+    sources = (Source.of(one, root) for d in datasets for one in _spread(d, root))
+    found = {(source.name, id(source.held)): source for source in sources}
     if not found:
         raise InvalidParameterError('datasets is empty: name at least one, such as "ucr/125"')
     return tuple(found.values())
+
+
+def _spread(dataset: Any, root: str | Path | None) -> list[Any]:
+    """The items that "ucr/*" or "ucr/15*" stands for; anything else is itself."""
+    from tsadeval.datasets import DATASETS, items
+
+    head, _, pattern = dataset.partition("/") if isinstance(dataset, str) else ("", "", "")
+    item, bracket, options = pattern.partition("(")
+    if head.lower() not in DATASETS or not set(item) & set("*?["):
+        return [dataset]
+    name = head.lower()
+    found = [one for one in items(name, root=root) if fnmatchcase(one, f"{name}/{item}")]
+    if not found:
+        raise InvalidInputError(
+            f"no item of {name} with features is called {item!r}: `tsadeval datasets info {name}` lists them"
+        )
+    return [f"{one}{bracket}{options}" for one in found]
 
 
 def _split(text: str) -> tuple[str, dict[str, Any]]:
