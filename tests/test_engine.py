@@ -221,6 +221,7 @@ def test_kill_9_loses_only_what_was_in_flight(tmp_path, script):
     process.wait()
     process.stderr.close()
     kept = {path: path.read_bytes() for path in parts(store)}
+    torn = set(store.glob("*/*.aside"))  # a write may have been in flight; what it left is swept after an hour
     rows = len(RankEvalResult.read(store).values())
     assert rows == 20 * len(kept)
     assert 0 < rows < ALL
@@ -232,7 +233,7 @@ def test_kill_9_loses_only_what_was_in_flight(tmp_path, script):
     done = RankEvalResult.read(store).values()
     assert len(done) == ALL
     assert set(done["status"]) == {"ok"}
-    assert not list(store.glob("*/*.aside"))
+    assert set(store.glob("*/*.aside")) <= torn
 
 
 def test_two_runs_into_one_store(tmp_path, script):
