@@ -61,7 +61,33 @@ of one column all of LOF, isolation forest, PCA, LSTM-AD, USAD and Donut add abo
 blocks) held back for early stopping, the best weights restored. An epoch sees at most `max_windows` windows, drawn anew for each epoch:
 neighbouring windows are nearly the same, so more of them cost time and teach little. `progress=True` shows a bar.
 
-**Your own.** A dataclass whose fields are made by `te.detectors.option`, registered with `@te.detectors.detector(...)`: a subclass of
+**Your own.** Any object with `fit(X)` and `score(X)`, arrays of points by columns, goes beside them into a run, which keeps the scores,
+makes the tables and feeds the picture (`te.detect(["ucr/125", "mine.csv"], ..., store="runs/mine")`; a run that was stopped goes on):
+
+```python
+>>> class Distance:
+...     def fit(self, X):
+...         self.middle = X.mean(axis=0)
+...         return self
+...     def score(self, X):
+...         return abs(X - self.middle).sum(axis=1)
+>>> np.savez("mine.npz", train=train, test=test, label=labels)
+>>> result = te.detect("mine.npz", {"mine": Distance(), "LOF": "lof(window=30)"}, ["auc_roc", "f1"])
+>>> result
+mine.npz  auc_roc       f1
+--------  -------  -------
+mine      0.5184   0.0444
+LOF       0.9999*  0.8889*
+<BLANKLINE>
+* best
+>>> ax = te.plot.series_with_scores(te.datasets.load("mine.npz"), result.all_scores("mine.npz"))
+>>> ax.figure.savefig("mine.png")
+
+```
+
+On the command line: `tsadeval detect mine.npz --detectors 'lof(window=30),module:Distance'`, with `module.py` in the folder you are in.
+
+**A new one for all.** A dataclass whose fields are made by `te.detectors.option`, registered with `@te.detectors.detector(...)`: a subclass of
 `te.detectors.Detector` with `_fit` and `_score`, or of `te.detectors.DeepDetector` with `build`, `loss` and `window_scores`. See the
 short file `src/tsadeval/detectors/lstm_ad.py`. Once registered it has a name for `make`, options that are checked, and a text.
 """

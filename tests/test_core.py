@@ -257,6 +257,13 @@ def test_result_views():
     assert f"{result['cce']:.2f} " in result.to_latex(digits=2)
 
 
+def test_bounds_of_whole_numbers_are_in_full():
+    seed = Number(0, 2**32 - 1, integer=True)
+    assert str(seed) == "a whole number of at least 0 and at most 4294967295"
+    assert not seed.accepts(10**400)
+    assert str(Number(0, 0.99)) == "a number of at least 0 and at most 0.99"
+
+
 def test_tables_align_and_escape():
     rows = [["name", "n"], ["a_b & c", 1.0], ["x", math.nan]]
     assert text_table(rows).splitlines() == ["name          n", "-------  ------", "a_b & c  1.0000", "x           nan"]

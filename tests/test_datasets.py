@@ -171,6 +171,10 @@ def test_checksum_is_of_the_values(tmp_path):
     assert load("smd/2-1", tmp_path).description.checksum != one
 
 
+# With a time in it the test would have another name in every worker, and the workers would not agree on the tests.
+CUT_OFF = gzip.compress(b"1,2\n" * 99, mtime=0)[:-9]
+
+
 @pytest.mark.parametrize(
     ("path", "content", "message"),
     [
@@ -178,7 +182,7 @@ def test_checksum_is_of_the_values(tmp_path):
         ("test/machine-2-1.txt", lines(rows(5, 37)), "expected 38 columns, found 37"),
         ("test/machine-2-1.txt", lines(rows(5, 38))[:-30], "expected lines of numbers with commas between"),
         ("test/machine-2-1.txt", "", "test.machine-2-1.txt: the file is empty"),
-        ("train/machine-2-1.txt.gz", gzip.compress(b"1,2\n" * 99)[:-9], "machine-2-1.txt.gz: damaged or truncated"),
+        ("train/machine-2-1.txt.gz", CUT_OFF, "machine-2-1.txt.gz: damaged or truncated"),
         ("train/machine-2-1.txt.gz", b"not gzip", "machine-2-1.txt.gz: damaged or truncated"),
         ("test_label/machine-2-1.txt", "0\n2\n", "expected labels of 0 and 1, found 2 at position 1"),
         ("train/machine-2-1.txt.gz", None, "train/machine-2-1.txt is missing beside"),
@@ -264,7 +268,7 @@ def test_pickles_are_refused(tmp_path):
     buffer = io.BytesIO()
     np.save(buffer, np.array([{"a": 1}]), allow_pickle=True)
     write(tmp_path / "SMAP_MSL" / "test" / "T-9.npy", buffer.getvalue())
-    with pytest.raises(InvalidInputError, match=r"T-9.npy: damaged or truncated \(Object arrays cannot be loaded"):
+    with pytest.raises(InvalidInputError, match=r"T-9.npy: holds Python objects \(a pickle\), which are never opened"):
         load("msl", tmp_path)
 
 

@@ -201,6 +201,9 @@ def test_list_and_info(tmp_path):
     assert (one["training points"], one["test points"], one["events"], one["longest event"]) == (6, 14, 1, 3)
     np.savez(tmp_path / "mine.npz", x=np.zeros(4), label=[0, 1, 0, 0])
     assert "test points      4" in run("info", tmp_path / "mine.npz").stdout
+    (tmp_path / "mine.csv").write_text("x,y,bad\n1,2,0\n3,4,1\n")
+    about = run("info", f"{tmp_path / 'mine.csv'}(label=bad, columns=[y])").stdout
+    assert about.splitlines()[5].split() == ["their", "names", "y"]
 
 
 def test_errors_are_one_line(tmp_path):

@@ -44,7 +44,7 @@ def test_your_own_columns(tmp_path, table):
     data = te.datasets.load(path, label="is_anomaly", columns=["y"])
     assert data.names == ("y",)
     with pytest.raises(
-        InvalidInputError, match=r"mine.csv: no labels 'label' \(label=\): known are: timestamp, x, y, is"
+        InvalidInputError, match=r"mine.csv: no labels 'label': known are: timestamp, x, y, is_anomaly; name them with"
     ):
         te.datasets.load(path)
     with pytest.raises(InvalidInputError, match=r"no column 'yy' \(columns=\): did you mean y"):
@@ -92,6 +92,34 @@ def test_your_own_bad_files(tmp_path):
     np.savez(tmp_path / "a.npz", x=np.zeros(3), label=np.zeros(2))
     with pytest.raises(InvalidInputError, match="expected one label for each of 3 rows, found 2"):
         te.datasets.load(tmp_path / "a.npz")
+
+
+@pytest.mark.parametrize("heading", ["x,label,label", "x,label, label", "x,x,label"])
+def test_a_column_that_is_there_twice_is_refused(tmp_path, heading):
+    """pandas calls the second one "label.1", and a detector would learn from the labels."""
+    path = write(tmp_path / "a.csv", f"{heading}\n1,0,0\n2,1,1\n")
+    with pytest.raises(InvalidInputError, match=r"a.csv: the column '(x|label)' is there 2 times; rename or drop"):
+        te.datasets.load(path)
+
+
+def test_a_file_in_another_form_says_which(tmp_path):
+    with pytest.raises(InvalidInputError, match="expected commas between the columns, found 'x;label' as the only"):
+        te.datasets.load(write(tmp_path / "a.csv", "x;label\n1;0\n"))
+    (tmp_path / "a.csv").write_bytes("gr\xf6\xdfe,label\n1,0\n".encode("latin1"))
+    with pytest.raises(InvalidInputError, match=r"a.csv: not in UTF-8 .*; save it so"):
+        te.datasets.load(tmp_path / "a.csv")
+    np.savez(tmp_path / "a.npz", train=np.array([{}]), test=np.zeros(2), label=np.zeros(2))
+    with pytest.raises(InvalidInputError, match=r"holds Python objects .* which are never opened; save plain numbers"):
+        te.datasets.load(tmp_path / "a.npz")
+    with pytest.raises(InvalidInputError, match=r"b.npz: damaged or truncated .it does not begin as npy and npz files"):
+        te.datasets.load(write(tmp_path / "b.npz", "no npz"))
+
+
+def test_a_path_of_home(tmp_path, table, monkeypatch):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    table.to_csv(tmp_path / "mine.csv", index=False)
+    assert te.datasets.load("~/mine.csv").test.shape == (4, 2)
+    assert te.datasets.items("~/mine.csv") == (str(tmp_path / "mine.csv"),)
 
 
 def test_your_own_npz_with_train_and_test(tmp_path):

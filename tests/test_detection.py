@@ -4,6 +4,7 @@ import gc
 import importlib.util
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -148,11 +149,11 @@ def test_a_detector_that_fails_is_a_row_and_is_tried_again(tmp_path, files, log)
     store = tmp_path / "store"
     result = te.detect(files, [Broken(), Short(), Endless(), Distance(log)], METRICS, store=store)
     frame = result.values().set_index("detector")
-    assert set(frame.loc[Entrant.of(Broken()).text, "message"]) == {"RuntimeError: out of paper"}
+    assert frame.loc[Entrant.of(Broken()).text, "message"].str.startswith("RuntimeError: out of paper (").all()
     assert "expected one score for each of 120 points, but their shape is (119,)" in " ".join(frame["message"].dropna())
     assert "expected finite scores, but the one at position 0 is inf (120 such scores" in " ".join(result.failures())
     assert set(frame.loc[Entrant.of(Distance(log)).text, "status"]) == {"ok"}
-    assert result.failures()[0] == f"Broken failed on {Source.of(files[0]).name}: RuntimeError: out of paper"
+    assert result.failures()[0].startswith(f"Broken failed on {Source.of(files[0]).name}: RuntimeError: out of paper (")
     assert len(result.failures()) == 6
     assert "Broken has values on 0 of 2 series only" in repr(result)
     assert np.isnan(result.average()[Entrant.of(Broken()).text]["cce"])
@@ -164,12 +165,61 @@ def test_a_detector_that_fails_is_a_row_and_is_tried_again(tmp_path, files, log)
     assert trainings(log) == 2
 
 
+def test_a_failure_is_one_line_that_says_where(files):
+    class Lost(Distance):
+        def score(self, X):
+            raise RuntimeError("first\nsecond")
+
+    (line,) = te.detect(files[0], Lost(), "cce").failures()
+    assert "RuntimeError: first second (test_detection.py, line " in line
+    assert line.endswith("in score)")
+
+
+def test_a_detector_that_changes_its_input_harms_nobody(files):
+    class Rude(Distance):
+        def fit(self, X):
+            X[:] = 0
+            return super().fit(X)
+
+        def score(self, X):
+            found = super().score(X)
+            X[:] = 7
+            return found
+
+    data = te.datasets.load(files[0].partition("(")[0])  # the same rows to learn from and to be judged on
+    alone = te.detect(data, Distance(), "auc_roc").table()["Distance"]
+    both = te.detect(data, [Rude(), Distance()], "auc_roc").table()
+    assert both["Distance"] == alone
+    assert both["Rude"]["auc_roc"] > 0.9
+
+
+@pytest.mark.parametrize(("what", "kind"), [(1j, "complex128"), (None, "object"), ("a", "<U1")])
+def test_scores_that_are_no_numbers_are_refused(files, what, kind):
+    class Odd(Distance):
+        def score(self, X):
+            return [what] * len(X)
+
+    (line,) = te.detect(files[0], Odd(), "auc_roc").failures()
+    assert f"expected one number for each point, but got list of {kind}" in line
+
+
+def test_why_a_value_is_undefined_is_said(tmp_path):
+    path = write_series(tmp_path, "calm", 0, n=60)
+    path.write_text(re.sub(r",1$", ",0", path.read_text(), flags=re.MULTILINE))
+    result = te.detect(path, ["random", Distance()], ["auc_roc", "cce"])
+    assert result.undefined() == [f"auc_roc, cce undefined on {path}: y_true has no anomalous point (no 1)"]
+    assert not result.failures()
+
+
 def test_a_metric_that_fails_says_on_what(tmp_path, files):
     def fails(y_true, y_score):
         raise ValueError("no")
 
     result = te.detect(files[:1], Distance(), [fails, "cce"], store=tmp_path / "store")
-    assert result.failures() == [f"fails failed on Distance, {Source.of(files[0]).name}: ValueError: no"]
+    (line,) = result.failures()
+    assert line.startswith(
+        f"fails failed on Distance, {Source.of(files[0]).name}: ValueError: no (test_detection.py, line"
+    )
     assert result.values()["status"].tolist() == ["error", "ok"]
 
 
@@ -249,6 +299,17 @@ def test_foreign_scores_are_used_where_they_belong_to_the_data_and_refused_elsew
     assert "holds scores of another detector (detector Distance@" in line
 
 
+def test_labels_in_a_file_of_scores_must_be_those_of_the_data(tmp_path, files):
+    source = Source.of(files[0])
+    keep_scores(source.load(), "random", tmp_path, name=source.name)
+    path = scores_path(tmp_path, source.name, "random")
+    with np.load(path) as arrays:
+        changed = {**arrays, "labels": ~arrays["labels"]}
+    np.savez(path, **changed)
+    (line,) = te.detect(files[0], "random", "cce", store=tmp_path).failures()
+    assert f"random.npz holds other labels than {source.name}: move the file away" in line
+
+
 @pytest.mark.parametrize("content", ["nothing", "no provenance", "half", "text"])
 def test_a_file_that_holds_no_scores_is_named(tmp_path, files, content):
     source = Source.of(files[0])
@@ -261,8 +322,9 @@ def test_a_file_that_holds_no_scores_is_named(tmp_path, files, content):
             content
         ]
     )
-    with pytest.raises(InvalidInputError, match=r"random.npz is not a file of kept scores .*; move it away"):
+    with pytest.raises(InvalidInputError, match=r"random.npz is not a file of kept scores .*; move it away") as said:
         keep_scores(source.load(), "random", tmp_path, name=source.name)
+    assert "pickle" not in str(said.value)
 
 
 def test_provenance_says_what_ran_on_what(tmp_path, files):
@@ -390,17 +452,22 @@ def test_micro_average_pools_the_points(tmp_path, files):
         ({"datasets": []}, "datasets is empty"),
         ({"datasets": [3]}, "a data set must be a name, a path or a loaded one, but one is 3"),
         ({"datasets": "a.csv(0.5)"}, "options of a data set need their names"),
+        ({"datasets": "a.csv(split=1+x)"}, "cannot read 'a.csv(split=1+x)'"),
         ({"detectors": []}, "detectors is empty"),
         ({"detectors": "no_such_module:Thing"}, "cannot import 'no_such_module' of detector"),
         ({"detectors": "tsadeval.errors:TsadevalError(size=3)"}, "cannot be made"),
         ({"metrics": []}, "metrics is empty"),
         ({"seed": -1}, "seed must be a whole number of at least 0"),
+        ({"seed": 1.5}, "seed must be a whole number of at least 0"),
+        ({"seed": None}, "seed must be a whole number of at least 0"),
+        ({"seed": []}, "seed is empty"),
+        ({"detectors": {"a": "lof", "b": "lof"}}, "'a' and 'b' are the same detector: lof"),
         ({"device": "tpu"}, "device must be one of 'auto', 'cpu', 'cuda'"),
         ({"threshold": "high"}, "unknown threshold 'high'"),
     ],
 )
 def test_bad_arguments_are_said_before_any_work(files, arguments, message):
-    with pytest.raises((InvalidInputError, UnknownNameError), match=message.replace("(", r"\(")):
+    with pytest.raises((InvalidInputError, UnknownNameError), match=re.escape(message)):
         te.detect(**{"datasets": files, "detectors": "random", **arguments})
 
 

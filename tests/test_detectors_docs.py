@@ -14,7 +14,8 @@ def test_the_page_is_the_registry():
     assert (DOCS / "detectors.md").read_text(encoding="utf-8") == module.page(), "run: make docs"
 
 
-def test_the_example_runs():
+def test_the_examples_run(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)  # where they write
     done = doctest.testfile(str(DOCS / "detectors.md"), module_relative=False, encoding="utf-8")
     assert done.attempted > 5
     assert done.failed == 0

@@ -46,6 +46,33 @@ def test_rows_do_not_depend_on_workers_or_on_the_order_of_work(tmp_path):
     assert alone["value"].tolist() == same["value"].tolist()
 
 
+def test_the_store_of_another_command_is_refused_and_left_alone(tmp_path):
+    te.rankeval("quick", "cce", store=tmp_path / "store", cases=["10k-20seg-50H"], tasks=["AccQ"])
+    before = sorted((tmp_path / "store").rglob("*"))
+    (tmp_path / "a.csv").write_text("x,label\n1,0\n2,1\n")
+    with pytest.raises(InvalidInputError, match=r"store is the store of another command.*choose another") as said:
+        te.detect(tmp_path / "a.csv", "random", "cce", store=tmp_path / "store")
+    assert "\n" not in str(said.value)
+    assert sorted((tmp_path / "store").rglob("*")) == before
+    assert len(RankEvalResult.read(tmp_path / "store").values())
+
+
+def test_a_store_that_cannot_be_made_or_read_is_named(tmp_path):
+    (tmp_path / "file").touch()
+    with pytest.raises(InvalidInputError, match=r"the store .*file cannot be made \(Not a directory"):
+        Store(tmp_path / "file", LAYOUT)
+    store = Store(tmp_path / "store", LAYOUT)
+    (tmp_path / "store" / "plans" / "1.json").write_text("{")
+    with pytest.raises(InvalidInputError, match=r"1.json is not a plan of `tsadeval rankeval run` .*; move it away"):
+        store.plans()
+
+
+@pytest.mark.parametrize("n_jobs", [0, 1.5, "two", True])
+def test_a_number_of_workers_that_makes_no_sense_is_refused(n_jobs):
+    with pytest.raises(InvalidParameterError, match=r"n_jobs \(--jobs\) must be a whole number other than 0"):
+        te.rankeval("quick", "cce", n_jobs=n_jobs, cases=["10k-20seg-50H"], tasks=["AccQ"])
+
+
 def test_a_rerun_computes_only_what_is_missing(tmp_path):
     first = te.rankeval("quick", "f1", store=tmp_path, **SMALL)
     before = parts(tmp_path)
@@ -75,7 +102,7 @@ def test_an_edited_guest_is_computed_anew_and_an_error_is_tried_again(tmp_path):
     store = tmp_path / "store"
     failed = te.rankeval("quick", mine, store=store, n_jobs=2, **SMALL).values()
     assert set(failed["status"]) == {"error"}
-    assert set(failed["message"]) == {"RuntimeError: not yet"}
+    assert failed["message"].str.startswith("RuntimeError: not yet (test_engine.py, line ").all()
     mended.touch()
     assert set(te.rankeval("quick", mine, store=store, **SMALL).values()["status"]) == {"ok"}
     first = mine
@@ -194,6 +221,7 @@ def test_kill_9_loses_only_what_was_in_flight(tmp_path, script):
     process.wait()
     process.stderr.close()
     kept = {path: path.read_bytes() for path in parts(store)}
+    torn = set(store.glob("*/*.aside"))  # a write may have been in flight; what it left is swept after an hour
     rows = len(RankEvalResult.read(store).values())
     assert rows == 20 * len(kept)
     assert 0 < rows < ALL
@@ -205,7 +233,7 @@ def test_kill_9_loses_only_what_was_in_flight(tmp_path, script):
     done = RankEvalResult.read(store).values()
     assert len(done) == ALL
     assert set(done["status"]) == {"ok"}
-    assert not list(store.glob("*/*.aside"))
+    assert set(store.glob("*/*.aside")) <= torn
 
 
 def test_two_runs_into_one_store(tmp_path, script):

@@ -1,5 +1,7 @@
 """The picture of a series with the scores of several detectors."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from matplotlib.colors import to_rgba
@@ -130,12 +132,40 @@ def test_constant_scores_and_no_events_can_be_drawn():
     assert "nan" in [text.get_text() for text in ax.texts]
 
 
+def test_missing_values_are_gaps():
+    values = VALUES.copy()
+    values[[3, 7]] = np.nan, np.inf
+    line = next(line for line in plot.series_with_scores([values, LABELS], SCORES).lines if len(line.get_xdata()) == N)
+    assert np.flatnonzero(np.isnan(line.get_ydata())).tolist() == [3, 7]
+    assert np.nanmax(line.get_ydata()) - np.nanmin(line.get_ydata()) == pytest.approx(1)
+    many = np.tile(values, 20)
+    ax = plot.series_with_scores((many, np.tile(LABELS, 20)), {"noise": np.tile(SCORES["noise"], 20)})
+    line = next(line for line in ax.lines if len(line.get_xdata()) == 2 * STRETCHES)
+    assert np.isfinite(line.get_ydata()).all()  # every stretch has other points to show
+
+
+@pytest.mark.parametrize("metrics", ["auc_roc", ["cce", "auc_roc", "range_f1", "affiliation_f1"], "paper"])
+def test_values_beside_the_rows_have_room(metrics):
+    names = {"a detector with a long name": SCORES["noise"], "right": SCORES["right"]}
+    ax = plot.series_with_scores((VALUES, LABELS), names, metrics=metrics)
+    ax.figure.canvas.draw()
+    boxes = [text.get_window_extent() for text in ax.texts]
+    heads = [box for text, box in zip(ax.texts, boxes, strict=True) if text.get_weight() == "bold"]
+    assert heads[0].x0 > ax.get_window_extent().x1
+    assert all(left.x1 < right.x0 for left, right in pairwise(heads))
+    assert ax.get_window_extent().width > 1.5 * ax.figure.dpi  # inches
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
         ({"scores": {}}, "scores is empty"),
         ({"scores": {"a": SCORES["noise"][1:]}}, "detector 'a': y_true has 600 points but y_score has 599"),
         ({"dataset": (VALUES[1:], LABELS)}, "the series has 599 points, but there are 600 labels"),
+        ({"dataset": "mine.csv"}, "dataset must be what te.datasets.load returns, or .*, but is 'mine.csv'"),
+        ({"dataset": (VALUES * np.nan, LABELS)}, "column 0 of the series has no finite value"),
+        ({"scores": SCORES["noise"]}, "scores must be a mapping from detector to scores, but is a ndarray"),
+        ({"around": "0"}, "around must be a whole number or None, but is '0'"),
         ({"around": 2}, "around must be the number of one of 2 events, but is 2"),
         ({"margin": -1}, "margin must be a whole number of at least 0 or None"),
         ({"column": 1}, "column must be a whole number of at least 0 and at most 0"),

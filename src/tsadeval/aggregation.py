@@ -109,7 +109,7 @@ def evaluate_many(
         try:
             scoring = Scoring.of(y_true, y_score)
         except InvalidInputError as error:
-            raise InvalidInputError(f"series {name!r}: {error}") from None
+            raise InvalidInputError(f"series {name!r}: {error}" if name else str(error)) from None
         for metric, row in zip(chosen, evaluate_checked(chosen, scoring, rule), strict=True):
             rows.append({"series": name, **row})
             if row["metric"] in pools and isinstance(metric, Metric):

@@ -136,9 +136,23 @@ class DetectorTable(Mapping[str, dict[str, float]]):
         self.metrics = list(next(iter(values.values())))
 
     def __getitem__(self, detector: str) -> dict[str, float]:
-        if detector not in self._values:
-            raise UnknownNameError(f"no detector {detector!r} in this table: {did_you_mean(detector, list(self))}")
-        return dict(self._values[detector])
+        """The values of a detector, by the key or by what the printed table calls it."""
+        if detector not in self:
+            known = [*self, *self._titles.values()]
+            raise UnknownNameError(f"no detector {detector!r} in this table: {did_you_mean(detector, known)}")
+        keys = {self._titles.get(key, key): key for key in self}
+        return dict(self._values[detector if detector in self._values else keys[detector]])
+
+    def __contains__(self, detector: object) -> bool:
+        # Mapping's own version expects KeyError, which UnknownNameError is not (its message would be quoted).
+        return detector in self._values or detector in {self._titles.get(key, key) for key in self}
+
+    def get(self, detector: str, default: Any = None) -> Any:
+        """The values of a detector, or the default where there is none of that name."""
+        try:
+            return self[detector]
+        except UnknownNameError:
+            return default
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._values)

@@ -12,6 +12,7 @@ import typer
 from tsadeval.cli.output import Format, render
 from tsadeval.datasets import DATASETS, data_folder, fetch, load
 from tsadeval.datasets.dataset import DatasetRecord
+from tsadeval.detection.sources import Source
 
 app = typer.Typer(
     help="Data sets: what is known, what is present, and how to get the rest.",
@@ -40,7 +41,10 @@ def list_datasets(data: Root = None, format: Form = Format.table) -> None:  # no
 
 @app.command("info")
 def info(
-    name: Annotated[str, typer.Argument(help='A data set ("ucr"), an item of it ("ucr/123"), or a path of your own.')],
+    name: Annotated[
+        str,
+        typer.Argument(help='A data set ("ucr"), an item ("ucr/123"), or a path of your own ("mine.csv(label=bad)").'),
+    ],
     data: Root = None,
     format: Form = Format.table,  # noqa: A002
 ) -> None:
@@ -99,11 +103,14 @@ def _facts_of_record(record: DatasetRecord, folder: Path | None) -> dict[str, An
 
 
 def _facts_of_data(name: str, data: Path | None) -> dict[str, Any]:
-    d = load(name, root=data).description
+    source = Source.of(name)
+    found = load(source.path, root=data, **source.options)
+    d, names = found.description, found.names
     return {
         "training points": d.n_train,
         "test points": d.n_test,
         "columns": d.n_columns,
+        "their names": ", ".join(names[:8]) + (", ..." if len(names) > 8 else ""),
         "events": d.n_events,
         "longest event": d.longest,
         "shortest event": d.shortest,

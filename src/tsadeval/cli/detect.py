@@ -18,7 +18,10 @@ from tsadeval.detection.result import Detection
 def detect(
     datasets: Annotated[
         list[str],
-        typer.Argument(help='Data sets ("ucr/125", "ucr/125(end=exclusive)", "msl") or files of your own.'),
+        typer.Argument(
+            help='Data sets ("msl", "ucr/125", "ucr/125(end=exclusive)", "ucr/*") or files of your own '
+            '("a.csv(label=bad)").'
+        ),
     ],
     detectors: Annotated[
         list[str],
@@ -38,7 +41,9 @@ def detect(
     seed: Annotated[list[int] | None, typer.Option(help="Of the detectors; 0 by default. Repeatable.")] = None,
     jobs: Annotated[int, typer.Option(help="Parallel workers; -1 for all cores.")] = 1,
     device: Annotated[str, typer.Option(help="Where deep detectors run: auto, cpu or cuda.")] = "auto",
-    percent: Annotated[bool, typer.Option("--percent", help="Values times 100, as papers print them.")] = False,
+    percent: Annotated[
+        bool, typer.Option("--percent", help="Values times 100, as papers print them; not in csv and json.")
+    ] = False,
     format: Annotated[Format, typer.Option(help="How to print the tables.")] = Format.table,  # noqa: A002
 ) -> None:
     """Train what is not trained yet, judge what is not judged yet, then print a table of each data set."""
@@ -62,7 +67,7 @@ def detect(
         typer.echo(f"tsadeval: stopped; {bar.words}. The same command again computes the rest.", err=True)
         raise typer.Exit(130) from None
     typer.echo(_shown(result, format, percent))
-    for line in result.failures():
+    for line in [*result.failures(), *result.undefined()]:
         typer.echo(f"tsadeval: {line}", err=True)
     typer.echo(f"tsadeval: scores and values are in {store}", err=True)
 

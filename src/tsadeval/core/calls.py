@@ -9,12 +9,14 @@ from tsadeval.errors import InvalidParameterError
 
 
 def parse_call(text: str) -> tuple[str, list[Any], dict[str, Any]]:
-    """Read `name`, `name(0.95)` or `name(window=100, kind=flat)`; bare words are strings.
+    """Read `name`, `name(0.95)` or `name(window=100, kind=flat)`; bare words are strings, in lists too.
 
     >>> parse_call("quantile(0.95)")
     ('quantile', [0.95], {})
     >>> parse_call("cce(uncertainty=pointwise, gamma=5)")
     ('cce', [], {'uncertainty': 'pointwise', 'gamma': 5})
+    >>> parse_call("f(columns=[x, y])")
+    ('f', [], {'columns': ['x', 'y']})
     """
     problem = InvalidParameterError(f"cannot read {text!r}: write a name, or name(option=value, ...)")
     try:
@@ -29,6 +31,8 @@ def parse_call(text: str) -> tuple[str, list[Any], dict[str, Any]]:
     def literal(value: ast.expr) -> Any:
         if isinstance(value, ast.Name):
             return value.id
+        if isinstance(value, ast.List):
+            return [literal(one) for one in value.elts]
         try:
             return ast.literal_eval(value)
         except ValueError:

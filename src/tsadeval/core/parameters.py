@@ -28,7 +28,10 @@ class Number:
             return self.none
         if isinstance(value, (bool, np.bool_)) or not isinstance(value, Integral if self.integer else Real):
             return False
-        number = float(value)
+        try:
+            number = float(value)
+        except OverflowError:  # a whole number beyond all floats
+            return False
         inside = self.low <= number <= self.high and not (self.open_low and number == self.low)
         return math.isfinite(number) and inside
 
@@ -36,10 +39,14 @@ class Number:
         kind = "a whole number" if self.integer else "a number"
         bounds = ""
         if math.isfinite(self.low):
-            bounds = f" {'above' if self.open_low else 'of at least'} {self.low:g}"
+            bounds = f" {'above' if self.open_low else 'of at least'} {self._text(self.low)}"
         if math.isfinite(self.high):
-            bounds += f"{' and' if bounds else ' of'} at most {self.high:g}"
+            bounds += f"{' and' if bounds else ' of'} at most {self._text(self.high)}"
         return kind + bounds + (" or None" if self.none else "")
+
+    def _text(self, bound: float) -> str:
+        """A bound in full where digits matter: a seed of at most 4.29497e+09 helps nobody."""
+        return str(int(bound)) if self.integer else f"{bound:g}"
 
     def bad(self) -> list[Any]:
         """Values that must be refused: the common tests feed them to every metric."""
@@ -49,7 +56,7 @@ class Number:
         if math.isfinite(self.high):
             values += [self.high + 1]
         if self.integer:
-            values += [1.5]
+            values += [1.5, 10**400]
         return values if self.none else [*values, None]
 
 

@@ -42,7 +42,7 @@ def load(
         from tsadeval.datasets.folder import OPTIONS, read_own
 
         _known_options(str(name), OPTIONS, options)
-        return assemble(str(name), read_own(Path(name), features, **options), where=name)
+        return assemble(str(name), read_own(Path(name).expanduser(), features, **options), where=name)
     _known_options(record.name, list(record.options), options)
     check_parameters(record.name, dict(record.options), options)
     files = _files(record, root)
@@ -64,7 +64,7 @@ def items(name: str | Path, *, root: str | Path | None = None) -> tuple[str, ...
     if record is None:
         from tsadeval.datasets.folder import series_in
 
-        return tuple(str(path) for path in series_in(Path(name)))
+        return tuple(str(path) for path in series_in(Path(name).expanduser()))
     return tuple(record.full(item) for item, features in record.parts(_files(record, root)).items() if features)
 
 
@@ -81,7 +81,7 @@ def _named(name: str) -> tuple[DatasetRecord | None, str]:
     if head.lower() in DATASETS:
         record = DATASETS[head.lower()]
         return record, record.canonical(item) if item else ""
-    if Path(name).exists():
+    if Path(name).expanduser().exists():
         return None, ""
     hint = did_you_mean(head.lower(), list(DATASETS))
     raise UnknownNameError(f"unknown data set {name!r}, and there is no such file or folder: {hint}")

@@ -14,7 +14,7 @@ from tsadeval.core.parameters import Number, check_parameters
 from tsadeval.core.registry import did_you_mean
 from tsadeval.datasets.dataset import Parts
 from tsadeval.datasets.files import File, damaged, read
-from tsadeval.datasets.formats import frame, labels, matrix, npz
+from tsadeval.datasets.formats import csv_names, frame, labels, matrix, npz
 from tsadeval.errors import InvalidInputError
 
 if TYPE_CHECKING:
@@ -114,14 +114,27 @@ def _table(file: File) -> Columns:
             table = parquet.read_table(io.BytesIO(content)).to_pandas()
         except (OSError, ValueError) as error:
             raise damaged(file, error) from error
+        names = [str(name).strip() for name in table.columns]
     else:
-        table = frame(file)
+        content = read(file)
+        table, names = frame(file, content), csv_names(content)
+    twice = next((name for name in names if name and names.count(name) > 1), None)
+    if twice is not None:  # a second column of labels would be a feature that tells all
+        raise InvalidInputError(
+            f"{file}: the column {twice!r} is there {names.count(twice)} times; rename or drop the others"
+        )
     return {str(name).strip(): table[name].to_numpy() for name in table.columns}
 
 
 def _pick(file: File, table: Columns, name: str) -> Any:
     if name not in table:
-        raise InvalidInputError(f"{file}: no labels {name!r} (label=): {did_you_mean(name, list(table))}")
+        others = list(table)
+        if len(others) == 1 and any(mark in others[0] for mark in ";\t|"):
+            raise InvalidInputError(f"{file}: expected commas between the columns, found {others[0]!r} as the only one")
+        raise InvalidInputError(
+            f"{file}: no labels {name!r}: {did_you_mean(name, others)}; name them with label=, on the command line as "
+            f"'{file.disk.name}(label=...)'"
+        )
     return table[name]
 
 

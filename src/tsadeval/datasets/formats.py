@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import io
 from typing import TYPE_CHECKING, Any
 
@@ -40,7 +41,7 @@ def npy(file: File, content: bytes) -> Array:
     try:
         found = np.load(io.BytesIO(content), allow_pickle=False)
     except (ValueError, EOFError, OSError) as error:
-        raise damaged(file, error) from error
+        raise _unreadable(file, error) from error
     if not isinstance(found, np.ndarray) or found.dtype.kind not in "biuf":
         raise InvalidInputError(f"{file}: expected an array of numbers, found {getattr(found, 'dtype', type(found))}")
     return found
@@ -59,7 +60,14 @@ def npz(file: File, content: bytes) -> dict[str, Array]:
     except (ValueError, EOFError, OSError, BadZipFile) as error:
         if isinstance(error, InvalidInputError):
             raise
-        raise damaged(file, error) from error
+        raise _unreadable(file, error) from error
+
+
+def _unreadable(file: File, error: Exception) -> InvalidInputError:
+    """NumPy takes whatever it does not know for a pickle; only where it is sure that there are objects do we say so."""
+    if "Object arrays" in str(error):
+        return InvalidInputError(f"{file}: holds Python objects (a pickle), which are never opened; save plain numbers")
+    return damaged(file, ValueError("it does not begin as npy and npz files do") if "pickle" in str(error) else error)
 
 
 def matrix(file: File, values: Any, *, columns: int | None = None) -> Floats:
@@ -109,12 +117,22 @@ def frame(file: File, content: bytes | None = None, **options: Any) -> pd.DataFr
     content = read(file) if content is None else content
     try:
         found: pd.DataFrame = pandas.read_csv(io.BytesIO(content), **options)
+    except UnicodeDecodeError as error:
+        raise InvalidInputError(
+            f"{file}: not in UTF-8 ({error.reason} {error.object[error.start]:#x}); save it so"
+        ) from error
     except (ValueError, pandas.errors.ParserError, pandas.errors.EmptyDataError) as error:
         raise InvalidInputError(f"{file}: not a readable csv file ({str(error).partition(chr(10))[0]})") from error
     found.columns = [str(name).strip().strip('"') for name in found.columns]
     if not len(found):
         raise InvalidInputError(f"{file}: has a heading but no rows")
     return found
+
+
+def csv_names(content: bytes) -> list[str]:
+    """The column names as they stand in a csv file, where pandas has made the second "x" an "x.1" already."""
+    head = next(csv.reader(io.StringIO(content.decode("utf-8-sig", errors="replace"))), [])
+    return [name.strip() for name in head]
 
 
 def is_number(values: pd.Series[Any]) -> bool:

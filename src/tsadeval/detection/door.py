@@ -20,6 +20,7 @@ from tsadeval.detection.work import compute
 from tsadeval.engine.candidates import choose
 from tsadeval.engine.run import Progress, complete
 from tsadeval.engine.store import Store
+from tsadeval.errors import InvalidInputError, InvalidParameterError
 from tsadeval.evaluation import AnyMetric
 from tsadeval.thresholds import Threshold, parse_threshold
 
@@ -49,11 +50,11 @@ def detect(
     Parameters
     ----------
     datasets : str, path, Dataset, or several of these
-        Names as `te.datasets.load` takes them, with options in brackets ("ucr/125", "ucr/125(end=exclusive)"), files
-        of your own, or loaded data sets.
-    detectors : str, detector, or several of these
+        Names as `te.datasets.load` takes them, with options in brackets ("ucr/125", "ucr/125(end=exclusive)"), several
+        items at once ("ucr/*"), files of your own, or loaded data sets.
+    detectors : str, detector, several of these, or a mapping
         Names with options ("lof", "usad(window=50)"), "module:Class(option=value)", or objects with `fit(X)` and
-        `score(X)`.
+        `score(X)`. The keys of a mapping are what the tables call them: `{"mine": Mine(), "LOF": "lof"}`.
     metrics : str, function, or several of these, default="paper"
         As for `evaluate`, or "module:function".
     store : path
@@ -75,12 +76,11 @@ def detect(
     Returns
     -------
     Detection
-        With `table(dataset)`, `average()`, `scores(dataset, detector)`, `values()` and `failures()`. A detector that
-        fails on a data set has no values there and is tried again by the next call.
+        With `table(dataset)`, `average()`, `scores(dataset, detector)`, `values()`, `failures()` and `undefined()`. A
+        detector that fails on a data set has no values there and is tried again by the next call.
     """
-    seeds = (seed,) if isinstance(seed, int) else tuple(seed)
-    for one in seeds:
-        check_parameters("detect", _CHECKS, {"seed": one, "device": device})
+    seeds = _seeds(seed)
+    check_parameters("detect", _CHECKS, {"device": device})
     plan = make_plan(datasets, detectors, metrics, threshold=threshold, seeds=seeds, data=data)
     folder = Path(tempfile.mkdtemp(prefix="tsadeval-")) if store is None else Path(store)
     kept = Store(store, LAYOUT)
@@ -112,9 +112,25 @@ def make_plan(
     rule = str(parse_threshold(threshold))
     candidates = choose(metrics)
     entrants = choose_detectors(detectors, tuple(seeds))
-    checksums, sources = {}, {}
+    checksums: dict[str, str] = {}
+    sources = {}
     for source in choose_datasets(datasets, data):
         dataset = source.load()
         name = f"{dataset.name}{source.brackets}"  # "UCR/125" and "ucr/125" are one
-        checksums[name], sources[name] = dataset.description.checksum, replace(source, name=name)
+        checksum = dataset.description.checksum
+        if checksums.setdefault(name, checksum) != checksum:
+            raise InvalidInputError(
+                f"two different data sets are named {name!r}: rename one, as dataclasses.replace(data, name='other')"
+            )
+        sources[name] = replace(source, name=name, labels=dataset.test_labels)
     return Plan(checksums, entrants, candidates, rule, sources)
+
+
+def _seeds(seed: Any) -> tuple[int, ...]:
+    """One seed or several, as plain numbers that can be written down."""
+    seeds = tuple(seed) if isinstance(seed, Iterable) and not isinstance(seed, (str, bytes)) else (seed,)
+    if not seeds:
+        raise InvalidParameterError("seed is empty: give at least one, or leave it out for 0")
+    for one in seeds:
+        check_parameters("detect", _CHECKS, {"seed": one})
+    return tuple(int(one) for one in seeds)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -58,10 +58,24 @@ class Entrant:
 
 
 def choose_detectors(detectors: Any, seeds: Iterable[int]) -> tuple[Entrant, ...]:
-    """The entrants that a caller named: one or several texts or objects, with every seed where they take one."""
-    if isinstance(detectors, str) or not isinstance(detectors, Iterable):
-        detectors = [detectors]
-    found = {(e.text, e.seed): e for d in detectors for seed in seeds for e in [Entrant.of(d, seed)]}
+    """The entrants that a caller named, with every seed where they take one.
+
+    One or several texts or objects; or a mapping, whose keys are what tables call them.
+    """
+    if isinstance(detectors, Mapping):
+        given = [(str(title), detector) for title, detector in detectors.items()]
+    else:
+        # An ensemble of scikit-learn is iterable, but it is one detector.
+        one = isinstance(detectors, str) or not isinstance(detectors, Iterable) or hasattr(detectors, "fit")
+        given = [("", detector) for detector in ([detectors] if one else detectors)]
+    found: dict[tuple[str, int | None], Entrant] = {}
+    for title, detector in given:
+        for seed in seeds:
+            entrant = Entrant.of(detector, seed)
+            entrant = replace(entrant, title=title or entrant.title)
+            before = found.setdefault((entrant.text, entrant.seed), entrant)
+            if title and before.title != title:
+                raise InvalidParameterError(f"{before.title!r} and {title!r} are the same detector: {entrant.text}")
     if not found:
         raise InvalidParameterError("detectors is empty: name at least one, such as lof")
     return tuple(found.values())

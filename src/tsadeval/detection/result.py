@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections import Counter
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -59,8 +60,10 @@ class Detection:
 
     @property
     def titles(self) -> dict[str, str]:
-        """The detectors, and how tables call them."""
-        return {entrant.text: entrant.title for entrant in self.plan.entrants}
+        """The detectors, and how tables call them: by their full texts where they would share a title."""
+        found = {entrant.text: entrant.title for entrant in self.plan.entrants}
+        shared = Counter(found.values())
+        return {text: title if shared[title] == 1 else text for text, title in found.items()}
 
     @cached_property
     def comparison(self) -> Comparison:
@@ -89,12 +92,9 @@ class Detection:
         return self.comparison.average(how, percent=percent)
 
     def scores(self, dataset: str, detector: str, seed: int = 0) -> Kept:
-        """The scores and labels of a detector on a data set, and where they came from."""
-        if dataset not in self.plan.datasets:
-            known = list(self.plan.datasets)
-            raise UnknownNameError(f"no data set {dataset!r} in this result: {did_you_mean(dataset, known)}")
+        """The scores and labels of a detector (by its text or title) on a data set, and where they came from."""
         for entrant in self.plan.entrants:
-            if entrant.text == detector and entrant.seed in (seed, None):
+            if detector in (entrant.text, self.titles[entrant.text]) and entrant.seed in (seed, None):
                 kept = self._kept(dataset, entrant)
                 if kept is None:
                     raise InvalidInputError(f"{entrant.text} has no scores on {dataset} yet: continue the run")
@@ -105,10 +105,13 @@ class Detection:
 
     def all_scores(self, dataset: str, seed: int = 0) -> dict[str, Floats]:
         """The scores of all detectors that have some on a data set, by the titles of the detectors."""
-        found = {e.title: self._kept(dataset, e) for e in self.plan.entrants if e.seed in (seed, None)}
+        found = {self.titles[e.text]: self._kept(dataset, e) for e in self.plan.entrants if e.seed in (seed, None)}
         return {title: kept.scores for title, kept in found.items() if kept is not None}
 
     def _kept(self, dataset: str, entrant: Entrant) -> Kept | None:
+        if dataset not in self.plan.datasets:
+            known = list(self.plan.datasets)
+            raise UnknownNameError(f"no data set {dataset!r} in this result: {did_you_mean(dataset, known)}")
         return read_scores(self.folder, dataset, self.plan.datasets[dataset], entrant)
 
     def _micro(self) -> Values:
@@ -130,12 +133,24 @@ class Detection:
         """A line for each detector that failed on a data set, and for each metric that did, with what it said."""
         lines: dict[str, None] = {}
         for row in self._frame[self._frame["status"] == "error"].to_dict("records"):
-            who = self.titles[row["detector"]]
+            who, message = self.titles[row["detector"]], " ".join(row["message"].split())  # a line, whatever was said
             if not isinstance(row["device"], str):  # there were no scores to judge
-                lines[f"{who} failed on {row['dataset']}: {row['message']}"] = None
+                lines[f"{who} failed on {row['dataset']}: {message}"] = None
             else:
-                lines[f"{row['metric']} failed on {who}, {row['dataset']}: {row['message']}"] = None
+                lines[f"{row['metric']} failed on {who}, {row['dataset']}: {message}"] = None
         return list(lines)
+
+    def undefined(self) -> list[str]:
+        """A line for each reason why a metric has no value where scores are: which metrics, and on which data sets."""
+        found: dict[str, tuple[dict[str, None], dict[str, None]]] = {}
+        for row in self._frame[self._frame["status"] == "undefined"].to_dict("records"):
+            metrics, datasets = found.setdefault(row["message"] or "it is not a finite number", ({}, {}))
+            metrics[row["metric"]] = datasets[row["dataset"]] = None
+        return [
+            f"{', '.join(metrics)} undefined on {', '.join(list(datasets)[:3])}"
+            f"{f' and {len(datasets) - 3} more' if len(datasets) > 3 else ''}: {message}"
+            for message, (metrics, datasets) in found.items()
+        ]
 
     def __repr__(self) -> str:
         return repr(self.comparison)

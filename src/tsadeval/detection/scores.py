@@ -17,7 +17,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from zipfile import BadZipFile
+from zipfile import BadZipFile, is_zipfile
 
 import numpy as np
 
@@ -83,16 +83,16 @@ def keep_scores(
     """
     entrant = Entrant.of(detector, seed)
     name = dataset.name if name is None else name
-    kept = read_scores(folder, name, dataset.description.checksum, entrant)
+    kept = read_scores(folder, name, dataset.description.checksum, entrant, dataset.test_labels)
     if kept is not None:
         return kept
     if dataset.train is None or dataset.test is None:
         raise InvalidInputError(f"{name} has labels only here, so no detector can be trained on it: add its features")
     made = entrant.make(device)
     start = time.perf_counter()
-    made.fit(dataset.train)
+    made.fit(_own(dataset.train, entrant))
     between = time.perf_counter()
-    scores = _checked(made.score(dataset.test), entrant.text, len(dataset.test_labels))
+    scores = _checked(made.score(_own(dataset.test, entrant)), entrant.text, len(dataset.test_labels))
     provenance = {
         "dataset": name,
         "checksum": dataset.description.checksum,
@@ -111,8 +111,13 @@ def keep_scores(
     return Kept(scores, dataset.test_labels, provenance, fresh=True)
 
 
-def read_scores(folder: str | Path, dataset: str, checksum: str, entrant: Entrant) -> Kept | None:
-    """The scores that are kept of a detector on a data set, None where there are none; other ones are refused."""
+def read_scores(
+    folder: str | Path, dataset: str, checksum: str, entrant: Entrant, labels: Bools | None = None
+) -> Kept | None:
+    """The scores that are kept of a detector on a data set, None where there are none; other ones are refused.
+
+    Where the labels of the data are given, those in the file must be the same: the checksum is what the file says.
+    """
     path = scores_path(folder, dataset, entrant.text, entrant.seed)
     if not path.is_file():
         return None
@@ -126,6 +131,8 @@ def read_scores(folder: str | Path, dataset: str, checksum: str, entrant: Entran
                 f"{path} holds scores of {what} ({key} {_short(found)}, expected {_short(value)} of {dataset}): "
                 "move the file away to compute them anew, or use the data and options that it was made with"
             )
+    if labels is not None and not np.array_equal(kept.labels, labels):
+        raise InvalidInputError(f"{path} holds other labels than {dataset}: move the file away to compute it anew")
     return kept
 
 
@@ -138,6 +145,8 @@ def all_scores(folder: str | Path) -> Iterator[Kept]:
 
 def _read(path: Path) -> Kept:
     try:
+        if not is_zipfile(path):  # NumPy would take it for a pickle, and advise to trust it
+            raise ValueError("no npz file, or only a part of one")
         with path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
             scores, labels = arrays["scores"], arrays["labels"]
             provenance = json.loads(str(arrays["provenance"]))
@@ -150,8 +159,18 @@ def _read(path: Path) -> Kept:
     return Kept(_checked(scores, str(path), len(labels)), labels, provenance)
 
 
+def _own(series: Floats, entrant: Entrant) -> Floats:
+    """A guest may change what it gets, and the next detector, or its own scoring, must not see that."""
+    return series if entrant.guest is None else series.copy()
+
+
 def _checked(scores: Any, who: str, n: int) -> Floats:
-    array: Floats = np.asarray(scores, np.float64)
+    given = np.asarray(scores)
+    if given.dtype.kind not in "biuf":
+        raise InvalidInputError(
+            f"{who}: expected one number for each point, but got {type(scores).__name__} of {given.dtype}"
+        )
+    array: Floats = given.astype(np.float64, copy=False)
     if array.shape != (n,):
         raise InvalidInputError(f"{who}: expected one score for each of {n} points, but their shape is {array.shape}")
     finite = np.isfinite(array)

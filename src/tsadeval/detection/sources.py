@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +12,7 @@ from tsadeval.core.calls import parse_call
 from tsadeval.errors import InvalidInputError, InvalidParameterError
 
 if TYPE_CHECKING:
+    from tsadeval.core.inputs import Bools
     from tsadeval.datasets import Dataset
 
 __all__ = ["Source", "choose_datasets"]
@@ -29,6 +31,7 @@ class Source:
     options: dict[str, Any] = field(default_factory=dict)
     root: Path | None = None
     held: Dataset | None = field(default=None, compare=False, repr=False)
+    labels: Bools | None = field(default=None, compare=False, repr=False)  # once it was loaded
 
     @classmethod
     def of(cls, dataset: Any, root: str | Path | None = None) -> Source:
@@ -60,13 +63,31 @@ class Source:
 
 
 def choose_datasets(datasets: Any, root: str | Path | None) -> tuple[Source, ...]:
-    """The sources that a caller named, in order, each once."""
+    """The sources that a caller named, in order, each once; loaded ones of one name may be different data."""
     if isinstance(datasets, (str, Path)) or not isinstance(datasets, Iterable):
         datasets = [datasets]
-    found = {source.name: source for source in (Source.of(d, root) for d in datasets)}
+    sources = (Source.of(one, root) for d in datasets for one in _spread(d, root))
+    found = {(source.name, id(source.held)): source for source in sources}
     if not found:
         raise InvalidParameterError('datasets is empty: name at least one, such as "ucr/125"')
     return tuple(found.values())
+
+
+def _spread(dataset: Any, root: str | Path | None) -> list[Any]:
+    """The items that "ucr/*" or "ucr/15*" stands for; anything else is itself."""
+    from tsadeval.datasets import DATASETS, items
+
+    head, _, pattern = dataset.partition("/") if isinstance(dataset, str) else ("", "", "")
+    item, bracket, options = pattern.partition("(")
+    if head.lower() not in DATASETS or not set(item) & set("*?["):
+        return [dataset]
+    name = head.lower()
+    found = [one for one in items(name, root=root) if fnmatchcase(one, f"{name}/{item}")]
+    if not found:
+        raise InvalidInputError(
+            f"no item of {name} with features is called {item!r}: `tsadeval datasets info {name}` lists them"
+        )
+    return [f"{one}{bracket}{options}" for one in found]
 
 
 def _split(text: str) -> tuple[str, dict[str, Any]]:
@@ -74,7 +95,10 @@ def _split(text: str) -> tuple[str, dict[str, Any]]:
     path, bracket, _ = text.partition("(")
     if not bracket or not text.endswith(")") or Path(text).exists():
         return text, {}
-    _, positional, options = parse_call(f"f{text[len(path) :]}")
+    try:
+        _, positional, options = parse_call(f"f{text[len(path) :]}")
+    except InvalidParameterError:
+        raise InvalidParameterError(f"cannot read {text!r}: write a name, or name(option=value, ...)") from None
     if positional:
         raise InvalidParameterError(f"cannot read {text!r}: options of a data set need their names, option=value")
     return path, options

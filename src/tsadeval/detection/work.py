@@ -38,7 +38,7 @@ def compute(chunk: Chunk) -> list[Row]:
 
 def _kept(chunk: Chunk) -> Kept:
     """The scores; the data are loaded only where they are needed."""
-    kept = read_scores(chunk.folder, chunk.source.name, chunk.checksum, chunk.entrant)
+    kept = read_scores(chunk.folder, chunk.source.name, chunk.checksum, chunk.entrant, chunk.source.labels)
     if kept is not None:
         return kept
     dataset = chunk.source.load()

@@ -8,6 +8,8 @@ import types
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from tsadeval.errors import InvalidParameterError
 
 __all__ = ["code_mark", "function_mark", "imported"]
@@ -57,8 +59,18 @@ def _constant(value: Any) -> str:
         return repr(_code(value.__code__))
     if isinstance(value, (tuple, list)):
         return repr([_constant(v) for v in value])
-    if isinstance(value, frozenset):
+    if isinstance(value, (set, frozenset)):
         return repr(sorted(_constant(v) for v in value))
+    if isinstance(value, dict):
+        return repr(sorted((_constant(k), _constant(v)) for k, v in value.items()))
+    if isinstance(value, np.ndarray) and value.dtype != object:
+        return repr((value.shape, str(value.dtype), hashlib.sha256(np.ascontiguousarray(value).data).hexdigest()))
+    if isinstance(value, type):
+        return value.__qualname__
+    if isinstance(value, np.generic):
+        return repr(value.item())
+    if hasattr(value, "get_params"):  # an estimator within: scikit-learn's repr has its options
+        return " ".join(repr(value).split())
     return repr(value) if isinstance(value, (int, float, complex, str, bytes, type(None))) else type(value).__name__
 
 

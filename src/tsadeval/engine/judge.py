@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import math
 import time
+import traceback
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 from tsadeval.core.inputs import Bools, Floats, Prediction, Scoring
 from tsadeval.core.metric import Metric, parse_call, parse_metric
 from tsadeval.core.results import Row
+from tsadeval.errors import TsadevalError
 from tsadeval.thresholds import Threshold, parse_threshold, quantile
 
 __all__ = ["Judge", "first_alarms"]
@@ -74,8 +77,11 @@ class Judge:
 
 
 def failure(error: Exception) -> Row:
-    """What a row says of an exception."""
-    return {"value": math.nan, "status": "error", "message": f"{type(error).__name__}: {error}"}
+    """What a row says of an exception: what it is and, unless its own words were chosen for a reader, where it was."""
+    where = ""
+    if not isinstance(error, TsadevalError) and (frames := traceback.extract_tb(error.__traceback__)):
+        where = f" ({Path(frames[-1].filename).name}, line {frames[-1].lineno}, in {frames[-1].name})"
+    return {"value": math.nan, "status": "error", "message": f"{type(error).__name__}: {error}{where}"}
 
 
 def _timed(call: Callable[[Any, Any], tuple[float, str | None]], y: Any, other: Any) -> Row:

@@ -11,14 +11,17 @@ from collections.abc import Callable, Iterable
 from typing import TypeVar
 
 from tsadeval._optional import require
+from tsadeval.core.parameters import Number
 from tsadeval.core.results import Row
 from tsadeval.engine.cell import C
 from tsadeval.engine.store import Store
+from tsadeval.errors import InvalidParameterError
 
 __all__ = ["Progress", "complete", "run"]
 
 Chunk = TypeVar("Chunk")
 Progress = Callable[[int, int], None]
+_WORKERS = Number(integer=True, none=True)
 
 
 def complete(
@@ -55,6 +58,10 @@ def run(
 ) -> None:
     """Compute all chunks, in any order; `progress` hears of each number of new rows once they are stored."""
     joblib = require("joblib", extra="all")
+    if n_jobs == 0 or not _WORKERS.accepts(n_jobs):
+        raise InvalidParameterError(
+            f"n_jobs (--jobs) must be a whole number other than 0 (-1: all cores), but is {n_jobs!r}"
+        )
     # One chunk at a time to each worker: what is in flight is what a crash can lose.
     parallel = joblib.Parallel(n_jobs=n_jobs, batch_size=1, return_as="generator_unordered")
     finished = parallel(joblib.delayed(compute)(chunk) for chunk in chunks)

@@ -37,8 +37,14 @@ class Store(Generic[C]):
         self._tables: list[Any] = []
         self._plans: list[dict[str, Any]] = []
         if self.folder is not None:
-            for inside in ("parts", "plans"):
-                (self.folder / inside).mkdir(parents=True, exist_ok=True)
+            try:
+                for inside in ("parts", "plans"):
+                    (self.folder / inside).mkdir(parents=True, exist_ok=True)
+            except OSError as error:
+                raise InvalidInputError(
+                    f"the store {folder} cannot be made ({error.strerror}: {error.filename})"
+                ) from None
+            self._refuse_other()
             self._sweep(self.folder)
 
     @classmethod
@@ -71,7 +77,15 @@ class Store(Generic[C]):
         """All plans, oldest first."""
         if self.folder is None:
             return list(self._plans)
-        return [json.loads(path.read_text()) for path in sorted((self.folder / "plans").glob("*.json"))]
+        found = []
+        for path in sorted((self.folder / "plans").glob("*.json")):
+            try:
+                found.append(json.loads(path.read_text()))
+            except ValueError as error:
+                raise InvalidInputError(
+                    f"{path} is not a plan of `{self.layout.command}` ({error}); move it away"
+                ) from None
+        return found
 
     def _read(self, columns: Iterable[str]) -> Any:
         arrow = require("pyarrow", extra="all")
@@ -85,11 +99,29 @@ class Store(Generic[C]):
                 try:
                     tables.append(parquet.read_table(path, columns=names, partitioning=None))
                 except (arrow.ArrowException, OSError) as error:
-                    raise InvalidInputError(
-                        f"{path} is not a part of a store of `{self.layout.command}` ({error}); move it away"
-                    ) from None
+                    raise self._foreign(path, error) from None
         empty = arrow.schema([self._schema().field(name) for name in names]).empty_table()
         return arrow.concat_tables([empty, *tables])
+
+    def _foreign(self, path: Path, error: Exception) -> InvalidInputError:
+        reason = str(error).partition("\n")[0]
+        return InvalidInputError(f"{path} is not a part of a store of `{self.layout.command}` ({reason}); move it away")
+
+    def _refuse_other(self) -> None:
+        """Refuse the store of another command before we write: a plan of ours would spoil it for its owner."""
+        first = next((self.folder / "parts").glob("*.parquet"), None) if self.folder else None
+        if first is None:
+            return
+        parquet, arrow = require("pyarrow.parquet", extra="all"), require("pyarrow", extra="all")
+        try:
+            names = parquet.read_schema(first).names
+        except (arrow.ArrowException, OSError) as error:
+            raise self._foreign(first, error) from None
+        if not set(self.layout.columns) <= set(names):
+            raise InvalidInputError(
+                f"{self.folder} is the store of another command, or of another version of `{self.layout.command}`: "
+                "choose another folder (--store)"
+            )
 
     def done(self) -> set[C]:
         """The cells that need not be computed again. One whose metric raised may be tried anew."""

@@ -10,9 +10,9 @@ import numpy as np
 from tsadeval._optional import require
 from tsadeval.core.events import Events
 from tsadeval.core.inputs import Floats, Scoring
-from tsadeval.core.parameters import Number, check_parameters
+from tsadeval.core.parameters import Check, Number, check_parameters
 from tsadeval.errors import InvalidInputError, InvalidParameterError
-from tsadeval.evaluation import evaluate
+from tsadeval.evaluation import evaluate, name_of, select_metrics
 from tsadeval.metrics._cce import cce_breakdown
 from tsadeval.plot.style import GREY, SMALL, looks, new_axes, styled
 
@@ -29,6 +29,7 @@ WRONG, NEITHER, RIGHT = "#D55E00", "#E4E4E4", "#0072B2"
 EVENT = "#F3D9C6"
 # More points than a line of print can show are drawn as the lowest and highest of each of so many stretches.
 STRETCHES = 1500
+LETTER = 4.5  # about the width of one, in points
 ROW, STRIP, GAP = 1.0, 0.13, 0.3  # heights of a line's row, of the strip under it, and between rows
 
 
@@ -41,7 +42,7 @@ def series_with_scores(
     around: int | None = None,
     margin: int | None = None,
     column: int = 0,
-    metrics: Sequence[str] = ("cce",),
+    metrics: str | Sequence[str] = ("cce",),
     threshold: str = "quantile(0.95)",
     title: str = "",
 ) -> Axes:
@@ -54,11 +55,12 @@ def series_with_scores(
     Parameters
     ----------
     dataset : Dataset or (values, labels)
-        What `te.datasets.load` returned, of which the test part is drawn, or a series and its labels.
+        What `te.datasets.load` returned, of which the test part is drawn, or a series and its labels. Where a value
+        is not finite, the line has a gap.
     scores : mapping
         Detector to its scores, as `Detection.all_scores(dataset)` gives them.
     ax : Axes, optional
-        Where to draw; else on new axes, as wide as one column of print.
+        Where to draw; else on new axes, as wide as one column of print (wider for long names and many metrics).
     around : int, optional
         Show this anomaly event only, counted from 0 (or -1 for the last), and `margin` points before and behind it.
         Values beside the rows are of the whole series in any case.
@@ -66,7 +68,7 @@ def series_with_scores(
         By default four times the length of the event, and at least 100.
     column : int, default=0
         Which column of a multivariate series is drawn.
-    metrics : sequence of str, default=("cce",)
+    metrics : str or sequence of str, default=("cce",)
         What stands beside the rows.
     threshold : str, default="quantile(0.95)"
         For metrics that take predictions, as for `evaluate`.
@@ -84,13 +86,18 @@ def series_with_scores(
     ['series', 'size', 'wrong']
     """
     values, labels, name = _parts(dataset, column)
+    if not isinstance(scores, Mapping):
+        raise InvalidInputError(f"scores must be a mapping from detector to scores, but is a {type(scores).__name__}")
     if not scores:
         raise InvalidInputError("scores is empty: give the scores of at least one detector")
+    chosen = {name_of(metric): metric for metric in select_metrics(metrics)}
+    heads = [look.label for look in looks(list(chosen)).values()]
     events = Events.of(labels)
     low, high = _window(events, around, margin)
     shown = slice(max(low, 0), min(high, events.n))
     rows = len(scores) + 1
-    ax = new_axes(ax, 3.5, 0.75 + 0.42 * rows)
+    spare = max(0, max(map(len, scores)) - 10) * LETTER + _places(heads)[-1] - _places(["CCE"])[-1]
+    ax = new_axes(ax, 3.5 + spare / 72, 0.75 + 0.42 * rows)
     step = ROW + STRIP + GAP
     bottoms = [step * (len(scores) - i) for i in range(rows)]
     _band(ax, events, bottoms[0], high - low)
@@ -101,7 +108,7 @@ def series_with_scores(
         scoring = _scoring(detector, labels, given)
         _judged(ax, scoring, bottom, colors)
         _line(ax, _scaled(scoring.scores), shown, bottom, "black")
-        found = evaluate(labels, scoring.scores, list(metrics), threshold=threshold)
+        found = evaluate(labels, scoring.scores, list(chosen.values()), threshold=threshold)
         outcomes.append([found[metric] for metric in found])
     ax.set_yticks([bottom + ROW / 2 for bottom in bottoms], ["series", *scores])
     ax.tick_params(axis="y", length=0)
@@ -110,15 +117,18 @@ def series_with_scores(
     ax.set_ylim(-STRIP - 0.12, bottoms[0] + ROW + 0.25)
     ax.set_xlabel("time")
     ax.set_title(title or name)
-    _beside(ax, [look.label for look in looks(list(metrics)).values()], outcomes, bottoms[1:])
+    _beside(ax, heads, outcomes, bottoms[1:])
     _key(ax, colors)
     return ax
 
 
 def _parts(dataset: Any, column: int) -> tuple[Floats, Any, str]:
     """The drawn column, the labels and the name."""
-    if isinstance(dataset, tuple):
+    if isinstance(dataset, (tuple, list)) and len(dataset) == 2:
         values, labels, name = np.asarray(dataset[0], np.float64), np.asarray(dataset[1]), ""
+    elif not hasattr(dataset, "test_labels"):
+        what = repr(dataset) if isinstance(dataset, str) else f"a {type(dataset).__name__}"
+        raise InvalidInputError(f"dataset must be what te.datasets.load returns, or (values, labels), but is {what}")
     else:
         values, labels, name = dataset.test, dataset.test_labels, dataset.name
         if values is None:
@@ -129,11 +139,14 @@ def _parts(dataset: Any, column: int) -> tuple[Floats, Any, str]:
         raise InvalidInputError(f"the series has {len(values)} points, but there are {len(labels)} labels")
     last = values.shape[1] - 1
     check_parameters("series_with_scores", {"column": Number(0, last, integer=True)}, {"column": column})
+    if not np.isfinite(values[:, column]).any():
+        raise InvalidInputError(f"column {column} of the series has no finite value, so there is nothing to draw")
     return values[:, column], labels, name
 
 
 def _window(events: Events, around: int | None, margin: int | None) -> tuple[int, int]:
-    check_parameters("series_with_scores", {"margin": Number(0, integer=True, none=True)}, {"margin": margin})
+    checks: dict[str, Check] = {"margin": Number(0, integer=True, none=True), "around": Number(integer=True, none=True)}
+    check_parameters("series_with_scores", checks, {"margin": margin, "around": around})
     if around is None:
         return 0, events.n
     if not -len(events) <= around < len(events):
@@ -151,7 +164,9 @@ def _scoring(detector: str, labels: Any, scores: Any) -> Scoring:
 
 
 def _scaled(values: Floats) -> Floats:
-    low, high = float(values.min()), float(values.max())
+    finite = np.isfinite(values)
+    values = np.where(finite, values, np.nan)
+    low, high = float(values[finite].min()), float(values[finite].max())
     return (values - low) / (high - low) if high > low else np.full(len(values), 0.5)
 
 
@@ -160,7 +175,7 @@ def _line(ax: Axes, values: Floats, shown: slice, bottom: float, color: str) -> 
     dense = len(x) > 2 * STRETCHES
     if dense:
         edges = np.linspace(0, len(x), STRETCHES + 1).astype(np.int64)[:-1]
-        y = np.column_stack([np.minimum.reduceat(y, edges), np.maximum.reduceat(y, edges)]).ravel()
+        y = np.column_stack([np.fmin.reduceat(y, edges), np.fmax.reduceat(y, edges)]).ravel()
         x = np.repeat(x[edges], 2)
     ax.plot(x, bottom + y, color=color, lw=0.3 if dense else 0.5, zorder=3)
 
@@ -196,11 +211,20 @@ def _colors() -> Any:
     return require("matplotlib.cm", extra="all").ScalarMappable(colors.Normalize(-0.5, 0.5), ramp)
 
 
+def _places(heads: Sequence[str]) -> list[float]:
+    """Where the columns of values end, in points to the right of the axes: each has room for its head."""
+    ends: list[float] = []
+    before = 0.0
+    for head in heads:
+        before += max(30 if not ends else 40, (LETTER + 1) * len(head) + 6)
+        ends.append(before)
+    return ends or [0.0]
+
+
 def _beside(ax: Axes, heads: Sequence[str], rows: Sequence[Sequence[float]], bottoms: Sequence[float]) -> None:
     """The values of the detectors, in columns to the right; offsets in points, so that the layout knows the room."""
     common: dict[str, Any] = {"textcoords": "offset points", "ha": "right", "annotation_clip": False}
-    for i, head in enumerate(heads):
-        x = 30 + 40 * i
+    for i, (head, x) in enumerate(zip(heads, _places(heads), strict=True)):
         top = (1, bottoms[0] + ROW + GAP / 2)
         where = ax.get_yaxis_transform()
         ax.annotate(head, top, (x, 2), xycoords=where, va="bottom", fontsize=SMALL, weight="bold", **common)
