@@ -12,6 +12,7 @@ import pytest
 
 import tsadeval as te
 from tsadeval.core.metric import METRICS
+from tsadeval.detectors import DETECTORS
 
 
 @pytest.fixture(scope="module")
@@ -115,6 +116,16 @@ def test_metrics_lists_the_registry():
     one = run("metrics", "cce").stdout
     assert "tau=0.5: a number of at least 0 and at most 1" in one
     assert run("metrics", "cec").returncode == 2
+
+
+def test_detectors_lists_the_registry():
+    done = run("detectors", "--format", "json")
+    assert [row["detector"] for row in json.loads(done.stdout)] == list(DETECTORS)
+    one = run("detectors", "usad(window=50)").stdout
+    assert one.startswith("usad(window=50): Two autoencoders")
+    assert "window=50: points that the network sees at once" in one
+    assert "KDD 2020" in one
+    assert run("detectors", "usda").returncode == 2
 
 
 def test_version_and_help():

@@ -10,6 +10,7 @@ require("rich", extra="all")
 from tsadeval.cli import (  # noqa: E402 - only once the extra is known to be there
     datasets,
     detect,
+    detectors,
     metrics,
     rankeval,
     score,
@@ -24,6 +25,7 @@ app = typer.Typer(
 )
 app.command("score")(score.score)
 app.command("metrics")(metrics.metrics)
+app.command("detectors")(detectors.detectors)
 app.command("detect")(detect.detect)
 app.add_typer(datasets.app, name="datasets")
 app.add_typer(rankeval.app, name="rankeval")

@@ -67,9 +67,12 @@ def detect(
         typer.echo(f"tsadeval: stopped; {bar.words}. The same command again computes the rest.", err=True)
         raise typer.Exit(130) from None
     typer.echo(_shown(result, format, percent))
-    for line in [*result.failures(), *result.undefined()]:
+    failures = result.failures()
+    for line in [*failures, *result.undefined()]:
         typer.echo(f"tsadeval: {line}", err=True)
     typer.echo(f"tsadeval: scores and values are in {store}", err=True)
+    if failures:  # a script must be able to tell that values are missing
+        raise typer.Exit(1)
 
 
 def _shown(result: Detection, format: Format, percent: bool) -> str:  # noqa: A002
