@@ -57,11 +57,22 @@ class Curve(NamedTuple):
         return np.asarray(self.anomalous[len(self.anomalous) - self.found])
 
 
+def _classes(data: Scoring) -> tuple[Floats, Floats]:
+    """The scores of the anomalous and of the normal points; whoever needs order sorts them where they are."""
+
+    def make() -> tuple[Floats, Floats]:
+        runs = data.truth
+        anomalous, normal = kernel.split(data.scores, runs.starts, runs.counts, runs.first)
+        return anomalous, normal
+
+    return data.shared(("counting", "classes"), make)
+
+
 def sorted_normal(data: Scoring) -> Floats:
     """The scores of the normal points, ascending."""
 
     def make() -> Floats:
-        scores = data.scores[~data.truth.mask]
+        scores = _classes(data)[1]
         scores.sort()
         return scores
 
@@ -72,7 +83,7 @@ def curve(data: Scoring) -> Curve:
     """The sweep over all thresholds that can matter: between two of them only false alarms are added."""
 
     def make() -> Curve:
-        anomalous = data.scores[data.truth.mask]
+        anomalous = _classes(data)[0]
         anomalous.sort()
         return Curve(anomalous, *kernel.curve(anomalous, sorted_normal(data)))
 

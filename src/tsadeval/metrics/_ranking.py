@@ -8,21 +8,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from tsadeval.core.events import Index
+import tsadeval.metrics._kernels.ranking as kernel
 from tsadeval.core.inputs import Scoring
 from tsadeval.core.metric import score_metric
 from tsadeval.core.parameters import Number, OneOf
 from tsadeval.errors import UndefinedError
-from tsadeval.metrics._counting import BETA, Curve, curve, point_f
+from tsadeval.metrics._counting import BETA, curve, point_f
 
 __all__ = ["auc_pr", "auc_roc", "best_f1", "precision_at_k"]
-
-
-def _gained(points: Curve) -> Index:
-    """How many anomalous points each threshold adds."""
-    gained = points.found.copy()
-    gained[1:] -= points.found[:-1]
-    return gained
 
 
 @score_metric(
@@ -63,9 +56,8 @@ def auc_roc(data: Scoring) -> float:
     points = curve(data)
     anomalous = data.events.points
     normal = data.n - anomalous
-    # Twice the number of pairs lost, in whole numbers: exact, and within 64 bits up to 3e9 points.
-    lost = np.dot(_gained(points), points.above + points.false)
-    return (2 * anomalous * normal - int(lost)) / (2 * anomalous * normal)
+    lost = kernel.pairs_lost(points.found, points.above, points.false)
+    return float((2 * anomalous * normal - lost) / (2 * anomalous * normal))
 
 
 @score_metric(
@@ -111,17 +103,16 @@ def auc_pr(data: Scoring, *, interpolation: str = "step") -> float:
     0.9166666666666666
     """
     points = curve(data)
-    height = points.found / (points.found + points.false)
-    gained = _gained(points)
-    if interpolation == "trapezoid":
-        # The line to a threshold starts where the curve was just before it: the same recall as at the last
-        # anomalous score, but with all false alarms that came since.
-        before = points.found - gained
-        alarms = before + points.above
-        start = np.divide(before, alarms, out=np.ones(len(before)), where=alarms > 0)
-        height = (height + start) / 2
-    height *= gained  # in place, and not a dot product, which may start threads
-    return float(height.sum() / data.events.points)
+    if interpolation == "step":
+        return float(kernel.precision_steps(points.found, points.false) / data.events.points)
+    # The line to a threshold starts where the curve was just before it: the same recall as at the last anomalous
+    # score, but with all false alarms that came since.
+    gained = np.diff(points.found, prepend=0)
+    before = points.found - gained
+    alarms = before + points.above
+    start = np.divide(before, alarms, out=np.ones(len(before)), where=alarms > 0)
+    end = points.found / (points.found + points.false)
+    return float(np.sum(gained * (start + end)) / (2 * data.events.points))
 
 
 @score_metric(
