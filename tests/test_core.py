@@ -269,3 +269,11 @@ def test_tables_align_and_escape():
     assert text_table(rows).splitlines() == ["name          n", "-------  ------", "a_b & c  1.0000", "x           nan"]
     assert r"a\_b \& c & 1.0000 \\" in latex_table(rows)
     assert text_table([["only head"]]).splitlines() == ["only head", "---------"]
+
+
+@given(labels(), labels())
+def test_shared_points(one, other):
+    n = min(len(one), len(other))
+    one, other = one[:n], other[:n]
+    expected = int(np.count_nonzero((one == 1) & (other == 1)))
+    assert Events.of(one).shared_points(Events.of(other)) == expected

@@ -182,3 +182,22 @@ def scan(const label_t[::1] y, const score_t[::1] s):
         if i < n and y[i] != 0 and y[i] != 1:
             return starts[:k], counts[:k], means[:k], m2[:k], m.low, m.high, check == 0, i
     return starts[:k], counts[:k], means[:k], m2[:k], m.low, m.high, check == 0, -1
+
+
+def shared_points(
+    const long long[::1] starts, const long long[::1] stops, const long long[::1] others, const long long[::1] ends
+):
+    """How many points two lists of sorted, disjoint runs have in common."""
+    cdef Py_ssize_t i = 0, j = 0
+    cdef long long low, high, total = 0
+    with nogil:
+        while i < starts.shape[0] and j < others.shape[0]:
+            low = max(starts[i], others[j])
+            high = min(stops[i], ends[j])
+            if low < high:
+                total += high - low
+            if stops[i] < ends[j]:
+                i += 1
+            else:
+                j += 1
+    return total

@@ -41,6 +41,12 @@ class Events:
         """Number of points in all events."""
         return int(self.lengths.sum())
 
+    def shared_points(self, other: Events) -> int:
+        """Number of points that are in events of both."""
+        from tsadeval.core._scan import shared_points
+
+        return int(shared_points(self.starts, self.stops, other.starts, other.stops))
+
     def __len__(self) -> int:
         return len(self.starts)
 

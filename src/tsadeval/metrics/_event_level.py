@@ -63,9 +63,7 @@ def _count(data: Prediction) -> _Counts:
 
 def _true_points(data: Prediction) -> int:
     """Number of predicted points that are anomalous."""
-    return data.shared(
-        ("event_level", "true points"), lambda: int(np.count_nonzero(data.truth.mask & data.alarms.mask))
-    )
+    return data.shared(("event_level", "true points"), lambda: data.events.shared_points(data.predicted))
 
 
 def _prf(precision: float, count: _Counts, beta: float) -> PRF:

@@ -5,8 +5,6 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-import numpy as np
-
 from tsadeval.core.inputs import Prediction, Scoring
 from tsadeval.core.metric import PRF, prediction_metric, takes_predictions
 from tsadeval.errors import UndefinedError
@@ -28,7 +26,7 @@ class _Confusion(NamedTuple):
 
 def _confusion(data: Prediction) -> _Confusion:
     def make() -> _Confusion:
-        found = int(np.count_nonzero(data.truth.mask & data.alarms.mask))
+        found = data.events.shared_points(data.predicted)
         false, missed = data.predicted.points - found, data.events.points - found
         return _Confusion(found, false, missed, data.n - found - false - missed)
 
