@@ -1,7 +1,9 @@
 """Settings of the whole test run."""
 
+import pytest
 from hypothesis import HealthCheck, settings
 
+from detecting import write_series
 from strategies import FACTOR
 
 # Wide machines differ in speed, so no deadline; derandomised, so that a failure is the same everywhere. A thorough run
@@ -17,3 +19,16 @@ settings.load_profile("default")
 
 # The scripts that made the golden numbers need the packages those came from.
 collect_ignore_glob = ["golden/make_*.py"]
+
+
+@pytest.fixture
+def files(tmp_path):
+    """Two series of the user's own; the first half of each is to learn from."""
+    return [f"{write_series(tmp_path, name, seed)}(split=0.5)" for name, seed in [("a", 0), ("b", 1)]]
+
+
+@pytest.fixture
+def log(tmp_path):
+    path = tmp_path / "log"
+    path.touch()
+    return path

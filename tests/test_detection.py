@@ -1,8 +1,6 @@
-"""Runs of detectors: kept scores, resuming, failures, new metrics on old scores, foreign score files."""
+"""Runs of detectors: resuming, failures, new metrics on old scores, tables of what was run."""
 
 import gc
-import importlib.util
-import json
 import os
 import re
 import signal
@@ -16,7 +14,7 @@ import numpy as np
 import pytest
 
 import tsadeval as te
-from tsadeval.datasets.dataset import Parts, assemble
+from detecting import Broken, Distance, trainings, write_series
 from tsadeval.detection.entrants import Entrant
 from tsadeval.detection.result import Detection
 from tsadeval.detection.scores import keep_scores, scores_path
@@ -27,29 +25,6 @@ METRICS = ["cce", "auc_roc", "f1"]
 ROOT = Path(__file__).parent.parent
 
 
-class Distance:
-    """How far a point is from the mean of the training part; `log` is a file that gets a line for each training."""
-
-    def __init__(self, log=None, sign=1.0):
-        self.log = None if log is None else str(log)
-        self.sign = sign
-
-    def fit(self, X):
-        if self.log:
-            with open(self.log, "a") as file:
-                file.write("fit\n")
-        self.middle = X.mean(axis=0)
-        return self
-
-    def score(self, X):
-        return self.sign * np.abs(X - self.middle).sum(axis=1)
-
-
-class Broken(Distance):
-    def score(self, X):
-        raise RuntimeError("out of paper")
-
-
 class Short(Distance):
     def score(self, X):
         return super().score(X)[1:]
@@ -58,37 +33,6 @@ class Short(Distance):
 class Endless(Distance):
     def score(self, X):
         return super().score(X) * np.inf
-
-
-def write_series(folder, name, seed, columns=2, n=240):
-    """A csv file of noise with two bumps in its second half."""
-    rng = np.random.default_rng(seed)
-    values = rng.normal(size=(n, columns))
-    label = np.zeros(n, int)
-    for start in (n // 2 + 20, n - 30):
-        label[start : start + 8] = 1
-    values[label == 1] += 4
-    head = ",".join([*(f"x{i}" for i in range(columns)), "label"])
-    path = folder / f"{name}.csv"
-    np.savetxt(path, np.column_stack([values, label]), delimiter=",", header=head, comments="", fmt="%.6g")
-    return path
-
-
-@pytest.fixture
-def files(tmp_path):
-    """Two series of the user's own; the first half of each is to learn from."""
-    return [f"{write_series(tmp_path, name, seed)}(split=0.5)" for name, seed in [("a", 0), ("b", 1)]]
-
-
-@pytest.fixture
-def log(tmp_path):
-    path = tmp_path / "log"
-    path.touch()
-    return path
-
-
-def trainings(log):
-    return len(log.read_text().splitlines())
 
 
 def parts(folder):
@@ -268,128 +212,6 @@ def test_seeds_have_their_own_scores_and_tables_show_the_mean(tmp_path, files):
     assert scores_path(store, name, "random", 2).name == "random.seed-2.npz"
     with pytest.raises(UnknownNameError, match="no detector 'random' with seed 5"):
         result.scores(name, "random", 5)
-
-
-def test_foreign_scores_are_used_where_they_belong_to_the_data_and_refused_elsewhere(tmp_path, files, log):
-    here, there = tmp_path / "here", tmp_path / "there"
-    source = Source.of(files[0])
-    made = keep_scores(source.load(), Distance(log), there, name=source.name)
-    assert made.fresh
-    assert not keep_scores(source.load(), Distance(log), there, name=source.name).fresh
-    path = scores_path(there, source.name, Entrant.of(Distance(log)).text)
-    target = here / path.relative_to(there)
-    target.parent.mkdir(parents=True)
-    target.write_bytes(path.read_bytes())
-    result = te.detect(files[0], Distance(log), "cce", store=here)
-    assert trainings(log) == 1
-    assert result.values()["fit_seconds"].tolist() == [made.provenance["fit_seconds"]]
-    other = Source.of(files[1])
-    wrong = scores_path(here, other.name, Entrant.of(Distance(log)).text)
-    wrong.parent.mkdir(parents=True)
-    wrong.write_bytes(path.read_bytes())
-    (line,) = te.detect(files[1], Distance(log), "cce", store=here).failures()
-    assert "holds scores of other data (checksum " in line
-    assert "move the file away to compute them anew" in line
-    assert trainings(log) == 1
-    renamed = scores_path(here, other.name, "random")
-    renamed.write_bytes(path.read_bytes())
-    provenance = json.loads(str(np.load(path)["provenance"])) | {"checksum": other.load().description.checksum}
-    np.savez(renamed, scores=made.scores, labels=made.labels, provenance=json.dumps(provenance))
-    (line,) = te.detect(files[1], "random", "cce", store=here).failures()
-    assert "holds scores of another detector (detector Distance@" in line
-
-
-def test_labels_in_a_file_of_scores_must_be_those_of_the_data(tmp_path, files):
-    source = Source.of(files[0])
-    keep_scores(source.load(), "random", tmp_path, name=source.name)
-    path = scores_path(tmp_path, source.name, "random")
-    with np.load(path) as arrays:
-        changed = {**arrays, "labels": ~arrays["labels"]}
-    np.savez(path, **changed)
-    (line,) = te.detect(files[0], "random", "cce", store=tmp_path).failures()
-    assert f"random.npz holds other labels than {source.name}: move the file away" in line
-
-
-@pytest.mark.parametrize("content", ["nothing", "no provenance", "half", "text"])
-def test_a_file_that_holds_no_scores_is_named(tmp_path, files, content):
-    source = Source.of(files[0])
-    kept = keep_scores(source.load(), "random", tmp_path, name=source.name)
-    path = scores_path(tmp_path, source.name, "random", 0)
-    whole = path.read_bytes()
-    np.savez(tmp_path / "bare.npz", scores=kept.scores, labels=kept.labels, provenance="{}")
-    path.write_bytes(
-        {"nothing": b"", "text": b"hello", "half": whole[:200], "no provenance": (tmp_path / "bare.npz").read_bytes()}[
-            content
-        ]
-    )
-    with pytest.raises(InvalidInputError, match=r"random.npz is not a file of kept scores .*; move it away") as said:
-        keep_scores(source.load(), "random", tmp_path, name=source.name)
-    assert "pickle" not in str(said.value)
-
-
-def test_provenance_says_what_ran_on_what(tmp_path, files):
-    source = Source.of(files[0])
-    path = scores_path(tmp_path, source.name, "random")
-    keep_scores(source.load(), "random", tmp_path, name=source.name)
-    with np.load(path, allow_pickle=False) as arrays:
-        assert arrays["scores"].dtype == np.float64
-        assert arrays["labels"].dtype == np.bool_
-        provenance = json.loads(str(arrays["provenance"]))
-    assert provenance["detector"] == "random"
-    assert provenance["dataset"] == source.name
-    assert provenance["checksum"] == source.load().description.checksum
-    assert provenance["fit_seconds"] >= 0
-    assert "scikit-learn" in provenance["versions"]
-    assert provenance["device"]
-
-
-def test_scores_can_be_made_where_neither_kernels_nor_tables_are(tmp_path):
-    """The script for machines with a GPU, twice, without what such a machine may lack."""
-    (tmp_path / "UCR").mkdir()
-    x = np.random.default_rng(0).normal(size=300)
-    np.savetxt(tmp_path / "UCR/007_UCR_Anomaly_mine_100_200_210.txt", x)
-    missing = ["pandas", "pyarrow", "typer", "tsadeval.core._scan"]
-    script = ROOT / "examples" / "train_scores.py"
-    code = "import runpy, sys; sys.modules |= dict.fromkeys({}); runpy.run_path({!r}, run_name='__main__')"
-    store = tmp_path / "store"
-    arguments = ["--data", tmp_path, "--store", store, "--limit", "60", "--datasets", "ucr/7"]
-    command = [
-        sys.executable,
-        "-c",
-        code.format(missing, str(script)),
-        *arguments,
-        "--detectors",
-        "random",
-        "pca(window=400)",
-    ]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    first, second = done.stdout.splitlines()
-    assert first.startswith("ucr/007  random  fit 0.0 s, score 0.0 s, ")
-    assert ": InvalidInputError: X has 100 points, but the detector looks at 400 at once" in second
-    assert done.returncode == 1
-    result = te.detect("ucr/007", "random", "auc_roc", store=store, data=tmp_path)
-    assert result.values()["fit_seconds"].tolist() == [result.scores("ucr/007", "random").provenance["fit_seconds"]]
-    again = subprocess.run([*command[:-1]], capture_output=True, text=True, check=False)
-    assert again.returncode == 0, again.stderr
-    assert again.stdout.endswith("(kept already)\n")
-
-
-def test_the_page_of_real_data_can_be_made(tmp_path):
-    path = ROOT / "docs" / "make_real_data.py"
-    spec = importlib.util.spec_from_file_location("make_real_data", path)
-    made = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(made)
-    x = np.random.default_rng(0).normal(size=(300, 1))
-    data = [assemble(name, Parts(x, x, np.arange(300) // 10 == 20, ("x",))) for name in ("ucr/125", "msl")]
-    store = tmp_path / "store"
-    te.detect(data, ["random", Distance(), Broken()], made.METRICS, store=store)
-    text = made.page(Detection.read(store))
-    assert "| Random | " in text
-    assert " (52.85) | " in text  # the paper's AUC-ROC of Random on ECG
-    assert "--detectors 'random,Distance@" in text
-    assert "## The paper's average" in text
-    assert "- Broken failed on msl: RuntimeError: out of paper" in text
-    assert made.FIGURES.joinpath("ecg.png").is_file()
 
 
 def test_loaded_data_and_memory_only(files):

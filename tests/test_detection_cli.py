@@ -3,15 +3,13 @@
 import csv
 import io
 import json
-import os
-import signal
 import subprocess
 import sys
-import time
 
 import numpy as np
 import pytest
 
+from interrupting import interrupt
 from tsadeval.cli import main
 
 COMMAND = [sys.executable, "-m", "tsadeval", "detect"]
@@ -97,19 +95,7 @@ def test_formats(inside):
 def test_an_interrupted_run_says_how_to_go_on(folder):
     arguments = ["a.csv", "b.csv", "--store", "slow", "--metrics", "cce", "--detectors"]
     arguments += [",".join(f"mine:Distance(power={k}, pause=0.2)" for k in (1, 2, 3, 4))]
-    process = subprocess.Popen(
-        [*COMMAND, *arguments], cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    )
-    limit = time.monotonic() + 60
-    while len(list((folder / "slow").glob("parts/*.parquet"))) < 2:
-        assert process.poll() is None
-        assert time.monotonic() < limit
-        time.sleep(0.01)
-    os.kill(process.pid, signal.SIGINT)
-    output, errors = process.communicate(timeout=60)
-    assert process.returncode == 130, errors
-    assert output == ""
-    (line,) = errors.splitlines()
+    line = interrupt([*COMMAND, *arguments], folder, "slow", 2)
     assert line.startswith("tsadeval: stopped; ")
     assert line.endswith(" of 8 values are kept. The same command again computes the rest.")
     again = run(*arguments, cwd=folder)

@@ -8,7 +8,7 @@ import pytest
 from sklearn.ensemble import IsolationForest
 
 import tsadeval as te
-from test_detection import Distance, write_series
+from detecting import Distance, write_series
 from tsadeval.detection.entrants import Entrant
 from tsadeval.errors import InvalidInputError, InvalidParameterError, UnknownNameError
 

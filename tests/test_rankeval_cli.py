@@ -3,14 +3,12 @@
 import csv
 import io
 import json
-import os
-import signal
 import subprocess
 import sys
-import time
 
 import pytest
 
+from interrupting import interrupt
 from tsadeval.cli import main
 
 COMMAND = [sys.executable, "-m", "tsadeval", "rankeval"]
@@ -75,19 +73,7 @@ def test_an_interrupted_run_says_how_to_go_on(folder):
         "import time\ndef slow(y_true, y_score):\n    time.sleep(0.02)\n    return y_score[y_true == 1].mean()\n"
     )
     arguments = ["run", "--metrics", "slow:slow", "--store", "slow", "--tasks", "AccQ", "--jobs", "2"]
-    process = subprocess.Popen(
-        [*COMMAND, *arguments], cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    )
-    limit = time.monotonic() + 60
-    while len(list((folder / "slow").glob("parts/*.parquet"))) < 3:
-        assert process.poll() is None
-        assert time.monotonic() < limit
-        time.sleep(0.01)
-    os.kill(process.pid, signal.SIGINT)
-    output, errors = process.communicate(timeout=60)
-    assert process.returncode == 130, errors
-    assert output == ""
-    (line,) = errors.splitlines()
+    line = interrupt([*COMMAND, *arguments], folder, "slow", 3)
     assert line.startswith("tsadeval: stopped; ")
     assert line.endswith(" of 180 values are kept. The same command again computes the rest.")
     kept = len(list((folder / "slow").glob("parts/*.parquet")))

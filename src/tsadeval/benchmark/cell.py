@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from tsadeval.benchmark.generators import Stream
 from tsadeval.core.events import Events
 from tsadeval.engine.cell import OUTCOME, Layout
 
@@ -25,7 +26,7 @@ class Cell(NamedTuple):
     p: float | None
     sigma: float
     repeat: int
-    stream: str
+    stream: Stream
     seed: int | None
     metric: str
     version: str

@@ -39,4 +39,4 @@ def compute(chunk: Chunk) -> list[Row]:
 
 def _numbers(cell: Cell) -> tuple[int, ...]:
     name = (cell.case, cell.generator, cell.q, cell.p)
-    return source(cell.stream, cell.seed or 0, cell.repeat, cell.sigma, name)  # type: ignore[arg-type]
+    return source(cell.stream, cell.seed or 0, cell.repeat, cell.sigma, name)

@@ -31,6 +31,7 @@ app.add_typer(datasets.app, name="datasets")
 app.add_typer(rankeval.app, name="rankeval")
 
 
+# Untyped for mypy, because `require` gives typer as Any.
 @app.callback(invoke_without_command=True)  # type: ignore[untyped-decorator]
 def _top(version: bool = typer.Option(False, "--version", help="Print the version and stop.", is_eager=True)) -> None:
     import tsadeval

@@ -27,7 +27,7 @@ Form = Annotated[Format, typer.Option(help="How to print the table.")]
 
 
 @app.command("list")
-def list_datasets(data: Root = None, format: Form = Format.table) -> None:  # noqa: A002
+def list_datasets(data: Root = None, format: Form = Format.table) -> None:
     """List the data sets, and what of them is present."""
     folder = data_folder(data)
     head = ["data set", "title", "present", "licence", "summary"]
@@ -46,7 +46,7 @@ def info(
         typer.Argument(help='A data set ("ucr"), an item ("ucr/123"), or a path of your own ("mine.csv(label=bad)").'),
     ],
     data: Root = None,
-    format: Form = Format.table,  # noqa: A002
+    format: Form = Format.table,
 ) -> None:
     """Say all there is to know about a data set, or load one and describe it."""
     record = DATASETS.get(name.lower())

@@ -44,7 +44,7 @@ def detect(
     percent: Annotated[
         bool, typer.Option("--percent", help="Values times 100, as papers print them; not in csv and json.")
     ] = False,
-    format: Annotated[Format, typer.Option(help="How to print the tables.")] = Format.table,  # noqa: A002
+    format: Annotated[Format, typer.Option(help="How to print the tables.")] = Format.table,
 ) -> None:
     """Train what is not trained yet, judge what is not judged yet, then print a table of each data set."""
     sys.path.insert(0, os.getcwd())  # so that "module:Class" finds a file of the user's own
@@ -75,7 +75,7 @@ def detect(
         raise typer.Exit(1)
 
 
-def _shown(result: Detection, format: Format, percent: bool) -> str:  # noqa: A002
+def _shown(result: Detection, format: Format, percent: bool) -> str:
     if format is Format.latex:
         return result.comparison.to_latex(percent=percent)
     if format is Format.table:

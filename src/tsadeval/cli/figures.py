@@ -23,7 +23,7 @@ class Picture(str, enum.Enum):
 def figures(
     folder: Annotated[Path, typer.Argument(help="The store of a run.")],
     output: Annotated[Path, typer.Option("--output", "-o", help="Folder of the figures.")] = Path("figures"),
-    format: Annotated[Picture, typer.Option(help="Of the files.")] = Picture.png,  # noqa: A002
+    format: Annotated[Picture, typer.Option(help="Of the files.")] = Picture.png,
     metrics: Annotated[
         list[str] | None,
         typer.Option(

@@ -22,7 +22,7 @@ class Format(str, enum.Enum):
     latex = "latex"
 
 
-def render(format: Format, head: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:  # noqa: A002
+def render(format: Format, head: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
     """A table in the wanted form; csv and json keep all digits, and leave empty what is not a number."""
     if format is Format.json:
         return json.dumps([{k: plain(v) for k, v in zip(head, row, strict=True)} for row in rows], indent=2)

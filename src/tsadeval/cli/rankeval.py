@@ -47,7 +47,7 @@ def run(
     data: Annotated[
         Path | None, typer.Option(help="Folder of the real data; else the environment variable TSADEVAL_DATA.")
     ] = None,
-    format: Annotated[Format, typer.Option(help="How to print the table.")] = Format.table,  # noqa: A002
+    format: Annotated[Format, typer.Option(help="How to print the table.")] = Format.table,
 ) -> None:
     """Compute what is missing in the store, then print the table."""
     sys.path.insert(0, os.getcwd())  # so that "module:function" finds a file of the user's own
@@ -74,7 +74,7 @@ def table(
     suite: OneSuite = "",
     ties: Annotated[str, typer.Option(help="average, or published (an unstable sort, for comparison).")] = "average",
     by: Annotated[str, typer.Option(help="task, or sigma for robustness against noise.")] = "task",
-    format: Form = Format.table,  # noqa: A002
+    format: Form = Format.table,
 ) -> None:
     """Print ranking quality, as far as the run got."""
     check_parameters("rankeval table", {"by": OneOf(("task", "sigma"))}, {"by": by})
@@ -89,7 +89,7 @@ def latency(
     folder: Folder,
     metric: Annotated[str, typer.Option(help="This one by generator, length and number of events.")] = "",
     suite: OneSuite = "",
-    format: Form = Format.table,  # noqa: A002
+    format: Form = Format.table,
 ) -> None:
     """Print the milliseconds of each metric."""
     head, *rows = RankEvalResult.read(folder, suite or None).latency(metric or None).table()
@@ -99,7 +99,7 @@ def latency(
 @app.command("list")
 def list_suites(
     data: Annotated[Path | None, typer.Option(help="Folder of the real data; else TSADEVAL_DATA.")] = None,
-    format: Form = Format.table,  # noqa: A002
+    format: Form = Format.table,
 ) -> None:
     """List the suites."""
     folder = data_folder(data)
@@ -117,7 +117,7 @@ def list_suites(
 app.command("figures")(figures)
 
 
-def _shown(table: QualityTable, format: Format) -> str:  # noqa: A002
+def _shown(table: QualityTable, format: Format) -> str:
     if format is Format.table:
         return repr(table)
     if format is Format.latex:

@@ -28,7 +28,7 @@ def score(
     threshold: Annotated[
         str, typer.Option(help="How scores become predictions: quantile(p) or fixed(value).")
     ] = "quantile(0.95)",
-    format: Annotated[Format, typer.Option(help="How to print the table.")] = Format.table,  # noqa: A002
+    format: Annotated[Format, typer.Option(help="How to print the table.")] = Format.table,
 ) -> None:
     """Judge the scores in one or more files with any number of metrics."""
     chosen = select_metrics(split_names(metrics or ["all"]))
