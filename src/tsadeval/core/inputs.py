@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tsadeval.core._scan import scan, scan_labels
+from tsadeval.core.arrays import read_array
 from tsadeval.core.events import Events, Index
 from tsadeval.core.order import Points, descending
 from tsadeval.errors import InvalidInputError
@@ -31,24 +32,7 @@ _SCORE_TYPES = {np.dtype(t) for t in (np.float32, np.float64)}
 
 def _as_array(values: Any, name: str) -> Array:
     """A one-dimensional, contiguous numeric array of what the caller gave, without copying where possible."""
-    if type(values) is not np.ndarray:
-        if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
-            raise InvalidInputError(
-                f"{name} has {int(np.ma.getmaskarray(values).sum())} masked values: drop or fill those points first"
-            )
-        if hasattr(values, "detach"):  # a torch tensor, maybe still attached to a graph
-            values = values.detach()
-        given = values
-        try:
-            values = np.asarray(values)
-            if values.dtype == object and hasattr(given, "to_numpy"):  # pandas' nullable types
-                values = given.to_numpy(dtype=np.float64, na_value=np.nan)
-        except Exception as error:
-            first_line = str(error).partition("\n")[0]
-            raise InvalidInputError(
-                f"{name} cannot be read as an array ({type(given).__name__}: {first_line}); "
-                "pass a one-dimensional sequence of numbers in CPU memory"
-            ) from error
+    values = read_array(values, name, "a one-dimensional sequence of numbers in CPU memory")
     if values.ndim != 1:
         hint = ""
         if values.ndim == 0:

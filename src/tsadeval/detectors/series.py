@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tsadeval.core.arrays import read_array
 from tsadeval.errors import InvalidInputError
 
 Floats = NDArray[np.float64]
@@ -44,19 +45,7 @@ def as_series(X: Any, least: int = 1) -> Floats:
 
 
 def _as_numbers(X: Any) -> NDArray[Any]:
-    if isinstance(X, np.ma.MaskedArray) and np.ma.is_masked(X):
-        raise InvalidInputError("X has masked values: fill or drop them first")
-    given = X.detach() if hasattr(X, "detach") else X  # a torch tensor, maybe still attached to a graph
-    try:
-        array = np.asarray(given)
-        if array.dtype == object and hasattr(given, "to_numpy"):  # pandas' nullable types
-            array = given.to_numpy(dtype=np.float64, na_value=np.nan)
-    except Exception as error:
-        first_line = str(error).partition("\n")[0]
-        raise InvalidInputError(
-            f"X cannot be read as an array ({type(X).__name__}: {first_line}); pass numbers in CPU memory, "
-            "(points,) or (points, columns)"
-        ) from error
+    array = read_array(X, "X", "numbers in CPU memory, (points,) or (points, columns)")
     if array.dtype.kind not in "biuf":
         raise InvalidInputError(f"X must hold numbers, but has dtype {array.dtype}; drop or encode other columns")
     return array
