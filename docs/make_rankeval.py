@@ -9,7 +9,7 @@ python docs/make_rankeval.py runs/paper runs/standard
 import sys
 from pathlib import Path
 
-from tsadeval.benchmark.tables import RankEvalResult
+from tsadeval.rankeval import read
 
 TASKS = ["AccQ", "LowDisAccQ", "PreQ-NegP-Q", "PreQ-NegP-P", "average"]
 
@@ -112,7 +112,7 @@ tsadeval rankeval run --metrics cce --metrics mine:metric      # your own mine.p
 tsadeval rankeval table runs/paper                        # also: latency, figures, list
 ```
 
-Runs go on where they stopped; values are kept as they come. In Python: `te.rankeval("quick", metrics=["cce", my_function])`.
+Runs go on where they stopped; values are kept as they come. In Python: `te.rankeval.run("quick", metrics=["cce", my_function])`.
 
 Four tasks: **AccQ** and **LowDisAccQ**, detectors that are right with probability q (the second with a small gap between
 high and low scores); **PreQ-NegP-Q** and **-P**, detectors that find a share q of the anomalous points and raise a share p
@@ -142,5 +142,5 @@ average ranks, 95 % bootstrap intervals over label sets. Metrics whose intervals
 if __name__ == "__main__":
     if len(sys.argv) != 3:
         sys.exit(__doc__)
-    text = page(*(RankEvalResult.read(folder) for folder in sys.argv[1:]))
+    text = page(*(read(folder) for folder in sys.argv[1:]))
     (Path(__file__).parent / "rankeval.md").write_text(text, encoding="utf-8")

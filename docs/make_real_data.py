@@ -14,9 +14,9 @@ from pathlib import Path
 
 import tsadeval as te
 from tsadeval import plot
-from tsadeval.comparison import dataset_of
+from tsadeval.comparison.compare import dataset_of
 from tsadeval.core.metric import parse_metric
-from tsadeval.detection.result import Detection
+from tsadeval.experiments.result import Detection
 
 HERE = Path(__file__).parent
 FIGURES = HERE / "figures" / "real"
@@ -106,7 +106,7 @@ def ordered(result):
 def average_of(result, names):
     """The macro average over some of the data sets."""
     rows = [row for row in result.comparison.rows if row["series"] in names]
-    return te.comparison.Comparison(rows, pooled=dict, titles=result.titles).average(percent=True)
+    return te.comparison.compare.Comparison(rows, pooled=dict, titles=result.titles).average(percent=True)
 
 
 def chance(result):

@@ -14,9 +14,9 @@ import sys
 import time
 from contextlib import contextmanager
 
-from tsadeval.detection.entrants import Entrant
-from tsadeval.detection.scores import keep_scores
-from tsadeval.detection.sources import Source
+from tsadeval.experiments.scores import keep_scores
+from tsadeval.experiments.sources import Source
+from tsadeval.experiments.specs import Entrant
 
 
 def main(arguments=None):

@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import tsadeval as te
-from tsadeval.benchmark.labels import CASES
-from tsadeval.benchmark.quality import ranking_quality
-from tsadeval.benchmark.rankings import Estimate, resampled_cases
 from tsadeval.errors import InvalidParameterError, UnknownNameError
+from tsadeval.rankeval.labels import CASES
+from tsadeval.rankeval.quality import ranking_quality
+from tsadeval.rankeval.rankings import Estimate, resampled_cases
 
 SMALL = {"cases": ["10k-2seg-50L", "10k-20seg-50H", "10k-10seg-100H"]}
 
@@ -92,7 +92,7 @@ def result():
         return -oracle(y_true, y_score)
 
     metrics = [oracle, reversed_oracle, constant, separation, hopeless, "f1", "cce", "auc_roc"]
-    return te.rankeval("quick", metrics, **SMALL)
+    return te.rankeval.run("quick", metrics, **SMALL)
 
 
 def test_oracle_constant_and_reversed(result):
@@ -115,7 +115,7 @@ def test_an_oracle_of_the_clean_models_is_perfect():
     def reversed_oracle(y_true, y_score):
         return -oracle(y_true, y_score)
 
-    table = te.rankeval("quick", [oracle, reversed_oracle], repeats=2, **SMALL).robustness()
+    table = te.rankeval.run("quick", [oracle, reversed_oracle], repeats=2, **SMALL).robustness()
     values = {
         (r["metric"], r["indicator"]): r["value"] for r in table.rows if (r["task"], r["sigma"]) == ("average", 0)
     }
@@ -221,9 +221,9 @@ def test_sensitivity(result):
 def test_lower_is_better_is_respected(monkeypatch):
     from dataclasses import replace
 
-    from tsadeval.benchmark.rankings import Rankings
+    from tsadeval.rankeval.rankings import Rankings
 
-    result = te.rankeval("quick", "auc_roc", cases=["10k-2seg-50L"], tasks=["AccQ"])
+    result = te.rankeval.run("quick", "auc_roc", cases=["10k-2seg-50L"], tasks=["AccQ"])
     (candidate,) = result.plan.candidates
     rankings = Rankings(result.plan, result.values())
     task = result.plan.chosen_tasks[0]
@@ -233,7 +233,7 @@ def test_lower_is_better_is_respected(monkeypatch):
 
 
 def test_one_case_has_no_interval_and_nobody_is_second():
-    table = te.rankeval("quick", ["f1", "cce"], cases=["10k-2seg-50L"], tasks=["AccQ"]).table()
+    table = te.rankeval.run("quick", ["f1", "cce"], cases=["10k-2seg-50L"], tasks=["AccQ"]).table()
     assert {row["mark"] for row in table.rows} == {"best"}
     assert all(math.isnan(row["low"]) for row in table.rows)
     assert "1 case, 1 repeat" in repr(table)
@@ -241,7 +241,7 @@ def test_one_case_has_no_interval_and_nobody_is_second():
 
 def test_seeds_differ_and_repeat():
     def values(seed):
-        return te.rankeval("quick", "auc_roc", seed=seed, cases=["10k-2seg-50L"], tasks=["AccQ"]).values()["value"]
+        return te.rankeval.run("quick", "auc_roc", seed=seed, cases=["10k-2seg-50L"], tasks=["AccQ"]).values()["value"]
 
     assert values(1).equals(values(1))
     assert np.isclose(values(1), values(2)).sum() == 3  # a perfect model is perfect with every seed

@@ -5,15 +5,15 @@ import pytest
 
 import published
 import tsadeval as te
-from tsadeval.benchmark.door import make_plan
-from tsadeval.benchmark.generators import GENERATORS, draw, source
-from tsadeval.benchmark.labels import CASES, REAL, SYNTHETIC, data_folder
-from tsadeval.benchmark.plan import Plan
-from tsadeval.benchmark.suites import SUITES
-from tsadeval.benchmark.tasks import TASKS
-from tsadeval.benchmark.work import compute
 from tsadeval.engine.candidates import choose
 from tsadeval.errors import InvalidInputError, InvalidParameterError, UnknownNameError
+from tsadeval.rankeval.api import make_plan
+from tsadeval.rankeval.generators import GENERATORS, draw, source
+from tsadeval.rankeval.labels import CASES, REAL, SYNTHETIC, data_folder
+from tsadeval.rankeval.plan import Plan
+from tsadeval.rankeval.suites import SUITES
+from tsadeval.rankeval.tasks import TASKS
+from tsadeval.rankeval.work import compute
 
 needs_data = pytest.mark.skipif(not published.SHARED.is_dir(), reason="the real data is not part of the repository")
 QUICK = SUITES["quick"]
@@ -57,15 +57,15 @@ def test_real_cases_join_where_their_data_is(monkeypatch):
 def test_missing_data_is_said(tmp_path, monkeypatch):
     monkeypatch.delenv("TSADEVAL_DATA", raising=False)
     with pytest.raises(InvalidInputError, match="the labels of MSL are missing: no data folder was given; pass data="):
-        te.rankeval("paper", "f1", cases=["MSL"])
+        te.rankeval.run("paper", "f1", cases=["MSL"])
     with pytest.raises(InvalidInputError, match="the labels of PSM are missing: there is no "):
-        te.rankeval("paper", "f1", cases=["PSM"], data=tmp_path)
+        te.rankeval.run("paper", "f1", cases=["PSM"], data=tmp_path)
     with pytest.raises(InvalidInputError, match="there is no data folder"):
         data_folder(tmp_path / "nowhere")
     (tmp_path / "SMD" / "test_label").mkdir(parents=True)
     (tmp_path / "SMD" / "test_label" / "machine-1-1.txt").write_text("0\n1\n0\n")
     with pytest.raises(InvalidInputError, match=r"SMD-1-1: expected 28479 labels, but .* holds 3"):
-        te.rankeval("paper", "f1", cases=["SMD-1-1"], data=tmp_path)
+        te.rankeval.run("paper", "f1", cases=["SMD-1-1"], data=tmp_path)
 
 
 @pytest.mark.parametrize("name", ["AccQ", "LowDisAccQ", "PreQ-NegP"])
@@ -179,7 +179,7 @@ def test_chunks_hold_every_cell_once_and_long_series_come_first():
 )
 def test_bad_calls_are_refused(options, error, message):
     with pytest.raises(error, match=message):
-        te.rankeval(**{"suite": "quick", **options})
+        te.rankeval.run(**{"suite": "quick", **options})
 
 
 def test_a_guest_needs_a_name_and_its_code_is_its_version():

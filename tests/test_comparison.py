@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import tsadeval as te
-from tsadeval.comparison import DetectorTable
+from tsadeval.comparison.compare import DetectorTable
 from tsadeval.errors import InvalidInputError, InvalidParameterError, UndefinedMetricWarning, UnknownNameError
 
 METRICS = ["cce", "auc_roc", "f1", "vus_roc(window=20)"]

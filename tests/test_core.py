@@ -31,7 +31,7 @@ from tsadeval.errors import (
     UndefinedMetricWarning,
     UnknownNameError,
 )
-from tsadeval.thresholds import best, fixed, parse_threshold, quantile
+from tsadeval.thresholds.rules import best, fixed, parse_threshold, quantile
 
 Y = [0, 0, 1, 1, 0, 1]
 S = [0.1, 0.2, 0.9, 0.7, 0.3, 0.6]

@@ -15,11 +15,11 @@ import pytest
 
 import tsadeval as te
 from detecting import Broken, Distance, trainings, write_series
-from tsadeval.detection.entrants import Entrant
-from tsadeval.detection.result import Detection
-from tsadeval.detection.scores import keep_scores, scores_path
-from tsadeval.detection.sources import Source
 from tsadeval.errors import InvalidInputError, InvalidParameterError, UnknownNameError
+from tsadeval.experiments.result import Detection
+from tsadeval.experiments.scores import keep_scores, scores_path
+from tsadeval.experiments.sources import Source
+from tsadeval.experiments.specs import Entrant
 
 METRICS = ["cce", "auc_roc", "f1"]
 ROOT = Path(__file__).parent.parent

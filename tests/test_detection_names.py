@@ -9,8 +9,8 @@ from sklearn.ensemble import IsolationForest
 
 import tsadeval as te
 from detecting import Distance, write_series
-from tsadeval.detection.entrants import Entrant
 from tsadeval.errors import InvalidInputError, InvalidParameterError, UnknownNameError
+from tsadeval.experiments.specs import Entrant
 
 
 @pytest.fixture

@@ -12,11 +12,11 @@ import pytest
 import tsadeval as te
 from detecting import Broken, Distance, trainings
 from tsadeval.datasets.dataset import Parts, assemble
-from tsadeval.detection.entrants import Entrant
-from tsadeval.detection.result import Detection
-from tsadeval.detection.scores import keep_scores, scores_path
-from tsadeval.detection.sources import Source
 from tsadeval.errors import InvalidInputError
+from tsadeval.experiments.result import Detection
+from tsadeval.experiments.scores import keep_scores, scores_path
+from tsadeval.experiments.sources import Source
+from tsadeval.experiments.specs import Entrant
 
 ROOT = Path(__file__).parent.parent
 

@@ -12,11 +12,11 @@ import pandas as pd
 import pytest
 
 import tsadeval as te
-from tsadeval.benchmark.cell import LAYOUT, Cell
-from tsadeval.benchmark.door import make_plan
-from tsadeval.benchmark.tables import RankEvalResult
 from tsadeval.engine.store import Store
 from tsadeval.errors import InvalidInputError, InvalidParameterError
+from tsadeval.rankeval import read
+from tsadeval.rankeval.api import make_plan
+from tsadeval.rankeval.cell import LAYOUT, Cell
 
 SMALL = {"cases": ["10k-2seg-50L", "10k-20seg-50H"], "tasks": ["AccQ", "LowDisAccQ"]}
 VALUES = 2 * 2 * 3 * 10  # cases, generators, sigmas, models: for each metric
@@ -33,28 +33,28 @@ def parts(folder):
 
 
 def test_rows_do_not_depend_on_workers_or_on_the_order_of_work(tmp_path):
-    one = te.rankeval("quick", ["f1", "cce"], n_jobs=1, **SMALL)
-    two = te.rankeval("quick", ["cce", "f1"], n_jobs=2, store=tmp_path / "two", **SMALL)
+    one = te.rankeval.run("quick", ["f1", "cce"], n_jobs=1, **SMALL)
+    two = te.rankeval.run("quick", ["cce", "f1"], n_jobs=2, store=tmp_path / "two", **SMALL)
     with joblib.parallel_config(backend="threading", n_jobs=2):
-        threads = te.rankeval("quick", ["f1", "cce"], **SMALL)
+        threads = te.rankeval.run("quick", ["f1", "cce"], **SMALL)
     assert len(facts(one)) == 2 * VALUES
     pd.testing.assert_frame_equal(facts(one), facts(two))
     pd.testing.assert_frame_equal(facts(one), facts(threads))
-    alone = te.rankeval("quick", "f1", cases=["10k-20seg-50H"], tasks=["AccQ"]).values()
+    alone = te.rankeval.run("quick", "f1", cases=["10k-20seg-50H"], tasks=["AccQ"]).values()
     whole = one.values()
     same = whole[(whole["metric"] == "f1") & (whole["case"] == "10k-20seg-50H") & (whole["generator"] == "AccQ")]
     assert alone["value"].tolist() == same["value"].tolist()
 
 
 def test_the_store_of_another_command_is_refused_and_left_alone(tmp_path):
-    te.rankeval("quick", "cce", store=tmp_path / "store", cases=["10k-20seg-50H"], tasks=["AccQ"])
+    te.rankeval.run("quick", "cce", store=tmp_path / "store", cases=["10k-20seg-50H"], tasks=["AccQ"])
     before = sorted((tmp_path / "store").rglob("*"))
     (tmp_path / "a.csv").write_text("x,label\n1,0\n2,1\n")
     with pytest.raises(InvalidInputError, match=r"store is the store of another command.*choose another") as said:
         te.detect(tmp_path / "a.csv", "random", "cce", store=tmp_path / "store")
     assert "\n" not in str(said.value)
     assert sorted((tmp_path / "store").rglob("*")) == before
-    assert len(RankEvalResult.read(tmp_path / "store").values())
+    assert len(read(tmp_path / "store").values())
 
 
 def test_a_store_that_cannot_be_made_or_read_is_named(tmp_path):
@@ -70,23 +70,23 @@ def test_a_store_that_cannot_be_made_or_read_is_named(tmp_path):
 @pytest.mark.parametrize("n_jobs", [0, 1.5, "two", True])
 def test_a_number_of_workers_that_makes_no_sense_is_refused(n_jobs):
     with pytest.raises(InvalidParameterError, match=r"n_jobs \(--jobs\) must be a whole number other than 0"):
-        te.rankeval("quick", "cce", n_jobs=n_jobs, cases=["10k-20seg-50H"], tasks=["AccQ"])
+        te.rankeval.run("quick", "cce", n_jobs=n_jobs, cases=["10k-20seg-50H"], tasks=["AccQ"])
 
 
 def test_a_rerun_computes_only_what_is_missing(tmp_path):
-    first = te.rankeval("quick", "f1", store=tmp_path, **SMALL)
+    first = te.rankeval.run("quick", "f1", store=tmp_path, **SMALL)
     before = parts(tmp_path)
     told = []
-    again = te.rankeval("quick", "f1", store=tmp_path, progress=lambda *now: told.append(now), **SMALL)
+    again = te.rankeval.run("quick", "f1", store=tmp_path, progress=lambda *now: told.append(now), **SMALL)
     assert parts(tmp_path) == before
     assert told == [(VALUES, VALUES)]
     pd.testing.assert_frame_equal(first.values(), again.values())
     before[0].unlink()
     before[3].unlink()
-    te.rankeval("quick", ["f1", "cce"], store=tmp_path, progress=lambda *now: told.append(now), **SMALL)
+    te.rankeval.run("quick", ["f1", "cce"], store=tmp_path, progress=lambda *now: told.append(now), **SMALL)
     assert told[1] == (VALUES - 20, 2 * VALUES)
     assert told[-1] == (2 * VALUES, 2 * VALUES)
-    last = RankEvalResult.read(tmp_path)
+    last = read(tmp_path)
     assert len(last.values()) == 2 * VALUES
     assert [c.name for c in last.plan.candidates] == ["f1", "cce"]
 
@@ -100,20 +100,20 @@ def test_an_edited_guest_is_computed_anew_and_an_error_is_tried_again(tmp_path):
         return y_score[y_true == 1].mean()
 
     store = tmp_path / "store"
-    failed = te.rankeval("quick", mine, store=store, n_jobs=2, **SMALL).values()
+    failed = te.rankeval.run("quick", mine, store=store, n_jobs=2, **SMALL).values()
     assert set(failed["status"]) == {"error"}
     assert failed["message"].str.startswith("RuntimeError: not yet (test_engine.py, line ").all()
     mended.touch()
-    assert set(te.rankeval("quick", mine, store=store, **SMALL).values()["status"]) == {"ok"}
+    assert set(te.rankeval.run("quick", mine, store=store, **SMALL).values()["status"]) == {"ok"}
     first = mine
 
     def mine(y_true, y_score):
         return -1.0
 
-    edited = te.rankeval("quick", mine, store=store, **SMALL).values()
+    edited = te.rankeval.run("quick", mine, store=store, **SMALL).values()
     assert set(edited["value"]) == {-1.0}
-    assert set(RankEvalResult.read(store).values()["value"]) == {-1.0}
-    assert te.rankeval("quick", first, store=store, **SMALL).values()["value"].min() >= 0
+    assert set(read(store).values()["value"]) == {-1.0}
+    assert te.rankeval.run("quick", first, store=store, **SMALL).values()["value"].min() >= 0
 
 
 def test_odd_guests(tmp_path):
@@ -128,7 +128,7 @@ def test_odd_guests(tmp_path):
         y_true[:] = 1
         return 1.0
 
-    values = te.rankeval("quick", [vandal, nothing, word, "auc_roc"], **SMALL).values()
+    values = te.rankeval.run("quick", [vandal, nothing, word, "auc_roc"], **SMALL).values()
     status = values.groupby("metric")["status"].unique().to_dict()
     assert {name: list(found) for name, found in status.items()} == {
         "vandal": ["ok"],
@@ -136,32 +136,32 @@ def test_odd_guests(tmp_path):
         "word": ["error"],
         "auc_roc": ["ok"],
     }
-    clean = te.rankeval("quick", "auc_roc", **SMALL).values()
+    clean = te.rankeval.run("quick", "auc_roc", **SMALL).values()
     assert values[values["metric"] == "auc_roc"]["value"].tolist() == clean["value"].tolist()
 
 
 def test_suites_share_a_store_without_mixing(tmp_path):
-    quick = te.rankeval("quick", "f1", store=tmp_path, **SMALL)
-    te.rankeval("standard", "cce", store=tmp_path, repeats=1, **SMALL)
-    assert set(RankEvalResult.read(tmp_path).values()["metric"]) == {"cce"}
-    pd.testing.assert_frame_equal(RankEvalResult.read(tmp_path, "quick").values(), quick.values())
+    quick = te.rankeval.run("quick", "f1", store=tmp_path, **SMALL)
+    te.rankeval.run("standard", "cce", store=tmp_path, repeats=1, **SMALL)
+    assert set(read(tmp_path).values()["metric"]) == {"cce"}
+    pd.testing.assert_frame_equal(read(tmp_path, "quick").values(), quick.values())
     with pytest.raises(InvalidParameterError, match="has no run of paper"):
-        RankEvalResult.read(tmp_path, "paper")
+        read(tmp_path, "paper")
 
 
 def test_a_store_of_another_version_says_so(tmp_path):
-    te.rankeval("quick", ["cce"], store=tmp_path, cases=["10k-2seg-50L"], tasks=["AccQ"])
+    te.rankeval.run("quick", ["cce"], store=tmp_path, cases=["10k-2seg-50L"], tasks=["AccQ"])
     (plan,) = (tmp_path / "plans").iterdir()
     record = json.loads(plan.read_text())
     del record["tasks"]
     plan.write_text(json.dumps(record))
     with pytest.raises(InvalidInputError, match="another version of tsadeval"):
-        RankEvalResult.read(tmp_path)
+        read(tmp_path)
 
 
 def test_a_store_that_is_not_there_and_a_part_that_is_not_one(tmp_path):
     with pytest.raises(InvalidInputError, match="holds no results"):
-        RankEvalResult.read(tmp_path / "nowhere")
+        read(tmp_path / "nowhere")
     assert not (tmp_path / "nowhere").exists()
     store = Store(tmp_path, LAYOUT)
     (tmp_path / "parts" / "x.parquet").write_text("no parquet")
@@ -170,12 +170,12 @@ def test_a_store_that_is_not_there_and_a_part_that_is_not_one(tmp_path):
 
 
 def test_what_a_killed_writer_left_aside_does_not_hurt(tmp_path):
-    te.rankeval("quick", "f1", store=tmp_path, **SMALL)
+    te.rankeval.run("quick", "f1", store=tmp_path, **SMALL)
     fresh, old = tmp_path / "parts" / "fresh.aside", tmp_path / "parts" / "old.aside"
     for path in (fresh, old):
         path.write_bytes(b"PAR1 half a file")
     os.utime(old, (1, 1))
-    assert len(te.rankeval("quick", "f1", store=tmp_path, **SMALL).values()) == VALUES
+    assert len(te.rankeval.run("quick", "f1", store=tmp_path, **SMALL).values()) == VALUES
     assert fresh.exists()  # somebody may be writing it now
     assert not old.exists()
 
@@ -189,7 +189,7 @@ def slow(y_true, y_score):
     return y_score[y_true == 1].mean() - y_score[y_true == 0].mean()
 
 if __name__ == "__main__":
-    te.rankeval("quick", [slow, "f1"], store=sys.argv[1], n_jobs=2, tasks=["AccQ", "LowDisAccQ"])
+    te.rankeval.run("quick", [slow, "f1"], store=sys.argv[1], n_jobs=2, tasks=["AccQ", "LowDisAccQ"])
 """
 ALL = 2 * 6 * 2 * 3 * 10
 
@@ -222,7 +222,7 @@ def test_kill_9_loses_only_what_was_in_flight(tmp_path, script):
     process.stderr.close()
     kept = {path: path.read_bytes() for path in parts(store)}
     torn = set(store.glob("*/*.aside"))  # a write may have been in flight; what it left is swept after an hour
-    rows = len(RankEvalResult.read(store).values())
+    rows = len(read(store).values())
     assert rows == 20 * len(kept)
     assert 0 < rows < ALL
     again = start(script, store)
@@ -230,7 +230,7 @@ def test_kill_9_loses_only_what_was_in_flight(tmp_path, script):
     assert again.returncode == 0, errors
     assert {path: path.read_bytes() for path in kept} == kept
     assert len(parts(store)) == ALL // 20
-    done = RankEvalResult.read(store).values()
+    done = read(store).values()
     assert len(done) == ALL
     assert set(done["status"]) == {"ok"}
     assert set(store.glob("*/*.aside")) <= torn
@@ -242,10 +242,10 @@ def test_two_runs_into_one_store(tmp_path, script):
     for process in both:
         _, errors = process.communicate(timeout=180)
         assert process.returncode == 0, errors
-    values = RankEvalResult.read(store).values()
+    values = read(store).values()
     assert len(values) == ALL
     assert not values.duplicated(list(Cell._fields)).any()
-    f1 = te.rankeval("quick", "f1", tasks=["AccQ", "LowDisAccQ"]).values()
+    f1 = te.rankeval.run("quick", "f1", tasks=["AccQ", "LowDisAccQ"]).values()
     assert values[values["metric"] == "f1"]["value"].tolist() == f1["value"].tolist()
 
 

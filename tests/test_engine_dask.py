@@ -9,8 +9,8 @@ import time
 import pytest
 
 import tsadeval as te
-from tsadeval.benchmark.cell import Cell
-from tsadeval.benchmark.tables import RankEvalResult
+from tsadeval.rankeval import read
+from tsadeval.rankeval.cell import Cell
 
 pytest.importorskip("distributed", reason="Dask is an extra of its own")
 
@@ -28,7 +28,7 @@ if __name__ == "__main__":
     with Client(scheduler_file=sys.argv[1]) as client:
         client.wait_for_workers(2)
         with joblib.parallel_config(backend="dask"):
-            te.rankeval("quick", ["f1", slow], store=sys.argv[2], tasks=["AccQ", "LowDisAccQ"])
+            te.rankeval.run("quick", ["f1", slow], store=sys.argv[2], tasks=["AccQ", "LowDisAccQ"])
 """
 ALL = 2 * 6 * 2 * 3 * 10
 
@@ -68,9 +68,9 @@ def test_a_killed_worker_loses_nothing(tmp_path, cluster):
     _, errors = driver.communicate(timeout=120)
     assert driver.returncode == 0, errors
     assert workers[1].poll() is None
-    values = RankEvalResult.read(store).values()
+    values = read(store).values()
     assert len(values) == ALL
     assert set(values["status"]) == {"ok"}
     assert not values.duplicated(list(Cell._fields)).any()
-    here = te.rankeval("quick", "f1", tasks=["AccQ", "LowDisAccQ"]).values()
+    here = te.rankeval.run("quick", "f1", tasks=["AccQ", "LowDisAccQ"]).values()
     assert values[values["metric"] == "f1"]["value"].tolist() == here["value"].tolist()

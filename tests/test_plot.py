@@ -12,12 +12,12 @@ from matplotlib.figure import Figure
 
 import tsadeval as te
 from tsadeval import plot
-from tsadeval.benchmark.cell import LAYOUT
-from tsadeval.benchmark.showcase import five_models_table
-from tsadeval.benchmark.tables import RankEvalResult
 from tsadeval.engine.store import Store
 from tsadeval.errors import InvalidInputError, InvalidParameterError, UnknownNameError
 from tsadeval.plot.style import KNOWN, SPARE, looks, spread
+from tsadeval.rankeval import RankEvalResult, read
+from tsadeval.rankeval.cell import LAYOUT
+from tsadeval.rankeval.showcase import five_models_table
 
 METRICS = ["cce", "f1", "auc_roc", "cce(constrained=True)"]
 CASES = ["10k-2seg-50L", "10k-20seg-50H"]
@@ -30,12 +30,12 @@ def store(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def result(store):
-    return te.rankeval("quick", METRICS, store=store, cases=CASES)
+    return te.rankeval.run("quick", METRICS, store=store, cases=CASES)
 
 
 @pytest.fixture
 def one_task():
-    return te.rankeval("quick", ["cce", "f1"], cases=CASES[:1], tasks=["AccQ"])
+    return te.rankeval.run("quick", ["cce", "f1"], cases=CASES[:1], tasks=["AccQ"])
 
 
 def names(ax):
@@ -91,7 +91,7 @@ def test_latency_by(result, by, label):
 
 def test_latency_by_length_and_events_with_two_lengths():
     cases = ["10k-2seg-50L", "10k-20seg-50H", "100k-20seg-50L"]
-    result = te.rankeval("standard", ["auc_roc"], cases=cases, tasks=["AccQ"], repeats=1)
+    result = te.rankeval.run("standard", ["auc_roc"], cases=cases, tasks=["AccQ"], repeats=1)
     length = plot.latency_by(result, by="length", metric="auc_roc")
     assert length.lines[0].get_xdata().tolist() == [10_000, 100_000]
     assert names(length) == ["proportional"]
@@ -120,7 +120,7 @@ def test_value_by_false_alarms(result):
 
 
 def test_a_bare_name_is_enough_where_it_names_one(store):
-    result = te.rankeval("quick", ["cce(tau=0.4)", "cce(tau=0.6)", "f1(beta=2)"], cases=CASES[:1], tasks=["AccQ"])
+    result = te.rankeval.run("quick", ["cce(tau=0.4)", "cce(tau=0.6)", "f1(beta=2)"], cases=CASES[:1], tasks=["AccQ"])
     assert plot.latency_by(result, metric="f1").get_title(loc="left") == "F1 by task"
     with pytest.raises(UnknownNameError, match=r"name one of cce\(tau=0.4\), cce\(tau=0.6\)"):
         plot.latency_by(result)
@@ -214,7 +214,7 @@ def test_metrics_that_raise_or_are_never_defined_leave_the_others_alone():
     def broken(y_true, y_score):
         raise ValueError("no")
 
-    result = te.rankeval("quick", ["cce", broken], cases=CASES[:1], tasks=["PreQ-NegP-P"])
+    result = te.rankeval.run("quick", ["cce", broken], cases=CASES[:1], tasks=["PreQ-NegP-P"])
     assert names(plot.quality_by_noise(result, task="PreQ-NegP-P")) == ["CCE"]
     assert [label.get_text() for label in plot.latency(result, task="PreQ-NegP-P").get_yticklabels()] == ["CCE"]
     with pytest.raises(InvalidInputError, match=r"broken has no values on PreQ-NegP-P at sigma 0\.0"):
@@ -224,7 +224,7 @@ def test_metrics_that_raise_or_are_never_defined_leave_the_others_alone():
 
 
 def test_a_run_without_values_is_said(store, tmp_path):
-    result = RankEvalResult.read(store)
+    result = read(store)
     empty = RankEvalResult(result.plan, Store(tmp_path, LAYOUT))
     for draw in (plot.quality_by_noise, plot.latency, plot.latency_by, plot.value_by_false_alarms):
         with pytest.raises(InvalidInputError, match=r"this run has no|cce has no"):
@@ -239,7 +239,7 @@ def command(*arguments):
 
 
 def test_command(tmp_path):
-    te.rankeval("quick", ["auc_roc", "f1"], store=tmp_path / "store", cases=CASES[:1], tasks=["PreQ-NegP-P"])
+    te.rankeval.run("quick", ["auc_roc", "f1"], store=tmp_path / "store", cases=CASES[:1], tasks=["PreQ-NegP-P"])
     done = command(tmp_path / "store", "-o", tmp_path, "--format", "pdf", "--metrics", "f1")
     assert done.returncode == 0, done.stderr
     stems = ["quality-PreQ-NegP-P", "latency", "false-alarms", "five-models"]

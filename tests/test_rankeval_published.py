@@ -13,11 +13,11 @@ import pytest
 
 import tsadeval as te
 from published import SHARED
-from tsadeval.benchmark.cell import Cell, Chunk
-from tsadeval.benchmark.labels import CASES
-from tsadeval.benchmark.suites import SUITES
-from tsadeval.benchmark.work import compute
 from tsadeval.core.metric import parse_metric
+from tsadeval.rankeval.cell import Cell, Chunk
+from tsadeval.rankeval.labels import CASES
+from tsadeval.rankeval.suites import SUITES
+from tsadeval.rankeval.work import compute
 
 pytestmark = pytest.mark.skipif(not SHARED.is_dir(), reason="the published values are not part of the repository")
 
@@ -101,7 +101,7 @@ def test_values_that_a_fault_moves(label, typical):
 def test_the_published_table_of_cce_and_auc_roc():
     """On short cases only; the whole table takes minutes and stands in the documentation."""
     tasks = ["AccQ", "PreQ-NegP-Q", "PreQ-NegP-P"]
-    result = te.rankeval("paper", [METRICS["CCE"], "auc_roc"], cases=SHORT, tasks=tasks)
+    result = te.rankeval.run("paper", [METRICS["CCE"], "auc_roc"], cases=SHORT, tasks=tasks)
     with (SHARED / "published" / "rank_table.csv").open(newline="") as file:
         theirs = {row["Metric"]: row for row in csv.DictReader(file)}
     values = {(r["metric"], r["task"], r["indicator"]): r["value"] for r in result.table(ties="published").rows}

@@ -6,35 +6,34 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from tsadeval import datasets, detectors, errors, metrics, plot
-    from tsadeval.aggregation import evaluate_many
-    from tsadeval.benchmark.door import rankeval
-    from tsadeval.comparison import compare
-    from tsadeval.detection.door import detect
-    from tsadeval.evaluation import evaluate
+    from tsadeval import datasets, detectors, errors, metrics, plot, rankeval
+    from tsadeval.comparison.compare import compare
+    from tsadeval.evaluation.many import evaluate_many
+    from tsadeval.evaluation.single import evaluate
+    from tsadeval.evaluation.streaming import StreamingCCE
+    from tsadeval.experiments.api import detect
     from tsadeval.metrics._cce import CCEBreakdown, cce, cce_breakdown
-    from tsadeval.streaming import StreamingCCE
-    from tsadeval.thresholds import best_threshold
+    from tsadeval.thresholds.rules import best_threshold
 
 __version__ = "0.1.0"
 
 # Where each public name lives. Nothing is imported before it is used, so `import tsadeval` stays light.
 _HOMES = {
     "CCEBreakdown": "tsadeval.metrics._cce",
-    "StreamingCCE": "tsadeval.streaming",
-    "best_threshold": "tsadeval.thresholds",
+    "StreamingCCE": "tsadeval.evaluation.streaming",
+    "best_threshold": "tsadeval.thresholds.rules",
     "cce": "tsadeval.metrics._cce",
     "cce_breakdown": "tsadeval.metrics._cce",
-    "compare": "tsadeval.comparison",
+    "compare": "tsadeval.comparison.compare",
     "datasets": "",
-    "detect": "tsadeval.detection.door",
+    "detect": "tsadeval.experiments.api",
     "detectors": "",
     "errors": "",
-    "evaluate": "tsadeval.evaluation",
-    "evaluate_many": "tsadeval.aggregation",
+    "evaluate": "tsadeval.evaluation.single",
+    "evaluate_many": "tsadeval.evaluation.many",
     "metrics": "",
     "plot": "",
-    "rankeval": "tsadeval.benchmark.door",
+    "rankeval": "",
 }
 
 __all__ = [

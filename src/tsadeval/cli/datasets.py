@@ -12,7 +12,7 @@ import typer
 from tsadeval.cli.output import Format, render
 from tsadeval.datasets import DATASETS, data_folder, fetch, load
 from tsadeval.datasets.dataset import DatasetRecord
-from tsadeval.detection.sources import Source
+from tsadeval.experiments.sources import Source
 
 app = typer.Typer(
     help="Data sets: what is known, what is present, and how to get the rest.",

@@ -11,8 +11,8 @@ import typer
 
 from tsadeval.cli.output import Format, render, split_names
 from tsadeval.cli.progress import Bar
-from tsadeval.detection import door
-from tsadeval.detection.result import Detection
+from tsadeval.experiments import api
+from tsadeval.experiments.result import Detection
 
 
 def detect(
@@ -51,7 +51,7 @@ def detect(
     bar = Bar("detect")
     try:
         with bar:
-            result = door.detect(
+            result = api.detect(
                 datasets,
                 split_names(detectors),
                 split_names(metrics or ["paper"]),

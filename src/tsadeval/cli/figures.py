@@ -8,8 +8,8 @@ from typing import Annotated
 
 import typer
 
-from tsadeval.benchmark.tables import RankEvalResult
 from tsadeval.cli.output import split_names
+from tsadeval.rankeval.result import read
 
 
 class Picture(str, enum.Enum):
@@ -35,7 +35,7 @@ def figures(
     """Draw the figures of a run, as far as it got; for CCE with other tau, compute what is missing in the store."""
     from tsadeval.plot import write_figures
 
-    result = RankEvalResult.read(folder, suite or None)
+    result = read(folder, suite or None)
     chosen = split_names(metrics) if metrics else None
 
     def complain(message: str) -> None:

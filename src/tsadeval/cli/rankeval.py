@@ -9,14 +9,14 @@ from typing import Annotated, Any
 
 import typer
 
-from tsadeval.benchmark.door import rankeval
-from tsadeval.benchmark.labels import CASES, data_folder
-from tsadeval.benchmark.suites import SUITES
-from tsadeval.benchmark.tables import QualityTable, RankEvalResult
 from tsadeval.cli.figures import figures
 from tsadeval.cli.output import Format, render, split_names
 from tsadeval.cli.progress import Bar
 from tsadeval.core.parameters import OneOf, check_parameters
+from tsadeval.rankeval.api import run as run_suite
+from tsadeval.rankeval.labels import CASES, data_folder
+from tsadeval.rankeval.result import QualityTable, RankEvalResult, read
+from tsadeval.rankeval.suites import SUITES
 
 app = typer.Typer(
     help="Judge metrics: how well do they order models whose true order is known?",
@@ -57,7 +57,7 @@ def run(
     bar = Bar(suite)
     try:
         with bar:
-            result = rankeval(
+            result = run_suite(
                 suite, wanted, store=store, n_jobs=jobs, repeats=repeats, seed=seed, data=data, progress=bar, **some
             )
     except KeyboardInterrupt:
@@ -78,7 +78,7 @@ def table(
 ) -> None:
     """Print ranking quality, as far as the run got."""
     check_parameters("rankeval table", {"by": OneOf(("task", "sigma"))}, {"by": by})
-    result = RankEvalResult.read(folder, suite or None)
+    result = read(folder, suite or None)
     found = result.table(ties=ties) if by == "task" else result.robustness(ties=ties)  # type: ignore[arg-type]
     typer.echo(_shown(found, format))
     _complain(result)
@@ -92,7 +92,7 @@ def latency(
     format: Form = Format.table,
 ) -> None:
     """Print the milliseconds of each metric."""
-    head, *rows = RankEvalResult.read(folder, suite or None).latency(metric or None).table()
+    head, *rows = read(folder, suite or None).latency(metric or None).table()
     typer.echo(render(format, head, rows))
 
 

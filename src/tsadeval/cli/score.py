@@ -11,9 +11,9 @@ import typer
 from tsadeval.cli.output import Format, render, split_names
 from tsadeval.core.results import Result
 from tsadeval.errors import InvalidInputError
-from tsadeval.evaluation import evaluate, select_metrics
-from tsadeval.scorefiles import read_scores
-from tsadeval.thresholds import Threshold, parse_threshold
+from tsadeval.evaluation.single import evaluate, select_metrics
+from tsadeval.tables.scorefiles import read_scores
+from tsadeval.thresholds.rules import Threshold, parse_threshold
 
 
 def score(

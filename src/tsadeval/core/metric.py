@@ -15,10 +15,10 @@ from dataclasses import dataclass, field, replace
 from functools import wraps
 from typing import Any, Concatenate, Literal, NamedTuple, ParamSpec, Protocol, TypeVar, cast
 
-from tsadeval.core.calls import parse_call as parse_call
 from tsadeval.core.inputs import Prediction, Scoring
 from tsadeval.core.parameters import Check, check_parameters
 from tsadeval.core.registry import Registry, did_you_mean
+from tsadeval.core.text import parse_call as parse_call
 from tsadeval.errors import InvalidParameterError, UndefinedError, warn_undefined
 
 Kind = Literal["scores", "predictions"]

@@ -5,8 +5,8 @@
 """
 
 from tsadeval.datasets.dataset import DATASETS, Dataset, Description
-from tsadeval.datasets.door import has_labels, items, load
 from tsadeval.datasets.fetch import fetch
 from tsadeval.datasets.files import data_folder
+from tsadeval.datasets.loading import has_labels, items, load
 
 __all__ = ["DATASETS", "Dataset", "Description", "data_folder", "fetch", "has_labels", "items", "load"]

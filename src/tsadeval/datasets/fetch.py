@@ -11,8 +11,8 @@ from pathlib import Path
 from tsadeval._optional import require
 from tsadeval.core.registry import did_you_mean
 from tsadeval.datasets.dataset import DATASETS, DatasetRecord, Download
-from tsadeval.datasets.door import items, load
 from tsadeval.datasets.files import VARIABLE, data_folder
+from tsadeval.datasets.loading import items, load
 from tsadeval.errors import InvalidInputError, TsadevalError, UnknownNameError
 
 # Called with the file, its bytes so far, and all its bytes (0 where the server does not say).

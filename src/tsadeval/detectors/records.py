@@ -9,9 +9,9 @@ from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from tsadeval._optional import require
-from tsadeval.core.calls import parse_call
 from tsadeval.core.parameters import Check, check_parameters
 from tsadeval.core.registry import Registry, did_you_mean
+from tsadeval.core.text import parse_call
 from tsadeval.errors import InvalidParameterError
 
 if TYPE_CHECKING:

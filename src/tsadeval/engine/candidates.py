@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from tsadeval.core.metric import Metric
-from tsadeval.engine.fingerprint import function_mark, imported
+from tsadeval.engine.identity import function_mark, imported
 from tsadeval.errors import InvalidParameterError
-from tsadeval.evaluation import AnyMetric, Guest, select_metrics
+from tsadeval.evaluation.single import AnyMetric, Guest, select_metrics
 
 __all__ = ["Candidate", "choose"]
 

@@ -15,7 +15,7 @@ from tsadeval.core.inputs import Bools, Floats, Prediction, Scoring
 from tsadeval.core.metric import Metric, parse_call, parse_metric
 from tsadeval.core.results import Row
 from tsadeval.errors import TsadevalError
-from tsadeval.thresholds import Threshold, parse_threshold, quantile
+from tsadeval.thresholds.rules import Threshold, parse_threshold, quantile
 
 __all__ = ["Judge", "first_alarms"]
 

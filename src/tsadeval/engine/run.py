@@ -13,7 +13,7 @@ from typing import TypeVar
 from tsadeval._optional import require
 from tsadeval.core.parameters import Number
 from tsadeval.core.results import Row
-from tsadeval.engine.cell import C
+from tsadeval.engine.cells import C
 from tsadeval.engine.store import Store
 from tsadeval.errors import InvalidParameterError
 

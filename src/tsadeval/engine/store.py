@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Generic
 
 from tsadeval._optional import require
 from tsadeval.core.results import Row
-from tsadeval.engine.cell import C, Layout
+from tsadeval.engine.cells import C, Layout
 from tsadeval.errors import InvalidInputError
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ that pyplot does not know: `ax.figure.savefig("name.png")` writes it, and nothin
 
 >>> import tsadeval as te
 >>> from tsadeval import plot
->>> result = te.rankeval("quick", ["cce", "auc_roc"], cases=["10k-20seg-50H"], tasks=["AccQ"])
+>>> result = te.rankeval.run("quick", ["cce", "auc_roc"], cases=["10k-20seg-50H"], tasks=["AccQ"])
 >>> ax = plot.quality_by_noise(result, task="AccQ")
 >>> [line.get_label() for line in ax.lines]
 ['CCE', 'AUC-ROC']

@@ -7,12 +7,12 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tsadeval.benchmark.tables import AVERAGE, QualityTable, RankEvalResult
 from tsadeval.core.parameters import OneOf, check_parameters
 from tsadeval.errors import InvalidInputError, TsadevalError
 from tsadeval.plot import rankeval
 from tsadeval.plot.rankeval import TAUS, WORDS
 from tsadeval.plot.style import GREY, new_figure, options_note, styled
+from tsadeval.rankeval.result import AVERAGE, QualityTable, RankEvalResult
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

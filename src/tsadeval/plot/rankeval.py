@@ -8,10 +8,6 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from tsadeval.benchmark.quality import INDICATORS
-from tsadeval.benchmark.showcase import METRICS, five_models_table, labels
-from tsadeval.benchmark.showcase import five_models as _models
-from tsadeval.benchmark.tables import AVERAGE, QualityTable, RankEvalResult
 from tsadeval.core.inputs import Floats
 from tsadeval.core.metric import parse_metric
 from tsadeval.core.parameters import Check, OneOf, check_parameters
@@ -20,6 +16,10 @@ from tsadeval.core.results import Row
 from tsadeval.engine.candidates import Candidate
 from tsadeval.errors import InvalidInputError, InvalidParameterError, UnknownNameError
 from tsadeval.plot.style import GREY, SMALL, Look, end_labels, looks, new_axes, sequence, styled
+from tsadeval.rankeval.quality import INDICATORS
+from tsadeval.rankeval.result import AVERAGE, QualityTable, RankEvalResult
+from tsadeval.rankeval.showcase import METRICS, five_models_table, labels
+from tsadeval.rankeval.showcase import five_models as _models
 
 if TYPE_CHECKING:
     import pandas as pd

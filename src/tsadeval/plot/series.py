@@ -12,7 +12,7 @@ from tsadeval.core.events import Events
 from tsadeval.core.inputs import Floats, Scoring
 from tsadeval.core.parameters import Check, Number, check_parameters
 from tsadeval.errors import InvalidInputError, InvalidParameterError
-from tsadeval.evaluation import evaluate, name_of, select_metrics
+from tsadeval.evaluation.single import evaluate, name_of, select_metrics
 from tsadeval.metrics._cce import cce_breakdown
 from tsadeval.plot.style import GREY, SMALL, looks, new_axes, styled
 

@@ -11,18 +11,18 @@ from pathlib import Path
 from typing import Any
 
 from tsadeval.core.parameters import Check, Number, OneOf, check_parameters
-from tsadeval.detection.cell import LAYOUT
-from tsadeval.detection.entrants import choose_detectors
-from tsadeval.detection.plan import Plan
-from tsadeval.detection.result import Detection
-from tsadeval.detection.sources import choose_datasets
-from tsadeval.detection.work import compute
 from tsadeval.engine.candidates import choose
 from tsadeval.engine.run import Progress, complete
 from tsadeval.engine.store import Store
 from tsadeval.errors import InvalidInputError, InvalidParameterError
-from tsadeval.evaluation import AnyMetric
-from tsadeval.thresholds import Threshold, parse_threshold
+from tsadeval.evaluation.single import AnyMetric
+from tsadeval.experiments.cell import LAYOUT
+from tsadeval.experiments.plan import Plan
+from tsadeval.experiments.result import Detection
+from tsadeval.experiments.sources import choose_datasets
+from tsadeval.experiments.specs import choose_detectors
+from tsadeval.experiments.work import compute
+from tsadeval.thresholds.rules import Threshold, parse_threshold
 
 __all__ = ["detect", "make_plan"]
 

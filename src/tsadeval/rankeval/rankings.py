@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tsadeval.benchmark.generators import GENERATORS
-from tsadeval.benchmark.plan import Plan
-from tsadeval.benchmark.quality import Quality, Ties, ranking_quality
-from tsadeval.benchmark.tasks import Task
 from tsadeval.core.inputs import Floats
 from tsadeval.engine.candidates import Candidate
+from tsadeval.rankeval.generators import GENERATORS
+from tsadeval.rankeval.plan import Plan
+from tsadeval.rankeval.quality import Quality, Ties, ranking_quality
+from tsadeval.rankeval.tasks import Task
 
 if TYPE_CHECKING:
     import pandas as pd

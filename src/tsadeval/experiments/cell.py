@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from tsadeval.detection.entrants import Entrant
-from tsadeval.detection.sources import Source
-from tsadeval.engine.cell import OUTCOME, Layout
+from tsadeval.engine.cells import OUTCOME, Layout
+from tsadeval.experiments.sources import Source
+from tsadeval.experiments.specs import Entrant
 
 __all__ = ["LAYOUT", "Cell", "Chunk"]
 

@@ -6,9 +6,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from tsadeval.benchmark.generators import Stream
 from tsadeval.core.events import Events
-from tsadeval.engine.cell import OUTCOME, Layout
+from tsadeval.engine.cells import OUTCOME, Layout
+from tsadeval.rankeval.generators import Stream
 
 __all__ = ["LAYOUT", "Cell", "Chunk"]
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from tsadeval.core.inputs import Floats, Prediction, Scoring
 from tsadeval.core.metric import Metric
-from tsadeval.thresholds import Threshold, fixed
+from tsadeval.thresholds.rules import Threshold, fixed
 
 GuestValue = Callable[[Any, Scoring], float]
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from tsadeval.benchmark.generators import Stream
-from tsadeval.benchmark.labels import CASES, REAL, SYNTHETIC, Case
-from tsadeval.benchmark.tasks import TASKS, TEXT_TASKS, Task
 from tsadeval.core.registry import Registry
+from tsadeval.rankeval.generators import Stream
+from tsadeval.rankeval.labels import CASES, REAL, SYNTHETIC, Case
+from tsadeval.rankeval.tasks import TASKS, TEXT_TASKS, Task
 
 __all__ = ["SUITES", "Exemption", "Suite"]
 

@@ -8,17 +8,17 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tsadeval.aggregation import SeriesResult, evaluate_many
-from tsadeval.comparison import Comparison, DetectorTable, Values
+from tsadeval.comparison.compare import Comparison, DetectorTable, Values
 from tsadeval.core.inputs import Floats
 from tsadeval.core.registry import did_you_mean
 from tsadeval.core.results import Row
-from tsadeval.detection.cell import LAYOUT, Cell
-from tsadeval.detection.entrants import Entrant
-from tsadeval.detection.plan import Plan
-from tsadeval.detection.scores import Kept, read_scores
 from tsadeval.engine.store import Store
 from tsadeval.errors import InvalidInputError, UndefinedMetricWarning, UnknownNameError
+from tsadeval.evaluation.many import SeriesResult, evaluate_many
+from tsadeval.experiments.cell import LAYOUT, Cell
+from tsadeval.experiments.plan import Plan
+from tsadeval.experiments.scores import Kept, read_scores
+from tsadeval.experiments.specs import Entrant
 
 if TYPE_CHECKING:
     import pandas as pd

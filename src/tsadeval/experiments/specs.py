@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from tsadeval.core.calls import parse_call
-from tsadeval.engine.fingerprint import code_mark, imported
+from tsadeval.core.text import parse_call
+from tsadeval.engine.identity import code_mark, imported
 from tsadeval.errors import InvalidParameterError
 
 __all__ = ["Entrant", "choose_detectors"]

@@ -7,14 +7,14 @@ import time
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from tsadeval.baseline import perfect_values, random_values
 from tsadeval.core.inputs import Prediction, Scoring
 from tsadeval.core.metric import METRICS, Metric, parse_metric
 from tsadeval.core.parameters import Number, check_parameters
 from tsadeval.core.registry import did_you_mean
 from tsadeval.core.results import Result, Row
 from tsadeval.errors import InvalidParameterError, UnknownNameError, warn_undefined
-from tsadeval.thresholds import Threshold, parse_threshold
+from tsadeval.evaluation.baseline import perfect_values, random_values
+from tsadeval.thresholds.rules import Threshold, parse_threshold
 
 __all__ = ["evaluate", "select_metrics"]
 

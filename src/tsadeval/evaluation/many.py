@@ -13,8 +13,8 @@ from tsadeval.core.inputs import Prediction, Scoring
 from tsadeval.core.metric import Metric
 from tsadeval.core.results import Result, Row
 from tsadeval.errors import InvalidInputError, UndefinedMetricWarning, warn_undefined
-from tsadeval.evaluation import AnyMetric, Guest, evaluate_checked, name_of, select_metrics
-from tsadeval.thresholds import Threshold, best, parse_threshold
+from tsadeval.evaluation.single import AnyMetric, Guest, evaluate_checked, name_of, select_metrics
+from tsadeval.thresholds.rules import Threshold, best, parse_threshold
 
 __all__ = ["SeriesResult", "evaluate_many"]
 

@@ -10,10 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tsadeval.benchmark.cell import LAYOUT, Cell
-from tsadeval.benchmark.plan import Plan
-from tsadeval.benchmark.quality import INDICATORS, Ties
-from tsadeval.benchmark.rankings import LEVEL, Estimate, Rankings
 from tsadeval.core.inputs import Floats
 from tsadeval.core.metric import parse_metric
 from tsadeval.core.registry import did_you_mean
@@ -21,11 +17,15 @@ from tsadeval.core.results import Result, Row, latex_text, text_table
 from tsadeval.engine.candidates import Candidate
 from tsadeval.engine.store import Store
 from tsadeval.errors import InvalidParameterError, UnknownNameError
+from tsadeval.rankeval.cell import LAYOUT, Cell
+from tsadeval.rankeval.plan import Plan
+from tsadeval.rankeval.quality import INDICATORS, Ties
+from tsadeval.rankeval.rankings import LEVEL, Estimate, Rankings
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["QualityTable", "RankEvalResult"]
+__all__ = ["QualityTable", "RankEvalResult", "read"]
 
 # What a table's numbers are averages over: for each group its sigma (None for all) and the places of its sigmas.
 Groups = dict[float | None, list[int]]
@@ -158,19 +158,6 @@ class RankEvalResult:
         self._frame = store.frame(plan.cells())
         self._rankings = Rankings(plan, self._frame)
 
-    @classmethod
-    def read(cls, folder: str | Path, suite: str | None = None) -> RankEvalResult:
-        """The last run (of a suite) in a store, as far as it got, with all metrics tried on the same series."""
-        store = Store.existing(folder, LAYOUT)
-        plans = [Plan.of_record(p) for p in store.plans() if suite is None or p["suite"] == suite]
-        if not plans:
-            raise InvalidParameterError(f"{folder} has no run of {suite or 'any suite'}")
-        last = plans[-1]
-        alike = [p for p in plans if replace(p, candidates=()) == replace(last, candidates=())]
-        # An edited metric comes again with another version: the newest stands for it.
-        candidates = {c.name: c for p in alike for c in p.candidates}
-        return cls(replace(last, candidates=tuple(candidates.values())), store)
-
     def __repr__(self) -> str:
         return repr(self.table())
 
@@ -255,7 +242,7 @@ class RankEvalResult:
 
         What the store does not have yet is computed, on the same series.
         """
-        from tsadeval.benchmark.door import compute_plan, narrowed
+        from tsadeval.rankeval.api import compute_plan, narrowed
 
         if len(grid) != 1:
             raise InvalidParameterError("sensitivity needs one option with a list of values, e.g. tau=[0.1, 0.5, 0.9]")
@@ -276,3 +263,16 @@ def _row(metric: str, task: str, sigma: float | None, indicator: str, drawn: Flo
     found = Estimate.of(drawn)
     named = {"metric": metric, "task": task, "sigma": sigma, "indicator": indicator}
     return {**named, "value": found.value, "low": found.low, "high": found.high, **facts}
+
+
+def read(folder: str | Path, suite: str | None = None) -> RankEvalResult:
+    """The last run (of a suite) in a store, as far as it got, with all metrics tried on the same series."""
+    store = Store.existing(folder, LAYOUT)
+    plans = [Plan.of_record(p) for p in store.plans() if suite is None or p["suite"] == suite]
+    if not plans:
+        raise InvalidParameterError(f"{folder} has no run of {suite or 'any suite'}")
+    last = plans[-1]
+    alike = [p for p in plans if replace(p, candidates=()) == replace(last, candidates=())]
+    # An edited metric comes again with another version: the newest stands for it.
+    candidates = {c.name: c for p in alike for c in p.candidates}
+    return RankEvalResult(replace(last, candidates=tuple(candidates.values())), store)

@@ -15,8 +15,8 @@ import numpy as np
 
 from tsadeval.core.events import Events
 from tsadeval.core.registry import Registry
-from tsadeval.datasets.door import has_labels, load
 from tsadeval.datasets.files import VARIABLE, data_folder
+from tsadeval.datasets.loading import has_labels, load
 from tsadeval.errors import InvalidInputError
 
 __all__ = ["CASES", "REAL", "SYNTHETIC", "Case", "data_folder"]

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tsadeval.benchmark.generators import GENERATORS, PUBLISHED_NOISE_SEED, draw
-from tsadeval.benchmark.labels import _synthetic
 from tsadeval.core.events import Events
 from tsadeval.core.inputs import Bools, Floats, Prediction, Scoring
 from tsadeval.core.metric import parse_metric
 from tsadeval.core.results import Result
+from tsadeval.rankeval.generators import GENERATORS, PUBLISHED_NOISE_SEED, draw
+from tsadeval.rankeval.labels import _synthetic
 
 __all__ = ["METRICS", "Model", "five_models", "five_models_table", "labels"]
 

@@ -21,10 +21,10 @@ from zipfile import BadZipFile, is_zipfile
 
 import numpy as np
 
-from tsadeval.detection.entrants import Entrant
-from tsadeval.engine.cell import versions
+from tsadeval.engine.cells import versions
 from tsadeval.engine.store import write_whole
 from tsadeval.errors import InvalidInputError
+from tsadeval.experiments.specs import Entrant
 
 if TYPE_CHECKING:
     from tsadeval.core.inputs import Bools, Floats

@@ -6,10 +6,10 @@ import math
 
 from tsadeval.core.events import Events
 from tsadeval.core.results import Row
-from tsadeval.detection.cell import Chunk
-from tsadeval.detection.scores import Kept, keep_scores, read_scores
-from tsadeval.engine.cell import versions
+from tsadeval.engine.cells import versions
 from tsadeval.engine.judge import Judge, failure
+from tsadeval.experiments.cell import Chunk
+from tsadeval.experiments.scores import Kept, keep_scores, read_scores
 
 __all__ = ["compute"]
 

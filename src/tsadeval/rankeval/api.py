@@ -1,4 +1,4 @@
-"""`rankeval`: the benchmark's public function."""
+"""`te.rankeval.run`: the public function of RankEval."""
 
 from __future__ import annotations
 
@@ -6,24 +6,24 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from tsadeval.benchmark.cell import LAYOUT, Cell
-from tsadeval.benchmark.labels import CASES, data_folder
-from tsadeval.benchmark.plan import Plan
-from tsadeval.benchmark.suites import SUITES, Suite
-from tsadeval.benchmark.tables import RankEvalResult
-from tsadeval.benchmark.work import compute
 from tsadeval.core.parameters import Number, check_parameters
 from tsadeval.core.registry import did_you_mean
 from tsadeval.engine.candidates import choose
 from tsadeval.engine.run import Progress, complete
 from tsadeval.engine.store import Store
 from tsadeval.errors import InvalidParameterError, UnknownNameError
-from tsadeval.evaluation import AnyMetric
+from tsadeval.evaluation.single import AnyMetric
+from tsadeval.rankeval.cell import LAYOUT, Cell
+from tsadeval.rankeval.labels import CASES, data_folder
+from tsadeval.rankeval.plan import Plan
+from tsadeval.rankeval.result import RankEvalResult
+from tsadeval.rankeval.suites import SUITES, Suite
+from tsadeval.rankeval.work import compute
 
-__all__ = ["compute_plan", "make_plan", "narrowed", "rankeval"]
+__all__ = ["compute_plan", "make_plan", "narrowed", "run"]
 
 
-def rankeval(
+def run(
     suite: str | Suite = "quick",
     metrics: AnyMetric | Iterable[AnyMetric] | None = None,
     *,
@@ -70,7 +70,7 @@ def rankeval(
     Examples
     --------
     >>> import tsadeval as te
-    >>> result = te.rankeval("quick", ["cce", "auc_roc"], cases=["10k-20seg-50H"], tasks=["AccQ"])
+    >>> result = te.rankeval.run("quick", ["cce", "auc_roc"], cases=["10k-20seg-50H"], tasks=["AccQ"])
     >>> result.table()["cce"]
     1.0
     """
@@ -98,7 +98,7 @@ def make_plan(
     repeats = chosen.repeats if repeats is None else repeats
     seed = 0 if seed is None and chosen.stream != "published" else seed
     checks = {"repeats": Number(1, integer=True), "seed": Number(0, integer=True, none=True)}
-    check_parameters("rankeval", dict(checks), {"repeats": repeats, "seed": seed})
+    check_parameters("rankeval.run", dict(checks), {"repeats": repeats, "seed": seed})
     if cases is None:
         names = tuple(case.name for case in chosen.present(data_folder(data)))
     else:

@@ -169,7 +169,7 @@ def best_threshold(metric: str | Metric, y_true: Any, y_score: Any) -> BestThres
     >>> found.value, 0.4 < found.threshold < 0.6, found.exact
     (1.0, True, True)
     """
-    from tsadeval.evaluation import select_metrics
+    from tsadeval.evaluation.single import select_metrics
 
     chosen = parse_metric(metric) if isinstance(metric, str) else select_metrics(metric)[0]
     if not isinstance(chosen, Metric):

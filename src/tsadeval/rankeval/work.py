@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from tsadeval.benchmark.cell import Cell, Chunk
-from tsadeval.benchmark.generators import GENERATORS, draw, source
 from tsadeval.core.results import Row
-from tsadeval.engine.cell import versions
+from tsadeval.engine.cells import versions
 from tsadeval.engine.judge import Judge
+from tsadeval.rankeval.cell import Cell, Chunk
+from tsadeval.rankeval.generators import GENERATORS, draw, source
 
 __all__ = ["compute"]
 

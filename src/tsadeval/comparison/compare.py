@@ -10,15 +10,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from tsadeval._optional import require
-from tsadeval.aggregation import SeriesResult, evaluate_many
 from tsadeval.core.metric import METRICS
 from tsadeval.core.parameters import OneOf, check_parameters
 from tsadeval.core.registry import did_you_mean
 from tsadeval.core.results import Row, cell_text, latex_text, plain, text_table
 from tsadeval.errors import InvalidInputError, InvalidParameterError, UnknownNameError
-from tsadeval.evaluation import AnyMetric
+from tsadeval.evaluation.many import SeriesResult, evaluate_many
+from tsadeval.evaluation.single import AnyMetric
 from tsadeval.plot.style import looks
-from tsadeval.thresholds import Threshold, parse_threshold
+from tsadeval.thresholds.rules import Threshold, parse_threshold
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -109,7 +109,7 @@ def _runs(scores: Any, y_true: Any) -> Iterator[Run]:
 
 
 def _kept(folder: str | Path) -> Iterator[Run]:
-    from tsadeval.detection.scores import all_scores
+    from tsadeval.experiments.scores import all_scores
 
     if not Path(folder, "scores").is_dir():
         raise InvalidInputError(f"{folder} keeps no scores: run `tsadeval detect --store {folder}` first")

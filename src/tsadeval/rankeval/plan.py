@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tsadeval.benchmark.cell import Cell, Chunk
-from tsadeval.benchmark.generators import GENERATORS
-from tsadeval.benchmark.labels import CASES
-from tsadeval.benchmark.suites import SUITES, Suite
-from tsadeval.benchmark.tasks import Task
 from tsadeval.engine.candidates import Candidate
 from tsadeval.errors import InvalidInputError
+from tsadeval.rankeval.cell import Cell, Chunk
+from tsadeval.rankeval.generators import GENERATORS
+from tsadeval.rankeval.labels import CASES
+from tsadeval.rankeval.suites import SUITES, Suite
+from tsadeval.rankeval.tasks import Task
 
 __all__ = ["Plan"]
 

@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from tsadeval.detection.cell import Cell, Chunk
-from tsadeval.detection.entrants import Entrant
-from tsadeval.detection.sources import Source
 from tsadeval.engine.candidates import Candidate
 from tsadeval.errors import InvalidInputError
+from tsadeval.experiments.cell import Cell, Chunk
+from tsadeval.experiments.sources import Source
+from tsadeval.experiments.specs import Entrant
 
 __all__ = ["Plan"]
 

@@ -1,0 +1,1 @@
+"""Comparison of detectors: tables of values on one series or on many."""
