@@ -264,5 +264,6 @@ def bootstrap_means(values: Floats, draws: int, seed: int) -> Floats:
     """Means over the rows, drawn with replacement; a row per draw."""
     rng = np.random.default_rng(seed)
     n = len(values)
-    counts = rng.multinomial(n, np.full(n, 1 / n), size=draws)
-    return np.asarray(counts @ values / n)
+    drawn = rng.integers(0, n, (draws, n)) + n * np.arange(draws)[:, None]
+    counts = np.bincount(drawn.ravel(), minlength=draws * n).reshape(draws, n)
+    return np.asarray(counts.astype(np.float64) @ values / n)
