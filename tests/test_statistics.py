@@ -99,8 +99,8 @@ def test_friedman_equals_scipy_and_the_analysis_of_variance_of_ranks(values):
         assert found.f_p == 0
 
 
-# Demsar (2006), table 6: AUC of C4.5 and three variants on 14 data sets. Two values of one row are rounded to a tie there,
-# but ranked.
+# Demsar (2006), table 6: AUC of C4.5 and three variants on 14 data sets. Two values of one row are rounded to a tie
+# there, but ranked.
 DEMSAR = """
 .763 .768 .771 .798
 .599 .591 .590 .569
