@@ -6,13 +6,29 @@ from pathlib import Path
 
 import pytest
 
+from tsadeval import plot
+
 ROOT = Path(__file__).resolve().parents[1]
 
 
-def test_the_reference_is_the_registry():
-    spec = importlib.util.spec_from_file_location("make_reference", ROOT / "docs" / "make_reference.py")
+def script(name):
+    spec = importlib.util.spec_from_file_location(name, ROOT / "docs" / f"{name}.py")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
+    return module
+
+
+def test_the_gallery_shows_every_figure_and_its_lines_run():
+    module = script("make_gallery")
+    text = module.page()
+    assert (ROOT / "docs" / "gallery.md").read_text(encoding="utf-8") == text, "run: make docs"
+    assert [name for name in plot.__all__ if name != "write_figures" and f"te.plot.{name}(" not in text] == []
+    for name in module.draw():
+        assert (module.FOLDER / f"{name}.png").exists(), "run: make docs"
+
+
+def test_the_reference_is_the_registry():
+    module = script("make_reference")
     assert (ROOT / "docs" / "metrics.md").read_text(encoding="utf-8") == module.page(), "run: make docs"
 
 

@@ -350,5 +350,7 @@ def _heat(ax: Axes, values: Floats, low: float, high: float, colors: str) -> Any
 
 def _names(ax: Axes, rows: Sequence[str], columns: Sequence[str]) -> None:
     ax.set_yticks(range(len(rows)), rows)
-    ax.set_xticks(range(len(columns)), columns, rotation=90 if max(map(len, columns), default=0) > 3 else 0)
+    room = 72 / ax.figure.dpi * ax.bbox.width / max(len(columns), 1)
+    upright = LETTER * max(map(len, columns), default=0) > room - 2
+    ax.set_xticks(range(len(columns)), columns, rotation=90 if upright else 0)
     ax.tick_params(length=0)

@@ -24,7 +24,7 @@ __all__ = ["outcome_strips", "worst_events"]
 
 # Found, false and missed; told apart in grey by their rows.
 FOUND, FALSE, MISSED, EVENT = "#0072B2", "#D55E00", "#E69F00", "#F3D9C6"
-NARROWEST = 1 / 600  # of the width: shorter runs are drawn as wide as this
+NARROWEST = 1 / 250  # of the width: shorter runs are drawn as wide as this
 
 
 @styled
