@@ -13,7 +13,7 @@ from tsadeval.core.inputs import Floats, Scoring
 from tsadeval.core.metric import Metric
 from tsadeval.core.parameters import Check, Number, OneOf, check_parameters
 from tsadeval.errors import InvalidInputError, InvalidParameterError
-from tsadeval.evaluation.single import AnyMetric, select_metrics
+from tsadeval.core.selection import Metrics, select_metrics
 from tsadeval.plot.style import GREY, SMALL, color_bar, grid, looks, new_axes, shortened, styled, tints
 
 if TYPE_CHECKING:
@@ -196,7 +196,7 @@ def value_by_threshold(
     y_score: Any,
     ax: Axes | None = None,
     *,
-    metrics: AnyMetric | Sequence[AnyMetric] = ("f1", "f1_pa", "affiliation_f1", "event_f1"),
+    metrics: Metrics = ("f1", "f1_pa", "affiliation_f1", "event_f1"),
 ) -> Axes:
     """Metrics of predictions against the threshold, on 200 thresholds among the distinct scores; dots are the best.
 
@@ -219,14 +219,14 @@ def value_by_threshold(
     (scoring,) = _scorings(y_true, y_score).values()
     chosen: dict[str, Metric] = {}
     for metric in select_metrics(metrics):
-        if not isinstance(metric, Metric) or metric.kind != "predictions":
+        if metric.kind != "predictions":
             raise InvalidParameterError(f"metrics must take predictions, so that a threshold matters: not {metric}")
         chosen[str(metric)] = metric
     levels = _some(scoring.levels[0])
     predictions = [scoring.at_least(float(level)) for level in levels]
     ax = new_axes(ax, 3.4, 2.5)
     for name, look in looks(list(chosen)).items():
-        values = np.array([chosen[name].outcome(prediction)[0] for prediction in predictions])
+        values = np.array([chosen[name].value_of(prediction)[0] for prediction in predictions])
         ax.plot(levels, values, color=look.color, linestyle=look.dashes, label=look.label)
         if np.isfinite(values).any():
             sign = 1 if chosen[name].direction == "higher" else -1
@@ -312,7 +312,7 @@ def vus_surface(
     ax.set_ylabel("buffer width (points)")
     color_bar(ax, image, "precision" if kind == "pr" else "recall")
     metric = "vus_pr" if kind == "pr" else "vus_roc"
-    value = select_metrics(f"{metric}(window={window})")[0].outcome(scoring)[0]  # type: ignore[union-attr]
+    value = select_metrics(f"{metric}(window={window})")[0].value_of(scoring)[0]
     ax.set_title(f"{looks([metric])[metric].label} {value:.3f}")
     return ax
 

@@ -10,12 +10,12 @@ import numpy as np
 from tsadeval._optional import require
 from tsadeval.core.events import Events
 from tsadeval.core.inputs import Bools, Scoring, label_runs
-from tsadeval.core.metric import METRICS
+from tsadeval.core.metric import METRICS, Rule
 from tsadeval.core.parameters import Check, Number, check_parameters
 from tsadeval.errors import InvalidInputError, InvalidParameterError
 from tsadeval.metrics._cce import cce_breakdown
 from tsadeval.plot.style import GREY, SMALL, new_axes, shortened, styled
-from tsadeval.thresholds.rules import Threshold, best, parse_threshold
+from tsadeval.thresholds.rules import parse_rule
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -29,7 +29,7 @@ NARROWEST = 1 / 250  # of the width: shorter runs are drawn as wide as this
 
 @styled
 def outcome_strips(
-    y_true: Any, scores: Mapping[str, Any], ax: Axes | None = None, *, threshold: str | Threshold = "best"
+    y_true: Any, scores: Mapping[str, Any], ax: Axes | None = None, *, threshold: str | float | Rule = "best"
 ) -> Axes:
     """A strip per detector: points found, false alarms and missed points.
 
@@ -57,7 +57,7 @@ def outcome_strips(
         raise InvalidInputError(f"scores must be a mapping from detector to scores, but is a {type(scores).__name__}")
     if not scores:
         raise InvalidInputError("scores is empty: give the scores of at least one detector")
-    rule = parse_threshold(threshold)
+    rule = parse_rule(threshold)
     truth = label_runs(y_true, "y_true")
     alarms = {str(name): _alarms(str(name), y_true, given, rule) for name, given in scores.items()}
     ax = new_axes(ax, 3.4, 0.75 + 0.2 * (len(alarms) + 1))
@@ -84,16 +84,13 @@ def outcome_strips(
     return ax
 
 
-def _alarms(name: str, y_true: Any, given: Any, rule: Threshold) -> Bools:
+def _alarms(name: str, y_true: Any, given: Any, rule: Rule) -> Bools:
     try:
         scoring = Scoring.of(y_true, given)
     except InvalidInputError as error:
         raise InvalidInputError(f"detector {name!r}: {error}") from None
-    if len(scoring.levels[0]) <= 2 and set(scoring.levels[0].tolist()) <= {0.0, 1.0}:
-        return scoring.scores > 0
-    if isinstance(rule, best) and not scoring.truth.has(1):
-        return np.zeros(scoring.n, np.bool_)
-    return rule.predict(scoring, METRICS["f1"])[0].alarms.mask
+    decision = METRICS["f1"].decide(scoring, rule)
+    return np.zeros(scoring.n, np.bool_) if decision is None else decision.prediction.alarms.mask
 
 
 def _runs(ax: Axes, mask: Bools, row: int, color: str, height: float) -> None:
