@@ -10,7 +10,10 @@ PEERS := .venv-peers
 # Installed without what they ask for: TensorFlow, torch and exact old versions, which their metrics do not use.
 PEERS_ALONE := aeon==1.6.0 cce==0.3.3 PATE==0.1.1 vus==0.0.6
 
-.PHONY: demo test lint bench peers docs clean
+# A real browser for the tests of pages; on Debian `make test-browser` installs it where it may.
+BROWSER ?= chromium
+
+.PHONY: demo test test-browser lint bench peers docs clean
 
 demo: $(VENV)/.demo
 	$(BIN)/python examples/demo.py
@@ -18,6 +21,9 @@ demo: $(VENV)/.demo
 
 test: $(VENV)/.test lint
 	$(BIN)/python -m pytest -n auto
+
+test-browser: $(VENV)/.browser
+	TSADEVAL_BROWSER=$(BROWSER) $(BIN)/python -m pytest tests/browser
 
 lint: $(VENV)/.test
 	$(BIN)/ruff check .
@@ -49,6 +55,11 @@ $(VENV)/.test: $(VENV)/bin/pip pyproject.toml setup.py $(KERNELS)
 	$(BIN)/python -m pip install --quiet '$(TORCH)'
 	$(BIN)/python -m pip install --quiet --editable '.[all,torch,dask,test,parity]'
 	@touch $@ $(VENV)/.demo
+
+$(VENV)/.browser: $(VENV)/.test
+	command -v $(BROWSER) || { apt-get update -q && apt-get install -qy --no-install-recommends chromium fonts-dejavu-core; }
+	$(BIN)/python -m pip install --quiet --editable '.[browser]'
+	@touch $@
 
 $(PEERS)/.ready: benchmarks/peers-requirements.txt pyproject.toml setup.py $(KERNELS)
 	$(PYTHON) -m venv $(PEERS)

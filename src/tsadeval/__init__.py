@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from tsadeval.evaluation import StreamingCCE, evaluate, evaluate_many
     from tsadeval.experiments.api import detect
     from tsadeval.metrics._cce import CCEBreakdown, cce, cce_breakdown
+    from tsadeval.reports.api import report
     from tsadeval.thresholds import best_threshold
 
 __version__ = "0.1.0"
@@ -32,6 +33,7 @@ _HOMES = {
     "metrics": "",
     "plot": "",
     "rankeval": "",
+    "report": "tsadeval.reports.api",
 }
 
 __all__ = [
@@ -50,6 +52,7 @@ __all__ = [
     "metrics",
     "plot",
     "rankeval",
+    "report",
 ]
 
 

@@ -12,8 +12,8 @@ from tsadeval._optional import require
 from tsadeval.core.inputs import Floats, Scoring
 from tsadeval.core.metric import Metric
 from tsadeval.core.parameters import Check, Number, OneOf, check_parameters
-from tsadeval.errors import InvalidInputError, InvalidParameterError
 from tsadeval.core.selection import Metrics, select_metrics
+from tsadeval.errors import InvalidInputError, InvalidParameterError
 from tsadeval.plot.style import GREY, SMALL, color_bar, grid, looks, new_axes, shortened, styled, tints
 
 if TYPE_CHECKING:

@@ -77,7 +77,10 @@ def score_levels(scoring: Scoring, wanted: tuple[float, ...] = ()) -> Levels:
         first_above = [int(np.searchsorted(distinct, t, side="right")) for t in wanted if math.isfinite(t)]
         kept = [i for i in first_above if i < len(distinct)]
         distinct = distinct[np.unique(np.concatenate([across, by_rank, np.array(kept, np.int64)]))]
-    thresholds = np.append(np.nextafter(distinct, -math.inf), scoring.high)
+    # Just below each, in the scores' own precision: the same alarms come out of `scores > threshold` there.
+    own = scoring.raw.dtype.type
+    below = np.nextafter(distinct.astype(scoring.raw.dtype), own(-math.inf)).astype(np.float64)
+    thresholds = np.append(below, scoring.high)
     codes = np.searchsorted(thresholds, scoring.scores, side="left").astype(np.uint16)
     return Levels(thresholds, np.append(distinct[0], distinct), codes)
 

@@ -62,7 +62,7 @@ def _peaks(codes: Index, starts: Index, stops: Index) -> Index:
 def _above(codes: Index, size: int, weights: Index | None = None) -> Index:
     """For each level k the number (or weight) of codes above k."""
     counts = np.bincount(codes, weights, minlength=size + 1)
-    return np.rint(counts.sum() - np.cumsum(counts)[:size]).astype(np.int64)
+    return np.asarray(np.rint(counts.sum() - np.cumsum(counts)[:size]), np.int64)
 
 
 def _false_runs(scoring: Scoring, codes: Index, size: int) -> Index:
