@@ -18,7 +18,8 @@ from playwright.sync_api import sync_playwright
 import tsadeval as te
 
 STEPS = """async () => {
-  const chart = window.report.chart, frame = () => new Promise((done) => requestAnimationFrame(() => setTimeout(done, 0)));
+  const chart = window.report.chart;
+  const frame = () => new Promise((done) => requestAnimationFrame(() => setTimeout(done, 0)));
   chart.frames.length = 0;
   const begun = performance.now();
   for (let i = 0; i < 40; i++) { chart.zoom(0.8, 0.37 * chart.n); await frame(); }
