@@ -9,7 +9,6 @@ The page says which data sets and detectors the store holds and prints the comma
 
 import math
 import sys
-from dataclasses import replace
 from pathlib import Path
 
 import tsadeval as te
@@ -95,11 +94,11 @@ def beside(title, values, published):
 def ordered(result):
     """The result with its detectors in the order of the paper."""
 
-    def place(spec):
-        name = spec.title.partition("(")[0]
+    def place(text):
+        name = result.titles[text].partition("(")[0]
         return ORDER.index(name) if name in ORDER else len(ORDER) + (name == "Random")
 
-    result.plan = replace(result.plan, detectors=tuple(sorted(result.plan.detectors, key=place)))
+    result.detectors.sort(key=place)
     return result
 
 
@@ -148,7 +147,7 @@ def command(plan):
     metrics = ",".join(METRICS)
     return (
         f"tsadeval detect {' '.join(sorted(plan.datasets))} \\\n    --detectors '{detectors}' \\\n"
-        f"    --metrics {metrics} --threshold '{plan.threshold}' --percent --store runs/real --data DATA"
+        f"    --metrics {metrics} --threshold '{plan.rule}' --percent --store runs/real --data DATA"
     )
 
 
@@ -163,8 +162,8 @@ def draw(result, data):
 
 
 def page(result):
-    frame, titles, names = result.values(), result.titles, sorted(result.plan.datasets)
-    parts = [HEAD.format(command=command(result.plan), threshold=result.plan.threshold), data_sets(frame)]
+    frame, titles, names = result.to_frame(), result.titles, sorted(result.plan.datasets)
+    parts = [HEAD.format(command=command(result.plan), threshold=result.plan.rule), data_sets(frame)]
     parts += [machines(frame, titles), BESIDE]
     for stem, (name, title, published, _) in PICTURES.items():
         if name in names:

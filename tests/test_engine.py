@@ -144,7 +144,7 @@ def test_suites_share_a_store_without_mixing(tmp_path):
     quick = te.rankeval.run("quick", "f1", store=tmp_path, **SMALL)
     te.rankeval.run("standard", "cce", store=tmp_path, repeats=1, **SMALL)
     assert set(read(tmp_path).to_frame()["metric"]) == {"cce"}
-    pd.testing.assert_frame_equal(read(tmp_path, "quick").to_frame(), quick.values())
+    pd.testing.assert_frame_equal(read(tmp_path, "quick").to_frame(), quick.to_frame())
     with pytest.raises(InvalidParameterError, match="has no run of paper"):
         read(tmp_path, "paper")
 

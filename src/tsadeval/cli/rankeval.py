@@ -52,7 +52,6 @@ def run(
     store = store or Path("runs") / suite
     wanted = split_names(metrics) if metrics else None
     some: Any = {
-        "random_state": seed,
         "cases": split_names(cases) if cases else None,
         "tasks": split_names(tasks) if tasks else None,
     }
