@@ -123,7 +123,7 @@ def chance(result):
 def machines(frame, titles):
     """What ran on what, and how long."""
     rows = []
-    pairs = frame.drop_duplicates(["dataset", "detector", "seed"]).sort_values(
+    pairs = frame.drop_duplicates(["series", "detector", "seed"]).sort_values(
         "detector", key=lambda names: names.map(list(titles).index)
     )
     for (detector, device), part in pairs.groupby(["detector", "device"], sort=False):
@@ -135,8 +135,8 @@ def machines(frame, titles):
 def data_sets(frame):
     """Sizes, and the F1 of a detector whose highest scores are all right: with so many alarms there is no higher one."""
     rows = []
-    for name, part in frame[frame["metric"] == "f1"].dropna(subset="alarms").groupby("dataset"):
-        n, events, anomalous, alarms = (int(part[key].max()) for key in ("n", "events", "anomalous", "alarms"))
+    for name, part in frame[frame["metric"] == "f1"].dropna(subset="alarmed_points").groupby("series"):
+        n, events, anomalous, alarms = (int(part[key].max()) for key in ("n", "events", "anomalous", "alarmed_points"))
         highest = 200 * min(anomalous, alarms) / (anomalous + alarms)
         rows.append([str(name), f"{n:,}", str(events), f"{100 * anomalous / n:.2f} %", f"{highest:.2f}"])
     return markdown(["data set", "test points", "events", "anomalous", "highest F1 at this threshold"], rows)

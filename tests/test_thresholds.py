@@ -168,7 +168,7 @@ def test_users_metrics_of_predictions():
 def test_pandas_indexes_must_agree():
     y, s = pd.Series([0, 1, 0], index=[1, 2, 3]), pd.Series([0.1, 0.9, 0.2], index=[1, 2, 3])
     assert te.metrics.auc_roc(y, s) == 1.0
-    with pytest.raises(InvalidInputError, match="y_true and y_score have different indexes.*reindex"):
+    with pytest.raises(InvalidInputError, match=r"y_true and y_score have different indexes.*reindex"):
         te.evaluate(y, s.sort_values(), "auc_roc")
     with pytest.raises(InvalidInputError, match="y_true and y_pred have different indexes"):
         te.metrics.f1(y, (s > 0.5).iloc[::-1])
