@@ -71,7 +71,7 @@ def labels(metrics=METRICS):
 def columns(table, mark="%s"):
     """The rows of a table as texts, of our metrics only."""
     places = [0, *(1 + table.metrics.index(metric) for metric in METRICS)]
-    return [[row[place] for place in places] for row in table.texts(mark, digits=2)]
+    return [[row[place] for place in places] for row in table._marked(mark, digits=2)]
 
 
 def table(title, values):
