@@ -13,7 +13,9 @@ def test_the_reference_is_the_registry():
     spec = importlib.util.spec_from_file_location("make_reference", ROOT / "docs" / "make_reference.py")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    assert (ROOT / "docs" / "metrics.md").read_text(encoding="utf-8") == module.page(), "run: make docs"
+    page = module.page()
+    assert not re.search(r"^- \*\*\*\*", page, flags=re.MULTILINE), "a bullet without a name"
+    assert (ROOT / "docs" / "metrics.md").read_text(encoding="utf-8") == page, "run: make docs"
 
 
 @pytest.mark.parametrize("page", sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")]), ids=lambda p: p.name)
