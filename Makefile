@@ -34,6 +34,7 @@ peers: $(PEERS)/.ready
 docs: $(VENV)/.test
 	$(BIN)/python docs/make_reference.py
 	$(BIN)/python docs/make_detectors.py
+	$(BIN)/python docs/make_stubs.py
 
 $(VENV)/bin/pip:
 	$(PYTHON) -m venv $(VENV)
