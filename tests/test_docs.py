@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+import tsadeval
+
 ROOT = Path(__file__).resolve().parents[1]
 
 
@@ -29,6 +31,14 @@ def test_the_generated_parts_of_contributing_are_up_to_date():
     assert "make test" in made
     assert "    core --> " in made  # there is something in the picture
     assert text == made, "run: make docs"
+
+
+@pytest.mark.parametrize(
+    ("file", "pattern"), [("CITATION.cff", "version: (.+)"), ("pyproject.toml", 'version = "(.+)"')]
+)
+def test_the_version_is_the_same_everywhere(file, pattern):
+    found = re.findall(f"^{pattern}$", (ROOT / file).read_text(encoding="utf-8"), flags=re.MULTILINE)
+    assert found == [tsadeval.__version__]
 
 
 @pytest.mark.parametrize("page", sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")]), ids=lambda p: p.name)
