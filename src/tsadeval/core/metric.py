@@ -357,6 +357,7 @@ def _taking(data_type: Any, second: str, checks: dict[str, Check]) -> Callable[[
 
         face = _public(inner, second, call)
         face.compute = inner  # type: ignore[attr-defined]
+        face.checks = checks  # type: ignore[attr-defined]
         return face
 
     return decorate
