@@ -9,15 +9,21 @@ from typing import Annotated, Any
 import typer
 
 from tsadeval.cli.output import Format, render, split_names
+from tsadeval.core.printable import printable
 from tsadeval.core.results import Result
 from tsadeval.errors import InvalidInputError
 from tsadeval.evaluation.single import evaluate, select_metrics
-from tsadeval.tables.scorefiles import read_scores
+from tsadeval.tables import read_table, scorings
 from tsadeval.thresholds.rules import Threshold, parse_threshold
 
 
 def score(
-    files: Annotated[list[Path], typer.Argument(help="csv, parquet, npy or npz files with labels and scores.")],
+    files: Annotated[
+        list[Path],
+        typer.Argument(
+            help="Tables of labels and scores: csv, tsv, parquet, feather, jsonl, npy, npz, also gzipped; - is stdin."
+        ),
+    ],
     label: Annotated[str, typer.Option(help="Column or array of the labels (0 or 1).")] = "label",
     score: Annotated[
         list[str] | None, typer.Option(help="Column or array of the scores; repeat it for several detectors.")
@@ -36,9 +42,10 @@ def score(
     names = [str(m) for m in chosen]
     rows: list[list[Any]] = []
     for file in files:
-        for column, y_true, y_score in read_scores(file, label, score or ["score"]):
-            result = _judge(f"{file}, {column}", y_true, y_score, chosen, rule)
-            rows.append([str(file), column, *(result[name] for name in names)])
+        table = read_table(file)
+        for _, column, y_true, y_score, _ in scorings(table, label=label, score=score or ["score"]):
+            result = _judge(f"{table.source}, {printable(column)}", y_true, y_score, chosen, rule)
+            rows.append([table.source, printable(column), *(result[name] for name in names)])
     if format is Format.table:
         typer.echo(f"alarms where the score is above {rule}\n")
     if format is Format.table and len(names) > len(rows):
