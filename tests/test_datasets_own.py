@@ -63,10 +63,10 @@ def test_your_own_columns(tmp_path, table):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"x": ["1", "b", "3", "4"]}, "expected numbers in column 'x', found '1'; choose with columns="),
+        ({"x": ["1", "b", "3", "4"]}, "expected numbers in column 'x', found 'b'; choose with columns="),
         ({"x": [1, np.nan, 3, 4]}, "expected finite numbers, found nan in train row 1, column x .*; fill or drop them"),
         ({"label": [0, 1, 2, 0]}, "expected labels of 0 and 1, found 2 at position 2"),
-        ({"label": ["no", "yes", "no", "no"]}, "expected labels of 0 and 1"),
+        ({"label": ["no", "yes", "no", "no"]}, "expected numbers in column 'label', found 'no'"),
     ],
 )
 def test_your_own_bad_values(tmp_path, table, change, message):
@@ -83,7 +83,7 @@ def test_your_own_bad_files(tmp_path):
         ("a.csv", "x,label\n", "has a heading but no rows"),
         ("a.parquet", "no parquet", "a.parquet: damaged or truncated"),
         ("a.npz", "no npz", "a.npz: damaged or truncated"),
-        ("a.txt", "1", r"a.txt: cannot read this kind of file; use .csv"),
+        ("a.txt", "1", r"a.txt: cannot read .txt; use .csv"),
     ]:
         with pytest.raises(InvalidInputError, match=message):
             te.datasets.load(write(tmp_path / name, content))
