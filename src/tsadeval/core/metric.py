@@ -111,6 +111,8 @@ class Metric:
     # data, options -> the expected value once the scores are shuffled, where there is a formula for it.
     chance: Callable[..., float] | None = field(default=None, repr=False, compare=False)
     bound: tuple[tuple[str, Any], ...] = ()
+    # Raised with every change of the metric's values: a store does not reuse those of another revision.
+    revision: int = 1
 
     def with_options(self, **options: Any) -> Metric:
         """The same metric with some options fixed."""
@@ -254,6 +256,7 @@ class _Description:
     direction: Literal["higher", "lower"] = "higher"
     best: Callable[..., float] | None = None  # data, options -> v: see `Metric.best`, which adds the value there
     chance: Callable[..., float] | None = None
+    revision: int = 1
 
 
 def score_metric(
@@ -310,6 +313,7 @@ def _registering(kind: Kind, data_type: Any, second: str, about: _Description) -
                 direction=about.direction,
                 best=_with_value(about.best, inner) if about.best is not None else None,
                 chance=about.chance,
+                revision=about.revision,
             ),
         )
         return face

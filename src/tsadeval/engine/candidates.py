@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from tsadeval.core.metric import Metric
-from tsadeval.engine.identity import function_mark, imported
+from tsadeval.engine.identity import fingerprint, imported, version_of
 from tsadeval.errors import InvalidParameterError
 from tsadeval.evaluation.single import AnyMetric, Guest, select_metrics
 
@@ -54,7 +54,9 @@ def _candidates(metric: AnyMetric, paper: Iterable[AnyMetric]) -> list[Candidate
     for one in paper if metric == "paper" else [metric]:
         chosen += select_metrics(one)
     return [
-        Candidate(str(m), m.kind, m.direction) if isinstance(m, Metric) else _guest(m, getattr(m, "__name__", ""))
+        Candidate(str(m), m.kind, m.direction, version_of(m))
+        if isinstance(m, Metric)
+        else _guest(m, getattr(m, "__name__", ""))
         for m in chosen
     ]
 
@@ -62,4 +64,4 @@ def _candidates(metric: AnyMetric, paper: Iterable[AnyMetric]) -> list[Candidate
 def _guest(function: Guest, name: str) -> Candidate:
     if not name:
         raise InvalidParameterError(f"{function!r} has no __name__ to stand for it in tables: set one, or wrap it")
-    return Candidate(name, "guest", version=function_mark(function), function=function)
+    return Candidate(name, "guest", version=fingerprint(function), function=function)

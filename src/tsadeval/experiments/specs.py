@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from tsadeval.core.text import parse_call
-from tsadeval.engine.identity import code_mark, imported
+from tsadeval.engine.identity import fingerprint, imported
 from tsadeval.errors import InvalidParameterError
 
 __all__ = ["Entrant", "choose_detectors"]
@@ -43,7 +43,7 @@ class Entrant:
         if record is not None and hasattr(detector, "get_params"):  # one of ours, made already
             options = detector.get_params(deep=False)
             bare = record.with_options(**{k: v for k, v in options.items() if k not in _APART})
-            return cls(str(bare), _title(bare), options.get("seed"), guest=detector)
+            return cls(_text(bare), _title(bare), options.get("seed"), guest=detector)
         return _guest(detector)
 
     def make(self, device: str = "auto") -> Any:
@@ -52,7 +52,7 @@ class Entrant:
             return copy.deepcopy(self.guest)
         from tsadeval.detectors import parse_detector
 
-        record = parse_detector(self.text)
+        record = parse_detector(self.text.partition("@")[0])
         given = {"device": device, **dict(self.apart), "seed": self.seed}
         return record.with_options(**{k: v for k, v in given.items() if k in record.parameters}).build()
 
@@ -89,7 +89,12 @@ def _named(text: str, seed: int) -> Entrant:
     apart = {k: v for k, v in record.bound if k in _APART}
     # A seed in the text wins over that of the run.
     own = apart.pop("seed", seed) if "seed" in record.parameters else None
-    return Entrant(str(bare), _title(bare), own, tuple(apart.items()))
+    return Entrant(_text(bare), _title(bare), own, tuple(apart.items()))
+
+
+def _text(record: Any) -> str:
+    """What stands for a detector of the registry in stores; a later revision of its code is another detector."""
+    return f"{record}@r{record.revision}" if record.revision > 1 else str(record)
 
 
 def _title(record: Any) -> str:
@@ -117,4 +122,4 @@ def _guest(detector: Any) -> Entrant:
     name = type(detector).__name__
     # scikit-learn's own repr has the options that differ from the defaults; any other may hold an address.
     shown = " ".join(repr(detector).split()) if hasattr(detector, "get_params") else name
-    return Entrant(f"{shown}@{code_mark(detector)}", shown, guest=detector)
+    return Entrant(f"{shown}@{fingerprint(detector)}", shown, guest=detector)

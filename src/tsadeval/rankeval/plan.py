@@ -39,11 +39,12 @@ class Plan:
         suite = self.suite
         generators = [GENERATORS[name] for name in dict.fromkeys(task.generator for task in self.chosen_tasks)]
         return [
-            Cell(case, generator.name, q, p, sigma, repeat, suite.stream, self.seed, c.name, c.version, threshold)
+            Cell(case, generator.name, q, p, sigma, repeat, suite.stream, self.seed, c.name, version, threshold)
             for case in self.cases
             for generator in generators
             for sigma in suite.sigmas
             for c, threshold in self._thresholds(case, generator.name, sigma)
+            for version in [f"{c.version}g{generator.revision}"]
             for repeat in range(self.repeats)
             for q in generator.q
             for p in generator.p

@@ -15,6 +15,7 @@ from tsadeval.core.metric import parse_metric
 from tsadeval.core.registry import did_you_mean
 from tsadeval.core.results import Result, Row, latex_text, text_table
 from tsadeval.engine.candidates import Candidate
+from tsadeval.engine.identity import version_of
 from tsadeval.engine.store import Store
 from tsadeval.errors import InvalidParameterError, UnknownNameError
 from tsadeval.rankeval.cell import LAYOUT, Cell
@@ -248,7 +249,7 @@ class RankEvalResult:
             raise InvalidParameterError("sensitivity needs one option with a list of values, e.g. tau=[0.1, 0.5, 0.9]")
         ((option, values),) = grid.items()
         chosen = [parse_metric(metric).with_options(**{option: value}) for value in values]
-        candidates = tuple(Candidate(str(m), m.kind, m.direction) for m in chosen)
+        candidates = tuple(Candidate(str(m), m.kind, m.direction, version_of(m)) for m in chosen)
         plan = narrowed(replace(self.plan, candidates=candidates), tasks)
         compute_plan(plan, self.store, n_jobs=self._n_jobs, data=self._data)
         return RankEvalResult(plan, self.store).table()
