@@ -5,6 +5,7 @@ TsadevalError
 │   └── InvalidParameterError           an option out of its range
 ├── UnknownNameError (LookupError)      a name no registry knows, with the nearest that it does
 ├── MissingExtraError (ImportError)     an optional dependency is not installed
+├── StoreError (OSError)                results cannot be written: the disk is full, or the folder read-only
 └── UndefinedError                      raised inside a metric; callers of the public functions never see it
 UndefinedMetricWarning (UserWarning)    what they see instead, with NaN as the value
 """
@@ -17,6 +18,7 @@ __all__ = [
     "InvalidInputError",
     "InvalidParameterError",
     "MissingExtraError",
+    "StoreError",
     "TsadevalError",
     "UndefinedError",
     "UndefinedMetricWarning",
@@ -42,6 +44,10 @@ class UnknownNameError(TsadevalError, LookupError):
 
 class MissingExtraError(TsadevalError, ImportError):
     """An optional dependency is not installed."""
+
+
+class StoreError(TsadevalError, OSError):
+    """Results cannot be written; what was written before is kept."""
 
 
 class UndefinedError(TsadevalError):

@@ -25,7 +25,7 @@ _WORKERS = Number(integer=True, none=True)
 
 
 def complete(
-    cells: list[C],
+    cells: Iterable[C],
     chunks: Callable[[list[C]], Iterable[Chunk]],
     compute: Callable[[Chunk], list[Row]],
     store: Store[C],
@@ -34,18 +34,19 @@ def complete(
     progress: Progress | None = None,
 ) -> None:
     """Compute what the store does not have yet of these cells, in chunks; `progress` hears (done, total)."""
-    done = store.done()
-    missing = [cell for cell in cells if cell not in done]
-    finished = len(cells) - len(missing)
+    store.compact()  # what a run that was killed left
+    missing, total = store.missing(cells)
+    finished = total - len(missing)
 
     def tell(new: int) -> None:
         nonlocal finished
         finished += new
         if progress is not None:
-            progress(finished, len(cells))
+            progress(finished, total)
 
     tell(0)
     run(chunks(missing), compute, store, n_jobs=n_jobs, progress=tell)
+    store.compact()
 
 
 def run(
