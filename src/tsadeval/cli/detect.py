@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -44,10 +42,15 @@ def detect(
     percent: Annotated[
         bool, typer.Option("--percent", help="Values times 100, as papers print them; not in csv and json.")
     ] = False,
+    cell_timeout: Annotated[
+        float | None, typer.Option(help="Seconds that one value may take; beyond that it is an error.")
+    ] = None,
+    cell_memory: Annotated[
+        str | None, typer.Option(help="Memory that one value may take, such as 2GB; beyond that it is an error.")
+    ] = None,
     format: Annotated[Format, typer.Option(help="How to print the tables.")] = Format.table,
 ) -> None:
     """Train what is not trained yet, judge what is not judged yet, then print a table of each data set."""
-    sys.path.insert(0, os.getcwd())  # so that "module:Class" finds a file of the user's own
     bar = Bar("detect")
     try:
         with bar:
@@ -62,6 +65,8 @@ def detect(
                 device=device,
                 n_jobs=jobs,
                 progress=bar,
+                cell_timeout=cell_timeout,
+                cell_memory=cell_memory,
             )
     except KeyboardInterrupt:
         typer.echo(f"tsadeval: stopped; {bar.words}. The same command again computes the rest.", err=True)

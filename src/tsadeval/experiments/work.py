@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 
 from tsadeval.core.events import Events
 from tsadeval.core.results import Row
-from tsadeval.engine.cells import versions
+from tsadeval.engine.cells import Working, versions
 from tsadeval.engine.judge import Judge, failure
 from tsadeval.experiments.cell import Chunk
 from tsadeval.experiments.scores import Kept, keep_scores, read_scores
@@ -14,13 +15,15 @@ from tsadeval.experiments.scores import Kept, keep_scores, read_scores
 __all__ = ["compute"]
 
 
-def compute(chunk: Chunk) -> list[Row]:
+def compute(chunk: Chunk) -> Iterator[Row | Working]:
     """A row for every cell. What the detector or the data stumble over is a finding, not the end of the run."""
+    yield Working(chunk.cells)
     try:
         kept = _kept(chunk)
     except Exception as error:
         lost = {**failure(error), "seconds": math.nan, "versions": versions()}
-        return [{**cell._asdict(), **lost} for cell in chunk.cells]
+        yield from ({**cell._asdict(), **lost} for cell in chunk.cells)
+        return
     judge = Judge(kept.labels, kept.scores)
     events = Events.of(kept.labels)
     facts = {
@@ -30,10 +33,9 @@ def compute(chunk: Chunk) -> list[Row]:
         "versions": versions(),
         **{key: kept.provenance[key] for key in ("fit_seconds", "score_seconds", "device")},
     }
-    return [
-        {**cell._asdict(), **facts, **judge.outcome(cell.metric, cell.threshold, chunk.metrics[cell.metric])}
-        for cell in chunk.cells
-    ]
+    for cell in chunk.cells:
+        yield Working((cell,))
+        yield {**cell._asdict(), **facts, **judge.outcome(cell.metric, cell.threshold, chunk.metrics[cell.metric])}
 
 
 def _kept(chunk: Chunk) -> Kept:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from tsadeval.core.results import Row
-from tsadeval.engine.cells import versions
+from tsadeval.engine.cells import Working, versions
 from tsadeval.engine.judge import Judge
 from tsadeval.rankeval.cell import Cell, Chunk
 from tsadeval.rankeval.generators import GENERATORS, draw, source
@@ -13,7 +14,7 @@ from tsadeval.rankeval.generators import GENERATORS, draw, source
 __all__ = ["compute"]
 
 
-def compute(chunk: Chunk) -> list[Row]:
+def compute(chunk: Chunk) -> Iterator[Row | Working]:
     """A row for every cell. Each series is drawn once, and a metric sees it once however many cells want that value."""
     mask = chunk.events.mask()
     facts = {
@@ -25,16 +26,15 @@ def compute(chunk: Chunk) -> list[Row]:
     series: dict[tuple[Any, ...], list[Cell]] = {}
     for cell in chunk.cells:
         series.setdefault((cell.generator, cell.q, cell.p, cell.sigma, cell.stream, _numbers(cell)), []).append(cell)
-    rows: list[Row] = []
     for (generator, q, p, sigma, stream, numbers), cells in series.items():
         judge = Judge(mask, draw(GENERATORS[generator], mask, stream, numbers, q, p, sigma))
         outcomes: dict[tuple[str, str | None], Row] = {}
         for cell in cells:
             what = (cell.metric, cell.threshold)
             if what not in outcomes:
+                yield Working(tuple(c for c in cells if (c.metric, c.threshold) == what))
                 outcomes[what] = judge.outcome(cell.metric, cell.threshold, chunk.metrics[cell.metric])
-            rows.append({**cell._asdict(), **facts, **outcomes[what]})
-    return rows
+            yield {**cell._asdict(), **facts, **outcomes[what]}
 
 
 def _numbers(cell: Cell) -> tuple[int, ...]:
