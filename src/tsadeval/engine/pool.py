@@ -23,7 +23,7 @@ from typing import IO, Any
 from tsadeval._optional import require
 from tsadeval.core.results import Row
 from tsadeval.engine.cells import Compute, Ledger, raised
-from tsadeval.engine.worker import END, READY, Failed, receive, send
+from tsadeval.engine.worker import Failed, receive, send
 
 __all__ = ["Limits", "supervised"]
 
@@ -66,7 +66,9 @@ class Limits:
 class _Worker:
     """One process, and the thread that talks to it."""
 
-    def __init__(self, events: SimpleQueue[tuple[_Worker, Any, float]], limits: Limits, workers: int) -> None:
+    def __init__(
+        self, events: SimpleQueue[tuple[_Worker, list[Any] | None, float]], limits: Limits, workers: int
+    ) -> None:
         share = str(max((os.cpu_count() or 1) // workers, 1))
         code = _WORKER.format(path=[p or os.getcwd() for p in sys.path], memory=limits.memory)
         self.process = subprocess.Popen(
@@ -89,8 +91,8 @@ class _Worker:
         try:
             while (task := self.tasks.get()) is not None:
                 send(to, task)
-                said = None
-                while said != END and not isinstance(said, Failed):
+                said: list[Any] = []
+                while not said or not isinstance(said[-1], str):  # END, or Failed
                     said = pickle.loads(receive(back))
                     self._events.put((self, said, time.monotonic()))
         except (OSError, EOFError, ValueError, pickle.UnpicklingError):
@@ -155,7 +157,7 @@ class _Pool:
         self._again: list[Any] = []
         self._idle: list[_Worker] = []
         self._busy: dict[_Worker, tuple[Ledger, float, bool]] = {}  # what it works on, since when, and had it started
-        self._events: SimpleQueue[tuple[_Worker, Any, float]] = SimpleQueue()
+        self._events: SimpleQueue[tuple[_Worker, list[Any] | None, float]] = SimpleQueue()
         self._janitor: _Janitor | None = None
 
     def results(self) -> Iterator[list[Row]]:
@@ -173,15 +175,16 @@ class _Pool:
             ledger, _, _ = self._busy[worker]
             if said is None:
                 yield from self._break_off(worker, _ending(worker.end(patience=1.0)))
-            elif said == END or isinstance(said, Failed):
+                continue
+            self._busy[worker] = (ledger, when, True)
+            for one in said:
+                if not isinstance(one, str):
+                    ledger.hear(one)
+                    continue
                 self._idle.append(worker)
                 del self._busy[worker]
-                self._again += ledger.break_off(said) if isinstance(said, Failed) else []
+                self._again += ledger.break_off(one) if isinstance(one, Failed) else []
                 yield ledger.rows
-            else:
-                if said != READY:
-                    ledger.hear(said)
-                self._busy[worker] = (ledger, when, True)
 
     def close(self, patience: float = 0.0) -> None:
         """End all workers; those that have nothing to do may take a moment for it."""

@@ -11,11 +11,11 @@ import struct
 import sys
 from typing import IO, Any
 
-from tsadeval.engine.cells import raised
+from tsadeval.engine.cells import Working, raised
 
-__all__ = ["END", "READY", "Failed", "main", "receive", "send"]
+__all__ = ["END", "Failed", "main", "receive", "send"]
 
-READY, END = "ready", "end"  # the chunk was read; all its rows were sent
+END = "end"  # all rows of a chunk were sent
 _SIZE = struct.Struct("<Q")
 
 
@@ -55,17 +55,23 @@ def main(memory: int | None) -> None:
             task = receive(source)
         except EOFError:
             return
+        batch: list[Any] = []
         try:
             compute, chunk = pickle.loads(task)
             if memory is not None and not limited:  # only now: what is imported to read the first chunk is no cell's
                 _limit(memory)
                 limited = True
-            say(READY)
+            say([])
+            marked = False
             for said in compute(chunk):
-                say(said)
-            say(END)
+                batch.append(said)
+                marked = marked or isinstance(said, Working)
+                if not marked or isinstance(said, Working):  # a row waits for what is begun right after it
+                    say(batch)
+                    batch = []
+            say([*batch, END])
         except BaseException as error:  # sys.exit of a user's code is a finding about it
-            say(Failed(raised(error)))
+            say([*batch, Failed(raised(error))])
         sys.stdout.flush()
 
 
