@@ -61,6 +61,11 @@ class Dataset:
     names: tuple[str, ...]
     description: Description
 
+    @property
+    def nbytes(self) -> int:
+        """Memory of the arrays."""
+        return sum(values.nbytes for values in (self.train, self.test, self.test_labels) if values is not None)
+
     def __repr__(self) -> str:
         d = self.description
         shape = f"{d.n_train} + {d.n_test} points, {d.n_columns} columns" if d.n_columns else f"{d.n_test} labels only"
