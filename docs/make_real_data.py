@@ -14,9 +14,9 @@ from pathlib import Path
 
 import tsadeval as te
 from tsadeval import plot
-from tsadeval.comparison.compare import dataset_of
+from tsadeval.comparison import Comparison, dataset_of
 from tsadeval.core.metric import parse_metric
-from tsadeval.experiments.result import Detection
+from tsadeval.experiments.result import read
 
 HERE = Path(__file__).parent
 FIGURES = HERE / "figures" / "real"
@@ -95,18 +95,18 @@ def beside(title, values, published):
 def ordered(result):
     """The result with its detectors in the order of the paper."""
 
-    def place(entrant):
-        name = entrant.title.partition("(")[0]
+    def place(spec):
+        name = spec.title.partition("(")[0]
         return ORDER.index(name) if name in ORDER else len(ORDER) + (name == "Random")
 
-    result.plan = replace(result.plan, entrants=tuple(sorted(result.plan.entrants, key=place)))
+    result.plan = replace(result.plan, detectors=tuple(sorted(result.plan.detectors, key=place)))
     return result
 
 
 def average_of(result, names):
     """The macro average over some of the data sets."""
-    rows = [row for row in result.comparison.rows if row["series"] in names]
-    return te.comparison.compare.Comparison(rows, pooled=dict, titles=result.titles).average(percent=True)
+    rows = [row for row in result.rows if row["series"] in names]
+    return Comparison(rows, pooled=dict, titles=result.titles).average(percent=True)
 
 
 def chance(result):
@@ -144,7 +144,7 @@ def data_sets(frame):
 
 
 def command(plan):
-    detectors = ",".join(dict.fromkeys(entrant.text for entrant in plan.entrants))
+    detectors = ",".join(dict.fromkeys(spec.text for spec in plan.detectors))
     metrics = ",".join(METRICS)
     return (
         f"tsadeval detect {' '.join(sorted(plan.datasets))} \\\n    --detectors '{detectors}' \\\n"
@@ -157,7 +157,7 @@ def draw(result, data):
     FIGURES.mkdir(parents=True, exist_ok=True)
     for stem, (name, title, _, margin) in PICTURES.items():
         if name in result.plan.datasets:
-            dataset = te.datasets.load(name, root=data)
+            dataset = te.datasets.load(name, data=data)
             ax = plot.series_with_scores(dataset, result.all_scores(name), around=0, margin=margin, title=title)
             ax.figure.savefig(FIGURES / f"{stem}.png", dpi=200, metadata={})
 
@@ -225,6 +225,6 @@ different series have different scales, and pooling does not mend that."""
 if __name__ == "__main__":
     if len(sys.argv) not in (2, 3):
         sys.exit(__doc__)
-    found = ordered(Detection.read(sys.argv[1]))
+    found = ordered(read(sys.argv[1]))
     draw(found, sys.argv[2] if len(sys.argv) == 3 else None)
     (HERE / "real-data.md").write_text(page(found), encoding="utf-8")

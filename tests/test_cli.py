@@ -96,7 +96,7 @@ def test_undefined_is_said_and_left_empty(folder):
         (["broken.parquet"], "broken.parquet: not a readable parquet file"),
         (["empty.csv"], "empty.csv: not a readable csv file"),
         (["a.csv", "--metrics", "cec"], "unknown metric or set 'cec': did you mean mcc or cce?"),
-        (["a.csv", "--metrics", "cce(tau=3)"], "cce: tau must be a number of at least 0 and at most 1, but is 3"),
+        (["a.csv", "--metrics", "cce(tau=3)"], "cce: tau must be a number in [0, 1], but is 3"),
         (["a.csv", "--threshold", "quantil(0.9)"], "unknown threshold 'quantil': did you mean quantile?"),
         (["a.csv", "--label", "noise"], "a.csv, score: y_true must be 0 (normal) or 1"),
     ],
@@ -114,7 +114,7 @@ def test_metrics_lists_the_registry():
     assert [row["metric"] for row in json.loads(done.stdout)] == list(METRICS)
     assert "cce" in run("metrics").stdout
     one = run("metrics", "cce").stdout
-    assert "tau=0.5: a number of at least 0 and at most 1" in one
+    assert "tau=0.5: a number in [0, 1]" in one
     assert run("metrics", "cec").returncode == 2
 
 

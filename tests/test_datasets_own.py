@@ -44,7 +44,8 @@ def test_your_own_columns(tmp_path, table):
     data = te.datasets.load(path, label="is_anomaly", columns=["y"])
     assert data.names == ("y",)
     with pytest.raises(
-        InvalidInputError, match=r"mine.csv: no labels 'label': known are: timestamp, x, y, is_anomaly; name them with"
+        InvalidInputError,
+        match=r"mine.csv: no labels 'label': valid names: timestamp, x, y, is_anomaly; name them with",
     ):
         te.datasets.load(path)
     with pytest.raises(InvalidInputError, match=r"no column 'yy' \(columns=\): did you mean y"):

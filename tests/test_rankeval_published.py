@@ -14,10 +14,9 @@ import pytest
 import tsadeval as te
 from published import SHARED
 from tsadeval.core.metric import parse_metric
-from tsadeval.rankeval.cell import Cell, Chunk
 from tsadeval.rankeval.labels import CASES
+from tsadeval.rankeval.plan import Cell, Chunk, compute
 from tsadeval.rankeval.suites import SUITES
-from tsadeval.rankeval.work import compute
 
 pytestmark = pytest.mark.skipif(not SHARED.is_dir(), reason="the published values are not part of the repository")
 

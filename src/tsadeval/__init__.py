@@ -7,30 +7,28 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from tsadeval import datasets, detectors, errors, metrics, plot, rankeval
-    from tsadeval.comparison.compare import compare
-    from tsadeval.evaluation.many import evaluate_many
-    from tsadeval.evaluation.single import evaluate
-    from tsadeval.evaluation.streaming import StreamingCCE
+    from tsadeval.comparison.api import compare
+    from tsadeval.evaluation import StreamingCCE, evaluate, evaluate_many
     from tsadeval.experiments.api import detect
     from tsadeval.metrics._cce import CCEBreakdown, cce, cce_breakdown
-    from tsadeval.thresholds.rules import best_threshold
+    from tsadeval.thresholds import best_threshold
 
 __version__ = "0.1.0"
 
 # Where each public name lives. Nothing is imported before it is used, so `import tsadeval` stays light.
 _HOMES = {
     "CCEBreakdown": "tsadeval.metrics._cce",
-    "StreamingCCE": "tsadeval.evaluation.streaming",
-    "best_threshold": "tsadeval.thresholds.rules",
+    "StreamingCCE": "tsadeval.evaluation",
+    "best_threshold": "tsadeval.thresholds",
     "cce": "tsadeval.metrics._cce",
     "cce_breakdown": "tsadeval.metrics._cce",
-    "compare": "tsadeval.comparison.compare",
+    "compare": "tsadeval.comparison",
     "datasets": "",
     "detect": "tsadeval.experiments.api",
     "detectors": "",
     "errors": "",
-    "evaluate": "tsadeval.evaluation.single",
-    "evaluate_many": "tsadeval.evaluation.many",
+    "evaluate": "tsadeval.evaluation",
+    "evaluate_many": "tsadeval.evaluation",
     "metrics": "",
     "plot": "",
     "rankeval": "",

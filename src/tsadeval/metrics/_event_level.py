@@ -116,6 +116,7 @@ def event(data: Prediction, *, beta: float = 1.0, variant: str = "segments") -> 
     properties={"mirror"},
     needs={"anomaly"},
     best=best_event_f1,
+    trivial_best=True,
 )
 def event_f1(data: Prediction, *, beta: float = 1.0, variant: str = "segments") -> float:
     """F of event-wise precision and recall.
@@ -232,6 +233,7 @@ def composite_f1(data: Prediction, *, beta: float = 1.0) -> float:
     needs={"anomaly"},
     direction="lower",
     best=best_delay,
+    trivial_best=True,
 )
 def detection_delay(data: Prediction, *, missed: str = "skip") -> float:
     """Mean number of points from the start of an event to the first alarm inside it. Lower is better.
@@ -283,6 +285,7 @@ def detection_delay(data: Prediction, *, missed: str = "skip") -> float:
     properties={"mirror"},
     direction="lower",
     best=best_false_alarms,
+    trivial_best=True,
 )
 def false_alarms(data: Prediction, *, per: float = 1000) -> float:
     """Number of alarm runs without an anomalous point, per 1,000 points of the series. Lower is better.

@@ -131,6 +131,7 @@ def point(data: Prediction, *, beta: float = 1.0) -> PRF:
     chance=lambda data: data.events.points / data.n,
     needs={"alarm"},
     best=_best_precision,
+    trivial_best=True,
 )
 def precision(data: Prediction) -> float:
     """Point-wise precision; equals `precision_score` of scikit-learn where there are alarms.
@@ -166,6 +167,7 @@ def precision(data: Prediction) -> float:
     chance=lambda data: data.predicted.points / data.n,
     needs={"anomaly"},
     best=_best_recall,
+    trivial_best=True,
 )
 def recall(data: Prediction) -> float:
     """Point-wise recall; equals `recall_score` of scikit-learn where there are anomalous points.
@@ -239,6 +241,7 @@ def f1(data: Prediction, *, beta: float = 1.0) -> float:
     properties={"mirror", "symmetric", "exchangeable"},
     chance=_chance_accuracy,
     best=_best_accuracy,
+    trivial_best=True,
 )
 def accuracy(data: Prediction) -> float:
     """Point-wise accuracy; equals `accuracy_score` of scikit-learn.
