@@ -195,6 +195,7 @@ def _best_tapr_f1(data: Scoring, *, alpha: float, theta: float, delta: int, beta
     undefined="y_true has no anomaly",
     references=(_TAPR_PAPER,),
     checks=TAPR_CHECKS,
+    properties={"separable"},
     needs={"anomaly"},
     best=_best_tapr_f1,
 )
@@ -287,7 +288,7 @@ def _best_etapr_f1(data: Scoring, *, theta_p: float, theta_r: float, delta: floa
     undefined="y_true has no anomaly",
     references=(_ETAPR_PAPER,),
     checks=ETAPR_CHECKS,
-    properties={"mirror"},
+    properties={"mirror", "separable"},
     needs={"anomaly"},
     sets={"paper"},
     best=_best_etapr_f1,
