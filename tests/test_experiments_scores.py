@@ -74,7 +74,7 @@ def test_a_file_that_holds_no_scores_is_named(tmp_path, files, content):
             content
         ]
     )
-    with pytest.raises(InvalidInputError, match=r"random.npz is not a file of kept scores .*; move it away") as said:
+    with pytest.raises(InvalidInputError, match=r"random.npz is not a file of cached scores .*; move it away") as said:
         keep_scores(source.load(), "random", tmp_path, name=source.name)
     assert "pickle" not in str(said.value)
 

@@ -104,7 +104,7 @@ def row_of(metric: Metric, outcome: Outcome) -> Row:
 def chosen_with_labels(rules: Any) -> list[str]:
     """The note that a result needs where thresholds were chosen with the labels."""
     if any(rule is not None and rule.startswith("best") for rule in rules):
-        return ["thresholds of the rule best were chosen with the labels: upper bounds of what a detector reaches"]
+        return ["best: thresholds chosen with the labels, an upper bound"]
     return []
 
 

@@ -14,7 +14,7 @@ from tsadeval.core.metric import Rule
 from tsadeval.core.parameters import Check, Number, OneOf, check_parameters
 from tsadeval.core.selection import Metrics
 from tsadeval.engine.metrics import choose_metrics
-from tsadeval.engine.run import Progress, complete
+from tsadeval.engine.run import Progress, complete, limits_of
 from tsadeval.engine.store import Store
 from tsadeval.errors import InvalidInputError, InvalidParameterError
 from tsadeval.experiments.plan import LAYOUT, Plan, compute
@@ -43,6 +43,8 @@ def detect(
     device: str = "auto",
     n_jobs: int | None = None,
     progress: bool | Progress | None = None,
+    cell_timeout: float | None = None,
+    cell_memory: int | str | None = None,
 ) -> Detection:
     """Train detectors on data sets, cache their scores, and evaluate them.
 
@@ -68,9 +70,16 @@ def detect(
     device : {"auto", "cpu", "cuda"}
         Where the deep detectors run.
     n_jobs : int
-        Parallel workers as in joblib: 1 by default. Workers need the data and the store on a disk they share.
+        Worker processes, -1 for all cores; they need the data and the store on a disk they share. A detector that
+        crashes there is an error, and the run goes on. By default everything runs in this process.
     progress : bool or function (done, total)
         True shows a progress bar; a function is called as values come.
+    cell_timeout : float
+        Seconds that the training of a detector, or one call of a metric, may take; beyond that it is an error, and
+        the run goes on.
+    cell_memory : int or str
+        Bytes ("2GB") that it may take, in the same way. Linux only. Both limits need worker processes: without
+        `n_jobs`, one is started.
 
     Returns
     -------
@@ -81,7 +90,8 @@ def detect(
     seeds = _seeds(random_state)
     check_parameters("detect", _CHECKS, {"device": device})
     plan = make_plan(datasets, detectors, metrics, threshold=threshold, seeds=seeds, data=data)
-    folder = Path(tempfile.mkdtemp(prefix="tsadeval-")) if store is None else Path(store)
+    limits = limits_of(cell_timeout, cell_memory)
+    folder = Path(tempfile.mkdtemp(prefix="tsadeval-")) if store is None else Path(store).absolute()
     kept = Store(store, LAYOUT)
     kept.add_plan(plan.record())
     complete(
@@ -91,6 +101,7 @@ def detect(
         kept,
         n_jobs=n_jobs,
         progress=progress,
+        limits=limits,
     )
     result = Detection(plan, kept, folder)
     if store is None:  # the scores live as long as the result

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -284,7 +284,7 @@ def explain(options: CCEOptions, runs: RunMoments, *, stacklevel: int = 3) -> CC
     )
 
 
-def _shares(options: CCEOptions, part: _Parts, events: NDArray[Any], label: int) -> tuple[Floats, Floats]:
+def _shares(options: CCEOptions, part: _Parts, events: NDArray[np.void], label: int) -> tuple[Floats, Floats]:
     """What each event of a class adds to CCE, and what it could have added beyond that.
 
     At event level an event counts for its score over the number of events. The pooled event's confidence is
@@ -328,10 +328,10 @@ class CCEBreakdown(Result):
     normal_event: float
     anomaly_global: float
     normal_global: float
-    events: NDArray[Any]
+    events: NDArray[np.void]
     options: CCEOptions
 
-    def worst(self, n: int | None = None, *, label: int | None = None) -> NDArray[Any]:
+    def worst(self, n: int | None = None, *, label: int | None = None) -> NDArray[np.void]:
         """The events that cost the score most, worst first: all or n of them, of both classes or of one."""
         if label not in (None, 0, 1):
             raise InvalidParameterError(f"worst: label must be 0, 1 or None, but is {label!r}")
