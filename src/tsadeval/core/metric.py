@@ -28,7 +28,8 @@ P = ParamSpec("P")
 R = TypeVar("R", covariant=True)
 S = TypeVar("S")
 
-# What a record may claim of its metric. The common tests check each claim on random data.
+# What a record may claim of its metric at its default options. The common tests check on random data that each claim
+# holds, and that those not made do not.
 PROPERTIES = {
     "affine": "shifting scores, or scaling them by a positive number, changes nothing",
     "monotone": "a strictly increasing transform of the scores changes nothing",
