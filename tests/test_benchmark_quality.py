@@ -63,7 +63,8 @@ def test_intervals():
     assert resampled_cases(1).shape == (1, 1)
     alone = Estimate.of(np.array([0.4]))
     assert math.isnan(alone.low)
-    assert alone.overlaps(Estimate(0.9, 0.8, 1.0))
+    assert not alone.overlaps(Estimate(0.9, 0.8, 1.0))
+    assert alone.overlaps(alone)
     assert Estimate(0.9, 0.8, 1.0).overlaps(Estimate(0.7, 0.6, 0.8))
     assert not Estimate(0.9, 0.85, 1.0).overlaps(Estimate(0.7, 0.6, 0.8))
 
@@ -232,9 +233,8 @@ def test_lower_is_better_is_respected(monkeypatch):
     assert np.allclose(up.spearman, -down.spearman)
 
 
-def test_one_case_has_no_interval_and_nobody_is_second():
+def test_one_case_has_no_interval():
     table = te.rankeval.run("quick", ["f1", "cce"], cases=["10k-2seg-50L"], tasks=["AccQ"]).table()
-    assert {row["mark"] for row in table.rows} == {"best"}
     assert all(math.isnan(row["low"]) for row in table.rows)
     assert "1 case, 1 repeat" in repr(table)
 
@@ -245,3 +245,18 @@ def test_seeds_differ_and_repeat():
 
     assert values(1).equals(values(1))
     assert np.isclose(values(1), values(2)).sum() == 3  # a perfect model is perfect with every seed
+
+
+def test_with_one_case_only_the_best_is_marked():
+    """There are no intervals then, so values are compared as they are."""
+
+    def worst(y_true, y_score):
+        return -y_score[y_true == 1].mean()
+
+    def best(y_true, y_score):
+        return y_score[y_true == 1].mean()
+
+    table = te.rankeval.run("quick", ["cce", best, worst], cases=["10k-20seg-50H"], tasks=["AccQ"]).table()
+    marks = {row["metric"]: row["mark"] for row in table.rows if row["indicator"] == "spearman"}
+    assert marks == {"cce": "best", "best": "best", "worst": "second"}
+    assert "without intervals, which need two cases" in repr(table)

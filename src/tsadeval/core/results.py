@@ -42,7 +42,10 @@ def text_table(rows: Sequence[Sequence[Any]], digits: int = 4) -> str:
     return "\n".join(lines)
 
 
-_LATEX = str.maketrans({c: rf"\{c}" for c in "&%$#_{}"} | {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}"})
+_LATEX = str.maketrans(
+    {c: rf"\{c}" for c in "&%$#_{}"}
+    | {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
+)
 
 
 def latex_text(value: Any, digits: int = 4) -> str:

@@ -9,6 +9,7 @@ from tsadeval.core.events import Events
 from tsadeval.core.results import Row
 from tsadeval.engine.cells import Working, versions
 from tsadeval.engine.judge import Judge, failure
+from tsadeval.errors import InvalidInputError
 from tsadeval.experiments.cell import Chunk
 from tsadeval.experiments.scores import Kept, keep_scores, read_scores
 
@@ -44,4 +45,8 @@ def _kept(chunk: Chunk) -> Kept:
     if kept is not None:
         return kept
     dataset = chunk.source.load()
+    if dataset.description.checksum != chunk.checksum:
+        raise InvalidInputError(
+            f"{chunk.source.name} has changed since the run began, so its values were not kept: run the command again"
+        )
     return keep_scores(dataset, chunk.entrant, chunk.folder, name=chunk.source.name, device=chunk.device)

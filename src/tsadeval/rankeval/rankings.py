@@ -41,9 +41,11 @@ class Estimate:
         return cls(float(drawn[0]), float(low), float(high))
 
     def overlaps(self, other: Estimate) -> bool:
-        """Might both be the same number? Where there is no interval, yes."""
+        """Might both be the same number? Without intervals, only if they are equal."""
         ends = [self.low, self.high, other.low, other.high]
-        return bool(np.isnan(ends).any() or (self.low <= other.high and other.low <= self.high))
+        if np.isnan(ends).any():
+            return self.value == other.value
+        return self.low <= other.high and other.low <= self.high
 
 
 def resampled_cases(cases: int, seed: int = 0) -> Floats:
