@@ -269,7 +269,7 @@ def test_bad_files_are_one_clear_line(tmp_path, name, content, message):
     path = write(tmp_path / name, content)
     if message is None:
         message = (
-            "expected commas between the columns, found 'x.label' as the only one|no column 'x': known are: x,label"
+            "expected commas between the columns, found 'x.label' as the only one|no column 'x': valid names: x,label"
         )
     with pytest.raises(InvalidInputError, match=message) as caught:
         read_table(path).name("x")
@@ -336,7 +336,7 @@ def test_columns_of_different_lengths(tmp_path):
 
 def test_an_unknown_column_among_very_many(tmp_path):
     table = Table({f"d{i}": np.zeros(1) for i in range(40_000)})
-    with pytest.raises(InvalidInputError, match=r"no column 'label': known are: d0, .*, d19, ... \(40000 in all\)"):
+    with pytest.raises(InvalidInputError, match=r"no column 'label': valid names: d0, .*, d19, ... \(40000 in all\)"):
         table.name("label")
     assert len(repr(table)) < 300
 
