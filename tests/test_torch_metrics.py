@@ -38,6 +38,15 @@ SCORE_METRICS = {
         {"window": st.sampled_from([0, 1, 2, 3, 5, 12, 60]), "n_thresholds": st.sampled_from([2, 3, 10, 250, None])},
         optional={"variant": st.sampled_from(["vus", "range_auc", "timeeval", "ff_vus"])},
     ),
+    "pate": st.fixed_dictionaries(
+        {"early": st.sampled_from([0, 1, 3, 7, 100]), "delay": st.sampled_from([0, 1, 3, 7, 100])},
+        optional={
+            "n_splits": st.sampled_from([1, 2, 3]),
+            "include_zero": st.booleans(),
+            "n_thresholds": st.sampled_from([2, 3, 10, 250, None]),
+            "drop_intermediate": st.booleans(),
+        },
+    ),
 }
 SCORE_METRICS["vus_pr"] = SCORE_METRICS["vus_roc"]
 
@@ -56,3 +65,57 @@ def test_score_metrics_equal_the_cpu_kernels(name, dtype, tolerance):
         )
 
     check()
+
+
+@pytest.mark.parametrize("name", ["f1_pa", "affiliation_f1"])
+@examples(10)
+@given(case=batches(), beta=st.sampled_from([0.5, 1.0, 2.0]))
+def test_prediction_metrics_of_alarms_equal_the_cpu_kernels(name, case, beta):
+    found = quiet(getattr(tt, name), case.predicted, case.target, **case.where, beta=beta)
+    cpu = getattr(te.metrics, name)
+    assert_equal(found, (quiet(cpu, y, p, beta=beta) for y, p in zip(case.labels, case.alarms, strict=True)), 1e-9)
+    as_bool = quiet(getattr(tt, name), case.predicted == 1, case.target == 1, **case.where, beta=beta)
+    assert torch.equal(as_bool.nan_to_num(-1), found.nan_to_num(-1))
+
+
+@pytest.mark.parametrize("name", ["f1_pa", "affiliation_f1"])
+@by_dtype
+def test_prediction_metrics_at_a_threshold_equal_the_cpu_kernels(name, dtype, tolerance):
+    @examples(10)
+    @given(batches(dtype=dtype), st.sampled_from([0.0, 0.25, 0.3, 1000.5]))
+    def check(case, threshold):
+        cpu, pairs = getattr(te.metrics, name), list(zip(case.labels, case.scores, strict=True))
+        found = quiet(getattr(tt, name), case.preds, case.target, **case.where, threshold=threshold)
+        assert_equal(found, (quiet(cpu, y, s.astype(float) > threshold) for y, s in pairs), tolerance)
+        each = torch.tensor([float(np.median(s)) for s in case.scores], dtype=torch.float64)
+        found = quiet(getattr(tt, name), case.preds, case.target, **case.where, threshold=each)
+        assert_equal(
+            found, (quiet(cpu, y, s > np.float64(t)) for (y, s), t in zip(pairs, each, strict=True)), tolerance
+        )
+
+    check()
+
+
+@pytest.mark.parametrize("name", ["f1_pa", "affiliation_f1"])
+@by_dtype
+def test_prediction_metrics_at_the_best_threshold_equal_the_cpu_kernels(name, dtype, tolerance):
+    @examples(10)
+    @given(batches(dtype=dtype), st.sampled_from([0.5, 1.0, 2.0]))
+    def check(case, beta):
+        found = quiet(getattr(tt, name), case.preds, case.target, **case.where, beta=beta)
+        best = [
+            quiet(te.best_threshold, f"{name}(beta={beta})", y, s).value if y.any() else np.nan
+            for y, s in zip(case.labels, case.scores, strict=True)
+        ]
+        assert_equal(found, best, tolerance)
+
+    check()
+
+
+@examples(10)
+@given(case=batches())
+def test_affiliation_equals_the_cpu_kernel(case):
+    found = quiet(tt.affiliation, case.predicted, case.target, **case.where)
+    each = [quiet(te.metrics.affiliation, y, p) for y, p in zip(case.labels, case.alarms, strict=True)]
+    for values, expected in zip(found, zip(*each, strict=True), strict=True):
+        assert_equal(values, expected, 1e-9)

@@ -62,7 +62,12 @@ class Case:
 def batches(count=100, longest=40, dtype=np.float64):
     """Hypothesis draws the seed, from which everything follows."""
     return st.builds(
-        Case, st.integers(0, 2**32 - 1), st.just(count), st.just(longest), st.just(dtype), st.sampled_from(["lengths", "mask"])
+        Case,
+        st.integers(0, 2**32 - 1),
+        st.just(count),
+        st.just(longest),
+        st.just(dtype),
+        st.sampled_from(["lengths", "mask"]),
     )
 
 

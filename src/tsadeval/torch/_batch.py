@@ -90,7 +90,7 @@ def read(
             raise InvalidInputError(f"{name} must be a torch.Tensor, but is a {type(value).__name__}")
     if preds.shape != target.shape:
         raise InvalidInputError(
-            f"preds has shape {tuple(preds.shape)} but target {tuple(target.shape)}; they must belong to the same points"
+            f"preds has shape {tuple(preds.shape)} but target {tuple(target.shape)}; both must be of the same points"
         )
     if preds.ndim not in (1, 2) or preds.shape[-1] == 0:
         raise InvalidInputError(
@@ -137,8 +137,8 @@ def _lengths(lengths: Tensor | Sequence[int] | None, preds: Tensor, single: bool
         counts = counts[None]
     if counts.shape != (len(preds),) or counts.is_floating_point() or counts.dtype == torch.bool:
         raise InvalidInputError(
-            f"lengths must be {len(preds)} integers, one for each series, but has shape {tuple(counts.shape)} and dtype "
-            f"{counts.dtype}"
+            f"lengths must be {len(preds)} integers, one for each series, but has shape {tuple(counts.shape)} and "
+            f"dtype {counts.dtype}"
         )
     return counts.long()
 
@@ -177,8 +177,8 @@ def _check_values(
         return
     if counts is not None and bool(bad[0].any()):
         raise InvalidInputError(
-            f"lengths must lie between 0 and the {preds.shape[1]} points of preds, but reach from {int(counts.min())} to "
-            f"{int(counts.max())}"
+            f"lengths must lie between 0 and the {preds.shape[1]} points of preds, but reach from {int(counts.min())} "
+            f"to {int(counts.max())}"
         )
     for name, values, wanted, wrong in (
         ("target", target, "0 (normal) or 1 (anomalous)", (target != 0) & (target != 1) & inside),

@@ -56,11 +56,13 @@ def run_moments(batch: Batch) -> RunList:
         scores = torch.where(batch.valid, scores, scores[:, :1])  # neither a new extreme nor far from the others
     origins = scores[:, 0].double()
     found = _block_sums(scores, labels, origins)
-    low, high = (found.low, found.high) if found.low is not None else torch.aminmax(scores, dim=1)
+    low, high = found.low, found.high
+    if low is None or high is None:
+        low, high = torch.aminmax(scores, dim=1)
     edges = torch.arange(rows, device=scores.device) * columns
     if batch.padded:
         edges = torch.cat([edges, (edges + batch.lengths)[batch.lengths < columns]])
-    begins = torch.cat([found.borders, edges]).unique()
+    begins = torch.unique(torch.cat([found.borders, edges]))
     ends = torch.cat([begins[1:], begins.new_full((1,), rows * columns)])
     row = begins // columns
     if batch.padded:
@@ -78,19 +80,12 @@ def run_moments(batch: Batch) -> RunList:
 
 
 def _block_sums(scores: Tensor, labels: Tensor, origins: Tensor) -> BlockSums:
-    from tsadeval.torch import _triton
+    if scores.is_cuda:
+        from tsadeval.torch import _triton
 
+        if _triton.available():
+            return _one_pass(scores, labels, *_triton.block_sums(scores, labels, SIZE))
     columns = scores.shape[1]
-    if _triton.usable(scores):
-        sums, extremes, changed = _triton.block_sums(scores, labels, SIZE)
-        low = high = None
-        if len(scores) == 1 or columns % SIZE == 0:
-            low, high = extremes[:, 0].view(len(scores), -1).amin(1), extremes[:, 1].view(len(scores), -1).amax(1)
-        at = changed.nonzero()[:, 0, None] * SIZE + torch.arange(SIZE, device=scores.device)
-        at = at[at < scores.numel()]
-        flat = labels.view(-1)
-        borders = at[(flat[at] != flat[(at - 1).clamp_min(0)])]
-        return BlockSums(sums[: scores.numel() // SIZE], borders, low, high)
     flat = labels.view(-1)
     borders = (flat[1:] != flat[:-1]).nonzero()[:, 0] + 1
     whole = scores.numel() // SIZE * SIZE
@@ -102,6 +97,19 @@ def _block_sums(scores: Tensor, labels: Tensor, origins: Tensor) -> BlockSums:
         parts.append(torch.stack([piece.sum(1), piece.square_().sum(1)], dim=1))
     sums = torch.cat(parts) if parts else torch.zeros((0, 2), dtype=torch.float64, device=scores.device)
     return BlockSums(sums, borders)
+
+
+def _one_pass(scores: Tensor, labels: Tensor, sums: Tensor, extremes: Tensor, changed: Tensor) -> BlockSums:
+    """What the kernel found; labels are only looked at again where they change."""
+    rows, columns = scores.shape
+    at = changed.nonzero()[:, 0, None] * SIZE + torch.arange(SIZE, device=scores.device)
+    at = at[at < scores.numel()]
+    flat = labels.view(-1)
+    borders = at[flat[at] != flat[(at - 1).clamp_min(0)]]
+    low = high = None
+    if rows == 1 or columns % SIZE == 0:  # no block has points of two rows
+        low, high = extremes[:, 0].view(rows, -1).amin(1), extremes[:, 1].view(rows, -1).amax(1)
+    return BlockSums(sums[: scores.numel() // SIZE], borders, low, high)
 
 
 class Pieces:
@@ -121,7 +129,7 @@ def _sums_of_runs(
 ) -> Tensor:
     """Sums of scores and of their squares over ranges of the flat scores that do not cross a row."""
     edges = torch.cat([begins, ends])
-    cut = (edges[edges % SIZE != 0] // SIZE).unique()  # the blocks in which a run begins or ends
+    cut = torch.unique(edges[edges % SIZE != 0] // SIZE)  # the blocks in which a run begins or ends
     places = cut[:, None] * SIZE + torch.arange(SIZE, device=cut.device)
     places = places.clamp_max(len(scores) - 1)
     row = places // columns

@@ -54,8 +54,9 @@ class Ranked:
         alarms = ends % columns + 1
         first = torch.ones_like(row, dtype=torch.bool)
         first[1:] = row[1:] != row[:-1]
-        before = [torch.where(first, 0, counts.roll(1)) for counts in (found, alarms)]
-        return cls((len(labels), columns), labels.flatten(), group, row, found, alarms, *before, positives)
+        found_before, alarms_before = (torch.where(first, 0, counts.roll(1)) for counts in (found, alarms))
+        shape = len(labels), columns
+        return cls(shape, labels.flatten(), group, row, found, alarms, found_before, alarms_before, positives)
 
     def over_found(self, of_group: Tensor) -> Tensor:
         """The sum over the anomalous points of every row of a value of their group."""
@@ -266,8 +267,5 @@ def f1_pa(
     """
     check_options("f1_pa", BETA, beta=beta)
     batch, best = read_alarms(preds, target, threshold, lengths, mask, validate)
-    if best:
-        values = apply(batch, lambda b: _best_f1(_adjusted(b), beta))
-    else:
-        values = apply(batch, lambda b: _f1_pa(b, beta))
+    values = apply(batch, lambda b: _best_f1(_adjusted(b), beta) if best else _f1_pa(b, beta))
     return finish("f1_pa", batch, values, NO_ANOMALY, validate)

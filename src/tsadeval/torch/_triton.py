@@ -1,26 +1,22 @@
-"""One pass over the scores and labels of a batch on an NVIDIA or AMD GPU; without Triton, torch does it in several."""
+"""One pass over the scores and labels of a batch on a GPU. Imported only for tensors on one; Triton may be missing."""
 
-from __future__ import annotations
-
-from functools import lru_cache
 from typing import Any
 
 import torch
 from torch import Tensor
 
+try:
+    import triton
+    import triton.language as tl
+except ImportError:  # torch then does the same in several passes
+    triton = None
+
 WARPS = 4
 
+if triton is not None:
 
-@lru_cache(maxsize=1)
-def _kernel() -> Any:
-    """The compiled kernel; None where Triton is missing."""
-    try:
-        import triton
-        import triton.language as tl
-    except ImportError:
-        return None
-
-    def block_sums(scores, labels, sums, extremes, changed, n, columns, SIZE: tl.constexpr):  # type: ignore[no-untyped-def]
+    @triton.jit  # type: ignore[untyped-decorator]
+    def _block_sums(scores, labels, sums, extremes, changed, n, columns, SIZE: tl.constexpr):  # type: ignore[no-untyped-def]
         block = tl.program_id(0).to(tl.int64)
         at = block * SIZE + tl.arange(0, SIZE)
         inside = at < n
@@ -35,16 +31,12 @@ def _kernel() -> Any:
         label = tl.load(labels + at, mask=inside, other=0)
         before = tl.load(labels + at - 1, mask=inside & (at > 0), other=0)
         differs = (label != before) & inside & (at > 0)
-        tl.store(changed + block, tl.max(differs.to(tl.int8)))
-
-    # Triton reads the names in the annotations and the body from the globals of the function.
-    block_sums.__globals__.update(tl=tl)
-    return triton.jit(block_sums)
+        tl.store(changed + block, tl.max(differs.to(tl.int32)).to(tl.int8))
 
 
-def usable(scores: Tensor) -> bool:
-    """Is there a GPU and a Triton for it?"""
-    return scores.is_cuda and _kernel() is not None
+def available() -> bool:
+    """Is there a Triton?"""
+    return triton is not None
 
 
 def block_sums(scores: Tensor, labels: Tensor, size: int) -> tuple[Tensor, Tensor, Tensor]:
@@ -54,8 +46,9 @@ def block_sums(scores: Tensor, labels: Tensor, size: int) -> tuple[Tensor, Tenso
     sums = torch.empty((count, 2), dtype=torch.float64, device=scores.device)
     extremes = torch.empty((count, 2), dtype=scores.dtype, device=scores.device)
     changed = torch.empty(count, dtype=torch.int8, device=scores.device)
-    with torch.cuda.device(scores.device):
-        _kernel()[(count,)](
-            scores, labels.view(torch.uint8), sums, extremes, changed, n, scores.shape[1], SIZE=size, num_warps=WARPS
+    outputs: Any = sums, extremes, changed
+    with torch.cuda.device_of(scores):
+        _block_sums[(count,)](
+            scores, labels.view(torch.uint8), *outputs, n, scores.shape[1], SIZE=size, num_warps=WARPS
         )
     return sums, extremes, changed

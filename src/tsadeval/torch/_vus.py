@@ -146,9 +146,7 @@ class Zone:
         nearest = torch.where(labels, 0, torch.minimum(left, right))
         second = torch.minimum(torch.maximum(left, right), torch.minimum(left2, right2))
         outside = ~batch.valid
-        return cls(
-            nearest.masked_fill(outside, far), torch.where(labels, far, second).masked_fill(outside, far), far
-        )
+        return cls(nearest.masked_fill(outside, far), torch.where(labels, far, second).masked_fill(outside, far), far)
 
 
 class Groups:
@@ -185,8 +183,8 @@ class Groups:
         table = torch.zeros(self.rows, count + 1, dtype=torch.float64, device=self.best.device)
         if len(self.events) == 0:
             return table[:, :count]
-        joined = self.gap <= 2 * self.half + self.merging if self.merging >= 0 else torch.zeros_like(self.gap, dtype=bool)
-        group = (~joined).cumsum(0) - 1
+        apart = self.gap > (2 * self.half + self.merging if self.merging >= 0 else -1)
+        group = apart.cumsum(0) - 1
         # Places of groups that do not exist go to a level beyond the last.
         best = torch.full_like(self.best, count).scatter_reduce_(0, group, self.best, "amin")
         row = torch.zeros_like(group).scatter_(0, group, self.events.rows)
