@@ -47,7 +47,7 @@ def block_sums(scores: Tensor, labels: Tensor, size: int) -> tuple[Tensor, Tenso
     extremes = torch.empty((count, 2), dtype=scores.dtype, device=scores.device)
     changed = torch.empty(count, dtype=torch.int8, device=scores.device)
     outputs: Any = sums, extremes, changed
-    with torch.cuda.device_of(scores):
+    with torch.cuda.device_of(scores):  # type: ignore[no-untyped-call]
         _block_sums[(count,)](
             scores, labels.view(torch.uint8), *outputs, n, scores.shape[1], SIZE=size, num_warps=WARPS
         )
