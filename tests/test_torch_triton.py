@@ -16,7 +16,8 @@ from tsadeval.torch import _moments, _triton, cce
 
 _moments._block_sums = lambda s, y, o: _moments._one_pass(s, y, *_triton.block_sums(s, y, _moments.SIZE))
 rng = np.random.default_rng(0)
-for rows, points, dtype in ((1, 5000, "f4"), (3, 2048, "f4"), (3, 1700, "f4"), (2, 1024, "f8"), (1, 1024, "f4"), (4, 9, "f4")):
+shapes = (1, 5000, "f4"), (3, 2048, "f4"), (3, 1700, "f4"), (2, 1024, "f8"), (1, 1024, "f4"), (4, 9, "f4")
+for rows, points, dtype in shapes:
     labels = np.repeat(rng.integers(0, 2, (rows, points // 4 + 1)), 7, axis=1)[:, :points]
     labels[:, 0], labels[:, -1] = 0, 1
     scores = (rng.random((rows, points)) * 10.0 ** rng.integers(-3, 3, (rows, 1)) + 5).astype(dtype)
