@@ -1,5 +1,7 @@
 """What the tensor metrics accept and refuse, their shapes and dtypes, and how they do their work."""
 
+import subprocess
+import sys
 import warnings
 
 import numpy as np
@@ -240,3 +242,35 @@ def test_cce_at_a_large_offset():
     scores = 1e5 + 1e-3 * scores
     expected = [te.cce(y.numpy(), s.numpy()) for y, s in zip(labels, scores, strict=True)]
     np.testing.assert_allclose(tt.cce(scores, labels).numpy(), expected, rtol=0, atol=1e-9)
+
+
+def test_public_names():
+    assert sorted(tt.__all__) == dir(tt) == sorted(tt._HOMES)
+    for name in tt.__all__:
+        assert getattr(tt, name).__name__ == name
+        assert getattr(tt, name).__doc__
+    with pytest.raises(AttributeError, match=r"tsadeval\.torch has no 'vus_rpc': did you mean"):
+        tt.vus_rpc  # noqa: B018  (asking for it is the test)
+
+
+@pytest.mark.parametrize(("missing", "name"), [("torch", "cce"), ("torchmetrics", "CCE")])
+def test_without_the_package_an_error_names_the_extra(missing, name):
+    code = f"import sys; sys.modules[{missing!r}] = None; import tsadeval.torch as tt; tt.{name}"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert f"this needs {missing}, which is not installed: pip install 'tsadeval[torch]'" in done.stderr
+
+
+def test_nothing_else_imports_it():
+    code = "import sys, tsadeval as te; te.evaluate, te.detect, te.compare; print('tsadeval.torch' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "False\n"
+
+
+def test_compiled_kernels_are_not_needed():
+    code = (
+        "import sys; sys.modules['tsadeval.core._scan'] = sys.modules['tsadeval.metrics._kernels'] = None\n"
+        "import torch, tsadeval.torch as tt\n"
+        "print(tt.vus_pr(torch.rand(9), torch.arange(9) % 3 == 0, window=2).shape)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "torch.Size([])\n"

@@ -6,18 +6,45 @@ Arguments come in torch's order, `(preds, target)`. Needs `pip install 'tsadeval
 
 from __future__ import annotations
 
+import importlib
 from typing import TYPE_CHECKING, Any
 
 from tsadeval._optional import require
-from tsadeval.torch._affiliation import affiliation, affiliation_f1
-from tsadeval.torch._cce import cce
-from tsadeval.torch._losses import CCELoss, EventAUCLoss
-from tsadeval.torch._pate import pate
-from tsadeval.torch._ranking import auc_pr, auc_roc, best_f1, f1_pa
-from tsadeval.torch._vus import vus, vus_pr, vus_roc
 
 if TYPE_CHECKING:
+    from tsadeval.torch._affiliation import affiliation, affiliation_f1
+    from tsadeval.torch._cce import cce
+    from tsadeval.torch._losses import CCELoss, EventAUCLoss
+    from tsadeval.torch._pate import pate
+    from tsadeval.torch._ranking import auc_pr, auc_roc, best_f1, f1_pa
     from tsadeval.torch._torchmetrics import AUCPR, AUCROC, CCE, F1PA, PATE, VUSPR, VUSROC, AffiliationF1, BestF1
+    from tsadeval.torch._vus import vus, vus_pr, vus_roc
+
+# Where each name lives: losses and functions need torch, the classes torchmetrics besides.
+_HOMES = {
+    "AUCPR": "_torchmetrics",
+    "AUCROC": "_torchmetrics",
+    "AffiliationF1": "_torchmetrics",
+    "BestF1": "_torchmetrics",
+    "CCE": "_torchmetrics",
+    "CCELoss": "_losses",
+    "EventAUCLoss": "_losses",
+    "F1PA": "_torchmetrics",
+    "PATE": "_torchmetrics",
+    "VUSPR": "_torchmetrics",
+    "VUSROC": "_torchmetrics",
+    "affiliation": "_affiliation",
+    "affiliation_f1": "_affiliation",
+    "auc_pr": "_ranking",
+    "auc_roc": "_ranking",
+    "best_f1": "_ranking",
+    "cce": "_cce",
+    "f1_pa": "_ranking",
+    "pate": "_pate",
+    "vus": "_vus",
+    "vus_pr": "_vus",
+    "vus_roc": "_vus",
+}
 
 __all__ = [
     "AUCPR",
@@ -46,10 +73,18 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """The classes that need torchmetrics, which functions and losses do without."""
-    if name not in __all__:
-        raise AttributeError(f"tsadeval.torch has no {name!r}")
-    require("torchmetrics", extra="torch")
-    from tsadeval.torch import _torchmetrics
+    if name not in _HOMES:
+        from tsadeval.core.registry import did_you_mean
 
-    return getattr(_torchmetrics, name)
+        hint = "" if name.startswith("__") else f": {did_you_mean(name, __all__)}"
+        raise AttributeError(f"tsadeval.torch has no {name!r}{hint}")
+    require("torch", extra="torch")
+    if _HOMES[name] == "_torchmetrics":
+        require("torchmetrics", extra="torch")
+    value = getattr(importlib.import_module(f"tsadeval.torch.{_HOMES[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
