@@ -17,7 +17,7 @@ from tsadeval.rankeval import read
 SMALL = {"cases": ["10k-2seg-50L", "10k-20seg-50H"], "tasks": ["AccQ", "LowDisAccQ"]}
 
 
-def test_a_file_that_changes_between_planning_and_computing_is_an_error(tmp_path, n_jobs=1):
+def test_a_file_that_changes_between_planning_and_computing_is_an_error(tmp_path):
     """In worker processes; a run in this process keeps the data that it has planned with."""
     first, second = write_series(tmp_path, "a", 0), write_series(tmp_path, "b", 1)
 
@@ -32,10 +32,10 @@ def test_a_file_that_changes_between_planning_and_computing_is_an_error(tmp_path
             write_series(Path(self.path).parent, "b", 99)
             return super().fit(X)
 
-    result = te.detect([first, second], Slow(second), "auc_roc", store=tmp_path / "store", n_jobs=n_jobs)
+    result = te.detect([first, second], Slow(second), "auc_roc", store=tmp_path / "store", n_jobs=1)
     (line,) = result.failures()
     assert f"failed on {second}: InvalidInputError: {second} has changed since the run began" in line
-    again = te.detect([first, second], Slow(second), "auc_roc", store=tmp_path / "store", n_jobs=n_jobs)
+    again = te.detect([first, second], Slow(second), "auc_roc", store=tmp_path / "store", n_jobs=1)
     assert not again.failures()
     data = te.datasets.load(second)
     truth = te.metrics.auc_roc(data.test_labels, Distance().fit(data.train).score(data.test))
