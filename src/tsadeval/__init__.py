@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from tsadeval.evaluation.streaming import StreamingCCE
     from tsadeval.experiments.api import detect
     from tsadeval.metrics._cce import CCEBreakdown, cce, cce_breakdown
+    from tsadeval.metrics._ears import ears, ears_breakdown
     from tsadeval.thresholds.rules import best_threshold
 
 __version__ = "0.1.0"
@@ -28,6 +29,8 @@ _HOMES = {
     "datasets": "",
     "detect": "tsadeval.experiments.api",
     "detectors": "",
+    "ears": "tsadeval.metrics._ears",
+    "ears_breakdown": "tsadeval.metrics._ears",
     "errors": "",
     "evaluate": "tsadeval.evaluation.single",
     "evaluate_many": "tsadeval.evaluation.many",
@@ -46,6 +49,8 @@ __all__ = [
     "datasets",
     "detect",
     "detectors",
+    "ears",
+    "ears_breakdown",
     "errors",
     "evaluate",
     "evaluate_many",
