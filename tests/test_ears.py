@@ -169,6 +169,7 @@ def test_a_window_beyond_the_series_is_the_whole_run(data):
     assert te.ears(*data, tolerance=len(data[0])) == te.ears(*data, tolerance=10**30)
 
 
+@examples(30)
 @given(st.data())
 def test_long_runs_have_many_blocks(data):
     n, window = 300, data.draw(st.integers(0, 40))
