@@ -136,18 +136,7 @@ class DatasetRecord:
         return Files(sorted(path for path in root.iterdir() if path.name.lower() in wanted and path.is_dir()))
 
 
-def _records() -> None:
-    """Import every data set's file; each adds its record."""
-    import importlib
-    import pkgutil
-
-    import tsadeval.datasets as package
-
-    for module in pkgutil.iter_modules(package.__path__):
-        importlib.import_module(f"{package.__name__}.{module.name}")
-
-
-DATASETS: Registry[DatasetRecord] = Registry("data set", _records)
+DATASETS: Registry[DatasetRecord] = Registry("data set", "tsadeval.datasets")
 
 
 def assemble(name: str, parts: Parts, record: DatasetRecord | None = None, where: Any = "") -> Dataset:

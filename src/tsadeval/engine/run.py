@@ -14,13 +14,13 @@ from tsadeval._optional import require
 from tsadeval.core.parameters import Number
 from tsadeval.core.results import Row
 from tsadeval.engine.cells import C
+from tsadeval.engine.progress import Progress, progress_of
 from tsadeval.engine.store import Store
 from tsadeval.errors import InvalidParameterError
 
 __all__ = ["Progress", "complete", "run"]
 
 Chunk = TypeVar("Chunk")
-Progress = Callable[[int, int], None]
 _WORKERS = Number(integer=True, none=True)
 
 
@@ -31,21 +31,23 @@ def complete(
     store: Store[C],
     *,
     n_jobs: int | None = None,
-    progress: Progress | None = None,
+    progress: bool | Progress | None = None,
 ) -> None:
-    """Compute what the store does not have yet of these cells, in chunks; `progress` hears (done, total)."""
+    """Compute what the store does not have yet of these cells; `progress(done, total)` is called after each chunk."""
     done = store.done()
     missing = [cell for cell in cells if cell not in done]
     finished = len(cells) - len(missing)
 
-    def tell(new: int) -> None:
-        nonlocal finished
-        finished += new
-        if progress is not None:
-            progress(finished, len(cells))
+    with progress_of(progress, store.layout.command) as report:
 
-    tell(0)
-    run(chunks(missing), compute, store, n_jobs=n_jobs, progress=tell)
+        def tell(new: int) -> None:
+            nonlocal finished
+            finished += new
+            if report is not None:
+                report(finished, len(cells))
+
+        tell(0)
+        run(chunks(missing), compute, store, n_jobs=n_jobs, progress=tell)
 
 
 def run(
@@ -56,11 +58,11 @@ def run(
     n_jobs: int | None = None,
     progress: Callable[[int], None] | None = None,
 ) -> None:
-    """Compute all chunks, in any order; `progress` hears of each number of new rows once they are stored."""
+    """Compute all chunks, in any order; `progress(new)` is called with the number of new rows once they are stored."""
     joblib = require("joblib", extra="all")
     if n_jobs == 0 or not _WORKERS.accepts(n_jobs):
         raise InvalidParameterError(
-            f"n_jobs (--jobs) must be a whole number other than 0 (-1: all cores), but is {n_jobs!r}"
+            f"n_jobs (--jobs) must be an integer other than 0 (-1: all cores), but is {n_jobs!r}"
         )
     # One chunk at a time to each worker: what is in flight is what a crash can lose.
     parallel = joblib.Parallel(n_jobs=n_jobs, batch_size=1, return_as="generator_unordered")

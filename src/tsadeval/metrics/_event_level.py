@@ -200,6 +200,7 @@ def _best_event_f1(data: Scoring, *, beta: float = 1.0, variant: str = "segments
     properties={"mirror"},
     needs={"anomaly"},
     best=_best_event_f1,
+    trivial_best=True,
 )
 def event_f1(data: Prediction, *, beta: float = 1.0, variant: str = "segments") -> float:
     """F of event-wise precision and recall.
@@ -323,6 +324,7 @@ def composite_f1(data: Prediction, *, beta: float = 1.0) -> float:
     checks={"missed": OneOf(("skip", "length"))},
     needs={"anomaly"},
     direction="lower",
+    trivial_best=True,
 )
 def detection_delay(data: Prediction, *, missed: str = "skip") -> float:
     """Mean number of points from the start of an event to the first alarm inside it. Lower is better.
@@ -373,6 +375,7 @@ def detection_delay(data: Prediction, *, missed: str = "skip") -> float:
     checks={"per": Number(0, open_low=True)},
     properties={"mirror"},
     direction="lower",
+    trivial_best=True,
 )
 def false_alarms(data: Prediction, *, per: float = 1000) -> float:
     """Number of alarm runs without an anomalous point, per 1,000 points of the series. Lower is better.

@@ -91,6 +91,7 @@ def point(data: Prediction, *, beta: float = 1.0) -> PRF:
     properties={"mirror", "exchangeable", "separable"},
     chance=lambda data: data.events.points / data.n,
     needs={"alarm"},
+    trivial_best=True,
 )
 def precision(data: Prediction) -> float:
     """Point-wise precision; equals `precision_score` of scikit-learn where there are alarms.
@@ -125,6 +126,7 @@ def precision(data: Prediction) -> float:
     properties={"mirror", "exchangeable", "separable"},
     chance=lambda data: data.predicted.points / data.n,
     needs={"anomaly"},
+    trivial_best=True,
 )
 def recall(data: Prediction) -> float:
     """Point-wise recall; equals `recall_score` of scikit-learn where there are anomalous points.
@@ -197,6 +199,7 @@ def f1(data: Prediction, *, beta: float = 1.0) -> float:
     references=(_RIJSBERGEN,),
     properties={"mirror", "symmetric", "exchangeable"},
     chance=_chance_accuracy,
+    trivial_best=True,
 )
 def accuracy(data: Prediction) -> float:
     """Point-wise accuracy; equals `accuracy_score` of scikit-learn.

@@ -166,7 +166,7 @@ def chance(random: Random) -> list[Case]:
         cases += [
             Case(f"uniform, {about}", mask, random.random(n)),
             Case(f"slow, {about}", mask, ar_noise(random, n, 0.9)),
-            Case(f"constant, {about}", mask, np.zeros(n)),
+            Case(f"constant, {about}", mask, np.full(n, 0.5)),  # zeros would be read as predictions
             Case(f"perfect, {about}", mask, mask.astype(np.float64)),
         ]
     return cases

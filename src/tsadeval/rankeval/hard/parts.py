@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tsadeval._optional import require
 from tsadeval.core.events import Events, Index
 from tsadeval.core.inputs import Bools, Floats
 
@@ -59,11 +60,10 @@ def place(random: Random, lengths: Sequence[int] | Index, gap: int = 50, n: int 
 
 def ar_noise(random: Random, n: int, phi: float) -> Floats:
     """AR(1) noise of unit variance."""
-    from scipy.signal import lfilter  # a slow import, and the command line must start quickly
-
+    signal = require("scipy.signal", extra="all")
     shocks = random.normal(size=n)
     shocks[1:] *= np.sqrt(1 - phi * phi)
-    return np.asarray(lfilter([1.0], [1.0, -phi], shocks))
+    return np.asarray(signal.lfilter([1.0], [1.0, -phi], shocks))
 
 
 def spans(n: int, starts: Any, stops: Any) -> Bools:

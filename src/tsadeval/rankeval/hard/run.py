@@ -14,7 +14,7 @@ from tsadeval.core.inputs import Floats, Scoring
 from tsadeval.core.metric import Metric
 from tsadeval.rankeval.hard import HARD_TASKS
 from tsadeval.rankeval.hard.task import HardTask, task_stream
-from tsadeval.thresholds.rules import find_best, parse_threshold
+from tsadeval.thresholds import parse_rule
 
 __all__ = ["REPEATS", "RULES", "Entry", "Index", "compute", "entries_of", "index", "values"]
 
@@ -35,12 +35,7 @@ class Entry(NamedTuple):
 
     def value(self, data: Scoring) -> float:
         """The value, NaN where there is none; higher is better."""
-        if self.rule is None:
-            found = self.metric.outcome(data)[0]
-        elif self.rule == "best":
-            found = find_best(self.metric, data).value
-        else:
-            found = self.metric.outcome(parse_threshold(self.rule).predict(data, self.metric)[0])[0]
+        found = self.metric.run(data, parse_rule(self.rule or "best")).value
         return found if self.metric.direction == "higher" else -found
 
 
