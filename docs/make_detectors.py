@@ -76,10 +76,11 @@ makes the tables and feeds the picture (`te.detect(["ucr/125", "mine.csv"], ...,
 >>> result
 mine.npz  auc_roc       f1
 --------  -------  -------
-mine      0.5184   0.0444
-LOF       0.9999*  0.8889*
+mine      0.5184   0.0819
+LOF       0.9999*  0.9756*
 <BLANKLINE>
 * best
+best: thresholds chosen with the labels, an upper bound
 >>> ax = te.plot.series_with_scores(te.datasets.load("mine.npz"), result.all_scores("mine.npz"))
 >>> ax.figure.savefig("mine.png")
 

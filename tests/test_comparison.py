@@ -44,7 +44,8 @@ def test_one_series(runs):
     lines = repr(found).splitlines()
     assert lines[0].split() == ["detector", "good", "fair", "none"]
     assert lines[3].split() == ["auc_roc", "1.0000*", *(f"{table[d]['auc_roc']:.4f}" for d in ("fair", "none"))]
-    assert lines[-1] == "* best"
+    assert lines[-2] == "* best"
+    assert "chosen with the labels" in lines[-1]
     across = repr(te.compare({d: s for _, d, _, s in runs[:3]}, y, ["cce", "f1"])).splitlines()
     assert across[0].split() == ["detector", "cce", "f1"]
     assert len({len(line) for line in across[1:3]}) == 1

@@ -19,10 +19,12 @@ from strategies import labels
 from tsadeval._optional import require
 from tsadeval.core.events import Events
 from tsadeval.core.inputs import Scoring
-from tsadeval.core.metric import METRICS, f_beta, parse_call, parse_metric, score_metric
+from tsadeval.core.metric import METRICS, f_beta, parse_metric, score_metric
 from tsadeval.core.parameters import Flag, Number, OneOf, Pair
 from tsadeval.core.registry import Registry
 from tsadeval.core.results import Result, latex_table, text_table
+from tsadeval.core.selection import select_metrics
+from tsadeval.core.text import parse_call
 from tsadeval.errors import (
     InvalidInputError,
     InvalidParameterError,
@@ -222,7 +224,6 @@ def test_thresholds_print_and_parse():
         True,
         None,
         "fixed('nan')",
-        "nan",
     ):
         with pytest.raises(InvalidInputError):
             parse_rule(bad)
@@ -307,3 +308,9 @@ def test_shared_points(one, other):
     one, other = one[:n], other[:n]
     expected = int(np.count_nonzero((one == 1) & (other == 1)))
     assert Events.of(one).shared_points(Events.of(other)) == expected
+
+
+def test_latex_keeps_every_character():
+    from tsadeval.core.results import latex_text
+
+    assert latex_text("a^b~c_d") == r"a\textasciicircum{}b\textasciitilde{}c\_d"

@@ -52,7 +52,7 @@ def test_records_are_complete(name):
     assert record.scoring
     assert record.reference
     assert record.extra in ("all", "torch")
-    assert "seed" in record.parameters
+    assert "random_state" in record.parameters
     assert all(record.about.values())
     for option, default in record.parameters.items():
         assert record.checks[option].accepts(default), option

@@ -144,7 +144,7 @@ def test_suites_share_a_store_without_mixing(tmp_path):
     quick = te.rankeval.run("quick", "f1", store=tmp_path, **SMALL)
     te.rankeval.run("standard", "cce", store=tmp_path, repeats=1, **SMALL)
     assert set(read(tmp_path).to_frame()["metric"]) == {"cce"}
-    pd.testing.assert_frame_equal(read(tmp_path, "quick").to_frame(), quick.values())
+    pd.testing.assert_frame_equal(read(tmp_path, "quick").to_frame(), quick.to_frame())
     with pytest.raises(InvalidParameterError, match="has no run of paper"):
         read(tmp_path, "paper")
 
@@ -165,8 +165,8 @@ def test_a_store_that_is_not_there_and_a_part_that_is_not_one(tmp_path):
     assert not (tmp_path / "nowhere").exists()
     store = Store(tmp_path, LAYOUT)
     (tmp_path / "parts" / "x.parquet").write_text("no parquet")
-    with pytest.raises(InvalidInputError, match=r"x.parquet is not a part of a store"):
-        store.done()
+    with pytest.raises(InvalidInputError, match=r"x.parquet is damaged, or not a part of a store"):
+        store.missing([])
 
 
 def test_what_a_killed_writer_left_aside_does_not_hurt(tmp_path):

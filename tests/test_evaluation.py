@@ -23,7 +23,7 @@ def test_baseline_shows_what_a_point_adjusted_value_is_worth():
     assert rows["f1_pa"]["random"] > 2 * rows["f1"]["random"]
     assert abs(rows["cce"]["random"]) < 5 * rows["cce"]["random_error"] + 0.02
     assert all(row["perfect"] == 1 for row in result.rows)
-    assert repr(result).split()[:5] == ["metric", "value", "random", "random_error", "perfect"]
+    assert repr(result).split()[:5] == ["metric", "value", "random", "error", "perfect"]
 
 
 def test_sampled_baseline_is_seeded_and_its_error_shrinks():

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from tsadeval import datasets, detectors, errors, metrics, plot, rankeval
-    from tsadeval.comparison.api import compare
+    from tsadeval.comparison import compare
     from tsadeval.evaluation import StreamingCCE, evaluate, evaluate_many
     from tsadeval.experiments.api import detect
-    from tsadeval.metrics._cce import CCEBreakdown, cce, cce_breakdown
+    from tsadeval.metrics import CCEBreakdown, cce, cce_breakdown, ears, ears_breakdown
     from tsadeval.reports.api import report
     from tsadeval.thresholds import best_threshold
 
@@ -27,6 +27,8 @@ _HOMES = {
     "datasets": "",
     "detect": "tsadeval.experiments.api",
     "detectors": "",
+    "ears": "tsadeval.metrics._ears",
+    "ears_breakdown": "tsadeval.metrics._ears",
     "errors": "",
     "evaluate": "tsadeval.evaluation",
     "evaluate_many": "tsadeval.evaluation",
@@ -46,6 +48,8 @@ __all__ = [
     "datasets",
     "detect",
     "detectors",
+    "ears",
+    "ears_breakdown",
     "errors",
     "evaluate",
     "evaluate_many",
@@ -56,16 +60,18 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        from tsadeval.core.registry import did_you_mean
+if not TYPE_CHECKING:  # a checker that saw it would take every name for one of ours
 
-        hint = "" if name.startswith("__") else f": {did_you_mean(name, __all__)}"
-        raise AttributeError(f"tsadeval has no {name!r}{hint}")
-    home = _HOMES[name]
-    value = getattr(importlib.import_module(home), name) if home else importlib.import_module(f"tsadeval.{name}")
-    globals()[name] = value
-    return value
+    def __getattr__(name: str) -> Any:
+        if name not in _HOMES:
+            from tsadeval.core.registry import did_you_mean
+
+            hint = "" if name.startswith("__") else f": {did_you_mean(name, __all__)}"
+            raise AttributeError(f"tsadeval has no {name!r}{hint}")
+        home = _HOMES[name]
+        value = getattr(importlib.import_module(home), name) if home else importlib.import_module(f"tsadeval.{name}")
+        globals()[name] = value
+        return value
 
 
 def __dir__() -> list[str]:

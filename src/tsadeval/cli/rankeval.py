@@ -46,13 +46,18 @@ def run(
     data: Annotated[
         Path | None, typer.Option(help="Folder of the real data; else the environment variable TSADEVAL_DATA.")
     ] = None,
+    cell_timeout: Annotated[
+        float | None, typer.Option(help="Seconds that one value may take; beyond that it is an error.")
+    ] = None,
+    cell_memory: Annotated[
+        str | None, typer.Option(help="Memory that one value may take, such as 2GB; beyond that it is an error.")
+    ] = None,
     format: Annotated[Format, typer.Option(help="How to print the table.")] = Format.text,
 ) -> None:
     """Compute what is missing in the store, then print the table."""
     store = store or Path("runs") / suite
     wanted = split_names(metrics) if metrics else None
     some: Any = {
-        "random_state": seed,
         "cases": split_names(cases) if cases else None,
         "tasks": split_names(tasks) if tasks else None,
     }
@@ -68,14 +73,18 @@ def run(
                 random_state=seed,
                 data=data,
                 progress=bar,
+                cell_timeout=cell_timeout,
+                cell_memory=cell_memory,
                 **some,
             )
     except KeyboardInterrupt:
         typer.echo(f"tsadeval: stopped; {bar.words}. The same command again computes the rest.", err=True)
         raise typer.Exit(130) from None
     typer.echo(_shown(result.table(), format))
-    _complain(result)
+    failed = _complain(result)
     typer.echo(f"tsadeval: the values are in {store}", err=True)
+    if failed:  # a script must be able to tell that values are missing
+        raise typer.Exit(1)
 
 
 @app.command("table")
@@ -136,9 +145,10 @@ def _shown(table: QualityTable, format: Format) -> str:
     return render(format, head, [[row[key] for key in head] for row in table.rows])
 
 
-def _complain(result: RankEvalResult) -> None:
-    """A line for each metric that raised, with the first thing it said."""
+def _complain(result: RankEvalResult) -> bool:
+    """Print a line for each metric that raised, with the first message; did any?"""
     values = result.to_frame()
     for name, failed in values[values["status"] == "error"].groupby("metric", sort=False):
         first = failed["message"].iloc[0]
         typer.echo(f"tsadeval: {name} failed on {len(failed)} series, first with {first}", err=True)
+    return bool((values["status"] == "error").any())

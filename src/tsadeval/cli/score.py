@@ -10,15 +10,21 @@ import typer
 
 from tsadeval.cli.output import Format, render
 from tsadeval.core.metric import Metric, Rule
+from tsadeval.core.printable import printable
 from tsadeval.core.selection import select_metrics
 from tsadeval.errors import InvalidInputError
 from tsadeval.evaluation.single import Evaluation, chosen_with_labels, evaluate
-from tsadeval.tables.scorefiles import read_scores
+from tsadeval.tables import read_table, scorings
 from tsadeval.thresholds.rules import parse_rule
 
 
 def score(
-    files: Annotated[list[Path], typer.Argument(help="csv, parquet, npy or npz files with labels and scores.")],
+    files: Annotated[
+        list[Path],
+        typer.Argument(
+            help="Tables of labels and scores: csv, tsv, parquet, feather, jsonl, npy, npz, also gzipped; - is stdin."
+        ),
+    ],
     label: Annotated[str, typer.Option(help="Column or array of the labels (0 or 1).")] = "label",
     score: Annotated[
         list[str] | None, typer.Option(help="Column or array of the scores; repeat it for several detectors.")
@@ -37,8 +43,10 @@ def score(
     rule = parse_rule(threshold)
     results: dict[tuple[str, str], Evaluation] = {}
     for file in files:
-        for column, y_true, y_score in read_scores(file, label, score or ["score"]):
-            results[str(file), column] = _evaluated(f"{file}, {column}", y_true, y_score, chosen, rule)
+        table = read_table(file)
+        for _, column, y_true, y_score, _ in scorings(table, label=label, score=score or ["score"]):
+            where = table.source, printable(column)
+            results[where] = _evaluated(", ".join(where), y_true, y_score, chosen, rule)
     if format is not Format.text:
         head = ["file", "score", *(key for key in next(iter(results.values())).rows[0] if key != "seconds")]
         rows = [[*where, *(row[key] for key in head[2:])] for where, found in results.items() for row in found.rows]

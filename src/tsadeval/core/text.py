@@ -111,8 +111,7 @@ def import_object(text: str, kind: str) -> Any:
     """The function or class that "module:name" names; a module in the current folder is found too."""
     module, _, name = text.partition(":")
     here = os.getcwd()
-    added = here not in sys.path and "" not in sys.path
-    if added:
+    if here not in sys.path and "" not in sys.path:
         sys.path.append(here)  # last, so that a stray file cannot take the place of an installed package
     try:
         found = getattr(importlib.import_module(module), name)
@@ -120,9 +119,10 @@ def import_object(text: str, kind: str) -> Any:
         raise InvalidParameterError(f"cannot import {module!r} of {kind} {text!r}: {error}") from None
     except AttributeError:
         raise InvalidParameterError(f"{kind} {text!r}: module {module!r} has no {name!r}") from None
-    finally:
-        if added:
-            sys.path.remove(here)
+    except Exception as error:
+        raise InvalidParameterError(
+            f"cannot import {module!r} of {kind} {text!r}: it raised {type(error).__name__}: {error}"
+        ) from error
     if not callable(found):
         raise InvalidParameterError(f"{kind} {text!r} must be a function or a class, but is {found!r}")
     return found

@@ -14,6 +14,7 @@ from tsadeval.datasets.dataset import DATASETS, DatasetRecord, Download
 from tsadeval.datasets.files import VARIABLE, data_folder
 from tsadeval.datasets.loading import items, load
 from tsadeval.errors import InvalidInputError, TsadevalError, UnknownNameError
+from tsadeval.tables.sources import user_path
 
 # Called with the file, its bytes so far, and all its bytes (0 where the server does not say).
 Progress = Callable[[str, int, int], None]
@@ -53,7 +54,7 @@ def fetch(
     item = record.canonical(item) if item else ""
     wanted = _wanted(record, item)
     if data is not None:
-        Path(data).expanduser().mkdir(parents=True, exist_ok=True)
+        user_path(data).mkdir(parents=True, exist_ok=True)
     top = data_folder(data)
     if top is None:
         raise InvalidInputError(f"{name}: no data folder was given; pass data= (--data) or set {VARIABLE}")

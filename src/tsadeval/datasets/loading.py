@@ -12,6 +12,7 @@ from tsadeval.core.text import parse_call
 from tsadeval.datasets.dataset import DATASETS, Dataset, DatasetRecord, Facts, assemble, compare
 from tsadeval.datasets.files import VARIABLE, Files, data_folder
 from tsadeval.errors import InvalidInputError, InvalidParameterError, UnknownNameError
+from tsadeval.tables.sources import user_path
 
 
 def load(
@@ -46,7 +47,7 @@ def load(
         from tsadeval.datasets.folder import OPTIONS, read_own
 
         _known_options(str(name), OPTIONS, options)
-        return assemble(str(name), read_own(Path(name).expanduser(), features, **options), where=name)
+        return assemble(str(name), read_own(user_path(name), features, **options), where=name)
     _known_options(record.name, list(record.options), options)
     check_parameters(record.name, dict(record.options), options)
     files = _files(record, data)
@@ -68,7 +69,7 @@ def items(name: str | Path, *, data: str | Path | None = None) -> tuple[str, ...
     if record is None:
         from tsadeval.datasets.folder import series_in
 
-        return tuple(str(path) for path in series_in(Path(name).expanduser()))
+        return tuple(str(path) for path in series_in(user_path(name)))
     return tuple(record.full(item) for item, features in record.parts(_files(record, data)).items() if features)
 
 
@@ -99,7 +100,7 @@ def _named(name: str) -> tuple[DatasetRecord | None, str]:
     if head.lower() in DATASETS:
         record = DATASETS[head.lower()]
         return record, record.canonical(item) if item else ""
-    if Path(name).expanduser().exists():
+    if user_path(name).exists():
         return None, ""
     hint = did_you_mean(head.lower(), list(DATASETS))
     raise UnknownNameError(f"unknown data set {name!r}, and there is no such file or folder: {hint}")

@@ -27,10 +27,12 @@ __all__ = ["DETECTORS", "DeepDetector", "Detector", "DetectorRecord", "detector"
 _HOMES = {"DeepDetector": "tsadeval.detectors.deep", "Detector": "tsadeval.detectors.base"}
 
 
-def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"tsadeval.detectors has no {name!r}")
-    return getattr(importlib.import_module(_HOMES[name]), name)
+if not TYPE_CHECKING:  # a checker that saw it would take every name for one of ours
+
+    def __getattr__(name: str) -> Any:
+        if name not in _HOMES:
+            raise AttributeError(f"tsadeval.detectors has no {name!r}")
+        return getattr(importlib.import_module(_HOMES[name]), name)
 
 
 def __dir__() -> list[str]:

@@ -88,9 +88,9 @@ def evaluate_many(
     series      cce      f1
     ------  -------  ------
     a        0.8380  1.0000
-    b       -0.0793  0.0000
-    macro    0.3794  0.5000
-    micro       nan  0.8000
+    b       -0.1544  0.0000
+    macro    0.3418  0.5000
+    micro       nan  0.6667
     """
     chosen = select_metrics(metrics)
     rule = parse_rule(threshold)

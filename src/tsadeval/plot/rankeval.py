@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from tsadeval._optional import require
 from tsadeval.core.inputs import Floats
 from tsadeval.core.metric import Metric, parse_metric
 from tsadeval.core.parameters import Check, OneOf, check_parameters
@@ -330,12 +331,10 @@ def _quality_axis(ax: Axes, rows: Sequence[Row], indicator: Indicator) -> None:
 
 def _violin(ax: Axes, place: float, values: Floats, color: Any, *, upright: bool) -> None:
     """The density of the logarithms, with median, middle half and mean; half its width is 0.4 at its widest."""
-    from scipy.stats import gaussian_kde
-
     logs = np.log(values)
     if len(logs) > 1 and np.ptp(logs) > 0:
         grid = np.linspace(logs.min(), logs.max(), 200)
-        density = gaussian_kde(logs)(grid)
+        density = require("scipy.stats", extra="all").gaussian_kde(logs)(grid)
         density *= 0.4 / density.max()
         fill = ax.fill_betweenx if upright else ax.fill_between
         fill(np.exp(grid), place - density, place + density, color=color, alpha=0.35, lw=0)

@@ -10,7 +10,7 @@ from tsadeval.core.parameters import Number, check_parameters
 from tsadeval.core.registry import did_you_mean
 from tsadeval.core.selection import Metrics
 from tsadeval.engine.metrics import choose_metrics
-from tsadeval.engine.run import Progress, complete
+from tsadeval.engine.run import Limits, Progress, complete, limits_of
 from tsadeval.engine.store import Store
 from tsadeval.errors import InvalidParameterError, UnknownNameError
 from tsadeval.rankeval.labels import CASES, data_folder
@@ -33,6 +33,8 @@ def run(
     tasks: Sequence[str] | None = None,
     data: str | Path | None = None,
     progress: bool | Progress | None = None,
+    cell_timeout: float | None = None,
+    cell_memory: int | str | None = None,
 ) -> RankEvalResult:
     """Rank models whose true order is known by metrics, and see how well the metrics do.
 
@@ -46,7 +48,8 @@ def run(
     store : path
         A folder that keeps every value as it comes. The same call again computes only what is missing there.
     n_jobs : int
-        Parallel workers as in joblib: 1 by default, -1 for all cores. Any backend of joblib will do:
+        Worker processes, -1 for all cores. A metric that crashes there is an error, and the run goes on. By default
+        everything runs in this process. Other backends of joblib will do:
         `with joblib.parallel_config(backend="dask"): te.rankeval.run(...)` runs on a Dask cluster.
     repeats : int
         How often each model is drawn; by default as often as the suite says.
@@ -59,6 +62,11 @@ def run(
         where their files are present.
     progress : bool or function (done, total)
         True shows a progress bar; a function is called as values come.
+    cell_timeout : float
+        Seconds that one call of a metric may take; beyond that it is an error, and the run goes on.
+    cell_memory : int or str
+        Bytes ("2GB") that it may take, in the same way. Linux only. Both limits need worker processes: without
+        `n_jobs`, one is started.
 
     Returns
     -------
@@ -73,9 +81,10 @@ def run(
     1.0
     """
     plan = make_plan(suite, metrics, repeats=repeats, random_state=random_state, cases=cases, tasks=tasks, data=data)
+    limits = limits_of(cell_timeout, cell_memory)
     kept = Store(store, LAYOUT)
     kept.add_plan(plan.record())
-    compute_plan(plan, kept, n_jobs=n_jobs, data=data, progress=progress)
+    compute_plan(plan, kept, n_jobs=n_jobs, data=data, progress=progress, limits=limits)
     return RankEvalResult(plan, kept, n_jobs=n_jobs, data=data)
 
 
@@ -130,9 +139,16 @@ def compute_plan(
     n_jobs: int | None = None,
     data: str | Path | None = None,
     progress: bool | Progress | None = None,
+    limits: Limits | None = None,
 ) -> None:
     """Compute what the store does not have yet of a plan."""
     folder = data_folder(data)
     complete(
-        plan.cells(), lambda missing: plan.chunks(missing, folder), compute, store, n_jobs=n_jobs, progress=progress
+        plan.cells(),
+        lambda missing: plan.chunks(missing, folder),
+        compute,
+        store,
+        n_jobs=n_jobs,
+        progress=progress,
+        limits=limits,
     )

@@ -127,8 +127,11 @@ def parse_rule(rule: Any) -> Rule:
     try:
         return fixed(float(rule))
     except ValueError:
-        name, positional, options = parse_call(rule)
+        name, _, inside = rule.strip().partition("(")
     make: Any = RULES[name]
+    if inside.endswith(")") and hasattr(make, "from_text"):
+        return cast(Rule, make.from_text(inside[:-1]))
+    _, positional, options = parse_call(rule)
     try:
         found: Rule = make(*positional, **options)
     except TypeError:

@@ -54,6 +54,11 @@ class best:
             object.__setattr__(self, "_target", _of_predictions(self.metric))
             object.__setattr__(self, "metric", str(self._target))
 
+    @classmethod
+    def from_text(cls, inside: str) -> best:
+        """The rule from what stands in its brackets, which is a metric and may have brackets of its own."""
+        return cls(inside)
+
     def decide(self, data: Scoring, metric: Metric) -> Decision:
         """Alarms that differ from metric to metric, unless the rule names one."""
         target = self._target or (METRICS["f1"] if metric.trivial_best else metric)
