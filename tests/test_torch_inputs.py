@@ -202,7 +202,7 @@ def test_options_are_those_of_the_cpu_metrics(name, module):
 
 @pytest.mark.parametrize("name", ["best_f1", "f1_pa", "affiliation_f1"])
 def test_beta_is_checked(name):
-    with pytest.raises(InvalidParameterError, match=f"{name}: beta must be a number above 0"):
+    with pytest.raises(InvalidParameterError, match=f"{name}: beta must be a number > 0"):
         call(name, *example(2, 30), beta=0)
     assert METRICS[name].checks == _ranking.BETA == _affiliation.BETA
 
