@@ -18,7 +18,7 @@ import tsadeval as te
 from strategies import examples, labels, predictions, scorings
 from tsadeval.core.metric import METRICS, PROPERTIES, parse_metric
 from tsadeval.core.parameters import Number
-from tsadeval.errors import InvalidInputError, UndefinedMetricWarning
+from tsadeval.errors import InvalidInputError, ThresholdWarning, UndefinedMetricWarning
 
 EVERY = [pytest.param(m, id=m.name) for m in METRICS.values()]
 every_metric = pytest.mark.parametrize("metric", EVERY)
@@ -272,6 +272,7 @@ def test_evaluate_gives_the_same_number(metric, data):
     s = np.random.default_rng(data.draw(st.integers(0, 999))).random(len(y))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UndefinedMetricWarning)
+        warnings.simplefilter("ignore", ThresholdWarning)
         found = te.evaluate(y, s, metric, threshold="fixed(0.5)")[metric.name]
         expected = metric(y, s if metric.kind == "scores" else (s > 0.5).astype(int))
     assert found == pytest.approx(expected, nan_ok=True, abs=1e-12)
@@ -321,9 +322,11 @@ def test_best_threshold_is_the_best_of_all(metric, data):
     assert (found.threshold, found.value) == (thresholds[at], values[at])  # to the last digit
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UndefinedMetricWarning)
+        warnings.simplefilter("ignore", ThresholdWarning)
         at_best = te.evaluate(y, s, metric, threshold=f"best({metric})")[metric.name]
     # Scores of 0 and 1 are predictions, which no threshold changes.
-    assert at_best == (value_of(metric, y, s.astype(int)) if set(s) <= {0, 1} else found.value) or math.isnan(at_best)
+    expected = value_of(metric, y, s.astype(int)) if set(s) <= {0, 1} else found.value
+    assert at_best == pytest.approx(expected, rel=0, abs=0, nan_ok=True)
 
 
 # Options at the ends of what their checks accept, one at a time.
@@ -343,6 +346,7 @@ def test_extreme_options_give_numbers(metric, options):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         warnings.simplefilter("ignore", UndefinedMetricWarning)
+        warnings.simplefilter("ignore", ThresholdWarning)
         value = metric.function(Y, second(metric), **options)
         if math.isnan(value):  # more than all points asked for, or all events in the probation
             assert options in ({"k": 10**9}, {"k": 10**30}, {"probation": 1})
