@@ -299,6 +299,18 @@ def test_precision_recall_and_f_at_once(name):
         function(Y, S)
 
 
+@every_metric
+def test_defaults_are_stated_once(metric):
+    """What finds the best threshold, and the value by chance, take all options of the metric and default none."""
+    assert (metric.best is not None) == (metric.kind == "predictions")
+    for function in filter(None, (metric.best, metric.chance)):
+        parameters = inspect.signature(function).parameters
+        assert set(metric.parameters) <= set(parameters)
+        for option in metric.parameters:
+            assert parameters[option].kind is inspect.Parameter.KEYWORD_ONLY
+            assert parameters[option].default is inspect.Parameter.empty
+
+
 SWEPT = [pytest.param(m, id=m.name) for m in METRICS.values() if m.kind == "predictions"]
 
 

@@ -64,7 +64,7 @@ def test_best_threshold_equals_the_definition(data, options, beta):
     st.fixed_dictionaries({"theta_p": THETAS, "theta_r": THETAS, "delta": st.sampled_from([0, 0.5, 2])}),
 )
 def test_best_threshold_where_runs_tie_events_together(seed, longest, gap, options):
-    """Frequent events with short gaps: runs of alarms overlap several, and events stand and fall with each other."""
+    """Frequent events with short gaps: runs of alarms overlap several events, which then depend on each other."""
     rng = np.random.default_rng(seed)
     lengths = np.column_stack([rng.integers(1, gap + 1, 30), rng.integers(1, longest + 1, 30)]).ravel()
     y = np.repeat(np.arange(60) % 2, lengths)
