@@ -35,6 +35,7 @@ def second(metric):
 def value_of(metric, y, other):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UndefinedMetricWarning)
+        warnings.simplefilter("ignore", ThresholdWarning)
         return metric(y, other)
 
 

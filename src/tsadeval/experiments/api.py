@@ -25,6 +25,9 @@ from tsadeval.thresholds.rules import parse_rule
 
 __all__ = ["detect", "make_plan"]
 
+# Data sets are kept between planning and training up to this size.
+HELD_BYTES = 1 << 30
+
 _CHECKS: dict[str, Check] = {
     "random_state": Number(0, 2**32 - 1, integer=True),
     "device": OneOf(("auto", "cpu", "cuda")),
@@ -88,9 +91,11 @@ def detect(
         detector that fails on a data set has no values there and is tried again by the next call.
     """
     seeds = _seeds(random_state)
-    check_parameters("detect", _CHECKS, {"device": device})
-    plan = make_plan(datasets, detectors, metrics, threshold=threshold, seeds=seeds, data=data)
     limits = limits_of(cell_timeout, cell_memory)
+    check_parameters("detect", _CHECKS, {"device": device})
+    # Data that are here already need not be read again; to worker processes they would travel once for each detector.
+    hold = HELD_BYTES if n_jobs is None and not limits else 0
+    plan = make_plan(datasets, detectors, metrics, threshold=threshold, seeds=seeds, data=data, hold=hold)
     folder = Path(tempfile.mkdtemp(prefix="tsadeval-")) if store is None else Path(store).absolute()
     kept = Store(store, LAYOUT)
     kept.add_plan(plan.record())
@@ -117,8 +122,12 @@ def make_plan(
     threshold: str | float | Rule = "best",
     seeds: Iterable[int] = (0,),
     data: str | Path | None = None,
+    hold: int = 0,
 ) -> Plan:
-    """What a call of `detect` will compute. Every data set is read once, so that what is missing is said at once."""
+    """What a call of `detect` will compute. Every data set is read, so that what is missing is said at once.
+
+    Data sets are kept for the work to come, up to `hold` bytes in all; larger ones are read again there.
+    """
     rule = str(parse_rule(threshold))
     chosen = choose_metrics(metrics)
     specs = choose_detectors(detectors, tuple(seeds))
@@ -132,7 +141,9 @@ def make_plan(
             raise InvalidInputError(
                 f"two different data sets are named {name!r}: rename one, as dataclasses.replace(data, name='other')"
             )
-        sources[name] = replace(source, name=name, labels=dataset.test_labels)
+        hold -= dataset.nbytes
+        held = dataset if hold >= 0 else source.held
+        sources[name] = replace(source, name=name, labels=dataset.test_labels, held=held)
     return Plan(checksums, specs, chosen, rule, sources)
 
 
