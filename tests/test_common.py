@@ -300,6 +300,18 @@ def test_precision_recall_and_f_at_once(name):
         function(Y, S)
 
 
+@every_metric
+def test_defaults_are_stated_once(metric):
+    """What finds the best threshold, and the value by chance, take all options of the metric and default none."""
+    assert (metric.best is not None) == (metric.kind == "predictions")
+    for function in filter(None, (metric.best, metric.chance)):
+        parameters = inspect.signature(function).parameters
+        assert set(metric.parameters) <= set(parameters)
+        for option in metric.parameters:
+            assert parameters[option].kind is inspect.Parameter.KEYWORD_ONLY
+            assert parameters[option].default is inspect.Parameter.empty
+
+
 SWEPT = [pytest.param(m, id=m.name) for m in METRICS.values() if m.kind == "predictions"]
 
 
@@ -326,7 +338,8 @@ def test_best_threshold_is_the_best_of_all(metric, data):
         warnings.simplefilter("ignore", ThresholdWarning)
         at_best = te.evaluate(y, s, metric, threshold=f"best({metric})")[metric.name]
     # Scores of 0 and 1 are predictions, which no threshold changes.
-    assert at_best == (value_of(metric, y, s.astype(int)) if set(s) <= {0, 1} else found.value) or math.isnan(at_best)
+    expected = value_of(metric, y, s.astype(int)) if set(s) <= {0, 1} else found.value
+    assert at_best == pytest.approx(expected, rel=0, abs=0, nan_ok=True)
 
 
 # Options at the ends of what their checks accept, one at a time.
