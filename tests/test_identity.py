@@ -22,10 +22,11 @@ from sklearn.ensemble import IsolationForest
 import tsadeval as te
 from detecting import write_series
 from tsadeval.core.metric import METRICS, parse_metric
+from tsadeval.core.text import import_object
 from tsadeval.detectors import DETECTORS
-from tsadeval.engine.identity import fingerprint, imported, version_of
+from tsadeval.engine.identity import fingerprint
 from tsadeval.errors import InvalidParameterError
-from tsadeval.experiments.specs import Entrant
+from tsadeval.experiments.specs import DetectorSpec
 
 MODULE = """
 import functools
@@ -188,7 +189,7 @@ class Configured:
 def test_objects_in_a_constructor_are_told_apart_and_do_not_collapse_into_one_row(tmp_path):
     path = write_series(tmp_path, "a", 0)
     result = te.detect(path, [Configured(Config(1)), Configured(Config(-1))], "auc_roc")
-    first, second = result.values()["value"]
+    first, second = result.to_frame()["value"]
     assert first > 0.9
     assert second == pytest.approx(1 - first)
 
@@ -290,7 +291,7 @@ def test_values_of_what_has_no_key_are_computed_again_and_shown(tmp_path):
 
     some = {"cases": ["10k-20seg-50H"], "tasks": ["AccQ"], "store": tmp_path / "store"}
     for run in (1, 2):
-        values = te.rankeval.run("quick", counted, **some).values()
+        values = te.rankeval.run("quick", counted, **some).to_frame()
         assert set(values["value"]) == {1.0}
         assert len(calls.read_text()) == run * len(values)
 
@@ -348,24 +349,25 @@ def test_an_edited_module_is_computed_anew(tmp_path, load, monkeypatch):
     first = te.detect(series, "identity_module:Detector", "auc_roc", store=store) if load() else None
     load(EDITS["class attribute"])
     second = te.detect(series, "identity_module:Detector", "auc_roc", store=store)
-    assert second.values()["value"][0] == pytest.approx(1 - first.values()["value"][0])
+    assert second.to_frame()["value"][0] == pytest.approx(1 - first.to_frame()["value"][0])
 
 
 def test_a_revision_is_part_of_the_key(tmp_path, monkeypatch):
-    assert version_of(parse_metric("cce(tau=0.4)")) == f"r{METRICS['cce'].revision}"
+    assert parse_metric("cce(tau=0.4)").version == "r1"
     some = {"cases": ["10k-20seg-50H"], "tasks": ["AccQ"], "store": tmp_path}
     told = []
-    before = te.rankeval.run("quick", "cce", **some).values()
-    for owner, name in [(METRICS, "cce"), (te.rankeval.generators.GENERATORS, "AccQ")]:
+    before = te.rankeval.run("quick", "cce", **some).to_frame()
+    later = [(METRICS, "cce", {"version": "r2"}), (te.rankeval.generators.GENERATORS, "AccQ", {"revision": 2})]
+    for owner, name, change in later:
         told.clear()
-        monkeypatch.setitem(owner._records, name, replace(owner[name], revision=2))
+        monkeypatch.setitem(owner._records, name, replace(owner[name], **change))
         te.rankeval.run("quick", "cce", progress=lambda *now: told.append(now), **some)
         assert told[0] == (0, len(before))  # nothing of the old revision is reused
     later = replace(DETECTORS["lof"], revision=2)
     monkeypatch.setitem(DETECTORS._records, "lof", later)
-    entrant = Entrant.of("lof(window=50)")
-    assert entrant.text == "lof(window=50)@r2"
-    assert entrant.make().window == 50
+    spec = DetectorSpec.of("lof(window=50)")
+    assert spec.text == "lof(window=50)@r2"
+    assert spec.make().window == 50
 
 
 def test_a_stray_file_in_the_current_folder_does_not_replace_a_package(tmp_path, monkeypatch):
@@ -373,15 +375,15 @@ def test_a_stray_file_in_the_current_folder_does_not_replace_a_package(tmp_path,
         (tmp_path / f"{name}.py").write_text("def metric(y_true, y_score):\n    return 1.0\n")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", [p for p in sys.path if p])
-    assert imported("identity_here:metric", "metric")(0, 0) == 1.0
+    assert import_object("identity_here:metric", "metric")(0, 0) == 1.0
     assert sys.path[-1] == str(tmp_path)
     sys.modules.pop("identity_here")
     with pytest.raises(InvalidParameterError, match="module 'json' has no 'metric'"):
-        imported("json:metric", "metric")
+        import_object("json:metric", "metric")
 
 
 def test_a_module_that_raises_is_named(tmp_path, monkeypatch):
     (tmp_path / "identity_broken.py").write_text("1 / 0\n")
     monkeypatch.syspath_prepend(tmp_path)
     with pytest.raises(InvalidParameterError, match=r"'identity_broken' of metric .* raised ZeroDivisionError"):
-        imported("identity_broken:metric", "metric")
+        import_object("identity_broken:metric", "metric")

@@ -156,7 +156,7 @@ def test_metrics_beside_a_bad_one_keep_their_values(tmp_path, what):
     path = write_series(tmp_path, "a", 0)
     limit = {"cell_timeout": 3.0} if what == "sleep" else {}
     result = te.detect(path, {"noise": "random", "bad": Bad()}, ["cce", bad, "auc_roc"], n_jobs=1, **limit)
-    values = result.values()
+    values = result.to_frame()
     healthy = values[(values["detector"] == "random") & (values["metric"] != "bad")]
     assert healthy["status"].tolist() == ["ok", "ok"]
     assert set(values.drop(healthy.index)["status"]) == {"error"}

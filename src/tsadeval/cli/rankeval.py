@@ -8,9 +8,10 @@ from typing import Annotated, Any
 import typer
 
 from tsadeval.cli.figures import figures
-from tsadeval.cli.output import Format, render, split_names
-from tsadeval.cli.progress import Bar
+from tsadeval.cli.output import Format, render
 from tsadeval.core.parameters import OneOf, check_parameters
+from tsadeval.core.text import split_names
+from tsadeval.engine.progress import Bar
 from tsadeval.rankeval.api import run as run_suite
 from tsadeval.rankeval.labels import CASES, data_folder
 from tsadeval.rankeval.result import QualityTable, RankEvalResult, read
@@ -51,12 +52,15 @@ def run(
     cell_memory: Annotated[
         str | None, typer.Option(help="Memory that one value may take, such as 2GB; beyond that it is an error.")
     ] = None,
-    format: Annotated[Format, typer.Option(help="How to print the table.")] = Format.table,
+    format: Annotated[Format, typer.Option(help="How to print the table.")] = Format.text,
 ) -> None:
     """Compute what is missing in the store, then print the table."""
     store = store or Path("runs") / suite
     wanted = split_names(metrics) if metrics else None
-    some = {"cases": split_names(cases) if cases else None, "tasks": split_names(tasks) if tasks else None}
+    some: Any = {
+        "cases": split_names(cases) if cases else None,
+        "tasks": split_names(tasks) if tasks else None,
+    }
     bar = Bar(suite)
     try:
         with bar:
@@ -66,7 +70,7 @@ def run(
                 store=store,
                 n_jobs=jobs,
                 repeats=repeats,
-                seed=seed,
+                random_state=seed,
                 data=data,
                 progress=bar,
                 cell_timeout=cell_timeout,
@@ -89,7 +93,7 @@ def table(
     suite: OneSuite = "",
     ties: Annotated[str, typer.Option(help="average, or published (an unstable sort, for comparison).")] = "average",
     by: Annotated[str, typer.Option(help="task, or sigma for robustness against noise.")] = "task",
-    format: Form = Format.table,
+    format: Form = Format.text,
 ) -> None:
     """Print ranking quality, as far as the run got."""
     check_parameters("rankeval table", {"by": OneOf(("task", "sigma"))}, {"by": by})
@@ -104,17 +108,17 @@ def latency(
     folder: Folder,
     metric: Annotated[str, typer.Option(help="This one by generator, length and number of events.")] = "",
     suite: OneSuite = "",
-    format: Form = Format.table,
+    format: Form = Format.text,
 ) -> None:
     """Print the milliseconds of each metric."""
-    head, *rows = read(folder, suite or None).latency(metric or None).table()
+    head, *rows = read(folder, suite or None).latency(metric or None)._grid()
     typer.echo(render(format, head, rows))
 
 
 @app.command("list")
 def list_suites(
     data: Annotated[Path | None, typer.Option(help="Folder of the real data; else TSADEVAL_DATA.")] = None,
-    format: Form = Format.table,
+    format: Form = Format.text,
 ) -> None:
     """List the suites."""
     folder = data_folder(data)
@@ -125,7 +129,7 @@ def list_suites(
     ]
     typer.echo(render(format, head, rows))
     absent = [case.name for case in CASES.values() if not case.present(folder)]
-    if absent and format is Format.table:
+    if absent and format is Format.text:
         typer.echo(f"\nnot present, join with --data or TSADEVAL_DATA: {', '.join(absent)}")
 
 
@@ -133,7 +137,7 @@ app.command("figures")(figures)
 
 
 def _shown(table: QualityTable, format: Format) -> str:
-    if format is Format.table:
+    if format is Format.text:
         return repr(table)
     if format is Format.latex:
         return table.to_latex()
@@ -143,7 +147,7 @@ def _shown(table: QualityTable, format: Format) -> str:
 
 def _complain(result: RankEvalResult) -> bool:
     """Print a line for each metric that raised, with the first message; did any?"""
-    values = result.values()
+    values = result.to_frame()
     for name, failed in values[values["status"] == "error"].groupby("metric", sort=False):
         first = failed["message"].iloc[0]
         typer.echo(f"tsadeval: {name} failed on {len(failed)} series, first with {first}", err=True)

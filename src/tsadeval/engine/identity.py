@@ -1,48 +1,19 @@
-"""Identity of code: what "module:name" names, and the key that tells two states of a metric or detector apart.
+"""Identity of code: the key that tells two states of a user's metric or detector apart.
 
 A store reuses a value only where its key is the same. The key of code from outside tsadeval is a digest (see
-`fingerprint`); that of a metric of the registry is its revision.
+`fingerprint`); that of a metric of the library is its version.
 """
 
 from __future__ import annotations
 
-import importlib
-import os
-import sys
 import uuid
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tsadeval.engine.fingerprints import Unkeyable, Walk
-from tsadeval.errors import InvalidParameterError
 
-if TYPE_CHECKING:  # scores can be made where the compiled code of the metrics is not
-    from tsadeval.core.metric import Metric
-
-__all__ = ["UNKEYED", "code_mark", "fingerprint", "function_mark", "imported", "version_of"]
+__all__ = ["UNKEYED", "fingerprint"]
 
 UNKEYED = "unkeyed-"
-
-
-def imported(text: str, kind: str) -> Any:
-    """The function or class that "module:name" names; modules are also looked for in the current folder, last."""
-    module, _, name = text.partition(":")
-    here = os.getcwd()
-    if here not in sys.path and "" not in sys.path:
-        sys.path.append(here)  # last, so that a stray file cannot replace an installed package
-    try:
-        found = getattr(importlib.import_module(module), name)
-    except ImportError as error:
-        raise InvalidParameterError(f"cannot import {module!r} of {kind} {text!r}: {error}") from None
-    except AttributeError:
-        raise InvalidParameterError(f"{kind} {text!r}: module {module!r} has no {name!r}") from None
-    except Exception as error:
-        raise InvalidParameterError(
-            f"cannot import {module!r} of {kind} {text!r}: it raised {type(error).__name__}: {error}"
-        ) from error
-    if not callable(found):
-        raise InvalidParameterError(f"{kind} {text!r} must be a function or a class, but is {found!r}")
-    return found
 
 
 def fingerprint(thing: Any) -> str:
@@ -68,21 +39,3 @@ def fingerprint(thing: Any) -> str:
         return Walk().digest(thing).hex()[:16]
     except (Unkeyable, RecursionError):
         return f"{UNKEYED}{uuid.uuid4().hex}"
-
-
-def version_of(metric: Metric) -> str:
-    """The key of a metric's code: the revision of one of ours, the fingerprint of anybody else's."""
-    module = getattr(metric.compute, "__module__", None) or ""
-    if module.partition(".")[0] == "tsadeval":
-        return f"r{metric.revision}"
-    return fingerprint(metric.compute)
-
-
-def function_mark(function: Callable[..., Any]) -> str:
-    """The key of a user's metric."""
-    return fingerprint(function)
-
-
-def code_mark(thing: Any) -> str:
-    """The key of a user's detector."""
-    return fingerprint(thing)

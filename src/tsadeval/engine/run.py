@@ -21,12 +21,12 @@ from tsadeval.core.parameters import Number
 from tsadeval.core.results import Row
 from tsadeval.engine.cells import C, Compute, compute_all
 from tsadeval.engine.pool import Limits, supervised
+from tsadeval.engine.progress import Progress, progress_of
 from tsadeval.engine.store import Store
 from tsadeval.errors import InvalidParameterError, TsadevalError
 
 __all__ = ["Limits", "Progress", "complete", "limits_of", "run"]
 
-Progress = Callable[[int, int], None]
 _WORKERS = Number(integer=True, none=True)
 _SECONDS = Number(0, open_low=True, none=True)
 _BYTES = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([kmgt]?)(?:i?b)?\s*", re.IGNORECASE)
@@ -62,22 +62,23 @@ def complete(
     store: Store[C],
     *,
     n_jobs: int | None = None,
-    progress: Progress | None = None,
+    progress: bool | Progress | None = None,
     limits: Limits | None = None,
 ) -> None:
     """Compute what the store does not have yet of these cells; `progress(done, total)` is called after each chunk."""
     store.compact()  # what a run that was killed left
     missing, total = store.missing(cells)
     finished = total - len(missing)
+    with progress_of(progress, store.layout.command) as report:
 
-    def tell(new: int) -> None:
-        nonlocal finished
-        finished += new
-        if progress is not None:
-            progress(finished, total)
+        def tell(new: int) -> None:
+            nonlocal finished
+            finished += new
+            if report is not None:
+                report(finished, total)
 
-    tell(0)
-    run(chunks(missing), compute, store, n_jobs=n_jobs, progress=tell, limits=limits)
+        tell(0)
+        run(chunks(missing), compute, store, n_jobs=n_jobs, progress=tell, limits=limits)
     store.compact()
 
 
@@ -96,7 +97,7 @@ def run(
     """
     if n_jobs == 0 or not _WORKERS.accepts(n_jobs):
         raise InvalidParameterError(
-            f"n_jobs (--jobs) must be a whole number other than 0 (-1: all cores), but is {n_jobs!r}"
+            f"n_jobs (--jobs) must be an integer other than 0 (-1: all cores), but is {n_jobs!r}"
         )
     with _terminable():
         finished = _finished(chunks, compute, n_jobs, limits or Limits())
