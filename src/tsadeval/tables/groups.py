@@ -82,7 +82,8 @@ class Groups:
 
     def split(self, values: Array, name: str) -> list[Array]:
         """The values of each group."""
-        return np.split(self.arranged(values, name), np.cumsum(self._sizes)[:-1])
+        arranged = self.arranged(values, name)
+        return [arranged] if self._codes is None else np.split(arranged, np.cumsum(self._sizes)[:-1])
 
     def numbers(self, n: int) -> Array:
         """The number of its group for each of n rows, group by group."""
