@@ -44,7 +44,8 @@ def test_your_own_columns(tmp_path, table):
     data = te.datasets.load(path, label="is_anomaly", columns=["y"])
     assert data.names == ("y",)
     with pytest.raises(
-        InvalidInputError, match=r"mine.csv: no labels 'label': known are: timestamp, x, y, is_anomaly; name them with"
+        InvalidInputError,
+        match=r"mine.csv: no labels 'label': valid names: timestamp, x, y, is_anomaly; name",
     ):
         te.datasets.load(path)
     with pytest.raises(InvalidInputError, match=r"no column 'yy' \(columns=\): did you mean y"):
@@ -53,7 +54,7 @@ def test_your_own_columns(tmp_path, table):
         te.datasets.load(path, label="is_anomaly", columns="y")
     with pytest.raises(InvalidInputError, match=r"split=9 leaves one part of 4 rows empty"):
         te.datasets.load(path, label="is_anomaly", split=9)
-    with pytest.raises(InvalidParameterError, match="split must be a number above 0 or None, but is 0"):
+    with pytest.raises(InvalidParameterError, match="split must be a number > 0 or None, but is 0"):
         te.datasets.load(path, label="is_anomaly", split=0)
     with pytest.raises(InvalidParameterError, match="has no option 'labels': did you mean label"):
         te.datasets.load(path, labels="is_anomaly")

@@ -96,7 +96,7 @@ def nearest(name: str, known: list[str]) -> str:
     if near:
         return f"did you mean {' or '.join(map(printable, near))}?"
     more = f", ... ({len(known)} in all)" if len(known) > _SHOWN else ""
-    return f"known are: {', '.join(map(printable, known[:_SHOWN]))}{more}"
+    return f"valid names: {', '.join(map(printable, known[:_SHOWN]))}{more}"
 
 
 def unique_names(names: Iterable[Any], source: str) -> list[str]:
