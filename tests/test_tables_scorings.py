@@ -109,6 +109,23 @@ def test_a_row_without_a_group():
             list(scorings(table, by="series"))
 
 
+def test_groups_by_their_text():
+    """Values that read the same are one group, whatever their types are."""
+    encoded = pa.DictionaryArray.from_arrays(pa.array([0, 1, 2, 0]), pa.array(["a", "b", "a"]))
+    for values, expected in [
+        ([1, "1", 2, 1], {"1": [0, 1, 3], "2": [2]}),
+        (pd.Series([1, "1", 2, 1], dtype=object), {"1": [0, 1, 3], "2": [2]}),
+        (encoded, {"a": [0, 2, 3], "b": [1]}),
+        (np.array(["2024-01-01"] * 4, "M8[ns]"), {"2024-01-01T00:00:00.000000000": [0, 1, 2, 3]}),
+        (pa.array([[1], [2], [1], [1]]), {"[1]": [0, 2, 3], "[2]": [1]}),
+    ]:
+        found = scorings(read_table({"u": values, "label": [0] * 4, "score": range(4)}), by="u")
+        assert {part.keys["u"]: part.scores.tolist() for part in found} == expected
+    for missing in (pa.array([1.0, np.nan]), pa.DictionaryArray.from_arrays(pa.array([0, 1]), pa.array(["a", None]))):
+        with pytest.raises(InvalidInputError, match="expected a value in every row of column 'u'"):
+            list(scorings(read_table({"u": missing, "label": [0, 1], "score": [0, 1]}), by="u"))
+
+
 def test_series_of_a_csv_are_told_apart_as_text(tmp_path):
     path = write(tmp_path / "a.csv", "series,label,score\n01,0,1\n1,1,2\n01,1,3\n")
     assert [(run.series, run.y_score.tolist()) for run in runs(path, by="series")] == [("01", [1, 3]), ("1", [2])]
