@@ -232,7 +232,12 @@ BAD = [
     ("a.csv", "x,label\n1,0\n".encode("utf-16"), r"not in UTF-8 \(it holds zero bytes, as UTF-16 does\)"),
     ("a.csv", '"x\ny",label\n1,0\n', "a column name holds a line break, or a quote is not closed"),
     ("a.csv", 'x,label\n"1,0\n2,0\n', "row 1 has 1 fields"),
-    ("a.csv", 'x,label\n1,"' + "0\n" * 600_000, r"a row is longer than 1048576 bytes, or a quote is not closed"),
+    ("a.csv", 'x,label\n1,2\n1,"' + "0\n" * 3_000_000, "a row is longer than 1048576 bytes, or a quote is not closed"),
+    (
+        "a.csv",
+        'x,note\n1,fine\n2,"oh\n3,well\n',
+        "a quote is not closed, so that rows up to the end of the file are one",
+    ),
     ("a.csv", "0.5,1\n0.7,0\n", "no column 'x', and the first line seems to hold values: it must hold the names of"),
     ("a.csv", "x;label\n1;0\n", None),
     ("a.tsv", "x,label\n1,0\n", None),
@@ -273,7 +278,7 @@ def test_bad_files_are_one_clear_line(tmp_path, name, content, message):
     path = write(tmp_path / name, content)
     if message is None:
         message = (
-            "expected commas between the columns, found 'x.label' as the only one|no column 'x': known are: x,label"
+            "expected commas between the columns, found 'x.label' as the only one|no column 'x': valid names: x,label"
         )
     with pytest.raises(InvalidInputError, match=message) as caught:
         read_table(path).name("x")
@@ -340,7 +345,7 @@ def test_columns_of_different_lengths(tmp_path):
 
 def test_an_unknown_column_among_very_many(tmp_path):
     table = Table({f"d{i}": np.zeros(1) for i in range(40_000)})
-    with pytest.raises(InvalidInputError, match=r"no column 'label': known are: d0, .*, d19, ... \(40000 in all\)"):
+    with pytest.raises(InvalidInputError, match=r"no column 'label': valid names: d0, .*, d19, ... \(40000 in all\)"):
         table.name("label")
     assert len(repr(table)) < 300
 

@@ -36,7 +36,7 @@ def test_a_wide_table_has_a_column_for_each_detector():
         ({"label": "lable"}, "no column 'lable' for the labels: did you mean label?"),
         ({"score": ["lof", "pac"]}, "no column 'pac' for the scores: did you mean pca?"),
         ({"score": "lof", "by": "notes"}, "no column 'notes' to group by: did you mean note?"),
-        ({"score": "lof", "time": "when"}, "no column 'when' for the times: known are: label, lof, pca, note"),
+        ({"score": "lof", "time": "when"}, "no column 'when' for the times: valid names: label, lof, pca, note"),
         ({"score": "note"}, "expected numbers in column 'note', found 'x'"),
         ({"score": "lof", "label": "note"}, "expected numbers in column 'note', found 'x'"),
     ]:

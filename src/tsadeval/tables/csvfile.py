@@ -38,6 +38,9 @@ def read_csv(content: bytes, where: str, limit: int, text: Sequence[str], delimi
             raise
         table = file.read(types)
     columns = dict(zip(names, table.columns, strict=True))
+    last = columns[names[-1]][-1].as_py() if table.num_rows else None
+    if isinstance(last, str) and _LINE.fullmatch(last.encode()) is None and content.count(b'"') % 2:
+        raise InvalidInputError(f"{where}: a quote is not closed, so that rows up to the end of the file are one value")
     for name, column in columns.items():
         if pyarrow.types.is_binary(column.type):  # what is left of text that is not in UTF-8
             raise _not_utf8(where, f"column {printable(name)!r}")
