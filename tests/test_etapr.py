@@ -77,8 +77,8 @@ def test_best_threshold_where_runs_tie_events_together(seed, longest, gap, optio
 
 
 def test_best_threshold_by_hand():
-    # Events [1, 4) and [5, 8). At 3 two runs of one point, .8; at 2 the runs meet in the gap, .741; at 1, .865; at 0 all
-    # points are predicted, of which 6 of 9 are right and every event is covered whole, .909.
+    # Events [1, 4) and [5, 8). At 3 two runs of one point, .8; at 2 the runs meet in the gap, .741; at 1, .865; at 0
+    # all points are predicted, of which 6 of 9 are right and every event is covered whole, .909.
     y = [0, 1, 1, 1, 0, 1, 1, 1, 0]
     s = [0, 0, 1, 3, 2, 3, 1, 0, 0]
     assert swept("etapr_f1", y, s) == (0, pytest.approx(0.9091, abs=1e-4))

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from tsadeval.comparison import compare
     from tsadeval.evaluation import StreamingCCE, evaluate, evaluate_many
     from tsadeval.experiments.api import detect
-    from tsadeval.metrics import CCEBreakdown, cce, cce_breakdown
+    from tsadeval.metrics import CCEBreakdown, cce, cce_breakdown, ears, ears_breakdown
     from tsadeval.thresholds import best_threshold
 
 __version__ = "0.1.0"
@@ -26,6 +26,8 @@ _HOMES = {
     "datasets": "",
     "detect": "tsadeval.experiments.api",
     "detectors": "",
+    "ears": "tsadeval.metrics._ears",
+    "ears_breakdown": "tsadeval.metrics._ears",
     "errors": "",
     "evaluate": "tsadeval.evaluation",
     "evaluate_many": "tsadeval.evaluation",
@@ -44,6 +46,8 @@ __all__ = [
     "datasets",
     "detect",
     "detectors",
+    "ears",
+    "ears_breakdown",
     "errors",
     "evaluate",
     "evaluate_many",

@@ -11,14 +11,14 @@ import pytest
 import tsadeval as te
 from detecting import Distance, write_series
 from tsadeval.errors import StoreError
-from tsadeval.experiments.result import Detection
+from tsadeval.experiments.result import read as read_detection
 from tsadeval.rankeval import read
 
 SMALL = {"cases": ["10k-2seg-50L", "10k-20seg-50H"], "tasks": ["AccQ", "LowDisAccQ"]}
 
 
-@pytest.mark.parametrize("n_jobs", [None, 1])
-def test_a_file_that_changes_between_planning_and_computing_is_an_error(tmp_path, n_jobs):
+def test_a_file_that_changes_between_planning_and_computing_is_an_error(tmp_path):
+    """In worker processes; a run in this process keeps the data that it has planned with."""
     first, second = write_series(tmp_path, "a", 0), write_series(tmp_path, "b", 1)
 
     class Slow(Distance):
@@ -32,28 +32,28 @@ def test_a_file_that_changes_between_planning_and_computing_is_an_error(tmp_path
             write_series(Path(self.path).parent, "b", 99)
             return super().fit(X)
 
-    result = te.detect([first, second], Slow(second), "auc_roc", store=tmp_path / "store", n_jobs=n_jobs)
+    result = te.detect([first, second], Slow(second), "auc_roc", store=tmp_path / "store", n_jobs=1)
     (line,) = result.failures()
     assert f"failed on {second}: InvalidInputError: {second} has changed since the run began" in line
-    again = te.detect([first, second], Slow(second), "auc_roc", store=tmp_path / "store", n_jobs=n_jobs)
+    again = te.detect([first, second], Slow(second), "auc_roc", store=tmp_path / "store", n_jobs=1)
     assert not again.failures()
     data = te.datasets.load(second)
     truth = te.metrics.auc_roc(data.test_labels, Distance().fit(data.train).score(data.test))
-    assert again.values().set_index("dataset")["value"][str(second)] == truth
+    assert again.to_frame().set_index("series")["value"][str(second)] == truth
 
 
 def test_arrays_that_were_changed_after_loading_are_other_data(tmp_path):
     data = te.datasets.load(write_series(tmp_path, "a", 0))
     store = tmp_path / "store"
-    before = te.detect(data, Distance(), "auc_roc", store=store).values()
+    before = te.detect(data, Distance(), "auc_roc", store=store).to_frame()
     data.test[:] = -data.test
     data.test[data.test_labels] = 0
     (line,) = te.detect(data, Distance(), "auc_roc", store=store).failures()
     assert "holds scores of other data" in line
-    after = te.detect(data, Distance(), "auc_roc").values()
+    after = te.detect(data, Distance(), "auc_roc").to_frame()
     assert after["checksum"][0] != before["checksum"][0]
     assert after["value"][0] < before["value"][0]
-    flipped = te.detect(replace(data, test_labels=~data.test_labels), Distance(), "auc_roc").values()
+    flipped = te.detect(replace(data, test_labels=~data.test_labels), Distance(), "auc_roc").to_frame()
     assert flipped["checksum"][0] != after["checksum"][0]
     assert flipped["value"][0] == pytest.approx(1 - after["value"][0])
 
@@ -102,8 +102,8 @@ def test_parts_that_are_deleted_while_a_run_is_at_work_are_only_missing(tmp_path
             path.unlink()
 
     te.rankeval.run("quick", "cce", store=tmp_path, progress=delete, **SMALL)
-    assert 0 <= len(read(tmp_path).values()) < 120
-    assert len(te.rankeval.run("quick", "cce", store=tmp_path, **SMALL).values()) == 120
+    assert 0 <= len(read(tmp_path).to_frame()) < 120
+    assert len(te.rankeval.run("quick", "cce", store=tmp_path, **SMALL).to_frame()) == 120
 
 
 @pytest.fixture
@@ -132,7 +132,7 @@ def test_a_full_disk_ends_the_run_with_what_it_has_and_loses_nothing(tmp_path, m
     store = disk / "store"
     with pytest.raises(StoreError, match=r"cannot be written \(No space left on device\): all values so far are kept"):
         te.rankeval.run("quick", "cce", store=store, **SMALL)
-    kept = len(read(store).values())
+    kept = len(read(store).to_frame())
     assert 0 < kept < 120
     assert not list(store.rglob("*.aside"))
     done = rankeval("run", "--metrics", "f1", "--jobs", "1", "--store", str(store), cwd=tmp_path)
@@ -140,9 +140,9 @@ def test_a_full_disk_ends_the_run_with_what_it_has_and_loses_nothing(tmp_path, m
     (line,) = done.stderr.splitlines()
     assert "No space left on device" in line
     subprocess.run(["mount", "-o", "remount,size=10m", str(disk)], check=True)
-    again = te.rankeval.run("quick", "cce", store=store, **SMALL).values()
+    again = te.rankeval.run("quick", "cce", store=store, **SMALL).to_frame()
     assert len(again) == 120
-    plain = te.rankeval.run("quick", "cce", **SMALL).values()
+    plain = te.rankeval.run("quick", "cce", **SMALL).to_frame()
     assert again["value"].tolist() == plain["value"].tolist()
 
 
@@ -151,7 +151,7 @@ def test_a_store_that_cannot_be_written_can_be_read(tmp_path, mount):
     te.rankeval.run("quick", "cce", store=source, **SMALL)
     folder = mount("--bind", str(source))
     subprocess.run(["mount", "-o", "remount,ro,bind", str(folder)], check=True)
-    assert len(read(folder).values()) == 120
+    assert len(read(folder).to_frame()) == 120
     with pytest.raises(StoreError, match=r"cannot be written \(Read-only file system\)"):
         te.rankeval.run("quick", "f1", store=folder, **SMALL)
 
@@ -164,7 +164,7 @@ def test_a_disk_that_fills_up_with_scores_leaves_nothing_half_written(tmp_path, 
     assert not list(disk.rglob("*.aside"))
     subprocess.run(["mount", "-o", "remount,size=20m", str(disk)], check=True)
     assert not te.detect(paths, Distance(), "cce", store=disk / "store").failures()
-    assert len(Detection.read(disk / "store").values()) == 3
+    assert len(read_detection(disk / "store").to_frame()) == 3
 
 
 @pytest.mark.skipif(os.name == "nt", reason="needs os.chdir of user code in this process")

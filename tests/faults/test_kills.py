@@ -11,7 +11,7 @@ import pytest
 
 from detecting import write_series
 from strategies import FACTOR
-from tsadeval.experiments.result import Detection
+from tsadeval.experiments.result import read as read_detection
 from tsadeval.rankeval import read
 
 psutil = pytest.importorskip("psutil")
@@ -81,8 +81,8 @@ COMMANDS = {"rankeval": [*RANKEVAL, "--jobs", "2"], "detect": [*DETECT, "--seed"
 
 def values(command, store):
     """All that a store says, but for the clock, in one order."""
-    result = read(store) if command == "rankeval" else Detection.read(store)
-    frame = result.values().drop(columns=["seconds", "fit_seconds", "score_seconds"], errors="ignore")
+    result = read(store) if command == "rankeval" else read_detection(store)
+    frame = result.to_frame().drop(columns=["seconds", "fit_seconds", "score_seconds"], errors="ignore")
     return frame.sort_values(list(frame.columns[:11])).reset_index(drop=True)
 
 
@@ -173,10 +173,10 @@ def test_a_main_process_that_is_killed_in_the_middle_of_a_write(folder):
     process.communicate(timeout=120)
     assert process.returncode == -signal.SIGKILL
     (torn,) = store.rglob("*.aside")
-    kept = len(read(store).values())
+    kept = len(read(store).to_frame())
     assert kept > 0
     finish(start(COMMANDS["rankeval"], folder, store))
-    assert len(read(store).values()) == 2 * 2 * 2 * 3 * 10
+    assert len(read(store).to_frame()) == 2 * 2 * 2 * 3 * 10
     assert torn.exists()  # it is swept once it is an hour old
     os.utime(torn, (1, 1))
     read(store)
@@ -192,7 +192,7 @@ def test_a_worker_that_is_killed_in_the_middle_of_writing_scores(folder):
     assert len(list(store.rglob("*.npz"))) == 1
     finish(start(arguments, folder, store))
     assert len(list(store.rglob("*.npz"))) == 2
-    frame = Detection.read(store).values()
+    frame = read_detection(store).to_frame()
     assert set(frame["status"]) == {"ok"}
     assert len(frame) == 2
 
@@ -207,7 +207,7 @@ def test_a_worker_that_somebody_kills_costs_one_value(folder):
     errors = finish(process, 1)
     assert "failed on 1 series, first with WorkerError: the worker process was killed by SIGKILL" in errors
     finish(start(COMMANDS["rankeval"], folder, store))
-    assert set(read(store).values()["status"]) == {"ok"}
+    assert set(read(store).to_frame()["status"]) == {"ok"}
 
 
 def test_two_processes_of_which_one_is_killed_share_a_store(folder):
@@ -258,7 +258,7 @@ def test_a_scheduler_that_dies_ends_the_run_with_one_clear_error(folder):
     assert driver.returncode != 0
     assert "TsadevalError: the parallel backend failed (" in errors
     assert "all values so far are kept, and the same command again computes the rest" in errors
-    assert len(read(folder / "store").values()) >= 30
+    assert len(read(folder / "store").to_frame()) >= 30
 
 
 def _path(folder):

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 
 from tsadeval.core.metric import PRF
 from tsadeval.metrics._cce import CCEBreakdown as CCEBreakdown
+from tsadeval.metrics._ears import EARSBreakdown as EARSBreakdown
 
 def load_families() -> None:
     """Import every family file, which fills the registry."""
@@ -274,7 +275,7 @@ def cce(
     constrained: bool = False,
     event_weight: float = 0.5,
     global_weight: float = 0.5,
-    normalize: Literal["minmax", "rank", "quantile", "published"] | None = "minmax",
+    normalize: Literal["minmax", "robust", "rank", "quantile", "published"] | None = "minmax",
     quantiles: tuple[float, float] = (0.001, 0.999),
     uncertainty: Literal["beta", "pointwise", "scaled"] = "beta",
     gamma: float = 10.0,
@@ -297,11 +298,14 @@ def cce(
         Clip negative confidences at 0, as the paper's definition does. All published numbers are without.
     event_weight, global_weight : float, default=0.5
         Weight of anomaly against normal events, at event level and globally.
-    normalize : {"minmax", "rank", "quantile", "published", None}, default="minmax"
+    normalize : {"minmax", "robust", "rank", "quantile", "published", None}, default="minmax"
         How scores become numbers in [0, 1]. "minmax" is the paper's, and one outlier squashes all other
         scores; "quantile" clips at two quantiles first; "rank" uses average ranks, so that only the order
-        of scores matters; None takes scores that are probabilities already. "published" adds 1e-8 to the range, as
-        the published code does: only to compare with its numbers, since it makes the scale of scores matter.
+        of scores matters; "robust" uses the eighth power of the rank (the chance to score higher than eight points
+        taken at random), scaled to [0, 1]: like "rank", but upper scores matter most and binary scores that are
+        perfect get 1. Use it where scores have outliers or detectors differ in scale. None takes scores that are
+        probabilities already. "published" adds 1e-8 to the range, as the published code does: only to compare with its
+        numbers, since it makes the scale of scores matter.
     quantiles : pair of float, default=(0.001, 0.999)
         Where to clip with `normalize="quantile"`. Keep the upper one above 1 minus the share of anomalies.
     uncertainty : {"beta", "pointwise", "scaled"}, default="beta"
@@ -333,7 +337,7 @@ def cce_breakdown(
     constrained: bool = False,
     event_weight: float = 0.5,
     global_weight: float = 0.5,
-    normalize: Literal["minmax", "rank", "quantile", "published"] | None = "minmax",
+    normalize: Literal["minmax", "robust", "rank", "quantile", "published"] | None = "minmax",
     quantiles: tuple[float, float] = (0.001, 0.999),
     uncertainty: Literal["beta", "pointwise", "scaled"] = "beta",
     gamma: float = 10.0,
@@ -435,6 +439,76 @@ def detection_delay(
     2.0
     >>> te.metrics.detection_delay(y_true, y_pred, missed="length")
     2.0
+    """
+
+def ears(
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    *,
+    tolerance: int | None = None,
+    floor: float = 0.01,
+    earliness: float = 0.5,
+) -> float:
+    """Event alarm-rarity skill: how rare, among false alarms, is the level at which each event is seen?
+
+    A point of an event earns the logarithm of how rarely normal points reach its score, on their own or by the largest
+    score of the last `tolerance` points (so that a burst of alarms counts about once). Early points of an event
+    count more, events count alike, and normal points near an event count less. The mean over events is measured from
+    that of the normal points themselves.
+
+    A perfect detector gets 1, constant scores 0, random scores about 0 whatever the labels. The worst possible value is
+    -0.26: an inverted detector is not much worse than an uninformative one. Only the order of the scores matters.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        0 for normal and 1 for anomalous points.
+    y_score : array-like of shape (n,)
+        Finite scores, higher for more anomalous.
+    tolerance : int, optional
+        In points: false alarms nearer than this to an event cost less, and alarms within so many points of each other
+        count about as one. None is twice the median length of the events.
+    floor : float, default=0.01
+        The share of normal points below which rarer false alarms hardly matter.
+    earliness : float, default=0.5
+        The first i of the L points of an event have the weight (i / L) ** earliness; 1 turns it off.
+
+    Returns
+    -------
+    float
+        NaN, with an `UndefinedMetricWarning`, where y_true has one class only.
+
+    Examples
+    --------
+    >>> import tsadeval as te
+    >>> y_true = [0, 0, 0, 1, 1, 0, 0, 0, 0, 1, 0, 0]
+    >>> te.ears(y_true, y_true)
+    1.0
+    >>> round(te.ears(y_true, [0.1, 0.2, 0.1, 0.9, 0.7, 0.3, 0.1, 0.8, 0.2, 0.4, 0.1, 0.2]), 6)
+    0.520343
+    """
+
+def ears_breakdown(
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    *,
+    tolerance: int | None = None,
+    floor: float = 0.01,
+    earliness: float = 0.5,
+) -> EARSBreakdown:
+    """EARS explained: what each event adds to it, and which false alarms cost most. Options as for `ears`.
+
+    Examples
+    --------
+    >>> import tsadeval as te
+    >>> y_true = [0, 0, 0, 1, 1, 0, 0, 0, 0, 1, 0, 0]
+    >>> b = te.ears_breakdown(y_true, [0.1, 0.2, 0.1, 0.9, 0.7, 0.3, 0.1, 0.8, 0.2, 0.4, 0.1, 0.2])
+    >>> [round(share, 6) for share in b.events["share"].tolist()]
+    [0.391338, 0.129005]
+    >>> round(b.score, 6)
+    0.520343
+    >>> b.false_alarms["position"][:2].tolist()
+    [7, 8]
     """
 
 def etapr(
