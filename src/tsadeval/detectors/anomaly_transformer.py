@@ -69,6 +69,8 @@ class AnomalyTransformer(DeepDetector):
     temperature: float = option(50.0, Number(0), "of the softmax that weights the errors; 0: errors alone")
     coverage: int = option(1, Number(1, integer=True), "scored windows over each point; 1: side by side")
 
+    static_step = True
+
     def build(self, columns: int) -> nn.Module:
         """A transformer over the points of a window."""
         from tsadeval.detectors._torch.anomaly_transformer import AnomalyTransformerNetwork

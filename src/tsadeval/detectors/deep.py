@@ -7,7 +7,7 @@ and parsed without it. Their networks are in `_torch/`, together with the one tr
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from tsadeval._optional import require
 from tsadeval.core.parameters import Flag, Number, OneOf
@@ -42,6 +42,10 @@ class DeepDetector(Detector):
         0, Number(0, 2**32 - 1, integer=True), "seed of the weights, the order of windows, noise"
     )
     progress: bool = option(False, Flag(), "show a bar while training")
+
+    # Is a training step always the same sequence of operations, without a look at their results? Then a GPU records
+    # and replays it, which takes a fraction of the time of a small network's step; `loss` gets the epoch as a tensor.
+    static_step: ClassVar[bool] = False
 
     def build(self, columns: int) -> nn.Module:
         """A new network for a series of so many columns. Runs with torch's generator seeded."""

@@ -53,6 +53,8 @@ class Donut(DeepDetector):
     missing: float = option(0.01, Number(0, 0.5), "share of the values that training pretends are missing")
     samples: int = option(16, Number(1, integer=True), "draws of the hidden numbers for a score")
 
+    static_step = True
+
     def build(self, columns: int) -> nn.Module:
         """Encoder and decoder of fully connected layers."""
         from tsadeval.detectors._torch.donut import VariationalAutoencoder

@@ -45,6 +45,8 @@ class LSTMAD(DeepDetector):
     hidden: int = option(32, Number(1, integer=True), "units of a recurrent layer")
     layers: int = option(2, Number(1, integer=True), "recurrent layers, one on the other")
 
+    static_step = True
+
     def build(self, columns: int) -> nn.Module:
         """Recurrent layers and a linear one that reads the forecast off them."""
         from tsadeval.detectors._torch.lstm_ad import Forecaster

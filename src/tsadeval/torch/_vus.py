@@ -15,8 +15,9 @@ import torch
 from torch import Tensor
 
 from tsadeval.core.parameters import Check, Number, OneOf
-from tsadeval.torch._batch import BLOCK, Batch, apply, check_options, finish, read
-from tsadeval.torch._segments import EventList, events_of
+from tsadeval.torch._batch import Batch, apply, check_options, finish, read, room
+from tsadeval.torch._order import sort_rows
+from tsadeval.torch._segments import EventList, add_at, events_of
 
 ONE_CLASS = "target has a series without anomalous or without normal points"
 
@@ -63,7 +64,7 @@ class Levels:
 
 def _sampled(batch: Batch, n_thresholds: int) -> Levels:
     """Thresholds at evenly spaced ranks; where scores tie, the same one several times, which adds no area."""
-    ascending = batch.filled(torch.inf).sort(dim=1).values
+    ascending, _ = sort_rows(batch.filled(torch.inf), batch.labels)
     n = batch.lengths[:, None]
     number = n.clamp(2, n_thresholds)
     ranks = torch.arange(min(n_thresholds, max(2, ascending.shape[1])), device=n.device)
@@ -188,7 +189,7 @@ class Groups:
         # Places of groups that do not exist go to a level beyond the last.
         best = torch.full_like(self.best, count).scatter_reduce_(0, group, self.best, "amin")
         row = torch.zeros_like(group).scatter_(0, group, self.events.rows)
-        table.index_put_((row, best), torch.ones_like(best, dtype=torch.float64), accumulate=True)
+        add_at(table, row, best, torch.ones_like(best, dtype=torch.float64))
         reached = table[:, :count].cumsum(1)
         return reached / reached[:, -1:]
 
@@ -268,8 +269,8 @@ class Counted:
         if begin < end:
             row, near, level = (x[begin:end] for x in (self.row, self.near, self.level))
             one = torch.ones_like(row, dtype=torch.float64)
-            self.table.index_put_((row, near, level), -one, accumulate=True)
-            self.full.index_put_((row, level), one, accumulate=True)
+            add_at(self.table.view(-1, self.full.shape[1]), row * self.table.shape[1] + near, level, -one)
+            add_at(self.full, row, level, one)
             self.borders[half] = end
         weight = slopes[:, 1 : half + 1] @ self.table[:, 1 : half + 1] + self.full[:, None]
         return weight.cumsum(2)
@@ -310,11 +311,14 @@ def _volume(batch: Batch, window: int, n_thresholds: int | None, variant: Varian
     levels = _every(batch, zone.nearest < zone.far) if n_thresholds is None else _sampled(batch, n_thresholds)
     slopes = _weights(torch.tensor(widths, device=device), zone.far - 1, variant.root)
     times = torch.tensor(repeats, dtype=torch.float64, device=device)
-    inside = torch.zeros_like(levels.alarms).scatter_add_(1, levels.of_point, batch.labels.double()).cumsum(1)
+    inside = torch.zeros_like(levels.alarms)
+    row, column = batch.labels.nonzero(as_tuple=True)
+    add_at(inside, row, levels.of_point[row, column], torch.ones_like(row, dtype=torch.float64))
+    inside = inside.cumsum(1)
     groups = Groups(batch, events, levels, variant.merging)
     buffers = (Single if n_thresholds is None else Counted)(levels, zone, variant)
     total = torch.zeros((2, rows), dtype=torch.float64, device=device)
-    most = max(1, BLOCK // (rows * levels.count))  # widths whose curves are worked out together
+    most = max(1, room(device) // (rows * levels.count))  # widths whose curves are worked out together
     weights: list[Tensor] = []
     shares: list[Tensor] = []
     done = at = 0
