@@ -113,16 +113,17 @@ def import_object(text: str, kind: str) -> Any:
     here = os.getcwd()
     added = here not in sys.path and "" not in sys.path
     if added:
-        sys.path.append(here)  # last, so that a stray file cannot take the place of an installed package
+        # Last, so that a stray file cannot take the place of an installed package. It stays there once something was
+        # found: parallel workers get this path, and import the module again.
+        sys.path.append(here)
     try:
         found = getattr(importlib.import_module(module), name)
-    except ImportError as error:
-        raise InvalidParameterError(f"cannot import {module!r} of {kind} {text!r}: {error}") from None
-    except AttributeError:
-        raise InvalidParameterError(f"{kind} {text!r}: module {module!r} has no {name!r}") from None
-    finally:
+    except (ImportError, AttributeError) as error:
         if added:
             sys.path.remove(here)
+        if isinstance(error, ImportError):
+            raise InvalidParameterError(f"cannot import {module!r} of {kind} {text!r}: {error}") from None
+        raise InvalidParameterError(f"{kind} {text!r}: module {module!r} has no {name!r}") from None
     if not callable(found):
         raise InvalidParameterError(f"{kind} {text!r} must be a function or a class, but is {found!r}")
     return found

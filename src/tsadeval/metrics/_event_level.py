@@ -201,6 +201,7 @@ def _best_event_f1(data: Scoring, *, beta: float = 1.0, variant: str = "segments
     needs={"anomaly"},
     best=_best_event_f1,
     trivial_best=True,
+    sets={"recommended"},
 )
 def event_f1(data: Prediction, *, beta: float = 1.0, variant: str = "segments") -> float:
     """F of event-wise precision and recall.
@@ -325,6 +326,7 @@ def composite_f1(data: Prediction, *, beta: float = 1.0) -> float:
     needs={"anomaly"},
     direction="lower",
     trivial_best=True,
+    sets={"recommended"},
 )
 def detection_delay(data: Prediction, *, missed: str = "skip") -> float:
     """Mean number of points from the start of an event to the first alarm inside it. Lower is better.
@@ -376,6 +378,7 @@ def detection_delay(data: Prediction, *, missed: str = "skip") -> float:
     properties={"mirror"},
     direction="lower",
     trivial_best=True,
+    sets={"recommended"},
 )
 def false_alarms(data: Prediction, *, per: float = 1000) -> float:
     """Number of alarm runs without an anomalous point, per 1,000 points of the series. Lower is better.
