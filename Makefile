@@ -65,7 +65,7 @@ $(VENV)/.demo: $(VENV)/bin/pip pyproject.toml setup.py $(KERNELS)
 
 $(VENV)/.test: $(VENV)/bin/pip pyproject.toml setup.py $(KERNELS)
 	$(BIN)/python -m pip install --quiet '$(TORCH)'
-	$(BIN)/python -m pip install --quiet --editable '.[all,torch,dask,test,parity]'
+	$(BIN)/python -m pip install --quiet --editable '.[all,torch,dask,interop,test,parity]'
 	@touch $@ $(VENV)/.demo
 
 $(PEERS)/.ready: benchmarks/peers-requirements.txt pyproject.toml setup.py $(KERNELS)

@@ -165,8 +165,8 @@ def test_a_store_that_is_not_there_and_a_part_that_is_not_one(tmp_path):
     assert not (tmp_path / "nowhere").exists()
     store = Store(tmp_path, LAYOUT)
     (tmp_path / "parts" / "x.parquet").write_text("no parquet")
-    with pytest.raises(InvalidInputError, match=r"x.parquet is not a part of a store"):
-        store.done()
+    with pytest.raises(InvalidInputError, match=r"x.parquet is damaged, or not a part of a store"):
+        store.missing([])
 
 
 def test_what_a_killed_writer_left_aside_does_not_hurt(tmp_path):

@@ -353,3 +353,18 @@ def test_kill_9_loses_only_what_was_in_flight(tmp_path, files, log):
     done = read(store).to_frame()
     assert len(done) == 32
     assert set(done["status"]) == {"ok"}
+
+
+def test_every_data_set_is_read_once(files, monkeypatch):
+    import tsadeval.datasets.loading as loading
+
+    read = []
+    original = loading.assemble
+
+    def counted(name, *arguments, **options):
+        read.append(name)
+        return original(name, *arguments, **options)
+
+    monkeypatch.setattr(loading, "assemble", counted)
+    te.detect(files, ["random", Distance()], ["cce", "f1"])
+    assert len(read) == len(files)

@@ -34,7 +34,7 @@ def run(code):
 def test_every_metric_and_every_way_to_evaluate():
     out = run(
         """
-names = set(dir(te.metrics)) - {"CCEBreakdown"}
+names = {name for name in dir(te.metrics) if name.islower()}  # not the classes of results
 for name in names:
     getattr(te.metrics, name)(y_true, y_score > 1)  # alarms are scores too
 for threshold in ("quantile(0.9)", "best"):

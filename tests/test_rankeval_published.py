@@ -14,6 +14,7 @@ import pytest
 import tsadeval as te
 from published import SHARED
 from tsadeval.core.metric import parse_metric
+from tsadeval.engine.cells import compute_all
 from tsadeval.rankeval.labels import CASES
 from tsadeval.rankeval.plan import Cell, Chunk, compute
 from tsadeval.rankeval.suites import SUITES
@@ -53,7 +54,7 @@ def compared(label):
             wanted.setdefault(case, {})[cell] = float(row["value"] or "nan")
     found = []
     for case, cells in wanted.items():
-        for row in compute(Chunk(CASES[case].events(SHARED), tuple(cells), {name: parse_metric(name)})):
+        for row in compute_all(compute, Chunk(CASES[case].events(SHARED), tuple(cells), {name: parse_metric(name)})):
             cell = Cell(*(row[field] for field in Cell._fields))
             found.append((cell, row["value"], cells[cell]))
     assert len(found) > 100

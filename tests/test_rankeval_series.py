@@ -5,6 +5,7 @@ import pytest
 
 import published
 import tsadeval as te
+from tsadeval.engine.cells import compute_all
 from tsadeval.engine.metrics import choose_metrics as choose
 from tsadeval.errors import InvalidInputError, InvalidParameterError, UnknownNameError
 from tsadeval.rankeval.api import make_plan
@@ -108,7 +109,7 @@ def test_the_published_repeats_of_a_noisy_model_are_one_series():
     plan = make_plan("paper", "auc_roc", cases=["10k-2seg-50L"], tasks=["AccQ"])
     values = {}
     for chunk in plan.chunks(plan.cells(), None):
-        for row in compute(chunk):
+        for row in compute_all(compute, chunk):
             values.setdefault((row["q"], row["sigma"]), set()).add(row["value"])
     assert {len(found) for (_, sigma), found in values.items() if sigma} == {1}
     assert {len(found) for (q, sigma), found in values.items() if q < 1 and not sigma} == {3}

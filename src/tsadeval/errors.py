@@ -5,6 +5,7 @@ TsadevalError
 │   └── InvalidParameterError           an option out of its range
 ├── UnknownNameError (KeyError)         a name that is not in a registry or result, with the nearest valid ones
 ├── MissingExtraError (ImportError)     an optional dependency is not installed
+├── StoreError (OSError)                results cannot be written: the disk is full, or the folder read-only
 └── UndefinedError                      raised inside a metric; callers of the public functions never see it
 UndefinedMetricWarning (UserWarning)    what they see instead, with NaN as the value
 ThresholdWarning (UserWarning)          a threshold rule raised no alarm at all, or alarmed everywhere
@@ -18,6 +19,7 @@ __all__ = [
     "InvalidInputError",
     "InvalidParameterError",
     "MissingExtraError",
+    "StoreError",
     "ThresholdWarning",
     "TsadevalError",
     "UndefinedError",
@@ -47,6 +49,10 @@ class UnknownNameError(TsadevalError, KeyError):
 
 class MissingExtraError(TsadevalError, ImportError):
     """An optional dependency is not installed."""
+
+
+class StoreError(TsadevalError, OSError):
+    """Results cannot be written; what was written before is kept."""
 
 
 class UndefinedError(TsadevalError):

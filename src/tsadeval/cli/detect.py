@@ -43,6 +43,12 @@ def detect(
     percent: Annotated[
         bool, typer.Option("--percent", help="Values times 100, as papers print them; not in csv and json.")
     ] = False,
+    cell_timeout: Annotated[
+        float | None, typer.Option(help="Seconds that one value may take; beyond that it is an error.")
+    ] = None,
+    cell_memory: Annotated[
+        str | None, typer.Option(help="Memory that one value may take, such as 2GB; beyond that it is an error.")
+    ] = None,
     format: Annotated[Format, typer.Option(help="How to print the tables.")] = Format.text,
 ) -> None:
     """Train and evaluate what is not in the store yet, then print a table of each data set."""
@@ -60,6 +66,8 @@ def detect(
                 device=device,
                 n_jobs=jobs,
                 progress=bar,
+                cell_timeout=cell_timeout,
+                cell_memory=cell_memory,
             )
     except KeyboardInterrupt:
         typer.echo(f"tsadeval: stopped; {bar.words}. The same command again computes the rest.", err=True)

@@ -28,7 +28,8 @@ P = ParamSpec("P")
 R = TypeVar("R", covariant=True)
 S = TypeVar("S")
 
-# What a record may claim of its metric. The common tests check each claim on random data.
+# What a record may claim of its metric at its default options. The common tests check on random data that each claim
+# holds, and that those not made do not.
 PROPERTIES = {
     "affine": "shifting scores, or scaling them by a positive number, changes nothing",
     "monotone": "a strictly increasing transform of the scores changes nothing",
@@ -154,8 +155,8 @@ class Metric:
     trivial_best: bool = False
     # (data, options) -> the expected value once the scores are shuffled, where there is a formula for it.
     chance: Callable[..., float] | None = field(default=None, repr=False, compare=False)
-    # Raised when the values of a metric change, so that stores do not reuse old ones; of a user's function its key.
-    version: str = "1"
+    # Stores reuse values of the same version only: the revision of the library's code, or a key of a user's function.
+    version: str = "r1"
     library: bool = True
     bound: tuple[tuple[str, Any], ...] = ()
 
@@ -388,6 +389,7 @@ class _Description:
     best: Callable[..., float] | None = None
     trivial_best: bool = False
     chance: Callable[..., float] | None = None
+    revision: int = 1  # raised with every change of the values
 
 
 def score_metric(
@@ -445,6 +447,7 @@ def _registering(kind: Kind, data_type: Any, second: str, about: _Description) -
                 best=about.best,
                 trivial_best=about.trivial_best,
                 chance=about.chance,
+                version=f"r{about.revision}",
             ),
         )
         return face

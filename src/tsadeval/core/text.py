@@ -111,19 +111,18 @@ def import_object(text: str, kind: str) -> Any:
     """The function or class that "module:name" names; a module in the current folder is found too."""
     module, _, name = text.partition(":")
     here = os.getcwd()
-    added = here not in sys.path and "" not in sys.path
-    if added:
-        # Last, so that a stray file cannot take the place of an installed package. It stays there once something was
-        # found: parallel workers get this path, and import the module again.
-        sys.path.append(here)
+    if here not in sys.path and "" not in sys.path:
+        sys.path.append(here)  # last, so that a stray file cannot take the place of an installed package
     try:
         found = getattr(importlib.import_module(module), name)
-    except (ImportError, AttributeError) as error:
-        if added:
-            sys.path.remove(here)
-        if isinstance(error, ImportError):
-            raise InvalidParameterError(f"cannot import {module!r} of {kind} {text!r}: {error}") from None
+    except ImportError as error:
+        raise InvalidParameterError(f"cannot import {module!r} of {kind} {text!r}: {error}") from None
+    except AttributeError:
         raise InvalidParameterError(f"{kind} {text!r}: module {module!r} has no {name!r}") from None
+    except Exception as error:
+        raise InvalidParameterError(
+            f"cannot import {module!r} of {kind} {text!r}: it raised {type(error).__name__}: {error}"
+        ) from error
     if not callable(found):
         raise InvalidParameterError(f"{kind} {text!r} must be a function or a class, but is {found!r}")
     return found

@@ -42,6 +42,7 @@ class DetectorRecord:
     checks: Mapping[str, Check] = field(repr=False, compare=False)
     about: Mapping[str, str] = field(repr=False, compare=False)
     bound: tuple[tuple[str, Any], ...] = ()
+    revision: int = 1  # raised with every change of the scores: a store does not reuse those of another revision
 
     def with_options(self, **options: Any) -> DetectorRecord:
         """The same detector with some options fixed. Torch is not needed for this."""
@@ -66,7 +67,9 @@ class DetectorRecord:
         return f"{self.name}({', '.join(named)})" if named else self.name
 
 
-def detector(*, name: str, title: str, summary: str, scoring: str, reference: str, extra: str) -> Callable[[C], C]:
+def detector(
+    *, name: str, title: str, summary: str, scoring: str, reference: str, extra: str, revision: int = 1
+) -> Callable[[C], C]:
     """Register a dataclass whose fields are made by `option`; see `DetectorRecord` for the description."""
 
     def decorate(made: C) -> C:
@@ -82,6 +85,7 @@ def detector(*, name: str, title: str, summary: str, scoring: str, reference: st
             parameters={one.name: one.default for one in options},
             checks={one.name: one.metadata["check"] for one in options},
             about={one.name: one.metadata["about"] for one in options},
+            revision=revision,
         )
         made.record = DETECTORS.add(name, record)
         return made

@@ -13,7 +13,7 @@ from tsadeval.core.inputs import Scoring
 from tsadeval.core.metric import Metric, Rule, parse_metric
 from tsadeval.core.results import Row
 from tsadeval.core.selection import Metrics, select_metrics
-from tsadeval.engine.identity import function_mark
+from tsadeval.engine.identity import fingerprint
 from tsadeval.errors import InvalidParameterError, TsadevalError
 from tsadeval.thresholds.rules import parse_rule
 
@@ -26,7 +26,7 @@ def choose_metrics(metrics: Metrics, paper: tuple[str, ...] | None = None) -> tu
     That is the revision of a metric of the library, and a key of the code of a user's function.
     """
     chosen = select_metrics(metrics, paper)
-    return tuple(m if m.library else replace(m, version=function_mark(m.function)) for m in chosen)
+    return tuple(m if m.library else replace(m, version=fingerprint(m.function)) for m in chosen)
 
 
 @cache

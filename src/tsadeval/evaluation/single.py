@@ -10,7 +10,7 @@ from typing import Any
 from tsadeval.core.inputs import Scoring
 from tsadeval.core.metric import Metric, Outcome, Rule
 from tsadeval.core.parameters import Number, check_parameters
-from tsadeval.core.results import MappingResult, Row
+from tsadeval.core.results import Grid, MappingResult, Row
 from tsadeval.core.selection import Metrics, select_metrics
 from tsadeval.errors import ThresholdWarning, warn_undefined
 from tsadeval.evaluation.baseline import perfect_values, random_values
@@ -22,8 +22,16 @@ __all__ = ["Evaluation", "evaluate"]
 class Evaluation(MappingResult):
     """Values of metrics on one scoring: a row per metric; as a mapping, metric to value."""
 
+    def _grid(self) -> Grid:
+        head, *body = super()._grid()
+        short = {"random_error": "error", "alarmed_points": "points"}  # so that a line fits the terminal
+        return [[short.get(column, column) for column in head], *body]
+
     def _notes(self) -> list[str]:
-        return chosen_with_labels(row["rule"] for row in self.rows)
+        rules = list(dict.fromkeys(row["rule"] for row in self.rows if row["rule"]))
+        if len(rules) != 1:
+            return chosen_with_labels(rules)
+        return chosen_with_labels(rules) if rules[0].startswith("best") else [f"alarms: {rules[0]}"]
 
 
 def evaluate(
@@ -91,8 +99,8 @@ def evaluate(
         if row["message"] is not None:
             warn_undefined(row["metric"], row["message"])
     warn_of_alarms(rows, scoring.n)
-    if any(row["rule"] for row in rows):
-        shown += ["rule", "threshold", "alarms", "alarmed_points"]
+    rules = {row["rule"] for row in rows if row["rule"]}
+    shown += ["rule"] * (len(rules) > 1) + ["threshold", "alarms", "alarmed_points"] * bool(rules)
     return Evaluation(rows, shown=shown)
 
 
@@ -103,9 +111,8 @@ def row_of(metric: Metric, outcome: Outcome) -> Row:
 
 def chosen_with_labels(rules: Any) -> list[str]:
     """The note that a result needs where thresholds were chosen with the labels."""
-    if any(rule is not None and rule.startswith("best") for rule in rules):
-        return ["best: thresholds chosen with the labels, an upper bound"]
-    return []
+    named = sorted({rule for rule in rules if rule is not None and rule.startswith("best")})
+    return [f"{rule}: thresholds chosen with the labels, an upper bound" for rule in named]
 
 
 def warn_of_alarms(rows: Sequence[Row], n: int, *, where: str = "", stacklevel: int = 3) -> None:

@@ -14,7 +14,7 @@ from tsadeval.core.metric import Rule
 from tsadeval.core.parameters import Check, Number, OneOf, check_parameters
 from tsadeval.core.selection import Metrics
 from tsadeval.engine.metrics import choose_metrics
-from tsadeval.engine.run import Progress, complete
+from tsadeval.engine.run import Progress, complete, limits_of
 from tsadeval.engine.store import Store
 from tsadeval.errors import InvalidInputError, InvalidParameterError
 from tsadeval.experiments.plan import LAYOUT, Plan, compute
@@ -24,6 +24,9 @@ from tsadeval.experiments.specs import choose_detectors
 from tsadeval.thresholds.rules import parse_rule
 
 __all__ = ["detect", "make_plan"]
+
+# Data sets are kept between planning and training up to this size.
+HELD_BYTES = 1 << 30
 
 _CHECKS: dict[str, Check] = {
     "random_state": Number(0, 2**32 - 1, integer=True),
@@ -43,6 +46,8 @@ def detect(
     device: str = "auto",
     n_jobs: int | None = None,
     progress: bool | Progress | None = None,
+    cell_timeout: float | None = None,
+    cell_memory: int | str | None = None,
 ) -> Detection:
     """Train detectors on data sets, cache their scores, and evaluate them.
 
@@ -68,9 +73,16 @@ def detect(
     device : {"auto", "cpu", "cuda"}
         Where the deep detectors run.
     n_jobs : int
-        Parallel workers as in joblib: 1 by default. Workers need the data and the store on a disk they share.
+        Worker processes, -1 for all cores; they need the data and the store on a disk they share. A detector that
+        crashes there is an error, and the run goes on. By default everything runs in this process.
     progress : bool or function (done, total)
         True shows a progress bar; a function is called as values come.
+    cell_timeout : float
+        Seconds that the training of a detector, or one call of a metric, may take; beyond that it is an error, and
+        the run goes on.
+    cell_memory : int or str
+        Bytes ("2GB") that it may take, in the same way. Linux only. Both limits need worker processes: without
+        `n_jobs`, one is started.
 
     Returns
     -------
@@ -79,9 +91,12 @@ def detect(
         detector that fails on a data set has no values there and is tried again by the next call.
     """
     seeds = _seeds(random_state)
+    limits = limits_of(cell_timeout, cell_memory)
     check_parameters("detect", _CHECKS, {"device": device})
-    plan = make_plan(datasets, detectors, metrics, threshold=threshold, seeds=seeds, data=data)
-    folder = Path(tempfile.mkdtemp(prefix="tsadeval-")) if store is None else Path(store)
+    # Data that are here already need not be read again; to worker processes they would travel once for each detector.
+    hold = HELD_BYTES if n_jobs is None and not limits else 0
+    plan = make_plan(datasets, detectors, metrics, threshold=threshold, seeds=seeds, data=data, hold=hold)
+    folder = Path(tempfile.mkdtemp(prefix="tsadeval-")) if store is None else Path(store).absolute()
     kept = Store(store, LAYOUT)
     kept.add_plan(plan.record())
     complete(
@@ -91,6 +106,7 @@ def detect(
         kept,
         n_jobs=n_jobs,
         progress=progress,
+        limits=limits,
     )
     result = Detection(plan, kept, folder)
     if store is None:  # the scores live as long as the result
@@ -106,8 +122,12 @@ def make_plan(
     threshold: str | float | Rule = "best",
     seeds: Iterable[int] = (0,),
     data: str | Path | None = None,
+    hold: int = 0,
 ) -> Plan:
-    """What a call of `detect` will compute. Every data set is read once, so that what is missing is said at once."""
+    """What a call of `detect` will compute. Every data set is read, so that what is missing is said at once.
+
+    Data sets are kept for the work to come, up to `hold` bytes in all; larger ones are read again there.
+    """
     rule = str(parse_rule(threshold))
     chosen = choose_metrics(metrics)
     specs = choose_detectors(detectors, tuple(seeds))
@@ -121,7 +141,9 @@ def make_plan(
             raise InvalidInputError(
                 f"two different data sets are named {name!r}: rename one, as dataclasses.replace(data, name='other')"
             )
-        sources[name] = replace(source, name=name, labels=dataset.test_labels)
+        hold -= dataset.nbytes
+        held = dataset if hold >= 0 else source.held
+        sources[name] = replace(source, name=name, labels=dataset.test_labels, held=held)
     return Plan(checksums, specs, chosen, rule, sources)
 
 

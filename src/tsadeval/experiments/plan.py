@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from tsadeval.core.inputs import Scoring
 from tsadeval.core.metric import Metric
 from tsadeval.core.results import Row
-from tsadeval.engine.cells import OUTCOME, Layout, versions
+from tsadeval.engine.cells import OUTCOME, Layout, Working, versions
 from tsadeval.engine.metrics import error_row, metric_of_record, outcome_row, record_of_metric
 from tsadeval.engine.scores import CachedScores, read_scores
 from tsadeval.errors import InvalidInputError
@@ -143,14 +143,16 @@ class Plan:
         return Plan(datasets, tuple(detectors.values()), tuple(metrics.values()), other.rule)
 
 
-def compute(chunk: Chunk) -> list[Row]:
+def compute(chunk: Chunk) -> Iterator[Row | Working]:
     """A row for every cell. Errors of the detector or the data become rows as well."""
+    yield Working(chunk.cells)
     try:
         cached = _scores(chunk)
         scoring = Scoring.of(cached.labels, cached.scores)
     except Exception as error:
         lost = {**error_row(error), "versions": versions()}
-        return [{**cell._asdict(), **lost} for cell in chunk.cells]
+        yield from ({**cell._asdict(), **lost} for cell in chunk.cells)
+        return
     facts = {
         "n": scoring.n,
         "events": len(scoring.events),
@@ -158,10 +160,9 @@ def compute(chunk: Chunk) -> list[Row]:
         "versions": versions(),
         **{key: cached.provenance[key] for key in ("fit_seconds", "score_seconds", "device")},
     }
-    return [
-        {**cell._asdict(), **facts, **outcome_row(chunk.metrics[cell.metric], scoring, cell.rule)}
-        for cell in chunk.cells
-    ]
+    for cell in chunk.cells:
+        yield Working((cell,))
+        yield {**cell._asdict(), **facts, **outcome_row(chunk.metrics[cell.metric], scoring, cell.rule)}
 
 
 def _scores(chunk: Chunk) -> CachedScores:
@@ -170,4 +171,9 @@ def _scores(chunk: Chunk) -> CachedScores:
     cached = read_scores(chunk.folder, source.name, chunk.checksum, detector.text, detector.seed, source.labels)
     if cached is not None:
         return cached
-    return keep_scores(source.load(), detector, chunk.folder, name=source.name, device=chunk.device)
+    dataset = source.load()
+    if dataset.description.checksum != chunk.checksum:
+        raise InvalidInputError(
+            f"{source.name} has changed since the run began, so its values were not kept: run the command again"
+        )
+    return keep_scores(dataset, detector, chunk.folder, name=source.name, device=chunk.device)

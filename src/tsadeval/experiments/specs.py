@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from tsadeval.core.text import import_object, parse_call
-from tsadeval.engine.identity import code_mark
+from tsadeval.engine.identity import fingerprint
 from tsadeval.errors import InvalidParameterError
 
 __all__ = ["DetectorSpec", "choose_detectors"]
@@ -43,7 +43,7 @@ class DetectorSpec:
         if record is not None and hasattr(detector, "get_params"):  # one of ours, made already
             options = detector.get_params(deep=False)
             bare = record.with_options(**{k: v for k, v in options.items() if k not in _APART})
-            return cls(str(bare), _title(bare), options.get("random_state"), instance=detector)
+            return cls(_text(bare), _title(bare), options.get("random_state"), instance=detector)
         return _of_object(detector)
 
     def make(self, device: str = "auto") -> Any:
@@ -52,7 +52,7 @@ class DetectorSpec:
             return copy.deepcopy(self.instance)
         from tsadeval.detectors import parse_detector
 
-        record = parse_detector(self.text)
+        record = parse_detector(self.text.partition("@")[0])
         given = {"device": device, **dict(self.apart), "random_state": self.seed}
         return record.with_options(**{k: v for k, v in given.items() if k in record.parameters}).build()
 
@@ -89,7 +89,12 @@ def _named(text: str, seed: int) -> DetectorSpec:
     apart = {k: v for k, v in record.bound if k in _APART}
     # A seed in the text wins over that of the run.
     own = apart.pop("random_state", seed) if "random_state" in record.parameters else None
-    return DetectorSpec(str(bare), _title(bare), own, tuple(apart.items()))
+    return DetectorSpec(_text(bare), _title(bare), own, tuple(apart.items()))
+
+
+def _text(record: Any) -> str:
+    """What stands for a detector of the registry in stores; a later revision of its code is another detector."""
+    return f"{record}@r{record.revision}" if record.revision > 1 else str(record)
 
 
 def _title(record: Any) -> str:
@@ -116,4 +121,4 @@ def _of_object(detector: Any) -> DetectorSpec:
     name = type(detector).__name__
     # scikit-learn's own repr has the options that differ from the defaults; any other may hold an address.
     shown = " ".join(repr(detector).split()) if hasattr(detector, "get_params") else name
-    return DetectorSpec(f"{shown}@{code_mark(detector)}", shown, instance=detector)
+    return DetectorSpec(f"{shown}@{fingerprint(detector)}", shown, instance=detector)

@@ -14,7 +14,7 @@ from tsadeval.core.parameters import OneOf, check_parameters
 from tsadeval.core.registry import did_you_mean
 from tsadeval.core.results import Row
 from tsadeval.errors import InvalidInputError, UnknownNameError
-from tsadeval.plot.style import GREY, SMALL, looks, new_axes, new_figure, styled
+from tsadeval.plot.style import GREY, SMALL, new_axes, new_figure, styled
 from tsadeval.rankeval.hard.explain import Explanation
 from tsadeval.rankeval.hard.result import HardResult, HardTable
 
@@ -29,6 +29,13 @@ MOST = 8  # metrics that can be told apart in one figure
 WIDTH = 1200  # points of a series that are shown
 EVENT = "#F3D9C6"
 COLORS = ("#B03A00", "#0072B2")  # the worse model, the better one
+MARKS = tuple(
+    zip(
+        ("#D55E00", "#0072B2", "#009E73", "#000000", "#CC79A7", "#E69F00", "#56B4E9", "#882255"),
+        "oDs^vP<X",
+        strict=True,
+    )
+)
 
 
 @styled
@@ -61,20 +68,19 @@ def hard_tasks(result: HardResult | HardTable, ax: Axes | None = None, *, metric
                 raise UnknownNameError(f"no metric {name!r} in this result: {did_you_mean(name, names)}")
         chosen = list(metrics)
     rows = {row["name"]: row for row in table.rows}
-    ax = new_axes(ax, 5.4, 0.9 + 0.2 * len(table.tasks))
-    look = looks(chosen)
+    ax = new_axes(ax, 6.0, 0.9 + 0.24 * len(table.tasks))
     places = -np.arange(len(table.tasks), dtype=np.float64)
     for i, name in enumerate(chosen):
-        aside = 0.5 * (0.5 - (i + 0.5) / len(chosen))
-        how = look[name]
+        aside = 0.6 * (0.5 - (i + 0.5) / len(chosen))
+        color, marker = MARKS[i % len(MARKS)]
         ax.plot(
             [rows[name][task] for task in table.tasks],
             places + aside,
             linestyle="none",
-            marker=how.marker,
-            color=how.color,
-            markerfacecolor="white" if how.hollow else how.color,
-            label=f"{name if ' at ' in name or ':' in name else how.label} ({rows[name]['value']:.2f})",
+            marker=marker,
+            markersize=3.5,
+            color=color,
+            label=f"{name} ({rows[name]['value']:.2f})",
         )
     for value in (0.0, 1.0):
         ax.axvline(value, color=GREY, linewidth=0.5, zorder=0)
@@ -95,8 +101,8 @@ def worst_pair(explanation: Explanation, row: Row, ax: Axes | None = None) -> Ax
     worse, better = explanation.cases(row)
     ax = new_axes(ax, 6.0, 1.6)
     names = ("worse", "better") if row["kind"] == "order" else ("reference", "should be equal")
+    start = _stretch(worse.scores, better.scores)
     for i, (case, name) in enumerate(zip((worse, better), names, strict=True)):
-        start = _stretch(worse.scores, better.scores)
         stop = min(start + WIDTH, len(case.scores))
         bottom = 1.25 * (1 - i)
         events = Events.of(case.labels)
@@ -114,6 +120,7 @@ def worst_pair(explanation: Explanation, row: Row, ax: Axes | None = None) -> Ax
             fontsize=SMALL,
             color=COLORS[i],
         )
+    ax.set_xlim(start - 0.5, start + min(WIDTH, len(worse.scores)) - 0.5)
     ax.set_ylim(-0.1, 2.35)
     ax.set_yticks([])
     ax.spines["left"].set_visible(False)

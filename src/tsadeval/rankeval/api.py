@@ -12,7 +12,7 @@ from tsadeval.core.parameters import Number, check_parameters
 from tsadeval.core.registry import did_you_mean
 from tsadeval.core.selection import Metrics
 from tsadeval.engine.metrics import choose_metrics
-from tsadeval.engine.run import Progress, complete
+from tsadeval.engine.run import Limits, Progress, complete, limits_of
 from tsadeval.engine.store import Store
 from tsadeval.errors import InvalidInputError, InvalidParameterError, UnknownNameError
 from tsadeval.rankeval.auditing.api import audit
@@ -41,6 +41,8 @@ def run(  # type: ignore[overload-overlap]
     random_state: int | None = None,
     tasks: Sequence[Any] | None = None,
     progress: bool | Progress | None = None,
+    cell_timeout: float | None = None,
+    cell_memory: int | str | None = None,
 ) -> HardResult: ...
 @overload
 def run(  # type: ignore[overload-overlap]
@@ -52,6 +54,8 @@ def run(  # type: ignore[overload-overlap]
     n_jobs: int | None = None,
     random_state: int | None = None,
     progress: bool | Progress | None = None,
+    cell_timeout: float | None = None,
+    cell_memory: int | str | None = None,
 ) -> AuditResult: ...
 @overload
 def run(
@@ -66,6 +70,8 @@ def run(
     tasks: Sequence[str] | None = None,
     data: str | Path | None = None,
     progress: bool | Progress | None = None,
+    cell_timeout: float | None = None,
+    cell_memory: int | str | None = None,
 ) -> RankEvalResult: ...
 
 
@@ -81,6 +87,8 @@ def run(
     tasks: Sequence[Any] | None = None,
     data: str | Path | None = None,
     progress: bool | Progress | None = None,
+    cell_timeout: float | None = None,
+    cell_memory: int | str | None = None,
 ) -> AnyResult:
     """Rank models whose true order is known by metrics, and see how well the metrics do.
 
@@ -95,7 +103,8 @@ def run(
     store : path
         A folder that keeps every value as it comes. The same call again computes only what is missing there.
     n_jobs : int
-        Parallel workers as in joblib: 1 by default, -1 for all cores. Any backend of joblib will do:
+        Worker processes, -1 for all cores. A metric that crashes there is an error, and the run goes on. By default
+        everything runs in this process. Other backends of joblib will do:
         `with joblib.parallel_config(backend="dask"): te.rankeval.run(...)` runs on a Dask cluster.
     repeats : int
         How often each model is drawn; by default as often as the suite says.
@@ -109,6 +118,11 @@ def run(
         where their files are present. For "audit" the table, or folder of tables, of real scores.
     progress : bool or function (done, total)
         True shows a progress bar; a function is called as values come.
+    cell_timeout : float
+        Seconds that one call of a metric may take; beyond that it is an error, and the run goes on.
+    cell_memory : int or str
+        Bytes ("2GB") that it may take, in the same way. Linux only. Both limits need worker processes: without
+        `n_jobs`, one is started.
 
     Returns
     -------
@@ -123,7 +137,8 @@ def run(
     >>> result.table()["cce"]
     1.0
     """
-    common: dict[str, Any] = {"store": store, "n_jobs": n_jobs, "progress": progress}
+    limits = limits_of(cell_timeout, cell_memory)
+    common: dict[str, Any] = {"store": store, "n_jobs": n_jobs, "progress": progress, "limits": limits}
     if suite == "hard":
         _refuse("hard", cases=cases, data=data)
         return run_hard(metrics, repeats=repeats, random_state=random_state, tasks=tasks, **common)
@@ -135,7 +150,7 @@ def run(
     plan = make_plan(suite, metrics, repeats=repeats, random_state=random_state, cases=cases, tasks=tasks, data=data)
     kept = Store(store, LAYOUT)
     kept.add_plan(plan.record())
-    compute_plan(plan, kept, n_jobs=n_jobs, data=data, progress=progress)
+    compute_plan(plan, kept, n_jobs=n_jobs, data=data, progress=progress, limits=limits)
     return RankEvalResult(plan, kept, n_jobs=n_jobs, data=data)
 
 
@@ -211,9 +226,16 @@ def compute_plan(
     n_jobs: int | None = None,
     data: str | Path | None = None,
     progress: bool | Progress | None = None,
+    limits: Limits | None = None,
 ) -> None:
     """Compute what the store does not have yet of a plan."""
     folder = data_folder(data)
     complete(
-        plan.cells(), lambda missing: plan.chunks(missing, folder), compute, store, n_jobs=n_jobs, progress=progress
+        plan.cells(),
+        lambda missing: plan.chunks(missing, folder),
+        compute,
+        store,
+        n_jobs=n_jobs,
+        progress=progress,
+        limits=limits,
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -11,7 +11,7 @@ from tsadeval.core.events import Events
 from tsadeval.core.inputs import Scoring
 from tsadeval.core.metric import Metric
 from tsadeval.core.results import Row
-from tsadeval.engine.cells import OUTCOME, Layout, versions
+from tsadeval.engine.cells import OUTCOME, Layout, Working, versions
 from tsadeval.engine.metrics import metric_of_record, outcome_row, record_of_metric
 from tsadeval.errors import InvalidInputError
 from tsadeval.rankeval.generators import GENERATORS, Stream, draw, source
@@ -92,11 +92,12 @@ class Plan:
         suite = self.suite
         generators = [GENERATORS[name] for name in dict.fromkeys(task.generator for task in self.chosen_tasks)]
         return [
-            Cell(case, generator.name, q, p, sigma, repeat, suite.stream, self.seed, str(m), m.version, rule)
+            Cell(case, generator.name, q, p, sigma, repeat, suite.stream, self.seed, str(m), version, rule)
             for case in self.cases
             for generator in generators
             for sigma in suite.sigmas
             for m, rule in self._rules(case, generator.name, sigma)
+            for version in [f"{m.version}g{generator.revision}"]
             for repeat in range(self.repeats)
             for q in generator.q
             for p in generator.p
@@ -155,7 +156,7 @@ class Plan:
             ) from None
 
 
-def compute(chunk: Chunk) -> list[Row]:
+def compute(chunk: Chunk) -> Iterator[Row | Working]:
     """A row for every cell. Each series is drawn once, and a metric sees it once however many cells want that value."""
     mask = chunk.events.mask()
     facts = {
@@ -167,16 +168,15 @@ def compute(chunk: Chunk) -> list[Row]:
     series: dict[tuple[Any, ...], list[Cell]] = {}
     for cell in chunk.cells:
         series.setdefault((cell.generator, cell.q, cell.p, cell.sigma, cell.stream, _numbers(cell)), []).append(cell)
-    rows: list[Row] = []
     for (generator, q, p, sigma, stream, numbers), cells in series.items():
         scoring = Scoring.of(mask, draw(GENERATORS[generator], mask, stream, numbers, q, p, sigma))
         outcomes: dict[tuple[str, str | None], Row] = {}
         for cell in cells:
             what = (cell.metric, cell.rule)
             if what not in outcomes:
+                yield Working(tuple(c for c in cells if (c.metric, c.rule) == what))
                 outcomes[what] = outcome_row(chunk.metrics[cell.metric], scoring, cell.rule)
-            rows.append({**cell._asdict(), **facts, **outcomes[what]})
-    return rows
+            yield {**cell._asdict(), **facts, **outcomes[what]}
 
 
 def _numbers(cell: Cell) -> tuple[int, ...]:

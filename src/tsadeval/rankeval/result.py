@@ -172,10 +172,11 @@ class RankEvalResult(Result):
     def _about(self, ties: Ties) -> str:
         cases, repeats = len(self.plan.cases), self.plan.repeats
         how = "" if ties == "average" else ", ties broken as published"
+        overlap = f"each with all whose {100 * LEVEL:.0f} % intervals over cases overlap its"
         return (
             f"RankEval, suite {self.plan.suite.name}: {cases} case{'s' * (cases != 1)}, "
             f"{repeats} repeat{'s' * (repeats != 1)}{how}\n"
-            f"* best, + second best, each with all whose {100 * LEVEL:.0f} % intervals over cases overlap its"
+            f"* best, + second best, {overlap if cases > 1 else 'without intervals, which need two cases'}"
         )
 
     def table(self, *, ties: Ties = "average") -> QualityTable:

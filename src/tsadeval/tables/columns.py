@@ -240,7 +240,10 @@ def codes(column: Any) -> tuple[Array, list[Any]]:
 def _arrow_codes(column: Any) -> tuple[Array, list[Any]]:
     pyarrow = require("pyarrow", extra="all")
     if not pyarrow.types.is_dictionary(column.type):
-        column = column.dictionary_encode()
+        try:
+            column = column.dictionary_encode()
+        except (NotImplementedError, ValueError):  # nested
+            return _object_codes(column.to_pylist())
     if hasattr(column, "chunks"):
         column = column.unify_dictionaries().combine_chunks()
         if hasattr(column, "chunks"):  # older releases keep one chunk
@@ -250,13 +253,17 @@ def _arrow_codes(column: Any) -> tuple[Array, list[Any]]:
 
 
 def _numpy_codes(values: Array) -> tuple[Array, list[Any]]:
-    if values.dtype.kind != "O":
+    if values.dtype.kind in "biufSUmM":
         names, found = np.unique(values, return_inverse=True, equal_nan=True)
         missing = names != names  # NaN and NaT are not equal to themselves
         found = np.where(missing[found], -1, found).astype(np.int64)
         return found, (names.astype(str) if names.dtype.kind in "mM" else names).tolist()
+    return _object_codes(values.tolist())
+
+
+def _object_codes(values: list[Any]) -> tuple[Array, list[Any]]:
     seen: dict[str, int] = {}
-    texts = [None if _is_missing(v) else str(v) for v in values.tolist()]
+    texts = [None if _is_missing(v) else str(v) for v in values]
     found = np.array([-1 if text is None else seen.setdefault(text, len(seen)) for text in texts], np.int64)
     return found, list(seen)
 

@@ -19,6 +19,7 @@ from tsadeval.tables.table import Table, unique_names
 _BLANK = re.compile(rb"[\r\n]*")
 _LINE = re.compile(rb"[^\r\n]*")
 _FRACTION = re.compile(r"\s*[+-]?\d*\.\d+\s*")
+_RAGGED = re.compile(r"(?:Row #(\d+): )?Expected (\d+) columns, got (\d+)")  # as Arrow says it
 _SMALL = 2**20  # bytes below which threads cost more than they save
 _WIDE = 500  # columns beyond which finding each column's type takes most of the time
 
@@ -103,12 +104,6 @@ class _File:
         content, wide = self.content, len(self.names) > 1
         stop = len(content) if wide else len(content.rstrip(b"\r\n"))
         threads = len(content) > _SMALL if threads is None else threads
-        odd: list[Any] = []
-
-        def refuse(row: Any) -> str:
-            odd.append(row)
-            return "error"
-
         try:
             return arrow_csv.read_csv(
                 pyarrow.py_buffer(content).slice(self.body, max(stop - self.body, 0)),
@@ -122,22 +117,22 @@ class _File:
                     # A blank line is nothing, but a missing value where there is one column.
                     ignore_empty_lines=wide,
                     newlines_in_values=b'"' in content,
-                    invalid_row_handler=refuse,
                 ),
                 arrow_csv.ConvertOptions(column_types=types, include_columns=only),
             )
         except pyarrow.ArrowInvalid as error:
             if "UTF8" in str(error):
                 raise _not_utf8(self.where, "in a column of text") from error
-            if odd and threads:  # only a single thread counts the rows
+            found = _RAGGED.search(str(error))
+            if found is None:
+                raise
+            row, columns, fields = found.groups()
+            if row is None and threads:  # only a single thread counts the rows
                 return self.read(types, only, threads=False)
-            if odd:
-                row = odd[0]
-                raise InvalidInputError(
-                    f"{self.where}: row {row.number} has {row.actual_columns} fields, but there are "
-                    f"{row.expected_columns} column names; every row needs one field for each"
-                ) from error
-            raise
+            raise InvalidInputError(
+                f"{self.where}: row {row} has {fields} fields, but there are {columns} column names; every row needs "
+                "one field for each"
+            ) from error
 
 
 def _is_doubtful(column: Any) -> bool:

@@ -59,9 +59,9 @@ class Table:
         return next(iter(lengths.values()), 0)
 
     @property
-    def is_empty(self) -> bool:
-        """Is there no value in any column?"""
-        return not any(self._lengths.values())
+    def size(self) -> int:
+        """Number of rows of all columns together."""
+        return sum(self._lengths.values())
 
     def __contains__(self, name: object) -> bool:
         return name in self.columns or name in self.aliases
@@ -96,7 +96,7 @@ def nearest(name: str, known: list[str]) -> str:
     if near:
         return f"did you mean {' or '.join(map(printable, near))}?"
     more = f", ... ({len(known)} in all)" if len(known) > _SHOWN else ""
-    return f"known are: {', '.join(map(printable, known[:_SHOWN]))}{more}"
+    return f"valid names: {', '.join(map(printable, known[:_SHOWN]))}{more}"
 
 
 def unique_names(names: Iterable[Any], source: str) -> list[str]:
@@ -153,8 +153,11 @@ def from_mapping(arrays: Mapping[Any, Any], source: str) -> Table:
 
 
 def _column(values: Any) -> Any:
-    if isinstance(values, np.ndarray) or type(values).__module__.partition(".")[0] in ("pandas", "pyarrow"):
+    package = type(values).__module__.partition(".")[0]
+    if isinstance(values, np.ndarray) or package == "pyarrow":
         return values
+    if package == "pandas":
+        return require("pandas", extra="all").Series(values)
     if isinstance(values, (list, tuple)):  # numpy would turn large integers into floats
         return np.fromiter(values, object, len(values))
     if hasattr(values, "__arrow_c_stream__"):

@@ -18,7 +18,7 @@ import numpy as np
 from tsadeval.core.events import Events
 from tsadeval.core.inputs import Floats
 from tsadeval.core.registry import Registry
-from tsadeval.engine.identity import function_mark
+from tsadeval.engine.identity import fingerprint
 from tsadeval.engine.scores import checked_scores
 from tsadeval.errors import InvalidParameterError
 
@@ -73,7 +73,7 @@ class Adversary:
         def scores(target: Target, random: Random) -> Any:
             return function(target.n, random)
 
-        return cls(name, "no skill", summary, scores, function_mark(function), library=False)
+        return cls(name, "no skill", summary, scores, fingerprint(function), library=False)
 
     def checked(self, target: Target, random: Random) -> Floats:
         """Its scores: one finite number for each point, or an error that names it."""

@@ -12,7 +12,7 @@ from tsadeval.core.selection import Metrics
 from tsadeval.core.text import import_object
 from tsadeval.engine.metrics import choose_metrics
 from tsadeval.engine.progress import Progress
-from tsadeval.engine.run import complete
+from tsadeval.engine.run import Limits, complete
 from tsadeval.engine.store import Store
 from tsadeval.errors import InvalidInputError, InvalidParameterError
 from tsadeval.rankeval.auditing.adversaries import ADVERSARIES, Adversary
@@ -40,6 +40,7 @@ def audit(
     n_jobs: int | None = None,
     random_state: int = 0,
     progress: bool | Progress | None = None,
+    limits: Limits | None = None,
 ) -> AuditResult:
     """Try metrics on real scores: can scorers without skill reach real detectors, and do metrics agree?
 
@@ -62,6 +63,8 @@ def audit(
         that return scores.
     store, n_jobs, random_state, progress
         As for `te.rankeval.run`.
+    limits : Limits, optional
+        Of seconds and memory, as `tsadeval.engine.run.limits_of` makes them.
 
     Returns
     -------
@@ -110,6 +113,7 @@ def audit(
         kept,
         n_jobs=n_jobs,
         progress=progress,
+        limits=limits,
     )
     return AuditResult(plan, kept)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -12,7 +12,7 @@ import numpy as np
 from tsadeval.core.inputs import Scoring
 from tsadeval.core.metric import Metric
 from tsadeval.core.results import Row
-from tsadeval.engine.cells import OUTCOME, Layout, versions
+from tsadeval.engine.cells import OUTCOME, Layout, Working, versions
 from tsadeval.engine.metrics import error_row, metric_of_record, outcome_row, record_of_metric
 from tsadeval.errors import InvalidInputError
 from tsadeval.rankeval.auditing.adversaries import Adversary, Target
@@ -152,7 +152,7 @@ def stream(series: str, adversary: str, seed: int) -> np.random.Generator:
     return np.random.default_rng(np.random.SeedSequence((seed, *np.frombuffer(digest, "<u4").tolist())))
 
 
-def compute(chunk: Chunk) -> list[Row]:
+def compute(chunk: Chunk) -> Iterator[Row | Working]:
     """A row for every cell. Points without a score of a detector are left out for that detector."""
     series = chunk.series
     events = series.events
@@ -160,7 +160,6 @@ def compute(chunk: Chunk) -> list[Row]:
     wanted: dict[str, list[AuditCell]] = {}
     for cell in chunk.cells:
         wanted.setdefault(cell.detector, []).append(cell)
-    rows: list[Row] = []
     for name, cells in wanted.items():
         facts: Row = {"n": events.n, "events": len(events), "anomalous": events.points, "versions": versions()}
         try:
@@ -171,9 +170,9 @@ def compute(chunk: Chunk) -> list[Row]:
                 random = stream(series.name, name, cells[0].seed)
                 scoring = Scoring.of(series.labels, chunk.adversaries[name].checked(target, random))
         except Exception as error:  # a user's adversary may raise whatever it raises
-            rows += [{**cell._asdict(), **facts, **error_row(error)} for cell in cells]
+            yield from ({**cell._asdict(), **facts, **error_row(error)} for cell in cells)
             continue
         for cell in cells:
+            yield Working((cell,))
             outcome = outcome_row(chunk.metrics[cell.metric], scoring, cell.rule)
-            rows.append({**cell._asdict(), **facts, "n": scoring.n, **outcome})
-    return rows
+            yield {**cell._asdict(), **facts, "n": scoring.n, **outcome}

@@ -10,7 +10,7 @@ from tsadeval.core.parameters import Number, check_parameters
 from tsadeval.core.selection import Metrics
 from tsadeval.engine.metrics import choose_metrics
 from tsadeval.engine.progress import Progress
-from tsadeval.engine.run import complete
+from tsadeval.engine.run import Limits, complete
 from tsadeval.engine.store import Store
 from tsadeval.rankeval.hard.plan import LAYOUT, REPEATS, HardPlan, choose_tasks, compute
 from tsadeval.rankeval.hard.result import HardResult
@@ -27,6 +27,7 @@ def run_hard(
     random_state: int | None = None,
     tasks: Sequence[Any] | None = None,
     progress: bool | Progress | None = None,
+    limits: Limits | None = None,
 ) -> HardResult:
     """Run metrics on the tasks of the suite `hard`; parameters as of `te.rankeval.run`."""
     repeats = REPEATS if repeats is None else repeats
@@ -38,5 +39,5 @@ def run_hard(
     )
     kept = Store(store, LAYOUT)
     kept.add_plan(plan.record())
-    complete(plan.cells(), plan.chunks, compute, kept, n_jobs=n_jobs, progress=progress)
+    complete(plan.cells(), plan.chunks, compute, kept, n_jobs=n_jobs, progress=progress, limits=limits)
     return HardResult(plan, kept)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -10,7 +10,7 @@ from tsadeval.core.inputs import Scoring
 from tsadeval.core.metric import Metric
 from tsadeval.core.results import Row
 from tsadeval.core.text import import_object
-from tsadeval.engine.cells import OUTCOME, Layout, versions
+from tsadeval.engine.cells import OUTCOME, Layout, Working, versions
 from tsadeval.engine.metrics import error_row, metric_of_record, outcome_row, record_of_metric
 from tsadeval.errors import InvalidInputError, InvalidParameterError
 from tsadeval.rankeval.hard import HARD_TASKS
@@ -192,16 +192,16 @@ def drawn(task: HardTask, repeat: int, seed: int) -> Sequence[Case]:
     return task.draw(task_stream(task.name, repeat, seed))
 
 
-def compute(chunk: Chunk) -> list[Row]:
+def compute(chunk: Chunk) -> Iterator[Row | Working]:
     """A row for every cell; each case is drawn once."""
     wanted: dict[str, list[HardCell]] = {}
     for cell in chunk.cells:
         wanted.setdefault(cell.case, []).append(cell)
-    rows: list[Row] = []
     try:
         cases = {case.name: case for case in drawn(chunk.task, chunk.repeat, chunk.seed)}
     except Exception as error:  # a user's task may raise whatever it raises
-        return [{**cell._asdict(), **error_row(error), "versions": versions()} for cell in chunk.cells]
+        yield from ({**cell._asdict(), **error_row(error), "versions": versions()} for cell in chunk.cells)
+        return
     for name, cells in wanted.items():
         scoring = Scoring.of(cases[name].labels, cases[name].scores)
         facts = {
@@ -211,5 +211,5 @@ def compute(chunk: Chunk) -> list[Row]:
             "versions": versions(),
         }
         for cell in cells:
-            rows.append({**cell._asdict(), **facts, **outcome_row(chunk.metrics[cell.metric], scoring, cell.rule)})
-    return rows
+            yield Working((cell,))
+            yield {**cell._asdict(), **facts, **outcome_row(chunk.metrics[cell.metric], scoring, cell.rule)}

@@ -14,7 +14,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from tsadeval.core.inputs import Bools, Floats, Scoring
-from tsadeval.engine.identity import function_mark
+from tsadeval.engine.identity import fingerprint
 from tsadeval.errors import InvalidInputError
 from tsadeval.rankeval.hard.parts import Random
 from tsadeval.rankeval.quality import ranking_quality
@@ -88,7 +88,7 @@ class HardTask:
             "order",
             _models(function, name),
             order_quality,
-            version=function_mark(function),
+            version=fingerprint(function),
             function=function,
         )
 
