@@ -32,8 +32,8 @@ class DeepDetector(Detector):
     window: int = option(100, Number(2, integer=True), "points that the network sees at once")
     epochs: int = option(50, Number(1, integer=True), "at most so many passes over the training windows")
     patience: int = option(3, Number(1, integer=True), "stop after so many epochs without a lower validation loss")
-    batch_size: int = option(128, Number(1, integer=True), "windows a step")
-    learning_rate: float = option(1e-3, Number(0, open_low=True), "of Adam")
+    batch_size: int = option(128, Number(1, integer=True), "batch size in windows")
+    learning_rate: float = option(1e-3, Number(0, open_low=True), "Adam learning rate")
     max_windows: int | None = option(
         20_000, Number(1, integer=True, none=True), "windows an epoch, drawn anew for each; None: all"
     )

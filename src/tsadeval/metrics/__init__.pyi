@@ -25,7 +25,7 @@ def accuracy(y_true: ArrayLike, y_pred: ArrayLike) -> float:
     y_true : array-like of shape (n,)
         0 for normal and 1 for anomalous points.
     y_pred : array-like of shape (n,)
-        1 where an alarm is raised.
+        1 where an alarm is raised, else 0.
 
     Returns
     -------
@@ -55,7 +55,7 @@ def affiliation(
     y_true : array-like of shape (n,)
         0 for normal and 1 for anomalous points.
     y_pred : array-like of shape (n,)
-        1 for alarms, else 0.
+        1 where an alarm is raised, else 0.
     beta : float, default=1.0
         Weight of recall in F.
 
@@ -175,7 +175,7 @@ def auc_pr(
     Returns
     -------
     float
-        NaN, with an `UndefinedMetricWarning`, where y_true has no anomalous point. Scores that know nothing
+        NaN, with an `UndefinedMetricWarning`, where y_true has no anomalous point. Uninformative scores
         get about the share of anomalous points.
 
     Examples
@@ -221,12 +221,12 @@ def balanced_accuracy(y_true: ArrayLike, y_pred: ArrayLike) -> float:
     y_true : array-like of shape (n,)
         0 for normal and 1 for anomalous points.
     y_pred : array-like of shape (n,)
-        1 where an alarm is raised.
+        1 where an alarm is raised, else 0.
 
     Returns
     -------
     float
-        0.5 for alarms that know nothing. NaN, with an `UndefinedMetricWarning`, where a class is missing.
+        0.5 for uninformative alarms. NaN, with an `UndefinedMetricWarning`, where a class is missing.
 
     Examples
     --------
@@ -283,7 +283,7 @@ def cce(
 ) -> float:
     """Confidence-consistency evaluation of anomaly scores.
 
-    A perfect detector gets 1, its inverse -1, and scores that know nothing about 0 (for `tau=0.5`; in general
+    A perfect detector gets 1, its inverse -1, and uninformative scores about 0 (for `tau=0.5`; in general
     the range is [-2 tau, 2 (1 - tau)], and [0, 2 (1 - tau)] when constrained).
 
     Parameters
@@ -345,6 +345,13 @@ def cce_breakdown(
 ) -> CCEBreakdown:
     """CCE explained: its parts, and a table with a row per event. Options as for `cce`.
 
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        0 for normal and 1 for anomalous points.
+    y_score : array-like of shape (n,)
+        Finite scores, higher for more anomalous.
+
     Examples
     --------
     >>> import tsadeval as te
@@ -365,6 +372,13 @@ def composite(
     """Point-wise precision, event-wise recall and their F, as defined for `composite_f1`.
 
     Precision is NaN where nothing is predicted; recall and F are NaN where y_true has no event.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        0 for normal and 1 for anomalous points.
+    y_pred : array-like of shape (n,)
+        1 where an alarm is raised, else 0.
 
     Examples
     --------
@@ -389,7 +403,7 @@ def composite_f1(
     y_true : array-like of shape (n,)
         0 for normal and 1 for anomalous points.
     y_pred : array-like of shape (n,)
-        1 where the detector raises an alarm.
+        1 where an alarm is raised, else 0.
     beta : float, default=1.0
         Weight of recall against precision.
 
@@ -421,7 +435,7 @@ def detection_delay(
     y_true : array-like of shape (n,)
         0 for normal and 1 for anomalous points.
     y_pred : array-like of shape (n,)
-        1 where the detector raises an alarm.
+        1 where an alarm is raised, else 0.
     missed : {"skip", "length"}, default="skip"
         "skip": the mean is over detected events only, so look at recall beside it.
         "length": a missed event counts with its whole length.
@@ -499,6 +513,13 @@ def ears_breakdown(
 ) -> EARSBreakdown:
     """EARS explained: what each event adds to it, and which false alarms cost most. Options as for `ears`.
 
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        0 for normal and 1 for anomalous points.
+    y_score : array-like of shape (n,)
+        Finite scores, higher for more anomalous.
+
     Examples
     --------
     >>> import tsadeval as te
@@ -538,7 +559,7 @@ def etapr(
     y_true : array-like of shape (n,)
         0 for normal and 1 for anomalous points.
     y_pred : array-like of shape (n,)
-        1 for alarms, 0 elsewhere.
+        1 where an alarm is raised, else 0.
     theta_p : float, default=0.5
         Portion of a run of alarms that detected events must cover.
     theta_r : float, default=0.1
@@ -576,6 +597,13 @@ def etapr_f1(
 ) -> float:
     """F of enhanced time-series aware precision and recall (eTaPR). Definition and parameters as for `etapr`.
 
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        0 for normal and 1 for anomalous points.
+    y_pred : array-like of shape (n,)
+        1 where an alarm is raised, else 0.
+
     Returns
     -------
     float
@@ -599,6 +627,13 @@ def event(
     """Precision, recall and F of events. Options and definitions as for `event_f1`.
 
     Precision is NaN where nothing is predicted; recall and F are NaN where y_true has no event.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        0 for normal and 1 for anomalous points.
+    y_pred : array-like of shape (n,)
+        1 where an alarm is raised, else 0.
 
     Examples
     --------
@@ -627,7 +662,7 @@ def event_f1(
     y_true : array-like of shape (n,)
         0 for normal and 1 for anomalous points.
     y_pred : array-like of shape (n,)
-        1 where the detector raises an alarm.
+        1 where an alarm is raised, else 0.
     beta : float, default=1.0
         Weight of recall against precision.
     variant : {"segments", "runs", "discounted"}, default="segments"
@@ -667,7 +702,7 @@ def f1(
     y_true : array-like of shape (n,)
         0 for normal and 1 for anomalous points.
     y_pred : array-like of shape (n,)
-        1 where an alarm is raised.
+        1 where an alarm is raised, else 0.
     beta : float, default=1.0
         Recall counts beta times as much as precision.
 
@@ -699,7 +734,7 @@ def f1_pa(
     y_true : array-like of shape (n,)
         0 for normal and 1 for anomalous points.
     y_pred : array-like of shape (n,)
-        1 where an alarm is raised.
+        1 where an alarm is raised, else 0.
     beta : float, default=1.0
         Recall counts beta times as much as precision.
 
@@ -734,7 +769,7 @@ def f1_pa_delay(
     y_true : array-like of shape (n,)
         0 for normal and 1 for anomalous points.
     y_pred : array-like of shape (n,)
-        1 where an alarm is raised.
+        1 where an alarm is raised, else 0.
     k : int, default=7
         The longest delay at which an event still counts as found, in points.
     beta : float, default=1.0
@@ -773,7 +808,7 @@ def f1_pa_k(
     y_true : array-like of shape (n,)
         0 for normal and 1 for anomalous points.
     y_pred : array-like of shape (n,)
-        1 where an alarm is raised.
+        1 where an alarm is raised, else 0.
     k : float, default=0.2
         The share of an event that must be alarmed, as a fraction; tadpak's default.
     strict : bool, default=False
@@ -809,7 +844,7 @@ def false_alarms(
     y_true : array-like of shape (n,)
         0 for normal and 1 for anomalous points.
     y_pred : array-like of shape (n,)
-        1 where the detector raises an alarm.
+        1 where an alarm is raised, else 0.
     per : float, default=1000
         Number of points that the count is scaled to.
 
@@ -836,7 +871,7 @@ def mcc(y_true: ArrayLike, y_pred: ArrayLike) -> float:
     y_true : array-like of shape (n,)
         0 for normal and 1 for anomalous points.
     y_pred : array-like of shape (n,)
-        1 where an alarm is raised.
+        1 where an alarm is raised, else 0.
 
     Returns
     -------
@@ -860,7 +895,8 @@ def nab_score(
     """Score of the Numenta Anomaly Benchmark, with the events of y_true as its windows.
 
     Only the first alarm in an event counts, and the earlier the more; every predicted normal point costs, the
-    further after an event the more (all of it before the first event). There is no lower bound.
+    further after an event the more (all of it before the first event). There is no lower bound. NAB's own windows are
+    wide, about 10 % of a series in all.
 
     Equals NAB's own per-file score at `probation=0.15`, once that is normalised as NAB does for the whole corpus,
     and `NabScore` of tsadmetrics at the default options.
@@ -868,9 +904,9 @@ def nab_score(
     Parameters
     ----------
     y_true : array-like of shape (n,)
-        0 for normal and 1 for anomalous points. NAB's windows are wide, about 10 % of a series in all.
+        0 for normal and 1 for anomalous points.
     y_pred : array-like of shape (n,)
-        1 where the detector raises an alarm.
+        1 where an alarm is raised, else 0.
     profile : {"standard", "reward_low_fp", "reward_low_fn"}, default="standard"
         The weights of a detection, a false alarm and a miss: (1, 0.11, 1), (1, 0.22, 1) or (1, 0.11, 2).
     probation : float, default=0.0
@@ -941,7 +977,7 @@ def pa_k_auc(
     y_true : array-like of shape (n,)
         0 for normal and 1 for anomalous points.
     y_pred : array-like of shape (n,)
-        1 where an alarm is raised.
+        1 where an alarm is raised, else 0.
     n_values : int, default=100
         How many values of k, both ends included.
     integration : {"mean", "trapezoid"}, default="mean"
@@ -1046,7 +1082,7 @@ def pate_f1(
     y_true : array-like of shape (n,)
         0 for normal and 1 for anomalous points.
     y_pred : array-like of shape (n,)
-        1 where there is an alarm, else 0.
+        1 where an alarm is raised, else 0.
     early, delay, n_splits, include_zero
         The pairs of buffer sizes, as for `pate`.
     beta : float, default=1.0
@@ -1081,6 +1117,13 @@ def pate_prf(
     Each of the three is the mean over the pairs of buffer sizes, so with more than one pair the F is not that of
     the mean precision and recall. NaN where undefined: all without an anomaly, precision without an alarm.
 
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        0 for normal and 1 for anomalous points.
+    y_pred : array-like of shape (n,)
+        1 where an alarm is raised, else 0.
+
     Examples
     --------
     >>> import tsadeval as te
@@ -1104,7 +1147,7 @@ def point(
     y_true : array-like of shape (n,)
         0 for normal and 1 for anomalous points.
     y_pred : array-like of shape (n,)
-        1 where an alarm is raised.
+        1 where an alarm is raised, else 0.
     beta : float, default=1.0
         Recall counts beta times as much as precision.
 
@@ -1133,7 +1176,7 @@ def point_adjusted(
     y_true : array-like of shape (n,)
         0 for normal and 1 for anomalous points.
     y_pred : array-like of shape (n,)
-        1 where an alarm is raised.
+        1 where an alarm is raised, else 0.
     beta : float, default=1.0
         Recall counts beta times as much as precision.
 
@@ -1157,7 +1200,7 @@ def precision(y_true: ArrayLike, y_pred: ArrayLike) -> float:
     y_true : array-like of shape (n,)
         0 for normal and 1 for anomalous points.
     y_pred : array-like of shape (n,)
-        1 where an alarm is raised.
+        1 where an alarm is raised, else 0.
 
     Returns
     -------
@@ -1218,6 +1261,13 @@ def range_auc_pr(
 
     Equals the second value of `RangeAUC(labels, score, window=window, plot_ROC=True)` of PyPI vus 0.0.6.
     Parameters and return value as for `range_auc_roc`.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        0 for normal and 1 for anomalous points.
+    y_score : array-like of shape (n,)
+        Finite scores, higher for more anomalous.
 
     Examples
     --------
@@ -1291,7 +1341,7 @@ def range_based(
     y_true : array-like of shape (n,)
         0 for normal and 1 for anomalous points.
     y_pred : array-like of shape (n,)
-        1 for alarms, else 0.
+        1 where an alarm is raised, else 0.
     alpha : float, default=0.2
         Weight, in recall, of an event being found at all, against how much of it is found.
     precision_alpha : float, default=0.0
@@ -1372,7 +1422,7 @@ def range_precision(
     y_true : array-like of shape (n,)
         0 for normal and 1 for anomalous points.
     y_pred : array-like of shape (n,)
-        1 for alarms, else 0.
+        1 where an alarm is raised, else 0.
     alpha : float, default=0.0
         Weight of a predicted range overlapping any event, against how much of it does. The paper advises 0.
     bias, cardinality
@@ -1407,7 +1457,7 @@ def range_recall(
     y_true : array-like of shape (n,)
         0 for normal and 1 for anomalous points.
     y_pred : array-like of shape (n,)
-        1 for alarms, else 0.
+        1 where an alarm is raised, else 0.
     alpha : float, default=0.2
         Weight of an event being found at all, against how much of it is found.
     bias, cardinality
@@ -1435,7 +1485,7 @@ def recall(y_true: ArrayLike, y_pred: ArrayLike) -> float:
     y_true : array-like of shape (n,)
         0 for normal and 1 for anomalous points.
     y_pred : array-like of shape (n,)
-        1 where an alarm is raised.
+        1 where an alarm is raised, else 0.
 
     Returns
     -------
@@ -1467,7 +1517,7 @@ def reduced_f1(
     y_true : array-like of shape (n,)
         0 for normal and 1 for anomalous points.
     y_pred : array-like of shape (n,)
-        1 where an alarm is raised.
+        1 where an alarm is raised, else 0.
     beta : float, default=1.0
         Recall counts beta times as much as precision.
 
@@ -1510,7 +1560,7 @@ def tapr(
     y_true : array-like of shape (n,)
         0 for normal and 1 for anomalous points.
     y_pred : array-like of shape (n,)
-        1 for alarms, 0 elsewhere.
+        1 where an alarm is raised, else 0.
     alpha : float, default=0.6
         Weight of detection against portion.
     theta : float, default=0.8
@@ -1546,6 +1596,13 @@ def tapr_f1(
     beta: float = 1.0,
 ) -> float:
     """F of time-series aware precision and recall (TaPR). Definition and parameters as for `tapr`.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        0 for normal and 1 for anomalous points.
+    y_pred : array-like of shape (n,)
+        1 where an alarm is raised, else 0.
 
     Returns
     -------
@@ -1620,6 +1677,13 @@ def vus_pr(
 
     Equals the last value of `RangeAUC_volume_opt(labels, score, 2 * window)` of PyPI vus 0.0.6 and TSB-AD 1.5.
     Parameters and return value as for `vus_roc`, with which it shares its work in one `evaluate` call.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        0 for normal and 1 for anomalous points.
+    y_score : array-like of shape (n,)
+        Finite scores, higher for more anomalous.
 
     Examples
     --------

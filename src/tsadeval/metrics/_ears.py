@@ -104,10 +104,6 @@ def ears(data: Scoring, *, tolerance: int | None = None, floor: float = 0.01, ea
 
     Parameters
     ----------
-    y_true : array-like of shape (n,)
-        0 for normal and 1 for anomalous points.
-    y_score : array-like of shape (n,)
-        Finite scores, higher for more anomalous.
     tolerance : int, optional
         In points: false alarms nearer than this to an event cost less, and alarms within so many points of each other
         count about as one. None is twice the median length of the events.

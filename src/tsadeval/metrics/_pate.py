@@ -145,10 +145,6 @@ def pate(
 
     Parameters
     ----------
-    y_true : array-like of shape (n,)
-        0 for normal and 1 for anomalous points.
-    y_score : array-like of shape (n,)
-        Finite scores, higher for more anomalous.
     early, delay : int, default=100
         Largest sizes of the zone before and of the zone after an event, in points.
     n_splits : int, default=1
@@ -224,10 +220,6 @@ def pate_f1(
 
     Parameters
     ----------
-    y_true : array-like of shape (n,)
-        0 for normal and 1 for anomalous points.
-    y_pred : array-like of shape (n,)
-        1 where there is an alarm, else 0.
     early, delay, n_splits, include_zero
         The pairs of buffer sizes, as for `pate`.
     beta : float, default=1.0

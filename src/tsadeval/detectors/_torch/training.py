@@ -113,7 +113,7 @@ def train(detector: DeepDetector, series: Floats) -> tuple[nn.Module, list[Losse
                 if best is not None:
                     break  # what was learned before that is still good
                 raise InvalidInputError(
-                    f"{detector}: training went astray (a loss of {watched} in epoch {epoch}); lower learning_rate"
+                    f"{detector}: training diverged (a loss of {watched} in epoch {epoch}); lower learning_rate"
                 )
             show(epoch, watched)
             waited += 1
