@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 from tsadeval.core.metric import PRF
 from tsadeval.metrics._cce import CCEBreakdown as CCEBreakdown
 from tsadeval.metrics._ears import EARSBreakdown as EARSBreakdown
+from tsadeval.metrics._recommended import recommend as recommend
 
 def load_families() -> None:
     """Import every family file, which fills the registry."""

@@ -89,6 +89,7 @@ def _weigh(data: Scoring, tolerance: int | None, floor: float, earliness: float,
     checks=CHECKS,
     properties={"affine", "monotone"},
     needs=NEEDS,
+    sets={"recommended"},
 )
 def ears(data: Scoring, *, tolerance: int | None = None, floor: float = 0.01, earliness: float = 0.5) -> float:
     """Event alarm-rarity skill: how rare, among false alarms, is the level at which each event is seen?

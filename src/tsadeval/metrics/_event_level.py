@@ -117,6 +117,7 @@ def event(data: Prediction, *, beta: float = 1.0, variant: str = "segments") -> 
     needs={"anomaly"},
     best=best_event_f1,
     trivial_best=True,
+    sets={"recommended"},
 )
 def event_f1(data: Prediction, *, beta: float = 1.0, variant: str = "segments") -> float:
     """F of event-wise precision and recall.
@@ -227,6 +228,7 @@ def composite_f1(data: Prediction, *, beta: float = 1.0) -> float:
     direction="lower",
     best=best_delay,
     trivial_best=True,
+    sets={"recommended"},
 )
 def detection_delay(data: Prediction, *, missed: str = "skip") -> float:
     """Mean number of points from the start of an event to the first alarm inside it. Lower is better.
@@ -275,6 +277,7 @@ def detection_delay(data: Prediction, *, missed: str = "skip") -> float:
     direction="lower",
     best=best_false_alarms,
     trivial_best=True,
+    sets={"recommended"},
 )
 def false_alarms(data: Prediction, *, per: float = 1000) -> float:
     """Number of alarm runs without an anomalous point, per 1,000 points of the series. Lower is better.

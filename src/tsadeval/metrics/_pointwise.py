@@ -185,7 +185,7 @@ def recall(data: Prediction) -> float:
     properties={"mirror", "exchangeable", "separable"},
     chance=_chance_f1,
     needs={"anomaly"},
-    sets={"paper"},
+    sets={"paper", "recommended"},
     best=_best_f1,
 )
 def f1(data: Prediction, *, beta: float = 1.0) -> float:

@@ -261,6 +261,7 @@ def vus_roc(data: Scoring, *, window: int = 100, n_thresholds: int | None = 250,
     checks=CHECKS,
     properties={"affine", "monotone", "mirror"},
     needs={"anomaly", "normal"},
+    sets={"recommended"},
 )
 def vus_pr(data: Scoring, *, window: int = 100, n_thresholds: int | None = 250, variant: str = "vus") -> float:
     """Volume under the precision-recall surface: the mean area over the widths 0, 1, ..., 2 * window.

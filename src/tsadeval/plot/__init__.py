@@ -11,7 +11,9 @@ that pyplot does not know: `ax.figure.savefig("name.png")` writes it, and nothin
 ['CCE', 'AUC-ROC']
 """
 
+from tsadeval.plot.audit import agreement, fooled, gameability
 from tsadeval.plot.gallery import write_figures
+from tsadeval.plot.hard import hard_tasks, worst_pair, write_explanation
 from tsadeval.plot.rankeval import (
     five_models,
     latency,
@@ -23,12 +25,18 @@ from tsadeval.plot.rankeval import (
 from tsadeval.plot.series import series_with_scores
 
 __all__ = [
+    "agreement",
     "five_models",
+    "fooled",
+    "gameability",
+    "hard_tasks",
     "latency",
     "latency_by",
     "quality_by_noise",
     "sensitivity",
     "series_with_scores",
     "value_by_false_alarms",
+    "worst_pair",
+    "write_explanation",
     "write_figures",
 ]
