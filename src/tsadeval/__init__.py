@@ -8,6 +8,9 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from tsadeval import datasets, detectors, errors, metrics, plot, rankeval
     from tsadeval.comparison.compare import compare
+    from tsadeval.core.align import align
+    from tsadeval.core.intervals import alarms, intervals, labels
+    from tsadeval.core.time import times
     from tsadeval.evaluation.many import evaluate_many
     from tsadeval.evaluation.single import evaluate
     from tsadeval.evaluation.streaming import StreamingCCE
@@ -21,6 +24,8 @@ __version__ = "0.1.0"
 _HOMES = {
     "CCEBreakdown": "tsadeval.metrics._cce",
     "StreamingCCE": "tsadeval.evaluation.streaming",
+    "alarms": "tsadeval.core.intervals",
+    "align": "tsadeval.core.align",
     "best_threshold": "tsadeval.thresholds.rules",
     "cce": "tsadeval.metrics._cce",
     "cce_breakdown": "tsadeval.metrics._cce",
@@ -31,14 +36,19 @@ _HOMES = {
     "errors": "",
     "evaluate": "tsadeval.evaluation.single",
     "evaluate_many": "tsadeval.evaluation.many",
+    "intervals": "tsadeval.core.intervals",
+    "labels": "tsadeval.core.intervals",
     "metrics": "",
     "plot": "",
     "rankeval": "",
+    "times": "tsadeval.core.time",
 }
 
 __all__ = [
     "CCEBreakdown",
     "StreamingCCE",
+    "alarms",
+    "align",
     "best_threshold",
     "cce",
     "cce_breakdown",
@@ -49,9 +59,12 @@ __all__ = [
     "errors",
     "evaluate",
     "evaluate_many",
+    "intervals",
+    "labels",
     "metrics",
     "plot",
     "rankeval",
+    "times",
 ]
 
 
