@@ -43,7 +43,7 @@ def _by_formula(metric: Any, scoring: Scoring, rule: Threshold) -> float | None:
         data = rule.predict(scoring, metric)[0]
     if math.isnan(metric.outcome(data)[0]):
         return math.nan  # undefined stays undefined: chance makes no number where the metric has none
-    return float(metric.chance(data, **dict(metric.bound)))
+    return float(metric.chance(data, **{**metric.parameters, **dict(metric.bound)}))
 
 
 def _mean_and_error(values: Floats) -> tuple[float, float]:

@@ -101,7 +101,7 @@ def event(data: Prediction, *, beta: float = 1.0, variant: str = "segments") -> 
     return _event(data, beta, variant)
 
 
-def _at_least(ascending: Floats, thresholds: Floats) -> Index:
+def at_least(ascending: Floats, thresholds: Floats) -> Index:
     """How many of some sorted values are at least each threshold."""
     return np.asarray(len(ascending) - np.searchsorted(ascending, thresholds))
 
@@ -112,7 +112,7 @@ def _best(thresholds: Floats, gained: Any, possible: Any, weight: float) -> floa
     return float(thresholds[::-1][first_best(values[::-1])])
 
 
-def _event_maxima(data: Scoring) -> Floats:
+def event_maxima(data: Scoring) -> Floats:
     """The largest score of each event, ascending: an event is detected from there down."""
     of_runs = np.maximum.reduceat(data.scores, data.truth.starts)
     return np.sort(of_runs[1 - data.truth.first :: 2])
@@ -147,7 +147,7 @@ def _sweep(data: Scoring) -> _Sweep:
     stretch. It does so from the lower of the two scores at that border (`joins`), and no longer counts as a run
     that starts in this stretch once the whole stretch joins two events (`bridges`).
     """
-    maxima = _event_maxima(data)
+    maxima = event_maxima(data)
     scores, truth, starts = data.scores, data.truth, data.events.starts
     rising = np.empty(data.n, np.bool_)
     rising[0] = True
@@ -166,14 +166,19 @@ def _sweep(data: Scoring) -> _Sweep:
     thresholds = np.sort(np.concatenate([false_down, touching_up, [data.high]]))
     return _Sweep(
         thresholds,
-        detected=_at_least(maxima, thresholds),
-        touching=_at_least(touching_up, thresholds) - _at_least(touching_down, thresholds),
-        false=_at_least(false_up, thresholds) - _at_least(false_down, thresholds),
+        detected=at_least(maxima, thresholds),
+        touching=at_least(touching_up, thresholds) - at_least(touching_down, thresholds),
+        false=at_least(false_up, thresholds) - at_least(false_down, thresholds),
     )
 
 
+def event_sweep(data: Scoring) -> _Sweep:
+    """The sweep, once for all metrics of these scores."""
+    return data.shared(("event_level", "sweep"), lambda: _sweep(data))
+
+
 def _best_event_f1(data: Scoring, *, beta: float = 1.0, variant: str = "segments") -> float:
-    thresholds, detected, touching, false = data.shared(("event_level", "sweep"), lambda: _sweep(data))
+    thresholds, detected, touching, false = event_sweep(data)
     events, weight = len(data.events), recall_weight(beta)
     if variant == "runs":
         return _best(
@@ -265,9 +270,9 @@ def composite(data: Prediction, *, beta: float = 1.0) -> PRF:
 
 
 def _best_composite_f1(data: Scoring, *, beta: float = 1.0) -> float:
-    maxima = _event_maxima(data)
+    maxima = event_maxima(data)
     weight, points = recall_weight(beta), curve(data)
-    detected = _at_least(maxima, points.scores)
+    detected = at_least(maxima, points.scores)
     possible = weight * points.found * len(maxima) + detected * (points.found + points.false)
     return _best(points.scores[::-1], (points.found * detected)[::-1], possible[::-1], weight)
 

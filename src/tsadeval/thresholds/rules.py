@@ -185,7 +185,7 @@ def best_threshold(metric: str | Metric, y_true: Any, y_score: Any) -> BestThres
 def find_best(metric: Metric, data: Scoring) -> BestThreshold:
     """As `best_threshold`, for checked data."""
     if metric.best is not None and missing(metric.needs - {"alarm"}, data) is None:
-        v, value = metric.best(data, **dict(metric.bound))
+        v, value = metric.best(data, **{**metric.parameters, **dict(metric.bound)})
         return BestThreshold(_just_below(v), value, True)
     values = data.levels[0]
     exact = len(values) <= GRID
