@@ -14,7 +14,6 @@ from pathlib import Path
 
 import numpy as np
 
-import tsadeval as te
 from tsadeval.core.metric import parse_metric
 
 PAGE = Path(__file__).parent / "peers-tsadmetrics.md"
@@ -49,7 +48,7 @@ ROWS = [
     ("nab_score", {}, "nab_score", ""),
     ("eds", {}, "early_detection_score", ""),
     ("aff_f", {}, "affiliation_f1", ""),
-    ("naff_f", {}, "normalized_affiliation_f1", "erratum 21"),
+    ("naff_f", {"alpha": 0.5}, "normalized_affiliation_f1", "erratum 21"),
     ("ttf", {}, "time_tolerant_f1", ""),
     ("vus_pr", {}, "vus_pr(window=4)", ""),
     ("vus_roc", {}, "vus_roc(window=4)", ""),
@@ -137,25 +136,30 @@ def row(peer, name, options, ours, remark, pairs, long):
 
 
 def main(n, only):
+    """Measure some metrics, or all, and put their rows into the page; the other rows stay as they are."""
     from tsadmetrics.metrics.Registry import Registry
 
     warnings.simplefilter("ignore")
-    known = Registry.available_metrics()
-    assert sorted(known) == sorted(name for name, *_ in ROWS), "a metric of tsadmetrics has no row"
+    assert sorted(Registry.available_metrics()) == sorted(name for name, *_ in ROWS), "a metric has no row"
     pairs, long = list(cases(1000)), series(n)
+    old = PAGE.read_text(encoding="utf-8").splitlines() if PAGE.exists() else []
     lines = []
     for name, options, ours, remark in ROWS:
+        theirs = type(Registry.get_metric(name)).__name__
+        lines += (
+            [line for line in old if line.startswith(f"| `{theirs}`") or line.startswith(f"| `{theirs}(")]
+            if only and name not in only
+            else []
+        )
         if not only or name in only:
             lines.append(row(Registry.get_metric, name, options, ours, remark, pairs, long))
             print(lines[-1], flush=True)
-    if not only:
-        PAGE.write_text(HEAD.format(version=version("tsadmetrics"), n=n) + "\n".join(lines) + "\n", encoding="utf-8")
-        print(f"wrote {PAGE} with tsadeval {te.__version__}")
+    PAGE.write_text(HEAD.format(version=version("tsadmetrics"), n=n) + "\n".join(lines) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--points", type=int, default=10_000)
-    parser.add_argument("only", nargs="*", help="names of tsadmetrics; without any all, and the page is written")
+    parser.add_argument("only", nargs="*", help="names of tsadmetrics; all of them without any")
     given = parser.parse_args()
     main(given.points, given.only)
