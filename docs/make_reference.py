@@ -41,7 +41,8 @@ def sections(doc: str) -> dict[str, str]:
 def options_list(text: str) -> str:
     """Parameters as bullets, without the two arrays, which are the same everywhere."""
     lines = []
-    for entry in re.split(r"\n(?=\S)", text.strip("\n")):
+    # A docstring may have no such section, because it refers to a relative: splitting "" would give one empty entry.
+    for entry in re.split(r"\n(?=\S)", text.strip("\n")) if text.strip() else ():
         head, _, body = entry.partition("\n")
         name, _, kind = head.partition(" : ")
         if name in ("y_true", "y_score", "y_pred", "y_true, y_score", "y_true, y_pred"):

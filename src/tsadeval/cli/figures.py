@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from tsadeval.cli.output import split_names
+from tsadeval.core.text import split_names
 from tsadeval.rankeval.result import read
 
 

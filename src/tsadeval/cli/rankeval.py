@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import os
-import sys
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from tsadeval.cli.figures import figures
-from tsadeval.cli.output import Format, render, split_names
-from tsadeval.cli.progress import Bar
+from tsadeval.cli.output import Format, render
 from tsadeval.core.parameters import OneOf, check_parameters
+from tsadeval.core.text import split_names
+from tsadeval.engine.progress import Bar
 from tsadeval.rankeval.api import run as run_suite
 from tsadeval.rankeval.labels import CASES, data_folder
 from tsadeval.rankeval.result import QualityTable, RankEvalResult, read
@@ -47,25 +46,45 @@ def run(
     data: Annotated[
         Path | None, typer.Option(help="Folder of the real data; else the environment variable TSADEVAL_DATA.")
     ] = None,
-    format: Annotated[Format, typer.Option(help="How to print the table.")] = Format.table,
+    cell_timeout: Annotated[
+        float | None, typer.Option(help="Seconds that one value may take; beyond that it is an error.")
+    ] = None,
+    cell_memory: Annotated[
+        str | None, typer.Option(help="Memory that one value may take, such as 2GB; beyond that it is an error.")
+    ] = None,
+    format: Annotated[Format, typer.Option(help="How to print the table.")] = Format.text,
 ) -> None:
     """Compute what is missing in the store, then print the table."""
-    sys.path.insert(0, os.getcwd())  # so that "module:function" finds a file of the user's own
     store = store or Path("runs") / suite
     wanted = split_names(metrics) if metrics else None
-    some = {"cases": split_names(cases) if cases else None, "tasks": split_names(tasks) if tasks else None}
+    some: Any = {
+        "cases": split_names(cases) if cases else None,
+        "tasks": split_names(tasks) if tasks else None,
+    }
     bar = Bar(suite)
     try:
         with bar:
             result = run_suite(
-                suite, wanted, store=store, n_jobs=jobs, repeats=repeats, seed=seed, data=data, progress=bar, **some
+                suite,
+                wanted,
+                store=store,
+                n_jobs=jobs,
+                repeats=repeats,
+                random_state=seed,
+                data=data,
+                progress=bar,
+                cell_timeout=cell_timeout,
+                cell_memory=cell_memory,
+                **some,
             )
     except KeyboardInterrupt:
         typer.echo(f"tsadeval: stopped; {bar.words}. The same command again computes the rest.", err=True)
         raise typer.Exit(130) from None
     typer.echo(_shown(result.table(), format))
-    _complain(result)
+    failed = _complain(result)
     typer.echo(f"tsadeval: the values are in {store}", err=True)
+    if failed:  # a script must be able to tell that values are missing
+        raise typer.Exit(1)
 
 
 @app.command("table")
@@ -74,7 +93,7 @@ def table(
     suite: OneSuite = "",
     ties: Annotated[str, typer.Option(help="average, or published (an unstable sort, for comparison).")] = "average",
     by: Annotated[str, typer.Option(help="task, or sigma for robustness against noise.")] = "task",
-    format: Form = Format.table,
+    format: Form = Format.text,
 ) -> None:
     """Print ranking quality, as far as the run got."""
     check_parameters("rankeval table", {"by": OneOf(("task", "sigma"))}, {"by": by})
@@ -89,17 +108,17 @@ def latency(
     folder: Folder,
     metric: Annotated[str, typer.Option(help="This one by generator, length and number of events.")] = "",
     suite: OneSuite = "",
-    format: Form = Format.table,
+    format: Form = Format.text,
 ) -> None:
     """Print the milliseconds of each metric."""
-    head, *rows = read(folder, suite or None).latency(metric or None).table()
+    head, *rows = read(folder, suite or None).latency(metric or None)._grid()
     typer.echo(render(format, head, rows))
 
 
 @app.command("list")
 def list_suites(
     data: Annotated[Path | None, typer.Option(help="Folder of the real data; else TSADEVAL_DATA.")] = None,
-    format: Form = Format.table,
+    format: Form = Format.text,
 ) -> None:
     """List the suites."""
     folder = data_folder(data)
@@ -110,7 +129,7 @@ def list_suites(
     ]
     typer.echo(render(format, head, rows))
     absent = [case.name for case in CASES.values() if not case.present(folder)]
-    if absent and format is Format.table:
+    if absent and format is Format.text:
         typer.echo(f"\nnot present, join with --data or TSADEVAL_DATA: {', '.join(absent)}")
 
 
@@ -118,7 +137,7 @@ app.command("figures")(figures)
 
 
 def _shown(table: QualityTable, format: Format) -> str:
-    if format is Format.table:
+    if format is Format.text:
         return repr(table)
     if format is Format.latex:
         return table.to_latex()
@@ -126,9 +145,10 @@ def _shown(table: QualityTable, format: Format) -> str:
     return render(format, head, [[row[key] for key in head] for row in table.rows])
 
 
-def _complain(result: RankEvalResult) -> None:
-    """A line for each metric that raised, with the first thing it said."""
-    values = result.values()
+def _complain(result: RankEvalResult) -> bool:
+    """Print a line for each metric that raised, with the first message; did any?"""
+    values = result.to_frame()
     for name, failed in values[values["status"] == "error"].groupby("metric", sort=False):
         first = failed["message"].iloc[0]
         typer.echo(f"tsadeval: {name} failed on {len(failed)} series, first with {first}", err=True)
+    return bool((values["status"] == "error").any())

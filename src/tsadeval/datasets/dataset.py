@@ -61,6 +61,11 @@ class Dataset:
     names: tuple[str, ...]
     description: Description
 
+    @property
+    def nbytes(self) -> int:
+        """Memory of the arrays."""
+        return sum(values.nbytes for values in (self.train, self.test, self.test_labels) if values is not None)
+
     def __repr__(self) -> str:
         d = self.description
         shape = f"{d.n_train} + {d.n_test} points, {d.n_columns} columns" if d.n_columns else f"{d.n_test} labels only"
@@ -136,18 +141,7 @@ class DatasetRecord:
         return Files(sorted(path for path in root.iterdir() if path.name.lower() in wanted and path.is_dir()))
 
 
-def _records() -> None:
-    """Import every data set's file; each adds its record."""
-    import importlib
-    import pkgutil
-
-    import tsadeval.datasets as package
-
-    for module in pkgutil.iter_modules(package.__path__):
-        importlib.import_module(f"{package.__name__}.{module.name}")
-
-
-DATASETS: Registry[DatasetRecord] = Registry("data set", _records)
+DATASETS: Registry[DatasetRecord] = Registry("data set", "tsadeval.datasets")
 
 
 def assemble(name: str, parts: Parts, record: DatasetRecord | None = None, where: Any = "") -> Dataset:

@@ -38,7 +38,9 @@ class DeepDetector(Detector):
         20_000, Number(1, integer=True, none=True), "windows an epoch, drawn anew for each; None: all"
     )
     device: str = option("auto", OneOf(("auto", "cpu", "cuda")), "where it runs; auto: on the GPU where there is one")
-    seed: int = option(0, Number(0, 2**32 - 1, integer=True), "of the weights, the order of windows and all noise")
+    random_state: int = option(
+        0, Number(0, 2**32 - 1, integer=True), "seed of the weights, the order of windows, noise"
+    )
     progress: bool = option(False, Flag(), "show a bar while training")
 
     def build(self, columns: int) -> nn.Module:

@@ -15,22 +15,18 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 import tsadeval.metrics._kernels.cce as kernel
-from tsadeval._optional import require
 from tsadeval.core.inputs import Floats, Scoring
 from tsadeval.core.metric import score_metric, takes_scores
 from tsadeval.core.moments import RunMoments
 from tsadeval.core.parameters import Check, Flag, Number, OneOf, Pair
-from tsadeval.core.results import text_table
+from tsadeval.core.results import Grid, Result, Row
 from tsadeval.errors import InvalidInputError, InvalidParameterError, warn_undefined
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 __all__ = ["CCEBreakdown", "cce", "cce_breakdown"]
 
@@ -288,7 +284,7 @@ def explain(options: CCEOptions, runs: RunMoments, *, stacklevel: int = 3) -> CC
     )
 
 
-def _shares(options: CCEOptions, part: _Parts, events: NDArray[Any], label: int) -> tuple[Floats, Floats]:
+def _shares(options: CCEOptions, part: _Parts, events: NDArray[np.void], label: int) -> tuple[Floats, Floats]:
     """What each event of a class adds to CCE, and what it could have added beyond that.
 
     At event level an event counts for its score over the number of events. The pooled event's confidence is
@@ -308,8 +304,8 @@ def _shares(options: CCEOptions, part: _Parts, events: NDArray[Any], label: int)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class CCEBreakdown:
-    """CCE and where it comes from.
+class CCEBreakdown(Result):
+    """CCE and where it comes from: a row per event.
 
     Attributes
     ----------
@@ -332,32 +328,33 @@ class CCEBreakdown:
     normal_event: float
     anomaly_global: float
     normal_global: float
-    events: NDArray[Any]
+    events: NDArray[np.void]
     options: CCEOptions
 
-    def worst(self, n: int | None = None, *, label: int | None = None) -> NDArray[Any]:
+    def worst(self, n: int | None = None, *, label: int | None = None) -> NDArray[np.void]:
         """The events that cost the score most, worst first: all or n of them, of both classes or of one."""
         if label not in (None, 0, 1):
             raise InvalidParameterError(f"worst: label must be 0, 1 or None, but is {label!r}")
         events = self.events if label is None else self.events[self.events["label"] == label]
         return events[np.argsort(-events["lost"], kind="stable")][:n]
 
-    def to_frame(self, *, worst_first: bool = False) -> pd.DataFrame:
-        """The table of events as a pandas DataFrame."""
-        pandas = require("pandas", extra="all")
-        return pandas.DataFrame(self.worst() if worst_first else self.events)  # type: ignore[no-any-return]
+    @property
+    def rows(self) -> list[Row]:  # type: ignore[override]
+        """The events as plain dicts, in the order of time."""
+        names = self.events.dtype.names or ()
+        return [dict(zip(names, event, strict=True)) for event in self.events.tolist()]
 
-    def __repr__(self) -> str:
+    def _grids(self) -> list[tuple[str, Grid]]:
         counts = [int((self.events["label"] == label).sum()) for label in (1, 0)]
-        parts: list[list[Any]] = [
+        parts: Grid = [
             ["", f"anomaly ({counts[0]})", f"normal ({counts[1]})", "weighted"],
             ["event", self.anomaly_event, self.normal_event, self.event],
             ["global", self.anomaly_global, self.normal_global, self.global_],
         ]
         columns = ["start", "stop", "label", "mean", "confidence", "consistency", "score", "share", "lost"]
         worst = self.worst(5)
-        rows = [columns] + [[row[c].item() for c in columns] for row in worst]
-        return (
-            f"CCE {self.score:.4f}\n\n{text_table(parts)}\n\n"
-            f"the {len(worst)} of {len(self.events)} events that cost most\n\n{text_table(rows)}"
-        )
+        rows: Grid = [columns, *([row[c].item() for c in columns] for row in worst)]
+        return [
+            (f"CCE {self.score:.4f}", parts),
+            (f"the {len(worst)} of {len(self.events)} events that cost most", rows),
+        ]

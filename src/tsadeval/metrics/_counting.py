@@ -91,6 +91,26 @@ def curve(data: Scoring) -> Curve:
     return data.shared(("counting", "curve"), make)
 
 
+class Counts(NamedTuple):
+    """Anomalous and normal points that score at least v, for descending thresholds v."""
+
+    scores: Floats
+    found: Index
+    false: Index
+
+
+def candidates(data: Scoring) -> Counts:
+    """The thresholds at which a point-wise metric can be best: those of the curve, and the largest score.
+
+    At any other one the same points are found as at the next larger of these, and there are more false alarms.
+    """
+    points, normal = curve(data), sorted_normal(data)
+    if len(points.anomalous) and points.anomalous[-1] == data.high:
+        return Counts(points.scores, points.found, points.false)
+    at_top = len(normal) - np.searchsorted(normal, data.high)
+    return Counts(np.append(data.high, points.scores), np.append(0, points.found), np.append(at_top, points.false))
+
+
 def point_f(data: Scoring, beta: float) -> Floats:
     """The point-wise F at every threshold of the curve; all others are worse than one of these."""
     points = curve(data)

@@ -26,9 +26,9 @@ import tsadeval.core._binning as binning
 import tsadeval.metrics._kernels.pate as kernel
 from tsadeval.core.events import Events, Index
 from tsadeval.core.inputs import Floats, Prediction, Scoring
-from tsadeval.core.metric import PRF, f_beta, prediction_metric, score_metric, takes_predictions
+from tsadeval.core.metric import PRF, f_beta, prediction_metric, recall_weight, score_metric, takes_predictions
 from tsadeval.core.parameters import Check, Flag, Number
-from tsadeval.metrics._counting import BETA
+from tsadeval.metrics._counting import BETA, first_best
 
 __all__ = ["pate", "pate_f1", "pate_prf"]
 
@@ -188,6 +188,17 @@ def pate(
     )
 
 
+def _best_pate_f1(data: Scoring, *, early: int, delay: int, n_splits: int, include_zero: bool, beta: float) -> float:
+    buffers = _Buffers.of(data.n, early, delay, n_splits, include_zero)
+    thresholds, alarms = data.levels
+    weights, weight = _Weights(data.scores, thresholds, data.events, buffers), recall_weight(beta)
+    values = np.zeros(len(thresholds))
+    for *pair, times in buffers.pairs():
+        hit = weights.hit(*pair)
+        values += times * ((1 + weight) * hit / (weight * (hit + weights.missed) + alarms))
+    return float(thresholds[first_best(values)])
+
+
 @prediction_metric(
     label="PATE-F1",
     range=(0.0, 1.0),
@@ -196,6 +207,7 @@ def pate(
     references=_REFERENCES,
     checks=PREDICTION_CHECKS,
     needs={"anomaly"},
+    best=_best_pate_f1,
 )
 def pate_f1(
     data: Prediction,

@@ -77,7 +77,7 @@ def _best(
     shares: Floats = _ANY_HIT,
     strict: bool = False,
     weights: Floats | None = None,
-    beta: float = 1.0,
+    beta: float,
 ) -> float:
     """The threshold of the best F, given the scores that can find events (by default one for each event)."""
     order = np.argsort(scores)[::-1].copy()
@@ -129,7 +129,7 @@ def point_adjusted(data: Prediction, *, beta: float = 1.0) -> PRF:
     return prf_of_counts(found, _false(data), data.events.points, beta)
 
 
-def _best_f1_pa(data: Scoring, *, beta: float = 1.0) -> float:
+def _best_f1_pa(data: Scoring, *, beta: float) -> float:
     return _best(data, _maxima(data), beta=beta)
 
 
@@ -195,7 +195,7 @@ def _best_pa_k(data: Scoring, shares: Floats, strict: bool, weights: Floats | No
     return _best(data, scores, _owners(data.events), shares=shares, strict=strict, weights=weights, beta=beta)
 
 
-def _best_f1_pa_k(data: Scoring, *, k: float = 0.2, strict: bool = False, beta: float = 1.0) -> float:
+def _best_f1_pa_k(data: Scoring, *, k: float, strict: bool, beta: float) -> float:
     return _best_pa_k(data, np.array([float(k)]), strict, None, beta)
 
 
@@ -256,14 +256,7 @@ def _grid(n_values: int, integration: str) -> tuple[Floats, Floats]:
     return shares, weights
 
 
-def _best_pa_k_auc(
-    data: Scoring,
-    *,
-    n_values: int = 100,
-    integration: str = "mean",
-    strict: bool = False,
-    beta: float = 1.0,
-) -> float:
+def _best_pa_k_auc(data: Scoring, *, n_values: int, integration: str, strict: bool, beta: float) -> float:
     shares, weights = _grid(n_values, integration)
     return _best_pa_k(data, shares, strict, weights, beta)
 
@@ -327,7 +320,7 @@ def pa_k_auc(
     return float((weights * _adjusted_f(data, shares, strict, beta)).sum())
 
 
-def _best_f1_pa_delay(data: Scoring, *, k: int = 7, beta: float = 1.0) -> float:
+def _best_f1_pa_delay(data: Scoring, *, k: int, beta: float) -> float:
     return _best(data, _maxima(data, min(k, data.n) + 1), beta=beta)
 
 
@@ -383,7 +376,7 @@ def f1_pa_delay(data: Prediction, *, k: int = 7, beta: float = 1.0) -> float:
     return prf_of_counts(found, _false(data), events.points, beta).f1
 
 
-def _best_reduced_f1(data: Scoring, *, beta: float = 1.0) -> float:
+def _best_reduced_f1(data: Scoring, *, beta: float) -> float:
     return _best(data, _maxima(data), worth=_reduced_lengths(data.events.lengths), beta=beta)
 
 

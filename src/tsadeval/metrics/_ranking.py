@@ -163,7 +163,7 @@ def best_f1(data: Scoring, *, beta: float = 1.0) -> float:
     references=("Paparrizos et al., TSB-UAD: an end-to-end benchmark suite, PVLDB 2022",),
     checks={"k": Number(1, integer=True, none=True)},
     properties={"affine", "monotone", "mirror", "exchangeable"},
-    chance=lambda data, *, k=None: data.events.points / data.n,
+    chance=lambda data, *, k: data.events.points / data.n,
 )
 def precision_at_k(data: Scoring, *, k: int | None = None) -> float:
     """Precision of the k points that score highest.

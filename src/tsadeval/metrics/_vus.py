@@ -12,7 +12,7 @@ twice the window. The paper's buffer length l is the width here. Definitions dif
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 import numpy as np
 
@@ -87,7 +87,8 @@ def _mean_areas(
     events = data.events
     # No point is farther than n - 1 from an event, so longer buffers differ in nothing but their slopes.
     reach = min(int(widths[-1]) // 2, data.n - 1)
-    scores, nearest, second, places = kernel.zone(data.scores, events.starts, events.stops, reach)
+    zone = kernel.Zone(data.scores, events.starts, events.stops, reach)
+    scores: Floats = zone.scores
     if n_thresholds is None:
         # Between two scores of the zone only the number of alarms changes, which the kernel knows how to bridge.
         thresholds = np.unique(scores)[::-1]
@@ -99,12 +100,8 @@ def _mean_areas(
         before = np.append(0.0, alarms[:-1])
     levels = binning.levels_of(scores, np.ascontiguousarray(thresholds))
     counting = _table_pays((reach + 1) * len(thresholds), len(scores))
-    # fmt: off
-    return kernel.volume(  # type: ignore[no-any-return]
-        events.starts, events.stops, places, levels, nearest, second, before, alarms, data.n, reach, widths, repeats,
-        variant.root, variant.adding, variant.merging, variant.once, variant.trapezoid, counting,
-    )
-    # fmt: on
+    roc, pr = kernel.volume(zone, levels, before, alarms, widths, repeats, asdict(variant), counting)
+    return roc, pr
 
 
 def _range_auc(data: Scoring, window: int, n_thresholds: int | None, variant: str) -> tuple[float, float]:

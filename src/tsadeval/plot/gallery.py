@@ -41,7 +41,7 @@ def write_figures(
     Parameters
     ----------
     result : RankEvalResult
-        What `rankeval` or `RankEvalResult.read` returned.
+        What `te.rankeval.run` or `te.rankeval.read` returned.
     folder : path
         Made where it is not there; files of the same names are written anew.
     format : {"png", "pdf", "svg"}
@@ -58,8 +58,8 @@ def write_figures(
     """
     check_parameters("write_figures", {"format": OneOf(tuple(STAMPS))}, {"format": format})
     for name in metrics or ():
-        rankeval.find_candidate(result, name)  # a name that is not there is said before any work begins
-    if result.values().empty:
+        rankeval.find_metric(result, name)  # a name that is not there is said before any work begins
+    if result.to_frame().empty:
         raise InvalidInputError("this run has no values yet: continue it, then draw")
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
@@ -79,8 +79,8 @@ def write_figures(
 
 def _drawings(result: RankEvalResult, metrics: Sequence[str] | None) -> Iterator[tuple[str, Callable[[], Figure]]]:
     """The name of each figure and the function that draws it."""
-    first = {c.bare: c.name for c in reversed(result.plan.candidates) if c.kind != "guest"}
-    chosen = metrics or [first[bare] for bare in PAPER if bare in first] or [c.name for c in result.plan.candidates]
+    first = {m.name: str(m) for m in reversed(result.plan.metrics) if m.library}
+    chosen = metrics or [first[bare] for bare in PAPER if bare in first] or list(map(str, result.plan.metrics))
     tasks = list(result.plan.tasks)
     table = result.robustness()
     for task in [*tasks, AVERAGE] if len(tasks) > 1 else tasks:
@@ -97,7 +97,7 @@ def _drawings(result: RankEvalResult, metrics: Sequence[str] | None) -> Iterator
 def _noted(figure: Figure, result: RankEvalResult) -> Figure:
     """A line under the figure: what it was made from."""
     plan = result.plan
-    options = options_note([c.name for c in plan.candidates])
+    options = options_note(list(map(str, plan.metrics)))
     cases, repeats = len(plan.cases), plan.repeats
     about = (
         f"RankEval, suite {plan.suite.name}: {cases} case{'s' * (cases != 1)}, {repeats} repeat{'s' * (repeats != 1)}"

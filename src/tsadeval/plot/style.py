@@ -13,7 +13,7 @@ from functools import wraps
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from tsadeval._optional import require
-from tsadeval.core.metric import METRICS, parse_call
+from tsadeval.core.metric import metric_labels
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -112,25 +112,14 @@ def looks(names: Sequence[str]) -> dict[str, Look]:
     variants: dict[str, list[str]] = {}
     for name in names:
         variants.setdefault(name.partition("(")[0], []).append(name)
+    labels = metric_labels(names)
     strangers = [bare for bare in variants if bare not in KNOWN]
     found = {}
     for bare, several in variants.items():
         color, marker = KNOWN.get(bare) or SPARE[strangers.index(bare) % len(SPARE)]
         for i, name in enumerate(several):
-            title = METRICS[bare].label if bare in METRICS else bare.rpartition(":")[2]
-            label = title + _short_options(name) if len(several) > 1 else title
-            found[name] = Look(label, color, marker, DASHES[i % len(DASHES)], hollow=i > 0)
+            found[name] = Look(labels[name], color, marker, DASHES[i % len(DASHES)], hollow=i > 0)
     return {name: found[name] for name in names}
-
-
-def _short_options(name: str) -> str:
-    """The options of a metric where words say enough: "(pointwise)" for "(uncertainty='pointwise')"."""
-    options = parse_call(name)[2] if name.endswith(")") else {}
-    words = [
-        value if isinstance(value, str) else option if value is True else f"{option}={value!r}"
-        for option, value in options.items()
-    ]
-    return f"({', '.join(words)})" if words else ""
 
 
 def options_note(names: Sequence[str]) -> str:

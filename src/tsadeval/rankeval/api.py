@@ -2,41 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from tsadeval.core.parameters import Number, check_parameters
 from tsadeval.core.registry import did_you_mean
-from tsadeval.engine.candidates import choose
-from tsadeval.engine.run import Progress, complete
+from tsadeval.core.selection import Metrics
+from tsadeval.engine.metrics import choose_metrics
+from tsadeval.engine.run import Limits, Progress, complete, limits_of
 from tsadeval.engine.store import Store
 from tsadeval.errors import InvalidParameterError, UnknownNameError
-from tsadeval.evaluation.single import AnyMetric
-from tsadeval.rankeval.cell import LAYOUT, Cell
 from tsadeval.rankeval.labels import CASES, data_folder
-from tsadeval.rankeval.plan import Plan
+from tsadeval.rankeval.plan import LAYOUT, Cell, Plan, compute
 from tsadeval.rankeval.result import RankEvalResult
 from tsadeval.rankeval.suites import SUITES, Suite
-from tsadeval.rankeval.work import compute
 
 __all__ = ["compute_plan", "make_plan", "narrowed", "run"]
 
 
 def run(
     suite: str | Suite = "quick",
-    metrics: AnyMetric | Iterable[AnyMetric] | None = None,
+    metrics: Metrics | None = None,
     *,
     store: str | Path | None = None,
     n_jobs: int | None = None,
     repeats: int | None = None,
-    seed: int | None = None,
+    random_state: int | None = None,
     cases: Sequence[str] | None = None,
     tasks: Sequence[str] | None = None,
     data: str | Path | None = None,
-    progress: Progress | None = None,
+    progress: bool | Progress | None = None,
+    cell_timeout: float | None = None,
+    cell_memory: int | str | None = None,
 ) -> RankEvalResult:
-    """Try metrics on models whose true order is known.
+    """Rank models whose true order is known by metrics, and see how well the metrics do.
 
     Parameters
     ----------
@@ -48,24 +48,30 @@ def run(
     store : path
         A folder that keeps every value as it comes. The same call again computes only what is missing there.
     n_jobs : int
-        Parallel workers as in joblib: 1 by default, -1 for all cores. Any backend of joblib will do:
-        `with joblib.parallel_config(backend="dask"): rankeval(...)` runs on a Dask cluster.
+        Worker processes, -1 for all cores. A metric that crashes there is an error, and the run goes on. By default
+        everything runs in this process. Other backends of joblib will do:
+        `with joblib.parallel_config(backend="dask"): te.rankeval.run(...)` runs on a Dask cluster.
     repeats : int
         How often each model is drawn; by default as often as the suite says.
-    seed : int
-        Of all streams, 0 by default. Not for the suite "paper", whose streams are the published ones.
+    random_state : int
+        Seed of all streams, 0 by default. Not for the suite "paper", whose streams are the published ones.
     cases, tasks : sequences of str
         Some of the suite's only.
     data : path
         The folder of the real data, else the environment variable TSADEVAL_DATA. Real label sets of the suite join
         where their files are present.
-    progress : function (done, total)
-        Called as values come.
+    progress : bool or function (done, total)
+        True shows a progress bar; a function is called as values come.
+    cell_timeout : float
+        Seconds that one call of a metric may take; beyond that it is an error, and the run goes on.
+    cell_memory : int or str
+        Bytes ("2GB") that it may take, in the same way. Linux only. Both limits need worker processes: without
+        `n_jobs`, one is started.
 
     Returns
     -------
     RankEvalResult
-        With `table()`, `robustness()`, `latency()`, `sensitivity()` and `values()`.
+        With `rows`, `table()`, `robustness()`, `latency()`, `sensitivity()` and `to_frame()`.
 
     Examples
     --------
@@ -74,31 +80,32 @@ def run(
     >>> result.table()["cce"]
     1.0
     """
-    plan = make_plan(suite, metrics, repeats=repeats, seed=seed, cases=cases, tasks=tasks, data=data)
+    plan = make_plan(suite, metrics, repeats=repeats, random_state=random_state, cases=cases, tasks=tasks, data=data)
+    limits = limits_of(cell_timeout, cell_memory)
     kept = Store(store, LAYOUT)
     kept.add_plan(plan.record())
-    compute_plan(plan, kept, n_jobs=n_jobs, data=data, progress=progress)
+    compute_plan(plan, kept, n_jobs=n_jobs, data=data, progress=progress, limits=limits)
     return RankEvalResult(plan, kept, n_jobs=n_jobs, data=data)
 
 
 def make_plan(
     suite: str | Suite,
-    metrics: AnyMetric | Iterable[AnyMetric] | None = None,
+    metrics: Metrics | None = None,
     *,
     repeats: int | None = None,
-    seed: int | None = None,
+    random_state: int | None = None,
     cases: Sequence[str] | None = None,
     tasks: Sequence[str] | None = None,
     data: str | Path | None = None,
 ) -> Plan:
     """What a call of `rankeval` will compute."""
     chosen = suite if isinstance(suite, Suite) else SUITES[suite]
-    if chosen.stream == "published" and seed is not None:
-        raise InvalidParameterError(f"suite {chosen.name!r} has the published seeds: leave seed out")
+    if chosen.stream == "published" and random_state is not None:
+        raise InvalidParameterError(f"suite {chosen.name!r} has the published seeds: leave random_state (--seed) out")
     repeats = chosen.repeats if repeats is None else repeats
-    seed = 0 if seed is None and chosen.stream != "published" else seed
-    checks = {"repeats": Number(1, integer=True), "seed": Number(0, integer=True, none=True)}
-    check_parameters("rankeval.run", dict(checks), {"repeats": repeats, "seed": seed})
+    seed = 0 if random_state is None and chosen.stream != "published" else random_state
+    checks = {"repeats": Number(1, integer=True), "random_state": Number(0, 2**64 - 1, integer=True, none=True)}
+    check_parameters("rankeval.run", dict(checks), {"repeats": repeats, "random_state": random_state})
     if cases is None:
         names = tuple(case.name for case in chosen.present(data_folder(data)))
     else:
@@ -106,8 +113,8 @@ def make_plan(
         for name in names:
             CASES[name].events(data_folder(data))  # says what is missing before any work begins
     every = tuple(task.name for task in chosen.tasks)
-    candidates = choose(chosen.metrics if metrics is None else metrics, chosen.paper)
-    return narrowed(Plan(chosen, candidates, names, repeats, seed, every), tasks)
+    tried = choose_metrics(chosen.metrics if metrics is None else metrics, chosen.paper)
+    return narrowed(Plan(chosen, tried, names, repeats, seed, every), tasks)
 
 
 def narrowed(plan: Plan, tasks: Sequence[str] | None) -> Plan:
@@ -131,10 +138,17 @@ def compute_plan(
     *,
     n_jobs: int | None = None,
     data: str | Path | None = None,
-    progress: Progress | None = None,
+    progress: bool | Progress | None = None,
+    limits: Limits | None = None,
 ) -> None:
     """Compute what the store does not have yet of a plan."""
     folder = data_folder(data)
     complete(
-        plan.cells(), lambda missing: plan.chunks(missing, folder), compute, store, n_jobs=n_jobs, progress=progress
+        plan.cells(),
+        lambda missing: plan.chunks(missing, folder),
+        compute,
+        store,
+        n_jobs=n_jobs,
+        progress=progress,
+        limits=limits,
     )

@@ -95,10 +95,10 @@ def train(detector: DeepDetector, series: Floats) -> tuple[nn.Module, list[Losse
     if held_back is not None and len(held_back) > most:
         # The same evenly spread windows in every epoch, so that losses can be compared.
         held_back = held_back[torch.linspace(0, len(held_back) - 1, most, dtype=torch.float64).long()]
-    order = torch.Generator().manual_seed(detector.seed)
+    order = torch.Generator().manual_seed(detector.random_state)
     history: list[Losses] = []
     best, best_loss, waited = None, math.inf, 0
-    with seeded(detector.seed, device), _bar(detector) as show:
+    with seeded(detector.random_state, device), _bar(detector) as show:
         module = detector.build(series.shape[1]).to(device)
         optimizers = detector.optimizers(module)
         for epoch in range(1, detector.epochs + 1):
@@ -163,7 +163,7 @@ def _learn(
 def _validate(detector: DeepDetector, module: nn.Module, windows: Windows, positions: Tensor, epoch: int) -> float:
     module.eval()
     # The same noise in every epoch, and none that training would have drawn.
-    with torch.inference_mode(), seeded(detector.seed, windows.view.device):
+    with torch.inference_mode(), seeded(detector.random_state, windows.view.device):
         batches = windows.batches(positions, detector.batch_size)
         return _mean(batches, lambda batch: detector.validation_loss(module, batch, epoch))
 
@@ -186,7 +186,7 @@ def score(detector: DeepDetector, module: nn.Module, series: Floats) -> Floats:
         return detector.window_scores(module, windows[torch.from_numpy(starts)]).double().cpu().numpy()
 
     module.eval()
-    with torch.inference_mode(), seeded(detector.seed, device):
+    with torch.inference_mode(), seeded(detector.random_state, device):
         return score_points(
             len(series), detector.window, of_windows, batch=detector.batch_size, stride=detector.scoring_stride
         )

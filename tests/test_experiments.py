@@ -15,11 +15,12 @@ import pytest
 
 import tsadeval as te
 from detecting import Broken, Distance, trainings, write_series
+from tsadeval.engine.scores import scores_path
 from tsadeval.errors import InvalidInputError, InvalidParameterError, UnknownNameError
-from tsadeval.experiments.result import Detection
-from tsadeval.experiments.scores import keep_scores, scores_path
+from tsadeval.experiments.result import read
+from tsadeval.experiments.scores import keep_scores
 from tsadeval.experiments.sources import Source
-from tsadeval.experiments.specs import Entrant
+from tsadeval.experiments.specs import DetectorSpec
 
 METRICS = ["cce", "auc_roc", "f1"]
 ROOT = Path(__file__).parent.parent
@@ -41,21 +42,21 @@ def parts(folder):
 
 def test_values_are_those_of_the_scores(tmp_path, files):
     result = te.detect(files, [Distance(), "random"], METRICS, store=tmp_path / "store", threshold="quantile(0.9)")
-    frame = result.values()
+    frame = result.to_frame()
     assert len(frame) == 2 * 2 * 3
     assert set(frame["status"]) == {"ok"}
     assert frame["device"].notna().all()
     for name in files:
         plain = te.datasets.load(name.partition("(")[0], split=0.5)
-        kept = result.scores(Source.of(name).name, Entrant.of(Distance()).text)
+        kept = result.scores(Source.of(name).name, DetectorSpec.of(Distance()).text)
         np.testing.assert_array_equal(kept.labels, plain.test_labels)
         np.testing.assert_array_equal(kept.scores, Distance().fit(plain.train).score(plain.test))
         expected = te.evaluate(kept.labels, kept.scores, METRICS, threshold="quantile(0.9)")
-        assert result.table(name)[Entrant.of(Distance()).text] == dict(expected)
+        assert result.table(name)[DetectorSpec.of(Distance()).text] == dict(expected)
     assert result.average()["random"]["auc_roc"] == pytest.approx(
         np.mean([result.table(name)["random"]["auc_roc"] for name in files])
     )
-    assert result.comparison.table(files[0]).best("auc_roc") == [Entrant.of(Distance()).text]
+    assert result.table(files[0]).best("auc_roc") == [DetectorSpec.of(Distance()).text]
 
 
 def test_a_rerun_trains_nothing_and_a_new_metric_is_only_judged(tmp_path, files, log):
@@ -69,10 +70,10 @@ def test_a_rerun_trains_nothing_and_a_new_metric_is_only_judged(tmp_path, files,
     assert again.table(files[0]) == first.table(files[0])
     more = te.detect(files, Distance(log), ["cce", "vus_pr", "f1"], store=store)
     assert trainings(log) == 2
-    assert set(more.values()["metric"]) == {"cce", "vus_pr", "f1"}
+    assert set(more.to_frame()["metric"]) == {"cce", "vus_pr", "f1"}
     other = te.detect(files, Distance(log), "f1", store=store, threshold="quantile(0.5)")
     assert trainings(log) == 2
-    assert other.values()["alarms"].tolist() == [60, 60]
+    assert other.to_frame()["alarmed_points"].tolist() == [60, 60]
 
 
 def test_lost_values_come_back_from_the_scores_and_lost_scores_from_training(tmp_path, files, log):
@@ -81,8 +82,8 @@ def test_lost_values_come_back_from_the_scores_and_lost_scores_from_training(tmp
     parts(store)[0].unlink()
     again = te.detect(files, Distance(log), METRICS, store=store)
     assert trainings(log) == 2
-    assert again.comparison.rows == first.comparison.rows
-    scores_path(store, Source.of(files[0]).name, Entrant.of(Distance(log)).text).unlink()
+    assert [row["value"] for row in again.rows] == [row["value"] for row in first.rows]
+    scores_path(store, Source.of(files[0]).name, DetectorSpec.of(Distance(log)).text).unlink()
     te.detect(files, Distance(log), METRICS, store=store)
     assert trainings(log) == 2  # all values are there, so nobody needs the scores
     te.detect(files, Distance(log), "auc_pr", store=store)
@@ -92,17 +93,17 @@ def test_lost_values_come_back_from_the_scores_and_lost_scores_from_training(tmp
 def test_a_detector_that_fails_is_a_row_and_is_tried_again(tmp_path, files, log):
     store = tmp_path / "store"
     result = te.detect(files, [Broken(), Short(), Endless(), Distance(log)], METRICS, store=store)
-    frame = result.values().set_index("detector")
-    assert frame.loc[Entrant.of(Broken()).text, "message"].str.startswith("RuntimeError: out of paper (").all()
+    frame = result.to_frame().set_index("detector")
+    assert frame.loc[DetectorSpec.of(Broken()).text, "message"].str.startswith("RuntimeError: out of paper (").all()
     assert "expected one score for each of 120 points, but their shape is (119,)" in " ".join(frame["message"].dropna())
     assert "expected finite scores, but the one at position 0 is inf (120 such scores" in " ".join(result.failures())
-    assert set(frame.loc[Entrant.of(Distance(log)).text, "status"]) == {"ok"}
+    assert set(frame.loc[DetectorSpec.of(Distance(log)).text, "status"]) == {"ok"}
     assert result.failures()[0].startswith(f"Broken failed on {Source.of(files[0]).name}: RuntimeError: out of paper (")
     assert len(result.failures()) == 6
     assert "Broken has values on 0 of 2 series only" in repr(result)
-    assert np.isnan(result.average()[Entrant.of(Broken()).text]["cce"])
+    assert np.isnan(result.average()[DetectorSpec.of(Broken()).text]["cce"])
     with pytest.raises(InvalidInputError, match="has no scores on"):
-        result.scores(Source.of(files[0]).name, Entrant.of(Broken()).text)
+        result.scores(Source.of(files[0]).name, DetectorSpec.of(Broken()).text)
     told = []
     te.detect(files, [Broken(), Distance(log)], METRICS, store=store, progress=lambda *now: told.append(now))
     assert told[0] == (6, 12)  # the errors are open
@@ -115,7 +116,7 @@ def test_a_failure_is_one_line_that_says_where(files):
             raise RuntimeError("first\nsecond")
 
     (line,) = te.detect(files[0], Lost(), "cce").failures()
-    assert "RuntimeError: first second (test_detection.py, line " in line
+    assert "RuntimeError: first second (test_experiments.py, line " in line
     assert line.endswith("in score)")
 
 
@@ -162,51 +163,53 @@ def test_a_metric_that_fails_says_on_what(tmp_path, files):
     result = te.detect(files[:1], Distance(), [fails, "cce"], store=tmp_path / "store")
     (line,) = result.failures()
     assert line.startswith(
-        f"fails failed on Distance, {Source.of(files[0]).name}: ValueError: no (test_detection.py, line"
+        f"fails failed on Distance, {Source.of(files[0]).name}: ValueError: no (test_experiments.py, line"
     )
-    assert result.values()["status"].tolist() == ["error", "ok"]
+    assert result.to_frame()["status"].tolist() == ["error", "ok"]
 
 
 def test_an_edited_detector_is_trained_anew():
-    one, same, other = (Entrant.of(Distance(sign=sign)) for sign in (1.0, 1.0, 2.0))
+    one, same, other = (DetectorSpec.of(Distance(sign=sign)) for sign in (1.0, 1.0, 2.0))
     assert one == same
     assert one.text != other.text
     assert one.title == "Distance"
-    assert Entrant.of(Broken()).text.rpartition("@")[2] != one.text.rpartition("@")[2]
-    assert one.make() is not one.guest
+    assert DetectorSpec.of(Broken()).text.rpartition("@")[2] != one.text.rpartition("@")[2]
+    assert one.make() is not one.instance
 
     def text(body):
         """Of a class whose base, in the same module, holds the code."""
         space = {"__name__": "mine"}
         exec(f"class Base:\n fit = lambda s, X: s\n def score(s, X): return {body}\nclass Mine(Base): pass", space)
-        return Entrant.of(space["Mine"]()).text
+        return DetectorSpec.of(space["Mine"]()).text
 
     assert text("X[:, 0]") == text("X[:, 0]")
     assert text("X[:, 0]") != text("X[:, 1]")
 
 
 def test_names_of_the_registry_leave_out_what_changes_no_score():
-    entrant = Entrant.of("usad(device=cpu, window=50, seed=3)", 7)
-    assert (entrant.text, entrant.title, entrant.seed) == ("usad(window=50)", "USAD(window=50)", 3)
-    made = entrant.make("auto")
-    assert (made.device, made.seed, made.window) == ("cpu", 3, 50)
-    assert Entrant.of("random", 7).make().seed == 7
-    assert Entrant.of(made).text == "usad(window=50)"
+    spec = DetectorSpec.of("usad(device=cpu, window=50, random_state=3)", 7)
+    assert (spec.text, spec.title, spec.seed) == ("usad(window=50)", "USAD(window=50)", 3)
+    made = spec.make("auto")
+    assert (made.device, made.random_state, made.window) == ("cpu", 3, 50)
+    assert DetectorSpec.of("random", 7).make().random_state == 7
+    assert DetectorSpec.of(made).text == "usad(window=50)"
     with pytest.raises(UnknownNameError, match="did you mean random"):
-        Entrant.of("randon")
+        DetectorSpec.of("randon")
     for wrong in (Distance, 3):
         with pytest.raises(InvalidParameterError, match=r"an object with fit\(X\) and score\(X\)"):
-            Entrant.of(wrong)
+            DetectorSpec.of(wrong)
 
 
 def test_seeds_have_their_own_scores_and_tables_show_the_mean(tmp_path, files):
     store = tmp_path / "store"
-    result = te.detect(files[:1], "random", "auc_roc", store=store, seed=[0, 1, 2])
-    values = result.values()["value"]
+    result = te.detect(files[:1], "random", "auc_roc", store=store, random_state=[0, 1, 2])
+    values = result.to_frame()["value"]
     assert values.nunique() == 3
     assert result.table()["random"]["auc_roc"] == pytest.approx(values.mean())
     name = Source.of(files[0]).name
-    single = [te.detect(files[:1], "random", "auc_roc", seed=seed).table()["random"]["auc_roc"] for seed in range(3)]
+    single = [
+        te.detect(files[:1], "random", "auc_roc", random_state=seed).table()["random"]["auc_roc"] for seed in range(3)
+    ]
     assert single == values.tolist()
     assert not np.array_equal(result.scores(name, "random", 1).scores, result.scores(name, "random", 2).scores)
     assert scores_path(store, name, "random", 2).name == "random.seed-2.npz"
@@ -230,8 +233,8 @@ def test_a_store_puts_all_its_runs_together(tmp_path, files):
     store = tmp_path / "store"
     te.detect(files[0], "random", "cce", store=store)
     te.detect(files, Distance(), ["auc_roc", "cce"], store=store)
-    whole = Detection.read(store)
-    assert list(whole.titles) == ["random", Entrant.of(Distance()).text]
+    whole = read(store)
+    assert list(whole.titles) == ["random", DetectorSpec.of(Distance()).text]
     table = whole.table(Source.of(files[0]).name)
     assert np.isfinite(table["random"]["cce"])
     assert np.isnan(table["random"]["auc_roc"])
@@ -240,11 +243,11 @@ def test_a_store_puts_all_its_runs_together(tmp_path, files):
     with pytest.raises(UnknownNameError, match="no data set 'c' in this result"):
         whole.scores("c", "random")
     with pytest.raises(InvalidInputError, match="holds no results: run `tsadeval detect --store"):
-        Detection.read(tmp_path / "nowhere")
+        read(tmp_path / "nowhere")
     (plan, *_) = (store / "plans").iterdir()
     plan.write_text("{}")
     with pytest.raises(InvalidInputError, match="another version of tsadeval"):
-        Detection.read(store)
+        read(store)
 
 
 def test_changed_data_under_an_old_name_are_other_data(tmp_path, files):
@@ -256,12 +259,15 @@ def test_changed_data_under_an_old_name_are_other_data(tmp_path, files):
 
 
 def test_micro_average_pools_the_points(tmp_path, files):
-    result = te.detect(files, ["random", Distance()], ["auc_roc", "f1", "cce"], store=tmp_path / "store")
+    rule = "quantile(0.95)"
+    result = te.detect(
+        files, ["random", Distance()], ["auc_roc", "f1", "cce"], store=tmp_path / "store", threshold=rule
+    )
     names = list(result.plan.datasets)
     entries = [(name, *(lambda k: (k.labels, k.scores))(result.scores(name, "random"))) for name in names]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        expected = te.evaluate_many(entries, ["auc_roc", "f1"]).micro
+        expected = te.evaluate_many(entries, ["auc_roc", "f1"], threshold=rule).micro
     micro = result.average("micro")["random"]
     assert micro["auc_roc"] == expected["auc_roc"]
     assert micro["f1"] == expected["f1"]
@@ -279,13 +285,13 @@ def test_micro_average_pools_the_points(tmp_path, files):
         ({"detectors": "no_such_module:Thing"}, "cannot import 'no_such_module' of detector"),
         ({"detectors": "tsadeval.errors:TsadevalError(size=3)"}, "cannot be made"),
         ({"metrics": []}, "metrics is empty"),
-        ({"seed": -1}, "seed must be a whole number of at least 0"),
-        ({"seed": 1.5}, "seed must be a whole number of at least 0"),
-        ({"seed": None}, "seed must be a whole number of at least 0"),
-        ({"seed": []}, "seed is empty"),
+        ({"random_state": -1}, "random_state must be an integer in [0, 4294967295]"),
+        ({"random_state": 1.5}, "random_state must be an integer in"),
+        ({"random_state": None}, "random_state must be an integer in"),
+        ({"random_state": []}, "random_state is empty"),
         ({"detectors": {"a": "lof", "b": "lof"}}, "'a' and 'b' are the same detector: lof"),
         ({"device": "tpu"}, "device must be one of 'auto', 'cpu', 'cuda'"),
-        ({"threshold": "high"}, "unknown threshold 'high'"),
+        ({"threshold": "high"}, "unknown threshold rule 'high'"),
     ],
 )
 def test_bad_arguments_are_said_before_any_work(files, arguments, message):
@@ -335,7 +341,7 @@ def test_kill_9_loses_only_what_was_in_flight(tmp_path, files, log):
     os.killpg(process.pid, signal.SIGKILL)
     process.wait()
     process.stderr.close()
-    rows = len(Detection.read(store).values())
+    rows = len(read(store).to_frame())
     assert 8 <= rows < 32
     kept = {path: path.read_bytes() for path in store.rglob("*.npz")}
     assert rows // 2 <= len(kept) < 16
@@ -344,6 +350,21 @@ def test_kill_9_loses_only_what_was_in_flight(tmp_path, files, log):
     assert again.returncode == 0, again.stderr
     assert trainings(log) == before + 16 - len(kept)
     assert {path: path.read_bytes() for path in kept} == kept
-    done = Detection.read(store).values()
+    done = read(store).to_frame()
     assert len(done) == 32
     assert set(done["status"]) == {"ok"}
+
+
+def test_every_data_set_is_read_once(files, monkeypatch):
+    import tsadeval.datasets.loading as loading
+
+    read = []
+    original = loading.assemble
+
+    def counted(name, *arguments, **options):
+        read.append(name)
+        return original(name, *arguments, **options)
+
+    monkeypatch.setattr(loading, "assemble", counted)
+    te.detect(files, ["random", Distance()], ["cce", "f1"])
+    assert len(read) == len(files)

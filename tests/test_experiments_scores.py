@@ -12,11 +12,12 @@ import pytest
 import tsadeval as te
 from detecting import Broken, Distance, trainings
 from tsadeval.datasets.dataset import Parts, assemble
+from tsadeval.engine.scores import scores_path
 from tsadeval.errors import InvalidInputError
-from tsadeval.experiments.result import Detection
-from tsadeval.experiments.scores import keep_scores, scores_path
+from tsadeval.experiments.result import read
+from tsadeval.experiments.scores import keep_scores
 from tsadeval.experiments.sources import Source
-from tsadeval.experiments.specs import Entrant
+from tsadeval.experiments.specs import DetectorSpec
 
 ROOT = Path(__file__).parent.parent
 
@@ -27,15 +28,15 @@ def test_foreign_scores_are_used_where_they_belong_to_the_data_and_refused_elsew
     made = keep_scores(source.load(), Distance(log), there, name=source.name)
     assert made.fresh
     assert not keep_scores(source.load(), Distance(log), there, name=source.name).fresh
-    path = scores_path(there, source.name, Entrant.of(Distance(log)).text)
+    path = scores_path(there, source.name, DetectorSpec.of(Distance(log)).text)
     target = here / path.relative_to(there)
     target.parent.mkdir(parents=True)
     target.write_bytes(path.read_bytes())
     result = te.detect(files[0], Distance(log), "cce", store=here)
     assert trainings(log) == 1
-    assert result.values()["fit_seconds"].tolist() == [made.provenance["fit_seconds"]]
+    assert result.to_frame()["fit_seconds"].tolist() == [made.provenance["fit_seconds"]]
     other = Source.of(files[1])
-    wrong = scores_path(here, other.name, Entrant.of(Distance(log)).text)
+    wrong = scores_path(here, other.name, DetectorSpec.of(Distance(log)).text)
     wrong.parent.mkdir(parents=True)
     wrong.write_bytes(path.read_bytes())
     (line,) = te.detect(files[1], Distance(log), "cce", store=here).failures()
@@ -73,7 +74,7 @@ def test_a_file_that_holds_no_scores_is_named(tmp_path, files, content):
             content
         ]
     )
-    with pytest.raises(InvalidInputError, match=r"random.npz is not a file of kept scores .*; move it away") as said:
+    with pytest.raises(InvalidInputError, match=r"random.npz is not a file of cached scores .*; move it away") as said:
         keep_scores(source.load(), "random", tmp_path, name=source.name)
     assert "pickle" not in str(said.value)
 
@@ -119,7 +120,7 @@ def test_scores_can_be_made_where_neither_kernels_nor_tables_are(tmp_path):
     assert ": InvalidInputError: X has 100 points, but the detector looks at 400 at once" in second
     assert done.returncode == 1
     result = te.detect("ucr/007", "random", "auc_roc", store=store, data=tmp_path)
-    assert result.values()["fit_seconds"].tolist() == [result.scores("ucr/007", "random").provenance["fit_seconds"]]
+    assert result.to_frame()["fit_seconds"].tolist() == [result.scores("ucr/007", "random").provenance["fit_seconds"]]
     again = subprocess.run([*command[:-1]], capture_output=True, text=True, check=False)
     assert again.returncode == 0, again.stderr
     assert again.stdout.endswith("(kept already)\n")
@@ -134,7 +135,7 @@ def test_the_page_of_real_data_can_be_made(tmp_path):
     data = [assemble(name, Parts(x, x, np.arange(300) // 10 == 20, ("x",))) for name in ("ucr/125", "msl")]
     store = tmp_path / "store"
     te.detect(data, ["random", Distance(), Broken()], made.METRICS, store=store)
-    text = made.page(Detection.read(store))
+    text = made.page(read(store))
     assert "| Random | " in text
     assert " (52.85) | " in text  # the paper's AUC-ROC of Random on ECG
     assert "--detectors 'random,Distance@" in text

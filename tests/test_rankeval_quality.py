@@ -63,7 +63,8 @@ def test_intervals():
     assert resampled_cases(1).shape == (1, 1)
     alone = Estimate.of(np.array([0.4]))
     assert math.isnan(alone.low)
-    assert alone.overlaps(Estimate(0.9, 0.8, 1.0))
+    assert not alone.overlaps(Estimate(0.9, 0.8, 1.0))
+    assert alone.overlaps(Estimate(0.4, math.nan, math.nan))
     assert Estimate(0.9, 0.8, 1.0).overlaps(Estimate(0.7, 0.6, 0.8))
     assert not Estimate(0.9, 0.85, 1.0).overlaps(Estimate(0.7, 0.6, 0.8))
 
@@ -125,7 +126,7 @@ def test_an_oracle_of_the_clean_models_is_perfect():
 
 
 def test_an_error_is_a_row_and_the_run_goes_on(result):
-    values = result.values()
+    values = result.to_frame()
     failed = values[values["metric"] == "hopeless"]
     assert set(failed["status"]) == {"error"}
     assert failed["message"].str.startswith("ValueError: no idea (").all()
@@ -156,14 +157,12 @@ def test_views(result):
     assert len(table) == 8
     assert next(iter(table)) == "oracle"
     assert "cce" in table
-    with pytest.raises(UnknownNameError, match="no metric 'ccee' in this table: did you mean cce"):
+    with pytest.raises(UnknownNameError, match="no metric 'ccee' in this result: did you mean cce"):
         table["ccee"]
     frame = table.to_frame()
     assert len(frame) == 8 * 5 * 3
     assert set(frame["task"]) == {"AccQ", "LowDisAccQ", "PreQ-NegP-Q", "PreQ-NegP-P", "average"}
-    head, *body = table.table()
-    assert head[1] == "AccQ Sp"
-    assert len(body) == 8
+    assert "<table>" in table._repr_html_()
     latex = table.to_latex()
     assert r"\textbf{1.000}" in latex
     assert r"auc\_roc" in latex
@@ -176,20 +175,19 @@ def test_views(result):
         assert math.isnan(value) or by_sigma[key] == pytest.approx(value)
     assert "0.05" in repr(result.robustness())
     f1 = robust[(robust["metric"] == "f1") & (robust["task"] == "AccQ") & (robust["indicator"] == "spearman")]
-    assert f1["ties"].is_monotonic_increasing  # noise, clipped, leaves more and more models without alarms
     assert f1["of"].tolist() == [3, 3, 3]
     empty = {name: counts["empty"] for name, counts in table.counts.items()}
-    assert 0 < empty["f1"] < 0.5
+    assert empty["f1"] == 0  # a quantile that is the largest score still raises alarms
     assert empty["cce"] is None
 
 
 def test_values_are_the_metrics_own(result):
-    values = result.values()
+    values = result.to_frame()
     assert len(values) == 8 * 540
-    assert {"case", "metric", "value", "seconds", "status", "message", "versions", "alarms"} <= set(values)
+    assert {"case", "metric", "value", "seconds", "status", "message", "versions", "alarmed_points"} <= set(values)
     row = values[(values["metric"] == "f1") & (values["value"] > 0)].iloc[0]
-    assert 0 < row["alarms"] <= 0.05 * row["n"]
-    assert row["threshold"] == "quantile(0.95)"
+    assert 0 < row["alarmed_points"] <= 0.5 * row["n"]
+    assert row["rule"] == "quantile(0.95)"
     assert (row["n"], row["events"]) == (10_000, len(CASES[row["case"]].events()))
     assert f"tsadeval {te.__version__}" in row["versions"]
 
@@ -224,24 +222,26 @@ def test_lower_is_better_is_respected(monkeypatch):
     from tsadeval.rankeval.rankings import Rankings
 
     result = te.rankeval.run("quick", "auc_roc", cases=["10k-2seg-50L"], tasks=["AccQ"])
-    (candidate,) = result.plan.candidates
-    rankings = Rankings(result.plan, result.values())
+    (metric,) = result.plan.metrics
+    rankings = Rankings(result.plan, result.to_frame())
     task = result.plan.chosen_tasks[0]
-    up = rankings.quality(candidate, task, "average")
-    down = rankings.quality(replace(candidate, direction="lower"), task, "average")
+    up = rankings.quality(metric, task, "average")
+    down = rankings.quality(replace(metric, direction="lower"), task, "average")
     assert np.allclose(up.spearman, -down.spearman)
 
 
-def test_one_case_has_no_interval_and_nobody_is_second():
+def test_one_case_has_no_interval_and_values_are_compared():
     table = te.rankeval.run("quick", ["f1", "cce"], cases=["10k-2seg-50L"], tasks=["AccQ"]).table()
-    assert {row["mark"] for row in table.rows} == {"best"}
+    marks = {(row["metric"], row["mark"]) for row in table.rows}
+    assert marks == {("cce", "best"), ("f1", "second")}
     assert all(math.isnan(row["low"]) for row in table.rows)
     assert "1 case, 1 repeat" in repr(table)
 
 
 def test_seeds_differ_and_repeat():
     def values(seed):
-        return te.rankeval.run("quick", "auc_roc", seed=seed, cases=["10k-2seg-50L"], tasks=["AccQ"]).values()["value"]
+        result = te.rankeval.run("quick", "auc_roc", random_state=seed, cases=["10k-2seg-50L"], tasks=["AccQ"])
+        return result.to_frame()["value"]
 
     assert values(1).equals(values(1))
     assert np.isclose(values(1), values(2)).sum() == 3  # a perfect model is perfect with every seed

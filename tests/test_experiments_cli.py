@@ -70,7 +70,7 @@ ALL = ["a.csv(split=100)", "b.csv", "--store", "store", "--detectors", "random,m
 def test_tables(folder):
     done = run(*ALL, "--metrics", "cce,auc_roc", cwd=folder)
     assert done.returncode == 1, done.stderr  # one of them failed
-    assert "alarms where the score is above quantile(0.95)" in done.stdout
+    assert "alarms by the rule best" in done.stdout
     heads = [line.split()[0] for line in done.stdout.splitlines() if line.endswith("auc_roc")]
     assert heads == ["a.csv(split=100)", "b.csv", "average"]
     assert "Distance" in done.stdout
@@ -109,7 +109,7 @@ def test_an_interrupted_run_says_how_to_go_on(folder):
         (["a.csv", "--detectors", "randon"], "unknown detector 'randon': did you mean random?"),
         (["a.csv", "--detectors", "mine:Nothing"], "detector 'mine:Nothing': module 'mine' has no 'Nothing'"),
         (["a.csv", "--detectors", "random", "--metrics", "ccee"], "unknown metric or set 'ccee': did you mean"),
-        (["a.csv", "--detectors", "random", "--threshold", "0.5"], "cannot read '0.5'"),
+        (["a.csv", "--detectors", "random", "--threshold", "high"], "unknown threshold rule 'high'"),
         (["a.csv(splat=3)", "--detectors", "random"], "splat"),
         (["c.csv", "--detectors", "random"], "c.csv"),
     ],

@@ -10,7 +10,7 @@ from sklearn.ensemble import IsolationForest
 import tsadeval as te
 from detecting import Distance, write_series
 from tsadeval.errors import InvalidInputError, InvalidParameterError, UnknownNameError
-from tsadeval.experiments.specs import Entrant
+from tsadeval.experiments.specs import DetectorSpec
 
 
 @pytest.fixture
@@ -19,10 +19,10 @@ def series(tmp_path):
 
 
 def test_seeds_of_numpy_are_seeds(series):
-    result = te.detect(series, "random", "cce", seed=np.arange(2))
-    assert result.values()["seed"].tolist() == [0, 1]
+    result = te.detect(series, "random", "cce", random_state=np.arange(2))
+    assert result.to_frame()["seed"].tolist() == [0, 1]
     assert not result.failures()
-    assert te.detect(series, "random", "cce", seed=np.int64(1)).plan.entrants[0].seed == 1
+    assert te.detect(series, "random", "cce", random_state=np.int64(1)).plan.detectors[0].seed == 1
 
 
 def test_two_data_sets_of_one_name_are_not_mixed_up(series):
@@ -31,8 +31,8 @@ def test_two_data_sets_of_one_name_are_not_mixed_up(series):
         te.detect([one, other], "random", "cce")
     with pytest.raises(InvalidInputError, match="two different data sets are named"):
         te.detect([other, series], "random", "cce")
-    assert len(te.detect([one, series, one], "random", "cce").values()) == 1
-    assert len(te.detect([one, replace(other, name="half")], "random", "cce").values()) == 2
+    assert len(te.detect([one, series, one], "random", "cce").to_frame()) == 1
+    assert len(te.detect([one, replace(other, name="half")], "random", "cce").to_frame()) == 2
 
 
 def test_a_mapping_names_the_detectors(series):
@@ -68,9 +68,9 @@ def test_what_an_object_was_made_with_tells_it_apart():
             self.weights = weights
 
     made = [np.ones(2), np.zeros(2), {"a": 1}, {"a": 2}, {1, 2}, {1, 3}, IsolationForest(max_features=0.5), int, str]
-    texts = [Entrant.of(Weighted(weights)).text for weights in made]
+    texts = [DetectorSpec.of(Weighted(weights)).text for weights in made]
     assert len(set(texts)) == len(made)
-    assert texts[:6] == [Entrant.of(Weighted(copy.deepcopy(weights))).text for weights in made[:6]]
+    assert texts[:6] == [DetectorSpec.of(Weighted(copy.deepcopy(weights))).text for weights in made[:6]]
 
 
 def test_a_star_stands_for_all_items(tmp_path):

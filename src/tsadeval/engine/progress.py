@@ -4,23 +4,27 @@ from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
+
+from tsadeval._optional import require
+
+Progress = Callable[[int, int], None]
 
 
 class Bar:
     """A progress bar of values, with their rate and the time left; on standard error, and only on a terminal."""
 
     def __init__(self, title: str) -> None:
-        from rich.console import Console
-        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
-        self._progress = Progress(
-            TextColumn(title),
-            BarColumn(),
-            MofNCompleteColumn(),
-            TextColumn("{task.fields[rate]}"),
-            TimeRemainingColumn(),
-            console=Console(stderr=True),
+        rich = require("rich.progress", extra="all")
+        self._progress = rich.Progress(
+            rich.TextColumn(title),
+            rich.BarColumn(),
+            rich.MofNCompleteColumn(),
+            rich.TextColumn("{task.fields[rate]}"),
+            rich.TimeRemainingColumn(),
+            console=require("rich.console", extra="all").Console(stderr=True),
             disable=not sys.stderr.isatty(),
         )
         self._task = self._progress.add_task("", total=None, rate="")
@@ -49,3 +53,13 @@ class Bar:
     def words(self) -> str:
         """How far the run got."""
         return "nothing was computed yet" if self._total is None else f"{self._done} of {self._total} values are kept"
+
+
+@contextmanager
+def progress_of(wanted: bool | Progress | None, title: str) -> Iterator[Progress | None]:
+    """The function that is told of progress: the caller's own, that of a new bar for True, or none."""
+    if wanted is True:
+        with Bar(title) as bar:
+            yield bar
+    else:
+        yield wanted or None
