@@ -8,12 +8,12 @@ from hypothesis import strategies as st
 import tsadeval as te
 from naive import dqe as naive
 from strategies import examples, labels, predictions, scorings
-from test_tolerance import nothing_missing
+from test_tolerance import check_best, nothing_missing
 
 nears = st.sampled_from([None, 0, 1, 2, 3, 5, 100, 10**12])
 
 
-@examples(500)
+@examples(250)
 @given(predictions(min_size=1, both=False).map(nothing_missing), nears)
 def test_one_threshold_equals_the_definition(data, near):
     assert te.metrics.sdqe(*data, near=near) == pytest.approx(naive.sdqe(*data, near=near), abs=1e-12)
@@ -27,6 +27,12 @@ def test_all_thresholds_equal_the_definition(data, near, thresholds):
         s = s + 0.001 * np.arange(len(s))  # not on a threshold, where the last digit would decide
     expected = naive.dqe(y.tolist(), s.tolist(), near, thresholds)
     assert te.metrics.dqe(y, s, near=near, thresholds=thresholds) == pytest.approx(expected, abs=1e-10)
+
+
+@examples(150)
+@given(scorings(min_size=1, max_size=20, both=False).map(nothing_missing), nears)
+def test_best_threshold_is_exact(data, near):
+    check_best("sdqe", naive.sdqe, *data, near=near)
 
 
 @examples(20)

@@ -29,7 +29,7 @@ def precision_of(y, p, variant):
     return None if value is None else float(value)
 
 
-@examples(500)
+@examples(250)
 @given(any_prediction, batches, betas, st.sampled_from([0.1, 0.5, 1.0, 1e-9]), st.sampled_from([math.e, 1.0, 0.3]))
 def test_latency_equals_the_definition(data, batch, beta, share, exponent):
     check("latency_sparsity_f1", latency.latency_sparsity_f1, *data, batch=batch, beta=beta)
@@ -37,14 +37,14 @@ def test_latency_equals_the_definition(data, batch, beta, share, exponent):
     check("adtqc", latency.adtqc, *data, exponent=exponent)
 
 
-@examples(500)
+@examples(250)
 @given(any_prediction, shares, widths, forms, betas)
 def test_widened_adjustment_equals_the_definition(data, k, width, form, beta):
     check("f1_pa_kl", widened.f1_pa_kl, *data, k=k, reach=width, beta=beta)
     check("balanced_f1_pa", widened.balanced_f1_pa, *data, width=width, form=form, beta=beta)
 
 
-@examples(500)
+@examples(250)
 @given(any_prediction, variants, st.sampled_from([0, 1, 3, 10**9]), st.sampled_from([1, 2, 4, 10**9]))
 def test_operators_metrics_equal_the_definition(data, variant, merge_gap, min_duration):
     check("event_recall", operations.event_recall, *data)
@@ -55,7 +55,7 @@ def test_operators_metrics_equal_the_definition(data, variant, merge_gap, min_du
     check("time_to_recover", operations.time_to_recover, *data)
 
 
-@examples(200)
+@examples(120)
 @given(any_scoring, batches, shares, widths, forms, betas)
 def test_best_thresholds_of_adjusted_f_are_exact(data, batch, k, width, form, beta):
     check_best("latency_sparsity_f1", latency.latency_sparsity_f1, *data, batch=batch, beta=beta)
@@ -63,7 +63,7 @@ def test_best_thresholds_of_adjusted_f_are_exact(data, batch, k, width, form, be
     check_best("balanced_f1_pa", widened.balanced_f1_pa, *data, width=width, form=form, beta=beta)
 
 
-@examples(200)
+@examples(120)
 @given(any_scoring, variants, st.sampled_from([0.1, 0.5, 1.0]))
 def test_best_thresholds_of_operators_metrics_are_exact(data, variant, share):
     check_best("event_recall", operations.event_recall, *data)
@@ -71,10 +71,18 @@ def test_best_thresholds_of_operators_metrics_are_exact(data, variant, share):
     check_best("alarming_precision", operations.alarming_precision, *data)
     check_best("early_detection_score", latency.early_detection_score, *data, share=share)
     check_best("time_in_alarm", operations.time_in_alarm, *data)
+    check_best("time_to_recover", operations.time_to_recover, *data)
+
+
+@examples(120)
+@given(any_scoring, st.sampled_from([math.e, 1.0, 0.3]), st.sampled_from([0, 1, 3, 10**9]), st.sampled_from([1, 2, 4]))
+def test_best_thresholds_of_timing_and_episodes_are_exact(data, exponent, merge_gap, min_duration):
+    check_best("adtqc", latency.adtqc, *data, exponent=exponent)
+    check_best("alarm_episodes", operations.alarm_episodes, *data, merge_gap=merge_gap, min_duration=min_duration)
 
 
 @pytest.mark.filterwarnings("ignore::tsadeval.errors.UndefinedMetricWarning")
-@examples(300)
+@examples(120)
 @given(any_scoring, st.sampled_from(["step", "trapezoid"]))
 def test_adjusted_areas_equal_the_definition(data, interpolation):
     y, s = data
@@ -83,7 +91,7 @@ def test_adjusted_areas_equal_the_definition(data, interpolation):
     assert te.metrics.auc_pr_pa(y, s, interpolation=interpolation) == pytest.approx(pr)
 
 
-@examples(300)
+@examples(200)
 @given(scorings(min_size=1, both=False).map(nothing_missing), st.sampled_from([0, 1, 2, 5, 100, 10**12]))
 def test_ucr_accuracy_equals_the_definition(data, slack):
     y, s = data

@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 
 import tsadeval as te
 from naive import distance, tolerance
+from naive.best import best
 from strategies import examples, predictions, scorings
-from tsadeval.core.inputs import Scoring
+from sweeping import swept
 from tsadeval.core.metric import METRICS
 from tsadeval.errors import UndefinedMetricWarning
 
@@ -31,16 +32,9 @@ def check(name, naive, y, p, **options):
 
 def check_best(name, naive, y, s, **options):
     """The exact sweep finds the largest of the best thresholds; `naive` gives the value (None where undefined)."""
-    lower = METRICS[name].direction == "lower"
-    values = {}
-    for v in sorted(set(s.tolist()), reverse=True):
-        value = naive(y, (s >= v).astype(int), **options)
-        if value is not None:
-            values[v] = -value if lower else value
-    at, value = METRICS[name].best(Scoring.of(y, s), **options)
-    top = max(values.values())
-    assert (-value if lower else value) == pytest.approx(top, abs=1e-11)
-    assert at == next(v for v, worth in values.items() if worth >= top - 1e-13)
+    expected = best(naive, y, s, lower=METRICS[name].direction == "lower", **options)
+    at, value = swept(name, y, s, **options)
+    assert (at, value) == (expected[0], pytest.approx(expected[1], abs=1e-11))
 
 
 def nothing_missing(data):
@@ -51,7 +45,7 @@ def nothing_missing(data):
 
 
 @pytest.mark.filterwarnings("ignore::tsadeval.errors.UndefinedMetricWarning")
-@examples(500)
+@examples(250)
 @given(predictions(min_size=1, both=False).map(nothing_missing), ks, betas)
 def test_time_tolerant_equals_the_definition(data, k, beta):
     precision, recall, f = tolerance.time_tolerant(*data, k, beta)
@@ -61,14 +55,14 @@ def test_time_tolerant_equals_the_definition(data, k, beta):
     assert found.f1 == te.metrics.time_tolerant_f1(*data, k=k, beta=beta) == pytest.approx(f, abs=1e-12)
 
 
-@examples(300)
+@examples(200)
 @given(predictions(min_size=1, both=False).map(nothing_missing), ks, st.sampled_from(["far", "all"]))
 def test_counts_in_range_equal_the_definition(data, k, false):
     check("total_detected_in_range", tolerance.total_detected_in_range, *data, k=k)
     check("detection_accuracy_in_range", tolerance.detection_accuracy_in_range, *data, k=k, false=false)
 
 
-@examples(300)
+@examples(200)
 @given(predictions(min_size=1, both=False).map(nothing_missing), st.sampled_from([0, 1, 5, 10**30]), st.booleans())
 def test_distances_equal_the_definition(data, k, squared):
     check("temporal_distance", distance.temporal_distance, *data, squared=squared)
@@ -84,6 +78,7 @@ def test_best_thresholds_are_exact(data, k, beta, false):
     check_best("total_detected_in_range", tolerance.total_detected_in_range, *data, k=k)
     check_best("detection_accuracy_in_range", tolerance.detection_accuracy_in_range, *data, k=k, false=false)
     check_best("absolute_detection_distance", distance.absolute_detection_distance, *data)
+    check_best("temporal_distance", distance.temporal_distance, *data, squared=false == "all")
     check_best("weighted_detection_difference", distance.weighted_detection_difference, *data, k=k)
     check_best("average_detection_count", distance.average_detection_count, *data)
 

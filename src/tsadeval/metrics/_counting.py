@@ -171,10 +171,30 @@ def overlaps(first: Events, second: Events) -> Pieces:
     low = np.searchsorted(second.stops, first.starts, side="right")
     counts = np.searchsorted(second.starts, first.stops) - low
     of_first = np.repeat(np.arange(len(first)), counts)
-    of_second = np.arange(len(of_first)) - np.repeat(np.cumsum(counts) - counts - low, counts)
+    of_second = ranges(low, counts)
     return Pieces(
         of_first,
         of_second,
         np.maximum(first.starts[of_first], second.starts[of_second]),
         np.minimum(first.stops[of_first], second.stops[of_second]),
     )
+
+
+def best_mean(v: Floats, gained: Floats, counted: Floats, *, lower: bool = False) -> float:
+    """The v of the best mean where every step, from its v down, adds to the sum and to the number of terms."""
+    order = np.argsort(-v, kind="stable")
+    v, sums, numbers = v[order], np.cumsum(gained[order]), np.cumsum(counted[order])
+    last = np.append(np.flatnonzero(v[1:] != v[:-1]), len(v) - 1)
+    last = last[numbers[last] > 0]
+    means = sums[last] / numbers[last]
+    return float(v[last][first_best(-means if lower else means)])
+
+
+def ranges(starts: Index, lengths: Index) -> Index:
+    """The whole numbers from each start on, so many as its length says, one range after the other."""
+    return np.asarray(np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths - starts, lengths))
+
+
+def running_maxima(values: Floats, lengths: Index) -> Floats:
+    """The highest value so far in each of some pieces, which lie one after the other; no piece is empty."""
+    return np.asarray(finding.running_maxima(values, np.cumsum(lengths) - lengths))

@@ -6,12 +6,13 @@ import math
 
 import numpy as np
 
+import tsadeval.metrics._kernels.neighbours as kernel
 from tsadeval.core.events import Events, Index
 from tsadeval.core.inputs import Bools, Floats, Prediction, Scoring
 from tsadeval.core.metric import prediction_metric
 from tsadeval.core.parameters import Flag, Number
 from tsadeval.errors import UndefinedError
-from tsadeval.metrics._counting import first_best, overlaps
+from tsadeval.metrics._counting import first_best, overlaps, ranges
 
 __all__ = [
     "absolute_detection_distance",
@@ -50,6 +51,27 @@ def _distances(points: Events, runs: Events, squared: bool) -> float:
     return _sum_up(starts - left, first_half - left, squared) + _sum_up(right - stops, right - second_half, squared)
 
 
+def _to_nearest(runs: Events) -> Floats:
+    """The distance of every point to the nearest run."""
+    gaps = runs.complement()
+    found = np.zeros(runs.n)
+    points = ranges(gaps.starts, gaps.lengths)
+    left, right = (np.repeat(ends, gaps.lengths) for ends in (gaps.starts, gaps.stops))
+    behind, ahead = np.where(left > 0, points - left + 1, runs.n), np.where(right < runs.n, right - points, runs.n)
+    found[points] = np.minimum(behind, ahead)
+    return found
+
+
+def _best_temporal_distance(data: Scoring, *, squared: bool) -> float:
+    ordered = data.descending
+    order, scores = np.ascontiguousarray(ordered["position"]), ordered["score"]
+    there = kernel.distances_left(order, data.truth.mask.view(np.uint8), squared)
+    back = _to_nearest(data.events)[order]
+    total = there + np.cumsum(back * back if squared else back)
+    last = np.append(np.flatnonzero(scores[1:] != scores[:-1]), data.n - 1)
+    return float(scores[last][np.argmin(total[last])])
+
+
 @prediction_metric(
     label="Temporal distance",
     range=(0.0, math.inf),
@@ -61,6 +83,7 @@ def _distances(points: Events, runs: Events, squared: bool) -> float:
     properties={"mirror"},
     needs={"anomaly"},
     direction="lower",
+    best=_best_temporal_distance,
 )
 def temporal_distance(data: Prediction, *, squared: bool = False) -> float:
     """Sum of distances, in points, from labels to alarms and from alarms to labels. Lower is better.
@@ -125,6 +148,7 @@ def _sums_from(scores: Floats, weights: Floats) -> tuple[Floats, Floats, Floats]
     needs={"anomaly"},
     direction="lower",
     best=_best_absolute_detection_distance,
+    trivial_best=True,
 )
 def absolute_detection_distance(data: Prediction) -> float:
     """Mean distance of correct alarms from the centre of their event, as a share of the event's length.
@@ -230,6 +254,7 @@ def weighted_detection_difference(data: Prediction, *, k: int = 5) -> float:
     needs={"anomaly"},
     # It can only grow as the threshold falls: the best is where all of all events is alarmed.
     best=lambda data: float(data.scores[data.truth.mask].min()),
+    trivial_best=True,
 )
 def average_detection_count(data: Prediction) -> float:
     """Share of the points of an event that are alarmed, averaged over events: point-wise recall, event by event.

@@ -24,6 +24,7 @@ from tsadeval.core.events import Events, Index
 from tsadeval.core.inputs import Floats, Prediction, Scoring
 from tsadeval.core.metric import prediction_metric, score_metric
 from tsadeval.core.parameters import Check, Number
+from tsadeval.metrics._counting import first_best
 
 __all__ = ["dqe", "sdqe"]
 
@@ -34,7 +35,7 @@ _LI = (
 NEAR: dict[str, Check] = {"near": Number(0, integer=True, none=True)}
 
 _EVENT, _NEAR, _FAR = 0, 1, 2
-_MOST = 2**16 - 1  # thresholds: levels of 16 bits are sorted in two passes
+_MOST = 2**16 - 1
 
 
 def near_range(events: Events, near: int | None) -> int:
@@ -72,16 +73,24 @@ class _Cells:
         self.weights: Index = weights
 
 
-def _sum_of_qualities(events: Events, levels: NDArray[np.int64], count: int, near: int) -> float:
-    """The sum over levels 0 to count - 1 of the summed qualities; a point is alarmed from its level on."""
+def _qualities(events: Events, levels: Index, count: int, near: int) -> Floats:
+    """The mean quality of the events at levels 0 to count - 1; a point is alarmed from its level on."""
     cells = _Cells(events, near)
     level = levels[cells.points]
-    order = np.argsort(level.astype(np.uint16), kind="stable")
+    # Levels of 16 bits are sorted in two passes.
+    order = np.argsort(level.astype(np.uint16) if count < 2**16 else level, kind="stable")
     begins = np.searchsorted(level[order], np.arange(count + 1))
-    summed: float = kernel.qualities(
+    totals = kernel.qualities(
         order, begins, cells.kinds, cells.owners, cells.zones, cells.weights, cells.distances, cells.far_lengths, near
     )
-    return summed
+    return np.asarray(totals / len(events))
+
+
+def _best_sdqe(data: Scoring, *, near: int | None) -> float:
+    v = data.levels[0]
+    levels = len(v) - 1 - np.searchsorted(v[::-1], data.scores)
+    values = _qualities(data.events, levels, len(v), near_range(data.events, near))
+    return float(v[first_best(values)])
 
 
 @prediction_metric(
@@ -92,6 +101,7 @@ def _sum_of_qualities(events: Events, levels: NDArray[np.int64], count: int, nea
     references=(_LI,),
     checks=NEAR,
     needs={"anomaly"},
+    best=_best_sdqe,
 )
 def sdqe(data: Prediction, *, near: int | None = None) -> float:
     """Detection quality at one threshold: `dqe` of given alarms.
@@ -120,7 +130,7 @@ def sdqe(data: Prediction, *, near: int | None = None) -> float:
     0.375
     """
     levels = np.where(data.alarms.mask, 0, 1)
-    return _sum_of_qualities(data.events, levels, 1, near_range(data.events, near)) / len(data.events)
+    return float(_qualities(data.events, levels, 1, near_range(data.events, near))[0])
 
 
 @score_metric(
@@ -170,5 +180,4 @@ def dqe(data: Scoring, *, near: int | None = None, thresholds: int = 100) -> flo
     spread = data.high - data.low
     scaled = (data.scores - data.low) / spread if spread > 0 else np.zeros(data.n)
     levels = np.asarray(levels_of(scaled, np.linspace(1, 0, thresholds + 1)[:-1]), np.int64)
-    total = _sum_of_qualities(data.events, levels, thresholds, near_range(data.events, near))
-    return total / (thresholds * len(data.events))
+    return float(np.mean(_qualities(data.events, levels, thresholds, near_range(data.events, near))))

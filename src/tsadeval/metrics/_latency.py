@@ -9,13 +9,12 @@ import math
 
 import numpy as np
 
-import tsadeval.metrics._kernels.finding as kernel
 from tsadeval.core.events import Events, Index
 from tsadeval.core.inputs import Floats, Prediction, Scoring
 from tsadeval.core.metric import prediction_metric
 from tsadeval.core.parameters import Number
 from tsadeval.errors import UndefinedError
-from tsadeval.metrics._counting import BETA, best_of_values, merged, prf_of_counts
+from tsadeval.metrics._counting import BETA, best_mean, best_of_values, merged, prf_of_counts, ranges, running_maxima
 from tsadeval.metrics._event_level import first_inside
 
 __all__ = ["adtqc", "early_detection_score", "latency_sparsity_f1"]
@@ -31,10 +30,8 @@ def _best_latency_sparsity_f1(data: Scoring, *, batch: int, beta: float) -> floa
     size = min(batch, data.n)
     of_batch = np.maximum.reduceat(data.scores, np.arange(0, data.n, size))
     starts, stops, n = _in_batches(data.events, size)
-    lengths = stops - starts
-    first = np.cumsum(lengths) - lengths
-    batches = np.arange(lengths.sum()) - np.repeat(first - starts, lengths)
-    found_from = kernel.running_maxima(of_batch[batches], first)
+    batches = ranges(starts, stops - starts)
+    found_from = running_maxima(of_batch[batches], stops - starts)
     # A batch that holds the end of one event and the start of the next is found by either.
     distinct = np.flatnonzero(np.concatenate([[True], batches[1:] != batches[:-1]]))
     normal = np.ones(n, np.bool_)
@@ -117,6 +114,7 @@ def _windows(events: Events, share: float) -> tuple[Index, Index]:
     references=("Buda et al., ADE: An ensemble approach for early anomaly detection, IM 2017",),
     checks={"share": Number(0, 1, open_low=True)},
     needs={"anomaly"},
+    trivial_best=True,
     # Alarms at the first point of every window are best, and it can only grow as the threshold falls.
     best=lambda data, *, share: float(data.scores[_windows(data.events, share)[0]].min()),
 )
@@ -163,6 +161,41 @@ def _timing(latency: Floats, before: Index, length: Index, exponent: float) -> F
     return np.where(latency <= 0, early, late)
 
 
+def _best_adtqc(data: Scoring, *, exponent: float) -> float:
+    """As the threshold falls, the first alarm of an event moves to its start, and then the run grows to the left."""
+    events, scores = data.events, data.scores
+    lengths, before = events.lengths, _allowances(events)
+    point = ranges(events.starts, lengths)
+    highest = running_maxima(scores[point], lengths)
+    first = np.cumsum(lengths) - lengths
+    # An alarm is the first of its event from its own score down to that of an earlier one: only records count.
+    record = np.concatenate([[True], scores[point[1:]] > highest[:-1]])
+    record[first] = True
+    event = np.repeat(np.arange(len(events)), lengths)[record]
+    latency = (point[record] - events.starts[event]).astype(np.float64)
+    quality = _timing(latency, before[event], lengths[event], exponent)
+    newest = np.concatenate([event[1:] != event[:-1], [True]])  # the highest record, which detects the event
+    gained = quality - np.where(newest, 0.0, np.append(quality[1:], 0.0))
+    # To the left of an event no more than its allowance matters, and a run reaches as far as the lowest score lets it.
+    reach = np.minimum(before, events.starts)
+    left = ranges(events.starts - reach, reach + 1)[::-1]  # each piece from the event's first point on, the last first
+    lowest = -running_maxima(-scores[left], (reach + 1)[::-1])
+    owner = np.repeat(np.arange(len(events)), reach + 1)[::-1]
+    ahead = (left - events.starts[owner]).astype(np.float64)
+    early = _timing(ahead, before[owner], lengths[owner], exponent)
+    grows = left < events.starts[owner]
+    lost = (early - np.concatenate([[0.0], early[:-1]]))[grows]
+    v = np.concatenate([scores[point[record]], lowest[grows]])
+    return best_mean(
+        v, np.concatenate([gained, lost]), np.concatenate([newest, np.zeros(len(lost))]).astype(np.float64)
+    )
+
+
+def _allowances(events: Events) -> Index:
+    """How early an alarm may be: the length of the event, or the distance to the start of the one before."""
+    return np.minimum(events.lengths, np.diff(events.starts, prepend=events.starts[0] - events.lengths[0]))
+
+
 @prediction_metric(
     label="ADTQC",
     range=(0.0, 1.0),
@@ -171,6 +204,8 @@ def _timing(latency: Floats, before: Index, length: Index, exponent: float) -> F
     references=("Kotowski et al., European Space Agency Benchmark for Anomaly Detection in Satellite Telemetry, 2024",),
     checks={"exponent": Number(0, open_low=True)},
     needs={"anomaly"},
+    best=_best_adtqc,
+    trivial_best=True,
 )
 def adtqc(data: Prediction, *, exponent: float = math.e) -> float:
     """Anomaly detection timing quality curve of ESA-ADB, averaged over the detected events.
@@ -207,6 +242,6 @@ def adtqc(data: Prediction, *, exponent: float = math.e) -> float:
     seen = start < events.stops
     if not seen.any():
         raise UndefinedError("no event is detected, so there is no timing to judge")
-    before = np.minimum(events.lengths, np.diff(events.starts, prepend=events.starts[0] - events.lengths[0]))
+    before = _allowances(events)
     latency = (start - events.starts)[seen].astype(np.float64)
     return float(np.mean(_timing(latency, before[seen], events.lengths[seen], exponent)))

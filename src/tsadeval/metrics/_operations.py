@@ -9,13 +9,15 @@ import math
 
 import numpy as np
 
+import tsadeval.metrics._kernels.neighbours as kernel
 from tsadeval.core.events import Events
 from tsadeval.core.inputs import Prediction, Scoring
 from tsadeval.core.metric import prediction_metric
 from tsadeval.core.parameters import Check, Number, OneOf
 from tsadeval.errors import UndefinedError
-from tsadeval.metrics._counting import first_best, merged, overlaps, sorted_normal
-from tsadeval.metrics._event_level import at_least, event, event_maxima, event_sweep, first_inside
+from tsadeval.metrics._counting import best_mean, first_best, merged, overlaps, ranges, running_maxima, sorted_normal
+from tsadeval.metrics._event_level import event, first_inside
+from tsadeval.metrics._event_sweep import at_least, event_maxima, swept_events
 
 __all__ = [
     "alarm_episodes",
@@ -40,7 +42,8 @@ EPISODES: dict[str, Check] = {"merge_gap": Number(0, integer=True), "min_duratio
     properties={"mirror", "separable"},
     needs={"anomaly"},
     # It can only grow as the threshold falls: the best is where the last event is found.
-    best=lambda data: float(event_maxima(data)[0]),
+    best=lambda data: float(event_maxima(data).min()),
+    trivial_best=True,
 )
 def event_recall(data: Prediction) -> float:
     """Share of events in which at least one point is alarmed.
@@ -72,7 +75,7 @@ def event_recall(data: Prediction) -> float:
 
 
 def _best_event_precision(data: Scoring, *, variant: str) -> float:
-    thresholds, detected, touching, false = event_sweep(data)
+    thresholds, detected, touching, false = swept_events(data)
     right = touching if variant == "runs" else detected
     values = right / np.maximum(right + false, 1)
     normal = data.n - data.events.points
@@ -91,6 +94,7 @@ def _best_event_precision(data: Scoring, *, variant: str) -> float:
     properties={"mirror"},
     needs={"anomaly", "alarm"},
     best=_best_event_precision,
+    trivial_best=True,
 )
 def event_precision(data: Prediction, *, variant: str = "segments") -> float:
     """Share of detections that are right, with events and alarm runs as the things that are counted.
@@ -133,7 +137,7 @@ def _best_alarming_precision(data: Scoring) -> float:
     rising[0] = False
     inside = np.flatnonzero(rising & data.truth.mask)
     appear, vanish = np.sort(np.append(scores[starts], scores[inside])), np.sort(scores[inside - 1])
-    maxima = event_maxima(data)
+    maxima = np.sort(event_maxima(data))
     thresholds = np.sort(np.append(maxima, vanish))[::-1]
     parts = at_least(appear, thresholds) - at_least(vanish, thresholds)
     return float(thresholds[first_best(at_least(maxima, thresholds) / np.maximum(parts, 1))])
@@ -148,6 +152,7 @@ def _best_alarming_precision(data: Scoring) -> float:
     properties={"mirror", "separable"},
     needs={"anomaly"},
     best=_best_alarming_precision,
+    trivial_best=True,
 )
 def alarming_precision(data: Prediction) -> float:
     """Alarming precision of ESA-ADB: one alarm an event is right, each further one is redundant.
@@ -187,6 +192,14 @@ def episodes(runs: Events, merge_gap: int, min_duration: int) -> Events:
     return Events(joined.starts[long], joined.stops[long] - gap, runs.n)
 
 
+def _best_alarm_episodes(data: Scoring, *, merge_gap: int, min_duration: int) -> float:
+    ordered = data.descending
+    order, scores = np.ascontiguousarray(ordered["position"]), ordered["score"]
+    counts = kernel.episode_counts(order, min(merge_gap, data.n), min(min_duration, data.n + 1))
+    last = np.append(np.flatnonzero(scores[1:] != scores[:-1]), data.n - 1)
+    return float(scores[last][np.argmin(counts[last])])
+
+
 @prediction_metric(
     label="Alarm episodes",
     range=(0.0, math.inf),
@@ -196,6 +209,8 @@ def episodes(runs: Events, merge_gap: int, min_duration: int) -> Events:
     checks=EPISODES,
     properties={"mirror", "separable"},
     direction="lower",
+    best=_best_alarm_episodes,
+    trivial_best=True,
 )
 def alarm_episodes(data: Prediction, *, merge_gap: int = 0, min_duration: int = 1) -> float:
     """Number of alarm episodes: what an operator has to look at, right or wrong.
@@ -240,6 +255,7 @@ def alarm_episodes(data: Prediction, *, merge_gap: int = 0, min_duration: int = 
     direction="lower",
     chance=lambda data: data.predicted.points / data.n,
     best=lambda data: data.high,
+    trivial_best=True,
 )
 def time_in_alarm(data: Prediction) -> float:
     """Share of the series that is alarmed, right or wrong.
@@ -265,6 +281,20 @@ def time_in_alarm(data: Prediction) -> float:
     return data.predicted.points / data.n
 
 
+def _best_time_to_recover(data: Scoring) -> float:
+    # An event is detected from its highest score down; its alarm goes on to a point after it from the lowest score on
+    # the way there down, starting with the event's last point.
+    events, scores = data.events, data.scores
+    lengths = np.append(events.starts[1:], data.n) - events.stops + 1
+    points = ranges(events.stops - 1, lengths)
+    after = np.ones(len(points), np.bool_)
+    after[np.cumsum(lengths) - lengths] = False
+    goes_on = -running_maxima(-scores[points], lengths)[after]
+    v = np.concatenate([event_maxima(data), goes_on])
+    detected = np.arange(len(v)) < len(events)
+    return best_mean(v, (~detected).astype(np.float64), detected.astype(np.float64), lower=True)
+
+
 @prediction_metric(
     label="Time to recover",
     range=(0.0, math.inf),
@@ -274,6 +304,8 @@ def time_in_alarm(data: Prediction) -> float:
     properties={"separable"},
     needs={"anomaly"},
     direction="lower",
+    best=_best_time_to_recover,
+    trivial_best=True,
 )
 def time_to_recover(data: Prediction) -> float:
     """Mean number of points that the alarm goes on after a detected event has ended. Lower is better.

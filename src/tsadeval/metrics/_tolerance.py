@@ -136,6 +136,7 @@ def _best_total(data: Scoring, *, k: int) -> float:
     properties={"mirror"},
     needs={"anomaly"},
     best=_best_total,
+    trivial_best=True,
 )
 def total_detected_in_range(data: Prediction, *, k: int = 5) -> float:
     """Share of anomalous points with an alarm at most k points away: the recall of `time_tolerant`.
@@ -188,6 +189,7 @@ def _best_accuracy(data: Scoring, *, k: int, false: str) -> float:
     properties={"mirror"},
     needs={"anomaly", "alarm"},
     best=_best_accuracy,
+    trivial_best=True,
 )
 def detection_accuracy_in_range(data: Prediction, *, k: int = 5, false: str = "far") -> float:
     """Detected anomalous points as a share of these and the false alarms, with a tolerance of k points.

@@ -13,7 +13,7 @@ def qualities(
     const long long[::1] zones, const long long[::1] weights, const long long[::1] distances,
     const double[::1] far_lengths, double near,
 ):
-    """The sum, over levels, of the sum of the qualities of all events.
+    """The sum of the qualities of all events, at each level.
 
     Cells lie in time order: a cell is a point, or a half of one that belongs to two zones. Each has a kind, the event
     it counts for, a zone (runs end at its borders), a weight in halves of a point, and near events the distance to the
@@ -22,17 +22,17 @@ def qualities(
     """
     cdef Py_ssize_t cells = kinds.shape[0], events = far_lengths.shape[0], levels = begins.shape[0] - 1
     cdef Py_ssize_t j, m, c, k, left, right, touched
-    cdef double total = 0, summed = 0, before, quality, false_alarm, proximity
+    cdef double total = 0, before, quality, false_alarm, proximity
     cdef long long run, old, w
     # For the two ends of every run the other end; -1 where a cell is not alarmed.
     ends, position = np.full(cells, -1, np.int64), np.empty(cells + 1, np.int64)
     cdef long long[::1] other = ends, offset = position
     found, near_duration, far_duration = (np.zeros(events, np.int64) for _ in range(3))
     nearest = np.full(events, -1, np.int64)
-    squares, values = np.zeros(events), np.zeros(events)
+    squares, values, totals = np.zeros(events), np.zeros(events), np.empty(levels)
     marks, changed = np.full(events, -1, np.int64), np.empty(events, np.int64)
     cdef long long[::1] hits = found, near_sum = near_duration, far_sum = far_duration, closest = nearest
-    cdef double[::1] square = squares, value = values
+    cdef double[::1] square = squares, value = values, out = totals
     cdef long long[::1] mark = marks, todo = changed
     with nogil:
         offset[0] = 0
@@ -85,5 +85,5 @@ def qualities(
                 quality = (proximity + (hits[k] > 0)) / 2 * false_alarm
                 value[k] = quality
                 total += quality - before
-            summed += total
-    return summed
+            out[j] = total
+    return totals
