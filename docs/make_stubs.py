@@ -22,6 +22,7 @@ HEAD = '''"""Every metric as a plain function: `tsadeval.metrics.cce(y_true, y_s
 Written by `make docs` from the registry: do not edit.
 """
 
+from collections.abc import Mapping, Sequence
 from typing import Literal
 
 from numpy.typing import ArrayLike
@@ -57,9 +58,10 @@ def literal(value: Any) -> str:
 def function_stub(name: str, function: Callable[..., Any]) -> str:
     """Signature and docstring of a public function."""
     signature = inspect.signature(function)
-    checks = METRICS[name].checks if name in METRICS else function.checks
+    checks = METRICS[name].checks if name in METRICS else getattr(function, "checks", {})
     options = [
-        f"    {option}: {option_type(checks[option])} = {literal(parameter.default)},\n"
+        f"    {option}: {option_type(checks[option]) if option in checks else parameter.annotation} = "
+        f"{literal(parameter.default)},\n"
         for option, parameter in signature.parameters.items()
         if parameter.kind is inspect.Parameter.KEYWORD_ONLY
     ]
