@@ -22,16 +22,12 @@ HEAD = '''"""Every metric as a plain function: `tsadeval.metrics.cce(y_true, y_s
 Written by `make docs` from the registry: do not edit.
 """
 
-from collections.abc import Mapping, Sequence
 from typing import Literal
 
 from numpy.typing import ArrayLike
 
 from tsadeval.core.metric import PRF
 {classes}
-def load_families() -> None:
-    """Import every family file, which fills the registry."""
-
 '''
 
 

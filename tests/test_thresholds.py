@@ -34,6 +34,8 @@ def test_a_perfect_detector_is_first_under_every_metric_and_rule(y, seed, rule):
         perfect, other = table["perfect"][name], table["random"][name]
         if name in NOT_LARGEST or math.isnan(other):
             continue
+        if metric.kind == "scores" and y.min() == y.max():  # labels of one class are constant scores: they say nothing
+            continue
         if math.isnan(perfect):  # nothing to find and no alarm, or nothing but anomalies: precision has no meaning
             assert y.min() == y.max(), name
             continue

@@ -13,9 +13,6 @@ from tsadeval.metrics._channels import channel_aware as channel_aware
 from tsadeval.metrics._ears import EARSBreakdown as EARSBreakdown
 from tsadeval.metrics._recommended import recommend as recommend
 
-def load_families() -> None:
-    """Import every family file, which fills the registry."""
-
 def absolute_detection_distance(y_true: ArrayLike, y_pred: ArrayLike) -> float:
     """Mean distance of correct alarms from the centre of their event, as a share of the event's length.
 
