@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from tsadeval.evaluation import StreamingCCE, evaluate, evaluate_many
     from tsadeval.experiments.api import detect
     from tsadeval.metrics import CCEBreakdown, cce, cce_breakdown, ears, ears_breakdown
+    from tsadeval.reports.api import report
     from tsadeval.thresholds import best_threshold
 
 __version__ = "0.1.0"
@@ -42,6 +43,7 @@ _HOMES = {
     "plot": "",
     "rankeval": "",
     "times": "tsadeval.core.time",
+    "report": "tsadeval.reports.api",
 }
 
 __all__ = [
@@ -66,6 +68,7 @@ __all__ = [
     "metrics",
     "plot",
     "rankeval",
+    "report",
     "times",
 ]
 
