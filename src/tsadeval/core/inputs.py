@@ -25,6 +25,9 @@ Array = NDArray[Any]
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 
+# Kernels count levels and places in 32 bits, and square lengths in 64. CCE needs the scan only, which has no limit.
+LARGEST = 2**31 - 1
+
 # What the scan reads as it is; any other number type is converted to one of these first.
 _LABEL_TYPES = {np.dtype(t) for t in (np.uint8, np.int32, np.int64, np.float64)}
 _SCORE_TYPES = {np.dtype(t) for t in (np.float32, np.float64)}
@@ -94,6 +97,13 @@ def _same_length(y: Array, other: Array, name: str) -> None:
     if len(y) != len(other):
         raise InvalidInputError(
             f"y_true has {len(y)} points but {name} has {len(other)}; they must belong to the same time points"
+        )
+
+
+def _refuse_longer(n: int) -> None:
+    if n > LARGEST:
+        raise InvalidInputError(
+            f"the series has {n:,} points, but this metric takes at most {LARGEST:,}: split it (cce has no such limit)"
         )
 
 
@@ -266,6 +276,7 @@ class Scoring(_Shared):
         What looks at scores more than once relies on what it saw the first time, and kernels index by it; another
         thread may write to the caller's array meanwhile.
         """
+        _refuse_longer(self.n)
         own: Floats = np.array(self.raw, np.float64)
         if own.min() != self.low or own.max() != self.high:  # which NaN does too
             raise InvalidInputError(
@@ -348,6 +359,7 @@ class Prediction(_Shared):
         y = _as_labels(y_true, "y_true")
         alarms = _as_labels(y_pred, "y_pred")
         _same_length(y, alarms, "y_pred")
+        _refuse_longer(len(y))
         return cls(_runs(y, "y_true"), _runs(alarms, "y_pred"))
 
     @property
