@@ -226,7 +226,7 @@ def _unfit(value: Any, kind: Any = None) -> _NotNumbersError:
 
 
 def codes(column: Any) -> tuple[Array, list[Any]]:
-    """Group numbers from 0 in order of first appearance, -1 where missing, and what each group is called there."""
+    """The number of each row's group, from 0 in order of first appearance and -1 where missing; and their values."""
     if is_arrow(column):
         found, names = _arrow_codes(column)
     elif isinstance(column, np.ndarray):
@@ -240,7 +240,10 @@ def codes(column: Any) -> tuple[Array, list[Any]]:
 def _arrow_codes(column: Any) -> tuple[Array, list[Any]]:
     pyarrow = require("pyarrow", extra="all")
     if not pyarrow.types.is_dictionary(column.type):
-        column = column.dictionary_encode()
+        try:
+            column = column.dictionary_encode()
+        except (NotImplementedError, ValueError):  # nested
+            return _object_codes(column.to_pylist())
     if hasattr(column, "chunks"):
         column = column.unify_dictionaries().combine_chunks()
         if hasattr(column, "chunks"):  # older releases keep one chunk
@@ -250,18 +253,23 @@ def _arrow_codes(column: Any) -> tuple[Array, list[Any]]:
 
 
 def _numpy_codes(values: Array) -> tuple[Array, list[Any]]:
-    if values.dtype.kind != "O":
+    if values.dtype.kind in "biufSUmM":
         names, found = np.unique(values, return_inverse=True, equal_nan=True)
         missing = names != names  # NaN and NaT are not equal to themselves
         found = np.where(missing[found], -1, found).astype(np.int64)
         return found, (names.astype(str) if names.dtype.kind in "mM" else names).tolist()
+    return _object_codes(values.tolist())
+
+
+def _object_codes(values: list[Any]) -> tuple[Array, list[Any]]:
     seen: dict[str, int] = {}
-    texts = [None if _is_missing(v) else str(v) for v in values.tolist()]
+    texts = [None if is_missing(v) else str(v) for v in values]
     found = np.array([-1 if text is None else seen.setdefault(text, len(seen)) for text in texts], np.int64)
     return found, list(seen)
 
 
-def _is_missing(value: Any) -> bool:
+def is_missing(value: Any) -> bool:
+    """Is it None, NaN or another mark of a missing value?"""
     return _is_missing_type(type(value)) or (isinstance(value, float) and value != value)
 
 

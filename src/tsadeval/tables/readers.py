@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import io
 import json
-import struct
 import zipfile
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -17,6 +16,7 @@ import numpy as np
 
 from tsadeval._optional import require
 from tsadeval.errors import InvalidInputError
+from tsadeval.tables.arrowfile import MAGIC, read_arrow
 from tsadeval.tables.csvfile import read_csv
 from tsadeval.tables.sources import too_large
 from tsadeval.tables.table import Table, from_arrow, from_mapping, unique_names
@@ -26,7 +26,6 @@ Reader = Callable[[bytes, str, int, Sequence[str]], Table]
 # Bytes that one value takes once it is read; text is kept as numbers into a dictionary of the distinct ones.
 _WIDTHS = {"BOOLEAN": 1, "INT32": 4, "INT64": 8, "INT96": 12, "FLOAT": 4, "DOUBLE": 8, "BYTE_ARRAY": 4}
 _BATCH = 2**18
-_ARROW_FILE = b"ARROW1\0\0"
 
 
 def _read_tsv(content: bytes, where: str, limit: int, text: Sequence[str]) -> Table:
@@ -58,60 +57,6 @@ def _parquet_size(metadata: Any) -> int:
     for group in (metadata.row_group(i) for i in range(metadata.num_row_groups)):
         chunks = (group.column(i) for i in range(metadata.num_columns))
         size += group.total_byte_size + sum(c.num_values * w for c, w in zip(chunks, widths, strict=True))
-    return size
-
-
-def _read_arrow(content: bytes, where: str, limit: int, text: Sequence[str]) -> Table:
-    """Feather (version 2) and Arrow files and streams; the part of a file before its footer is a stream."""
-    pyarrow, ipc = require("pyarrow", extra="all"), require("pyarrow.ipc", extra="all")
-    if content[:4] == b"FEA1":
-        raise InvalidInputError(f"{where}: feather of version 1 is not read; save it again, or as parquet")
-    buffer = pyarrow.py_buffer(content)
-    if content[:8] == _ARROW_FILE:
-        buffer = buffer.slice(8)
-    size = 0
-    for message in ipc.MessageReader.open_stream(buffer):
-        size += _unpacked_size(message.metadata.to_pybytes(), message.body)
-        if size > limit:
-            raise too_large(where, limit)
-    table = ipc.open_stream(buffer).read_all()
-    table.validate(full=True)  # offsets that point outside their buffer would be followed otherwise
-    return from_arrow(table, where)
-
-
-def _unpacked_size(metadata: bytes, body: Any) -> int:
-    """Bytes of a message once unpacked: each compressed buffer begins with its size, 8 bytes.
-
-    pyarrow does not say where the buffers are, so the message (a FlatBuffer) is read here.
-    """
-
-    def number(form: str, at: int) -> int:
-        return int(struct.unpack_from(f"<{form}", metadata, at)[0])
-
-    def field(table: int, i: int) -> int:
-        """Where a field of a table lies, 0 where it has none."""
-        fields = table - number("i", table)
-        offset = number("H", fields + 4 + 2 * i) if 4 + 2 * i < number("H", fields) else 0
-        return table + offset if offset else 0
-
-    def follow(at: int) -> int:
-        return at + number("I", at)
-
-    message = follow(0)
-    kind, header = field(message, 1), field(message, 2)
-    if not kind or not header or number("B", kind) not in (2, 3):  # neither a dictionary nor a batch of rows
-        return body.size if body is not None else 0
-    batch = follow(header)
-    if number("B", kind) == 2:
-        batch = follow(field(batch, 1))
-    if not field(batch, 3):
-        return int(body.size)
-    buffers = follow(field(batch, 2))
-    size = 0
-    for i in range(number("I", buffers)):
-        offset, length = number("q", buffers + 4 + 16 * i), number("q", buffers + 12 + 16 * i)
-        if length:
-            size += max(int.from_bytes(body.slice(offset, 8).to_pybytes(), "little", signed=True), length)
     return size
 
 
@@ -187,8 +132,8 @@ READERS: dict[str, Reader] = {
     ".csv": read_csv,
     ".tsv": _read_tsv,
     ".parquet": _read_parquet,
-    ".feather": _read_arrow,
-    ".arrow": _read_arrow,
+    ".feather": read_arrow,
+    ".arrow": read_arrow,
     ".jsonl": _read_jsonl,
     ".ndjson": _read_jsonl,
     ".npy": _read_npy,
@@ -199,7 +144,7 @@ TEXTS = (".csv", ".tsv", ".jsonl", ".ndjson")
 
 def sniffed(content: bytes) -> str:
     """The format of content that has no file name, as a suffix."""
-    starts = {b"PAR1": ".parquet", _ARROW_FILE: ".arrow", b"\xff\xff\xff\xff": ".arrow", b"\x93NUMPY": ".npy"}
+    starts = {b"PAR1": ".parquet", MAGIC: ".arrow", b"\xff\xff\xff\xff": ".arrow", b"\x93NUMPY": ".npy"}
     for start, suffix in (starts | {b"PK": ".npz"}).items():
         if content.startswith(start):
             return suffix

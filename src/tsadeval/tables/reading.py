@@ -1,4 +1,4 @@
-"""`read_table`: one door for users' tables, whatever they are."""
+"""`read_table`: users' tables from files, data frames or dictionaries, read in one place."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 from tsadeval.core.printable import printable
 from tsadeval.errors import InvalidInputError, MissingExtraError
 from tsadeval.tables.readers import READERS, TEXTS, sniffed
-from tsadeval.tables.sources import STDIN, read_source, size_limit, user_path
+from tsadeval.tables.sources import STDIN, read_source, size_limit, too_large, user_path
 from tsadeval.tables.table import Table, from_frame, from_mapping
 
 _PICKLES = (".pkl", ".pickle", ".joblib", ".p", ".pt", ".pth")
@@ -80,8 +80,10 @@ def _read_file(path: Path, kind: str | None, text: tuple[str, ...], limit: int) 
     suffix = suffix if suffix in READERS else sniffed(content)
     try:
         table = READERS[suffix](content, where, limit, text)
-        if table.is_empty:
+        if not table.size:
             raise InvalidInputError(f"{where}: has no rows")
+        if table.size > limit:  # columns without values take no space in a file, however long
+            raise too_large(where, limit)
     except (InvalidInputError, MissingExtraError):
         raise
     except MemoryError:

@@ -59,9 +59,9 @@ class Table:
         return next(iter(lengths.values()), 0)
 
     @property
-    def is_empty(self) -> bool:
-        """Is there no value in any column?"""
-        return not any(self._lengths.values())
+    def size(self) -> int:
+        """Number of rows of all columns together."""
+        return sum(self._lengths.values())
 
     def __contains__(self, name: object) -> bool:
         return name in self.columns or name in self.aliases
@@ -77,6 +77,8 @@ class Table:
                 f"{self.source}: expected commas between the columns, found {printable(names[0])!r} as the only one"
             )
         what = f"no column {printable(given)!r}{use and f' {use}'}"
+        if not self.aliases and all(map(_is_number, names)):
+            what += ", and the first line seems to hold values: it must hold the names of the columns"
         raise InvalidInputError(f"{self.source}: {what}: {nearest(given, [*self.aliases, *names])}")
 
     def numbers(self, name: str) -> Array:
@@ -88,6 +90,14 @@ class Table:
         shown = ", ".join(map(printable, list(self.columns)[:_SHOWN]))
         more = ", ..." if len(self.columns) > _SHOWN else ""
         return f"<Table {self.source}: {len(self.columns)} columns ({shown}{more})>"
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
 
 
 def nearest(name: str, known: list[str]) -> str:
@@ -153,8 +163,11 @@ def from_mapping(arrays: Mapping[Any, Any], source: str) -> Table:
 
 
 def _column(values: Any) -> Any:
-    if isinstance(values, np.ndarray) or type(values).__module__.partition(".")[0] in ("pandas", "pyarrow"):
+    package = type(values).__module__.partition(".")[0]
+    if isinstance(values, np.ndarray) or package == "pyarrow":
         return values
+    if package == "pandas":
+        return require("pandas", extra="all").Series(values)
     if isinstance(values, (list, tuple)):  # numpy would turn large integers into floats
         return np.fromiter(values, object, len(values))
     if hasattr(values, "__arrow_c_stream__"):
