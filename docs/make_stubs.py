@@ -22,16 +22,12 @@ HEAD = '''"""Every metric as a plain function: `tsadeval.metrics.cce(y_true, y_s
 Written by `make docs` from the registry: do not edit.
 """
 
-from collections.abc import Mapping, Sequence
 from typing import Literal
 
 from numpy.typing import ArrayLike
 
 from tsadeval.core.metric import PRF
 {classes}
-def load_families() -> None:
-    """Import every family file, which fills the registry."""
-
 '''
 
 
@@ -82,8 +78,10 @@ def docstring(function: Callable[..., Any]) -> str:
 
 def stub() -> str:
     public = {name: getattr(tsadeval.metrics, name) for name in dir(tsadeval.metrics)}
-    classes = [f"from {c.__module__} import {name} as {name}\n" for name, c in public.items() if inspect.isclass(c)]
-    functions = [function_stub(name, f) for name, f in public.items() if not inspect.isclass(f)]
+    # Classes, and functions that are not of labels and scores, are known to a type checker where they are defined.
+    plain = {name for name, f in public.items() if name not in METRICS and not hasattr(f, "checks")}
+    classes = [f"from {public[name].__module__} import {name} as {name}\n" for name in plain]
+    functions = [function_stub(name, f) for name, f in public.items() if name not in plain]
     return HEAD.format(classes="".join(sorted(classes))) + "\n".join(functions)
 
 

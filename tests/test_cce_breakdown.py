@@ -21,7 +21,7 @@ OPTIONS = st.fixed_dictionaries(
         "event_weight": st.sampled_from([0.0, 0.3]),
         "global_weight": st.sampled_from([0.7, 1.0]),
         "uncertainty": st.sampled_from(["beta", "pointwise", "scaled"]),
-        "normalize": st.sampled_from(["minmax", "rank"]),
+        "normalize": st.sampled_from(["minmax", "robust", "rank"]),
     },
 )
 

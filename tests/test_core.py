@@ -308,3 +308,9 @@ def test_shared_points(one, other):
     one, other = one[:n], other[:n]
     expected = int(np.count_nonzero((one == 1) & (other == 1)))
     assert Events.of(one).shared_points(Events.of(other)) == expected
+
+
+def test_latex_keeps_every_character():
+    from tsadeval.core.results import latex_text
+
+    assert latex_text("a^b~c_d") == r"a\textasciicircum{}b\textasciitilde{}c\_d"

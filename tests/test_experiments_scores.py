@@ -141,3 +141,15 @@ def test_the_page_of_real_data_can_be_made(tmp_path):
     assert "--detectors 'random,Distance@" in text
     assert "## The paper's average" in text
     assert "- Broken failed on msl: RuntimeError: out of paper" in text
+
+
+def test_names_that_would_share_a_file_are_kept_apart():
+    texts = ["a b", "a_b", "a:b", "a/b", "/a/b", "../a/b", "a//b", "./a_b", "é", "x" * 300, "x" * 301, ""]
+    for paths in (
+        {scores_path("store", text, "lof") for text in texts},
+        {scores_path("store", "a", text or "none") for text in texts},
+    ):
+        assert len(paths) == len(texts)
+        assert all(len(part.encode()) < 255 for path in paths for part in path.parts)
+        assert all(path.resolve().is_relative_to(Path("store").resolve()) for path in paths)
+    assert scores_path("store", "a_b", "lof").as_posix() == "store/scores/a_b/lof.npz"

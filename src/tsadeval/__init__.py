@@ -13,7 +13,8 @@ if TYPE_CHECKING:
     from tsadeval.core.time import times
     from tsadeval.evaluation import StreamingCCE, evaluate, evaluate_many
     from tsadeval.experiments.api import detect
-    from tsadeval.metrics import CCEBreakdown, cce, cce_breakdown
+    from tsadeval.metrics import CCEBreakdown, cce, cce_breakdown, ears, ears_breakdown
+    from tsadeval.reports.api import report
     from tsadeval.thresholds import best_threshold
 
 __version__ = "0.1.0"
@@ -31,6 +32,8 @@ _HOMES = {
     "datasets": "",
     "detect": "tsadeval.experiments.api",
     "detectors": "",
+    "ears": "tsadeval.metrics._ears",
+    "ears_breakdown": "tsadeval.metrics._ears",
     "errors": "",
     "evaluate": "tsadeval.evaluation",
     "evaluate_many": "tsadeval.evaluation",
@@ -40,6 +43,7 @@ _HOMES = {
     "plot": "",
     "rankeval": "",
     "times": "tsadeval.core.time",
+    "report": "tsadeval.reports.api",
 }
 
 __all__ = [
@@ -54,6 +58,8 @@ __all__ = [
     "datasets",
     "detect",
     "detectors",
+    "ears",
+    "ears_breakdown",
     "errors",
     "evaluate",
     "evaluate_many",
@@ -62,6 +68,7 @@ __all__ = [
     "metrics",
     "plot",
     "rankeval",
+    "report",
     "times",
 ]
 

@@ -15,7 +15,7 @@ from tsadeval.errors import InvalidInputError
 from tsadeval.evaluation.many import evaluate_many
 from tsadeval.thresholds.rules import parse_rule
 
-__all__ = ["compare"]
+__all__ = ["Run", "compare", "runs_of"]
 
 Run = tuple[str, str, Any, Any]
 
@@ -60,7 +60,7 @@ def compare(
     rule = parse_rule(threshold)
     chosen = select_metrics(metrics)
     runs: dict[str, list[tuple[str, Any, Any]]] = {}
-    for series, detector, labels, values in _runs(scores, y_true):
+    for series, detector, labels, values in runs_of(scores, y_true):
         runs.setdefault(detector, []).append((series, labels, values))
     if not runs:
         raise InvalidInputError("scores is empty: there is nothing to compare")
@@ -76,7 +76,7 @@ def compare(
     return Comparison(rows, pooled=lambda: micro, lower={str(m) for m in chosen if m.direction == "lower"})
 
 
-def _runs(scores: Any, y_true: Any) -> Iterator[Run]:
+def runs_of(scores: Any, y_true: Any = None) -> Iterator[Run]:
     """Every scoring, whatever form it came in."""
     if isinstance(scores, (str, Path)):
         yield from _cached(scores)

@@ -12,7 +12,7 @@ from __future__ import annotations
 import inspect
 import math
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Set
 from dataclasses import dataclass, field, replace
 from functools import wraps
 from typing import Any, Concatenate, Literal, NamedTuple, ParamSpec, Protocol, TypeVar, cast
@@ -125,7 +125,7 @@ class Outcome(NamedTuple):
     seconds: float = math.nan
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Metric:
     """All there is to know about one metric.
 
@@ -144,9 +144,9 @@ class Metric:
     compute: Callable[..., float] = field(repr=False, compare=False)
     checks: Mapping[str, Check] = field(repr=False, compare=False)
     parameters: Mapping[str, Any] = field(repr=False, compare=False)
-    properties: frozenset[str] = frozenset()
-    needs: frozenset[str] = frozenset()
-    sets: frozenset[str] = frozenset()
+    properties: Set[str] = frozenset()
+    needs: Set[str] = frozenset()
+    sets: Set[str] = frozenset()
     direction: Literal["higher", "lower"] = "higher"
     # For metrics of predictions: (data, options) -> v, where `score >= v` gives the best value over all distinct
     # scores v; of several best the largest. None where only a grid of thresholds is searched.
@@ -159,6 +159,10 @@ class Metric:
     version: str = "r1"
     library: bool = True
     bound: tuple[tuple[str, Any], ...] = ()
+
+    def __post_init__(self) -> None:
+        for name in ("properties", "needs", "sets"):  # records are hashed
+            object.__setattr__(self, name, frozenset(getattr(self, name)))
 
     @classmethod
     def from_function(
@@ -271,7 +275,7 @@ def _restored(function: Callable[..., float], name: str, direction: Any, version
 
 
 def _value_of(
-    compute: Callable[..., float], needs: frozenset[str], data: Scoring | Prediction, options: dict[str, Any]
+    compute: Callable[..., float], needs: Set[str], data: Scoring | Prediction, options: dict[str, Any]
 ) -> tuple[float, str | None]:
     reason = missing(needs, data)
     if reason is not None:
@@ -290,7 +294,7 @@ _NEEDS: dict[str, tuple[Callable[[Any], bool], str]] = {
 }
 
 
-def missing(needs: frozenset[str], data: Scoring | Prediction) -> str | None:
+def missing(needs: Set[str], data: Scoring | Prediction) -> str | None:
     """What the data lacks of a metric's needs, in words; None where it lacks nothing."""
     return next((words for need, (met, words) in _NEEDS.items() if need in needs and not met(data)), None)
 
@@ -303,7 +307,7 @@ def _parameters(function: Callable[..., Any]) -> dict[str, Any]:
 def _public(
     inner: Callable[..., Any], second: str, call: Callable[[Any, Any, dict[str, Any]], Any]
 ) -> Callable[..., Any]:
-    """The public face of a function of checked data: same options, same docstring, two arrays in front."""
+    """The public face of a function of checked data: same options, two arrays in front, here and in the docstring."""
 
     @wraps(inner)
     def on_scores(y_true: Any, y_score: Any, **options: Any) -> Any:
@@ -318,7 +322,27 @@ def _public(
     arrays = [inspect.Parameter(a, inspect.Parameter.POSITIONAL_OR_KEYWORD) for a in ("y_true", second)]
     options = list(signature.parameters.values())[1:]
     face.__signature__ = signature.replace(parameters=[*arrays, *options])
+    face.__doc__ = _with_arrays(inspect.cleandoc(inner.__doc__ or ""), second)
     return cast(Callable[..., Any], face)
+
+
+_ARRAYS = {
+    "y_true": "0 for normal and 1 for anomalous points.",
+    "y_score": "Finite scores, higher for more anomalous.",
+    "y_pred": "1 where an alarm is raised, else 0.",
+}
+
+
+def _with_arrays(doc: str, second: str) -> str:
+    """The docstring with the two arrays as its first parameters, which are the same for all metrics."""
+    head = "Parameters\n----------\n"
+    arrays = "".join(f"{name} : array-like of shape (n,)\n    {_ARRAYS[name]}\n" for name in ("y_true", second))
+    if head in doc:
+        return doc if f"{head}y_true" in doc else doc.replace(head, head + arrays, 1)
+    section = next((section for section in ("Returns\n", "Examples\n") if f"\n{section}" in doc), None)
+    if section is None:
+        return f"{doc}\n\n{head}{arrays}"
+    return doc.replace(f"\n{section}", f"\n{head}{arrays}\n{section}", 1)
 
 
 def _refuse_unknown(name: str, known: Mapping[str, Any], options: dict[str, Any]) -> None:
@@ -372,43 +396,23 @@ def _warn_of_parts(name: str, found: PRF, data: Prediction) -> None:
         warn_undefined(f"{name} ({', '.join(parts)})", reason, stacklevel=5)
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Description:
-    """The keyword arguments that the two metric decorators share."""
-
-    label: str
-    range: tuple[float, float]
-    summary: str
-    undefined: str
-    references: tuple[str, ...]
-    checks: Mapping[str, Check] = field(default_factory=dict)
-    properties: frozenset[str] | set[str] = frozenset()
-    needs: frozenset[str] | set[str] = frozenset()
-    sets: frozenset[str] | set[str] = frozenset()
-    direction: Literal["higher", "lower"] = "higher"
-    best: Callable[..., float] | None = None
-    trivial_best: bool = False
-    chance: Callable[..., float] | None = None
-    revision: int = 1  # raised with every change of the values
-
-
 def score_metric(
     **description: Any,
 ) -> Callable[[Callable[Concatenate[Scoring, P], float]], OnScores[P, float]]:
     """Register a function of a checked `Scoring` as a metric; see `Metric` for the description."""
-    return _registering("scores", Scoring, "y_score", _Description(**description))
+    return _registering("scores", Scoring, "y_score", description)
 
 
 def prediction_metric(
     **description: Any,
 ) -> Callable[[Callable[Concatenate[Prediction, P], float]], OnPredictions[P, float]]:
     """Register a function of a checked `Prediction` as a metric; see `Metric` for the description."""
-    return _registering("predictions", Prediction, "y_pred", _Description(**description))
+    return _registering("predictions", Prediction, "y_pred", description)
 
 
-def _registering(kind: Kind, data_type: Any, second: str, about: _Description) -> Callable[[Any], Any]:
-    checks = dict(about.checks)
-    needs = frozenset(about.needs)
+def _registering(kind: Kind, data_type: Any, second: str, description: dict[str, Any]) -> Callable[[Any], Any]:
+    checks: dict[str, Check] = description.setdefault("checks", {})
+    needs = frozenset(description.get("needs", ()))
 
     def decorate(inner: Callable[..., float]) -> Callable[..., float]:
         name = inner.__name__
@@ -426,30 +430,7 @@ def _registering(kind: Kind, data_type: Any, second: str, about: _Description) -
             return value
 
         face = _public(inner, second, call)
-        METRICS.add(
-            name,
-            Metric(
-                name=name,
-                label=about.label,
-                kind=kind,
-                range=about.range,
-                summary=about.summary,
-                undefined=about.undefined,
-                references=about.references,
-                function=face,
-                compute=inner,
-                checks=checks,
-                parameters=known,
-                properties=frozenset(about.properties),
-                needs=needs,
-                sets=frozenset(about.sets),
-                direction=about.direction,
-                best=about.best,
-                trivial_best=about.trivial_best,
-                chance=about.chance,
-                version=f"r{about.revision}",
-            ),
-        )
+        METRICS.add(name, Metric(name=name, kind=kind, function=face, compute=inner, parameters=known, **description))
         return face
 
     return decorate

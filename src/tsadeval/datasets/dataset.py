@@ -184,17 +184,22 @@ def compare(dataset: Dataset, facts: Facts, where: Any) -> None:
             )
 
 
+def checksum_of(train: Floats | None, test: Floats | None, mask: Bools) -> str:
+    """The sha256 of the data, by which stores know them."""
+    digest = hashlib.sha256()
+    for values in (train, test, mask):
+        if values is not None:
+            digest.update(str(values.shape).encode())
+            digest.update(np.ascontiguousarray(values).data)
+    return digest.hexdigest()
+
+
 def _describe(
     train: Floats | None, test: Floats | None, mask: Bools, names: tuple[str, ...], about: tuple[str, str, str]
 ) -> Description:
     # Plain numpy rather than `Events`, so that data can be loaded where the compiled kernels are not.
     edges = np.flatnonzero(np.diff(mask.astype(np.int8), prepend=0, append=0))
     lengths = edges[1::2] - edges[::2]
-    digest = hashlib.sha256()
-    for values in (train, test, mask):
-        if values is not None:
-            digest.update(str(values.shape).encode())
-            digest.update(np.ascontiguousarray(values).data)
     return Description(
         n_train=0 if train is None else len(train),
         n_test=len(mask),
@@ -203,7 +208,7 @@ def _describe(
         longest=int(lengths.max(initial=0)),
         shortest=int(lengths.min()) if len(lengths) else 0,
         anomalous=float(mask.mean()),
-        checksum=digest.hexdigest(),
+        checksum=checksum_of(train, test, mask),
         title=about[0],
         source=about[1],
         licence=about[2],

@@ -7,6 +7,7 @@ copied into a store, and only the evaluation is left to do. Nothing here needs t
 
 from __future__ import annotations
 
+import hashlib
 import io
 import json
 import re
@@ -41,15 +42,29 @@ class CachedScores:
 
 
 def scores_path(folder: str | Path, dataset: str, detector: str, seed: int | None = None) -> Path:
-    """Where the scores of a detector on a data set are kept; letters that file systems dislike become `_`.
+    """Where the scores of a detector on a data set are kept.
+
+    Characters that file systems dislike become `_`, and long names are cut; a digest then keeps such names apart.
 
     >>> scores_path("store", "ucr/125", "lof(window=50)", 3).as_posix()
     'store/scores/ucr/125/lof(window=50).seed-3.npz'
+    >>> scores_path("store", "a b", "lof").as_posix()
+    'store/scores/a_b-c8687a08/lof.npz'
     """
-    parts = [re.sub(r"[^\w.,=()@+-]", "_", part) for part in re.split(r"[/\\]", dataset)]
-    inside = [part for part in parts if part.strip(".")]
-    name = re.sub(r"[^\w.,=()@+-]", "_", detector) + (f".seed-{seed}" if seed else "")
-    return Path(folder, "scores", *inside, f"{name}.npz")
+    parts = [part for part in map(_file_name, re.split(r"[/\\]", dataset)) if part.strip(".")]
+    if parts:
+        parts[-1] = _told_apart(parts[-1], dataset, "/".join(parts))
+    name = _told_apart(_file_name(detector), detector, _file_name(detector))
+    return Path(folder, "scores", *parts, f"{name}{f'.seed-{seed}' if seed else ''}.npz")
+
+
+def _file_name(text: str) -> str:
+    return re.sub(r"[^\w.,=()@+-]", "_", text)[:120]
+
+
+def _told_apart(name: str, text: str, shown: str) -> str:
+    """The name, with a digest of the text where the text is not what is shown of it."""
+    return name if shown == text else f"{name}-{hashlib.sha256(text.encode()).hexdigest()[:8]}"
 
 
 def write_scores(folder: str | Path, scores: Floats, labels: Bools, provenance: Mapping[str, Any]) -> None:

@@ -264,7 +264,7 @@ class Store(Generic[C]):
     def _sweep(folder: Path) -> None:
         """Remove what writers that were killed left aside; an hour is longer than any write takes."""
         for path in folder.rglob("*.aside"):
-            with suppress(FileNotFoundError):
+            with suppress(OSError):  # swept by somebody else, or a store that can only be read
                 if time.time() - path.stat().st_mtime > _HOUR:
                     path.unlink()
 

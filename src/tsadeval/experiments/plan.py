@@ -171,4 +171,9 @@ def _scores(chunk: Chunk) -> CachedScores:
     cached = read_scores(chunk.folder, source.name, chunk.checksum, detector.text, detector.seed, source.labels)
     if cached is not None:
         return cached
-    return keep_scores(source.load(), detector, chunk.folder, name=source.name, device=chunk.device)
+    dataset = source.load()
+    if dataset.description.checksum != chunk.checksum:
+        raise InvalidInputError(
+            f"{source.name} has changed since the run began, so its values were not kept: run the command again"
+        )
+    return keep_scores(dataset, detector, chunk.folder, name=source.name, device=chunk.device)

@@ -53,8 +53,13 @@ class Source:
     def load(self) -> Dataset:
         """The data set, with features, or an error that says what is missing."""
         from tsadeval.datasets import load
+        from tsadeval.datasets.dataset import checksum_of
 
-        found = self.held if self.held is not None else load(self.path, data=self.data, **self.options)
+        if self.held is None:
+            found = load(self.path, data=self.data, **self.options)
+        else:  # its arrays may have been changed since its checksum was taken
+            now = checksum_of(self.held.train, self.held.test, self.held.test_labels)
+            found = replace(self.held, description=replace(self.held.description, checksum=now))
         if found.train is None or found.test is None:
             raise InvalidInputError(
                 f"{self.name} has labels only here, so no detector can be trained on it: "

@@ -3,16 +3,15 @@
 Written by `make docs` from the registry: do not edit.
 """
 
-from collections.abc import Mapping, Sequence
 from typing import Literal
 
 from numpy.typing import ArrayLike
 
 from tsadeval.core.metric import PRF
 from tsadeval.metrics._cce import CCEBreakdown as CCEBreakdown
-
-def load_families() -> None:
-    """Import every family file, which fills the registry."""
+from tsadeval.metrics._channels import channel_aware as channel_aware
+from tsadeval.metrics._ears import EARSBreakdown as EARSBreakdown
+from tsadeval.metrics._recommended import recommend as recommend
 
 def absolute_detection_distance(y_true: ArrayLike, y_pred: ArrayLike) -> float:
     """Mean distance of correct alarms from the centre of their event, as a share of the event's length.
@@ -26,7 +25,7 @@ def absolute_detection_distance(y_true: ArrayLike, y_pred: ArrayLike) -> float:
     y_true : array-like of shape (n,)
         0 for normal and 1 for anomalous points.
     y_pred : array-like of shape (n,)
-        1 where an alarm is raised.
+        1 where an alarm is raised, else 0.
 
     Returns
     -------
@@ -50,7 +49,7 @@ def accuracy(y_true: ArrayLike, y_pred: ArrayLike) -> float:
     y_true : array-like of shape (n,)
         0 for normal and 1 for anomalous points.
     y_pred : array-like of shape (n,)
-        1 where an alarm is raised.
+        1 where an alarm is raised, else 0.
 
     Returns
     -------
@@ -83,7 +82,7 @@ def adtqc(
     y_true : array-like of shape (n,)
         0 for normal and 1 for anomalous points.
     y_pred : array-like of shape (n,)
-        1 where an alarm is raised.
+        1 where an alarm is raised, else 0.
     exponent : float, default=e
         The e above: the larger, the steeper.
 
@@ -115,7 +114,7 @@ def affiliation(
     y_true : array-like of shape (n,)
         0 for normal and 1 for anomalous points.
     y_pred : array-like of shape (n,)
-        1 for alarms, else 0.
+        1 where an alarm is raised, else 0.
     beta : float, default=1.0
         Weight of recall in F.
 
@@ -258,7 +257,7 @@ def alarming_precision(y_true: ArrayLike, y_pred: ArrayLike) -> float:
     y_true : array-like of shape (n,)
         0 for normal and 1 for anomalous points.
     y_pred : array-like of shape (n,)
-        1 where an alarm is raised.
+        1 where an alarm is raised, else 0.
 
     Returns
     -------
@@ -297,7 +296,7 @@ def auc_pr(
     Returns
     -------
     float
-        NaN, with an `UndefinedMetricWarning`, where y_true has no anomalous point. Scores that know nothing
+        NaN, with an `UndefinedMetricWarning`, where y_true has no anomalous point. Uninformative scores
         get about the share of anomalous points.
 
     Examples
@@ -406,7 +405,7 @@ def average_detection_count(y_true: ArrayLike, y_pred: ArrayLike) -> float:
     y_true : array-like of shape (n,)
         0 for normal and 1 for anomalous points.
     y_pred : array-like of shape (n,)
-        1 where an alarm is raised.
+        1 where an alarm is raised, else 0.
 
     Returns
     -------
@@ -428,12 +427,12 @@ def balanced_accuracy(y_true: ArrayLike, y_pred: ArrayLike) -> float:
     y_true : array-like of shape (n,)
         0 for normal and 1 for anomalous points.
     y_pred : array-like of shape (n,)
-        1 where an alarm is raised.
+        1 where an alarm is raised, else 0.
 
     Returns
     -------
     float
-        0.5 for alarms that know nothing. NaN, with an `UndefinedMetricWarning`, where a class is missing.
+        0.5 for uninformative alarms. NaN, with an `UndefinedMetricWarning`, where a class is missing.
 
     Examples
     --------
@@ -462,7 +461,7 @@ def balanced_f1_pa(
     y_true : array-like of shape (n,)
         0 for normal and 1 for anomalous points.
     y_pred : array-like of shape (n,)
-        1 where an alarm is raised.
+        1 where an alarm is raised, else 0.
     width : int, default=2
         Points by which alarms are widened on each side.
     form : {"asymmetric", "symmetric", "false"}, default="asymmetric"
@@ -525,14 +524,14 @@ def cce(
     constrained: bool = False,
     event_weight: float = 0.5,
     global_weight: float = 0.5,
-    normalize: Literal["minmax", "rank", "quantile", "published"] | None = "minmax",
+    normalize: Literal["minmax", "robust", "rank", "quantile", "published"] | None = "minmax",
     quantiles: tuple[float, float] = (0.001, 0.999),
     uncertainty: Literal["beta", "pointwise", "scaled"] = "beta",
     gamma: float = 10.0,
 ) -> float:
     """Confidence-consistency evaluation of anomaly scores.
 
-    A perfect detector gets 1, its inverse -1, and scores that know nothing about 0 (for `tau=0.5`; in general
+    A perfect detector gets 1, its inverse -1, and uninformative scores about 0 (for `tau=0.5`; in general
     the range is [-2 tau, 2 (1 - tau)], and [0, 2 (1 - tau)] when constrained).
 
     Parameters
@@ -548,11 +547,14 @@ def cce(
         Clip negative confidences at 0, as the paper's definition does. All published numbers are without.
     event_weight, global_weight : float, default=0.5
         Weight of anomaly against normal events, at event level and globally.
-    normalize : {"minmax", "rank", "quantile", "published", None}, default="minmax"
+    normalize : {"minmax", "robust", "rank", "quantile", "published", None}, default="minmax"
         How scores become numbers in [0, 1]. "minmax" is the paper's, and one outlier squashes all other
         scores; "quantile" clips at two quantiles first; "rank" uses average ranks, so that only the order
-        of scores matters; None takes scores that are probabilities already. "published" adds 1e-8 to the range, as
-        the published code does: only to compare with its numbers, since it makes the scale of scores matter.
+        of scores matters; "robust" uses the eighth power of the rank (the chance to score higher than eight points
+        taken at random), scaled to [0, 1]: like "rank", but upper scores matter most and binary scores that are
+        perfect get 1. Use it where scores have outliers or detectors differ in scale. None takes scores that are
+        probabilities already. "published" adds 1e-8 to the range, as the published code does: only to compare with its
+        numbers, since it makes the scale of scores matter.
     quantiles : pair of float, default=(0.001, 0.999)
         Where to clip with `normalize="quantile"`. Keep the upper one above 1 minus the share of anomalies.
     uncertainty : {"beta", "pointwise", "scaled"}, default="beta"
@@ -584,12 +586,19 @@ def cce_breakdown(
     constrained: bool = False,
     event_weight: float = 0.5,
     global_weight: float = 0.5,
-    normalize: Literal["minmax", "rank", "quantile", "published"] | None = "minmax",
+    normalize: Literal["minmax", "robust", "rank", "quantile", "published"] | None = "minmax",
     quantiles: tuple[float, float] = (0.001, 0.999),
     uncertainty: Literal["beta", "pointwise", "scaled"] = "beta",
     gamma: float = 10.0,
 ) -> CCEBreakdown:
     """CCE explained: its parts, and a table with a row per event. Options as for `cce`.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        0 for normal and 1 for anomalous points.
+    y_score : array-like of shape (n,)
+        Finite scores, higher for more anomalous.
 
     Examples
     --------
@@ -602,49 +611,6 @@ def cce_breakdown(
     (7, 8, 1, 0.125)
     """
 
-def channel_aware(
-    y_true: ArrayLike,
-    y_pred: ArrayLike,
-    *,
-    beta: float = 0.5,
-    subsystems: Mapping[str, Sequence[int]] | None = None,
-) -> PRF:
-    """Channel-aware precision, recall and F of ESA-ADB, for labels and alarms of several channels.
-
-    Events are maximal runs of points at which any channel is anomalous. Of each event the affected channels (those
-    with an anomalous point in it) and the alarmed ones (those with an alarm in it) are compared: precision is the
-    share of alarmed channels that are affected, recall the share of affected channels that are alarmed, F as usual.
-    All three are averaged over events. An event without alarms has precision 0, as in ESA-ADB. Equals ESA-ADB where
-    its anomalies do not overlap in time.
-
-    Parameters
-    ----------
-    y_true : array-like of shape (n, channels)
-        0 for normal and 1 for anomalous points of each channel.
-    y_pred : array-like of shape (n, channels)
-        1 where an alarm is raised for a channel.
-    beta : float, default=0.5
-        Recall counts beta times as much as precision.
-    subsystems : mapping of str to list of int, default=None
-        Groups of channels (columns). With them, groups are compared instead of channels: the subsystem-aware F.
-
-    Returns
-    -------
-    PRF
-        All NaN, with an `UndefinedMetricWarning`, where there is no event; precision is NaN where there is no alarm.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> import tsadeval as te
-    >>> y_true = np.array([[0, 0, 0], [1, 1, 0], [1, 0, 0], [0, 0, 0]])
-    >>> y_pred = np.array([[0, 0, 1], [0, 0, 1], [1, 0, 0], [0, 0, 0]])
-    >>> te.metrics.channel_aware(y_true, y_pred)
-    PRF(precision=0.5, recall=0.5, f1=0.5)
-    >>> te.metrics.channel_aware(y_true, y_pred, subsystems={"power": [0, 1], "radio": [2]}).recall
-    1.0
-    """
-
 def composite(
     y_true: ArrayLike,
     y_pred: ArrayLike,
@@ -654,6 +620,13 @@ def composite(
     """Point-wise precision, event-wise recall and their F, as defined for `composite_f1`.
 
     Precision is NaN where nothing is predicted; recall and F are NaN where y_true has no event.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        0 for normal and 1 for anomalous points.
+    y_pred : array-like of shape (n,)
+        1 where an alarm is raised, else 0.
 
     Examples
     --------
@@ -678,7 +651,7 @@ def composite_f1(
     y_true : array-like of shape (n,)
         0 for normal and 1 for anomalous points.
     y_pred : array-like of shape (n,)
-        1 where the detector raises an alarm.
+        1 where an alarm is raised, else 0.
     beta : float, default=1.0
         Weight of recall against precision.
 
@@ -712,7 +685,7 @@ def detection_accuracy_in_range(
     y_true : array-like of shape (n,)
         0 for normal and 1 for anomalous points.
     y_pred : array-like of shape (n,)
-        1 where an alarm is raised.
+        1 where an alarm is raised, else 0.
     k : int, default=5
         The tolerance in points.
     false : {"far", "all"}, default="far"
@@ -749,7 +722,7 @@ def detection_delay(
     y_true : array-like of shape (n,)
         0 for normal and 1 for anomalous points.
     y_pred : array-like of shape (n,)
-        1 where the detector raises an alarm.
+        1 where an alarm is raised, else 0.
     missed : {"skip", "length"}, default="skip"
         "skip": the mean is over detected events only, so look at recall beside it.
         "length": a missed event counts with its whole length.
@@ -828,7 +801,7 @@ def early_detection_score(
     y_true : array-like of shape (n,)
         0 for normal and 1 for anomalous points.
     y_pred : array-like of shape (n,)
-        1 where an alarm is raised.
+        1 where an alarm is raised, else 0.
     share : float, default=0.1
         Length of all windows as a share of the series.
 
@@ -843,6 +816,83 @@ def early_detection_score(
     >>> y_true = [0] * 24 + [1] * 6 + [0] * 20
     >>> te.metrics.early_detection_score(y_true, [0] * 23 + [1] + [0] * 26)
     0.75
+    """
+
+def ears(
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    *,
+    tolerance: int | None = None,
+    floor: float = 0.01,
+    earliness: float = 0.5,
+) -> float:
+    """Event alarm-rarity skill: how rare, among false alarms, is the level at which each event is seen?
+
+    A point of an event earns the logarithm of how rarely normal points reach its score, on their own or by the largest
+    score of the last `tolerance` points (so that a burst of alarms counts about once). Early points of an event
+    count more, events count alike, and normal points near an event count less. The mean over events is measured from
+    that of the normal points themselves.
+
+    A perfect detector gets 1, constant scores 0, random scores about 0 whatever the labels. The worst possible value is
+    -0.26: an inverted detector is not much worse than an uninformative one. Only the order of the scores matters.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        0 for normal and 1 for anomalous points.
+    y_score : array-like of shape (n,)
+        Finite scores, higher for more anomalous.
+    tolerance : int, optional
+        In points: false alarms nearer than this to an event cost less, and alarms within so many points of each other
+        count about as one. None is twice the median length of the events.
+    floor : float, default=0.01
+        The share of normal points below which rarer false alarms hardly matter.
+    earliness : float, default=0.5
+        The first i of the L points of an event have the weight (i / L) ** earliness; 1 turns it off.
+
+    Returns
+    -------
+    float
+        NaN, with an `UndefinedMetricWarning`, where y_true has one class only.
+
+    Examples
+    --------
+    >>> import tsadeval as te
+    >>> y_true = [0, 0, 0, 1, 1, 0, 0, 0, 0, 1, 0, 0]
+    >>> te.ears(y_true, y_true)
+    1.0
+    >>> round(te.ears(y_true, [0.1, 0.2, 0.1, 0.9, 0.7, 0.3, 0.1, 0.8, 0.2, 0.4, 0.1, 0.2]), 6)
+    0.520343
+    """
+
+def ears_breakdown(
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    *,
+    tolerance: int | None = None,
+    floor: float = 0.01,
+    earliness: float = 0.5,
+) -> EARSBreakdown:
+    """EARS explained: what each event adds to it, and which false alarms cost most. Options as for `ears`.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        0 for normal and 1 for anomalous points.
+    y_score : array-like of shape (n,)
+        Finite scores, higher for more anomalous.
+
+    Examples
+    --------
+    >>> import tsadeval as te
+    >>> y_true = [0, 0, 0, 1, 1, 0, 0, 0, 0, 1, 0, 0]
+    >>> b = te.ears_breakdown(y_true, [0.1, 0.2, 0.1, 0.9, 0.7, 0.3, 0.1, 0.8, 0.2, 0.4, 0.1, 0.2])
+    >>> [round(share, 6) for share in b.events["share"].tolist()]
+    [0.391338, 0.129005]
+    >>> round(b.score, 6)
+    0.520343
+    >>> b.false_alarms["position"][:2].tolist()
+    [7, 8]
     """
 
 def etapr(
@@ -871,7 +921,7 @@ def etapr(
     y_true : array-like of shape (n,)
         0 for normal and 1 for anomalous points.
     y_pred : array-like of shape (n,)
-        1 for alarms, 0 elsewhere.
+        1 where an alarm is raised, else 0.
     theta_p : float, default=0.5
         Portion of a run of alarms that detected events must cover.
     theta_r : float, default=0.1
@@ -909,6 +959,13 @@ def etapr_f1(
 ) -> float:
     """F of enhanced time-series aware precision and recall (eTaPR). Definition and parameters as for `etapr`.
 
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        0 for normal and 1 for anomalous points.
+    y_pred : array-like of shape (n,)
+        1 where an alarm is raised, else 0.
+
     Returns
     -------
     float
@@ -932,6 +989,13 @@ def event(
     """Precision, recall and F of events. Options and definitions as for `event_f1`.
 
     Precision is NaN where nothing is predicted; recall and F are NaN where y_true has no event.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        0 for normal and 1 for anomalous points.
+    y_pred : array-like of shape (n,)
+        1 where an alarm is raised, else 0.
 
     Examples
     --------
@@ -960,7 +1024,7 @@ def event_f1(
     y_true : array-like of shape (n,)
         0 for normal and 1 for anomalous points.
     y_pred : array-like of shape (n,)
-        1 where the detector raises an alarm.
+        1 where an alarm is raised, else 0.
     beta : float, default=1.0
         Weight of recall against precision.
     variant : {"segments", "runs", "discounted"}, default="segments"
@@ -1000,7 +1064,7 @@ def event_precision(
     y_true : array-like of shape (n,)
         0 for normal and 1 for anomalous points.
     y_pred : array-like of shape (n,)
-        1 where an alarm is raised.
+        1 where an alarm is raised, else 0.
     variant : {"segments", "runs", "discounted"}, default="segments"
         As for `event_f1`. "segments": detected events / (detected events + false alarm runs). "runs": the share of
         alarm runs that touch an event. "discounted": "segments" times the share of normal points without alarm; this
@@ -1032,7 +1096,7 @@ def event_recall(y_true: ArrayLike, y_pred: ArrayLike) -> float:
     y_true : array-like of shape (n,)
         0 for normal and 1 for anomalous points.
     y_pred : array-like of shape (n,)
-        1 where an alarm is raised.
+        1 where an alarm is raised, else 0.
 
     Returns
     -------
@@ -1059,7 +1123,7 @@ def f1(
     y_true : array-like of shape (n,)
         0 for normal and 1 for anomalous points.
     y_pred : array-like of shape (n,)
-        1 where an alarm is raised.
+        1 where an alarm is raised, else 0.
     beta : float, default=1.0
         Recall counts beta times as much as precision.
 
@@ -1091,7 +1155,7 @@ def f1_pa(
     y_true : array-like of shape (n,)
         0 for normal and 1 for anomalous points.
     y_pred : array-like of shape (n,)
-        1 where an alarm is raised.
+        1 where an alarm is raised, else 0.
     beta : float, default=1.0
         Recall counts beta times as much as precision.
 
@@ -1126,7 +1190,7 @@ def f1_pa_delay(
     y_true : array-like of shape (n,)
         0 for normal and 1 for anomalous points.
     y_pred : array-like of shape (n,)
-        1 where an alarm is raised.
+        1 where an alarm is raised, else 0.
     k : int, default=7
         The longest delay at which an event still counts as found, in points.
     beta : float, default=1.0
@@ -1165,7 +1229,7 @@ def f1_pa_k(
     y_true : array-like of shape (n,)
         0 for normal and 1 for anomalous points.
     y_pred : array-like of shape (n,)
-        1 where an alarm is raised.
+        1 where an alarm is raised, else 0.
     k : float, default=0.2
         The share of an event that must be alarmed, as a fraction; tadpak's default.
     strict : bool, default=False
@@ -1205,7 +1269,7 @@ def f1_pa_kl(
     y_true : array-like of shape (n,)
         0 for normal and 1 for anomalous points.
     y_pred : array-like of shape (n,)
-        1 where an alarm is raised.
+        1 where an alarm is raised, else 0.
     k : float, default=0.5
         The share of an event that must be alarmed.
     reach : int, default=1
@@ -1241,7 +1305,7 @@ def false_alarms(
     y_true : array-like of shape (n,)
         0 for normal and 1 for anomalous points.
     y_pred : array-like of shape (n,)
-        1 where the detector raises an alarm.
+        1 where an alarm is raised, else 0.
     per : float, default=1000
         Number of points that the count is scaled to.
 
@@ -1279,7 +1343,7 @@ def latency_sparsity_f1(
     y_true : array-like of shape (n,)
         0 for normal and 1 for anomalous points.
     y_pred : array-like of shape (n,)
-        1 where an alarm is raised.
+        1 where an alarm is raised, else 0.
     batch : int, default=1
         Points of a batch.
     beta : float, default=1.0
@@ -1311,7 +1375,7 @@ def mcc(y_true: ArrayLike, y_pred: ArrayLike) -> float:
     y_true : array-like of shape (n,)
         0 for normal and 1 for anomalous points.
     y_pred : array-like of shape (n,)
-        1 where an alarm is raised.
+        1 where an alarm is raised, else 0.
 
     Returns
     -------
@@ -1335,7 +1399,8 @@ def nab_score(
     """Score of the Numenta Anomaly Benchmark, with the events of y_true as its windows.
 
     Only the first alarm in an event counts, and the earlier the more; every predicted normal point costs, the
-    further after an event the more (all of it before the first event). There is no lower bound.
+    further after an event the more (all of it before the first event). There is no lower bound. NAB's own windows are
+    wide, about 10 % of a series in all.
 
     Equals NAB's own per-file score at `probation=0.15`, once that is normalised as NAB does for the whole corpus,
     and `NabScore` of tsadmetrics at the default options.
@@ -1343,9 +1408,9 @@ def nab_score(
     Parameters
     ----------
     y_true : array-like of shape (n,)
-        0 for normal and 1 for anomalous points. NAB's windows are wide, about 10 % of a series in all.
+        0 for normal and 1 for anomalous points.
     y_pred : array-like of shape (n,)
-        1 where the detector raises an alarm.
+        1 where an alarm is raised, else 0.
     profile : {"standard", "reward_low_fp", "reward_low_fn"}, default="standard"
         The weights of a detection, a false alarm and a miss: (1, 0.11, 1), (1, 0.22, 1) or (1, 0.11, 2).
     probation : float, default=0.0
@@ -1416,7 +1481,7 @@ def pa_k_auc(
     y_true : array-like of shape (n,)
         0 for normal and 1 for anomalous points.
     y_pred : array-like of shape (n,)
-        1 where an alarm is raised.
+        1 where an alarm is raised, else 0.
     n_values : int, default=100
         How many values of k, both ends included.
     integration : {"mean", "trapezoid"}, default="mean"
@@ -1521,7 +1586,7 @@ def pate_f1(
     y_true : array-like of shape (n,)
         0 for normal and 1 for anomalous points.
     y_pred : array-like of shape (n,)
-        1 where there is an alarm, else 0.
+        1 where an alarm is raised, else 0.
     early, delay, n_splits, include_zero
         The pairs of buffer sizes, as for `pate`.
     beta : float, default=1.0
@@ -1556,6 +1621,13 @@ def pate_prf(
     Each of the three is the mean over the pairs of buffer sizes, so with more than one pair the F is not that of
     the mean precision and recall. NaN where undefined: all without an anomaly, precision without an alarm.
 
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        0 for normal and 1 for anomalous points.
+    y_pred : array-like of shape (n,)
+        1 where an alarm is raised, else 0.
+
     Examples
     --------
     >>> import tsadeval as te
@@ -1579,7 +1651,7 @@ def point(
     y_true : array-like of shape (n,)
         0 for normal and 1 for anomalous points.
     y_pred : array-like of shape (n,)
-        1 where an alarm is raised.
+        1 where an alarm is raised, else 0.
     beta : float, default=1.0
         Recall counts beta times as much as precision.
 
@@ -1608,7 +1680,7 @@ def point_adjusted(
     y_true : array-like of shape (n,)
         0 for normal and 1 for anomalous points.
     y_pred : array-like of shape (n,)
-        1 where an alarm is raised.
+        1 where an alarm is raised, else 0.
     beta : float, default=1.0
         Recall counts beta times as much as precision.
 
@@ -1632,7 +1704,7 @@ def precision(y_true: ArrayLike, y_pred: ArrayLike) -> float:
     y_true : array-like of shape (n,)
         0 for normal and 1 for anomalous points.
     y_pred : array-like of shape (n,)
-        1 where an alarm is raised.
+        1 where an alarm is raised, else 0.
 
     Returns
     -------
@@ -1693,6 +1765,13 @@ def range_auc_pr(
 
     Equals the second value of `RangeAUC(labels, score, window=window, plot_ROC=True)` of PyPI vus 0.0.6.
     Parameters and return value as for `range_auc_roc`.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        0 for normal and 1 for anomalous points.
+    y_score : array-like of shape (n,)
+        Finite scores, higher for more anomalous.
 
     Examples
     --------
@@ -1766,7 +1845,7 @@ def range_based(
     y_true : array-like of shape (n,)
         0 for normal and 1 for anomalous points.
     y_pred : array-like of shape (n,)
-        1 for alarms, else 0.
+        1 where an alarm is raised, else 0.
     alpha : float, default=0.2
         Weight, in recall, of an event being found at all, against how much of it is found.
     precision_alpha : float, default=0.0
@@ -1847,7 +1926,7 @@ def range_precision(
     y_true : array-like of shape (n,)
         0 for normal and 1 for anomalous points.
     y_pred : array-like of shape (n,)
-        1 for alarms, else 0.
+        1 where an alarm is raised, else 0.
     alpha : float, default=0.0
         Weight of a predicted range overlapping any event, against how much of it does. The paper advises 0.
     bias, cardinality
@@ -1882,7 +1961,7 @@ def range_recall(
     y_true : array-like of shape (n,)
         0 for normal and 1 for anomalous points.
     y_pred : array-like of shape (n,)
-        1 for alarms, else 0.
+        1 where an alarm is raised, else 0.
     alpha : float, default=0.2
         Weight of an event being found at all, against how much of it is found.
     bias, cardinality
@@ -1910,7 +1989,7 @@ def recall(y_true: ArrayLike, y_pred: ArrayLike) -> float:
     y_true : array-like of shape (n,)
         0 for normal and 1 for anomalous points.
     y_pred : array-like of shape (n,)
-        1 where an alarm is raised.
+        1 where an alarm is raised, else 0.
 
     Returns
     -------
@@ -1942,7 +2021,7 @@ def reduced_f1(
     y_true : array-like of shape (n,)
         0 for normal and 1 for anomalous points.
     y_pred : array-like of shape (n,)
-        1 where an alarm is raised.
+        1 where an alarm is raised, else 0.
     beta : float, default=1.0
         Recall counts beta times as much as precision.
 
@@ -1971,7 +2050,7 @@ def sdqe(
     y_true : array-like of shape (n,)
         0 for normal and 1 for anomalous points.
     y_pred : array-like of shape (n,)
-        1 where an alarm is raised.
+        1 where an alarm is raised, else 0.
     near : int, default=None
         Points before and after an event in which alarms are near misses; None is the mean length of the events, at
         most 1/22 of the normal points.
@@ -2017,7 +2096,7 @@ def tapr(
     y_true : array-like of shape (n,)
         0 for normal and 1 for anomalous points.
     y_pred : array-like of shape (n,)
-        1 for alarms, 0 elsewhere.
+        1 where an alarm is raised, else 0.
     alpha : float, default=0.6
         Weight of detection against portion.
     theta : float, default=0.8
@@ -2054,6 +2133,13 @@ def tapr_f1(
 ) -> float:
     """F of time-series aware precision and recall (TaPR). Definition and parameters as for `tapr`.
 
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        0 for normal and 1 for anomalous points.
+    y_pred : array-like of shape (n,)
+        1 where an alarm is raised, else 0.
+
     Returns
     -------
     float
@@ -2084,7 +2170,7 @@ def temporal_distance(
     y_true : array-like of shape (n,)
         0 for normal and 1 for anomalous points.
     y_pred : array-like of shape (n,)
-        1 where an alarm is raised.
+        1 where an alarm is raised, else 0.
     squared : bool, default=False
         Square every distance.
 
@@ -2134,7 +2220,7 @@ def time_to_recover(y_true: ArrayLike, y_pred: ArrayLike) -> float:
     y_true : array-like of shape (n,)
         0 for normal and 1 for anomalous points.
     y_pred : array-like of shape (n,)
-        1 where an alarm is raised.
+        1 where an alarm is raised, else 0.
 
     Returns
     -------
@@ -2158,6 +2244,13 @@ def time_tolerant(
     """Precision, recall and F that forgive shifts of up to k points. Definitions as for `time_tolerant_f1`.
 
     Precision is NaN where nothing is predicted; recall and F are NaN where y_true has no anomalous point.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        0 for normal and 1 for anomalous points.
+    y_pred : array-like of shape (n,)
+        1 where an alarm is raised, else 0.
 
     Examples
     --------
@@ -2183,7 +2276,7 @@ def time_tolerant_f1(
     y_true : array-like of shape (n,)
         0 for normal and 1 for anomalous points.
     y_pred : array-like of shape (n,)
-        1 where an alarm is raised.
+        1 where an alarm is raised, else 0.
     k : int, default=5
         The largest distance, in points, at which a label and an alarm agree.
     beta : float, default=1.0
@@ -2219,7 +2312,7 @@ def total_detected_in_range(
     y_true : array-like of shape (n,)
         0 for normal and 1 for anomalous points.
     y_pred : array-like of shape (n,)
-        1 where an alarm is raised.
+        1 where an alarm is raised, else 0.
     k : int, default=5
         The largest distance, in points, at which an anomalous point counts as detected.
 
@@ -2333,6 +2426,13 @@ def vus_pr(
     Equals the last value of `RangeAUC_volume_opt(labels, score, 2 * window)` of PyPI vus 0.0.6 and TSB-AD 1.5.
     Parameters and return value as for `vus_roc`, with which it shares its work in one `evaluate` call.
 
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        0 for normal and 1 for anomalous points.
+    y_score : array-like of shape (n,)
+        Finite scores, higher for more anomalous.
+
     Examples
     --------
     >>> import tsadeval as te
@@ -2411,7 +2511,7 @@ def weighted_detection_difference(
     y_true : array-like of shape (n,)
         0 for normal and 1 for anomalous points.
     y_pred : array-like of shape (n,)
-        1 where an alarm is raised.
+        1 where an alarm is raised, else 0.
     k : int, default=5
         Distance in points from which on a false alarm costs 1; 0 is the same as 1.
 

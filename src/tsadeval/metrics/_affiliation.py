@@ -150,10 +150,6 @@ def affiliation(data: Prediction, *, beta: float = 1.0) -> PRF:
 
     Parameters
     ----------
-    y_true : array-like of shape (n,)
-        0 for normal and 1 for anomalous points.
-    y_pred : array-like of shape (n,)
-        1 for alarms, else 0.
     beta : float, default=1.0
         Weight of recall in F.
 

@@ -94,10 +94,6 @@ def temporal_distance(data: Prediction, *, squared: bool = False) -> float:
 
     Parameters
     ----------
-    y_true : array-like of shape (n,)
-        0 for normal and 1 for anomalous points.
-    y_pred : array-like of shape (n,)
-        1 where an alarm is raised.
     squared : bool, default=False
         Square every distance.
 
@@ -157,13 +153,6 @@ def absolute_detection_distance(data: Prediction) -> float:
     events do not count. Equals `AbsoluteDetectionDistance` of tsadmetrics for events of odd length; for even ones that
     one rounds the centre down, so that mirrored data gets another value, and without a correct alarm it gives 0.
 
-    Parameters
-    ----------
-    y_true : array-like of shape (n,)
-        0 for normal and 1 for anomalous points.
-    y_pred : array-like of shape (n,)
-        1 where an alarm is raised.
-
     Returns
     -------
     float
@@ -222,10 +211,6 @@ def weighted_detection_difference(data: Prediction, *, k: int = 5) -> float:
 
     Parameters
     ----------
-    y_true : array-like of shape (n,)
-        0 for normal and 1 for anomalous points.
-    y_pred : array-like of shape (n,)
-        1 where an alarm is raised.
     k : int, default=5
         Distance in points from which on a false alarm costs 1; 0 is the same as 1.
 
@@ -260,13 +245,6 @@ def average_detection_count(data: Prediction) -> float:
     """Share of the points of an event that are alarmed, averaged over events: point-wise recall, event by event.
 
     Alarms everywhere get 1, so look at precision beside it. Equals `AverageDetectionCount` of tsadmetrics.
-
-    Parameters
-    ----------
-    y_true : array-like of shape (n,)
-        0 for normal and 1 for anomalous points.
-    y_pred : array-like of shape (n,)
-        1 where an alarm is raised.
 
     Returns
     -------

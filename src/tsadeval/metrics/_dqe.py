@@ -108,10 +108,6 @@ def sdqe(data: Prediction, *, near: int | None = None) -> float:
 
     Parameters
     ----------
-    y_true : array-like of shape (n,)
-        0 for normal and 1 for anomalous points.
-    y_pred : array-like of shape (n,)
-        1 where an alarm is raised.
     near : int, default=None
         Points before and after an event in which alarms are near misses; None is the mean length of the events, at
         most 1/22 of the normal points.
@@ -153,10 +149,6 @@ def dqe(data: Scoring, *, near: int | None = None, thresholds: int = 100) -> flo
 
     Parameters
     ----------
-    y_true : array-like of shape (n,)
-        0 for normal and 1 for anomalous points.
-    y_score : array-like of shape (n,)
-        Finite scores, higher for more anomalous.
     near : int, default=None
         Points before and after an event in which alarms are near misses; None is the mean length of the events, at
         most 1/22 of the normal points.

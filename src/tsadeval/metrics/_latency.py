@@ -65,10 +65,6 @@ def latency_sparsity_f1(data: Prediction, *, batch: int = 1, beta: float = 1.0) 
 
     Parameters
     ----------
-    y_true : array-like of shape (n,)
-        0 for normal and 1 for anomalous points.
-    y_pred : array-like of shape (n,)
-        1 where an alarm is raised.
     batch : int, default=1
         Points of a batch.
     beta : float, default=1.0
@@ -127,10 +123,6 @@ def early_detection_score(data: Prediction, *, share: float = 0.1) -> float:
 
     Parameters
     ----------
-    y_true : array-like of shape (n,)
-        0 for normal and 1 for anomalous points.
-    y_pred : array-like of shape (n,)
-        1 where an alarm is raised.
     share : float, default=0.1
         Length of all windows as a share of the series.
 
@@ -218,10 +210,6 @@ def adtqc(data: Prediction, *, exponent: float = math.e) -> float:
 
     Parameters
     ----------
-    y_true : array-like of shape (n,)
-        0 for normal and 1 for anomalous points.
-    y_pred : array-like of shape (n,)
-        1 where an alarm is raised.
     exponent : float, default=e
         The e above: the larger, the steeper.
 

@@ -51,13 +51,6 @@ def event_recall(data: Prediction) -> float:
     Alarms everywhere get 1, so look at `event_precision`, `false_alarms` or `time_in_alarm` beside it. Equals the
     event-wise recall of ESA-ADB and the recall of `te.metrics.event`.
 
-    Parameters
-    ----------
-    y_true : array-like of shape (n,)
-        0 for normal and 1 for anomalous points.
-    y_pred : array-like of shape (n,)
-        1 where an alarm is raised.
-
     Returns
     -------
     float
@@ -101,10 +94,6 @@ def event_precision(data: Prediction, *, variant: str = "segments") -> float:
 
     Parameters
     ----------
-    y_true : array-like of shape (n,)
-        0 for normal and 1 for anomalous points.
-    y_pred : array-like of shape (n,)
-        1 where an alarm is raised.
     variant : {"segments", "runs", "discounted"}, default="segments"
         As for `event_f1`. "segments": detected events / (detected events + false alarm runs). "runs": the share of
         alarm runs that touch an event. "discounted": "segments" times the share of normal points without alarm; this
@@ -159,13 +148,6 @@ def alarming_precision(data: Prediction) -> float:
 
     With D detected events and, summed over them, R alarm runs that touch the event, the value is D / R. A run that
     touches two events counts for both. Alarms outside events do not count.
-
-    Parameters
-    ----------
-    y_true : array-like of shape (n,)
-        0 for normal and 1 for anomalous points.
-    y_pred : array-like of shape (n,)
-        1 where an alarm is raised.
 
     Returns
     -------
@@ -312,13 +294,6 @@ def time_to_recover(data: Prediction) -> float:
 
     Counted from the point after the event to the first one without alarm, but not into the next event. 0 where the
     alarm is off by then. Events that are missed do not count: look at `event_recall` beside it.
-
-    Parameters
-    ----------
-    y_true : array-like of shape (n,)
-        0 for normal and 1 for anomalous points.
-    y_pred : array-like of shape (n,)
-        1 where an alarm is raised.
 
     Returns
     -------

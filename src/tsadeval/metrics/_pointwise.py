@@ -100,10 +100,6 @@ def point(data: Prediction, *, beta: float = 1.0) -> PRF:
 
     Parameters
     ----------
-    y_true : array-like of shape (n,)
-        0 for normal and 1 for anomalous points.
-    y_pred : array-like of shape (n,)
-        1 where an alarm is raised.
     beta : float, default=1.0
         Recall counts beta times as much as precision.
 
@@ -136,13 +132,6 @@ def point(data: Prediction, *, beta: float = 1.0) -> PRF:
 def precision(data: Prediction) -> float:
     """Point-wise precision; equals `precision_score` of scikit-learn where there are alarms.
 
-    Parameters
-    ----------
-    y_true : array-like of shape (n,)
-        0 for normal and 1 for anomalous points.
-    y_pred : array-like of shape (n,)
-        1 where an alarm is raised.
-
     Returns
     -------
     float
@@ -172,13 +161,6 @@ def precision(data: Prediction) -> float:
 def recall(data: Prediction) -> float:
     """Point-wise recall; equals `recall_score` of scikit-learn where there are anomalous points.
 
-    Parameters
-    ----------
-    y_true : array-like of shape (n,)
-        0 for normal and 1 for anomalous points.
-    y_pred : array-like of shape (n,)
-        1 where an alarm is raised.
-
     Returns
     -------
     float
@@ -203,7 +185,7 @@ def recall(data: Prediction) -> float:
     properties={"mirror", "exchangeable", "separable"},
     chance=_chance_f1,
     needs={"anomaly"},
-    sets={"paper"},
+    sets={"paper", "recommended"},
     best=_best_f1,
 )
 def f1(data: Prediction, *, beta: float = 1.0) -> float:
@@ -211,10 +193,6 @@ def f1(data: Prediction, *, beta: float = 1.0) -> float:
 
     Parameters
     ----------
-    y_true : array-like of shape (n,)
-        0 for normal and 1 for anomalous points.
-    y_pred : array-like of shape (n,)
-        1 where an alarm is raised.
     beta : float, default=1.0
         Recall counts beta times as much as precision.
 
@@ -248,13 +226,6 @@ def accuracy(data: Prediction) -> float:
 
     Anomalies are rare, so a detector that never raises an alarm comes close to 1.
 
-    Parameters
-    ----------
-    y_true : array-like of shape (n,)
-        0 for normal and 1 for anomalous points.
-    y_pred : array-like of shape (n,)
-        1 where an alarm is raised.
-
     Returns
     -------
     float
@@ -284,17 +255,10 @@ def accuracy(data: Prediction) -> float:
 def balanced_accuracy(data: Prediction) -> float:
     """Point-wise balanced accuracy; equals `balanced_accuracy_score` of scikit-learn where both classes are present.
 
-    Parameters
-    ----------
-    y_true : array-like of shape (n,)
-        0 for normal and 1 for anomalous points.
-    y_pred : array-like of shape (n,)
-        1 where an alarm is raised.
-
     Returns
     -------
     float
-        0.5 for alarms that know nothing. NaN, with an `UndefinedMetricWarning`, where a class is missing.
+        0.5 for uninformative alarms. NaN, with an `UndefinedMetricWarning`, where a class is missing.
 
     Examples
     --------
@@ -323,13 +287,6 @@ def mcc(data: Prediction) -> float:
 
     Equals `matthews_corrcoef` of scikit-learn where both labels and alarms vary. Where they do not, no
     correlation exists: NaN here, 0 there.
-
-    Parameters
-    ----------
-    y_true : array-like of shape (n,)
-        0 for normal and 1 for anomalous points.
-    y_pred : array-like of shape (n,)
-        1 where an alarm is raised.
 
     Returns
     -------

@@ -53,13 +53,6 @@ def auc_roc_pa(data: Scoring) -> float:
     above the score of the normal point, a tie counting one half. Random scores get far more than 0.5, the more the
     longer the events: look at `auc_roc` beside it. Equals `PointadjustedAucRoc` of tsadmetrics.
 
-    Parameters
-    ----------
-    y_true : array-like of shape (n,)
-        0 for normal and 1 for anomalous points.
-    y_score : array-like of shape (n,)
-        Finite scores, higher for more anomalous.
-
     Returns
     -------
     float
@@ -93,10 +86,6 @@ def auc_pr_pa(data: Scoring, *, interpolation: str = "step") -> float:
 
     Parameters
     ----------
-    y_true : array-like of shape (n,)
-        0 for normal and 1 for anomalous points.
-    y_score : array-like of shape (n,)
-        Finite scores, higher for more anomalous.
     interpolation : {"step", "trapezoid"}, default="step"
         How the area between two thresholds is counted, as for `auc_pr`. "trapezoid" equals `PointadjustedAucPr` of
         tsadmetrics.

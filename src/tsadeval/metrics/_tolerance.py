@@ -97,10 +97,6 @@ def time_tolerant_f1(data: Prediction, *, k: int = 5, beta: float = 1.0) -> floa
 
     Parameters
     ----------
-    y_true : array-like of shape (n,)
-        0 for normal and 1 for anomalous points.
-    y_pred : array-like of shape (n,)
-        1 where an alarm is raised.
     k : int, default=5
         The largest distance, in points, at which a label and an alarm agree.
     beta : float, default=1.0
@@ -147,10 +143,6 @@ def total_detected_in_range(data: Prediction, *, k: int = 5) -> float:
 
     Parameters
     ----------
-    y_true : array-like of shape (n,)
-        0 for normal and 1 for anomalous points.
-    y_pred : array-like of shape (n,)
-        1 where an alarm is raised.
     k : int, default=5
         The largest distance, in points, at which an anomalous point counts as detected.
 
@@ -200,10 +192,6 @@ def detection_accuracy_in_range(data: Prediction, *, k: int = 5, false: str = "f
 
     Parameters
     ----------
-    y_true : array-like of shape (n,)
-        0 for normal and 1 for anomalous points.
-    y_pred : array-like of shape (n,)
-        1 where an alarm is raised.
     k : int, default=5
         The tolerance in points.
     false : {"far", "all"}, default="far"

@@ -31,10 +31,6 @@ def ucr_accuracy(data: Scoring, *, slack: int = 100) -> float:
 
     Parameters
     ----------
-    y_true : array-like of shape (n,)
-        0 for normal and 1 for anomalous points.
-    y_score : array-like of shape (n,)
-        Finite scores, higher for more anomalous.
     slack : int, default=100
         The least distance, in points, that is too far.
 

@@ -70,10 +70,6 @@ def f1_pa_kl(data: Prediction, *, k: float = 0.5, reach: int = 1, beta: float = 
 
     Parameters
     ----------
-    y_true : array-like of shape (n,)
-        0 for normal and 1 for anomalous points.
-    y_pred : array-like of shape (n,)
-        1 where an alarm is raised.
     k : float, default=0.5
         The share of an event that must be alarmed.
     reach : int, default=1
@@ -138,10 +134,6 @@ def balanced_f1_pa(data: Prediction, *, width: int = 2, form: str = "asymmetric"
 
     Parameters
     ----------
-    y_true : array-like of shape (n,)
-        0 for normal and 1 for anomalous points.
-    y_pred : array-like of shape (n,)
-        1 where an alarm is raised.
     width : int, default=2
         Points by which alarms are widened on each side.
     form : {"asymmetric", "symmetric", "false"}, default="asymmetric"

@@ -15,7 +15,7 @@ from tsadeval.core.parameters import Check, OneOf, check_parameters
 from tsadeval.core.registry import did_you_mean
 from tsadeval.core.results import Row
 from tsadeval.errors import InvalidInputError, InvalidParameterError, UnknownNameError
-from tsadeval.plot.style import GREY, SMALL, Look, end_labels, looks, new_axes, sequence, styled
+from tsadeval.plot.style import GREY, SMALL, Look, end_labels, grid, looks, new_axes, sequence, styled
 from tsadeval.rankeval.quality import INDICATORS
 from tsadeval.rankeval.result import AVERAGE, QualityTable, RankEvalResult
 from tsadeval.rankeval.showcase import METRICS, five_models_table, labels
@@ -83,7 +83,7 @@ def latency(result: RankEvalResult, ax: Axes | None = None, *, task: str = "AccQ
         text = f"{groups[name].mean():.3g} ms"
         ax.text(1.01, place, text, transform=ax.get_yaxis_transform(), va="center", fontsize=SMALL)
     ax.set_xscale("log")
-    ax.grid(axis="x")
+    grid(ax, "x")
     ax.set_yticks(range(len(ordered)), [look[name].label for name in ordered])
     ax.set_ylim(-0.6, len(ordered) - 0.4)
     ax.text(1.01, len(ordered) - 0.35, "mean", transform=ax.get_yaxis_transform(), fontsize=SMALL, color=GREY)
@@ -117,7 +117,7 @@ def latency_by(
     {"task": _latency_by_task, "length": _latency_by_length, "events": _latency_by_events}[by](ax, frame, look)
     ax.set_yscale("log")
     ax.set_ylabel("milliseconds a call")
-    ax.grid(axis="y")
+    grid(ax, "y")
     ax.set_title(f"{look.label} by {by if by != 'events' else 'number of events'}")
     _plain_log(ax, "y")
     return ax
@@ -164,7 +164,7 @@ def value_by_false_alarms(
     ax.set_xlim(p[0] / 1.25, p[-1] * 1.25)
     ax.margins(y=0.14)  # room for the numbers
     _wrong_steps(ax, p, values.to_numpy(), found)
-    ax.grid(axis="y")
+    grid(ax, "y")
     ax.set_xlabel("false-alarm rate p\n(grey: share of steps that do not go down)")
     label = looks(list(map(str, result.plan.metrics)))[str(found)].label
     ax.set_ylabel(label)
@@ -325,7 +325,7 @@ def _quality_axis(ax: Axes, rows: Sequence[Row], indicator: Indicator) -> None:
     else:
         high = max(*numbers, 0.5)
         ax.set_ylim(-0.02 * high, 1.03 * high)
-    ax.grid(axis="y")
+    grid(ax, "y")
     ax.set_ylabel(f"{WORDS[indicator]}\n({'higher' if INDICATORS[indicator][1] else 'lower'} is better)")
 
 

@@ -16,7 +16,7 @@ from tsadeval.core.selection import select_metrics
 from tsadeval.errors import InvalidInputError, InvalidParameterError
 from tsadeval.evaluation.single import evaluate
 from tsadeval.metrics._cce import cce_breakdown
-from tsadeval.plot.style import GREY, SMALL, looks, new_axes, styled
+from tsadeval.plot.style import SMALL, color_bar, looks, new_axes, styled
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -31,6 +31,7 @@ WRONG, NEITHER, RIGHT = "#D55E00", "#E4E4E4", "#0072B2"
 EVENT = "#F3D9C6"
 # More points than a line of print can show are drawn as the lowest and highest of each of so many stretches.
 STRETCHES = 1500
+BELOW = 28.0  # points from the axes to the key of colours: numbers and a label are between
 LETTER = 4.5  # about the width of one, in points
 ROW, STRIP, GAP = 1.0, 0.13, 0.3  # heights of a line's row, of the strip under it, and between rows
 
@@ -237,11 +238,6 @@ def _beside(ax: Axes, heads: Sequence[str], rows: Sequence[Sequence[float]], bot
 
 
 def _key(ax: Axes, colors: Any) -> None:
-    """What the colours mean."""
-    bar = ax.figure.colorbar(
-        colors, ax=ax, orientation="horizontal", location="bottom", aspect=45, fraction=0.03, pad=0.02
-    )
-    bar.outline.set_visible(False)
+    """What the colours mean, below the axes."""
+    bar = color_bar(ax, colors, "CCE score of an event (strips and bands)", below=BELOW)
     bar.set_ticks([-0.5, 0, 0.5], labels=["wrong", "0", "right"])
-    bar.ax.tick_params(length=0, labelsize=SMALL)
-    bar.set_label("CCE score of an event (strips and bands)", fontsize=SMALL, color=GREY)

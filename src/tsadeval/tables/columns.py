@@ -226,7 +226,7 @@ def _unfit(value: Any, kind: Any = None) -> _NotNumbersError:
 
 
 def codes(column: Any) -> tuple[Array, list[Any]]:
-    """Group numbers from 0 in order of first appearance, -1 where missing, and what each group is called there."""
+    """The number of each row's group, from 0 in order of first appearance and -1 where missing; and their values."""
     if is_arrow(column):
         found, names = _arrow_codes(column)
     elif isinstance(column, np.ndarray):
@@ -263,12 +263,13 @@ def _numpy_codes(values: Array) -> tuple[Array, list[Any]]:
 
 def _object_codes(values: list[Any]) -> tuple[Array, list[Any]]:
     seen: dict[str, int] = {}
-    texts = [None if _is_missing(v) else str(v) for v in values]
+    texts = [None if is_missing(v) else str(v) for v in values]
     found = np.array([-1 if text is None else seen.setdefault(text, len(seen)) for text in texts], np.int64)
     return found, list(seen)
 
 
-def _is_missing(value: Any) -> bool:
+def is_missing(value: Any) -> bool:
+    """Is it None, NaN or another mark of a missing value?"""
     return _is_missing_type(type(value)) or (isinstance(value, float) and value != value)
 
 
