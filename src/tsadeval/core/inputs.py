@@ -93,6 +93,15 @@ def _bad_score(array: Array, name: str) -> InvalidInputError | None:
     )
 
 
+def checked_scores(values: Any, name: str) -> Floats:
+    """Finite scores that belong to no labels, as float64."""
+    scores = _as_scores(values, name)
+    error = _bad_score(scores, name)
+    if error is not None:
+        raise error
+    return np.asarray(scores, np.float64)
+
+
 def _same_length(y: Array, other: Array, name: str) -> None:
     if len(y) != len(other):
         raise InvalidInputError(
@@ -214,6 +223,7 @@ class Scoring(_Shared):
     low: float
     high: float
     given: LabelRuns | None = None  # predictions that the caller brought along
+    fit: Floats | None = None  # scores of another part, from which rules take their threshold
 
     @classmethod
     def of(cls, y_true: Any, y_score: Any, y_pred: Any = None) -> Scoring:
@@ -283,6 +293,11 @@ class Scoring(_Shared):
                 "y_score was changed by another thread while it was evaluated: pass a copy, or wait for that thread"
             )
         return own
+
+    @property
+    def reference(self) -> Floats:
+        """The scores, in time order, from which a rule without labels takes its threshold."""
+        return self.scores if self.fit is None else self.fit
 
     @cached_property
     def sorted(self) -> Floats:
