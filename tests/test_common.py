@@ -253,14 +253,30 @@ def test_claims_hold(metric, claim, data):
     assert holds(metric, claim, *data.draw(scorings() if metric.kind == "scores" else predictions()))
 
 
+# Not claimed though it holds for a single series: between pooled series the tolerance would reach over one quiet point.
+TOLERANT = {
+    "adtqc",
+    "detection_accuracy_in_range",
+    "latency_sparsity_f1",
+    "time_tolerant_f1",
+    "total_detected_in_range",
+}
+UNCLAIMED = {(name, "separable") for name in TOLERANT}
+UNCLAIMED |= {("event_precision", "separable")}  # not with variant="discounted"
+UNCLAIMED |= {("ucr_accuracy", "exchangeable")}  # its margin of 100 points covers the short series here
+
+
 @pairs(claimed=False)
 def test_what_is_not_claimed_does_not_hold(metric, claim):
     """Else the record says less than is true: some series of the first 200 is a counterexample."""
+    if (metric.name, claim) in UNCLAIMED:
+        return
     for seed in range(200):
         rng = np.random.default_rng(seed)
         y = np.repeat(np.arange(8) % 2, rng.integers(1, (15, 300)[seed % 2], 8))  # some longer than any window
         s = np.round(rng.random(len(y)) + rng.random() * y, 2)
-        if not holds(metric, claim, y, s if metric.kind == "scores" else (s > 0.7).astype(int)):
+        alarms = (s > (0.7 if seed % 10 else 2)).astype(int)  # sometimes none at all
+        if not holds(metric, claim, y, s if metric.kind == "scores" else alarms):
             return
     pytest.fail(f"{metric.name} is {claim} on all series tried")
 
@@ -300,6 +316,18 @@ def test_precision_recall_and_f_at_once(name):
         function(Y, S)
 
 
+@every_metric
+def test_defaults_are_stated_once(metric):
+    """What finds the best threshold, and the value by chance, take all options of the metric and default none."""
+    assert (metric.best is not None) == (metric.kind == "predictions")
+    for function in filter(None, (metric.best, metric.chance)):
+        parameters = inspect.signature(function).parameters
+        assert set(metric.parameters) <= set(parameters)
+        for option in metric.parameters:
+            assert parameters[option].kind is inspect.Parameter.KEYWORD_ONLY
+            assert parameters[option].default is inspect.Parameter.empty
+
+
 SWEPT = [pytest.param(m, id=m.name) for m in METRICS.values() if m.kind == "predictions"]
 
 
@@ -326,7 +354,8 @@ def test_best_threshold_is_the_best_of_all(metric, data):
         warnings.simplefilter("ignore", ThresholdWarning)
         at_best = te.evaluate(y, s, metric, threshold=f"best({metric})")[metric.name]
     # Scores of 0 and 1 are predictions, which no threshold changes.
-    assert at_best == (value_of(metric, y, s.astype(int)) if set(s) <= {0, 1} else found.value) or math.isnan(at_best)
+    expected = value_of(metric, y, s.astype(int)) if set(s) <= {0, 1} else found.value
+    assert at_best == pytest.approx(expected, rel=0, abs=0, nan_ok=True)
 
 
 # Options at the ends of what their checks accept, one at a time.

@@ -64,7 +64,7 @@ def test_best_threshold_equals_the_definition(data, options, beta):
     st.fixed_dictionaries({"theta_p": THETAS, "theta_r": THETAS, "delta": st.sampled_from([0, 0.5, 2])}),
 )
 def test_best_threshold_where_runs_tie_events_together(seed, longest, gap, options):
-    """Frequent events with short gaps: runs of alarms overlap several, and events stand and fall with each other."""
+    """Frequent events with short gaps: runs of alarms overlap several events, which then depend on each other."""
     rng = np.random.default_rng(seed)
     lengths = np.column_stack([rng.integers(1, gap + 1, 30), rng.integers(1, longest + 1, 30)]).ravel()
     y = np.repeat(np.arange(60) % 2, lengths)
@@ -77,15 +77,17 @@ def test_best_threshold_where_runs_tie_events_together(seed, longest, gap, optio
 
 
 def test_best_threshold_by_hand():
-    # Events [1, 4) and [5, 8). At 3 two runs of one point, .8; at 2 the runs meet in the gap, .741; at 1, .865; at 0
-    # all points are predicted, of which 6 of 9 are right and every event is covered whole, .909.
-    y = [0, 1, 1, 1, 0, 1, 1, 1, 0]
-    s = [0, 0, 1, 3, 2, 3, 1, 0, 0]
-    assert swept("etapr_f1", y, s) == (0, pytest.approx(0.9091, abs=1e-4))
-    # Where events have to be covered whole, nothing is found above 0; and there 6 of 9 points are right.
-    assert swept("etapr_f1", y, s, theta_r=1.0) == (0, pytest.approx(f_beta((1 + 2 / 3) / 2, 1)))
-    # Unless runs have to lie in events whole: then they never are, and the largest score stands for all.
-    assert swept("etapr_f1", y, s, theta_r=1.0, theta_p=1.0) == (3, 0)
+    # Two events of three points. At 3 a point of each is found: precision 1, recall (1 + 1/3) / 2. At 2 they meet in
+    # the gap; at 1 the run has five points, four of them in the events, of which it covers two thirds.
+    y = [0, 0, 0, 1, 1, 1, 0, 1, 1, 1, 0, 0, 0]
+    s = [0, 0, 0, 0, 1, 3, 2, 3, 1, 0, 0, 0, 0]
+    assert swept("etapr_f1", y, s) == (1, pytest.approx(f_beta((1 + 4 / 5) / 2, (1 + 2 / 3) / 2)))
+    # With a weight on precision, 3 is the best.
+    assert swept("etapr_f1", y, s, beta=0.5) == (3, pytest.approx(f_beta(1, 2 / 3, 0.5)))
+    # Events that have to be covered whole are so only where all points are alarms, of which 6 in 13 are right.
+    assert swept("etapr_f1", y, s, theta_r=1.0, theta_p=0.4) == (0, pytest.approx(f_beta((1 + 6 / 13) / 2, 1)))
+    # If that is too little, nothing is ever found, and of equal thresholds the largest is taken.
+    assert swept("etapr_f1", y, s, theta_r=1.0) == (3, 0)
 
 
 def test_best_threshold_of_one_long_chain_takes_no_square_time():

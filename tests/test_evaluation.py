@@ -72,7 +72,6 @@ def test_best_threshold_gives_the_same_alarms_as_fixed():
         assert row["rule"] == ("best" if found.exact else f"best of {GRID}")
     assert te.best_threshold("f1", Y, S).value == te.metrics.best_f1(Y, S)
     assert te.best_threshold(te.metrics.f1, Y, S) == te.best_threshold("f1(beta=1.0)", Y, S)
-    assert not te.best_threshold("pate_f1", Y, S).exact
 
 
 def test_best_threshold_of_metrics_that_are_better_when_lower():

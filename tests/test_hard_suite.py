@@ -3,11 +3,12 @@
 import numpy as np
 import pytest
 
-from tsadeval.core.metric import METRICS, parse_metric
+import tsadeval as te
+from tsadeval.core.metric import METRICS
 from tsadeval.errors import InvalidInputError
 from tsadeval.rankeval.hard import HARD_TASKS, HardTask, controls, task_stream
 from tsadeval.rankeval.hard.parts import ALARM, MAPS, ar_noise, place, spans
-from tsadeval.rankeval.hard.run import Entry, entries_of, index, values
+from tsadeval.rankeval.hard.plan import HardPlan, choose_tasks
 from tsadeval.rankeval.hard.task import order_quality
 
 ORDER = [t for t in HARD_TASKS.values() if t.kind == "order"]
@@ -164,19 +165,19 @@ def test_chance_level_by_hand():
 
 
 def test_metrics_of_predictions_have_two_rules():
-    entries = entries_of([METRICS["f1"], METRICS["auc_roc"]])
-    assert [str(e) for e in entries] == ["f1 at best", "f1 at quantile(0.95)", "auc_roc"]
+    plan = HardPlan.of([METRICS["f1"], METRICS["auc_roc"]], [HARD_TASKS["rare"]], 1, 0)
+    assert [str(e) for e in plan.entries] == ["f1 at best", "f1 at quantile(0.95)", "auc_roc"]
+    assert len(plan.cells()) == 3 * 6
 
 
 def test_what_the_suite_is_made_to_show():
     """Not the digits, but each metric's known weakness, on few repeats."""
-    names = ["ears", "cce", "auc_roc", "affiliation_f1"]
-    tasks = [HARD_TASKS[n] for n in ("transform", "delay", "glitch", "fa_near", "chance")]
-    entries = entries_of([parse_metric(n) for n in names], ["best"])
-    found = values(entries, tasks, repeats=4)
-    table = {str(e): index(found, i) for i, e in enumerate(entries)}
-    ears, cce, auc, near = (table[str(e)]["tasks"] for e in entries)
-    assert min(ears.values()) > 0.6
+    tasks = ["transform", "delay", "glitch", "fa_near", "chance"]
+    result = te.rankeval.run("hard", ["ears", "cce", "auc_roc", "affiliation_f1"], tasks=tasks, repeats=4)
+    table = result.table()
+    rows = {row["name"]: row for row in table.rows}
+    ears, cce, auc, near = (rows[name] for name in ("ears", "cce", "auc_roc", "affiliation_f1 at best"))
+    assert min(ears[task] for task in tasks) > 0.6
     assert cce["transform"] < 0.7
     assert cce["glitch"] < 0.2
     assert auc["transform"] > 0.9
@@ -184,27 +185,132 @@ def test_what_the_suite_is_made_to_show():
     assert auc["delay"] < 0.5
     assert near["delay"] < 0.4
     assert near["fa_near"] > 0.9
-    for of_metric in table.values():
-        assert of_metric["index"].low <= of_metric["index"].value <= of_metric["index"].high
-        assert of_metric["index"].value == pytest.approx(np.mean(list(of_metric["tasks"].values())))
+    assert next(iter(table)) == "ears"
+    for row in table.rows:
+        assert row["index_low"] <= row["index"] <= row["index_high"]
+        assert row["index"] == pytest.approx(np.mean([row[task] for task in tasks])) == table[row["name"]]
+        assert row["order"] == pytest.approx(np.mean([row["transform"], row["delay"]]))
+        assert row["preference"] == row["fa_near"]
+        assert np.isnan(row["preference_low"])  # one task has no interval over tasks
+    assert "transform" in repr(result)
+    assert "delay" in result.to_latex()
 
 
 def test_lower_is_better_is_turned_round():
-    entry = Entry(METRICS["detection_delay"], "quantile(0.95)")
-    found = values([entry], [HARD_TASKS["delay"]], repeats=2)
-    assert index(found, 0)["tasks"]["delay"] > 0.5
+    result = te.rankeval.run("hard", "detection_delay", tasks="delay", repeats=2)
+    assert result.table()["detection_delay at quantile(0.95)"] > 0.5
+
+
+def louder(random):
+    """A signal that grows."""
+    labels = np.arange(400) // 20 % 5 == 2
+    return labels.astype(int), [level * labels + random.normal(size=400) for level in (0, 3, 9)]
 
 
 def test_a_task_of_your_own():
-    def louder(random):
+    def travels(random):  # workers cannot import this file, but get the code of what is defined here
         labels = np.arange(400) // 20 % 5 == 2
-        return labels.astype(int), [level * labels + random.normal(size=400) for level in (0, 3, 9)]
+        return labels, [level * labels + random.normal(size=400) for level in (0, 9)]
 
-    task = HardTask.from_function(louder, "mine:louder")
-    found = values(entries_of([METRICS["auc_pr"]]), [task], repeats=3)
-    assert index(found, 0)["tasks"]["mine:louder"] == 1
+    result = te.rankeval.run("hard", "auc_pr", tasks=[travels, "glitch"], repeats=3, n_jobs=2)
+    assert result.table().rows[0]["travels"] == 1
+    result = te.rankeval.run("hard", "auc_pr", tasks=[louder], repeats=3)
+    assert result.table().rows[0]["louder"] == 1
     for bad in (lambda random: 3, lambda random: ([0, 1], [[0.1, 0.2]])):
         with pytest.raises(InvalidInputError, match="at least two models, worst first"):
-            HardTask.from_function(bad, "bad").draw(np.random.default_rng(0))
+            te.rankeval.run("hard", "auc_pr", tasks=[bad], repeats=1)
     with pytest.raises(InvalidInputError, match="y_true"):
-        HardTask.from_function(lambda random: ([0, 2], [[0, 1], [1, 0]]), "bad").draw(np.random.default_rng(0))
+        te.rankeval.run("hard", "auc_pr", tasks=[lambda random: ([0, 2], [[0, 1], [1, 0]])])
+
+
+def test_tasks_by_name_part_and_mistake():
+    assert [t.name for t in choose_tasks(["control", "rare", "glitch"])][:2] == ["glitch", "resolution"]
+    assert len(choose_tasks("all")) == len(choose_tasks(None)) == 20
+    with pytest.raises(te.errors.UnknownNameError, match="did you mean glitch"):
+        choose_tasks("glich")
+    with pytest.raises(te.errors.InvalidParameterError, match="empty"):
+        choose_tasks([])
+    with pytest.raises(te.errors.InvalidParameterError, match="names or functions"):
+        choose_tasks([3])
+    with pytest.raises(te.errors.InvalidParameterError, match="two different tasks"):
+        choose_tasks([louder, HardTask.from_function(lambda random: None, "louder")])
+
+
+def test_options_of_other_suites_are_refused():
+    with pytest.raises(te.errors.InvalidParameterError, match="has no cases"):
+        te.rankeval.run("hard", cases=["10k-2seg-50L"])
+    with pytest.raises(te.errors.InvalidParameterError, match="repeats"):
+        te.rankeval.run("hard", "ears", repeats=0)
+
+
+def reverse(y_true, y_score):
+    return y_score[y_true == 0].mean() - y_score[y_true == 1].mean()
+
+
+def test_explanations_name_the_worst_pairs():
+    result = te.rankeval.run("hard", ["auc_roc", reverse], tasks=["delay", "lag", "rare", "glitch"], repeats=2)
+    found = result.explain("reverse", pairs=2)
+    assert found.reversed
+    assert "is lower better?" in repr(found)
+    assert "is lower better?" in repr(result)
+    quality = [row["quality"] for row in found.rows]
+    assert quality == sorted(quality)
+    first = found.rows[0]
+    assert (first["worse"], first["better"]) == ("model 1", "model 6")
+    assert first["worse_value"] > first["better_value"]
+    worse, better = found.cases(first)
+    assert reverse(worse.labels, worse.scores) == pytest.approx(first["worse_value"])
+    assert reverse(better.labels, better.scores) == pytest.approx(first["better_value"])
+    assert not result.explain("auc_roc").reversed
+    with pytest.raises(te.errors.UnknownNameError, match="auc_roc"):
+        result.explain("auc_rok")
+    with pytest.raises(te.errors.UnknownNameError, match="was not run at"):
+        result.explain("auc_roc", rule="best")
+
+
+def test_a_control_is_explained_by_what_should_be_equal():
+    result = te.rankeval.run("hard", "cce", tasks=["glitch", "chance"], repeats=2)
+    rows = result.explain("cce").rows
+    assert {row["worse"] for row in rows if row["task"] == "glitch"} == {"reference"}
+    assert max(row["wrong"] for row in rows) > 0.5
+    assert "should be equal" in repr(result.explain("cce"))
+
+
+def fails(y_true, y_score):
+    raise ValueError("no")
+
+
+def test_a_metric_that_fails_is_counted_and_gets_nothing():
+    result = te.rankeval.run("hard", fails, tasks=["rare", "glitch"], repeats=1)
+    row = result.table().rows[0]
+    assert row["errors"] == 6 + 6
+    assert row["index"] == 0
+    assert result.explain("fails").rows == []
+
+
+def test_a_run_goes_on_where_it_stopped(tmp_path):
+    first = te.rankeval.run("hard", ["auc_roc"], tasks=["rare"], repeats=2, store=tmp_path / "s")
+    told = []
+    both = te.rankeval.run(
+        "hard",
+        ["auc_roc", "f1"],
+        tasks=["rare"],
+        repeats=2,
+        store=tmp_path / "s",
+        progress=lambda done, total: told.append((done, total)),
+    )
+    assert told[0] == (12, 36)
+    assert both.table()["auc_roc"] == first.table()["auc_roc"]
+    again = te.rankeval.read(tmp_path / "s")
+    assert repr(again) == repr(both)
+    with pytest.raises(te.errors.InvalidInputError, match="another command"):
+        te.rankeval.run("quick", ["auc_roc"], store=tmp_path / "s")
+
+
+def test_the_stream_of_a_task_does_not_depend_on_what_else_runs():
+    alone = te.rankeval.run("hard", "auc_roc", tasks=["rare"], repeats=1).to_frame()
+    among = te.rankeval.run("hard", "auc_roc", tasks=["glitch", "rare"], repeats=2, n_jobs=2).to_frame()
+    same = among[(among["task"] == "rare") & (among["repeat"] == 0)]
+    assert same["value"].tolist() == alone["value"].tolist()
+    other = te.rankeval.run("hard", "auc_roc", tasks=["rare"], repeats=1, random_state=1).to_frame()
+    assert other["value"].tolist() != alone["value"].tolist()

@@ -245,18 +245,3 @@ def test_seeds_differ_and_repeat():
 
     assert values(1).equals(values(1))
     assert np.isclose(values(1), values(2)).sum() == 3  # a perfect model is perfect with every seed
-
-
-def test_with_one_case_only_the_best_is_marked():
-    """There are no intervals then, so values are compared as they are."""
-
-    def worst(y_true, y_score):
-        return -y_score[y_true == 1].mean()
-
-    def best(y_true, y_score):
-        return y_score[y_true == 1].mean()
-
-    table = te.rankeval.run("quick", ["cce", best, worst], cases=["10k-20seg-50H"], tasks=["AccQ"]).table()
-    marks = {row["metric"]: row["mark"] for row in table.rows if row["indicator"] == "spearman"}
-    assert marks == {"cce": "best", "best": "best", "worst": "second"}
-    assert "without intervals, which need two cases" in repr(table)

@@ -1,5 +1,6 @@
 """Reading users' tables: every format gives the same columns, and whatever is wrong with a file is one clear line."""
 
+import doctest
 import gzip
 import io
 import json
@@ -10,6 +11,7 @@ import subprocess
 import sys
 import warnings
 import zipfile
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -230,6 +232,13 @@ BAD = [
     ("a.csv", "x,label\n1,0\n".encode("utf-16"), r"not in UTF-8 \(it holds zero bytes, as UTF-16 does\)"),
     ("a.csv", '"x\ny",label\n1,0\n', "a column name holds a line break, or a quote is not closed"),
     ("a.csv", 'x,label\n"1,0\n2,0\n', "row 1 has 1 fields"),
+    ("a.csv", 'x,label\n1,2\n1,"' + "0\n" * 3_000_000, "a row is longer than 1048576 bytes, or a quote is not closed"),
+    (
+        "a.csv",
+        'x,note\n1,fine\n2,"oh\n3,well\n',
+        "a quote is not closed, so that rows up to the end of the file are one",
+    ),
+    ("a.csv", "0.5,1\n0.7,0\n", "no column 'x', and the first line seems to hold values: it must hold the names of"),
     ("a.csv", "x;label\n1;0\n", None),
     ("a.tsv", "x,label\n1,0\n", None),
     ("a.csv.gz", "x,label\n1,0\n", r"damaged or truncated \(it does not begin as gz files do\)"),
@@ -375,7 +384,7 @@ def test_escape_codes_do_not_reach_the_terminal(tmp_path):
         assert str(caught.value).isprintable()
         assert r"a\x1b[31m\n.csv" in str(caught.value)
     undecodable = os.fsdecode(os.fsencode(tmp_path) + b"/\xff.csv")
-    assert r"\udcff.csv" in read_table(write(type(tmp_path)(undecodable), "x\n1\n")).source
+    assert r"\udcff.csv" in read_table(write(Path(undecodable), "x\n1\n")).source
     assert printable("plain text, größer") == "plain text, größer"
     assert printable("a\u2028b\u200fc\x9b") == r"a\u2028b\u200fc\x9b"
 
@@ -419,10 +428,23 @@ def test_a_text_that_repeats_takes_little_memory(tmp_path):
     assert read_table(path).columns["x"].nbytes < 10**7
 
 
-def test_a_file_that_says_less_than_it_holds(tmp_path, monkeypatch):
-    monkeypatch.setattr("tsadeval.tables.readers._parquet_size", lambda metadata: 0)
+def test_texts_count_with_their_length(tmp_path):
+    """Rows say nothing about the size of texts."""
+    words = pa.table({"x": [f"{i:09d}" * 100 for i in range(10_000)]})
+    pa.parquet.write_table(words, tmp_path / "a.parquet", compression="zstd", use_dictionary=False)
+    assert (tmp_path / "a.parquet").stat().st_size < 200_000
     with pytest.raises(InvalidInputError, match="larger than 1000000 bytes"):
-        read_table(write(tmp_path / "a.parquet", _flat(10**6)), max_bytes=1e6)
+        read_table(tmp_path / "a.parquet", max_bytes=1e6)
+    assert read_table(tmp_path / "a.parquet").n == 10_000
+
+
+def test_nested_columns_of_parquet_are_left_out(tmp_path):
+    table = pa.table({"label": [0, 1], "a": [[1], [2]], "b": [{"label": 1}, {"label": 2}], "c.d": [1, 2]})
+    pa.parquet.write_table(table, tmp_path / "a.parquet")
+    assert set(read_table(tmp_path / "a.parquet").columns) == {"label", "c.d"}
+    pa.parquet.write_table(table.select(["a", "b"]), tmp_path / "a.parquet")
+    with pytest.raises(InvalidInputError, match="expected plain columns, found nested ones only"):
+        read_table(tmp_path / "a.parquet")
 
 
 @pytest.mark.parametrize("value", ["many", "0", "-1", "nan", "inf"])
@@ -462,6 +484,13 @@ def test_a_wide_table_guesses_types_and_takes_it_back(tmp_path):
     assert table.numbers("d0").tolist() == [0.5, 1, 0.25]
     with pytest.raises(InvalidInputError, match="expected numbers in column 'd599', found 'oh'"):
         table.numbers("d599")
+
+
+def test_the_examples_of_the_page_run():
+    page = Path(__file__).resolve().parents[1] / "docs" / "tables.md"
+    done = doctest.testfile(str(page), module_relative=False, encoding="utf-8")
+    assert done.attempted > 5
+    assert done.failed == 0
 
 
 def test_reading_is_not_imported_before_it_is_needed():

@@ -18,8 +18,14 @@ from tsadeval.thresholds import ThresholdRule, best, parse_rule, strict_quantile
 
 RULES = ["best", "best(f1)", "best(affiliation_f1)", "quantile(0.95)", "quantile(0.5)", "quantile(1)", 0.5, 2.5]
 
-# By their own definition these do not give the labels their largest value: docs/errata.md has the smallest example.
+# By their own definitions these do not give the labels their best value: docs/errata.md has the smallest examples.
 NOT_LARGEST = {"range_auc_roc", "range_auc_pr"}
+# These describe the alarms, whatever the labels: there is less of them without any alarm.
+NOT_LARGEST |= {"alarm_episodes", "time_in_alarm"}
+# It widens all alarms, those inside events too, which then are false beside short events.
+NOT_LARGEST |= {"balanced_f1_pa"}
+# A single alarm in the middle of an event has no distance from it; the labels have.
+NOT_LARGEST |= {"absolute_detection_distance"}
 
 
 @examples(150)
@@ -33,6 +39,8 @@ def test_a_perfect_detector_is_first_under_every_metric_and_rule(y, seed, rule):
     for name, metric in METRICS.items():
         perfect, other = table["perfect"][name], table["random"][name]
         if name in NOT_LARGEST or math.isnan(other):
+            continue
+        if metric.kind == "scores" and y.min() == y.max():  # labels of one class are constant scores: they say nothing
             continue
         if math.isnan(perfect):  # nothing to find and no alarm, or nothing but anomalies: precision has no meaning
             assert y.min() == y.max(), name

@@ -18,6 +18,7 @@ from tsadeval.core.metric import METRICS
 from tsadeval.errors import InvalidInputError, InvalidParameterError, UndefinedMetricWarning
 from tsadeval.metrics import _vus as cpu_vus
 from tsadeval.torch import _affiliation, _batch, _cce, _pate, _ranking, _vus
+from tsadeval.torch._order import sort_by_keys
 
 OPTIONS = {
     "affiliation_f1": {},
@@ -67,7 +68,7 @@ def test_blocks_of_rows_change_nothing(name, monkeypatch):
     labels[:, 30:40] = 1
     whole = call(name, scores, labels, lengths=[300, 299, 250, 200, 150, 100, 90])
     for module in (_batch, _vus):
-        monkeypatch.setattr(module, "BLOCK", 700)
+        monkeypatch.setattr(module, "room", lambda device: 700)
     parts = call(name, scores, labels, lengths=[300, 299, 250, 200, 150, 100, 90])
     np.testing.assert_allclose(parts, whole, rtol=0, atol=1e-7)
 
@@ -202,7 +203,7 @@ def test_options_are_those_of_the_cpu_metrics(name, module):
 
 @pytest.mark.parametrize("name", ["best_f1", "f1_pa", "affiliation_f1"])
 def test_beta_is_checked(name):
-    with pytest.raises(InvalidParameterError, match=f"{name}: beta must be a number above 0"):
+    with pytest.raises(InvalidParameterError, match=f"{name}: beta must be a number > 0"):
         call(name, *example(2, 30), beta=0)
     assert METRICS[name].checks == _ranking.BETA == _affiliation.BETA
 
@@ -211,6 +212,20 @@ def test_variants_are_those_of_the_cpu_metric():
     assert {name: vars(v) for name, v in _vus.VARIANTS.items()} == {
         name: vars(v) for name, v in cpu_vus.VARIANTS.items()
     }
+
+
+@pytest.mark.parametrize("descending", [False, True])
+def test_rows_sorted_by_keys(descending):
+    rng = np.random.default_rng(0)
+    scores = torch.tensor(np.concatenate([rng.normal(size=(4, 50)), rng.integers(-3, 4, (4, 50))]), dtype=torch.float32)
+    scores[0, :6] = torch.tensor([-0.0, 0.0, torch.inf, -torch.inf, 1e-45, -1e-45])
+    labels = torch.tensor(rng.integers(0, 2, (8, 50)), dtype=torch.bool)
+    ordered, marks = sort_by_keys(scores, labels, descending=descending)
+    assert torch.equal(ordered, scores.sort(dim=1, descending=descending).values)
+    for a, b, c, d in zip(ordered, marks, scores, labels, strict=True):
+        assert sorted(zip(a.tolist(), b.tolist(), strict=True)) == sorted(
+            zip((c + 0.0).tolist(), d.tolist(), strict=True)
+        )
 
 
 def test_both_volumes_at_once():

@@ -8,6 +8,9 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from tsadeval import datasets, detectors, errors, metrics, plot, rankeval
     from tsadeval.comparison import compare
+    from tsadeval.core.align import align
+    from tsadeval.core.intervals import alarms, intervals, labels
+    from tsadeval.core.time import times
     from tsadeval.evaluation import StreamingCCE, evaluate, evaluate_many
     from tsadeval.experiments.api import detect
     from tsadeval.metrics import CCEBreakdown, cce, cce_breakdown, ears, ears_breakdown
@@ -20,6 +23,8 @@ __version__ = "0.1.0"
 _HOMES = {
     "CCEBreakdown": "tsadeval.metrics._cce",
     "StreamingCCE": "tsadeval.evaluation",
+    "alarms": "tsadeval.core.intervals",
+    "align": "tsadeval.core.align",
     "best_threshold": "tsadeval.thresholds",
     "cce": "tsadeval.metrics._cce",
     "cce_breakdown": "tsadeval.metrics._cce",
@@ -32,15 +37,20 @@ _HOMES = {
     "errors": "",
     "evaluate": "tsadeval.evaluation",
     "evaluate_many": "tsadeval.evaluation",
+    "intervals": "tsadeval.core.intervals",
+    "labels": "tsadeval.core.intervals",
     "metrics": "",
     "plot": "",
     "rankeval": "",
+    "times": "tsadeval.core.time",
     "report": "tsadeval.reports.api",
 }
 
 __all__ = [
     "CCEBreakdown",
     "StreamingCCE",
+    "alarms",
+    "align",
     "best_threshold",
     "cce",
     "cce_breakdown",
@@ -53,10 +63,13 @@ __all__ = [
     "errors",
     "evaluate",
     "evaluate_many",
+    "intervals",
+    "labels",
     "metrics",
     "plot",
     "rankeval",
     "report",
+    "times",
 ]
 
 

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from tsadeval.core.text import split_names
-from tsadeval.rankeval.result import read
+from tsadeval.rankeval.api import read
 
 
 class Picture(str, enum.Enum):

@@ -12,7 +12,7 @@ from __future__ import annotations
 import inspect
 import math
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Set
 from dataclasses import dataclass, field, replace
 from functools import wraps
 from typing import Any, Concatenate, Literal, NamedTuple, ParamSpec, Protocol, TypeVar, cast
@@ -125,7 +125,7 @@ class Outcome(NamedTuple):
     seconds: float = math.nan
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Metric:
     """All there is to know about one metric.
 
@@ -144,9 +144,9 @@ class Metric:
     compute: Callable[..., float] = field(repr=False, compare=False)
     checks: Mapping[str, Check] = field(repr=False, compare=False)
     parameters: Mapping[str, Any] = field(repr=False, compare=False)
-    properties: frozenset[str] = frozenset()
-    needs: frozenset[str] = frozenset()
-    sets: frozenset[str] = frozenset()
+    properties: Set[str] = frozenset()
+    needs: Set[str] = frozenset()
+    sets: Set[str] = frozenset()
     direction: Literal["higher", "lower"] = "higher"
     # For metrics of predictions: (data, options) -> v, where `score >= v` gives the best value over all distinct
     # scores v; of several best the largest. None where only a grid of thresholds is searched.
@@ -159,6 +159,10 @@ class Metric:
     version: str = "r1"
     library: bool = True
     bound: tuple[tuple[str, Any], ...] = ()
+
+    def __post_init__(self) -> None:
+        for name in ("properties", "needs", "sets"):  # records are hashed
+            object.__setattr__(self, name, frozenset(getattr(self, name)))
 
     @classmethod
     def from_function(
@@ -271,7 +275,7 @@ def _restored(function: Callable[..., float], name: str, direction: Any, version
 
 
 def _value_of(
-    compute: Callable[..., float], needs: frozenset[str], data: Scoring | Prediction, options: dict[str, Any]
+    compute: Callable[..., float], needs: Set[str], data: Scoring | Prediction, options: dict[str, Any]
 ) -> tuple[float, str | None]:
     reason = missing(needs, data)
     if reason is not None:
@@ -290,7 +294,7 @@ _NEEDS: dict[str, tuple[Callable[[Any], bool], str]] = {
 }
 
 
-def missing(needs: frozenset[str], data: Scoring | Prediction) -> str | None:
+def missing(needs: Set[str], data: Scoring | Prediction) -> str | None:
     """What the data lacks of a metric's needs, in words; None where it lacks nothing."""
     return next((words for need, (met, words) in _NEEDS.items() if need in needs and not met(data)), None)
 
@@ -301,9 +305,12 @@ def _parameters(function: Callable[..., Any]) -> dict[str, Any]:
 
 
 def _public(
-    inner: Callable[..., Any], second: str, call: Callable[[Any, Any, dict[str, Any]], Any]
+    inner: Callable[..., Any],
+    second: str,
+    call: Callable[[Any, Any, dict[str, Any]], Any],
+    undefined: str | None = None,
 ) -> Callable[..., Any]:
-    """The public face of a function of checked data: same options, same docstring, two arrays in front."""
+    """The public face of a function of checked data: same options, two arrays in front, here and in the docstring."""
 
     @wraps(inner)
     def on_scores(y_true: Any, y_score: Any, **options: Any) -> Any:
@@ -318,7 +325,37 @@ def _public(
     arrays = [inspect.Parameter(a, inspect.Parameter.POSITIONAL_OR_KEYWORD) for a in ("y_true", second)]
     options = list(signature.parameters.values())[1:]
     face.__signature__ = signature.replace(parameters=[*arrays, *options])
+    face.__doc__ = _documented(inspect.cleandoc(inner.__doc__ or ""), second, signature.parameters, undefined)
     return cast(Callable[..., Any], face)
+
+
+# What is the same for every metric stands here, not in each docstring.
+_ARGUMENTS = {
+    "y_true": "array-like of shape (n,)\n    0 for normal and 1 for anomalous points.",
+    "y_score": "array-like of shape (n,)\n    Finite scores, higher for more anomalous.",
+    "y_pred": "array-like of shape (n,)\n    1 where an alarm is raised, else 0.",
+}
+_BETA = "beta : float, default=1.0\n    Recall counts beta times as much as precision.\n"
+
+
+def _documented(doc: str, second: str, options: Iterable[str], undefined: str | None) -> str:
+    """The docstring with the arguments and the return value that are documented here, unless it has its own."""
+    parameters, returns = "Parameters\n----------\n", "Returns\n-------\n"
+    arrays = "".join(f"{name} : {_ARGUMENTS[name]}\n" for name in ("y_true", second))
+    if returns not in doc and undefined is not None:
+        words = "The value." if undefined == "never" else f"NaN, with an `UndefinedMetricWarning`, where {undefined}."
+        doc = _before(doc, "Examples\n", f"{returns}float\n    {words}\n\n")
+    if parameters not in doc:
+        doc = _before(doc, returns if returns in doc else "Examples\n", f"{parameters}\n")
+    if "beta" in options and "beta : float" not in doc:
+        end = doc.index("\n\n", doc.index(parameters)) + 1
+        doc = doc[:end] + _BETA + doc[end:]
+    return doc if f"{parameters}y_true" in doc else doc.replace(parameters, parameters + arrays, 1)
+
+
+def _before(doc: str, section: str, text: str) -> str:
+    at = doc.find(f"\n{section}") + 1
+    return doc[:at] + text + doc[at:] if at else f"{doc}\n\n{text.rstrip()}"
 
 
 def _refuse_unknown(name: str, known: Mapping[str, Any], options: dict[str, Any]) -> None:
@@ -372,43 +409,23 @@ def _warn_of_parts(name: str, found: PRF, data: Prediction) -> None:
         warn_undefined(f"{name} ({', '.join(parts)})", reason, stacklevel=5)
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Description:
-    """The keyword arguments that the two metric decorators share."""
-
-    label: str
-    range: tuple[float, float]
-    summary: str
-    undefined: str
-    references: tuple[str, ...]
-    checks: Mapping[str, Check] = field(default_factory=dict)
-    properties: frozenset[str] | set[str] = frozenset()
-    needs: frozenset[str] | set[str] = frozenset()
-    sets: frozenset[str] | set[str] = frozenset()
-    direction: Literal["higher", "lower"] = "higher"
-    best: Callable[..., float] | None = None
-    trivial_best: bool = False
-    chance: Callable[..., float] | None = None
-    revision: int = 1  # raised with every change of the values
-
-
 def score_metric(
     **description: Any,
 ) -> Callable[[Callable[Concatenate[Scoring, P], float]], OnScores[P, float]]:
     """Register a function of a checked `Scoring` as a metric; see `Metric` for the description."""
-    return _registering("scores", Scoring, "y_score", _Description(**description))
+    return _registering("scores", Scoring, "y_score", description)
 
 
 def prediction_metric(
     **description: Any,
 ) -> Callable[[Callable[Concatenate[Prediction, P], float]], OnPredictions[P, float]]:
     """Register a function of a checked `Prediction` as a metric; see `Metric` for the description."""
-    return _registering("predictions", Prediction, "y_pred", _Description(**description))
+    return _registering("predictions", Prediction, "y_pred", description)
 
 
-def _registering(kind: Kind, data_type: Any, second: str, about: _Description) -> Callable[[Any], Any]:
-    checks = dict(about.checks)
-    needs = frozenset(about.needs)
+def _registering(kind: Kind, data_type: Any, second: str, description: dict[str, Any]) -> Callable[[Any], Any]:
+    checks: dict[str, Check] = description.setdefault("checks", {})
+    needs = frozenset(description.get("needs", ()))
 
     def decorate(inner: Callable[..., float]) -> Callable[..., float]:
         name = inner.__name__
@@ -425,31 +442,8 @@ def _registering(kind: Kind, data_type: Any, second: str, about: _Description) -
                 warn_undefined(name, reason, stacklevel=4)
             return value
 
-        face = _public(inner, second, call)
-        METRICS.add(
-            name,
-            Metric(
-                name=name,
-                label=about.label,
-                kind=kind,
-                range=about.range,
-                summary=about.summary,
-                undefined=about.undefined,
-                references=about.references,
-                function=face,
-                compute=inner,
-                checks=checks,
-                parameters=known,
-                properties=frozenset(about.properties),
-                needs=needs,
-                sets=frozenset(about.sets),
-                direction=about.direction,
-                best=about.best,
-                trivial_best=about.trivial_best,
-                chance=about.chance,
-                version=f"r{about.revision}",
-            ),
-        )
+        face = _public(inner, second, call, description["undefined"])
+        METRICS.add(name, Metric(name=name, kind=kind, function=face, compute=inner, parameters=known, **description))
         return face
 
     return decorate

@@ -15,7 +15,7 @@ from tsadeval.detectors.series import Floats
 @detector(
     name="random",
     title="Random",
-    summary="Scores that know nothing of the series.",
+    summary="Random scores, independent of the series.",
     scoring="an independent uniform number",
     reference="none",
     extra="all",

@@ -180,15 +180,11 @@ def cce(
 ) -> float:
     """Confidence-consistency evaluation of anomaly scores.
 
-    A perfect detector gets 1, its inverse -1, and scores that know nothing about 0 (for `tau=0.5`; in general
+    A perfect detector gets 1, its inverse -1, and uninformative scores about 0 (for `tau=0.5`; in general
     the range is [-2 tau, 2 (1 - tau)], and [0, 2 (1 - tau)] when constrained).
 
     Parameters
     ----------
-    y_true : array-like of shape (n,)
-        0 for normal and 1 for anomalous points.
-    y_score : array-like of shape (n,)
-        Finite scores, higher for more anomalous.
     tau : float, default=0.5
         Confidence threshold: an anomaly event is rewarded for a mean score above tau, a normal one for a
         mean below 1 - tau.
@@ -211,11 +207,6 @@ def cce(
         made with; "scaled" is what its five-model table was made with. See the errata page.
     gamma : float, default=10.0
         The scale of "pointwise" and "scaled".
-
-    Returns
-    -------
-    float
-        NaN, with an `UndefinedMetricWarning`, where y_true has one class only.
 
     Examples
     --------

@@ -89,6 +89,7 @@ def _weigh(data: Scoring, tolerance: int | None, floor: float, earliness: float,
     checks=CHECKS,
     properties={"affine", "monotone"},
     needs=NEEDS,
+    sets={"recommended"},
 )
 def ears(data: Scoring, *, tolerance: int | None = None, floor: float = 0.01, earliness: float = 0.5) -> float:
     """Event alarm-rarity skill: how rare, among false alarms, is the level at which each event is seen?
@@ -103,10 +104,6 @@ def ears(data: Scoring, *, tolerance: int | None = None, floor: float = 0.01, ea
 
     Parameters
     ----------
-    y_true : array-like of shape (n,)
-        0 for normal and 1 for anomalous points.
-    y_score : array-like of shape (n,)
-        Finite scores, higher for more anomalous.
     tolerance : int, optional
         In points: false alarms nearer than this to an event cost less, and alarms within so many points of each other
         count about as one. None is twice the median length of the events.
@@ -114,11 +111,6 @@ def ears(data: Scoring, *, tolerance: int | None = None, floor: float = 0.01, ea
         The share of normal points below which rarer false alarms hardly matter.
     earliness : float, default=0.5
         The first i of the L points of an event have the weight (i / L) ** earliness; 1 turns it off.
-
-    Returns
-    -------
-    float
-        NaN, with an `UndefinedMetricWarning`, where y_true has one class only.
 
     Examples
     --------

@@ -117,6 +117,7 @@ def event(data: Prediction, *, beta: float = 1.0, variant: str = "segments") -> 
     needs={"anomaly"},
     best=best_event_f1,
     trivial_best=True,
+    sets={"recommended"},
 )
 def event_f1(data: Prediction, *, beta: float = 1.0, variant: str = "segments") -> float:
     """F of event-wise precision and recall.
@@ -129,12 +130,6 @@ def event_f1(data: Prediction, *, beta: float = 1.0, variant: str = "segments") 
 
     Parameters
     ----------
-    y_true : array-like of shape (n,)
-        0 for normal and 1 for anomalous points.
-    y_pred : array-like of shape (n,)
-        1 where the detector raises an alarm.
-    beta : float, default=1.0
-        Weight of recall against precision.
     variant : {"segments", "runs", "discounted"}, default="segments"
         "segments": detected events / (detected events + false alarm runs), as in Hundman et al. 2018; equals
         `SegmentwiseFScore` of tsadmetrics.
@@ -200,15 +195,6 @@ def composite_f1(data: Prediction, *, beta: float = 1.0) -> float:
     Equals `CompositeFScore` of tsadmetrics, and "Event-based-F1" of TSB-AD unless the last point of the series is
     anomalous: there the published code, and TSB-AD with it, loses that point of the last event.
 
-    Parameters
-    ----------
-    y_true : array-like of shape (n,)
-        0 for normal and 1 for anomalous points.
-    y_pred : array-like of shape (n,)
-        1 where the detector raises an alarm.
-    beta : float, default=1.0
-        Weight of recall against precision.
-
     Returns
     -------
     float
@@ -235,6 +221,7 @@ def composite_f1(data: Prediction, *, beta: float = 1.0) -> float:
     direction="lower",
     best=best_delay,
     trivial_best=True,
+    sets={"recommended"},
 )
 def detection_delay(data: Prediction, *, missed: str = "skip") -> float:
     """Mean number of points from the start of an event to the first alarm inside it. Lower is better.
@@ -244,18 +231,9 @@ def detection_delay(data: Prediction, *, missed: str = "skip") -> float:
 
     Parameters
     ----------
-    y_true : array-like of shape (n,)
-        0 for normal and 1 for anomalous points.
-    y_pred : array-like of shape (n,)
-        1 where the detector raises an alarm.
     missed : {"skip", "length"}, default="skip"
         "skip": the mean is over detected events only, so look at recall beside it.
         "length": a missed event counts with its whole length.
-
-    Returns
-    -------
-    float
-        NaN, with an `UndefinedMetricWarning`, where there is no event to take the mean over.
 
     Examples
     --------
@@ -287,6 +265,7 @@ def detection_delay(data: Prediction, *, missed: str = "skip") -> float:
     direction="lower",
     best=best_false_alarms,
     trivial_best=True,
+    sets={"recommended"},
 )
 def false_alarms(data: Prediction, *, per: float = 1000) -> float:
     """Number of alarm runs without an anomalous point, per 1,000 points of the series. Lower is better.
@@ -295,10 +274,6 @@ def false_alarms(data: Prediction, *, per: float = 1000) -> float:
 
     Parameters
     ----------
-    y_true : array-like of shape (n,)
-        0 for normal and 1 for anomalous points.
-    y_pred : array-like of shape (n,)
-        1 where the detector raises an alarm.
     per : float, default=1000
         Number of points that the count is scaled to.
 

@@ -18,7 +18,7 @@ from tsadeval.metrics._counting import curve, first_best, sorted_normal
 __all__: list[str] = []
 
 
-def _at_least(ascending: Floats, thresholds: Floats) -> Index:
+def at_least(ascending: Floats, thresholds: Floats) -> Index:
     """How many of some sorted values are at least each threshold."""
     return np.asarray(len(ascending) - np.searchsorted(ascending, thresholds))
 
@@ -29,7 +29,7 @@ def _best(thresholds: Floats, gained: Any, possible: Any, weight: float) -> floa
     return float(thresholds[::-1][first_best(values[::-1])])
 
 
-def _event_maxima(data: Scoring) -> Floats:
+def event_maxima(data: Scoring) -> Floats:
     """The largest score of each event: it is detected from there down."""
     return np.asarray(np.maximum.reduceat(data.scores, data.truth.starts)[1 - data.truth.first :: 2])
 
@@ -63,7 +63,7 @@ def _sweep(data: Scoring) -> _Sweep:
     stretch. It does so from the lower of the two scores at that border (`joins`), and no longer counts as a run
     that starts in this stretch once the whole stretch joins two events (`bridges`).
     """
-    maxima = np.sort(_event_maxima(data))
+    maxima = np.sort(event_maxima(data))
     scores, truth, starts = data.scores, data.truth, data.events.starts
     rising = np.empty(data.n, np.bool_)
     rising[0] = True
@@ -82,19 +82,20 @@ def _sweep(data: Scoring) -> _Sweep:
     thresholds = np.sort(np.concatenate([false_down, touching_up, [data.high]]))
     return _Sweep(
         thresholds,
-        detected=_at_least(maxima, thresholds),
-        touching=_at_least(touching_up, thresholds) - _at_least(touching_down, thresholds),
-        false=_at_least(false_up, thresholds) - _at_least(false_down, thresholds),
+        detected=at_least(maxima, thresholds),
+        touching=at_least(touching_up, thresholds) - at_least(touching_down, thresholds),
+        false=at_least(false_up, thresholds) - at_least(false_down, thresholds),
     )
 
 
-def _swept(data: Scoring) -> _Sweep:
+def swept_events(data: Scoring) -> _Sweep:
+    """The sweep, once for all metrics of these scores."""
     return data.shared(("event_level", "sweep"), lambda: _sweep(data))
 
 
 def best_event_f1(data: Scoring, *, beta: float, variant: str) -> float:
     """The v of the best event F."""
-    thresholds, detected, touching, false = _swept(data)
+    thresholds, detected, touching, false = swept_events(data)
     events, weight = len(data.events), recall_weight(beta)
     if variant == "runs":
         return _best(
@@ -109,16 +110,16 @@ def best_event_f1(data: Scoring, *, beta: float, variant: str) -> float:
 
 def best_composite_f1(data: Scoring, *, beta: float) -> float:
     """The v of the best composite F."""
-    maxima = np.sort(_event_maxima(data))
+    maxima = np.sort(event_maxima(data))
     weight, points = recall_weight(beta), curve(data)
-    detected = _at_least(maxima, points.scores)
+    detected = at_least(maxima, points.scores)
     possible = weight * points.found * len(maxima) + detected * (points.found + points.false)
     return _best(points.scores[::-1], (points.found * detected)[::-1], possible[::-1], weight)
 
 
 def best_false_alarms(data: Scoring, *, per: float) -> float:
     """The largest v with the fewest false alarm runs."""
-    sweep = _swept(data)
+    sweep = swept_events(data)
     return float(sweep.thresholds[::-1][np.argmin(sweep.false[::-1])])
 
 
@@ -129,7 +130,7 @@ def best_delay(data: Scoring, *, missed: str) -> float:
         return float(firsts.min())  # every event has to be detected at its first point
     # An event is detected late from its largest score down to above its first score. So events are taken by
     # descending largest score, and at the lowest first score of those so far none is late, unless the next event is.
-    maxima = _event_maxima(data)
+    maxima = event_maxima(data)
     order = np.argsort(maxima)[::-1]
     lowest = np.minimum.accumulate(firsts[order])
     in_time = np.append(maxima[order][1:] < lowest[:-1], True)

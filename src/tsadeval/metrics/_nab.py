@@ -114,27 +114,19 @@ def nab_score(data: Prediction, *, profile: str = "standard", probation: float =
     """Score of the Numenta Anomaly Benchmark, with the events of y_true as its windows.
 
     Only the first alarm in an event counts, and the earlier the more; every predicted normal point costs, the
-    further after an event the more (all of it before the first event). There is no lower bound.
+    further after an event the more (all of it before the first event). There is no lower bound. NAB's own windows are
+    wide, about 10 % of a series in all.
 
     Equals NAB's own per-file score at `probation=0.15`, once that is normalised as NAB does for the whole corpus,
     and `NabScore` of tsadmetrics at the default options.
 
     Parameters
     ----------
-    y_true : array-like of shape (n,)
-        0 for normal and 1 for anomalous points. NAB's windows are wide, about 10 % of a series in all.
-    y_pred : array-like of shape (n,)
-        1 where the detector raises an alarm.
     profile : {"standard", "reward_low_fp", "reward_low_fn"}, default="standard"
         The weights of a detection, a false alarm and a miss: (1, 0.11, 1), (1, 0.22, 1) or (1, 0.11, 2).
     probation : float, default=0.0
         Share of the first 5,000 points (or of the series, if shorter) whose alarms are ignored, and events that
         lie within. NAB uses 0.15.
-
-    Returns
-    -------
-    float
-        NaN, with an `UndefinedMetricWarning`, where there is no event to detect.
 
     Examples
     --------

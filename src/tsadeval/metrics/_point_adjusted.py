@@ -7,8 +7,8 @@ With L the length of an event and h the number of its points that are alarmed, t
     f1_pa_delay  L points found where one of its first k + 1 points is alarmed, else none
     reduced_f1   floor(log_3(L + 3)) points, all found where h >= 1, else all missed
 
-Normal points count singly in all of them, so one lucky alarm weighs as much as a long event has points: scores
-that know nothing get high values. Look at the unadjusted F beside these.
+Normal points count singly in all of them, so one lucky alarm weighs as much as a long event has points: uninformative
+scores get high values. Look at the unadjusted F beside these.
 
 Over all thresholds at once: a point of an event is found at the threshold v where its own score, or the score
 that adjusts its event, reaches v. So events are followed down their sorted scores, one step per point.
@@ -105,15 +105,6 @@ def _owners(events: Events) -> Index:
 def point_adjusted(data: Prediction, *, beta: float = 1.0) -> PRF:
     """Precision, recall and F after point adjustment: one alarm finds the whole event.
 
-    Parameters
-    ----------
-    y_true : array-like of shape (n,)
-        0 for normal and 1 for anomalous points.
-    y_pred : array-like of shape (n,)
-        1 where an alarm is raised.
-    beta : float, default=1.0
-        Recall counts beta times as much as precision.
-
     Returns
     -------
     PRF
@@ -150,15 +141,6 @@ def f1_pa(data: Prediction, *, beta: float = 1.0) -> float:
 
     Equals `PointadjustedFScore` of tsadmetrics, and F1-PA of the code published with CCE except where the
     first point of the series is anomalous (that code never adjusts it).
-
-    Parameters
-    ----------
-    y_true : array-like of shape (n,)
-        0 for normal and 1 for anomalous points.
-    y_pred : array-like of shape (n,)
-        1 where an alarm is raised.
-    beta : float, default=1.0
-        Recall counts beta times as much as precision.
 
     Returns
     -------
@@ -219,16 +201,10 @@ def f1_pa_k(data: Prediction, *, k: float = 0.2, strict: bool = False, beta: flo
 
     Parameters
     ----------
-    y_true : array-like of shape (n,)
-        0 for normal and 1 for anomalous points.
-    y_pred : array-like of shape (n,)
-        1 where an alarm is raised.
     k : float, default=0.2
         The share of an event that must be alarmed, as a fraction; tadpak's default.
     strict : bool, default=False
         Ask for more than the share k, not just for k.
-    beta : float, default=1.0
-        Recall counts beta times as much as precision.
 
     Returns
     -------
@@ -289,18 +265,12 @@ def pa_k_auc(
 
     Parameters
     ----------
-    y_true : array-like of shape (n,)
-        0 for normal and 1 for anomalous points.
-    y_pred : array-like of shape (n,)
-        1 where an alarm is raised.
     n_values : int, default=100
         How many values of k, both ends included.
     integration : {"mean", "trapezoid"}, default="mean"
         Plain mean over the values, or the trapezoid rule.
     strict : bool, default=False
         Ask for more than the share k, not just for k.
-    beta : float, default=1.0
-        Recall counts beta times as much as precision.
 
     Returns
     -------
@@ -345,14 +315,8 @@ def f1_pa_delay(data: Prediction, *, k: int = 7, beta: float = 1.0) -> float:
 
     Parameters
     ----------
-    y_true : array-like of shape (n,)
-        0 for normal and 1 for anomalous points.
-    y_pred : array-like of shape (n,)
-        1 where an alarm is raised.
     k : int, default=7
         The longest delay at which an event still counts as found, in points.
-    beta : float, default=1.0
-        Recall counts beta times as much as precision.
 
     Returns
     -------
@@ -399,15 +363,6 @@ def reduced_f1(data: Prediction, *, beta: float = 1.0) -> float:
     long event cannot outweigh many false alarms as it does in `f1_pa`. Equals Reduced-F1 of the code published
     with CCE, except for the logarithm of L = 240 and the like (4 points there, 5 here) and for an event at the
     very start of the series, which that code does not adjust.
-
-    Parameters
-    ----------
-    y_true : array-like of shape (n,)
-        0 for normal and 1 for anomalous points.
-    y_pred : array-like of shape (n,)
-        1 where an alarm is raised.
-    beta : float, default=1.0
-        Recall counts beta times as much as precision.
 
     Returns
     -------

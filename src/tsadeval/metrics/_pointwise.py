@@ -98,15 +98,6 @@ def _best_mcc(data: Scoring) -> float:
 def point(data: Prediction, *, beta: float = 1.0) -> PRF:
     """Point-wise precision, recall and F at once.
 
-    Parameters
-    ----------
-    y_true : array-like of shape (n,)
-        0 for normal and 1 for anomalous points.
-    y_pred : array-like of shape (n,)
-        1 where an alarm is raised.
-    beta : float, default=1.0
-        Recall counts beta times as much as precision.
-
     Returns
     -------
     PRF
@@ -136,18 +127,6 @@ def point(data: Prediction, *, beta: float = 1.0) -> PRF:
 def precision(data: Prediction) -> float:
     """Point-wise precision; equals `precision_score` of scikit-learn where there are alarms.
 
-    Parameters
-    ----------
-    y_true : array-like of shape (n,)
-        0 for normal and 1 for anomalous points.
-    y_pred : array-like of shape (n,)
-        1 where an alarm is raised.
-
-    Returns
-    -------
-    float
-        NaN, with an `UndefinedMetricWarning`, where there is no alarm.
-
     Examples
     --------
     >>> import tsadeval as te
@@ -172,18 +151,6 @@ def precision(data: Prediction) -> float:
 def recall(data: Prediction) -> float:
     """Point-wise recall; equals `recall_score` of scikit-learn where there are anomalous points.
 
-    Parameters
-    ----------
-    y_true : array-like of shape (n,)
-        0 for normal and 1 for anomalous points.
-    y_pred : array-like of shape (n,)
-        1 where an alarm is raised.
-
-    Returns
-    -------
-    float
-        NaN, with an `UndefinedMetricWarning`, where there is no anomalous point.
-
     Examples
     --------
     >>> import tsadeval as te
@@ -203,20 +170,11 @@ def recall(data: Prediction) -> float:
     properties={"mirror", "exchangeable", "separable"},
     chance=_chance_f1,
     needs={"anomaly"},
-    sets={"paper"},
+    sets={"paper", "recommended"},
     best=_best_f1,
 )
 def f1(data: Prediction, *, beta: float = 1.0) -> float:
     """Point-wise F; equals `fbeta_score` of scikit-learn where there are anomalous points.
-
-    Parameters
-    ----------
-    y_true : array-like of shape (n,)
-        0 for normal and 1 for anomalous points.
-    y_pred : array-like of shape (n,)
-        1 where an alarm is raised.
-    beta : float, default=1.0
-        Recall counts beta times as much as precision.
 
     Returns
     -------
@@ -248,18 +206,6 @@ def accuracy(data: Prediction) -> float:
 
     Anomalies are rare, so a detector that never raises an alarm comes close to 1.
 
-    Parameters
-    ----------
-    y_true : array-like of shape (n,)
-        0 for normal and 1 for anomalous points.
-    y_pred : array-like of shape (n,)
-        1 where an alarm is raised.
-
-    Returns
-    -------
-    float
-        The value.
-
     Examples
     --------
     >>> import tsadeval as te
@@ -284,17 +230,10 @@ def accuracy(data: Prediction) -> float:
 def balanced_accuracy(data: Prediction) -> float:
     """Point-wise balanced accuracy; equals `balanced_accuracy_score` of scikit-learn where both classes are present.
 
-    Parameters
-    ----------
-    y_true : array-like of shape (n,)
-        0 for normal and 1 for anomalous points.
-    y_pred : array-like of shape (n,)
-        1 where an alarm is raised.
-
     Returns
     -------
     float
-        0.5 for alarms that know nothing. NaN, with an `UndefinedMetricWarning`, where a class is missing.
+        0.5 for uninformative alarms. NaN, with an `UndefinedMetricWarning`, where a class is missing.
 
     Examples
     --------
@@ -323,18 +262,6 @@ def mcc(data: Prediction) -> float:
 
     Equals `matthews_corrcoef` of scikit-learn where both labels and alarms vary. Where they do not, no
     correlation exists: NaN here, 0 there.
-
-    Parameters
-    ----------
-    y_true : array-like of shape (n,)
-        0 for normal and 1 for anomalous points.
-    y_pred : array-like of shape (n,)
-        1 where an alarm is raised.
-
-    Returns
-    -------
-    float
-        NaN, with an `UndefinedMetricWarning`, where labels or alarms are all equal.
 
     Examples
     --------

@@ -131,10 +131,6 @@ def range_based(
 
     Parameters
     ----------
-    y_true : array-like of shape (n,)
-        0 for normal and 1 for anomalous points.
-    y_pred : array-like of shape (n,)
-        1 for alarms, else 0.
     alpha : float, default=0.2
         Weight, in recall, of an event being found at all, against how much of it is found.
     precision_alpha : float, default=0.0
@@ -233,10 +229,6 @@ def range_precision(
 
     Parameters
     ----------
-    y_true : array-like of shape (n,)
-        0 for normal and 1 for anomalous points.
-    y_pred : array-like of shape (n,)
-        1 for alarms, else 0.
     alpha : float, default=0.0
         Weight of a predicted range overlapping any event, against how much of it does. The paper advises 0.
     bias, cardinality
@@ -274,10 +266,6 @@ def range_recall(data: Prediction, *, alpha: float = 0.2, bias: str = "flat", ca
 
     Parameters
     ----------
-    y_true : array-like of shape (n,)
-        0 for normal and 1 for anomalous points.
-    y_pred : array-like of shape (n,)
-        1 for alarms, else 0.
     alpha : float, default=0.2
         Weight of an event being found at all, against how much of it is found.
     bias, cardinality

@@ -140,10 +140,6 @@ def tapr(data: Prediction, *, alpha: float = 0.6, theta: float = 0.8, delta: int
 
     Parameters
     ----------
-    y_true : array-like of shape (n,)
-        0 for normal and 1 for anomalous points.
-    y_pred : array-like of shape (n,)
-        1 for alarms, 0 elsewhere.
     alpha : float, default=0.6
         Weight of detection against portion.
     theta : float, default=0.8
@@ -233,10 +229,6 @@ def etapr(data: Prediction, *, theta_p: float = 0.5, theta_r: float = 0.1, delta
 
     Parameters
     ----------
-    y_true : array-like of shape (n,)
-        0 for normal and 1 for anomalous points.
-    y_pred : array-like of shape (n,)
-        1 for alarms, 0 elsewhere.
     theta_p : float, default=0.5
         Portion of a run of alarms that detected events must cover.
     theta_r : float, default=0.1

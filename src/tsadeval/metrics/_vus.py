@@ -145,10 +145,6 @@ def range_auc_roc(
 
     Parameters
     ----------
-    y_true : array-like of shape (n,)
-        0 for normal and 1 for anomalous points.
-    y_score : array-like of shape (n,)
-        Finite scores, higher for more anomalous.
     window : int, default=100
         The width: each event gets a buffer of `window // 2` points before and after it, cut at the ends of the
         series. With 0 or 1 there is no buffer, and what is left beside AUC-ROC is the share of events found.
@@ -156,11 +152,6 @@ def range_auc_roc(
         Thresholds are the scores at that many evenly spaced ranks; None takes every distinct score.
     variant : {"range_auc", "vus", "timeeval", "ff_vus"}, default="range_auc"
         Which definition; see `vus_roc`.
-
-    Returns
-    -------
-    float
-        NaN, with an `UndefinedMetricWarning`, where y_true has one class only.
 
     Examples
     --------
@@ -222,10 +213,6 @@ def vus_roc(data: Scoring, *, window: int = 100, n_thresholds: int | None = 250,
 
     Parameters
     ----------
-    y_true : array-like of shape (n,)
-        0 for normal and 1 for anomalous points.
-    y_score : array-like of shape (n,)
-        Finite scores, higher for more anomalous.
     window : int, default=100
         The longest buffer, in points before and after each event. Buffers are cut at the ends of the series, so a
         window longer than the series is fine; time and memory grow with it all the same. With 0 there is no
@@ -241,11 +228,6 @@ def vus_roc(data: Scoring, *, window: int = 100, n_thresholds: int | None = 250,
         for "range_auc". "ff_vus": as FF-VUS with `slope_size=window`: straight slopes, every buffer length
         0 .. window once, the larger weight counts, positives and PR as for "vus"; it uses every threshold
         (`n_thresholds=None`).
-
-    Returns
-    -------
-    float
-        NaN, with an `UndefinedMetricWarning`, where y_true has one class only.
 
     Examples
     --------
@@ -269,6 +251,7 @@ def vus_roc(data: Scoring, *, window: int = 100, n_thresholds: int | None = 250,
     checks=CHECKS,
     properties={"affine", "monotone", "mirror"},
     needs={"anomaly", "normal"},
+    sets={"recommended"},
 )
 def vus_pr(data: Scoring, *, window: int = 100, n_thresholds: int | None = 250, variant: str = "vus") -> float:
     """Volume under the precision-recall surface: the mean area over the widths 0, 1, ..., 2 * window.

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any, Literal, overload
 
 from tsadeval.core.parameters import Number, check_parameters
 from tsadeval.core.registry import did_you_mean
@@ -12,15 +14,50 @@ from tsadeval.core.selection import Metrics
 from tsadeval.engine.metrics import choose_metrics
 from tsadeval.engine.run import Limits, Progress, complete, limits_of
 from tsadeval.engine.store import Store
-from tsadeval.errors import InvalidParameterError, UnknownNameError
+from tsadeval.errors import InvalidInputError, InvalidParameterError, UnknownNameError
+from tsadeval.rankeval.auditing.api import audit
+from tsadeval.rankeval.auditing.result import AuditResult, read_audit
+from tsadeval.rankeval.hard.api import run_hard
+from tsadeval.rankeval.hard.result import HardResult, read_hard
 from tsadeval.rankeval.labels import CASES, data_folder
 from tsadeval.rankeval.plan import LAYOUT, Cell, Plan, compute
-from tsadeval.rankeval.result import RankEvalResult
+from tsadeval.rankeval.result import RankEvalResult, read_rankings
 from tsadeval.rankeval.suites import SUITES, Suite
 
-__all__ = ["compute_plan", "make_plan", "narrowed", "run"]
+__all__ = ["compute_plan", "make_plan", "narrowed", "read", "run"]
+
+AnyResult = RankEvalResult | HardResult | AuditResult
 
 
+# The third signature takes any other name; mypy cannot say "any text but these two".
+@overload
+def run(  # type: ignore[overload-overlap]
+    suite: Literal["hard"],
+    metrics: Metrics | None = None,
+    *,
+    store: str | Path | None = None,
+    n_jobs: int | None = None,
+    repeats: int | None = None,
+    random_state: int | None = None,
+    tasks: Sequence[Any] | None = None,
+    progress: bool | Progress | None = None,
+    cell_timeout: float | None = None,
+    cell_memory: int | str | None = None,
+) -> HardResult: ...
+@overload
+def run(  # type: ignore[overload-overlap]
+    suite: Literal["audit"],
+    metrics: Metrics | None = None,
+    *,
+    data: str | Path,
+    store: str | Path | None = None,
+    n_jobs: int | None = None,
+    random_state: int | None = None,
+    progress: bool | Progress | None = None,
+    cell_timeout: float | None = None,
+    cell_memory: int | str | None = None,
+) -> AuditResult: ...
+@overload
 def run(
     suite: str | Suite = "quick",
     metrics: Metrics | None = None,
@@ -35,13 +72,31 @@ def run(
     progress: bool | Progress | None = None,
     cell_timeout: float | None = None,
     cell_memory: int | str | None = None,
-) -> RankEvalResult:
+) -> RankEvalResult: ...
+
+
+def run(
+    suite: str | Suite = "quick",
+    metrics: Metrics | None = None,
+    *,
+    store: str | Path | None = None,
+    n_jobs: int | None = None,
+    repeats: int | None = None,
+    random_state: int | None = None,
+    cases: Sequence[str] | None = None,
+    tasks: Sequence[Any] | None = None,
+    data: str | Path | None = None,
+    progress: bool | Progress | None = None,
+    cell_timeout: float | None = None,
+    cell_memory: int | str | None = None,
+) -> AnyResult:
     """Rank models whose true order is known by metrics, and see how well the metrics do.
 
     Parameters
     ----------
     suite : str, default="quick"
-        "quick", "paper", "paper-text" or "standard".
+        "quick", "paper", "paper-text" or "standard"; "hard" for tasks on which metrics are known to be fooled; "audit"
+        for real scores against adversaries (see `te.rankeval.audit` for its further options).
     metrics : str, function, or several of these
         "paper" (the eleven of the paper, with the suite's options), names with options ("cce(tau=0.4)"), functions
         `(y_true, y_score) -> float` (higher is better), or "module:function". Those of the suite by default.
@@ -56,10 +111,11 @@ def run(
     random_state : int
         Seed of all streams, 0 by default. Not for the suite "paper", whose streams are the published ones.
     cases, tasks : sequences of str
-        Some of the suite's only.
+        Some of the suite's only. Tasks of the suite "hard" may be your own: functions of a random generator that return
+        labels and the scores of models, worst first, or "module:function".
     data : path
         The folder of the real data, else the environment variable TSADEVAL_DATA. Real label sets of the suite join
-        where their files are present.
+        where their files are present. For "audit" the table, or folder of tables, of real scores.
     progress : bool or function (done, total)
         True shows a progress bar; a function is called as values come.
     cell_timeout : float
@@ -71,7 +127,8 @@ def run(
     Returns
     -------
     RankEvalResult
-        With `rows`, `table()`, `robustness()`, `latency()`, `sensitivity()` and `to_frame()`.
+        With `rows`, `table()`, `robustness()`, `latency()`, `sensitivity()` and `to_frame()`. The suite "hard" returns
+        a `HardResult`, with `table()` and `explain(metric)`, "audit" an `AuditResult`.
 
     Examples
     --------
@@ -80,12 +137,42 @@ def run(
     >>> result.table()["cce"]
     1.0
     """
-    plan = make_plan(suite, metrics, repeats=repeats, random_state=random_state, cases=cases, tasks=tasks, data=data)
     limits = limits_of(cell_timeout, cell_memory)
+    common: dict[str, Any] = {"store": store, "n_jobs": n_jobs, "progress": progress, "limits": limits}
+    if suite == "hard":
+        _refuse("hard", cases=cases, data=data)
+        return run_hard(metrics, repeats=repeats, random_state=random_state, tasks=tasks, **common)
+    if suite == "audit":
+        _refuse("audit", repeats=repeats, cases=cases, tasks=tasks)
+        if data is None:
+            raise InvalidParameterError("suite 'audit' needs data (--data): a table, or a folder of tables, of scores")
+        return audit(data, metrics or "recommended", random_state=random_state or 0, **common)
+    plan = make_plan(suite, metrics, repeats=repeats, random_state=random_state, cases=cases, tasks=tasks, data=data)
     kept = Store(store, LAYOUT)
     kept.add_plan(plan.record())
     compute_plan(plan, kept, n_jobs=n_jobs, data=data, progress=progress, limits=limits)
     return RankEvalResult(plan, kept, n_jobs=n_jobs, data=data)
+
+
+def _refuse(suite: str, **given: Any) -> None:
+    """Options that a suite does not have."""
+    for name, value in given.items():
+        if value is not None:
+            raise InvalidParameterError(f"suite {suite!r} has no {name}: leave {name} (--{name}) out")
+
+
+def read(folder: str | Path, suite: str | None = None) -> AnyResult:
+    """The last run (of a suite) in a store, as far as it got, with all metrics tried on the same series."""
+    recorded = sorted((Path(folder) / "plans").glob("*.json"))
+    try:
+        last = json.loads(recorded[-1].read_text()).get("suite") if recorded else None
+    except (ValueError, AttributeError, OSError) as error:
+        raise InvalidInputError(f"{recorded[-1]} is not a plan of `tsadeval rankeval run` ({error})") from None
+    if last == "hard" and suite in (None, "hard"):
+        return read_hard(folder)
+    if last == "audit" and suite in (None, "audit"):
+        return read_audit(folder)
+    return read_rankings(folder, suite)
 
 
 def make_plan(

@@ -23,7 +23,7 @@ from tsadeval.rankeval.rankings import LEVEL, Estimate, Rankings
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["QualityTable", "RankEvalResult", "read"]
+__all__ = ["QualityTable", "RankEvalResult", "read_rankings"]
 
 # What a table's numbers are averages over: for each group its sigma (None for all) and the places of its sigmas.
 Groups = dict[float | None, list[int]]
@@ -269,7 +269,7 @@ def _row(metric: str, task: str, sigma: float | None, indicator: str, drawn: Flo
     return {**named, "value": found.value, "low": found.low, "high": found.high, **facts}
 
 
-def read(folder: str | Path, suite: str | None = None) -> RankEvalResult:
+def read_rankings(folder: str | Path, suite: str | None = None) -> RankEvalResult:
     """The last run (of a suite) in a store, as far as it got, with all metrics tried on the same series."""
     store = Store.existing(folder, LAYOUT)
     plans = [Plan.of_record(p) for p in store.plans() if suite is None or p["suite"] == suite]

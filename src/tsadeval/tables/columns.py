@@ -226,7 +226,7 @@ def _unfit(value: Any, kind: Any = None) -> _NotNumbersError:
 
 
 def codes(column: Any) -> tuple[Array, list[Any]]:
-    """Group numbers from 0 in order of first appearance, -1 where missing, and what each group is called there."""
+    """The number of each row's group, from 0 in order of first appearance and -1 where missing; and their values."""
     if is_arrow(column):
         found, names = _arrow_codes(column)
     elif isinstance(column, np.ndarray):
@@ -243,13 +243,23 @@ def _arrow_codes(column: Any) -> tuple[Array, list[Any]]:
         try:
             column = column.dictionary_encode()
         except (NotImplementedError, ValueError):  # nested
-            return _object_codes(column.to_pylist())
+            return _object_codes(python_values(column))
     if hasattr(column, "chunks"):
         column = column.unify_dictionaries().combine_chunks()
         if hasattr(column, "chunks"):  # older releases keep one chunk
             column = column.chunk(0) if column.num_chunks else pyarrow.array([], column.type)
     indices = column.indices.fill_null(-1) if column.indices.null_count else column.indices
-    return np.asarray(indices.to_numpy(zero_copy_only=False), np.int64), column.dictionary.to_pylist()
+    return np.asarray(indices.to_numpy(zero_copy_only=False), np.int64), python_values(column.dictionary)
+
+
+def python_values(column: Any) -> list[Any]:
+    """The values of an Arrow array as Python's; dates beyond the years that Python knows as integers."""
+    values: list[Any]
+    try:
+        values = column.to_pylist()
+    except (OverflowError, ValueError):
+        values = column.view(f"int{column.type.bit_width}").to_pylist()
+    return values
 
 
 def _numpy_codes(values: Array) -> tuple[Array, list[Any]]:
@@ -263,12 +273,13 @@ def _numpy_codes(values: Array) -> tuple[Array, list[Any]]:
 
 def _object_codes(values: list[Any]) -> tuple[Array, list[Any]]:
     seen: dict[str, int] = {}
-    texts = [None if _is_missing(v) else str(v) for v in values]
+    texts = [None if is_missing(v) else str(v) for v in values]
     found = np.array([-1 if text is None else seen.setdefault(text, len(seen)) for text in texts], np.int64)
     return found, list(seen)
 
 
-def _is_missing(value: Any) -> bool:
+def is_missing(value: Any) -> bool:
+    """Is it None, NaN or another mark of a missing value?"""
     return _is_missing_type(type(value)) or (isinstance(value, float) and value != value)
 
 

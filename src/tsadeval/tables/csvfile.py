@@ -38,6 +38,9 @@ def read_csv(content: bytes, where: str, limit: int, text: Sequence[str], delimi
             raise
         table = file.read(types)
     columns = dict(zip(names, table.columns, strict=True))
+    last = columns[names[-1]][-1].as_py() if table.num_rows else None
+    if isinstance(last, str) and _LINE.fullmatch(last.encode()) is None and content.count(b'"') % 2:
+        raise InvalidInputError(f"{where}: a quote is not closed, so that rows up to the end of the file are one value")
     for name, column in columns.items():
         if pyarrow.types.is_binary(column.type):  # what is left of text that is not in UTF-8
             raise _not_utf8(where, f"column {printable(name)!r}")
@@ -104,14 +107,11 @@ class _File:
         content, wide = self.content, len(self.names) > 1
         stop = len(content) if wide else len(content.rstrip(b"\r\n"))
         threads = len(content) > _SMALL if threads is None else threads
+        block = min(max(_SMALL, 64 * self.body), 2**31 - 1)
         try:
             return arrow_csv.read_csv(
                 pyarrow.py_buffer(content).slice(self.body, max(stop - self.body, 0)),
-                arrow_csv.ReadOptions(
-                    use_threads=threads,
-                    column_names=self.names,
-                    block_size=min(max(_SMALL, 64 * self.body), 2**31 - 1),  # no line may be longer than a block
-                ),
+                arrow_csv.ReadOptions(use_threads=threads, column_names=self.names, block_size=block),
                 arrow_csv.ParseOptions(
                     delimiter=self.delimiter,
                     # A blank line is nothing, but a missing value where there is one column.
@@ -123,6 +123,10 @@ class _File:
         except pyarrow.ArrowInvalid as error:
             if "UTF8" in str(error):
                 raise _not_utf8(self.where, "in a column of text") from error
+            if "straddling" in str(error):
+                raise InvalidInputError(
+                    f"{self.where}: a row is longer than {block} bytes, or a quote is not closed"
+                ) from error
             found = _RAGGED.search(str(error))
             if found is None:
                 raise

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
 from tsadeval.core.printable import printable
 from tsadeval.errors import InvalidInputError
-from tsadeval.tables.columns import Array, codes, renumbered
+from tsadeval.tables.columns import Array, codes, is_missing, renumbered
 from tsadeval.tables.table import Table
 
 
@@ -36,7 +37,7 @@ class Groups:
         column = self.table.columns[name]
         if getattr(column, "ndim", 1) != 1:
             raise InvalidInputError(f"{self.table.source}: expected one name a row in column {printable(name)!r}")
-        found, values = codes(column)
+        found, values = _named(*codes(column))
         missing = np.flatnonzero(found < 0)
         if len(missing):
             raise InvalidInputError(
@@ -44,12 +45,12 @@ class Groups:
                 f"found none in row {missing[0] + 1}"
             )
         if self._codes is None:
-            self._codes, self.names = found, [(str(value),) for value in values]
+            self._codes, self.names = found, [(value,) for value in values]
             return
         self._same_length(found, name)
         pairs, found = np.unique(self._codes * len(values) + found, return_inverse=True)
         self._codes, order = renumbered(found, pairs.tolist())
-        self.names = [(*self.names[pair // len(values)], str(values[pair % len(values)])) for pair in order]
+        self.names = [(*self.names[pair // len(values)], values[pair % len(values)]) for pair in order]
 
     def _same_length(self, values: Array, name: str) -> None:
         if self._codes is not None and len(values) != len(self._codes):
@@ -82,8 +83,16 @@ class Groups:
 
     def split(self, values: Array, name: str) -> list[Array]:
         """The values of each group."""
-        return np.split(self.arranged(values, name), np.cumsum(self._sizes)[:-1])
+        arranged = self.arranged(values, name)
+        return [arranged] if self._codes is None else np.split(arranged, np.cumsum(self._sizes)[:-1])
 
     def numbers(self, n: int) -> Array:
         """The number of its group for each of n rows, group by group."""
         return np.zeros(n, np.int64) if self._codes is None else np.repeat(np.arange(len(self.names)), self._sizes)
+
+
+def _named(found: Array, values: list[Any]) -> tuple[Array, list[str]]:
+    """Groups by the text of their values: those of the number 1 and of the text "1" are one, those of NaN are none."""
+    seen: dict[str, int] = {}
+    new = [-1 if is_missing(value) else seen.setdefault(str(value), len(seen)) for value in values]
+    return (found if len(seen) == len(values) else np.array([*new, -1])[found]), list(seen)

@@ -1,4 +1,4 @@
-"""`read_table`: one door for users' tables, whatever they are."""
+"""`read_table`: users' tables from files, data frames or dictionaries, read in one place."""
 
 from __future__ import annotations
 

@@ -77,6 +77,8 @@ class Table:
                 f"{self.source}: expected commas between the columns, found {printable(names[0])!r} as the only one"
             )
         what = f"no column {printable(given)!r}{use and f' {use}'}"
+        if not self.aliases and all(map(_is_number, names)):
+            what += ", and the first line seems to hold values: it must hold the names of the columns"
         raise InvalidInputError(f"{self.source}: {what}: {nearest(given, [*self.aliases, *names])}")
 
     def numbers(self, name: str) -> Array:
@@ -88,6 +90,14 @@ class Table:
         shown = ", ".join(map(printable, list(self.columns)[:_SHOWN]))
         more = ", ..." if len(self.columns) > _SHOWN else ""
         return f"<Table {self.source}: {len(self.columns)} columns ({shown}{more})>"
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
 
 
 def nearest(name: str, known: list[str]) -> str:

@@ -16,8 +16,15 @@ from torch import Tensor
 from tsadeval.core.parameters import Check, check_parameters
 from tsadeval.errors import InvalidInputError, warn_undefined
 
-# Rows are worked on in blocks of about so many numbers, which bounds the memory of intermediate tensors.
-BLOCK = 1 << 25
+
+def room(device: torch.device) -> int:
+    """Rows are worked on in blocks of about so many numbers, which bounds the memory of intermediate tensors."""
+    if device.type != "cuda":
+        return 1 << 25
+    free, _ = torch.cuda.mem_get_info(device)
+    unused = torch.cuda.memory_reserved(device) - torch.cuda.memory_allocated(device)
+    # About forty intermediate tensors of 8 bytes a number, and half of the memory left to others.
+    return min(max((free + unused) // 640, 1 << 20), 1 << 28)
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,7 +53,7 @@ class Batch:
 
     def blocks(self, per_row: int = 1) -> Iterator[Batch]:
         """Blocks of rows, where a row needs as many numbers as it has points and at least `per_row`."""
-        rows = max(1, BLOCK // max(self.scores.shape[1], per_row))
+        rows = max(1, room(self.scores.device) // max(self.scores.shape[1], per_row))
         for at in range(0, len(self.scores), rows):
             part = slice(at, at + rows)
             yield replace(self, scores=self.scores[part], labels=self.labels[part], lengths=self.lengths[part])

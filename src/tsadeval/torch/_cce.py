@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import torch
 from torch import Tensor
 
 from tsadeval.core.parameters import Check, Flag, Number, OneOf, Pair
 from tsadeval.errors import InvalidInputError
+from tsadeval.metrics._cce import ROBUST_POWER
 from tsadeval.torch._batch import Batch, apply, check_options, finish, read
 from tsadeval.torch._moments import RunList, run_moments
 from tsadeval.torch._segments import sum_by
@@ -19,7 +21,7 @@ CHECKS: dict[str, Check] = {
     "constrained": Flag(),
     "event_weight": Number(0, 1),
     "global_weight": Number(0, 1),
-    "normalize": OneOf(("minmax", "rank", "quantile", "published", None)),
+    "normalize": OneOf(("minmax", "robust", "rank", "quantile", "published", None)),
     "quantiles": Pair(0, 1),
     "uncertainty": OneOf(("beta", "pointwise", "scaled")),
     "gamma": Number(0, open_low=True),
@@ -219,9 +221,12 @@ def cce(
     def of_block(block: Batch) -> Tensor:
         if normalize == "rank":
             block = _ranks(block)
+        elif normalize == "robust":
+            block = _ranks(block)
+            block = replace(block, scores=block.scores**ROBUST_POWER)
         elif normalize == "quantile":
             block = _clipped(block, quantiles)
-        how = normalize if normalize in ("minmax", "published") else None
+        how = {"robust": "minmax"}.get(normalize or "", normalize if normalize in ("minmax", "published") else None)
         return _cce(block, tau, constrained, event_weight, global_weight, how, uncertainty, gamma)
 
     values, broken = apply(batch, of_block)

@@ -14,7 +14,8 @@ from torch import Tensor
 
 from tsadeval.core.parameters import Check, Flag, Number
 from tsadeval.torch._batch import Batch, apply, check_options, finish, read
-from tsadeval.torch._segments import EventList, NextGreater, events_of, expand
+from tsadeval.torch._order import sort_rows
+from tsadeval.torch._segments import EventList, NextGreater, add_at, events_of, expand
 
 # As for `tsadeval.metrics.pate`; a test keeps them equal.
 CHECKS: dict[str, Check] = {
@@ -108,10 +109,10 @@ def _misses(bins: Tensor, events: EventList, rows: int, levels: int) -> tuple[Te
     change = lacking - torch.where(new_event, 0, lacking.roll(1))
     row = events.rows[owner]
     forgiven = torch.zeros(rows, levels, dtype=torch.float64, device=keys.device)
-    forgiven.index_put_((row, level), change, accumulate=True)
+    add_at(forgiven, row, level, change)
     found = torch.zeros(rows, levels, dtype=torch.int64, device=keys.device)
     gained = hits - torch.where(new_event, 0, hits.roll(1))
-    found.index_put_((row, level), gained, accumulate=True)
+    add_at(found, row, level, gained)
     found = found.cumsum(1)
     missing = found[:, -1:] - found
     # Exactly 0 where nothing is missed: recall is then exactly 1.
@@ -142,13 +143,11 @@ def _hits(
     at, owner = expand(begin + 1, events.starts)
     rate = 2.0 / (middle - 2 * begin)[owner].double()
     level = torch.maximum(bins[events.rows[owner], at], first_level[owner])
-    weights.index_put_((events.rows[owner], level), (at - begin[owner]) * rate, accumulate=True)
+    add_at(weights, events.rows[owner], level, (at - begin[owner]) * rate)
     # After it; whether or not the event is detected.
     at, owner = expand(events.stops, end - 1)
     rate = 2.0 / (2 * (end - 1) - middle)[owner].double()
-    weights.index_put_(
-        (events.rows[owner], bins[events.rows[owner], at]), (end[owner] - 1 - at) * rate, accumulate=True
-    )
+    add_at(weights, events.rows[owner], bins[events.rows[owner], at], (end[owner] - 1 - at) * rate)
     return found + weights.cumsum(1)
 
 
@@ -174,9 +173,7 @@ def _pate(
     total = torch.zeros(rows, dtype=torch.float64, device=batch.scores.device)
     if len(events) == 0:
         return total.fill_(torch.nan)
-    ascending, order = batch.filled(torch.inf).sort(dim=1)
-    labels = batch.labels.gather(1, order)
-    del order
+    ascending, labels = sort_rows(batch.filled(torch.inf), batch.labels)
     lengths = batch.lengths.clamp_min(1)  # a series without points is undefined anyway
     first = _first_alarms(ascending, labels, lengths, n_thresholds, drop_intermediate)
     alarms = lengths[:, None] - first

@@ -11,6 +11,7 @@ from torch import Tensor
 from tsadeval.core.parameters import Check, OneOf
 from tsadeval.torch._alarms import BETA, Threshold, read_alarms, recall_weight
 from tsadeval.torch._batch import Batch, apply, check_options, finish, read
+from tsadeval.torch._order import sort_rows
 from tsadeval.torch._segments import events_of, expand, sum_by
 
 PR_CHECKS: dict[str, Check] = {"interpolation": OneOf(("step", "trapezoid"))}
@@ -35,11 +36,10 @@ class Ranked:
     @classmethod
     def of(cls, batch: Batch) -> Ranked:
         """Sort every row."""
-        scores, order = batch.filled(-torch.inf).sort(dim=1, descending=True)
-        labels = batch.labels.gather(1, order)
+        scores, labels = sort_rows(batch.filled(-torch.inf), batch.labels, descending=True)
         last = torch.ones_like(labels)
         last[:, :-1] = scores[:, 1:] != scores[:, :-1]
-        del scores, order
+        del scores
         columns = labels.shape[1]
         ends = last.flatten().nonzero()[:, 0]
         group = torch.zeros(last.numel(), dtype=torch.int64, device=last.device)

@@ -65,6 +65,11 @@ def sum_by(keys: Tensor, values: Tensor, size: int) -> Tensor:
     return torch.zeros(size, dtype=values.dtype, device=values.device).index_add_(0, keys, values)
 
 
+def add_at(table: Tensor, rows: Tensor, columns: Tensor, values: Tensor) -> None:
+    """Add values to entries of a table (rows, columns), several to one entry where they meet."""
+    table.view(-1).index_add_(0, rows * table.shape[1] + columns, values)
+
+
 class NextGreater:
     """Finds the next (or previous) entry that exceeds a bound, for many queries at once.
 

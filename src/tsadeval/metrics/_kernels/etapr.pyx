@@ -1,18 +1,18 @@
 """eTaPR's detected events and correct runs: the largest sets of each that justify each other, and the best threshold.
 
-The sweep over all thresholds rests on three facts.
+The sweep over all thresholds takes O(log K) for each point, with K events, because of three facts.
 
-A run of alarms that overlaps one event only is correct exactly where it has enough of that event in it and the event
-is detected. So of such runs an event needs to know no more than what those with enough of it are worth.
-
-A run that overlaps several events covers all of them but the first and the last whole, so these are detected as long as
-it is correct. If it has enough of events in it at all, it ties the first to the last. An event is the last of at most
-one tying run and the first of at most one other: events and tying runs form chains.
-
-Of a stretch of a chain, only its two ends meet others. Whatever is inside, there are four cases: its first event may
-lean on a correct run before it or not, its last run on a detected event after it or not. The four outcomes of two
-stretches in a row follow from theirs. So a tree over the events, in the order of time, has what all of them are worth at
-its root, and a point that becomes an alarm changes a few leaves and the nodes above them.
+1. A run of alarms that overlaps one event only is correct exactly if a large enough part of it lies in that event and
+   the event is detected. So for each event the sums over such runs with a large enough part are sufficient.
+2. A run that overlaps several events covers all of them but the first and the last completely, so these are detected
+   if it is correct. It is called a tying run if a large enough part of it lies in events, detected or not: it makes its
+   first and its last event depend on each other. An event is the last one of at most one tying run and the first
+   one of at most one other, so events and tying runs form chains.
+3. A section of a chain depends on the rest of it in two ways only: whether the tying run before its first event is
+   correct, and whether the event after its last tying run is detected. These are four cases, and the results of two
+   adjacent sections in each case give those of both together. So a segment tree over the events, in the order of
+   time, has the sums over all events and runs at its root. A point that becomes an alarm changes at most five
+   leaves, and the nodes above them.
 """
 
 from libc.math cimport sqrt
@@ -102,8 +102,8 @@ cdef struct Cell:
 
 cdef struct Event:
     long long start, stop, end  # the zone lies from stop to end
-    # Of the runs that overlap no other event and have enough of this one in them: what they are worth, and their part
-    # of precision's numerator once the event is detected.
+    # Of the runs that overlap no other event and of which a large enough part lies in this one: what they are worth to
+    # it, and what they add to precision's numerator if it is detected.
     long long worth
     Sum correct
     bint covered  # whole, by a run that overlaps the events on both sides too
@@ -117,14 +117,14 @@ cdef struct Event:
 
 cdef enum:
     # Bits of the number of a case.
-    BEFORE = 1  # the tying run before the stretch is correct
-    AFTER = 2  # the event after the stretch is detected
+    BEFORE = 1  # the tying run before the section is correct
+    AFTER = 2  # the event after the section is detected
     CASES = 4
 
 
-cdef struct Stretch:
-    # Of events in a row, each with the tying run that it is the first of, in each of the four cases: sums of what
-    # detected events score, and of what correct runs do, each times the root of its length.
+cdef struct Section:
+    # Of a section of a chain, in each of the four cases: the sum of the scores of detected events, and that of
+    # correct runs, each times the root of its length.
     double recall[CASES]
     double correct[CASES]
     # One bit for each case: is the first event detected, and is the last tying run correct?
@@ -135,7 +135,7 @@ cdef struct State:
     Cell *cells
     Event *events
     Py_ssize_t number, leaves
-    Stretch *tree  # the root is 1, the children of i are 2 i and 2 i + 1
+    Section *tree  # the root is 1, the children of i are 2 i and 2 i + 1
     double unit, theta_p, theta_r
     Sum weight  # of all runs: the roots of their lengths
 
@@ -158,7 +158,7 @@ cdef inline Run run_of(const State *s, Py_ssize_t first, Py_ssize_t last) noexce
 
 
 cdef inline bint falls_short(const State *s, const Run *run) noexcept nogil:
-    """Has the run too little of all events together, so that it is not correct whichever of them are detected?"""
+    """Is the part of the run in events too small, even if all of them are detected?"""
     return too_little(run.worth, (run.last - run.first + 1) * s.unit, s.theta_p)
 
 
@@ -168,7 +168,7 @@ cdef inline double score_of(long long worth, double most) noexcept nogil:
 
 
 cdef void count_run(State *s, const Run *run, int sign) noexcept nogil:
-    """Add a run to what its events know of it (sign 1), or take it away (-1)."""
+    """Add a run to the sums of its events (sign 1), or take it away (-1)."""
     cdef Py_ssize_t length = run.last - run.first + 1
     cdef Event *left
     cdef Event *right
@@ -187,8 +187,8 @@ cdef void count_run(State *s, const Run *run, int sign) noexcept nogil:
         left.to_last = s.cells[run.last + 1].before - s.cells[right.start].before
 
 
-cdef void judge(const State *s, Py_ssize_t k, Stretch *leaf) noexcept nogil:
-    """The outcomes of an event with the tying run that it is the first of, if there is one."""
+cdef void judge(const State *s, Py_ssize_t k, Section *leaf) noexcept nogil:
+    """The results of an event with the tying run that it is the first of, if there is one."""
     cdef const Event *event = &s.events[k]
     cdef double most = (event.stop - event.start) * s.unit, run_most = event.length * s.unit
     cdef long long worth, run_worth
@@ -197,7 +197,7 @@ cdef void judge(const State *s, Py_ssize_t k, Stretch *leaf) noexcept nogil:
     leaf.first = leaf.last = 0
     for case in range(CASES):
         leaf.recall[case] = leaf.correct[case] = 0
-        if event.covered:  # what it is worth is counted with its run, and its neighbours meet as if it was not there
+        if event.covered:  # counted with its run: the sections on its two sides depend on each other directly
             leaf.first |= (case & AFTER != 0) << case
             leaf.last |= (case & BEFORE != 0) << case
             continue
@@ -224,10 +224,10 @@ cdef void judge(const State *s, Py_ssize_t k, Stretch *leaf) noexcept nogil:
         leaf.last |= correct << case
 
 
-cdef void join(const Stretch *left, const Stretch *right, Stretch *both) noexcept nogil:
-    """The outcomes of two stretches in a row: the left one's last run and the right one's first event meet.
+cdef void join(const Section *left, const Section *right, Section *both) noexcept nogil:
+    """The results of two adjacent sections: the left one's last run and the right one's first event meet.
 
-    The largest sets are sought, so the event counts as detected unless that leads to its not being so.
+    The largest sets are wanted, so the event is taken as detected first, and as not detected if that is inconsistent.
     """
     cdef int case, of_left, of_right
     both.first = both.last = 0
@@ -244,7 +244,7 @@ cdef void join(const Stretch *left, const Stretch *right, Stretch *both) noexcep
 
 
 cdef void update(State *s, Py_ssize_t k) noexcept nogil:
-    """Judge an event again, and all stretches with it."""
+    """Judge an event again, and all sections with it."""
     cdef Py_ssize_t i = s.leaves + k
     judge(s, k, &s.tree[i])
     while i > 1:
@@ -340,10 +340,10 @@ def best_threshold(
     cdef unsigned char[::1] cells = np.zeros((n + 2) * sizeof(Cell), np.uint8)
     # More events than there are, so that each leaf has one: without alarms they contribute nothing.
     cdef unsigned char[::1] events = np.zeros(leaves * sizeof(Event), np.uint8)
-    cdef unsigned char[::1] tree = np.zeros(2 * leaves * sizeof(Stretch), np.uint8)
+    cdef unsigned char[::1] tree = np.zeros(2 * leaves * sizeof(Section), np.uint8)
     cdef State s = State(
         <Cell *>&cells[0] + 1,  # there is a point without alarm before the first one, too
-        <Event *>&events[0], number, leaves, <Stretch *>&tree[0], unit, theta_p, theta_r, Sum(0, 0),
+        <Event *>&events[0], number, leaves, <Section *>&tree[0], unit, theta_p, theta_r, Sum(0, 0),
     )
     with nogil:
         lay_out(&s, n, starts, stops, zones, unit)

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
 from tsadeval.core.inputs import Bools, Floats, Scoring
+from tsadeval.engine.identity import fingerprint
 from tsadeval.errors import InvalidInputError
 from tsadeval.rankeval.hard.parts import Random
 from tsadeval.rankeval.quality import ranking_quality
@@ -48,14 +49,18 @@ class HardTask:
     draw : function (numpy Generator) -> cases
     quality : function
         What the values of a metric on these cases are worth: 1 is perfect.
+    version : str
     """
 
     name: str
     summary: str
     kind: Literal["order", "control"]
-    draw: Drawing
-    quality: Quality
+    draw: Drawing = field(repr=False, compare=False)
+    quality: Quality = field(repr=False, compare=False)
     value_laden: bool = False
+    # Raised when what it draws changes, so that stores do not reuse old values; of a user's task a key of its code.
+    version: str = "1"
+    function: Callable[[Random], Any] | None = field(default=None, repr=False, compare=False)  # a user's own
 
     @property
     def part(self) -> str:
@@ -77,7 +82,27 @@ class HardTask:
         """
         name = name or getattr(function, "__name__", "task")
         summary = (getattr(function, "__doc__", None) or "A task of your own.").strip().partition("\n")[0]
-        return cls(name, summary, "order", _models(function, name), order_quality)
+        return cls(
+            name,
+            summary,
+            "order",
+            _models(function, name),
+            order_quality,
+            version=fingerprint(function),
+            function=function,
+        )
+
+    def __reduce__(self) -> Any:
+        # A task of the library is known by its name; what it is made of need not travel to other processes.
+        if self.function is None:
+            return _library_task, (self.name,)
+        return HardTask.from_function, (self.function, self.name)
+
+
+def _library_task(name: str) -> HardTask:
+    from tsadeval.rankeval.hard import HARD_TASKS
+
+    return HARD_TASKS[name]
 
 
 def _models(function: Callable[[Random], Any], name: str) -> Drawing:
