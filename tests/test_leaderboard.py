@@ -73,7 +73,7 @@ def test_standings_are_those_of_the_statistics(built):
     table = table[np.isfinite(table).any(axis=1)]
     expected = statistics.mean_ranks(statistics.fill_missing(table, "worst"))
     assert standing["rank"] == pytest.approx(expected.mean.tolist(), rel=1e-5)
-    assert set(board["groups"]) >= {"all series", "a", "few events (at most 3)"}
+    assert set(board["groups"]) >= {"all series", "a", "sequence anomalies"}
     assert board["groups"]["a"] == 2
 
 
