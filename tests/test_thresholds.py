@@ -26,6 +26,8 @@ NOT_LARGEST |= {"alarm_episodes", "time_in_alarm"}
 NOT_LARGEST |= {"balanced_f1_pa"}
 # A single alarm in the middle of an event has no distance from it; the labels have.
 NOT_LARGEST |= {"absolute_detection_distance"}
+# An alarm before the event is earlier than one at its start.
+NOT_LARGEST |= {"early_detection_score"}
 
 
 @examples(150)

@@ -343,7 +343,7 @@ def _documented(doc: str, second: str, options: Iterable[str], undefined: str | 
     parameters, returns = "Parameters\n----------\n", "Returns\n-------\n"
     arrays = "".join(f"{name} : {_ARGUMENTS[name]}\n" for name in ("y_true", second))
     if returns not in doc and undefined is not None:
-        words = "The value." if undefined == "never" else f"NaN, with an `UndefinedMetricWarning`, where {undefined}."
+        words = "The value." if undefined == "never" else f"NaN, with an `UndefinedMetricWarning`: {undefined}."
         doc = _before(doc, "Examples\n", f"{returns}float\n    {words}\n\n")
     if parameters not in doc:
         doc = _before(doc, returns if returns in doc else "Examples\n", f"{parameters}\n")
