@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import inspect
 import math
+import textwrap
 import time
 from collections.abc import Callable, Iterable, Mapping, Set
 from dataclasses import dataclass, field, replace
@@ -343,8 +344,9 @@ def _documented(doc: str, second: str, options: Iterable[str], undefined: str | 
     parameters, returns = "Parameters\n----------\n", "Returns\n-------\n"
     arrays = "".join(f"{name} : {_ARGUMENTS[name]}\n" for name in ("y_true", second))
     if returns not in doc and undefined is not None:
-        words = "The value." if undefined == "never" else f"NaN, with an `UndefinedMetricWarning`: {undefined}."
-        doc = _before(doc, "Examples\n", f"{returns}float\n    {words}\n\n")
+        words = "The value." if undefined == "never" else f"NaN, with an `UndefinedMetricWarning`, where {undefined}."
+        wrapped = textwrap.fill(words, 110, initial_indent="    ", subsequent_indent="    ")
+        doc = _before(doc, "Examples\n", f"{returns}float\n{wrapped}\n\n")
     if parameters not in doc:
         doc = _before(doc, returns if returns in doc else "Examples\n", f"{parameters}\n")
     if "beta" in options and "beta : float" not in doc:

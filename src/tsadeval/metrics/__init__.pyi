@@ -30,7 +30,7 @@ def absolute_detection_distance(y_true: ArrayLike, y_pred: ArrayLike) -> float:
     Returns
     -------
     float
-        NaN, with an `UndefinedMetricWarning`: no anomalous point is alarmed.
+        NaN, with an `UndefinedMetricWarning`, where no anomalous point is alarmed.
 
     Examples
     --------
@@ -89,7 +89,7 @@ def adtqc(
     Returns
     -------
     float
-        NaN, with an `UndefinedMetricWarning`: no event is detected.
+        NaN, with an `UndefinedMetricWarning`, where no event is detected.
 
     Examples
     --------
@@ -264,7 +264,7 @@ def alarming_precision(y_true: ArrayLike, y_pred: ArrayLike) -> float:
     Returns
     -------
     float
-        NaN, with an `UndefinedMetricWarning`: no event is detected.
+        NaN, with an `UndefinedMetricWarning`, where no event is detected.
 
     Examples
     --------
@@ -298,7 +298,7 @@ def auc_pr(
     Returns
     -------
     float
-        NaN, with an `UndefinedMetricWarning`: y_true has no anomalous point.
+        NaN, with an `UndefinedMetricWarning`, where y_true has no anomalous point.
 
     Examples
     --------
@@ -333,7 +333,7 @@ def auc_pr_pa(
     Returns
     -------
     float
-        NaN, with an `UndefinedMetricWarning`: y_true has no anomalous point.
+        NaN, with an `UndefinedMetricWarning`, where y_true has no anomalous point.
 
     Examples
     --------
@@ -361,7 +361,7 @@ def auc_roc(y_true: ArrayLike, y_score: ArrayLike) -> float:
     Returns
     -------
     float
-        NaN, with an `UndefinedMetricWarning`: y_true lacks one of the two classes.
+        NaN, with an `UndefinedMetricWarning`, where y_true lacks one of the two classes.
 
     Examples
     --------
@@ -387,7 +387,7 @@ def auc_roc_pa(y_true: ArrayLike, y_score: ArrayLike) -> float:
     Returns
     -------
     float
-        NaN, with an `UndefinedMetricWarning`: y_true lacks one of the two classes.
+        NaN, with an `UndefinedMetricWarning`, where y_true lacks one of the two classes.
 
     Examples
     --------
@@ -411,7 +411,7 @@ def average_detection_count(y_true: ArrayLike, y_pred: ArrayLike) -> float:
     Returns
     -------
     float
-        NaN, with an `UndefinedMetricWarning`: y_true has no event.
+        NaN, with an `UndefinedMetricWarning`, where y_true has no event.
 
     Examples
     --------
@@ -508,7 +508,7 @@ def best_f1(
     Returns
     -------
     float
-        NaN, with an `UndefinedMetricWarning`: y_true has no anomalous point.
+        NaN, with an `UndefinedMetricWarning`, where y_true has no anomalous point.
 
     Examples
     --------
@@ -567,7 +567,7 @@ def cce(
     Returns
     -------
     float
-        NaN, with an `UndefinedMetricWarning`: y_true lacks one of the two classes.
+        NaN, with an `UndefinedMetricWarning`, where y_true lacks one of the two classes.
 
     Examples
     --------
@@ -697,7 +697,7 @@ def detection_accuracy_in_range(
     Returns
     -------
     float
-        NaN, with an `UndefinedMetricWarning`: y_true has no anomalous point, or y_pred no alarm.
+        NaN, with an `UndefinedMetricWarning`, where y_true has no anomalous point, or y_pred no alarm.
 
     Examples
     --------
@@ -733,7 +733,8 @@ def detection_delay(
     Returns
     -------
     float
-        NaN, with an `UndefinedMetricWarning`: y_true has no event, or no event is detected (unless missed events count).
+        NaN, with an `UndefinedMetricWarning`, where y_true has no event, or no event is detected (unless missed
+        events count).
 
     Examples
     --------
@@ -775,7 +776,7 @@ def dqe(
     Returns
     -------
     float
-        NaN, with an `UndefinedMetricWarning`: y_true has no event.
+        NaN, with an `UndefinedMetricWarning`, where y_true has no event.
 
     Examples
     --------
@@ -811,7 +812,7 @@ def early_detection_score(
     Returns
     -------
     float
-        NaN, with an `UndefinedMetricWarning`: y_true has no event.
+        NaN, with an `UndefinedMetricWarning`, where y_true has no event.
 
     Examples
     --------
@@ -856,7 +857,7 @@ def ears(
     Returns
     -------
     float
-        NaN, with an `UndefinedMetricWarning`: y_true lacks one of the two classes.
+        NaN, with an `UndefinedMetricWarning`, where y_true lacks one of the two classes.
 
     Examples
     --------
@@ -1080,7 +1081,7 @@ def event_precision(
     Returns
     -------
     float
-        NaN, with an `UndefinedMetricWarning`: y_pred has no alarm.
+        NaN, with an `UndefinedMetricWarning`, where y_pred has no alarm.
 
     Examples
     --------
@@ -1108,7 +1109,7 @@ def event_recall(y_true: ArrayLike, y_pred: ArrayLike) -> float:
     Returns
     -------
     float
-        NaN, with an `UndefinedMetricWarning`: y_true has no event.
+        NaN, with an `UndefinedMetricWarning`, where y_true has no event.
 
     Examples
     --------
@@ -1387,7 +1388,7 @@ def mcc(y_true: ArrayLike, y_pred: ArrayLike) -> float:
     Returns
     -------
     float
-        NaN, with an `UndefinedMetricWarning`: y_true or y_pred has one class only.
+        NaN, with an `UndefinedMetricWarning`, where y_true or y_pred has one class only.
 
     Examples
     --------
@@ -1427,7 +1428,7 @@ def nab_score(
     Returns
     -------
     float
-        NaN, with an `UndefinedMetricWarning`: y_true has no event (after the probation, if there is one).
+        NaN, with an `UndefinedMetricWarning`, where y_true has no event (after the probation, if there is one).
 
     Examples
     --------
@@ -1720,7 +1721,7 @@ def precision(y_true: ArrayLike, y_pred: ArrayLike) -> float:
     Returns
     -------
     float
-        NaN, with an `UndefinedMetricWarning`: y_pred has no alarm.
+        NaN, with an `UndefinedMetricWarning`, where y_pred has no alarm.
 
     Examples
     --------
@@ -1753,7 +1754,8 @@ def precision_at_k(
     Returns
     -------
     float
-        NaN, with an `UndefinedMetricWarning`: y_true has no anomalous point and k is not given, or k is more than the number of points.
+        NaN, with an `UndefinedMetricWarning`, where y_true has no anomalous point and k is not given, or k is
+        more than the number of points.
 
     Examples
     --------
@@ -1787,7 +1789,7 @@ def range_auc_pr(
     Returns
     -------
     float
-        NaN, with an `UndefinedMetricWarning`: y_true lacks one of the two classes.
+        NaN, with an `UndefinedMetricWarning`, where y_true lacks one of the two classes.
 
     Examples
     --------
@@ -1828,7 +1830,7 @@ def range_auc_roc(
     Returns
     -------
     float
-        NaN, with an `UndefinedMetricWarning`: y_true lacks one of the two classes.
+        NaN, with an `UndefinedMetricWarning`, where y_true lacks one of the two classes.
 
     Examples
     --------
@@ -2012,7 +2014,7 @@ def recall(y_true: ArrayLike, y_pred: ArrayLike) -> float:
     Returns
     -------
     float
-        NaN, with an `UndefinedMetricWarning`: y_true has no anomalous point.
+        NaN, with an `UndefinedMetricWarning`, where y_true has no anomalous point.
 
     Examples
     --------
@@ -2245,7 +2247,7 @@ def time_to_recover(y_true: ArrayLike, y_pred: ArrayLike) -> float:
     Returns
     -------
     float
-        NaN, with an `UndefinedMetricWarning`: no event is detected.
+        NaN, with an `UndefinedMetricWarning`, where no event is detected.
 
     Examples
     --------
@@ -2375,7 +2377,7 @@ def ucr_accuracy(
     Returns
     -------
     float
-        NaN, with an `UndefinedMetricWarning`: y_true has no event.
+        NaN, with an `UndefinedMetricWarning`, where y_true has no event.
 
     Examples
     --------
@@ -2460,7 +2462,7 @@ def vus_pr(
     Returns
     -------
     float
-        NaN, with an `UndefinedMetricWarning`: y_true lacks one of the two classes.
+        NaN, with an `UndefinedMetricWarning`, where y_true lacks one of the two classes.
 
     Examples
     --------
@@ -2510,7 +2512,7 @@ def vus_roc(
     Returns
     -------
     float
-        NaN, with an `UndefinedMetricWarning`: y_true lacks one of the two classes.
+        NaN, with an `UndefinedMetricWarning`, where y_true lacks one of the two classes.
 
     Examples
     --------
