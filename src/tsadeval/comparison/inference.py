@@ -209,7 +209,9 @@ class Disagreement(Result):
             )
             for metric in matrices
         }
-        split = [(name, found) for name, found in named.items() if len(found) > 1]
+        # Where one detector wins, or shares the win, by every metric, there is no disagreement.
+        counted = Counter(row["series"] for row in rows)
+        split = [(name, found) for name, found in named.items() if found and max(found.values()) < counted[name]]
         result._split = sorted(split, key=lambda item: -len(item[1]))
         return result
 
