@@ -10,12 +10,15 @@ PEERS := .venv-peers
 # Installed without what they ask for: TensorFlow, torch and exact old versions, which their metrics do not use.
 PEERS_ALONE := aeon==1.6.0 cce==0.3.3 PATE==0.1.1 vus==0.0.6
 
+# A real browser for the tests of pages; on Debian `make test-browser` installs it where it may.
+BROWSER ?= chromium
+
 .DEFAULT_GOAL := help
-.PHONY: help demo test quick lint format bench peers docs clean
+.PHONY: help demo test test-browser quick lint format bench peers docs clean
 
 # The text after the two hashes is what `make help` and the table in CONTRIBUTING.md say.
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 demo: $(VENV)/.demo ## set up .venv and show the library at work
 	$(BIN)/python examples/demo.py
@@ -26,6 +29,9 @@ test: $(VENV)/.test lint ## set up .venv, lint, run all tests and report their c
 
 quick: $(VENV)/.test ## run the fast tests only, with a tenth of the random examples: under a minute on two cores
 	TSADEVAL_EXAMPLES=0.1 $(BIN)/python -m pytest -n auto -m "not slow"
+
+test-browser: $(VENV)/.browser ## set up chromium and test the pages in it
+	TSADEVAL_BROWSER=$(BROWSER) $(BIN)/python -m pytest tests/browser
 
 lint: $(VENV)/.test ## check style (ruff), types (mypy) and layers (import-linter)
 	$(BIN)/ruff check .
@@ -49,6 +55,7 @@ docs: $(VENV)/.test ## write what is generated: reference pages, type stub, part
 	$(BIN)/python docs/make_detectors.py
 	$(BIN)/python docs/make_stubs.py
 	$(BIN)/python docs/make_contributing.py
+	$(BIN)/python docs/make_gallery.py
 
 clean: ## remove the environments and everything built
 	rm -rf $(VENV) $(PEERS) build dist src/*.egg-info
@@ -65,8 +72,13 @@ $(VENV)/.demo: $(VENV)/bin/pip pyproject.toml setup.py $(KERNELS)
 
 $(VENV)/.test: $(VENV)/bin/pip pyproject.toml setup.py $(KERNELS)
 	$(BIN)/python -m pip install --quiet '$(TORCH)'
-	$(BIN)/python -m pip install --quiet --editable '.[all,torch,dask,test,parity]'
+	$(BIN)/python -m pip install --quiet --editable '.[all,torch,dask,interop,test,parity]'
 	@touch $@ $(VENV)/.demo
+
+$(VENV)/.browser: $(VENV)/.test
+	command -v $(BROWSER) || { apt-get update -q && apt-get install -qy --no-install-recommends chromium fonts-dejavu-core; }
+	$(BIN)/python -m pip install --quiet --editable '.[browser]'
+	@touch $@
 
 $(PEERS)/.ready: benchmarks/peers-requirements.txt pyproject.toml setup.py $(KERNELS)
 	$(PYTHON) -m venv $(PEERS)

@@ -60,21 +60,24 @@ def number(value: float) -> str:
 def entry(metric: Metric) -> str:
     doc = sections(inspect.getdoc(metric.function) or "")
     low, high = metric.range
-    best = "exact over all distinct scores" if metric.best else "searched on a grid of 200"
     facts = [
         f"takes {metric.kind}",
         f"range [{number(low)}, {number(high)}], {metric.direction} is better",
         "always defined" if metric.undefined == "never" else f"undefined where {metric.undefined}",
     ]
-    if metric.kind == "predictions":
-        facts.append(f"best threshold {best}")
+    if metric.best:
+        facts.append("best threshold exact over all distinct scores")
     if metric.sets:
         facts.append(f"in the sets {', '.join(sorted(metric.sets))}")
     text = [f"## `{metric.name}`", f"*{metric.label}.* {doc['']}", "; ".join(facts).capitalize() + "."]
     if options := options_list(doc.get("Parameters", "")):
         text.append(options)
     if metric.properties:
-        text.append("Holds: " + "; ".join(PROPERTIES[p] for p in PROPERTIES if p in metric.properties) + ".")
+        text.append(
+            "Holds at the default options: "
+            + "; ".join(PROPERTIES[p] for p in PROPERTIES if p in metric.properties)
+            + "."
+        )
     text.append(f"```python\n{inspect.cleandoc(doc.get('Examples', ''))}\n```")
     text.append("References: " + "; ".join(metric.references) + ".")
     return "\n\n".join(text)

@@ -28,9 +28,6 @@ from numpy.typing import ArrayLike
 
 from tsadeval.core.metric import PRF
 {classes}
-def load_families() -> None:
-    """Import every family file, which fills the registry."""
-
 '''
 
 
@@ -57,9 +54,10 @@ def literal(value: Any) -> str:
 def function_stub(name: str, function: Callable[..., Any]) -> str:
     """Signature and docstring of a public function."""
     signature = inspect.signature(function)
-    checks = METRICS[name].checks if name in METRICS else function.checks
+    checks = METRICS[name].checks if name in METRICS else getattr(function, "checks", {})
     options = [
-        f"    {option}: {option_type(checks[option])} = {literal(parameter.default)},\n"
+        f"    {option}: {option_type(checks[option]) if option in checks else parameter.annotation} = "
+        f"{literal(parameter.default)},\n"
         for option, parameter in signature.parameters.items()
         if parameter.kind is inspect.Parameter.KEYWORD_ONLY
     ]
@@ -80,8 +78,10 @@ def docstring(function: Callable[..., Any]) -> str:
 
 def stub() -> str:
     public = {name: getattr(tsadeval.metrics, name) for name in dir(tsadeval.metrics)}
-    classes = [f"from {c.__module__} import {name} as {name}\n" for name, c in public.items() if inspect.isclass(c)]
-    functions = [function_stub(name, f) for name, f in public.items() if not inspect.isclass(f)]
+    # Classes, and functions that are not of labels and scores, are known to a type checker where they are defined.
+    plain = {name for name, f in public.items() if name not in METRICS and not hasattr(f, "checks")}
+    classes = [f"from {public[name].__module__} import {name} as {name}\n" for name in plain]
+    functions = [function_stub(name, f) for name, f in public.items() if name not in plain]
     return HEAD.format(classes="".join(sorted(classes))) + "\n".join(functions)
 
 

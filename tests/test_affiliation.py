@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from naive import affiliation as naive
 from strategies import examples, labels, predictions, scorings
-from tsadeval.core.inputs import Scoring
+from sweeping import swept
 from tsadeval.core.metric import METRICS, parse_metric
 from tsadeval.errors import UndefinedMetricWarning
 from tsadeval.metrics import (
@@ -132,10 +132,9 @@ RECORDS += ["unbiased_affiliation_f1(alarm_rate=0.1)", "affiliation_precision", 
 def test_best_is_the_best_of_all_thresholds(text, data):
     y, s = data
     metric = parse_metric(text)
-    scoring = Scoring.of(y, s)
     if "normal" in metric.needs and y.all():
         return
-    v, value = metric.best(scoring, **dict(metric.bound))
+    v, value = swept(metric.name, y, s, **dict(metric.bound))
     every = {t: metric(y, (s >= t).astype(int)) for t in np.unique(s)}
     assert value == every[v]
     assert value == max(every.values())
@@ -148,7 +147,7 @@ def test_best_of_a_long_series_has_not_drifted():
     y = (np.convolve(rng.random(n), np.ones(9), "same") > 5.6).astype(int)
     s = 0.3 * y + rng.random(n)
     for name in ("affiliation_f1", "unbiased_affiliation_f1", "affiliation_precision"):
-        v, value = METRICS[name].best(Scoring.of(y, s))
+        v, value = swept(name, y, s)
         assert value == METRICS[name](y, (s >= v).astype(int))
         for t in rng.choice(s, 20):
             assert METRICS[name](y, (s >= t).astype(int)) <= value

@@ -8,6 +8,7 @@ import torch
 from torch import nn
 
 from tsadeval.detectors import make
+from tsadeval.detectors._torch import training
 from tsadeval.detectors._torch.training import Windows, descend, find_device, seeded, split, train
 from tsadeval.detectors.deep import DeepDetector
 from tsadeval.errors import InvalidInputError, InvalidParameterError
@@ -50,6 +51,59 @@ def test_seeded_is_local():
     assert torch.equal(torch.get_rng_state(), before)
     with seeded(5, CPU):
         assert torch.equal(torch.rand(3), first)
+
+
+@pytest.mark.parametrize("spec", ["usad(window=8)", "donut(window=8)", "lstm_ad(window=8)"])
+def test_recorded_steps_learn_what_plain_steps_learn(spec, monkeypatch):
+    """Without a GPU the recording is the step itself; what is tested is all around it."""
+    recorded = []
+
+    def record(step):
+        recorded.append(step)
+        return step
+
+    monkeypatch.setattr(training, "record", record)
+    monkeypatch.setattr(training, "_on_a_stream", lambda step: step())
+    detector = make(f"{spec[:-1]}, epochs=3, batch_size=32, device=cpu)")
+    assert detector.static_step
+    plain, history = train(detector, SERIES)
+
+    def of(detector, optimizers, windows):
+        recorder = training.Recorder(detector, optimizers, windows)
+        for optimizer in optimizers:
+            for group in optimizer.param_groups:
+                assert group["capturable"]
+                group["capturable"] = False  # which torch refuses on a CPU
+        return recorder
+
+    monkeypatch.setattr(training.Recorder, "of", of)
+    module, found = train(detector, SERIES)
+    assert len(recorded) == 1
+    np.testing.assert_allclose(found, history, rtol=1e-5)
+    for a, b in zip(module.parameters(), plain.parameters(), strict=True):
+        torch.testing.assert_close(a, b, rtol=1e-4, atol=1e-6)
+
+
+def test_steps_are_recorded_on_a_gpu_only():
+    detector = make("usad(window=8, device=cpu)")
+    windows = Windows(SERIES, 8, CPU)
+    optimizers = detector.optimizers(detector.build(2))
+    assert training.Recorder.of(detector, optimizers, windows) is None
+    assert optimizers[0].param_groups[0]["capturable"] is False
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
+@pytest.mark.parametrize(
+    "spec", ["usad(window=8)", "donut(window=8)", "lstm_ad(window=8)", "anomaly_transformer(window=8)"]
+)
+def test_recorded_steps_on_a_gpu(spec, monkeypatch):
+    detector = make(f"{spec[:-1]}, epochs=3, batch_size=32, device=cuda)")
+    module, history = train(detector, SERIES)
+    monkeypatch.setattr(type(detector), "static_step", False)
+    plain, expected = train(detector, SERIES)
+    np.testing.assert_allclose(history, expected, rtol=1e-3)
+    for a, b in zip(module.parameters(), plain.parameters(), strict=True):
+        torch.testing.assert_close(a, b, rtol=1e-2, atol=1e-4)
 
 
 class Stubborn(DeepDetector):

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 import tsadeval
+from tsadeval import plot
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -17,6 +18,15 @@ def script(name):
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
+
+
+def test_the_gallery_shows_every_figure_and_its_lines_run():
+    module = script("make_gallery")
+    text = module.page()
+    assert (ROOT / "docs" / "gallery.md").read_text(encoding="utf-8") == text, "run: make docs"
+    assert [name for name in plot.__all__ if name != "write_figures" and f"te.plot.{name}(" not in text] == []
+    for name in module.draw():
+        assert (module.FOLDER / f"{name}.png").exists(), "run: make docs"
 
 
 def test_the_reference_is_the_registry():

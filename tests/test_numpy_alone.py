@@ -34,7 +34,10 @@ def run(code):
 def test_every_metric_and_every_way_to_evaluate():
     out = run(
         """
-names = set(dir(te.metrics)) - {"CCEBreakdown"}
+import inspect
+public = {name: getattr(te.metrics, name) for name in dir(te.metrics)}
+names = {name for name, f in public.items() if list(inspect.signature(f).parameters)[:1] == ["y_true"]}
+names -= {"channel_aware"}  # labels of several channels
 for name in names:
     getattr(te.metrics, name)(y_true, y_score > 1)  # alarms are scores too
 for threshold in ("quantile(0.9)", "best"):

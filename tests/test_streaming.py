@@ -125,7 +125,7 @@ def test_undefined_until_both_classes_have_come():
         stream.breakdown()
 
 
-@pytest.mark.parametrize("normalize", ["rank", "quantile"])
+@pytest.mark.parametrize("normalize", ["robust", "rank", "quantile"])
 def test_normalisations_that_need_all_scores_are_refused(normalize):
     with pytest.raises(InvalidInputError, match="all scores at once"):
         te.StreamingCCE(normalize=normalize)

@@ -6,8 +6,8 @@ Importing this package loads neither scikit-learn nor torch: they come with the 
 >>> import tsadeval as te
 >>> "lof" in te.detectors.DETECTORS
 True
->>> print(te.detectors.make("lof( window = 50 )", seed=1))
-lof(window=50, seed=1)
+>>> print(te.detectors.make("lof( window = 50 )", random_state=1))
+lof(window=50, random_state=1)
 """
 
 from __future__ import annotations

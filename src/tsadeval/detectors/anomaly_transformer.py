@@ -57,8 +57,8 @@ class AnomalyTransformer(DeepDetector):
     """A transformer trained in a minimax of reconstruction and association; the file's top has the equations."""
 
     epochs: int = option(10, Number(1, integer=True), "at most so many passes over the training windows")
-    batch_size: int = option(256, Number(1, integer=True), "windows a step")
-    learning_rate: float = option(1e-4, Number(0, open_low=True), "of Adam, in the first two epochs")
+    batch_size: int = option(256, Number(1, integer=True), "batch size in windows")
+    learning_rate: float = option(1e-4, Number(0, open_low=True), "Adam learning rate of the first two epochs")
     decay: float = option(0.5, Number(0, 1, open_low=True), "of the learning rate, in each epoch from the third on")
     d_model: int = option(512, Number(1, integer=True), "numbers that describe a point inside; a multiple of n_heads")
     d_ff: int = option(512, Number(1, integer=True), "units of the map between attentions")
@@ -68,6 +68,8 @@ class AnomalyTransformer(DeepDetector):
     k: float = option(3.0, Number(0), "weight of the association discrepancy beside the reconstruction error")
     temperature: float = option(50.0, Number(0), "of the softmax that weights the errors; 0: errors alone")
     coverage: int = option(1, Number(1, integer=True), "scored windows over each point; 1: side by side")
+
+    static_step = True
 
     def build(self, columns: int) -> nn.Module:
         """A transformer over the points of a window."""

@@ -47,11 +47,13 @@ if TYPE_CHECKING:
 class Donut(DeepDetector):
     """Reconstruction probability of a variational autoencoder; see the top of this file for the equations."""
 
-    batch_size: int = option(256, Number(1, integer=True), "windows a step")
+    batch_size: int = option(256, Number(1, integer=True), "batch size in windows")
     hidden: int = option(100, Number(1, integer=True), "units of a layer")
     latent: int = option(8, Number(1, integer=True), "hidden numbers of a window")
     missing: float = option(0.01, Number(0, 0.5), "share of the values that training pretends are missing")
     samples: int = option(16, Number(1, integer=True), "draws of the hidden numbers for a score")
+
+    static_step = True
 
     def build(self, columns: int) -> nn.Module:
         """Encoder and decoder of fully connected layers."""

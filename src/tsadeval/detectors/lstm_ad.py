@@ -38,12 +38,14 @@ if TYPE_CHECKING:
 class LSTMAD(DeepDetector):
     """Forecast errors of a stacked LSTM; see the top of this file."""
 
-    batch_size: int = option(64, Number(1, integer=True), "windows a step")
+    batch_size: int = option(64, Number(1, integer=True), "batch size in windows")
     max_windows: int | None = option(
         5_000, Number(1, integer=True, none=True), "windows an epoch, drawn anew for each; None: all"
     )
     hidden: int = option(32, Number(1, integer=True), "units of a recurrent layer")
     layers: int = option(2, Number(1, integer=True), "recurrent layers, one on the other")
+
+    static_step = True
 
     def build(self, columns: int) -> nn.Module:
         """Recurrent layers and a linear one that reads the forecast off them."""

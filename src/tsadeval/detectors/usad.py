@@ -49,6 +49,8 @@ class USAD(DeepDetector):
     latent: int = option(10, Number(1, integer=True), "numbers that a window is squeezed into")
     alpha: float = option(0.5, Number(0, 1), "weight of the first autoencoder's error; the rest is beta")
 
+    static_step = True
+
     def build(self, columns: int) -> nn.Module:
         """An encoder and two decoders of fully connected layers."""
         from tsadeval.detectors._torch.usad import Autoencoders
@@ -70,8 +72,9 @@ class USAD(DeepDetector):
     def loss(self, module: Any, batch: Tensor, epoch: int, turn: int) -> Tensor:
         """The two losses of the paper."""
         sign = 1 if turn == 0 else -1
-        reconstructed = module(batch, turn)
-        again = module(module(batch, 0), 1)
+        first = module(batch, 0)
+        reconstructed = first if turn == 0 else module(batch, 1)
+        again = module(first, 1)
         return (_errors(batch, reconstructed) / epoch + sign * (1 - 1 / epoch) * _errors(batch, again)).mean()
 
     def validation_loss(self, module: Any, batch: Tensor, epoch: int) -> Tensor:

@@ -25,7 +25,7 @@ class StreamingCCE:
     number of events, not of points. It pickles, and states of neighbouring stretches of one series merge, so a
     long series can be read by several workers.
 
-    Options are those of `cce`, but for `normalize`: "rank" and "quantile" need all scores at once.
+    Options are those of `cce`, but for `normalize`: "robust", "rank" and "quantile" need all scores at once.
 
     >>> from tsadeval import StreamingCCE
     >>> stream = StreamingCCE()
@@ -56,7 +56,7 @@ class StreamingCCE:
             "gamma": gamma,
         }
         check_parameters("StreamingCCE", CHECKS, given)
-        if normalize in ("rank", "quantile"):
+        if normalize in ("robust", "rank", "quantile"):
             raise InvalidParameterError(
                 f"StreamingCCE: normalize={normalize!r} needs all scores at once; "
                 'use "minmax", or normalise the scores yourself and pass None'

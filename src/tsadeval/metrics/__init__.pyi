@@ -9,9 +9,35 @@ from numpy.typing import ArrayLike
 
 from tsadeval.core.metric import PRF
 from tsadeval.metrics._cce import CCEBreakdown as CCEBreakdown
+from tsadeval.metrics._channels import channel_aware as channel_aware
+from tsadeval.metrics._ears import EARSBreakdown as EARSBreakdown
+from tsadeval.metrics._recommended import recommend as recommend
 
-def load_families() -> None:
-    """Import every family file, which fills the registry."""
+def absolute_detection_distance(y_true: ArrayLike, y_pred: ArrayLike) -> float:
+    """Mean distance of correct alarms from the centre of their event, as a share of the event's length.
+
+    Lower is better: alarms in the middle of events get 0, alarms spread evenly over them about 1/4. Alarms outside
+    events do not count. Equals `AbsoluteDetectionDistance` of tsadmetrics for events of odd length; for even ones that
+    one rounds the centre down, so that mirrored data gets another value, and without a correct alarm it gives 0.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        0 for normal and 1 for anomalous points.
+    y_pred : array-like of shape (n,)
+        1 where an alarm is raised, else 0.
+
+    Returns
+    -------
+    float
+        NaN, with an `UndefinedMetricWarning`, where no anomalous point is alarmed.
+
+    Examples
+    --------
+    >>> import tsadeval as te
+    >>> te.metrics.absolute_detection_distance([0, 1, 1, 1, 1, 0], [0, 1, 1, 0, 0, 1])
+    0.25
+    """
 
 def accuracy(y_true: ArrayLike, y_pred: ArrayLike) -> float:
     """Point-wise accuracy; equals `accuracy_score` of scikit-learn.
@@ -23,7 +49,7 @@ def accuracy(y_true: ArrayLike, y_pred: ArrayLike) -> float:
     y_true : array-like of shape (n,)
         0 for normal and 1 for anomalous points.
     y_pred : array-like of shape (n,)
-        1 where an alarm is raised.
+        1 where an alarm is raised, else 0.
 
     Returns
     -------
@@ -34,6 +60,41 @@ def accuracy(y_true: ArrayLike, y_pred: ArrayLike) -> float:
     --------
     >>> import tsadeval as te
     >>> te.metrics.accuracy([0, 1, 1, 1, 0, 1], [1, 1, 0, 1, 0, 0])
+    0.5
+    """
+
+def adtqc(
+    y_true: ArrayLike,
+    y_pred: ArrayLike,
+    *,
+    exponent: float = 2.718281828459045,
+) -> float:
+    """Anomaly detection timing quality curve of ESA-ADB, averaged over the detected events.
+
+    For a detected event of length L, x is the start of the first alarm run that touches it less the start of the
+    event, in points: negative where the alarm came before the event and lasted into it. With a the smaller of L and
+    the distance to the start of the event before, quality is ((x + a) / a)^e for -a < x <= 0, 1 / (1 + (x / (L -
+    x))^e) for 0 < x < L, and 0 for still earlier alarms. Events that are missed do not count: look at `event_recall`
+    beside it. Equals the total of ESA-ADB's ADTQC where an event's time ends with its last point's step.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        0 for normal and 1 for anomalous points.
+    y_pred : array-like of shape (n,)
+        1 where an alarm is raised, else 0.
+    exponent : float, default=e
+        The e above: the larger, the steeper.
+
+    Returns
+    -------
+    float
+        NaN, with an `UndefinedMetricWarning`, where no event is detected.
+
+    Examples
+    --------
+    >>> import tsadeval as te
+    >>> te.metrics.adtqc([0, 0, 1, 1, 1, 1, 0, 0], [0, 0, 0, 0, 1, 0, 0, 1])
     0.5
     """
 
@@ -53,7 +114,7 @@ def affiliation(
     y_true : array-like of shape (n,)
         0 for normal and 1 for anomalous points.
     y_pred : array-like of shape (n,)
-        1 for alarms, else 0.
+        1 where an alarm is raised, else 0.
     beta : float, default=1.0
         Weight of recall in F.
 
@@ -148,6 +209,68 @@ def affiliation_recall(y_true: ArrayLike, y_pred: ArrayLike) -> float:
     0.9375
     """
 
+def alarm_episodes(
+    y_true: ArrayLike,
+    y_pred: ArrayLike,
+    *,
+    merge_gap: int = 0,
+    min_duration: int = 1,
+) -> float:
+    """Number of alarm episodes: what an operator has to look at, right or wrong.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        0 for normal and 1 for anomalous points; it does not matter here.
+    y_pred : array-like of shape (n,)
+        1 where an alarm is raised.
+    merge_gap : int, default=0
+        Alarm runs with at most so many quiet points between them are one episode.
+    min_duration : int, default=1
+        Episodes of fewer points (after merging) are left out.
+
+    Returns
+    -------
+    float
+        The number, 0 without alarms.
+
+    Examples
+    --------
+    >>> import tsadeval as te
+    >>> y_true, y_pred = [0] * 10, [1, 0, 1, 0, 0, 0, 1, 1, 0, 1]
+    >>> te.metrics.alarm_episodes(y_true, y_pred)
+    4.0
+    >>> te.metrics.alarm_episodes(y_true, y_pred, merge_gap=1)
+    2.0
+    >>> te.metrics.alarm_episodes(y_true, y_pred, merge_gap=1, min_duration=4)
+    1.0
+    """
+
+def alarming_precision(y_true: ArrayLike, y_pred: ArrayLike) -> float:
+    """Alarming precision of ESA-ADB: one alarm an event is right, each further one is redundant.
+
+    With D detected events and, summed over them, R alarm runs that touch the event, the value is D / R. A run that
+    touches two events counts for both. Alarms outside events do not count.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        0 for normal and 1 for anomalous points.
+    y_pred : array-like of shape (n,)
+        1 where an alarm is raised, else 0.
+
+    Returns
+    -------
+    float
+        NaN, with an `UndefinedMetricWarning`, where no event is detected (ESA-ADB gives 0).
+
+    Examples
+    --------
+    >>> import tsadeval as te
+    >>> round(te.metrics.alarming_precision([0, 1, 1, 1, 0, 1, 0], [0, 1, 0, 1, 0, 1, 1]), 4)
+    0.6667
+    """
+
 def auc_pr(
     y_true: ArrayLike,
     y_score: ArrayLike,
@@ -173,7 +296,7 @@ def auc_pr(
     Returns
     -------
     float
-        NaN, with an `UndefinedMetricWarning`, where y_true has no anomalous point. Scores that know nothing
+        NaN, with an `UndefinedMetricWarning`, where y_true has no anomalous point. Uninformative scores
         get about the share of anomalous points.
 
     Examples
@@ -184,6 +307,41 @@ def auc_pr(
     0.8333333333333333
     >>> te.metrics.auc_pr(y_true, y_score, interpolation="trapezoid")
     0.9166666666666666
+    """
+
+def auc_pr_pa(
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    *,
+    interpolation: Literal["step", "trapezoid"] = "step",
+) -> float:
+    """Area under the precision-recall curve after point adjustment.
+
+    Random scores get high values, the more the longer the events: look at `auc_pr` beside it.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        0 for normal and 1 for anomalous points.
+    y_score : array-like of shape (n,)
+        Finite scores, higher for more anomalous.
+    interpolation : {"step", "trapezoid"}, default="step"
+        How the area between two thresholds is counted, as for `auc_pr`. "trapezoid" equals `PointadjustedAucPr` of
+        tsadmetrics.
+
+    Returns
+    -------
+    float
+        NaN, with an `UndefinedMetricWarning`, where y_true has no anomalous point.
+
+    Examples
+    --------
+    >>> import tsadeval as te
+    >>> y_true, y_score = [0, 1, 1, 0, 1, 0], [0.1, 0.9, 0.2, 0.3, 0.3, 0.2]
+    >>> te.metrics.auc_pr_pa(y_true, y_score)
+    0.9166666666666666
+    >>> te.metrics.auc_pr_pa(y_true, y_score, interpolation="trapezoid")
+    0.9583333333333334
     """
 
 def auc_roc(y_true: ArrayLike, y_score: ArrayLike) -> float:
@@ -211,6 +369,56 @@ def auc_roc(y_true: ArrayLike, y_score: ArrayLike) -> float:
     0.9166666666666666
     """
 
+def auc_roc_pa(y_true: ArrayLike, y_score: ArrayLike) -> float:
+    """Area under the ROC curve after point adjustment.
+
+    The share of pairs (anomalous point, normal point) in which the highest score of the anomalous point's event is
+    above the score of the normal point, a tie counting one half. Random scores get far more than 0.5, the more the
+    longer the events: look at `auc_roc` beside it. Equals `PointadjustedAucRoc` of tsadmetrics.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        0 for normal and 1 for anomalous points.
+    y_score : array-like of shape (n,)
+        Finite scores, higher for more anomalous.
+
+    Returns
+    -------
+    float
+        NaN, with an `UndefinedMetricWarning`, where y_true has one class only.
+
+    Examples
+    --------
+    >>> import tsadeval as te
+    >>> te.metrics.auc_roc_pa([0, 1, 1, 0, 1, 0], [0.1, 0.9, 0.2, 0.3, 0.3, 0.2])
+    0.9444444444444444
+    """
+
+def average_detection_count(y_true: ArrayLike, y_pred: ArrayLike) -> float:
+    """Share of the points of an event that are alarmed, averaged over events: point-wise recall, event by event.
+
+    Alarms everywhere get 1, so look at precision beside it. Equals `AverageDetectionCount` of tsadmetrics.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        0 for normal and 1 for anomalous points.
+    y_pred : array-like of shape (n,)
+        1 where an alarm is raised, else 0.
+
+    Returns
+    -------
+    float
+        NaN, with an `UndefinedMetricWarning`, where there is no event.
+
+    Examples
+    --------
+    >>> import tsadeval as te
+    >>> te.metrics.average_detection_count([0, 1, 1, 0, 1, 0], [0, 1, 0, 0, 1, 1])
+    0.75
+    """
+
 def balanced_accuracy(y_true: ArrayLike, y_pred: ArrayLike) -> float:
     """Point-wise balanced accuracy; equals `balanced_accuracy_score` of scikit-learn where both classes are present.
 
@@ -219,18 +427,60 @@ def balanced_accuracy(y_true: ArrayLike, y_pred: ArrayLike) -> float:
     y_true : array-like of shape (n,)
         0 for normal and 1 for anomalous points.
     y_pred : array-like of shape (n,)
-        1 where an alarm is raised.
+        1 where an alarm is raised, else 0.
 
     Returns
     -------
     float
-        0.5 for alarms that know nothing. NaN, with an `UndefinedMetricWarning`, where a class is missing.
+        0.5 for uninformative alarms. NaN, with an `UndefinedMetricWarning`, where a class is missing.
 
     Examples
     --------
     >>> import tsadeval as te
     >>> te.metrics.balanced_accuracy([0, 1, 1, 1, 0, 1], [1, 1, 0, 1, 0, 0])
     0.5
+    """
+
+def balanced_f1_pa(
+    y_true: ArrayLike,
+    y_pred: ArrayLike,
+    *,
+    width: int = 2,
+    form: Literal["asymmetric", "symmetric", "false"] = "asymmetric",
+    beta: float = 1.0,
+) -> float:
+    """F after balanced point adjustment: false alarms are widened as well, so that they weigh more.
+
+    The authors publish two forms. "symmetric" widens every alarm by `width` points on both sides and adjusts nothing
+    else. "asymmetric" also counts detected events as alarmed throughout, as `f1_pa` does. "false" is that of
+    tsadmetrics: detected events are adjusted, and only false alarms are widened; `BalancedPointadjustedFScore` with
+    its `w` equals it at `width` = w / 2, rounded up.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        0 for normal and 1 for anomalous points.
+    y_pred : array-like of shape (n,)
+        1 where an alarm is raised, else 0.
+    width : int, default=2
+        Points by which alarms are widened on each side.
+    form : {"asymmetric", "symmetric", "false"}, default="asymmetric"
+        What is adjusted and what is widened.
+    beta : float, default=1.0
+        Recall counts beta times as much as precision.
+
+    Returns
+    -------
+    float
+        0 where no anomalous point is reached. NaN, with an `UndefinedMetricWarning`, where there is none.
+
+    Examples
+    --------
+    >>> import tsadeval as te
+    >>> y_true, y_pred = [1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0], [0, 1, 0, 0, 0, 0, 0, 0, 0, 1, 0]
+    >>> forms = ("asymmetric", "symmetric", "false")
+    >>> [round(te.metrics.balanced_f1_pa(y_true, y_pred, width=1, form=form), 4) for form in forms]
+    [0.8, 0.5, 0.8]
     """
 
 def best_f1(
@@ -274,14 +524,14 @@ def cce(
     constrained: bool = False,
     event_weight: float = 0.5,
     global_weight: float = 0.5,
-    normalize: Literal["minmax", "rank", "quantile", "published"] | None = "minmax",
+    normalize: Literal["minmax", "robust", "rank", "quantile", "published"] | None = "minmax",
     quantiles: tuple[float, float] = (0.001, 0.999),
     uncertainty: Literal["beta", "pointwise", "scaled"] = "beta",
     gamma: float = 10.0,
 ) -> float:
     """Confidence-consistency evaluation of anomaly scores.
 
-    A perfect detector gets 1, its inverse -1, and scores that know nothing about 0 (for `tau=0.5`; in general
+    A perfect detector gets 1, its inverse -1, and uninformative scores about 0 (for `tau=0.5`; in general
     the range is [-2 tau, 2 (1 - tau)], and [0, 2 (1 - tau)] when constrained).
 
     Parameters
@@ -297,11 +547,14 @@ def cce(
         Clip negative confidences at 0, as the paper's definition does. All published numbers are without.
     event_weight, global_weight : float, default=0.5
         Weight of anomaly against normal events, at event level and globally.
-    normalize : {"minmax", "rank", "quantile", "published", None}, default="minmax"
+    normalize : {"minmax", "robust", "rank", "quantile", "published", None}, default="minmax"
         How scores become numbers in [0, 1]. "minmax" is the paper's, and one outlier squashes all other
         scores; "quantile" clips at two quantiles first; "rank" uses average ranks, so that only the order
-        of scores matters; None takes scores that are probabilities already. "published" adds 1e-8 to the range, as
-        the published code does: only to compare with its numbers, since it makes the scale of scores matter.
+        of scores matters; "robust" uses the eighth power of the rank (the chance to score higher than eight points
+        taken at random), scaled to [0, 1]: like "rank", but upper scores matter most and binary scores that are
+        perfect get 1. Use it where scores have outliers or detectors differ in scale. None takes scores that are
+        probabilities already. "published" adds 1e-8 to the range, as the published code does: only to compare with its
+        numbers, since it makes the scale of scores matter.
     quantiles : pair of float, default=(0.001, 0.999)
         Where to clip with `normalize="quantile"`. Keep the upper one above 1 minus the share of anomalies.
     uncertainty : {"beta", "pointwise", "scaled"}, default="beta"
@@ -333,12 +586,19 @@ def cce_breakdown(
     constrained: bool = False,
     event_weight: float = 0.5,
     global_weight: float = 0.5,
-    normalize: Literal["minmax", "rank", "quantile", "published"] | None = "minmax",
+    normalize: Literal["minmax", "robust", "rank", "quantile", "published"] | None = "minmax",
     quantiles: tuple[float, float] = (0.001, 0.999),
     uncertainty: Literal["beta", "pointwise", "scaled"] = "beta",
     gamma: float = 10.0,
 ) -> CCEBreakdown:
     """CCE explained: its parts, and a table with a row per event. Options as for `cce`.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        0 for normal and 1 for anomalous points.
+    y_score : array-like of shape (n,)
+        Finite scores, higher for more anomalous.
 
     Examples
     --------
@@ -360,6 +620,13 @@ def composite(
     """Point-wise precision, event-wise recall and their F, as defined for `composite_f1`.
 
     Precision is NaN where nothing is predicted; recall and F are NaN where y_true has no event.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        0 for normal and 1 for anomalous points.
+    y_pred : array-like of shape (n,)
+        1 where an alarm is raised, else 0.
 
     Examples
     --------
@@ -384,7 +651,7 @@ def composite_f1(
     y_true : array-like of shape (n,)
         0 for normal and 1 for anomalous points.
     y_pred : array-like of shape (n,)
-        1 where the detector raises an alarm.
+        1 where an alarm is raised, else 0.
     beta : float, default=1.0
         Weight of recall against precision.
 
@@ -398,6 +665,45 @@ def composite_f1(
     >>> import tsadeval as te
     >>> round(te.metrics.composite_f1([0, 1, 1, 1, 0, 0, 0, 0], [0, 1, 0, 1, 0, 1, 0, 0]), 4)
     0.8
+    """
+
+def detection_accuracy_in_range(
+    y_true: ArrayLike,
+    y_pred: ArrayLike,
+    *,
+    k: int = 5,
+    false: Literal["far", "all"] = "far",
+) -> float:
+    """Detected anomalous points as a share of these and the false alarms, with a tolerance of k points.
+
+    An anomalous point is detected where an alarm is at most k points away. `DetectionAccuracyInRange` of tsadmetrics
+    says that alarms within the tolerance are not false, but counts them as false: it equals `false="all"`, except at
+    the start of the series (see `total_detected_in_range`).
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        0 for normal and 1 for anomalous points.
+    y_pred : array-like of shape (n,)
+        1 where an alarm is raised, else 0.
+    k : int, default=5
+        The tolerance in points.
+    false : {"far", "all"}, default="far"
+        Which alarms are false: those more than k points from every event, or all at normal points.
+
+    Returns
+    -------
+    float
+        NaN, with an `UndefinedMetricWarning`, where there is no anomalous point or no alarm.
+
+    Examples
+    --------
+    >>> import tsadeval as te
+    >>> y_true, y_pred = [0, 0, 1, 1, 0, 0], [0, 1, 0, 0, 0, 0]
+    >>> te.metrics.detection_accuracy_in_range(y_true, y_pred, k=1)
+    1.0
+    >>> te.metrics.detection_accuracy_in_range(y_true, y_pred, k=1, false="all")
+    0.5
     """
 
 def detection_delay(
@@ -416,7 +722,7 @@ def detection_delay(
     y_true : array-like of shape (n,)
         0 for normal and 1 for anomalous points.
     y_pred : array-like of shape (n,)
-        1 where the detector raises an alarm.
+        1 where an alarm is raised, else 0.
     missed : {"skip", "length"}, default="skip"
         "skip": the mean is over detected events only, so look at recall beside it.
         "length": a missed event counts with its whole length.
@@ -435,6 +741,158 @@ def detection_delay(
     2.0
     >>> te.metrics.detection_delay(y_true, y_pred, missed="length")
     2.0
+    """
+
+def dqe(
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    *,
+    near: int | None = None,
+    thresholds: int = 100,
+) -> float:
+    """Detection quality of every event, averaged over events and thresholds.
+
+    Scores are scaled to [0, 1] by their minimum and maximum; thresholds are 1/T, 2/T, ..., 1, and an alarm is a score
+    of at least the threshold. The definition is at the head of the file and in `docs/metrics.md`: the value of an event
+    falls with missed capture, with the distance and length of near misses, and with the length and number of false
+    alarms in its part of the series. Constant scores are 0 everywhere, so they raise no alarm.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        0 for normal and 1 for anomalous points.
+    y_score : array-like of shape (n,)
+        Finite scores, higher for more anomalous.
+    near : int, default=None
+        Points before and after an event in which alarms are near misses; None is the mean length of the events, at
+        most 1/22 of the normal points.
+    thresholds : int, default=100
+        The number of thresholds T.
+
+    Returns
+    -------
+    float
+        NaN, with an `UndefinedMetricWarning`, where there is no event.
+
+    Examples
+    --------
+    >>> import tsadeval as te
+    >>> y_true = [0, 0, 0, 0, 1, 1, 0, 0, 0, 0]
+    >>> te.metrics.dqe(y_true, [0, 0, 0, 0, 2, 2, 0, 0, 0, 0], near=2)
+    1.0
+    >>> te.metrics.dqe(y_true, [0, 0, 0, 0, 2, 2, 0, 0, 0, 1], near=2)
+    0.6875
+    """
+
+def early_detection_score(
+    y_true: ArrayLike,
+    y_pred: ArrayLike,
+    *,
+    share: float = 0.1,
+) -> float:
+    """Earliness of the first alarm in a window around the start of each event, averaged over events.
+
+    All windows together are `share` of the series; each is centred on the start of its event. An alarm at the first
+    point of the window gets 1, one at the last point 0, like no alarm at all. Alarms everywhere get 1, so look at
+    false alarms beside it. Equals `EarlyDetectionScore` of tsadmetrics.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        0 for normal and 1 for anomalous points.
+    y_pred : array-like of shape (n,)
+        1 where an alarm is raised, else 0.
+    share : float, default=0.1
+        Length of all windows as a share of the series.
+
+    Returns
+    -------
+    float
+        NaN, with an `UndefinedMetricWarning`, where there is no event.
+
+    Examples
+    --------
+    >>> import tsadeval as te
+    >>> y_true = [0] * 24 + [1] * 6 + [0] * 20
+    >>> te.metrics.early_detection_score(y_true, [0] * 23 + [1] + [0] * 26)
+    0.75
+    """
+
+def ears(
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    *,
+    tolerance: int | None = None,
+    floor: float = 0.01,
+    earliness: float = 0.5,
+) -> float:
+    """Event alarm-rarity skill: how rare, among false alarms, is the level at which each event is seen?
+
+    A point of an event earns the logarithm of how rarely normal points reach its score, on their own or by the largest
+    score of the last `tolerance` points (so that a burst of alarms counts about once). Early points of an event
+    count more, events count alike, and normal points near an event count less. The mean over events is measured from
+    that of the normal points themselves.
+
+    A perfect detector gets 1, constant scores 0, random scores about 0 whatever the labels. The worst possible value is
+    -0.26: an inverted detector is not much worse than an uninformative one. Only the order of the scores matters.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        0 for normal and 1 for anomalous points.
+    y_score : array-like of shape (n,)
+        Finite scores, higher for more anomalous.
+    tolerance : int, optional
+        In points: false alarms nearer than this to an event cost less, and alarms within so many points of each other
+        count about as one. None is twice the median length of the events.
+    floor : float, default=0.01
+        The share of normal points below which rarer false alarms hardly matter.
+    earliness : float, default=0.5
+        The first i of the L points of an event have the weight (i / L) ** earliness; 1 turns it off.
+
+    Returns
+    -------
+    float
+        NaN, with an `UndefinedMetricWarning`, where y_true has one class only.
+
+    Examples
+    --------
+    >>> import tsadeval as te
+    >>> y_true = [0, 0, 0, 1, 1, 0, 0, 0, 0, 1, 0, 0]
+    >>> te.ears(y_true, y_true)
+    1.0
+    >>> round(te.ears(y_true, [0.1, 0.2, 0.1, 0.9, 0.7, 0.3, 0.1, 0.8, 0.2, 0.4, 0.1, 0.2]), 6)
+    0.520343
+    """
+
+def ears_breakdown(
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    *,
+    tolerance: int | None = None,
+    floor: float = 0.01,
+    earliness: float = 0.5,
+) -> EARSBreakdown:
+    """EARS explained: what each event adds to it, and which false alarms cost most. Options as for `ears`.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        0 for normal and 1 for anomalous points.
+    y_score : array-like of shape (n,)
+        Finite scores, higher for more anomalous.
+
+    Examples
+    --------
+    >>> import tsadeval as te
+    >>> y_true = [0, 0, 0, 1, 1, 0, 0, 0, 0, 1, 0, 0]
+    >>> b = te.ears_breakdown(y_true, [0.1, 0.2, 0.1, 0.9, 0.7, 0.3, 0.1, 0.8, 0.2, 0.4, 0.1, 0.2])
+    >>> [round(share, 6) for share in b.events["share"].tolist()]
+    [0.391338, 0.129005]
+    >>> round(b.score, 6)
+    0.520343
+    >>> b.false_alarms["position"][:2].tolist()
+    [7, 8]
     """
 
 def etapr(
@@ -463,7 +921,7 @@ def etapr(
     y_true : array-like of shape (n,)
         0 for normal and 1 for anomalous points.
     y_pred : array-like of shape (n,)
-        1 for alarms, 0 elsewhere.
+        1 where an alarm is raised, else 0.
     theta_p : float, default=0.5
         Portion of a run of alarms that detected events must cover.
     theta_r : float, default=0.1
@@ -501,6 +959,13 @@ def etapr_f1(
 ) -> float:
     """F of enhanced time-series aware precision and recall (eTaPR). Definition and parameters as for `etapr`.
 
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        0 for normal and 1 for anomalous points.
+    y_pred : array-like of shape (n,)
+        1 where an alarm is raised, else 0.
+
     Returns
     -------
     float
@@ -524,6 +989,13 @@ def event(
     """Precision, recall and F of events. Options and definitions as for `event_f1`.
 
     Precision is NaN where nothing is predicted; recall and F are NaN where y_true has no event.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        0 for normal and 1 for anomalous points.
+    y_pred : array-like of shape (n,)
+        1 where an alarm is raised, else 0.
 
     Examples
     --------
@@ -552,7 +1024,7 @@ def event_f1(
     y_true : array-like of shape (n,)
         0 for normal and 1 for anomalous points.
     y_pred : array-like of shape (n,)
-        1 where the detector raises an alarm.
+        1 where an alarm is raised, else 0.
     beta : float, default=1.0
         Weight of recall against precision.
     variant : {"segments", "runs", "discounted"}, default="segments"
@@ -579,6 +1051,65 @@ def event_f1(
     0.8
     """
 
+def event_precision(
+    y_true: ArrayLike,
+    y_pred: ArrayLike,
+    *,
+    variant: Literal["segments", "runs", "discounted"] = "segments",
+) -> float:
+    """Share of detections that are right, with events and alarm runs as the things that are counted.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        0 for normal and 1 for anomalous points.
+    y_pred : array-like of shape (n,)
+        1 where an alarm is raised, else 0.
+    variant : {"segments", "runs", "discounted"}, default="segments"
+        As for `event_f1`. "segments": detected events / (detected events + false alarm runs). "runs": the share of
+        alarm runs that touch an event. "discounted": "segments" times the share of normal points without alarm; this
+        is the event-wise precision of ESA-ADB.
+
+    Returns
+    -------
+    float
+        NaN, with an `UndefinedMetricWarning`, where there is no alarm or no event.
+
+    Examples
+    --------
+    >>> import tsadeval as te
+    >>> y_true, y_pred = [0, 1, 1, 1, 0, 0, 0, 0], [0, 1, 0, 1, 0, 1, 0, 0]
+    >>> te.metrics.event_precision(y_true, y_pred)
+    0.5
+    >>> te.metrics.event_precision(y_true, y_pred, variant="discounted")
+    0.4
+    """
+
+def event_recall(y_true: ArrayLike, y_pred: ArrayLike) -> float:
+    """Share of events in which at least one point is alarmed.
+
+    Alarms everywhere get 1, so look at `event_precision`, `false_alarms` or `time_in_alarm` beside it. Equals the
+    event-wise recall of ESA-ADB and the recall of `te.metrics.event`.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        0 for normal and 1 for anomalous points.
+    y_pred : array-like of shape (n,)
+        1 where an alarm is raised, else 0.
+
+    Returns
+    -------
+    float
+        NaN, with an `UndefinedMetricWarning`, where there is no event.
+
+    Examples
+    --------
+    >>> import tsadeval as te
+    >>> te.metrics.event_recall([0, 1, 1, 0, 1, 0], [1, 0, 1, 0, 0, 0])
+    0.5
+    """
+
 def f1(
     y_true: ArrayLike,
     y_pred: ArrayLike,
@@ -592,7 +1123,7 @@ def f1(
     y_true : array-like of shape (n,)
         0 for normal and 1 for anomalous points.
     y_pred : array-like of shape (n,)
-        1 where an alarm is raised.
+        1 where an alarm is raised, else 0.
     beta : float, default=1.0
         Recall counts beta times as much as precision.
 
@@ -624,7 +1155,7 @@ def f1_pa(
     y_true : array-like of shape (n,)
         0 for normal and 1 for anomalous points.
     y_pred : array-like of shape (n,)
-        1 where an alarm is raised.
+        1 where an alarm is raised, else 0.
     beta : float, default=1.0
         Recall counts beta times as much as precision.
 
@@ -659,7 +1190,7 @@ def f1_pa_delay(
     y_true : array-like of shape (n,)
         0 for normal and 1 for anomalous points.
     y_pred : array-like of shape (n,)
-        1 where an alarm is raised.
+        1 where an alarm is raised, else 0.
     k : int, default=7
         The longest delay at which an event still counts as found, in points.
     beta : float, default=1.0
@@ -698,7 +1229,7 @@ def f1_pa_k(
     y_true : array-like of shape (n,)
         0 for normal and 1 for anomalous points.
     y_pred : array-like of shape (n,)
-        1 where an alarm is raised.
+        1 where an alarm is raised, else 0.
     k : float, default=0.2
         The share of an event that must be alarmed, as a fraction; tadpak's default.
     strict : bool, default=False
@@ -719,6 +1250,46 @@ def f1_pa_k(
     [0.9231, 0.6, 0.4444]
     """
 
+def f1_pa_kl(
+    y_true: ArrayLike,
+    y_pred: ArrayLike,
+    *,
+    k: float = 0.5,
+    reach: int = 1,
+    beta: float = 1.0,
+) -> float:
+    """F after a point adjustment that is limited in two ways: PA%K-L.
+
+    Only events of which at least the share k is alarmed are adjusted (as in `f1_pa_k`), and in these only the points
+    within `reach` points of an alarm inside the event. Equals `PointadjustedAtKLFScore` of tsadmetrics, whose `l` is
+    `reach`.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        0 for normal and 1 for anomalous points.
+    y_pred : array-like of shape (n,)
+        1 where an alarm is raised, else 0.
+    k : float, default=0.5
+        The share of an event that must be alarmed.
+    reach : int, default=1
+        How many points before and after an alarm count as alarmed, within its event.
+    beta : float, default=1.0
+        Recall counts beta times as much as precision.
+
+    Returns
+    -------
+    float
+        0 where no anomalous point is alarmed. NaN, with an `UndefinedMetricWarning`, where there is none.
+
+    Examples
+    --------
+    >>> import tsadeval as te
+    >>> y_true, y_pred = [0, 1, 1, 1, 1, 1, 0, 1, 1, 0], [0, 1, 0, 0, 1, 1, 0, 0, 0, 1]
+    >>> [round(te.metrics.f1_pa_kl(y_true, y_pred, reach=reach), 4) for reach in (0, 1)]
+    [0.5455, 0.7692]
+    """
+
 def false_alarms(
     y_true: ArrayLike,
     y_pred: ArrayLike,
@@ -734,7 +1305,7 @@ def false_alarms(
     y_true : array-like of shape (n,)
         0 for normal and 1 for anomalous points.
     y_pred : array-like of shape (n,)
-        1 where the detector raises an alarm.
+        1 where an alarm is raised, else 0.
     per : float, default=1000
         Number of points that the count is scaled to.
 
@@ -750,6 +1321,49 @@ def false_alarms(
     125.0
     """
 
+def latency_sparsity_f1(
+    y_true: ArrayLike,
+    y_pred: ArrayLike,
+    *,
+    batch: int = 1,
+    beta: float = 1.0,
+) -> float:
+    """Latency- and sparsity-aware F: an event counts as found from its first alarm on, in batches of points.
+
+    The series is cut into batches of `batch` points. A batch with an anomalous point is to be found: it is, from the
+    first batch of its event that has an alarm on. A batch without one is falsely alarmed if it has any alarm. So late
+    alarms cost recall, and many false alarms close together count once.
+
+    Equals `LatencySparsityawareFScore` of tsadmetrics up to its terms of 1e-5 at `batch=1`, and where at least one
+    batch without anomalous points lies between any two events. Elsewhere the published procedure passes the detection
+    of an event on to the next one, and skips points after a batch that holds points of two events.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        0 for normal and 1 for anomalous points.
+    y_pred : array-like of shape (n,)
+        1 where an alarm is raised, else 0.
+    batch : int, default=1
+        Points of a batch.
+    beta : float, default=1.0
+        Recall counts beta times as much as precision.
+
+    Returns
+    -------
+    float
+        0 where no event is found. NaN, with an `UndefinedMetricWarning`, where there is no anomalous point.
+
+    Examples
+    --------
+    >>> import tsadeval as te
+    >>> y_true, y_pred = [0, 0, 1, 1, 1, 1, 0, 0], [0, 0, 0, 1, 0, 0, 1, 1]
+    >>> te.metrics.latency_sparsity_f1(y_true, y_pred)
+    0.6666666666666666
+    >>> te.metrics.latency_sparsity_f1(y_true, y_pred, batch=2)
+    0.8
+    """
+
 def mcc(y_true: ArrayLike, y_pred: ArrayLike) -> float:
     """Matthews correlation coefficient, point by point: Pearson's correlation of labels and alarms.
 
@@ -761,7 +1375,7 @@ def mcc(y_true: ArrayLike, y_pred: ArrayLike) -> float:
     y_true : array-like of shape (n,)
         0 for normal and 1 for anomalous points.
     y_pred : array-like of shape (n,)
-        1 where an alarm is raised.
+        1 where an alarm is raised, else 0.
 
     Returns
     -------
@@ -785,7 +1399,8 @@ def nab_score(
     """Score of the Numenta Anomaly Benchmark, with the events of y_true as its windows.
 
     Only the first alarm in an event counts, and the earlier the more; every predicted normal point costs, the
-    further after an event the more (all of it before the first event). There is no lower bound.
+    further after an event the more (all of it before the first event). There is no lower bound. NAB's own windows are
+    wide, about 10 % of a series in all.
 
     Equals NAB's own per-file score at `probation=0.15`, once that is normalised as NAB does for the whole corpus,
     and `NabScore` of tsadmetrics at the default options.
@@ -793,9 +1408,9 @@ def nab_score(
     Parameters
     ----------
     y_true : array-like of shape (n,)
-        0 for normal and 1 for anomalous points. NAB's windows are wide, about 10 % of a series in all.
+        0 for normal and 1 for anomalous points.
     y_pred : array-like of shape (n,)
-        1 where the detector raises an alarm.
+        1 where an alarm is raised, else 0.
     profile : {"standard", "reward_low_fp", "reward_low_fn"}, default="standard"
         The weights of a detection, a false alarm and a miss: (1, 0.11, 1), (1, 0.22, 1) or (1, 0.11, 2).
     probation : float, default=0.0
@@ -866,7 +1481,7 @@ def pa_k_auc(
     y_true : array-like of shape (n,)
         0 for normal and 1 for anomalous points.
     y_pred : array-like of shape (n,)
-        1 where an alarm is raised.
+        1 where an alarm is raised, else 0.
     n_values : int, default=100
         How many values of k, both ends included.
     integration : {"mean", "trapezoid"}, default="mean"
@@ -971,7 +1586,7 @@ def pate_f1(
     y_true : array-like of shape (n,)
         0 for normal and 1 for anomalous points.
     y_pred : array-like of shape (n,)
-        1 where there is an alarm, else 0.
+        1 where an alarm is raised, else 0.
     early, delay, n_splits, include_zero
         The pairs of buffer sizes, as for `pate`.
     beta : float, default=1.0
@@ -1006,6 +1621,13 @@ def pate_prf(
     Each of the three is the mean over the pairs of buffer sizes, so with more than one pair the F is not that of
     the mean precision and recall. NaN where undefined: all without an anomaly, precision without an alarm.
 
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        0 for normal and 1 for anomalous points.
+    y_pred : array-like of shape (n,)
+        1 where an alarm is raised, else 0.
+
     Examples
     --------
     >>> import tsadeval as te
@@ -1029,7 +1651,7 @@ def point(
     y_true : array-like of shape (n,)
         0 for normal and 1 for anomalous points.
     y_pred : array-like of shape (n,)
-        1 where an alarm is raised.
+        1 where an alarm is raised, else 0.
     beta : float, default=1.0
         Recall counts beta times as much as precision.
 
@@ -1058,7 +1680,7 @@ def point_adjusted(
     y_true : array-like of shape (n,)
         0 for normal and 1 for anomalous points.
     y_pred : array-like of shape (n,)
-        1 where an alarm is raised.
+        1 where an alarm is raised, else 0.
     beta : float, default=1.0
         Recall counts beta times as much as precision.
 
@@ -1082,7 +1704,7 @@ def precision(y_true: ArrayLike, y_pred: ArrayLike) -> float:
     y_true : array-like of shape (n,)
         0 for normal and 1 for anomalous points.
     y_pred : array-like of shape (n,)
-        1 where an alarm is raised.
+        1 where an alarm is raised, else 0.
 
     Returns
     -------
@@ -1143,6 +1765,13 @@ def range_auc_pr(
 
     Equals the second value of `RangeAUC(labels, score, window=window, plot_ROC=True)` of PyPI vus 0.0.6.
     Parameters and return value as for `range_auc_roc`.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        0 for normal and 1 for anomalous points.
+    y_score : array-like of shape (n,)
+        Finite scores, higher for more anomalous.
 
     Examples
     --------
@@ -1216,7 +1845,7 @@ def range_based(
     y_true : array-like of shape (n,)
         0 for normal and 1 for anomalous points.
     y_pred : array-like of shape (n,)
-        1 for alarms, else 0.
+        1 where an alarm is raised, else 0.
     alpha : float, default=0.2
         Weight, in recall, of an event being found at all, against how much of it is found.
     precision_alpha : float, default=0.0
@@ -1297,7 +1926,7 @@ def range_precision(
     y_true : array-like of shape (n,)
         0 for normal and 1 for anomalous points.
     y_pred : array-like of shape (n,)
-        1 for alarms, else 0.
+        1 where an alarm is raised, else 0.
     alpha : float, default=0.0
         Weight of a predicted range overlapping any event, against how much of it does. The paper advises 0.
     bias, cardinality
@@ -1332,7 +1961,7 @@ def range_recall(
     y_true : array-like of shape (n,)
         0 for normal and 1 for anomalous points.
     y_pred : array-like of shape (n,)
-        1 for alarms, else 0.
+        1 where an alarm is raised, else 0.
     alpha : float, default=0.2
         Weight of an event being found at all, against how much of it is found.
     bias, cardinality
@@ -1360,7 +1989,7 @@ def recall(y_true: ArrayLike, y_pred: ArrayLike) -> float:
     y_true : array-like of shape (n,)
         0 for normal and 1 for anomalous points.
     y_pred : array-like of shape (n,)
-        1 where an alarm is raised.
+        1 where an alarm is raised, else 0.
 
     Returns
     -------
@@ -1392,7 +2021,7 @@ def reduced_f1(
     y_true : array-like of shape (n,)
         0 for normal and 1 for anomalous points.
     y_pred : array-like of shape (n,)
-        1 where an alarm is raised.
+        1 where an alarm is raised, else 0.
     beta : float, default=1.0
         Recall counts beta times as much as precision.
 
@@ -1406,6 +2035,38 @@ def reduced_f1(
     >>> import tsadeval as te
     >>> te.metrics.reduced_f1([1, 1, 1, 1, 1, 1, 0, 0, 1], [0, 1, 0, 0, 0, 0, 0, 1, 0])
     0.6666666666666666
+    """
+
+def sdqe(
+    y_true: ArrayLike,
+    y_pred: ArrayLike,
+    *,
+    near: int | None = None,
+) -> float:
+    """Detection quality at one threshold: `dqe` of given alarms.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        0 for normal and 1 for anomalous points.
+    y_pred : array-like of shape (n,)
+        1 where an alarm is raised, else 0.
+    near : int, default=None
+        Points before and after an event in which alarms are near misses; None is the mean length of the events, at
+        most 1/22 of the normal points.
+
+    Returns
+    -------
+    float
+        0 without alarms. NaN, with an `UndefinedMetricWarning`, where there is no event.
+
+    Examples
+    --------
+    >>> import tsadeval as te
+    >>> te.metrics.sdqe([0, 0, 0, 0, 1, 1, 0, 0, 0, 0], [0, 0, 0, 0, 1, 0, 0, 0, 0, 0], near=2)
+    1.0
+    >>> te.metrics.sdqe([0, 0, 0, 0, 1, 1, 0, 0, 0, 0], [0, 0, 0, 1, 0, 0, 0, 0, 0, 0], near=2)
+    0.375
     """
 
 def tapr(
@@ -1435,7 +2096,7 @@ def tapr(
     y_true : array-like of shape (n,)
         0 for normal and 1 for anomalous points.
     y_pred : array-like of shape (n,)
-        1 for alarms, 0 elsewhere.
+        1 where an alarm is raised, else 0.
     alpha : float, default=0.6
         Weight of detection against portion.
     theta : float, default=0.8
@@ -1472,6 +2133,13 @@ def tapr_f1(
 ) -> float:
     """F of time-series aware precision and recall (TaPR). Definition and parameters as for `tapr`.
 
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        0 for normal and 1 for anomalous points.
+    y_pred : array-like of shape (n,)
+        1 where an alarm is raised, else 0.
+
     Returns
     -------
     float
@@ -1483,6 +2151,218 @@ def tapr_f1(
     >>> y_true = [0, 1, 1, 1, 1, 0, 0, 0, 0]
     >>> round(te.metrics.tapr_f1(y_true, [0, 0, 0, 1, 1, 0, 0, 1, 0], theta=0.5, delta=2), 6)
     0.615385
+    """
+
+def temporal_distance(
+    y_true: ArrayLike,
+    y_pred: ArrayLike,
+    *,
+    squared: bool = False,
+) -> float:
+    """Sum of distances, in points, from labels to alarms and from alarms to labels. Lower is better.
+
+    Every anomalous point adds its distance to the nearest alarm, and every alarm its distance to the nearest anomalous
+    point. Equals `TemporalDistance` of tsadmetrics at `distance=0`; at `distance=1` that one squares the two sums
+    instead of the distances.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        0 for normal and 1 for anomalous points.
+    y_pred : array-like of shape (n,)
+        1 where an alarm is raised, else 0.
+    squared : bool, default=False
+        Square every distance.
+
+    Returns
+    -------
+    float
+        0 where labels and alarms agree. Without alarms every anomalous point counts the length of the series. NaN,
+        with an `UndefinedMetricWarning`, where there is no anomalous point.
+
+    Examples
+    --------
+    >>> import tsadeval as te
+    >>> te.metrics.temporal_distance([0, 0, 1, 1, 0, 0], [1, 0, 1, 0, 0, 0])
+    3.0
+    """
+
+def time_in_alarm(y_true: ArrayLike, y_pred: ArrayLike) -> float:
+    """Share of the series that is alarmed, right or wrong.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        0 for normal and 1 for anomalous points; it does not matter here.
+    y_pred : array-like of shape (n,)
+        1 where an alarm is raised.
+
+    Returns
+    -------
+    float
+        0 without alarms.
+
+    Examples
+    --------
+    >>> import tsadeval as te
+    >>> te.metrics.time_in_alarm([0, 0, 1, 1], [0, 1, 0, 0])
+    0.25
+    """
+
+def time_to_recover(y_true: ArrayLike, y_pred: ArrayLike) -> float:
+    """Mean number of points that the alarm goes on after a detected event has ended. Lower is better.
+
+    Counted from the point after the event to the first one without alarm, but not into the next event. 0 where the
+    alarm is off by then. Events that are missed do not count: look at `event_recall` beside it.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        0 for normal and 1 for anomalous points.
+    y_pred : array-like of shape (n,)
+        1 where an alarm is raised, else 0.
+
+    Returns
+    -------
+    float
+        NaN, with an `UndefinedMetricWarning`, where no event is detected.
+
+    Examples
+    --------
+    >>> import tsadeval as te
+    >>> te.metrics.time_to_recover([0, 1, 1, 0, 0, 0, 1, 0], [0, 0, 1, 1, 1, 0, 1, 0])
+    1.0
+    """
+
+def time_tolerant(
+    y_true: ArrayLike,
+    y_pred: ArrayLike,
+    *,
+    k: int = 5,
+    beta: float = 1.0,
+) -> PRF:
+    """Precision, recall and F that forgive shifts of up to k points. Definitions as for `time_tolerant_f1`.
+
+    Precision is NaN where nothing is predicted; recall and F are NaN where y_true has no anomalous point.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        0 for normal and 1 for anomalous points.
+    y_pred : array-like of shape (n,)
+        1 where an alarm is raised, else 0.
+
+    Examples
+    --------
+    >>> import tsadeval as te
+    >>> te.metrics.time_tolerant([0, 0, 1, 1, 0, 0, 0, 0], [0, 1, 0, 0, 0, 0, 0, 1], k=1)
+    PRF(precision=0.5, recall=0.5, f1=0.5)
+    """
+
+def time_tolerant_f1(
+    y_true: ArrayLike,
+    y_pred: ArrayLike,
+    *,
+    k: int = 5,
+    beta: float = 1.0,
+) -> float:
+    """Point-wise F that forgives shifts of up to k points.
+
+    Recall is the share of anomalous points with an alarm at most k points away, precision the share of alarms with an
+    anomalous point at most k points away; k = 0 is point-wise F. Equals `TimeTolerantFScore` of tsadmetrics.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        0 for normal and 1 for anomalous points.
+    y_pred : array-like of shape (n,)
+        1 where an alarm is raised, else 0.
+    k : int, default=5
+        The largest distance, in points, at which a label and an alarm agree.
+    beta : float, default=1.0
+        Recall counts beta times as much as precision.
+
+    Returns
+    -------
+    float
+        0 where no anomalous point is near an alarm. NaN, with an `UndefinedMetricWarning`, where there is none.
+
+    Examples
+    --------
+    >>> import tsadeval as te
+    >>> y_true, y_pred = [0, 0, 1, 1, 0, 0, 0, 0], [0, 1, 0, 0, 0, 0, 0, 1]
+    >>> [te.metrics.time_tolerant_f1(y_true, y_pred, k=k) for k in (0, 1)]
+    [0.0, 0.5]
+    """
+
+def total_detected_in_range(
+    y_true: ArrayLike,
+    y_pred: ArrayLike,
+    *,
+    k: int = 5,
+) -> float:
+    """Share of anomalous points with an alarm at most k points away: the recall of `time_tolerant`.
+
+    Alarms everywhere get 1, so look at false alarms or `detection_accuracy_in_range` beside it. Equals
+    `TotalDetectedInRange` of tsadmetrics, except for points less than k from the start of the series, where the window
+    of that one begins at the end of the series.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        0 for normal and 1 for anomalous points.
+    y_pred : array-like of shape (n,)
+        1 where an alarm is raised, else 0.
+    k : int, default=5
+        The largest distance, in points, at which an anomalous point counts as detected.
+
+    Returns
+    -------
+    float
+        0 without alarms. NaN, with an `UndefinedMetricWarning`, where there is no anomalous point.
+
+    Examples
+    --------
+    >>> import tsadeval as te
+    >>> te.metrics.total_detected_in_range([0, 0, 1, 1, 0, 0], [0, 1, 0, 0, 0, 0], k=1)
+    0.5
+    """
+
+def ucr_accuracy(
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    *,
+    slack: int = 100,
+) -> float:
+    """Whether the point with the highest score is near an event: the score of the UCR anomaly archive.
+
+    A point is near an event of length L that it is less than max(`slack`, L) points away from. The archive has one
+    event a series; with several, near any of them counts. Of several points with the highest score each is as good a
+    choice as the others: the value is the share of them that are near. The mean over series (`te.evaluate_many`) is
+    the accuracy that papers report.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        0 for normal and 1 for anomalous points.
+    y_score : array-like of shape (n,)
+        Finite scores, higher for more anomalous.
+    slack : int, default=100
+        The least distance, in points, that is too far.
+
+    Returns
+    -------
+    float
+        NaN, with an `UndefinedMetricWarning`, where there is no event.
+
+    Examples
+    --------
+    >>> import tsadeval as te
+    >>> y_true = [0] * 200 + [1] * 5 + [0] * 200
+    >>> te.metrics.ucr_accuracy(y_true, [0] * 120 + [1] + [0] * 284)
+    1.0
+    >>> te.metrics.ucr_accuracy(y_true, [0] * 100 + [1] + [0] * 304)
+    0.0
     """
 
 def unbiased_affiliation_f1(
@@ -1546,6 +2426,13 @@ def vus_pr(
     Equals the last value of `RangeAUC_volume_opt(labels, score, 2 * window)` of PyPI vus 0.0.6 and TSB-AD 1.5.
     Parameters and return value as for `vus_roc`, with which it shares its work in one `evaluate` call.
 
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        0 for normal and 1 for anomalous points.
+    y_score : array-like of shape (n,)
+        Finite scores, higher for more anomalous.
+
     Examples
     --------
     >>> import tsadeval as te
@@ -1605,4 +2492,37 @@ def vus_roc(
     0.924115
     >>> round(te.metrics.vus_roc(y_true, y_true, window=0), 6)
     1.0
+    """
+
+def weighted_detection_difference(
+    y_true: ArrayLike,
+    y_pred: ArrayLike,
+    *,
+    k: int = 5,
+) -> float:
+    """Rewards of alarms inside events less penalties of alarms outside.
+
+    An alarm at distance x from the centre of its event of length L earns exp(-x² / (2 w²)) with w = max(L / 2, 1); one
+    at distance d from the nearest event costs min(d / k, 1). Equals `WeightedDetectionDifference` of tsadmetrics.
+    Values of series of different length cannot be compared.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        0 for normal and 1 for anomalous points.
+    y_pred : array-like of shape (n,)
+        1 where an alarm is raised, else 0.
+    k : int, default=5
+        Distance in points from which on a false alarm costs 1; 0 is the same as 1.
+
+    Returns
+    -------
+    float
+        0 without alarms. NaN, with an `UndefinedMetricWarning`, where there is no anomalous point.
+
+    Examples
+    --------
+    >>> import tsadeval as te
+    >>> round(te.metrics.weighted_detection_difference([0, 1, 1, 1, 0, 0], [0, 0, 1, 1, 1, 0]), 4)
+    1.6007
     """

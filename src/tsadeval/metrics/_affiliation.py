@@ -75,15 +75,15 @@ def _best(data: Scoring, objective: str, bias: float = 0.0, beta: float = 1.0) -
     return threshold
 
 
-def _best_f(data: Scoring, *, beta: float = 1.0) -> float:
+def _best_f(data: Scoring, *, beta: float) -> float:
     return _best(data, "f", 0.0, beta)
 
 
-def _best_normalized_f(data: Scoring, *, beta: float = 1.0) -> float:
+def _best_normalized_f(data: Scoring, *, beta: float) -> float:
     return _best(data, "f", 0.5, beta)
 
 
-def _best_unbiased_f(data: Scoring, *, beta: float = 1.0, alarm_rate: float | None = None) -> float:
+def _best_unbiased_f(data: Scoring, *, beta: float, alarm_rate: float | None) -> float:
     return _best(data, "f", _bias(data, alarm_rate), beta)
 
 
@@ -150,10 +150,6 @@ def affiliation(data: Prediction, *, beta: float = 1.0) -> PRF:
 
     Parameters
     ----------
-    y_true : array-like of shape (n,)
-        0 for normal and 1 for anomalous points.
-    y_pred : array-like of shape (n,)
-        1 for alarms, else 0.
     beta : float, default=1.0
         Weight of recall in F.
 

@@ -35,13 +35,6 @@ def auc_roc(data: Scoring) -> float:
     The share of pairs (anomalous point, normal point) in which the anomalous one scores higher, a tie counting
     one half; so constant scores get 0.5. Equals `roc_auc_score` of scikit-learn.
 
-    Parameters
-    ----------
-    y_true : array-like of shape (n,)
-        0 for normal and 1 for anomalous points.
-    y_score : array-like of shape (n,)
-        Finite scores, higher for more anomalous.
-
     Returns
     -------
     float
@@ -80,17 +73,13 @@ def auc_pr(data: Scoring, *, interpolation: str = "step") -> float:
 
     Parameters
     ----------
-    y_true : array-like of shape (n,)
-        0 for normal and 1 for anomalous points.
-    y_score : array-like of shape (n,)
-        Finite scores, higher for more anomalous.
     interpolation : {"step", "trapezoid"}, default="step"
         How the area between two thresholds is counted.
 
     Returns
     -------
     float
-        NaN, with an `UndefinedMetricWarning`, where y_true has no anomalous point. Scores that know nothing
+        NaN, with an `UndefinedMetricWarning`, where y_true has no anomalous point. Uninformative scores
         get about the share of anomalous points.
 
     Examples
@@ -134,10 +123,6 @@ def best_f1(data: Scoring, *, beta: float = 1.0) -> float:
 
     Parameters
     ----------
-    y_true : array-like of shape (n,)
-        0 for normal and 1 for anomalous points.
-    y_score : array-like of shape (n,)
-        Finite scores, higher for more anomalous.
     beta : float, default=1.0
         Recall counts beta times as much as precision.
 
@@ -163,7 +148,7 @@ def best_f1(data: Scoring, *, beta: float = 1.0) -> float:
     references=("Paparrizos et al., TSB-UAD: an end-to-end benchmark suite, PVLDB 2022",),
     checks={"k": Number(1, integer=True, none=True)},
     properties={"affine", "monotone", "mirror", "exchangeable"},
-    chance=lambda data, *, k=None: data.events.points / data.n,
+    chance=lambda data, *, k: data.events.points / data.n,
 )
 def precision_at_k(data: Scoring, *, k: int | None = None) -> float:
     """Precision of the k points that score highest.
@@ -174,10 +159,6 @@ def precision_at_k(data: Scoring, *, k: int | None = None) -> float:
 
     Parameters
     ----------
-    y_true : array-like of shape (n,)
-        0 for normal and 1 for anomalous points.
-    y_score : array-like of shape (n,)
-        Finite scores, higher for more anomalous.
     k : int, optional
         How many points to take; None means as many as are anomalous.
 

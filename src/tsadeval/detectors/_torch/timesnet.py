@@ -6,6 +6,8 @@ two-dimensional convolution sees the variation within a period and between perio
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
@@ -91,15 +93,28 @@ class TimesBlock(nn.Module):
         # Where one amplitude towers over the others, their weights underflow. They would change nothing but the time:
         # gradients too small for normal floats slow a CPU's convolutions fifty times.
         counts = weights > torch.finfo(x.dtype).eps
-        for period in sorted(set(periods[counts].tolist())):
-            folded_so = counts & (periods == period)
-            rows = folded_so.any(dim=1).nonzero().squeeze(1)
-            # Two frequencies of one window can have the same period: then their weights add up.
-            weight = (weights * folded_so).sum(dim=1)[rows, None, None]
+        for period, rows, weight in _by_period(torch.where(counts, periods, 0), weights):
             grid = fold(x.index_select(0, rows), period)
             grid = convolve(functional.gelu(convolve(grid, first)), second)
-            result = result.index_add(0, rows, weight * unfold(grid, x.shape[1]))
+            result = result.index_add(0, rows, weight[:, None, None] * unfold(grid, x.shape[1]))
         return result
+
+
+def _by_period(periods: Tensor, weights: Tensor) -> Iterator[tuple[int, Tensor, Tensor]]:
+    """Each period except 0, the windows that have it and their weights, from (batch, top_k) of both.
+
+    The periods are fetched once for all windows: a GPU that is asked for each period by itself mostly waits.
+    """
+    count = len(periods)
+    pairs, order = (periods * count + torch.arange(count, device=periods.device)[:, None]).flatten().sort()
+    # Two frequencies of one window can have the same period: then their weights add up.
+    pairs, place = torch.unique_consecutive(pairs, return_inverse=True)
+    weight = weights.new_zeros(len(pairs)).index_add(0, place, weights.flatten()[order])
+    found, sizes = torch.unique_consecutive(pairs // count, return_counts=True)
+    rows, shares = (torch.split(x, sizes.tolist()) for x in (pairs % count, weight))
+    for period, own, share in zip(found.tolist(), rows, shares, strict=True):
+        if period > 0:
+            yield period, own, share
 
 
 class TimesNetNetwork(nn.Module):

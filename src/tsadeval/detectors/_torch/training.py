@@ -1,4 +1,9 @@
-"""The one training loop: seeded, on CPU or GPU, early stopping with the best weights restored; and batched scoring."""
+"""The one training loop: seeded, on CPU or GPU, early stopping with the best weights restored; and batched scoring.
+
+On a GPU a small network's step takes the time of asking for its hundreds of kernels, not that of running them. So
+nothing is copied to the GPU but the order of an epoch's windows, nothing is asked back before the epoch ends, and the
+step of a detector that says it is always the same sequence of kernels is recorded as a CUDA graph.
+"""
 
 from __future__ import annotations
 
@@ -28,6 +33,10 @@ VALIDATION_SHARE = 0.2
 BLOCKS = 10
 # Gradients longer than this are shortened to it.
 LONGEST_GRADIENT = 5.0
+# Batches that are scored before their scores are fetched from the device.
+SCORED_AT_ONCE = 64
+# Steps before the first recording, in which libraries and the optimizer set up what they need.
+WARM_UP = 3
 
 
 class Losses(NamedTuple):
@@ -47,11 +56,17 @@ class Windows:
     def __len__(self) -> int:
         return len(self.view)
 
+    @property
+    def device(self) -> torch.device:
+        """Where the windows are."""
+        return self.view.device
+
     def __getitem__(self, positions: Tensor) -> Tensor:
-        return self.view[positions.to(self.view.device)]
+        return self.view[positions.to(self.device)]
 
     def batches(self, order: Tensor, size: int) -> Iterator[Tensor]:
         """The windows at these positions, some at a time."""
+        order = order.to(self.device)  # once: each copy to a GPU waits until it is idle
         for at in range(0, len(order), size):
             yield self[order[at : at + size]]
 
@@ -95,16 +110,17 @@ def train(detector: DeepDetector, series: Floats) -> tuple[nn.Module, list[Losse
     if held_back is not None and len(held_back) > most:
         # The same evenly spread windows in every epoch, so that losses can be compared.
         held_back = held_back[torch.linspace(0, len(held_back) - 1, most, dtype=torch.float64).long()]
-    order = torch.Generator().manual_seed(detector.seed)
+    order = torch.Generator().manual_seed(detector.random_state)
     history: list[Losses] = []
     best, best_loss, waited = None, math.inf, 0
-    with seeded(detector.seed, device), _bar(detector) as show:
+    with seeded(detector.random_state, device), _bar(detector) as show:
         module = detector.build(series.shape[1]).to(device)
         optimizers = detector.optimizers(module)
+        recorder = Recorder.of(detector, optimizers, windows)
         for epoch in range(1, detector.epochs + 1):
             positions = learning[torch.randperm(len(learning), generator=order)[:most]]
             losses = Losses(
-                _learn(detector, module, optimizers, windows.batches(positions, detector.batch_size), epoch),
+                _learn(detector, module, optimizers, windows, positions, epoch, recorder),
                 None if held_back is None else _validate(detector, module, windows, held_back, epoch),
             )
             history.append(losses)
@@ -113,7 +129,7 @@ def train(detector: DeepDetector, series: Floats) -> tuple[nn.Module, list[Losse
                 if best is not None:
                     break  # what was learned before that is still good
                 raise InvalidInputError(
-                    f"{detector}: training went astray (a loss of {watched} in epoch {epoch}); lower learning_rate"
+                    f"{detector}: training diverged (a loss of {watched} in epoch {epoch}); lower learning_rate"
                 )
             show(epoch, watched)
             waited += 1
@@ -150,20 +166,106 @@ def split(n: int, window: int) -> tuple[Tensor, Tensor | None]:
     return torch.cat(learning), torch.cat(held_back)
 
 
+class Recorder:
+    """Records the training step as a CUDA graph, and replays it on one batch after the other.
+
+    What differs from step to step is read from tensors: the positions of the windows, the epoch and the learning rate.
+    """
+
+    def __init__(self, detector: DeepDetector, optimizers: tuple[Optimizer, ...], windows: Windows) -> None:
+        device = windows.device
+        self.size, self.windows, self.done = detector.batch_size, windows, 0
+        self.positions = torch.zeros(self.size, dtype=torch.int64, device=device)
+        self.epoch, self.rate = torch.zeros((), device=device), torch.zeros((), device=device)
+        self.replay: Callable[[], Tensor] | None = None
+        for group in _groups(optimizers):
+            group["capturable"], group["lr"] = True, self.rate
+
+    @classmethod
+    def of(cls, detector: DeepDetector, optimizers: tuple[Optimizer, ...], windows: Windows) -> Recorder | None:
+        """None where steps cannot be recorded."""
+        known = all("capturable" in group for group in _groups(optimizers))
+        on_gpu = windows.device.type == "cuda"
+        return cls(detector, optimizers, windows) if on_gpu and detector.static_step and known else None
+
+    def mean(self, order: Tensor, rate: float, epoch: int, step: Callable[[Tensor, Any], Tensor]) -> float:
+        """The mean loss of an epoch of steps."""
+        self.rate.fill_(rate)
+        self.epoch.fill_(epoch)
+        order = order.to(self.windows.device)
+        total = torch.zeros((), device=order.device)
+        for at in range(0, len(order), self.size):
+            positions = order[at : at + self.size]
+            if len(positions) < self.size:
+                loss = step(self.windows[positions], self.epoch)
+            else:
+                self.positions.copy_(positions)
+                loss = self._next(lambda: step(self.windows[self.positions], self.epoch))
+            total += loss * len(positions)
+        return float(total) / len(order)
+
+    def _next(self, step: Callable[[], Tensor]) -> Tensor:
+        self.done += 1
+        if self.done <= WARM_UP:
+            return _on_a_stream(step)
+        if self.replay is None:
+            self.replay = record(step)  # which does not do the step
+        return self.replay()
+
+
+def _groups(optimizers: tuple[Optimizer, ...]) -> list[dict[str, Any]]:
+    return [group for optimizer in optimizers for group in optimizer.param_groups]
+
+
+def _on_a_stream(step: Callable[[], Tensor]) -> Tensor:
+    """A step before the recording, on a stream of its own as recording asks for."""
+    stream = torch.cuda.Stream()  # type: ignore[no-untyped-call]
+    stream.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(stream):
+        loss = step()
+    torch.cuda.current_stream().wait_stream(stream)
+    return loss
+
+
+def record(step: Callable[[], Tensor]) -> Callable[[], Tensor]:
+    """A function that repeats the step's work on the GPU, without the Python that asked for it."""
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        loss = step()
+
+    def replay() -> Tensor:
+        graph.replay()
+        return loss
+
+    return replay
+
+
 def _learn(
-    detector: DeepDetector, module: nn.Module, optimizers: tuple[Optimizer, ...], batches: Iterator[Tensor], epoch: int
+    detector: DeepDetector,
+    module: nn.Module,
+    optimizers: tuple[Optimizer, ...],
+    windows: Windows,
+    positions: Tensor,
+    epoch: int,
+    recorder: Recorder | None,
 ) -> float:
     module.train()
-    for optimizer in optimizers:
-        for group in optimizer.param_groups:
-            group["lr"] = detector.learning_rate_at(epoch)
-    return _mean(batches, lambda batch: detector.train_step(module, optimizers, batch, epoch))
+    rate = detector.learning_rate_at(epoch)
+
+    def step(batch: Tensor, epoch: Any) -> Tensor:
+        return detector.train_step(module, optimizers, batch, epoch)
+
+    if recorder is not None:
+        return recorder.mean(positions, rate, epoch, step)
+    for group in _groups(optimizers):
+        group["lr"] = rate
+    return _mean(windows.batches(positions, detector.batch_size), lambda batch: step(batch, epoch))
 
 
 def _validate(detector: DeepDetector, module: nn.Module, windows: Windows, positions: Tensor, epoch: int) -> float:
     module.eval()
     # The same noise in every epoch, and none that training would have drawn.
-    with torch.inference_mode(), seeded(detector.seed, windows.view.device):
+    with torch.inference_mode(), seeded(detector.random_state, windows.device):
         batches = windows.batches(positions, detector.batch_size)
         return _mean(batches, lambda batch: detector.validation_loss(module, batch, epoch))
 
@@ -183,13 +285,13 @@ def score(detector: DeepDetector, module: nn.Module, series: Floats) -> Floats:
     windows = Windows(series, detector.window, device)
 
     def of_windows(starts: Index) -> Any:
-        return detector.window_scores(module, windows[torch.from_numpy(starts)]).double().cpu().numpy()
+        batches = windows.batches(torch.from_numpy(starts), detector.batch_size)
+        return torch.cat([detector.window_scores(module, batch) for batch in batches]).double().cpu().numpy()
 
     module.eval()
-    with torch.inference_mode(), seeded(detector.seed, device):
-        return score_points(
-            len(series), detector.window, of_windows, batch=detector.batch_size, stride=detector.scoring_stride
-        )
+    at_once = SCORED_AT_ONCE * detector.batch_size
+    with torch.inference_mode(), seeded(detector.random_state, device):
+        return score_points(len(series), detector.window, of_windows, batch=at_once, stride=detector.scoring_stride)
 
 
 @contextmanager

@@ -10,6 +10,7 @@ from libc.math cimport INFINITY, NAN
 import numpy as np
 
 from tsadeval.core._memory cimport FETCH
+from tsadeval.metrics._kernels.sums cimport Sum, add, value_of_sum
 from tsadeval.metrics._kernels.sweeps cimport AHEAD, Exact, accumulate, value_of, whole
 
 cdef enum:
@@ -25,18 +26,6 @@ cdef struct Zone:
     # Of the predictions: their length in halves, 8 times the integral that precision loses, 16 times recall's.
     long long length, lost, missed
     double precision, recall
-
-
-cdef struct Sum:
-    # A sum and all that rounding took from it. Read it as high + low.
-    double high, low
-
-
-cdef inline void add(Sum *s, double x) noexcept nogil:
-    cdef double total = s.high + x
-    cdef double part = total - s.high
-    s.low += (s.high - (total - part)) + (x - part)
-    s.high = total
 
 
 cdef Zone zone_of(
@@ -136,8 +125,8 @@ def means(
                 add(&precision, z.precision)
                 add(&recall, z.recall)
     return (
-        (precision.high + precision.low) / filled if filled else NAN,
-        (recall.high + recall.low) / events,
+        value_of_sum(&precision) / filled if filled else NAN,
+        value_of_sum(&recall) / events,
     )
 
 

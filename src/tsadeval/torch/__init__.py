@@ -1,0 +1,90 @@
+"""tsadeval on tensors: metrics of batches of series on their device, losses to train with, torchmetrics classes.
+
+Arguments come in torch's order, `(preds, target)`. Needs `pip install 'tsadeval[torch]'`. Values equal those of
+`tsadeval.metrics`; sums are in float64, so a device needs that type.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+from tsadeval._optional import require
+
+if TYPE_CHECKING:
+    from tsadeval.torch._affiliation import affiliation, affiliation_f1
+    from tsadeval.torch._cce import cce
+    from tsadeval.torch._losses import CCELoss, EventAUCLoss
+    from tsadeval.torch._pate import pate
+    from tsadeval.torch._ranking import auc_pr, auc_roc, best_f1, f1_pa
+    from tsadeval.torch._torchmetrics import AUCPR, AUCROC, CCE, F1PA, PATE, VUSPR, VUSROC, AffiliationF1, BestF1
+    from tsadeval.torch._vus import vus, vus_pr, vus_roc
+
+# Where each name lives: losses and functions need torch, the classes torchmetrics besides.
+_HOMES = {
+    "AUCPR": "_torchmetrics",
+    "AUCROC": "_torchmetrics",
+    "AffiliationF1": "_torchmetrics",
+    "BestF1": "_torchmetrics",
+    "CCE": "_torchmetrics",
+    "CCELoss": "_losses",
+    "EventAUCLoss": "_losses",
+    "F1PA": "_torchmetrics",
+    "PATE": "_torchmetrics",
+    "VUSPR": "_torchmetrics",
+    "VUSROC": "_torchmetrics",
+    "affiliation": "_affiliation",
+    "affiliation_f1": "_affiliation",
+    "auc_pr": "_ranking",
+    "auc_roc": "_ranking",
+    "best_f1": "_ranking",
+    "cce": "_cce",
+    "f1_pa": "_ranking",
+    "pate": "_pate",
+    "vus": "_vus",
+    "vus_pr": "_vus",
+    "vus_roc": "_vus",
+}
+
+__all__ = [
+    "AUCPR",
+    "AUCROC",
+    "CCE",
+    "F1PA",
+    "PATE",
+    "VUSPR",
+    "VUSROC",
+    "AffiliationF1",
+    "BestF1",
+    "CCELoss",
+    "EventAUCLoss",
+    "affiliation",
+    "affiliation_f1",
+    "auc_pr",
+    "auc_roc",
+    "best_f1",
+    "cce",
+    "f1_pa",
+    "pate",
+    "vus",
+    "vus_pr",
+    "vus_roc",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        from tsadeval.core.registry import did_you_mean
+
+        hint = "" if name.startswith("__") else f": {did_you_mean(name, __all__)}"
+        raise AttributeError(f"tsadeval.torch has no {name!r}{hint}")
+    require("torch", extra="torch")
+    if _HOMES[name] == "_torchmetrics":
+        require("torchmetrics", extra="torch")
+    value = getattr(importlib.import_module(f"tsadeval.torch.{_HOMES[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

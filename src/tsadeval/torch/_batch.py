@@ -1,0 +1,214 @@
+"""Batches of padded series on a device: the only place that checks what callers of the tensor metrics pass.
+
+A batch holds (series, points) with the points of each series at the left. Points outside a mask are removed, so that
+every value equals that of the CPU metric on `target[i][mask[i]], preds[i][mask[i]]`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from tsadeval.core.parameters import Check, check_parameters
+from tsadeval.errors import InvalidInputError, warn_undefined
+
+
+def room(device: torch.device) -> int:
+    """Rows are worked on in blocks of about so many numbers, which bounds the memory of intermediate tensors."""
+    if device.type != "cuda":
+        return 1 << 25
+    free, _ = torch.cuda.mem_get_info(device)
+    unused = torch.cuda.memory_reserved(device) - torch.cuda.memory_allocated(device)
+    # About forty intermediate tensors of 8 bytes a number, and half of the memory left to others.
+    return min(max((free + unused) // 640, 1 << 20), 1 << 28)
+
+
+@dataclass(frozen=True, eq=False)
+class Batch:
+    """Checked scores (or alarms) and labels of left-aligned series; scores in the padding are 0, labels False."""
+
+    scores: Tensor  # (series, points), float32 or float64; bool where alarms were given
+    labels: Tensor  # (series, points), bool
+    lengths: Tensor  # (series,), int64
+    padded: bool
+    single: bool  # one series was given without a batch dimension
+    dtype: torch.dtype  # of the values to return
+
+    @property
+    def valid(self) -> Tensor:
+        """Which entries are points, not padding."""
+        return torch.arange(self.scores.shape[1], device=self.scores.device) < self.lengths[:, None]
+
+    def filled(self, value: float) -> Tensor:
+        """The scores with this value in the padding."""
+        return self.scores.masked_fill(~self.valid, value) if self.padded else self.scores
+
+    def with_scores(self, scores: Tensor) -> Batch:
+        """The same labels with other scores."""
+        return replace(self, scores=scores)
+
+    def blocks(self, per_row: int = 1) -> Iterator[Batch]:
+        """Blocks of rows, where a row needs as many numbers as it has points and at least `per_row`."""
+        rows = max(1, room(self.scores.device) // max(self.scores.shape[1], per_row))
+        for at in range(0, len(self.scores), rows):
+            part = slice(at, at + rows)
+            yield replace(self, scores=self.scores[part], labels=self.labels[part], lengths=self.lengths[part])
+
+
+def apply(batch: Batch, function: Callable[[Batch], Tensor], *, per_row: int = 1) -> Tensor:
+    """The values of a function of blocks of series, float64, series last."""
+    parts = [function(block) for block in batch.blocks(per_row)]
+    return parts[0] if len(parts) == 1 else torch.cat(parts, dim=-1)
+
+
+def finish(name: str, batch: Batch, values: Tensor, undefined: str, validate: bool) -> Tensor:
+    """Values in the dtype of the scores, without the batch dimension where there was none; warns of NaN."""
+    if validate and bool(values.isnan().any()):
+        warn_undefined(name, undefined, stacklevel=4)
+    values = values.to(batch.dtype)
+    return values[..., 0] if batch.single else values
+
+
+def check_options(owner: str, checks: dict[str, Check], **given: Any) -> None:
+    """Refuse the first option that its check does not accept."""
+    check_parameters(owner, checks, given)
+
+
+def read(
+    preds: Tensor,
+    target: Tensor,
+    lengths: Tensor | Sequence[int] | None = None,
+    mask: Tensor | None = None,
+    *,
+    validate: bool = True,
+    finite: bool = True,
+    alarms: bool = False,
+) -> Batch:
+    """Check scores and labels and align them to the left; with `alarms`, bool or integer predictions stay alarms.
+
+    Without `finite` the caller finds out by itself where scores are not finite, and reads again to have it named.
+    """
+    for name, value in (("preds", preds), ("target", target)):
+        if not isinstance(value, Tensor):
+            raise InvalidInputError(f"{name} must be a torch.Tensor, but is a {type(value).__name__}")
+    if preds.shape != target.shape:
+        raise InvalidInputError(
+            f"preds has shape {tuple(preds.shape)} but target {tuple(target.shape)}; both must be of the same points"
+        )
+    if preds.ndim not in (1, 2) or preds.shape[-1] == 0:
+        raise InvalidInputError(
+            f"preds must have shape (points,) or (series, points) with at least one point, but has {tuple(preds.shape)}"
+        )
+    if preds.device != target.device:
+        raise InvalidInputError(f"preds is on {preds.device} but target on {target.device}; move one to the other")
+    preds, target = preds.detach(), target.detach()
+    single = preds.ndim == 1
+    if single:
+        preds, target = preds[None], target[None]
+    counts = _lengths(lengths, preds, single)
+    kept = _mask(mask, preds, single)
+    scores = _scores(preds, alarms)
+    dtype = torch.float32 if scores.dtype == torch.float32 else torch.float64
+    if validate:
+        _check_values(scores, preds, target, counts, kept, finite)
+    labels = target if target.dtype == torch.bool else target != 0
+    if kept is not None:
+        if counts is not None:
+            kept = kept & (torch.arange(preds.shape[1], device=preds.device) < counts[:, None])
+        scores, labels, counts = _left_aligned(scores, labels, kept)
+    if counts is None:
+        counts = torch.full((len(preds),), preds.shape[1], device=preds.device)
+        return Batch(scores, labels, counts, False, single, dtype)
+    # What stands in the padding is arbitrary, so it must reach neither a sum nor a search for events.
+    outside = torch.arange(preds.shape[1], device=preds.device) >= counts[:, None]
+    return Batch(scores.masked_fill(outside, 0), labels & ~outside, counts, True, single, dtype)
+
+
+def _scores(preds: Tensor, alarms: bool) -> Tensor:
+    if preds.is_complex():
+        raise InvalidInputError(f"preds must hold real numbers, but has dtype {preds.dtype}")
+    if preds.is_floating_point():
+        return preds if preds.dtype in (torch.float32, torch.float64) else preds.float()
+    return preds != 0 if alarms else preds.double()
+
+
+def _lengths(lengths: Tensor | Sequence[int] | None, preds: Tensor, single: bool) -> Tensor | None:
+    if lengths is None:
+        return None
+    counts = torch.as_tensor(lengths, device=preds.device)
+    if single and counts.ndim == 0:
+        counts = counts[None]
+    if counts.shape != (len(preds),) or counts.is_floating_point() or counts.dtype == torch.bool:
+        raise InvalidInputError(
+            f"lengths must be {len(preds)} integers, one for each series, but has shape {tuple(counts.shape)} and "
+            f"dtype {counts.dtype}"
+        )
+    return counts.long()
+
+
+def _mask(mask: Tensor | None, preds: Tensor, single: bool) -> Tensor | None:
+    if mask is None:
+        return None
+    if not isinstance(mask, Tensor) or mask.dtype != torch.bool:
+        found = mask.dtype if isinstance(mask, Tensor) else type(mask).__name__
+        raise InvalidInputError(f"mask must be a bool tensor, True for points that count, but is {found}")
+    if single and mask.ndim == 1:
+        mask = mask[None]
+    if mask.shape != preds.shape:
+        raise InvalidInputError(f"mask has shape {tuple(mask.shape)}, but preds {tuple(preds.shape)}")
+    return mask.to(preds.device)
+
+
+def _check_values(
+    scores: Tensor, preds: Tensor, target: Tensor, counts: Tensor | None, kept: Tensor | None, finite: bool
+) -> None:
+    """One question to the device while all is well; which value is wrong is only looked up where one is."""
+    bad = []
+    inside = torch.ones((), dtype=torch.bool, device=preds.device)
+    if counts is not None:
+        bad.append((counts < 0) | (counts > preds.shape[1]))
+        inside = torch.arange(preds.shape[1], device=preds.device) < counts[:, None]
+    if kept is not None:
+        inside = inside & kept
+    if target.dtype != torch.bool:
+        bad.append((target != 0) & (target != 1) & inside)
+    if scores.is_floating_point() and finite:
+        bad.append(~scores.isfinite() & inside)
+    elif scores.dtype == torch.bool and preds.dtype != torch.bool:
+        bad.append((preds != 0) & (preds != 1) & inside)
+    if not bad or not bool(torch.stack([b.any() for b in bad]).any()):
+        return
+    if counts is not None and bool(bad[0].any()):
+        raise InvalidInputError(
+            f"lengths must lie between 0 and the {preds.shape[1]} points of preds, but reach from {int(counts.min())} "
+            f"to {int(counts.max())}"
+        )
+    for name, values, wanted, wrong in (
+        ("target", target, "0 (normal) or 1 (anomalous)", (target != 0) & (target != 1) & inside),
+        (
+            "preds",
+            preds,
+            "finite" if scores.is_floating_point() else "0 or 1 where it is of an integer dtype",
+            (~scores.isfinite() if scores.is_floating_point() else (preds != 0) & (preds != 1)) & inside,
+        ),
+    ):
+        if bool(wrong.any()):
+            row, at = (int(i) for i in wrong.nonzero()[0])
+            raise InvalidInputError(
+                f"{name} must be {wanted}, but is {values[row, at].item()!r} at point {at} of series {row} "
+                f"({int(wrong.sum())} such values in all); leave points out with mask="
+            )
+
+
+def _left_aligned(scores: Tensor, labels: Tensor, kept: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    places = kept.cumsum(1) - 1
+    rows, columns = kept.nonzero(as_tuple=True)
+    moved = rows, places[rows, columns]
+    aligned, marks = torch.zeros_like(scores), torch.zeros_like(labels)
+    aligned[moved] = scores[rows, columns]
+    marks[moved] = labels[rows, columns]
+    return aligned, marks, kept.sum(1)

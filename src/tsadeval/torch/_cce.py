@@ -1,0 +1,235 @@
+"""CCE of batches, from the moments of the runs of equal labels; the formulas also serve the loss."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import torch
+from torch import Tensor
+
+from tsadeval.core.parameters import Check, Flag, Number, OneOf, Pair
+from tsadeval.errors import InvalidInputError
+from tsadeval.metrics._cce import ROBUST_POWER
+from tsadeval.torch._batch import Batch, apply, check_options, finish, read
+from tsadeval.torch._moments import RunList, run_moments
+from tsadeval.torch._segments import sum_by
+
+# As for `tsadeval.metrics.cce`; a test keeps them equal.
+CHECKS: dict[str, Check] = {
+    "tau": Number(0, 1),
+    "constrained": Flag(),
+    "event_weight": Number(0, 1),
+    "global_weight": Number(0, 1),
+    "normalize": OneOf(("minmax", "robust", "rank", "quantile", "published", None)),
+    "quantiles": Pair(0, 1),
+    "uncertainty": OneOf(("beta", "pointwise", "scaled")),
+    "gamma": Number(0, open_low=True),
+}
+ONE_CLASS = "target has a series without anomalous or without normal points"
+# Beyond these magnitudes squares would overflow or vanish.
+HUGE, TINY = 1e100, 1e-100
+
+
+def event_scores(
+    means: Tensor, variances: Tensor, anomalous: Tensor, tau: float, constrained: bool, uncertainty: str, gamma: float
+) -> Tensor:
+    """Confidence times consistency of events of these moments."""
+    if uncertainty == "pointwise":
+        share = gamma / (gamma + 2)
+        spread = means - means * means - variances
+        doubt = (share * share * spread + (gamma + 1) / (gamma + 2) / (gamma + 2)) / (gamma + 3)
+    elif uncertainty == "beta":
+        doubt = variances
+    else:
+        doubt = _scaled(means, variances, gamma)
+    confidence = torch.where(anomalous, means - tau, 1 - tau - means)
+    if constrained:
+        confidence = confidence.clamp_min(0)
+    return confidence * torch.exp(-doubt)
+
+
+def _scaled(means: Tensor, variances: Tensor, gamma: float) -> Tensor:
+    """The variance of a Beta distribution with the parameters that fit the moments, times gamma plus 1."""
+    spread = (variances > 0) & (means > 0) & (means < 1)
+    strength = (means * (1 - means) / torch.where(spread, variances, 1) - 1).clamp_min(0)
+    alpha, beta = gamma * means * strength + 1, gamma * (1 - means) * strength + 1
+    total = alpha + beta
+    known = spread & total.isfinite()
+    total = torch.where(known, total, 1)
+    return torch.where(known, alpha / total * (beta / total) / (total + 1), 0)
+
+
+def _unit_moments(runs: RunList, normalize: str | None, added: Tensor) -> tuple[Tensor, Tensor]:
+    """Means and variances once scores are scaled; constant scores count as one half."""
+    unit = runs.unit[runs.rows]
+    if normalize is None:
+        return runs.origins[runs.rows] + runs.means * unit, runs.variances * unit * unit
+    width = (runs.high - runs.low + added)[runs.rows]
+    constant = width == 0
+    width = torch.where(constant, 1, width)
+    unit = unit / width
+    means = ((runs.origins - runs.low)[runs.rows] / width + runs.means * unit).clamp(0, 1)
+    return torch.where(constant, 0.5, means), torch.where(constant, 0, runs.variances * unit * unit)
+
+
+def _cce(
+    batch: Batch,
+    tau: float,
+    constrained: bool,
+    event_weight: float,
+    global_weight: float,
+    normalize: str | None,
+    uncertainty: str,
+    gamma: float,
+) -> Tensor:
+    batch, exponent = _in_range(batch) if normalize in ("minmax", "published") else (batch, None)
+    runs = run_moments(batch)
+    added = torch.zeros_like(runs.low)
+    if normalize == "published":
+        added = added + 1e-8 if exponent is None else torch.ldexp(added + 1e-8, -exponent)
+    means, variances = _unit_moments(runs, normalize, added)
+    rows = len(batch.scores)
+    keys = 2 * runs.rows + runs.labels.long()
+
+    def of_classes(values: Tensor) -> Tensor:
+        return sum_by(keys, values, 2 * rows)
+
+    judged = event_scores(means, variances, runs.labels, tau, constrained, uncertainty, gamma)
+    events = of_classes(judged) / of_classes(torch.ones_like(judged))
+    points = of_classes(runs.counts)
+    mean = of_classes(runs.counts * means) / points
+    variance = of_classes(runs.counts * (variances + (means - mean[keys]).square())) / points
+    anomalous = torch.arange(2 * rows, device=mean.device) % 2 == 1
+    pooled = event_scores(mean, variance, anomalous, tau, constrained, uncertainty, gamma)
+    weights = mean.new_tensor([[1 - event_weight, event_weight], [1 - global_weight, global_weight]])
+    values = weights[0] * events.view(rows, 2) + weights[1] * pooled.view(rows, 2)
+    # Scores that are not finite must not hide behind a missing class.
+    broken = (runs.low - runs.low) + (runs.high - runs.high) + sum_by(runs.rows, means - means, rows)
+    return torch.stack([values.sum(1), broken])
+
+
+def _in_range(batch: Batch) -> tuple[Batch, Tensor | None]:
+    """Scores in units of a power of two where their squares would not be numbers, and its exponents."""
+    if batch.scores.dtype != torch.float64:
+        return batch, None  # sums are in float64, which holds the square of every float32
+    largest = batch.scores.abs().amax(1)
+    outside = ((largest > HUGE) | ((largest < TINY) & (largest > 0))) & largest.isfinite()
+    if not bool(outside.any()):
+        return batch, None
+    exponent = torch.where(outside, torch.frexp(largest).exponent, 0)
+    half = exponent // 2  # a factor of 2^1073 is no number
+    scores = torch.ldexp(torch.ldexp(batch.scores, -half[:, None]), (half - exponent)[:, None])
+    return batch.with_scores(scores), exponent
+
+
+def _ranks(batch: Batch) -> Batch:
+    """Average ranks from 0 to 1."""
+    scores, order = batch.filled(torch.inf).sort(dim=1)
+    columns = scores.shape[1]
+    first = torch.ones_like(scores, dtype=torch.bool)
+    first[:, 1:] = scores[:, 1:] != scores[:, :-1]
+    starts = first.flatten().nonzero()[:, 0]
+    stops = torch.cat([starts[1:], starts.new_full((1,), first.numel())])
+    group = first.flatten().cumsum(0) - 1
+    middle = (starts + stops - 1).double() / 2 - starts // columns * columns
+    ranks = middle[group].view(scores.shape) / (batch.lengths[:, None] - 1).clamp_min(1)
+    result = torch.zeros_like(ranks).scatter_(1, order, ranks)
+    return batch.with_scores(result.masked_fill(~batch.valid, 0))
+
+
+def _clipped(batch: Batch, quantiles: tuple[float, float]) -> Batch:
+    """Scores between two quantiles, scaled to [0, 1]; one half where the quantiles are equal."""
+    # Halves cannot overflow when the extremes of the range of floats are subtracted.
+    halves = batch.scores.double() / 2
+    ordered = halves.masked_fill(~batch.valid, torch.inf).sort(dim=1).values
+    limits = []
+    for q in quantiles:
+        place = q * (batch.lengths - 1).clamp_min(0).double()
+        below = place.floor().long()
+        above = torch.minimum(below + 1, (batch.lengths - 1).clamp_min(0))
+        a, b = (ordered.gather(1, i[:, None]) for i in (below, above))
+        part = (place - below)[:, None]
+        # As NumPy does it, so that equal quantiles come out equal.
+        limits.append(torch.where(part >= 0.5, b - (b - a) * (1 - part), a + (b - a) * part))
+    low, high = limits
+    constant = low == high
+    scaled = (torch.clamp(halves, low, high) - low) / torch.where(constant, 1, high - low)
+    return batch.with_scores(torch.where(constant, 0.5, scaled).masked_fill(~batch.valid, 0))
+
+
+def cce(
+    preds: Tensor,
+    target: Tensor,
+    *,
+    tau: float = 0.5,
+    constrained: bool = False,
+    event_weight: float = 0.5,
+    global_weight: float = 0.5,
+    normalize: str | None = "minmax",
+    quantiles: tuple[float, float] = (0.001, 0.999),
+    uncertainty: str = "beta",
+    gamma: float = 10.0,
+    lengths: Tensor | Sequence[int] | None = None,
+    mask: Tensor | None = None,
+    validate: bool = True,
+) -> Tensor:
+    """CCE of every series of a batch; equals `tsadeval.cce`, whose options these are.
+
+    Scores are read once: by a Triton kernel on a GPU that has one, by torch elsewhere. To train with, there is
+    `CCELoss`.
+
+    Parameters
+    ----------
+    preds, target, lengths, mask, validate
+        As for `auc_roc`.
+    tau, constrained, event_weight, global_weight, normalize, quantiles, uncertainty, gamma
+        As for `tsadeval.cce`.
+
+    Returns
+    -------
+    Tensor of shape () or (series,)
+        NaN, with an `UndefinedMetricWarning`, for a series with one class only.
+
+    Examples
+    --------
+    >>> import torch, tsadeval.torch as tt
+    >>> labels = torch.tensor([0, 0, 0, 1, 1, 0, 0, 1, 0])
+    >>> tt.cce(torch.tensor([0.1, 0.2, 0.1, 0.9, 0.7, 0.3, 0.1, 0.2, 0.1]), labels)
+    tensor(0.4909)
+    """
+    options = {
+        "tau": tau,
+        "constrained": constrained,
+        "event_weight": event_weight,
+        "global_weight": global_weight,
+        "normalize": normalize,
+        "quantiles": quantiles,
+        "uncertainty": uncertainty,
+        "gamma": gamma,
+    }
+    check_options("cce", CHECKS, **options)
+    batch = read(preds, target, lengths, mask, validate=validate, finite=normalize not in ("minmax", "published"))
+    if normalize is None and validate:
+        low, high = float(batch.scores.min()), float(batch.scores.max())
+        if low < 0 or high > 1:
+            raise InvalidInputError(
+                f"preds must lie in [0, 1] when normalize=None, but range from {low:g} to {high:g}; "
+                'pass probabilities, or use normalize="minmax"'
+            )
+
+    def of_block(block: Batch) -> Tensor:
+        if normalize == "rank":
+            block = _ranks(block)
+        elif normalize == "robust":
+            block = _ranks(block)
+            block = replace(block, scores=block.scores**ROBUST_POWER)
+        elif normalize == "quantile":
+            block = _clipped(block, quantiles)
+        how = {"robust": "minmax"}.get(normalize or "", normalize if normalize in ("minmax", "published") else None)
+        return _cce(block, tau, constrained, event_weight, global_weight, how, uncertainty, gamma)
+
+    values, broken = apply(batch, of_block)
+    if validate and bool(broken.isnan().any()):
+        read(preds, target, lengths, mask)  # names the score that is not finite
+    return finish("cce", batch, values, ONE_CLASS, validate)

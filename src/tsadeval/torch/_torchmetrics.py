@@ -1,0 +1,214 @@
+"""torchmetrics classes: windows are collected as they come, series are put together and judged at the end."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar
+
+import torch
+from torch import Tensor
+from torchmetrics import Metric
+
+from tsadeval.core.parameters import Check, Flag, OneOf
+from tsadeval.errors import InvalidInputError, InvalidParameterError, warn_undefined
+from tsadeval.torch import _affiliation, _cce, _pate, _ranking, _vus
+from tsadeval.torch._batch import check_options, read
+from tsadeval.torch._windows import Numbers, join, window_table
+
+__all__ = ["AUCPR", "AUCROC", "CCE", "F1PA", "PATE", "VUSPR", "VUSROC", "AffiliationF1", "BestF1"]
+
+CHECKS: dict[str, Check] = {
+    "average": OneOf(("mean", "none")),
+    "overlap": OneOf(("mean", "max", "min")),
+    "validate_args": Flag(),
+}
+# What is collected, and the dtype of it: processes without data must send empty tensors of the same kind.
+STATES = {"scores": torch.float64, "labels": torch.uint8, "windows": torch.int64}
+
+
+class SeriesMetric(Metric):
+    """Collects scored windows of series; `compute` puts the series together and judges each.
+
+    Parameters
+    ----------
+    average : {"mean", "none"}, default="mean"
+        The mean over the series for which the metric is defined, or the value of every series, in the order of their
+        numbers.
+    overlap : {"mean", "max", "min"}, default="mean"
+        How the scores that several windows give to one point become one.
+    validate_args : bool, default=True
+        Check scores and labels at every update.
+    **options
+        Those of the function of the metric, and those of `torchmetrics.Metric`.
+    """
+
+    is_differentiable = False
+    higher_is_better = True
+    full_state_update = False
+    plot_lower_bound: float | None = 0.0
+    plot_upper_bound: float | None = 1.0
+
+    function: ClassVar[Callable[..., Tensor]]
+
+    scores: list[Tensor]
+    labels: list[Tensor]
+    windows: list[Tensor]
+
+    def __init__(
+        self, *, average: str = "mean", overlap: str = "mean", validate_args: bool = True, **options: Any
+    ) -> None:
+        known = inspect.signature(type(self).function).parameters
+        reserved = {"preds", "target", "lengths", "mask", "validate"}
+        self_options = {k: v for k, v in options.items() if k in known and k not in reserved}
+        super().__init__(**{k: v for k, v in options.items() if k not in self_options})
+        check_options(type(self).__name__, CHECKS, average=average, overlap=overlap, validate_args=validate_args)
+        self.options, self.average, self.overlap, self.validate_args = self_options, average, overlap, validate_args
+        if "threshold" in self_options and isinstance(self_options["threshold"], Tensor):
+            raise InvalidParameterError(f"{type(self).__name__}: threshold must be a number or 'best', not a tensor")
+        # Wrong options show now, not after an epoch.
+        type(self).function(torch.tensor([0.0, 1.0]), torch.tensor([0, 1]), **self_options)
+        for name in STATES:
+            self.add_state(name, default=[], dist_reduce_fx="cat")
+
+    def update(
+        self,
+        preds: Tensor,
+        target: Tensor,
+        series: Numbers = None,
+        position: Numbers = None,
+        lengths: Tensor | Sequence[int] | None = None,
+    ) -> None:
+        """Add the scores and labels of a batch of windows, or of a piece of one series.
+
+        Parameters
+        ----------
+        preds, target : Tensor of shape (windows, points) or (points,)
+            Scores, and labels 0 or 1.
+        series : int or sequence of int, optional
+            The number of the series that each window belongs to. Without it and without `position`, each row is a
+            series of its own, and pieces of shape (points,) are one series.
+        position : int or sequence of int, optional
+            Where each window begins in its series. Windows may then come in any order and overlap. The same window
+            twice (same series, position and length), as a distributed sampler adds to fill up batches, counts once.
+            Without positions the pieces of a series follow each other in the order in which they come; across
+            processes that order is the order of the processes.
+            For `preds` of shape (points,), one number is where the piece begins; a sequence gives the position of
+            every point.
+        lengths : sequence of int, optional
+            How many points of each row count, where rows are padded.
+        """
+        batch = read(preds, target, lengths, validate=self.validate_args)
+        table = window_table(preds, series, position, lengths)
+        inside = batch.valid
+        self.scores.append(batch.scores.double()[inside])
+        self.labels.append(batch.labels.to(torch.uint8)[inside])
+        self.windows.append(table[table[:, 2] > 0].flatten())
+
+    def sync(self, *args: Any, **kwargs: Any) -> None:
+        """As in torchmetrics; a process that has seen nothing sends empty tensors of the right kind."""
+        for name, dtype in STATES.items():
+            if isinstance(getattr(self, name), list) and not getattr(self, name):
+                setattr(self, name, [torch.empty(0, dtype=dtype, device=self.device)])
+        super().sync(*args, **kwargs)
+
+    def compute(self) -> Tensor:
+        """The value of the series put together: their mean, or one for each."""
+        scores, labels, windows = (self._whole(name) for name in STATES)
+        if len(scores) == 0:
+            raise InvalidInputError(f"{type(self).__name__} has no points to judge: call update first")
+        table = join(windows.view(-1, 3), scores, labels, self.overlap)
+        values = type(self).function(table.scores, table.labels, lengths=table.lengths, validate=False, **self.options)
+        values = values.to(self.dtype)
+        if self.average == "none":
+            return values
+        undefined = int(values.isnan().sum())
+        if undefined:
+            warn_undefined(type(self).__name__, f"{undefined} of {len(values)} series, which the mean leaves out")
+        return values.nanmean()
+
+    def _whole(self, name: str) -> Tensor:
+        pieces: Tensor | list[Tensor] = getattr(self, name)
+        return pieces if isinstance(pieces, Tensor) else torch.cat(pieces)
+
+    def plot(self, val: Tensor | Sequence[Tensor] | None = None, ax: Any = None) -> Any:
+        """A value, or several of them in their order, as torchmetrics draws them; needs matplotlib."""
+        return self._plot(val, ax)
+
+
+class AUCROC(SeriesMetric):
+    """`tsadeval.torch.auc_roc` over an epoch. Parameters as for `CCE`."""
+
+    function = staticmethod(_ranking.auc_roc)
+
+
+class AUCPR(SeriesMetric):
+    """`tsadeval.torch.auc_pr` over an epoch. Parameters as for `CCE`."""
+
+    function = staticmethod(_ranking.auc_pr)
+
+
+class AffiliationF1(SeriesMetric):
+    """`tsadeval.torch.affiliation_f1` over an epoch, by default at the best threshold. Parameters as for `CCE`."""
+
+    function = staticmethod(_affiliation.affiliation_f1)
+
+
+class BestF1(SeriesMetric):
+    """`tsadeval.torch.best_f1` over an epoch. Parameters as for `CCE`."""
+
+    function = staticmethod(_ranking.best_f1)
+
+
+class CCE(SeriesMetric):
+    """`tsadeval.torch.cce` over an epoch, from windows in any order.
+
+    Parameters
+    ----------
+    average : {"mean", "none"}, default="mean"
+        The mean over the series for which the metric is defined, or the value of every series.
+    overlap : {"mean", "max", "min"}, default="mean"
+        How the scores that several windows give to one point become one.
+    validate_args : bool, default=True
+        Check scores and labels at every update.
+    **options
+        Those of `tsadeval.torch.cce`, and those of `torchmetrics.Metric`.
+
+    Examples
+    --------
+    >>> import torch, tsadeval.torch as tt
+    >>> metric = tt.CCE()
+    >>> metric.update(torch.tensor([[0.7, 0.3, 0.1]]), torch.tensor([[1, 0, 0]]), series=0, position=[4])
+    >>> metric.update(torch.tensor([[0.1, 0.2, 0.1, 0.9]]), torch.tensor([[0, 0, 0, 1]]), series=0, position=[0])
+    >>> metric.compute()
+    tensor(0.7861)
+    >>> tt.cce(torch.tensor([0.1, 0.2, 0.1, 0.9, 0.7, 0.3, 0.1]), torch.tensor([0, 0, 0, 1, 1, 0, 0]))
+    tensor(0.7861)
+    """
+
+    plot_lower_bound = -1.0
+    function = staticmethod(_cce.cce)
+
+
+class F1PA(SeriesMetric):
+    """`tsadeval.torch.f1_pa` over an epoch, by default at the best threshold. Parameters as for `CCE`."""
+
+    function = staticmethod(_ranking.f1_pa)
+
+
+class PATE(SeriesMetric):
+    """`tsadeval.torch.pate` over an epoch. Parameters as for `CCE`."""
+
+    function = staticmethod(_pate.pate)
+
+
+class VUSPR(SeriesMetric):
+    """`tsadeval.torch.vus_pr` over an epoch. Parameters as for `CCE`."""
+
+    function = staticmethod(_vus.vus_pr)
+
+
+class VUSROC(SeriesMetric):
+    """`tsadeval.torch.vus_roc` over an epoch. Parameters as for `CCE`."""
+
+    function = staticmethod(_vus.vus_roc)

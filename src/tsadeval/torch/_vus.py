@@ -1,0 +1,445 @@
+"""Range-AUC at many buffer widths: VUS-ROC and VUS-PR of batches.
+
+Buffer points are counted by distance and threshold, so that the weight of the alarms at all widths is one small matrix
+product; what grows with the buffers (events that merge, points that two buffers cover) is followed from one buffer
+length to the next for all series at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import groupby
+
+import torch
+from torch import Tensor
+
+from tsadeval.core.parameters import Check, Number, OneOf
+from tsadeval.torch._batch import Batch, apply, check_options, finish, read, room
+from tsadeval.torch._order import sort_rows
+from tsadeval.torch._segments import EventList, add_at, events_of
+
+ONE_CLASS = "target has a series without anomalous or without normal points"
+
+
+@dataclass(frozen=True)
+class Variant:
+    """What definitions of the same name differ in; see `tsadeval.metrics._vus.Variant`."""
+
+    root: bool
+    adding: bool
+    merging: int
+    once: bool
+    trapezoid: bool
+    step: int = 1
+
+
+# As for `tsadeval.metrics`, whose compiled code is not needed here; a test keeps them equal.
+VARIANTS = {
+    "vus": Variant(root=True, adding=True, merging=0, once=False, trapezoid=False),
+    "range_auc": Variant(root=True, adding=True, merging=1, once=True, trapezoid=True),
+    "timeeval": Variant(root=False, adding=False, merging=-1, once=True, trapezoid=True),
+    "ff_vus": Variant(root=False, adding=False, merging=0, once=False, trapezoid=False, step=2),
+}
+CHECKS: dict[str, Check] = {
+    "window": Number(0, 100_000, integer=True),
+    "n_thresholds": Number(2, integer=True, none=True),
+    "variant": OneOf(tuple(VARIANTS)),
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Levels:
+    """Descending thresholds of every series, and the first of them that each point reaches."""
+
+    of_point: Tensor  # (series, points), int64
+    before: Tensor  # (series, levels), float64: alarms just before a level (between levels only others are added),
+    alarms: Tensor  # and at it
+
+    @property
+    def count(self) -> int:
+        """Number of levels."""
+        return self.alarms.shape[1]
+
+
+def _sampled(batch: Batch, n_thresholds: int) -> Levels:
+    """Thresholds at evenly spaced ranks; where scores tie, the same one several times, which adds no area."""
+    ascending, _ = sort_rows(batch.filled(torch.inf), batch.labels)
+    n = batch.lengths[:, None]
+    number = n.clamp(2, n_thresholds)
+    ranks = torch.arange(min(n_thresholds, max(2, ascending.shape[1])), device=n.device)
+    step = (n - 1).double() / (number - 1)
+    at = torch.where(ranks < number - 1, (ranks * step).long(), n - 1)
+    thresholds = ascending.gather(1, (n - 1 - at).clamp_min(0))
+    alarms = (n - torch.searchsorted(ascending, thresholds)).double()
+    before = torch.cat([torch.zeros_like(alarms[:, :1]), alarms[:, :-1]], dim=1)
+    del ascending
+    rising = thresholds.flip(1).contiguous()
+    reached = torch.searchsorted(rising, batch.scores, right=True, out_int32=True)
+    of_point = (rising.shape[1] - reached.long()).clamp_max(rising.shape[1] - 1)
+    return Levels(of_point, before, alarms)
+
+
+def _every(batch: Batch, zone: Tensor) -> Levels:
+    """A level for every distinct score of the zone."""
+    scores, order = batch.filled(-torch.inf).sort(dim=1, descending=True)
+    zone = zone.gather(1, order)
+    ends = torch.ones_like(zone)
+    ends[:, :-1] = scores[:, 1:] != scores[:, :-1]
+    columns = scores.shape[1]
+    flat = ends.flatten().nonzero()[:, 0]
+    row = flat // columns
+    first = torch.ones_like(flat, dtype=torch.bool)
+    first[1:] = row[1:] != row[:-1]
+    counted = zone.flatten().cumsum(0)[flat]
+    used = counted > torch.cat([counted.new_zeros(1), counted[:-1]])  # groups of equal scores with a point of the zone
+    alarms = flat % columns + 1
+    before = torch.where(first, 0, alarms.roll(1))
+    kept, kept_row = used.cumsum(0) - 1, row[used]
+    base = torch.searchsorted(kept_row, torch.arange(len(scores), device=row.device))
+    level = torch.where(used, kept - base[row], 0)
+    group = torch.cat([ends.flatten().new_zeros(1), ends.flatten()[:-1]]).cumsum(0)
+    of_point = torch.zeros_like(order).scatter_(1, order, level[group].view(order.shape))
+    count = int((level + 1).max())
+    at = row[used], level[used]
+    # Levels that a series lacks repeat its last one.
+    alarm_table = torch.zeros((len(scores), count), dtype=torch.float64, device=row.device)
+    before_table = alarm_table.clone()
+    alarm_table[at] = alarms[used].double()
+    before_table[at] = before[used].double()
+    last = alarm_table.amax(1, keepdim=True)
+    missing = alarm_table == 0
+    return Levels(of_point, torch.where(missing, last, before_table), torch.where(missing, last, alarm_table))
+
+
+@dataclass(frozen=True, eq=False)
+class Zone:
+    """Distances of all points to the nearest and second nearest event; 0 inside events, `far` where farther."""
+
+    nearest: Tensor  # (series, points), int64
+    second: Tensor
+    far: int
+
+    @classmethod
+    def of(cls, batch: Batch, events: EventList, reach: int) -> Zone:
+        """From the two events before and the two after each point."""
+        labels = batch.labels
+        far = reach + 1
+        rows, columns = labels.shape
+        begins = torch.zeros_like(labels)
+        begins[events.rows, events.starts] = True
+        # Events of all rows with two that are far away on either side of each row.
+        passed = begins.flatten().cumsum(0).view(rows, columns)
+        count = len(events)
+        own = torch.arange(rows, device=labels.device)[:, None]
+        position = torch.arange(columns, device=labels.device)
+        distances = []
+        for shift in (0, 1):
+            earlier = passed - 1 - shift  # the event that began last, the one before it
+            later = passed + shift
+            for index, edges, back in ((earlier, events.stops - 1, True), (later, events.starts, False)):
+                known = (index >= 0) & (index < count)
+                index = index.clamp(0, max(count - 1, 0))
+                known &= events.rows[index] == own
+                away = position - edges[index] if back else edges[index] - position
+                distances.append(torch.where(known, away, far).clamp_max(far))
+        left, right, left2, right2 = distances
+        nearest = torch.where(labels, 0, torch.minimum(left, right))
+        second = torch.minimum(torch.maximum(left, right), torch.minimum(left2, right2))
+        outside = ~batch.valid
+        return cls(nearest.masked_fill(outside, far), torch.where(labels, far, second).masked_fill(outside, far), far)
+
+
+class Groups:
+    """Events with their buffers, which widen: the first level that reaches each, for all series at once."""
+
+    def __init__(self, batch: Batch, events: EventList, levels: Levels, merging: int) -> None:
+        self.events, self.levels, self.merging, self.half = events, levels, merging, 0
+        self.last = batch.lengths[events.rows] - 1
+        self.rows = len(batch.scores)
+        size = max(len(events), 1)
+        # No other event before: a gap that no buffer fills.
+        none = torch.full_like(events.starts, 1 << 40)
+        self.gap = events.starts - events.preceding(events.stops, -none) + 1
+        self.best = torch.full((size,), levels.count, device=events.rows.device)
+        rows, columns = batch.labels.nonzero(as_tuple=True)
+        begins = torch.zeros_like(batch.labels)
+        begins[events.rows, events.starts] = True
+        owner = begins.flatten().cumsum(0).view(begins.shape)[rows, columns] - 1
+        self.best.scatter_reduce_(0, owner, levels.of_point[rows, columns], "amin")
+
+    def widen(self) -> None:
+        """One more point on both sides of every event."""
+        self.half += 1
+        events, of_point = self.events, self.levels.of_point
+        if len(events) == 0:
+            return
+        left = of_point[events.rows, (events.starts - self.half).clamp_min(0)]
+        right = of_point[events.rows, torch.minimum(events.stops - 1 + self.half, self.last)]
+        self.best = torch.minimum(self.best, torch.minimum(left, right))
+
+    def found(self) -> Tensor:
+        """(series, levels): the share of groups of merged events with a predicted point."""
+        count = self.levels.count
+        table = torch.zeros(self.rows, count + 1, dtype=torch.float64, device=self.best.device)
+        if len(self.events) == 0:
+            return table[:, :count]
+        apart = self.gap > (2 * self.half + self.merging if self.merging >= 0 else -1)
+        group = apart.cumsum(0) - 1
+        # Places of groups that do not exist go to a level beyond the last.
+        best = torch.full_like(self.best, count).scatter_reduce_(0, group, self.best, "amin")
+        row = torch.zeros_like(group).scatter_(0, group, self.events.rows)
+        add_at(table, row, best, torch.ones_like(best, dtype=torch.float64))
+        reached = table[:, :count].cumsum(1)
+        return reached / reached[:, -1:]
+
+
+def _weights(widths: Tensor, largest: int, root: bool) -> Tensor:
+    """(widths, distances up to `largest`): the weights of buffer points; events are no buffer."""
+    distance = torch.arange(largest + 1, dtype=torch.float64, device=widths.device)
+    width, half = widths[:, None].double(), (widths // 2)[:, None]
+    if root:
+        weight = (1 - distance / width.clamp_min(1)).clamp_min(0).sqrt()
+    else:
+        weight = 1 - (1 - 0.5**0.5) * distance / half.clamp_min(1)
+    return weight.masked_fill((distance > half) | (distance == 0), 0)
+
+
+def _areas(
+    inside: Tensor, buffered: Tensor, share: Tensor, levels: Levels, n: Tensor, variant: Variant
+) -> tuple[Tensor, Tensor]:
+    """Areas under the ROC and PR curves: (series, widths) from (series, widths, levels).
+
+    Between two levels recall is constant while alarms outside the zone are added: a rectangle, then a trapezoid.
+    """
+    before, alarms = levels.before[:, None], levels.alarms[:, None]
+    n = n.double()[:, None, None]
+    inside = inside[:, None]
+    if variant.once:
+        fixed = inside[..., -1:] + buffered[..., -1:] / 2
+        positives = fixed.expand_as(buffered)
+    else:
+        fixed = inside[..., -1:]
+        positives = fixed + buffered / 2
+    per_normal = 1 / (n - positives)
+    hit = buffered + inside
+    recall = (hit / positives).clamp_max(1) * share
+    ends = (alarms - hit) * per_normal
+    roc = (ends[..., 0] - before[..., 0] / (n - fixed)[..., 0]) * recall[..., 0] / 2
+    flat = (before[..., 1:] - alarms[..., :-1]) * per_normal[..., :-1] * recall[..., :-1]
+    width = ends[..., 1:] - (before[..., 1:] - hit[..., :-1]) * per_normal[..., :-1]
+    roc = roc + (flat + width * (recall[..., 1:] + recall[..., :-1]) / 2).sum(-1)
+    last = per_normal[..., -1], recall[..., -1]
+    roc = roc + (n[..., 0] - alarms[..., -1]) * last[0] * last[1]
+    roc = roc + (1 - (n[..., 0] - hit[..., -1]) * last[0]) * (last[1] + 1) / 2
+    precision = hit / alarms
+    gained = recall[..., 1:] - recall[..., :-1]
+    if variant.trapezoid:
+        start = (before[..., 0] == 0).double()
+        earlier = torch.where(before[..., 1:] > 0, hit[..., :-1] / before[..., 1:], 0)
+        pr = recall[..., 0] * (precision[..., 0] + start) / 2 + (gained * (precision[..., 1:] + earlier)).sum(-1) / 2
+    else:
+        pr = recall[..., 0] * precision[..., 0] + (gained * precision[..., 1:]).sum(-1)
+    return roc, pr
+
+
+class Counted:
+    """Buffer weight of the alarms at every level, from counts by distance and level."""
+
+    def __init__(self, levels: Levels, zone: Zone, variant: Variant) -> None:
+        rows, count = levels.alarms.shape
+        self.row, column = ((zone.nearest > 0) & (zone.nearest < zone.far)).nonzero(as_tuple=True)
+        self.near, self.level = zone.nearest[self.row, column], levels.of_point[self.row, column]
+        shape = rows, zone.far, count
+        keys = (self.row * zone.far + self.near) * count + self.level
+        self.table = torch.bincount(keys, minlength=rows * zone.far * count).double().view(shape)
+        self.full = torch.zeros(rows, count, dtype=torch.float64, device=keys.device)
+        self.borders = [0] * (zone.far + 1)
+        if variant.adding:
+            # Points in the order in which a second event covers them: two buffers always add up to 1.
+            second, order = zone.second[self.row, column].sort()
+            self.row, self.near, self.level = self.row[order], self.near[order], self.level[order]
+            limits = torch.arange(1, zone.far + 1, device=keys.device)
+            self.borders = [0, *torch.searchsorted(second, limits).tolist()]
+
+    def at(self, half: int, slopes: Tensor) -> Tensor:
+        """(series, widths, levels) for the weights by distance of the widths of this half; halves must ascend."""
+        half = min(half, self.table.shape[1] - 1)
+        begin, end = self.borders[half], self.borders[half + 1]
+        if begin < end:
+            row, near, level = (x[begin:end] for x in (self.row, self.near, self.level))
+            one = torch.ones_like(row, dtype=torch.float64)
+            add_at(self.table.view(-1, self.full.shape[1]), row * self.table.shape[1] + near, level, -one)
+            add_at(self.full, row, level, one)
+            self.borders[half] = end
+        weight = slopes[:, 1 : half + 1] @ self.table[:, 1 : half + 1] + self.full[:, None]
+        return weight.cumsum(2)
+
+
+class Single:
+    """The same from single points, for many levels."""
+
+    def __init__(self, levels: Levels, zone: Zone, variant: Variant) -> None:
+        self.levels, self.zone = levels, zone
+        self.second = zone.second if variant.adding else torch.full_like(zone.second, zone.far)
+        self.buffer = zone.nearest > 0
+
+    def at(self, half: int, slopes: Tensor) -> Tensor:
+        """As `Counted.at`."""
+        found = []
+        for slope in slopes:
+            weight = torch.cat([slope, slope.new_zeros(1)])[self.zone.nearest]
+            weight = torch.where((self.second <= half) & self.buffer & (self.second < self.zone.far), 1.0, weight)
+            table = torch.zeros_like(self.levels.alarms).scatter_add_(1, self.levels.of_point, weight)
+            found.append(table.cumsum(1))
+        return torch.stack(found, dim=1)
+
+
+def _volume(batch: Batch, window: int, n_thresholds: int | None, variant: Variant) -> Tensor:
+    """(2, series): mean areas under the ROC and PR curves over all widths."""
+    rows, columns = batch.scores.shape
+    device = batch.scores.device
+    events = events_of(batch.labels)
+    if len(events) == 0:
+        return torch.full((2, rows), torch.nan, dtype=torch.float64, device=device)
+    widths = list(range(0, 2 * window + 1, variant.step))
+    repeats = [1.0] * len(widths)
+    if not variant.root and variant.step == 1:  # a straight slope depends on w // 2 only: two widths at a time
+        widths = widths[::2]
+        repeats = [2.0] * (len(widths) - 1) + [1.0]
+    zone = Zone.of(batch, events, min(window, columns - 1))
+    levels = _every(batch, zone.nearest < zone.far) if n_thresholds is None else _sampled(batch, n_thresholds)
+    slopes = _weights(torch.tensor(widths, device=device), zone.far - 1, variant.root)
+    times = torch.tensor(repeats, dtype=torch.float64, device=device)
+    inside = torch.zeros_like(levels.alarms)
+    row, column = batch.labels.nonzero(as_tuple=True)
+    add_at(inside, row, levels.of_point[row, column], torch.ones_like(row, dtype=torch.float64))
+    inside = inside.cumsum(1)
+    groups = Groups(batch, events, levels, variant.merging)
+    buffers = (Single if n_thresholds is None else Counted)(levels, zone, variant)
+    total = torch.zeros((2, rows), dtype=torch.float64, device=device)
+    most = max(1, room(device) // (rows * levels.count))  # widths whose curves are worked out together
+    weights: list[Tensor] = []
+    shares: list[Tensor] = []
+    done = at = 0
+    for half, alike in groupby(widths, key=lambda width: width // 2):
+        count = len(list(alike))
+        if half > 0:
+            groups.widen()
+        weights.append(buffers.at(half, slopes[at : at + count]))
+        shares += [groups.found()[:, None]] * count
+        at += count
+        if at - done >= most or at == len(widths):
+            areas = _areas(inside, torch.cat(weights, 1), torch.cat(shares, 1), levels, batch.lengths, variant)
+            total += torch.stack([area @ times[done:at] for area in areas])
+            weights, shares, done = [], [], at
+    positives = batch.labels.sum(1)
+    undefined = (positives == 0) | (positives == batch.lengths)
+    return (total / sum(repeats)).masked_fill(undefined, torch.nan)
+
+
+def _read(
+    name: str,
+    preds: Tensor,
+    target: Tensor,
+    window: int,
+    n_thresholds: int | None,
+    variant: str,
+    lengths: Tensor | Sequence[int] | None,
+    mask: Tensor | None,
+    validate: bool,
+) -> Tensor:
+    check_options(name, CHECKS, window=window, n_thresholds=n_thresholds, variant=variant)
+    batch = read(preds, target, lengths, mask, validate=validate)
+    columns = batch.scores.shape[1]
+    per_row = 1 if n_thresholds is None else min(n_thresholds, columns) * (min(window, columns) + 1)
+    values = apply(batch, lambda b: _volume(b, window, n_thresholds, VARIANTS[variant]), per_row=per_row)
+    return finish(name, batch, values, ONE_CLASS, validate)
+
+
+def vus_roc(
+    preds: Tensor,
+    target: Tensor,
+    *,
+    window: int = 100,
+    n_thresholds: int | None = 250,
+    variant: str = "vus",
+    lengths: Tensor | Sequence[int] | None = None,
+    mask: Tensor | None = None,
+    validate: bool = True,
+) -> Tensor:
+    """Volume under the ROC surface of every series of a batch; equals `tsadeval.metrics.vus_roc`.
+
+    Parameters
+    ----------
+    preds, target, lengths, mask, validate
+        As for `auc_roc`.
+    window, n_thresholds, variant
+        As for `tsadeval.metrics.vus_roc`.
+
+    Returns
+    -------
+    Tensor of shape () or (series,)
+        NaN, with an `UndefinedMetricWarning`, for a series with one class only.
+
+    Examples
+    --------
+    >>> import torch, tsadeval.torch as tt
+    >>> labels = torch.tensor([0, 0, 0, 1, 1, 0, 0, 0, 0, 0])
+    >>> scores = torch.tensor([0.1, 0.2, 0.1, 0.4, 0.9, 0.8, 0.3, 0.1, 0.5, 0.2])
+    >>> tt.vus_roc(scores, labels, window=2)
+    tensor(0.9241)
+    """
+    return _read("vus_roc", preds, target, window, n_thresholds, variant, lengths, mask, validate)[0]
+
+
+def vus_pr(
+    preds: Tensor,
+    target: Tensor,
+    *,
+    window: int = 100,
+    n_thresholds: int | None = 250,
+    variant: str = "vus",
+    lengths: Tensor | Sequence[int] | None = None,
+    mask: Tensor | None = None,
+    validate: bool = True,
+) -> Tensor:
+    """Volume under the precision-recall surface of every series of a batch; equals `tsadeval.metrics.vus_pr`.
+
+    Parameters and return value as for `vus_roc`.
+
+    Examples
+    --------
+    >>> import torch, tsadeval.torch as tt
+    >>> labels = torch.tensor([0, 0, 0, 1, 1, 0, 0, 0, 0, 0])
+    >>> scores = torch.tensor([0.1, 0.2, 0.1, 0.4, 0.9, 0.8, 0.3, 0.1, 0.5, 0.2])
+    >>> tt.vus_pr(scores, labels, window=2)
+    tensor(0.8396)
+    """
+    return _read("vus_pr", preds, target, window, n_thresholds, variant, lengths, mask, validate)[1]
+
+
+def vus(
+    preds: Tensor,
+    target: Tensor,
+    *,
+    window: int = 100,
+    n_thresholds: int | None = 250,
+    variant: str = "vus",
+    lengths: Tensor | Sequence[int] | None = None,
+    mask: Tensor | None = None,
+    validate: bool = True,
+) -> Tensor:
+    """VUS-ROC and VUS-PR together, for the price of one: a tensor of shape (2,) or (2, series).
+
+    Parameters as for `vus_roc`.
+
+    Examples
+    --------
+    >>> import torch, tsadeval.torch as tt
+    >>> labels = torch.tensor([0, 0, 0, 1, 1, 0, 0, 0, 0, 0])
+    >>> scores = torch.tensor([0.1, 0.2, 0.1, 0.4, 0.9, 0.8, 0.3, 0.1, 0.5, 0.2])
+    >>> tt.vus(scores, labels, window=2)
+    tensor([0.9241, 0.8396])
+    """
+    return _read("vus", preds, target, window, n_thresholds, variant, lengths, mask, validate)
