@@ -10,30 +10,56 @@ PEERS := .venv-peers
 # Installed without what they ask for: TensorFlow, torch and exact old versions, which their metrics do not use.
 PEERS_ALONE := aeon==1.6.0 cce==0.3.3 PATE==0.1.1 vus==0.0.6
 
-.PHONY: demo test lint bench peers docs clean
+# A real browser for the tests of pages; on Debian `make test-browser` installs it where it may.
+BROWSER ?= chromium
 
-demo: $(VENV)/.demo
+.DEFAULT_GOAL := help
+.PHONY: help demo test test-browser quick lint format bench peers docs clean
+
+# The text after the two hashes is what `make help` and the table in CONTRIBUTING.md say.
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+demo: $(VENV)/.demo ## set up .venv and show the library at work
 	$(BIN)/python examples/demo.py
 	$(BIN)/tsadeval rankeval run --suite quick --metrics paper --store runs/quick
 
-test: $(VENV)/.test lint
-	$(BIN)/python -m pytest -n auto
+test: $(VENV)/.test lint ## set up .venv, lint, run all tests and report their coverage
+	$(BIN)/python -m pytest -n auto --cov --cov-report=term:skip-covered
 
-lint: $(VENV)/.test
+quick: $(VENV)/.test ## run the fast tests only, with a tenth of the random examples: under a minute on two cores
+	TSADEVAL_EXAMPLES=0.1 $(BIN)/python -m pytest -n auto -m "not slow"
+
+test-browser: $(VENV)/.browser ## set up chromium and test the pages in it
+	TSADEVAL_BROWSER=$(BROWSER) $(BIN)/python -m pytest tests/browser
+
+lint: $(VENV)/.test ## check style (ruff), types (mypy) and layers (import-linter)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/lint-imports
 
-bench: $(VENV)/.test
+format: $(VENV)/.test ## format the code and apply the safe fixes of ruff
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+bench: $(VENV)/.test ## time the metrics, as ratios within one run
 	$(BIN)/python benchmarks/cce.py
 	$(BIN)/python benchmarks/metrics.py
 
-peers: $(PEERS)/.ready
+peers: $(PEERS)/.ready ## time other packages beside ours, in an environment of their own
 	$(PEERS)/bin/python benchmarks/peers.py
 
-docs: $(VENV)/.test
+docs: $(VENV)/.test ## write what is generated: reference pages, type stub, parts of CONTRIBUTING.md
 	$(BIN)/python docs/make_reference.py
 	$(BIN)/python docs/make_detectors.py
+	$(BIN)/python docs/make_stubs.py
+	$(BIN)/python docs/make_contributing.py
+	$(BIN)/python docs/make_gallery.py
+
+clean: ## remove the environments and everything built
+	rm -rf $(VENV) $(PEERS) build dist src/*.egg-info
+	find src -name '*.so' -delete -o -name '*.c' -delete
 
 $(VENV)/bin/pip:
 	$(PYTHON) -m venv $(VENV)
@@ -49,6 +75,11 @@ $(VENV)/.test: $(VENV)/bin/pip pyproject.toml setup.py $(KERNELS)
 	$(BIN)/python -m pip install --quiet --editable '.[all,torch,dask,interop,test,parity]'
 	@touch $@ $(VENV)/.demo
 
+$(VENV)/.browser: $(VENV)/.test
+	command -v $(BROWSER) || { apt-get update -q && apt-get install -qy --no-install-recommends chromium fonts-dejavu-core; }
+	$(BIN)/python -m pip install --quiet --editable '.[browser]'
+	@touch $@
+
 $(PEERS)/.ready: benchmarks/peers-requirements.txt pyproject.toml setup.py $(KERNELS)
 	$(PYTHON) -m venv $(PEERS)
 	$(PEERS)/bin/python -m pip install --quiet --upgrade pip
@@ -56,7 +87,3 @@ $(PEERS)/.ready: benchmarks/peers-requirements.txt pyproject.toml setup.py $(KER
 	$(PEERS)/bin/python -m pip install --quiet --no-deps $(PEERS_ALONE)
 	$(PEERS)/bin/python -m pip install --quiet --editable .
 	@touch $@
-
-clean:
-	rm -rf $(VENV) $(PEERS) build dist src/*.egg-info
-	find src -name '*.so' -delete -o -name '*.c' -delete

@@ -37,6 +37,7 @@ TARGETS = {
     "etapr_f1": 3,
     "f1_pa": 1,
     "reduced_f1": 1,
+    **{f"best threshold of {name}": 10 for name in METRICS if METRICS[name].best is not None},
     "best threshold of affiliation_f1": 20,
     "best threshold of range_f1": 20,
 }

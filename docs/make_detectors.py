@@ -37,7 +37,7 @@ lof(window=30)
 
 ```
 
-`te.detectors.make("usad(window=50)", seed=3)` and `te.detectors.DETECTORS["usad"].make(window=50, seed=3)` give the same
+`te.detectors.make("usad(window=50)", random_state=3)` and `te.detectors.DETECTORS["usad"].make(window=50, random_state=3)` give the same
 detector; `get_params`, `set_params` and `sklearn.base.clone` work. The same options, seed and data give the same scores, to the
 last bit on one machine's CPU; a GPU may differ in the last digits. No global generator is seeded or moved. Torch's own generator is
 set and put back around a training, so train several networks at once in processes, not in threads.
@@ -76,10 +76,11 @@ makes the tables and feeds the picture (`te.detect(["ucr/125", "mine.csv"], ...,
 >>> result
 mine.npz  auc_roc       f1
 --------  -------  -------
-mine      0.5184   0.0444
-LOF       0.9999*  0.8889*
+mine      0.5184   0.0819
+LOF       0.9999*  0.9756*
 <BLANKLINE>
 * best
+best: thresholds chosen with the labels, an upper bound
 >>> ax = te.plot.series_with_scores(te.datasets.load("mine.npz"), result.all_scores("mine.npz"))
 >>> ax.figure.savefig("mine.png")
 

@@ -9,14 +9,13 @@ The page says which data sets and detectors the store holds and prints the comma
 
 import math
 import sys
-from dataclasses import replace
 from pathlib import Path
 
 import tsadeval as te
 from tsadeval import plot
-from tsadeval.comparison.compare import dataset_of
+from tsadeval.comparison import Comparison, dataset_of
 from tsadeval.core.metric import parse_metric
-from tsadeval.experiments.result import Detection
+from tsadeval.experiments.result import read
 
 HERE = Path(__file__).parent
 FIGURES = HERE / "figures" / "real"
@@ -72,7 +71,7 @@ def labels(metrics=METRICS):
 def columns(table, mark="%s"):
     """The rows of a table as texts, of our metrics only."""
     places = [0, *(1 + table.metrics.index(metric) for metric in METRICS)]
-    return [[row[place] for place in places] for row in table.texts(mark, digits=2)]
+    return [[row[place] for place in places] for row in table._marked(mark, digits=2)]
 
 
 def table(title, values):
@@ -95,18 +94,18 @@ def beside(title, values, published):
 def ordered(result):
     """The result with its detectors in the order of the paper."""
 
-    def place(entrant):
-        name = entrant.title.partition("(")[0]
+    def place(text):
+        name = result.titles[text].partition("(")[0]
         return ORDER.index(name) if name in ORDER else len(ORDER) + (name == "Random")
 
-    result.plan = replace(result.plan, entrants=tuple(sorted(result.plan.entrants, key=place)))
+    result.detectors.sort(key=place)
     return result
 
 
 def average_of(result, names):
     """The macro average over some of the data sets."""
-    rows = [row for row in result.comparison.rows if row["series"] in names]
-    return te.comparison.compare.Comparison(rows, pooled=dict, titles=result.titles).average(percent=True)
+    rows = [row for row in result.rows if row["series"] in names]
+    return Comparison(rows, pooled=dict, titles=result.titles).average(percent=True)
 
 
 def chance(result):
@@ -124,7 +123,7 @@ def chance(result):
 def machines(frame, titles):
     """What ran on what, and how long."""
     rows = []
-    pairs = frame.drop_duplicates(["dataset", "detector", "seed"]).sort_values(
+    pairs = frame.drop_duplicates(["series", "detector", "seed"]).sort_values(
         "detector", key=lambda names: names.map(list(titles).index)
     )
     for (detector, device), part in pairs.groupby(["detector", "device"], sort=False):
@@ -136,19 +135,19 @@ def machines(frame, titles):
 def data_sets(frame):
     """Sizes, and the F1 of a detector whose highest scores are all right: with so many alarms there is no higher one."""
     rows = []
-    for name, part in frame[frame["metric"] == "f1"].dropna(subset="alarms").groupby("dataset"):
-        n, events, anomalous, alarms = (int(part[key].max()) for key in ("n", "events", "anomalous", "alarms"))
+    for name, part in frame[frame["metric"] == "f1"].dropna(subset="alarmed_points").groupby("series"):
+        n, events, anomalous, alarms = (int(part[key].max()) for key in ("n", "events", "anomalous", "alarmed_points"))
         highest = 200 * min(anomalous, alarms) / (anomalous + alarms)
         rows.append([str(name), f"{n:,}", str(events), f"{100 * anomalous / n:.2f} %", f"{highest:.2f}"])
     return markdown(["data set", "test points", "events", "anomalous", "highest F1 at this threshold"], rows)
 
 
 def command(plan):
-    detectors = ",".join(dict.fromkeys(entrant.text for entrant in plan.entrants))
+    detectors = ",".join(dict.fromkeys(spec.text for spec in plan.detectors))
     metrics = ",".join(METRICS)
     return (
         f"tsadeval detect {' '.join(sorted(plan.datasets))} \\\n    --detectors '{detectors}' \\\n"
-        f"    --metrics {metrics} --threshold '{plan.threshold}' --percent --store runs/real --data DATA"
+        f"    --metrics {metrics} --threshold '{plan.rule}' --percent --store runs/real --data DATA"
     )
 
 
@@ -157,14 +156,14 @@ def draw(result, data):
     FIGURES.mkdir(parents=True, exist_ok=True)
     for stem, (name, title, _, margin) in PICTURES.items():
         if name in result.plan.datasets:
-            dataset = te.datasets.load(name, root=data)
+            dataset = te.datasets.load(name, data=data)
             ax = plot.series_with_scores(dataset, result.all_scores(name), around=0, margin=margin, title=title)
             ax.figure.savefig(FIGURES / f"{stem}.png", dpi=200, metadata={})
 
 
 def page(result):
-    frame, titles, names = result.values(), result.titles, sorted(result.plan.datasets)
-    parts = [HEAD.format(command=command(result.plan), threshold=result.plan.threshold), data_sets(frame)]
+    frame, titles, names = result.to_frame(), result.titles, sorted(result.plan.datasets)
+    parts = [HEAD.format(command=command(result.plan), threshold=result.plan.rule), data_sets(frame)]
     parts += [machines(frame, titles), BESIDE]
     for stem, (name, title, published, _) in PICTURES.items():
         if name in names:
@@ -225,6 +224,6 @@ different series have different scales, and pooling does not mend that."""
 if __name__ == "__main__":
     if len(sys.argv) not in (2, 3):
         sys.exit(__doc__)
-    found = ordered(Detection.read(sys.argv[1]))
+    found = ordered(read(sys.argv[1]))
     draw(found, sys.argv[2] if len(sys.argv) == 3 else None)
     (HERE / "real-data.md").write_text(page(found), encoding="utf-8")

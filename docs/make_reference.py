@@ -41,7 +41,8 @@ def sections(doc: str) -> dict[str, str]:
 def options_list(text: str) -> str:
     """Parameters as bullets, without the two arrays, which are the same everywhere."""
     lines = []
-    for entry in re.split(r"\n(?=\S)", text.strip("\n")):
+    # A docstring may have no such section, because it refers to a relative: splitting "" would give one empty entry.
+    for entry in re.split(r"\n(?=\S)", text.strip("\n")) if text.strip() else ():
         head, _, body = entry.partition("\n")
         name, _, kind = head.partition(" : ")
         if name in ("y_true", "y_score", "y_pred", "y_true, y_score", "y_true, y_pred"):
@@ -59,21 +60,24 @@ def number(value: float) -> str:
 def entry(metric: Metric) -> str:
     doc = sections(inspect.getdoc(metric.function) or "")
     low, high = metric.range
-    best = "exact over all distinct scores" if metric.best else "searched on a grid of 200"
     facts = [
         f"takes {metric.kind}",
         f"range [{number(low)}, {number(high)}], {metric.direction} is better",
         "always defined" if metric.undefined == "never" else f"undefined where {metric.undefined}",
     ]
-    if metric.kind == "predictions":
-        facts.append(f"best threshold {best}")
+    if metric.best:
+        facts.append("best threshold exact over all distinct scores")
     if metric.sets:
         facts.append(f"in the sets {', '.join(sorted(metric.sets))}")
     text = [f"## `{metric.name}`", f"*{metric.label}.* {doc['']}", "; ".join(facts).capitalize() + "."]
     if options := options_list(doc.get("Parameters", "")):
         text.append(options)
     if metric.properties:
-        text.append("Holds: " + "; ".join(PROPERTIES[p] for p in PROPERTIES if p in metric.properties) + ".")
+        text.append(
+            "Holds at the default options: "
+            + "; ".join(PROPERTIES[p] for p in PROPERTIES if p in metric.properties)
+            + "."
+        )
     text.append(f"```python\n{inspect.cleandoc(doc.get('Examples', ''))}\n```")
     text.append("References: " + "; ".join(metric.references) + ".")
     return "\n\n".join(text)

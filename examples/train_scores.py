@@ -16,7 +16,7 @@ from contextlib import contextmanager
 
 from tsadeval.experiments.scores import keep_scores
 from tsadeval.experiments.sources import Source
-from tsadeval.experiments.specs import Entrant
+from tsadeval.experiments.specs import DetectorSpec
 
 
 def main(arguments=None):
@@ -29,16 +29,16 @@ def main(arguments=None):
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--limit", type=float, default=0.0, help="seconds for each pair; 0: no limit")
     asked = parser.parse_args(arguments)
-    entrants = [Entrant.of(detector, asked.seed) for detector in asked.detectors]
+    specs = [DetectorSpec.of(detector, asked.seed) for detector in asked.detectors]
     failed = 0
     for source in [Source.of(name, asked.data) for name in asked.datasets]:
         dataset = source.load()
         name = f"{dataset.name}{source.brackets}"
-        for entrant in entrants:
+        for spec in specs:
             start = time.perf_counter()
             try:
                 with at_most(asked.limit):
-                    kept = keep_scores(dataset, entrant, asked.store, name=name, device=asked.device)
+                    kept = keep_scores(dataset, spec, asked.store, name=name, device=asked.device)
             except Exception as error:  # the other pairs are worth having
                 failed += 1
                 words = f"failed after {time.perf_counter() - start:.1f} s: {type(error).__name__}: {error}"
@@ -46,7 +46,7 @@ def main(arguments=None):
                 about = kept.provenance
                 words = f"fit {about['fit_seconds']:.1f} s, score {about['score_seconds']:.1f} s, {about['device']}"
                 words += "" if kept.fresh else " (kept already)"
-            print(f"{name}  {entrant.text}  {words}", flush=True)
+            print(f"{name}  {spec.text}  {words}", flush=True)
     return 1 if failed else 0
 
 

@@ -45,7 +45,7 @@ def tarred(path, members):
 
 def load(name, root, **options):
     """Small copies differ from the known counts, so these are not compared."""
-    return te.datasets.load(name, root=root, verify=False, **options)
+    return te.datasets.load(name, data=root, verify=False, **options)
 
 
 def ones(dataset):

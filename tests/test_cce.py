@@ -1,5 +1,6 @@
 """CCE against its definition."""
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -15,7 +16,7 @@ OPTIONS = st.fixed_dictionaries(
         "constrained": st.booleans(),
         "event_weight": st.sampled_from([0.0, 0.3, 1.0]),
         "global_weight": st.sampled_from([0.0, 0.7, 1.0]),
-        "normalize": st.sampled_from(["minmax", "rank", "quantile"]),
+        "normalize": st.sampled_from(["minmax", "robust", "rank", "quantile"]),
         "quantiles": st.sampled_from([(0.0, 1.0), (0.1, 0.9), (0.001, 0.999)]),
         "uncertainty": st.sampled_from(["beta", "pointwise", "scaled"]),
         "gamma": st.sampled_from([0.5, 10.0, 100.0]),
@@ -56,3 +57,28 @@ def test_any_gamma_has_its_limit(uncertainty, gamma):
     assert te.cce(y, s, uncertainty=uncertainty, gamma=gamma) == pytest.approx(
         te.cce(y, s, uncertainty=uncertainty, gamma=1e12 if gamma > 1 else 1e-12), abs=1e-9
     )
+
+
+@given(scorings())
+def test_robust_scores_depend_on_their_order_only(data):
+    y, s = data
+    assert te.cce(y, np.exp(3 * s), normalize="robust") == te.cce(y, s, normalize="robust")
+
+
+def test_robust_keeps_what_is_right_about_minmax():
+    y = np.repeat([0, 1, 0, 0, 1, 0], 50)
+    assert te.cce(y, y, normalize="robust") == 1
+    assert te.cce(y, 1 - y, normalize="robust") == -1
+    assert te.cce(y, np.zeros(300), normalize="robust") == 0
+    assert te.cce(1 - y, 1 - y, normalize="robust") == 1  # whatever the share of anomalies
+    values = [te.cce(y, np.random.default_rng(seed).random(300), normalize="robust") for seed in range(200)]
+    assert abs(np.mean(values)) < 0.01
+
+
+def test_robust_is_not_moved_by_one_outlier():
+    y = np.repeat([0, 1, 0], [500, 50, 450])
+    s = np.random.default_rng(0).random(1000) + y
+    outlier = s.copy()
+    outlier[3] = 1e6
+    assert te.cce(y, outlier) < 0.1 * te.cce(y, s)
+    assert te.cce(y, outlier, normalize="robust") == pytest.approx(te.cce(y, s, normalize="robust"), abs=0.01)

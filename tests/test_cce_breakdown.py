@@ -21,7 +21,7 @@ OPTIONS = st.fixed_dictionaries(
         "event_weight": st.sampled_from([0.0, 0.3]),
         "global_weight": st.sampled_from([0.7, 1.0]),
         "uncertainty": st.sampled_from(["beta", "pointwise", "scaled"]),
-        "normalize": st.sampled_from(["minmax", "rank"]),
+        "normalize": st.sampled_from(["minmax", "robust", "rank"]),
     },
 )
 
@@ -89,7 +89,8 @@ def test_worst_events_come_first_on_request():
     frame = b.to_frame()
     assert list(frame["start"]) == [0, 2, 4, 6, 8]
     assert list(frame.columns) == list(b.events.dtype.names)
-    assert b.to_frame(worst_first=True)["start"].iloc[0] == 6
+    assert [row["start"] for row in b.rows] == [0, 2, 4, 6, 8]
+    assert "<table>" in b._repr_html_()
     with pytest.raises(InvalidInputError, match="label must be 0, 1 or None"):
         b.worst(label=2)
     assert "CCE 0." in repr(b)

@@ -47,7 +47,7 @@ def test_scores_every_kind_of_file(folder, name):
     frame = pd.read_csv(folder / "a.csv")
     assert done.returncode == 0, done.stderr
     (row,) = json.loads(done.stdout)
-    assert row["cce"] == pytest.approx(te.cce(frame["label"], frame["score"]), abs=1e-12)
+    assert row["value"] == pytest.approx(te.cce(frame["label"], frame["score"]), abs=1e-12)
 
 
 def test_several_files_columns_and_metrics(folder):
@@ -57,28 +57,32 @@ def test_several_files_columns_and_metrics(folder):
         cwd=folder,
     )
     rows = list(csv.DictReader(io.StringIO(done.stdout)))
-    assert [(r["file"], r["score"]) for r in rows] == [
-        (file, column) for file in ("a.csv", "a.npz") for column in ("score", "noise")
+    assert [(r["file"], r["score"], r["metric"]) for r in rows] == [
+        (file, column, metric)
+        for file in ("a.csv", "a.npz")
+        for column in ("score", "noise")
+        for metric in ("cce", "cce(tau=0.4, constrained=True)", "cce(gamma=5)")
     ]
-    assert set(rows[0]) == {"file", "score", "cce", "cce(tau=0.4, constrained=True)", "cce(gamma=5)"}
+    assert list(rows[0])[:4] == ["file", "score", "metric", "value"]
 
 
 def test_table_and_latex(folder):
     one = run("score", "a.csv", cwd=folder).stdout
     assert "cce" in one
-    assert "quantile(0.95)" in one
+    assert "chosen with the labels" in one
+    assert "quantile(0.95)" in run("score", "a.csv", "--threshold", "quantile(0.95)", cwd=folder).stdout
     many = run("score", "a.csv", "a.npy", "--metrics", "cce", cwd=folder).stdout
-    assert len(many.splitlines()) == 6
-    assert many.splitlines()[2].split() == ["file", "score", "cce"]
+    assert len(many.splitlines()) == 4
+    assert many.splitlines()[0].split() == ["file", "score", "cce"]
     wide = run("score", "a.csv", "a.npy", "--metrics", "cce,f1,auc_roc", cwd=folder).stdout
-    assert wide.splitlines()[2].split() == ["metric", "a.csv", "a.npy"]
+    assert wide.splitlines()[0].split() == ["metric", "a.csv", "a.npy"]
     assert r"\begin{tabular}" in run("score", "a.csv", "--format", "latex", cwd=folder).stdout
 
 
 def test_undefined_is_said_and_left_empty(folder):
     done = run("score", "normal.csv", "--metrics", "cce", "--format", "csv", cwd=folder)
     assert done.returncode == 0
-    assert done.stdout.splitlines()[1] == "normal.csv,score,"
+    assert done.stdout.splitlines()[1].startswith("normal.csv,score,cce,,undefined,")
     assert done.stderr.splitlines() == [
         "tsadeval: normal.csv, score: cce is undefined, so NaN: y_true has no anomalous point (no 1)"
     ]
@@ -87,17 +91,17 @@ def test_undefined_is_said_and_left_empty(folder):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["a.csv", "--label", "lable"], "a.csv: no column 'lable' (--label): did you mean label?"),
-        (["a.csv", "--score", "nois"], "a.csv: no column 'nois' (--score): did you mean noise?"),
+        (["a.csv", "--label", "lable"], "a.csv: no column 'lable' for the labels: did you mean label?"),
+        (["a.csv", "--score", "nois"], "a.csv: no column 'nois' for the scores: did you mean noise?"),
         (["nope.csv"], "nope.csv: no such file"),
         (["a.txt"], "a.txt: cannot read .txt"),
         (["flat.npy"], "flat.npy: expected named fields or shape (n, columns), but it has shape (300,)"),
-        (["pickled.npy"], "pickled.npy: not a readable npy file"),
-        (["broken.parquet"], "broken.parquet: not a readable parquet file"),
-        (["empty.csv"], "empty.csv: not a readable csv file"),
+        (["pickled.npy"], "pickled.npy: holds Python objects (a pickle), which are never opened"),
+        (["broken.parquet"], "broken.parquet: damaged or truncated"),
+        (["empty.csv"], "empty.csv: the file is empty"),
         (["a.csv", "--metrics", "cec"], "unknown metric or set 'cec': did you mean mcc or cce?"),
-        (["a.csv", "--metrics", "cce(tau=3)"], "cce: tau must be a number of at least 0 and at most 1, but is 3"),
-        (["a.csv", "--threshold", "quantil(0.9)"], "unknown threshold 'quantil': did you mean quantile?"),
+        (["a.csv", "--metrics", "cce(tau=3)"], "cce: tau must be a number in [0, 1], but is 3"),
+        (["a.csv", "--threshold", "quantil(0.9)"], "unknown threshold rule 'quantil': did you mean quantile"),
         (["a.csv", "--label", "noise"], "a.csv, score: y_true must be 0 (normal) or 1"),
     ],
 )
@@ -114,7 +118,7 @@ def test_metrics_lists_the_registry():
     assert [row["metric"] for row in json.loads(done.stdout)] == list(METRICS)
     assert "cce" in run("metrics").stdout
     one = run("metrics", "cce").stdout
-    assert "tau=0.5: a number of at least 0 and at most 1" in one
+    assert "tau=0.5: a number in [0, 1]" in one
     assert run("metrics", "cec").returncode == 2
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import tsadeval as te
-from tsadeval.comparison.compare import DetectorTable
+from tsadeval.comparison import DetectorTable
 from tsadeval.errors import InvalidInputError, InvalidParameterError, UndefinedMetricWarning, UnknownNameError
 
 METRICS = ["cce", "auc_roc", "f1", "vus_roc(window=20)"]
@@ -38,14 +38,14 @@ def test_one_series(runs):
     assert list(table) == ["good", "fair", "none"]
     assert table.best("cce") == ["good"]
     assert len(found.to_frame()) == 3 * 4
-    assert table.to_frame().loc["fair", "f1"] == table["fair"]["f1"]
-    assert json.loads(table.to_json())[2]["detector"] == "none"
-    assert table.table()[0] == ["detector", *METRICS]
+    assert {(r["detector"], r["metric"]): r["value"] for r in table.rows}["fair", "f1"] == table["fair"]["f1"]
+    assert json.loads(table.to_json())[-1]["detector"] == "none"
     # More metrics than detectors: downwards. Best values have a star.
     lines = repr(found).splitlines()
     assert lines[0].split() == ["detector", "good", "fair", "none"]
     assert lines[3].split() == ["auc_roc", "1.0000*", *(f"{table[d]['auc_roc']:.4f}" for d in ("fair", "none"))]
-    assert lines[-1] == "* best"
+    assert lines[-2] == "* best"
+    assert "chosen with the labels" in lines[-1]
     across = repr(te.compare({d: s for _, d, _, s in runs[:3]}, y, ["cce", "f1"])).splitlines()
     assert across[0].split() == ["detector", "cce", "f1"]
     assert len({len(line) for line in across[1:3]}) == 1
@@ -114,7 +114,7 @@ def test_undefined_values_are_left_out_of_averages_and_shown_as_dashes():
     assert found.average()["one"]["cce"] == found.table("a")["one"]["cce"]
     assert math.isnan(found.table("b")["one"]["cce"])
     assert " - " in found.table("b").to_latex()
-    assert json.loads(found.table("b").to_json()) == [{"detector": "one", "cce": None}]
+    assert json.loads(found.table("b").to_json()) == [{"detector": "one", "metric": "cce", "value": None}]
     assert "one has values on 1 of 2 series only" in repr(found)
 
 
@@ -136,11 +136,11 @@ def test_own_metrics_and_thresholds(runs):
 def test_a_store_is_judged_anew(tmp_path):
     y, s = scoring(0, 1.0)
     np.savez(tmp_path / "mine.npz", train=s[:, None], test=s[:, None], label=y)
-    te.detect(tmp_path / "mine.npz", "random", "cce", store=tmp_path / "store", seed=[0, 1])
+    te.detect(tmp_path / "mine.npz", "random", "cce", store=tmp_path / "store", random_state=[0, 1])
     found = te.compare(tmp_path / "store", metrics=["auc_roc"])
     assert found.detectors == ["random", "random, seed 1"]
-    with pytest.raises(InvalidInputError, match="keeps no scores: run `tsadeval detect --store"):
-        te.compare(tmp_path)
+    with pytest.raises(InvalidInputError, match="no column 'score' for the scores"):
+        te.compare(tmp_path)  # no store, so a folder of tables
 
 
 @pytest.mark.parametrize(

@@ -19,10 +19,12 @@ from strategies import labels
 from tsadeval._optional import require
 from tsadeval.core.events import Events
 from tsadeval.core.inputs import Scoring
-from tsadeval.core.metric import METRICS, f_beta, parse_call, parse_metric, score_metric
+from tsadeval.core.metric import METRICS, f_beta, parse_metric, score_metric
 from tsadeval.core.parameters import Flag, Number, OneOf, Pair
 from tsadeval.core.registry import Registry
 from tsadeval.core.results import Result, latex_table, text_table
+from tsadeval.core.selection import select_metrics
+from tsadeval.core.text import parse_call
 from tsadeval.errors import (
     InvalidInputError,
     InvalidParameterError,
@@ -31,7 +33,7 @@ from tsadeval.errors import (
     UndefinedMetricWarning,
     UnknownNameError,
 )
-from tsadeval.thresholds.rules import best, fixed, parse_threshold, quantile
+from tsadeval.thresholds import best, fixed, parse_rule, quantile
 
 Y = [0, 0, 1, 1, 0, 1]
 S = [0.1, 0.2, 0.9, 0.7, 0.3, 0.6]
@@ -127,7 +129,7 @@ def test_registry_helps():
     assert "1 things: alpha" in repr(registry)
     with pytest.raises(UnknownNameError, match="unknown thing 'alfa': did you mean alpha"):
         registry["alfa"]
-    with pytest.raises(UnknownNameError, match="known are: alpha"):
+    with pytest.raises(UnknownNameError, match="valid names: alpha"):
         registry["zzz"]
     with pytest.raises(ValueError, match="already a thing named 'alpha'"):
         registry.add("alpha", 2)
@@ -141,10 +143,29 @@ def test_a_record_must_check_every_option():
             return 0.0
 
 
-@pytest.mark.parametrize("text", ["cce(", "cce(1)", "cce(tau=a.b)", "cce(**x)", "cce.tau", "", "1", "cce(tau=f(1))"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "cce(",
+        "cce(1)",
+        "cce(tau=a.b)",
+        "cce(**x)",
+        "",
+        "(1)",
+        "cce(tau=f(1))",
+        "cce(tau=0.4, tau=0.9)",
+        "cce(tau={[]: 1})",
+    ],
+)
 def test_texts_that_are_no_metric(text):
     with pytest.raises(InvalidParameterError, match="cannot read"):
         parse_metric(text)
+
+
+def test_metrics_are_found_by_label_and_in_one_text():
+    assert [str(m) for m in select_metrics("cce,VUS-PR(window=3), f1-pa%k")] == ["cce", "vus_pr(window=3)", "f1_pa_k"]
+    texts = "cce(normalize=quantile, quantiles=(0.01, 0.99)),f1"
+    assert list(map(str, select_metrics(texts))) == ["cce(normalize='quantile', quantiles=(0.01, 0.99))", "f1"]
 
 
 def test_metric_texts():
@@ -159,16 +180,16 @@ def test_metric_texts():
 
 
 def test_parameter_records_describe_themselves():
-    assert str(Number(0, 1)) == "a number of at least 0 and at most 1"
-    assert str(Number(0, open_low=True)) == "a number above 0"
-    assert str(Number(high=3, integer=True, none=True)) == "a whole number of at most 3 or None"
+    assert str(Number(0, 1)) == "a number in [0, 1]"
+    assert str(Number(0, open_low=True)) == "a number > 0"
+    assert str(Number(high=3, integer=True, none=True)) == "an integer <= 3 or None"
     assert str(OneOf(("a", None))) == "one of 'a', None"
     assert str(Pair(0, 1)) == "two increasing numbers between 0 and 1"
     assert str(Flag()) == "True or False"
     assert Number(none=True).accepts(None)
     assert Number(0, 1).accepts(np.float32(0.5))
     assert Number(integer=True).accepts(np.int8(3))
-    with pytest.raises(InvalidParameterError, match="cce: tau must be a number of at least 0 and at most 1, but is 2"):
+    with pytest.raises(InvalidParameterError, match=r"cce: tau must be a number in \[0, 1\], but is 2"):
         te.cce(Y, S, tau=2)
 
 
@@ -186,18 +207,28 @@ def test_missing_extra_says_what_to_install():
 
 def test_thresholds_print_and_parse():
     for rule in (fixed(0.3), quantile(0.95), best()):
-        assert parse_threshold(str(rule)) == rule
-        assert parse_threshold(rule) is rule
+        assert parse_rule(str(rule)) == rule
+        assert parse_rule(rule) is rule
     data = Scoring.of(Y, S)
     for rule, level in ((fixed(0.3), 0.3), (quantile(0.5), np.quantile(S, 0.5))):
-        prediction, how = rule.predict(data, METRICS["f1"])
-        assert list(prediction.alarms.mask) == [s > level for s in S]
-        assert how == str(rule)
-    for bad in ("quantile(2)", "quantile", "fixed(a)", "fixed(1, 2)", "best(1)", 0.5, "fixed('nan')"):
+        decision = rule.decide(data, METRICS["f1"])
+        assert list(decision.prediction.alarms.mask) == [s > level for s in S]
+        assert (decision.rule, decision.threshold) == (str(rule), level)
+    assert parse_rule(2.5) == parse_rule("2.5") == fixed(2.5)
+    for bad in (
+        "quantile(2)",
+        "quantile",
+        "fixed(a)",
+        "fixed(1, 2)",
+        "best(auc_roc)",
+        True,
+        None,
+        "fixed('nan')",
+    ):
         with pytest.raises(InvalidInputError):
-            parse_threshold(bad)
+            parse_rule(bad)
     with pytest.raises(UnknownNameError, match="did you mean quantile"):
-        parse_threshold("quantil(0.5)")
+        parse_rule("quantil(0.5)")
 
 
 def test_evaluate_takes_names_records_functions_and_sets():
@@ -206,7 +237,7 @@ def test_evaluate_takes_names_records_functions_and_sets():
         return y_score[y_true == 1].mean() - y_score[y_true == 0].mean()
 
     result = te.evaluate(Y, S, ["cce", "cce(tau=0.4)", METRICS["cce"], te.cce, mean_gap])
-    assert list(result) == ["cce", "cce(tau=0.4)", "cce", "cce", "mean_gap"]
+    assert list(result) == ["cce", "cce(tau=0.4)", "mean_gap"]
     assert result["cce"] == te.cce(Y, S)
     assert result["mean_gap"] == pytest.approx(0.5333333)
     assert te.evaluate(Y, S, mean_gap)["mean_gap"] == result["mean_gap"]
@@ -259,9 +290,9 @@ def test_result_views():
 
 def test_bounds_of_whole_numbers_are_in_full():
     seed = Number(0, 2**32 - 1, integer=True)
-    assert str(seed) == "a whole number of at least 0 and at most 4294967295"
+    assert str(seed) == "an integer in [0, 4294967295]"
     assert not seed.accepts(10**400)
-    assert str(Number(0, 0.99)) == "a number of at least 0 and at most 0.99"
+    assert str(Number(0, 0.99)) == "a number in [0, 0.99]"
 
 
 def test_tables_align_and_escape():
@@ -277,3 +308,22 @@ def test_shared_points(one, other):
     one, other = one[:n], other[:n]
     expected = int(np.count_nonzero((one == 1) & (other == 1)))
     assert Events.of(one).shared_points(Events.of(other)) == expected
+
+
+def test_latex_keeps_every_character():
+    from tsadeval.core.results import latex_text
+
+    assert latex_text("a^b~c_d") == r"a\textasciicircum{}b\textasciitilde{}c\_d"
+
+
+def test_a_series_that_is_too_long_for_32_bits_is_refused(monkeypatch):
+    monkeypatch.setattr("tsadeval.core.inputs.LARGEST", 5)
+    y, s = [0, 1, 0, 1, 0, 1], [0.1, 0.2, 0.3, 0.4, 0.5, 0.6]
+    words = r"the series has 6 points, but this metric takes at most 5: split it \(cce has no such limit\)"
+    for name in ("auc_roc", "pate", "vus_pr"):
+        with pytest.raises(InvalidInputError, match=words):
+            getattr(te.metrics, name)(y, s)
+    for name in ("f1", "affiliation_f1", "etapr_f1"):
+        with pytest.raises(InvalidInputError, match=words):
+            getattr(te.metrics, name)(y, y)
+    assert te.cce(y, s) > 0

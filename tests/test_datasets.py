@@ -48,30 +48,30 @@ def test_every_record_says_what_it_is(name, tmp_path):
         assert all(not check.accepts(bad) for bad in check.bad())
     # An empty root, and an empty folder in it, say which files were expected and how to get them.
     with pytest.raises(InvalidInputError, match=f"{name}: there is no folder {record.folders[0]}") as error:
-        te.datasets.load(name, root=tmp_path)
+        te.datasets.load(name, data=tmp_path)
     assert record.layout in str(error.value)
     assert record.get in str(error.value)
     (tmp_path / record.folders[0]).mkdir()
     with pytest.raises(InvalidInputError, match=f"{name}: there are no files of it in") as error:
-        te.datasets.load(name, root=tmp_path)
+        te.datasets.load(name, data=tmp_path)
     assert record.layout in str(error.value)
-    assert te.datasets.items(name, root=tmp_path) == ()
+    assert te.datasets.items(name, data=tmp_path) == ()
 
 
 def test_names_and_roots(tmp_path, monkeypatch):
     monkeypatch.delenv("TSADEVAL_DATA", raising=False)
     with pytest.raises(UnknownNameError, match=r"unknown data set 'ucrr/1', and there is no such file.*mean ucr\?"):
-        te.datasets.load("ucrr/1", root=tmp_path)
-    with pytest.raises(InvalidInputError, match=r"ucr: no data folder was given; pass root= .* or set TSADEVAL_DATA"):
+        te.datasets.load("ucrr/1", data=tmp_path)
+    with pytest.raises(InvalidInputError, match=r"ucr: no data folder was given; pass data= .* or set TSADEVAL_DATA"):
         te.datasets.load("ucr/1")
     with pytest.raises(InvalidInputError, match="there is no data folder"):
-        te.datasets.load("ucr/1", root=tmp_path / "nowhere")
+        te.datasets.load("ucr/1", data=tmp_path / "nowhere")
     with pytest.raises(InvalidParameterError, match="ucr has no option 'ends': did you mean end"):
-        te.datasets.load("ucr/1", root=tmp_path, ends="exclusive")
+        te.datasets.load("ucr/1", data=tmp_path, ends="exclusive")
     with pytest.raises(InvalidParameterError, match="ucr: end must be one of 'inclusive', 'exclusive', but is 3"):
-        te.datasets.load("ucr/1", root=tmp_path, end=3)
+        te.datasets.load("ucr/1", data=tmp_path, end=3)
     with pytest.raises(InvalidParameterError, match="psm has no option 'end': it has none"):
-        te.datasets.load("psm", root=tmp_path, end=3)
+        te.datasets.load("psm", data=tmp_path, end=3)
     write(tmp_path / "UCR" / UCR_NAME, "\n".join(map(str, range(20))))
     monkeypatch.setenv("HOME", str(tmp_path.parent))
     monkeypatch.setenv("TSADEVAL_DATA", f"~/{tmp_path.name}")
@@ -88,7 +88,7 @@ def test_light_loaders_need_neither_pandas_nor_the_kernels(tmp_path):
     telemetry(tmp_path)
     code = (
         "import sys; from tsadeval import datasets\n"
-        f"for name in 'ucr/7', 'smd/2-1', 'msl', 'smap': datasets.load(name, root={str(tmp_path)!r}, verify=False)\n"
+        f"for name in 'ucr/7', 'smd/2-1', 'msl', 'smap': datasets.load(name, data={str(tmp_path)!r}, verify=False)\n"
         "print([m for m in sys.modules if m in ('pandas', 'scipy', 'pyarrow', 'pooch', 'requests') or '_scan' in m])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
@@ -110,7 +110,7 @@ def test_ucr(tmp_path, form):
     # Points 10 to 12 of the whole series are points 4 to 6 of the test part.
     assert ones(data) == [4, 5, 6]
     assert ones(load("ucr/007", tmp_path, end="exclusive")) == [4, 5]
-    assert te.datasets.items("ucr", root=tmp_path) == ("ucr/007",)
+    assert te.datasets.items("ucr", data=tmp_path) == ("ucr/007",)
     labels = load("ucr/007", tmp_path, features=False)
     assert labels.train is None
     assert ones(labels) == [4, 5, 6]
@@ -135,7 +135,7 @@ def test_ucr_bad_files(tmp_path, name, content, message):
 def test_known_counts_are_compared(tmp_path):
     write(tmp_path / "UCR" / "124_UCR_Anomaly_ECG4_5000_16900_17100.txt", "1\n" * 29_000)
     with pytest.raises(InvalidInputError, match=r"ucr/124: expected 25000 test points, found 24000 in .*verify=False"):
-        te.datasets.load("ucr/124", root=tmp_path)
+        te.datasets.load("ucr/124", data=tmp_path)
     assert len(load("ucr/124", tmp_path).test) == 24_000
 
 
@@ -154,7 +154,7 @@ def test_smd(tmp_path):
     only = load("smd/1-10", tmp_path)
     assert only.train is only.test is None
     assert only.names == ()
-    assert te.datasets.items("smd", root=tmp_path) == ("smd/2-1",)
+    assert te.datasets.items("smd", data=tmp_path) == ("smd/2-1",)
     assert repr(only) == "<Dataset smd/1-10: 2 labels only, 1 events, 50 % anomalous>"
     # A copy below is reached by its folder, and does not stand in for the machine above it.
     smd(tmp_path / "ServerMachineDataset", "mini")
@@ -212,7 +212,7 @@ def test_msl_and_smap(tmp_path, form):
     assert msl.names[:2] == ("telemetry", "command_1")
     assert ones(load("msl/T-9", tmp_path)) == [0, 1, 4]
     assert ones(load("smap", tmp_path)) == [1, 2, 3]  # P-2 is listed twice
-    assert te.datasets.items("msl", root=tmp_path) == ("msl", "msl/C-1", "msl/D-10", "msl/T-9")
+    assert te.datasets.items("msl", data=tmp_path) == ("msl", "msl/C-1", "msl/D-10", "msl/T-9")
     with pytest.raises(UnknownNameError, match="there is no msl/P-2 in"):
         load("msl/P-2", tmp_path)
     labels = load("msl", tmp_path, features=False)
@@ -224,7 +224,7 @@ def test_msl_labels_only(tmp_path):
     write(tmp_path / "SMAP_MSL" / "labeled_anomalies.csv", ANOMALIES)
     assert ones(load("msl", tmp_path)) == [3, 4, 6, 9, 10, 13]
     assert load("msl", tmp_path).train is None
-    assert te.datasets.items("msl", root=tmp_path) == ()
+    assert te.datasets.items("msl", data=tmp_path) == ()
 
 
 @pytest.mark.parametrize("with_list", [False, True])
@@ -236,7 +236,7 @@ def test_msl_as_three_arrays(tmp_path, with_list):
     data = load("msl", tmp_path)
     assert data.train.shape == (4, 55)
     assert ones(data) == [1]
-    assert "msl" in te.datasets.items("msl", root=tmp_path)
+    assert "msl" in te.datasets.items("msl", data=tmp_path)
     (tmp_path / "MSL" / "MSL_test.npy").unlink()
     with pytest.raises(InvalidInputError, match=r"MSL_test.npy is missing beside"):
         load("msl", tmp_path)

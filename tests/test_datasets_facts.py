@@ -18,7 +18,7 @@ pytestmark = pytest.mark.skipif(
 
 
 def load(name, **options):
-    return te.datasets.load(name, root=published.SHARED, **options)
+    return te.datasets.load(name, data=published.SHARED, **options)
 
 
 def test_msl():
@@ -27,7 +27,7 @@ def test_msl():
     assert (d.n_train, d.n_test, d.n_columns) == (58_317, 73_729, 55)
     assert (d.n_events, d.longest, d.shortest) == (36, 1141, 11)
     assert round(100 * d.anomalous, 4) == 10.5332
-    channels = [name for name in te.datasets.items("msl", root=published.SHARED) if name != "msl"]
+    channels = [name for name in te.datasets.items("msl", data=published.SHARED) if name != "msl"]
     assert len(channels) == 27
     assert channels == sorted(channels)
     # The first channel by name is the first part of the whole.
@@ -42,7 +42,7 @@ def test_msl():
 def test_smap():
     d = load("smap").description
     assert (d.n_train, d.n_test, d.n_columns, d.n_events) == (138_004, 435_826, 25, 68)
-    assert len(te.datasets.items("smap", root=published.SHARED)) == 1 + 54
+    assert len(te.datasets.items("smap", data=published.SHARED)) == 1 + 54
     # P-2 is listed twice, with anomalies that overlap.
     p2 = load("smap/P-2")
     assert np.flatnonzero(p2.test_labels)[[0, -1]].tolist() == [5300, 6575]
@@ -72,7 +72,7 @@ def test_all_labels_of_smd():
     assert len(found) == 28
     for machine in found:
         load(f"smd/{machine}", features=False)  # compares with what is known
-    assert te.datasets.items("smd", root=published.SHARED) == ("smd/2-1", "smd/3-7")
+    assert te.datasets.items("smd", data=published.SHARED) == ("smd/2-1", "smd/3-7")
     assert load("smd/mini_smd/1-7").train.shape == (1000, 38)
 
 
@@ -101,11 +101,11 @@ def test_creditcard(tmp_path):
     folder.mkdir()
     rows = published.SHARED / "Creditcard" / "creditcard_fraud_row_index.txt"
     (folder / rows.name).write_bytes(rows.read_bytes())
-    assert np.array_equal(te.datasets.load("creditcard", root=tmp_path).test_labels, data.test_labels)
+    assert np.array_equal(te.datasets.load("creditcard", data=tmp_path).test_labels, data.test_labels)
 
 
 def test_ucr():
-    names = te.datasets.items("ucr", root=published.SHARED)
+    names = te.datasets.items("ucr", data=published.SHARED)
     assert names == tuple(f"ucr/{i}" for i in (*range(123, 127), *range(135, 139), *range(152, 156)))
     for name in names:
         data = load(name)
@@ -124,7 +124,7 @@ def test_ucr():
 
 
 def test_asd():
-    names = te.datasets.items("asd", root=published.SHARED)
+    names = te.datasets.items("asd", data=published.SHARED)
     assert names == ("asd/omi-1", "asd/omi-6", "asd/omi-10")
     for name in names:
         d = load(name).description
@@ -133,7 +133,7 @@ def test_asd():
 
 
 def test_nab():
-    names = te.datasets.items("nab", root=published.SHARED)
+    names = te.datasets.items("nab", data=published.SHARED)
     assert len(names) == 58
     # None of the windows lies in the part that is for learning.
     assert sum(load(name).description.n_events for name in names) == 116

@@ -80,16 +80,16 @@ def files(root):
 def test_fetch(small, tmp_path, name):
     root = tmp_path / "new" / "data"
     told = []
-    came = te.datasets.fetch(name, root=root, progress=lambda *given: told.append(given))
+    came = te.datasets.fetch(name, data=root, progress=lambda *given: told.append(given))
     assert came.by_checksum == ("test_label/machine-2-1.txt",)
     assert came.by_facts == ("train/machine-2-1.txt", "test/machine-2-1.txt")
     assert came.names == ("smd/2-1",)
-    assert te.datasets.load("smd/2-1", root=root).train.shape == (300, 38)
+    assert te.datasets.load("smd/2-1", data=root).train.shape == (300, 38)
     size = (small[0] / "test" / "machine-2-1.txt").stat().st_size
     assert told[-1] == ("test/machine-2-1.txt", size, size)
     # What is there and right is not fetched again.
     (small[0] / "test" / "machine-2-1.txt").unlink()
-    te.datasets.fetch(name, root=root)
+    te.datasets.fetch(name, data=root)
 
 
 def test_a_mirror_serves_the_same_files(small, tmp_path, monkeypatch):
@@ -97,63 +97,63 @@ def test_a_mirror_serves_the_same_files(small, tmp_path, monkeypatch):
     away = tuple(replace(download, url="http://127.0.0.1:9/gone.txt") for download in record.downloads)
     monkeypatch.setitem(DATASETS._all(), "smd", replace(record, downloads=away))
     with pytest.raises(TsadevalError, match=r"http://127.0.0.1:9/gone.txt could not be downloaded \(ConnectionError\)"):
-        te.datasets.fetch("smd", root=tmp_path / "a")
-    assert te.datasets.fetch("smd", root=tmp_path / "b", base=small[1] + "/").names == ("smd/2-1",)
+        te.datasets.fetch("smd", data=tmp_path / "a")
+    assert te.datasets.fetch("smd", data=tmp_path / "b", base=small[1] + "/").names == ("smd/2-1",)
 
 
 def test_a_wrong_checksum(small, tmp_path):
     write(small[0] / "test_label" / "machine-2-1.txt", "0\n" * 300)
     message = r"test_label/machine-2-1.txt does not have the expected sha256 [0-9a-f]{64}: .* it was not kept"
     with pytest.raises(TsadevalError, match=message):
-        te.datasets.fetch("smd", root=tmp_path / "data")
+        te.datasets.fetch("smd", data=tmp_path / "data")
     assert files(tmp_path / "data") == []
 
 
 def test_a_missing_file(small, tmp_path):
     (small[0] / "train" / "machine-2-1.txt").unlink()
     with pytest.raises(TsadevalError, match=r"train/machine-2-1.txt could not be downloaded \(404 File not found\)"):
-        te.datasets.fetch("smd", root=tmp_path / "data")
+        te.datasets.fetch("smd", data=tmp_path / "data")
     assert files(tmp_path / "data") == ["SMD/test_label/machine-2-1.txt"]
 
 
 def test_an_interrupted_download(small, tmp_path):
     small[2].broken = ("train/machine-2-1.txt",)
     with pytest.raises(TsadevalError, match=r"train/machine-2-1.txt could not be downloaded \(ChunkedEncodingError\)"):
-        te.datasets.fetch("smd", root=tmp_path / "data")
+        te.datasets.fetch("smd", data=tmp_path / "data")
     assert files(tmp_path / "data") == ["SMD/test_label/machine-2-1.txt"]
     small[2].broken = ()
-    assert te.datasets.fetch("smd", root=tmp_path / "data").names == ("smd/2-1",)
+    assert te.datasets.fetch("smd", data=tmp_path / "data").names == ("smd/2-1",)
 
 
 def test_files_without_a_checksum_are_compared_with_what_is_known(small, tmp_path):
     write(small[0] / "train" / "machine-2-1.txt", lines(rows(299, 38)))
     message = r"what came is not Server Machine Dataset: smd/2-1: expected 300 training points, found 299 .*\(removed: "
     with pytest.raises(TsadevalError, match=message):
-        te.datasets.fetch("smd", root=tmp_path / "data")
+        te.datasets.fetch("smd", data=tmp_path / "data")
     assert files(tmp_path / "data") == ["SMD/test_label/machine-2-1.txt"]
 
 
 def test_an_archive_that_holds_something_else(served, tmp_path):
     zipped(served[0] / "UCR_TimeSeriesAnomalyDatasets2021.zip", {"readme.txt": "nothing here"})
     with pytest.raises(TsadevalError, match=r"what came is not UCR anomaly archive: ucr: expected .*removed: UCR_Time"):
-        te.datasets.fetch("ucr", root=tmp_path / "data", base=served[1])
+        te.datasets.fetch("ucr", data=tmp_path / "data", base=served[1])
     assert files(tmp_path / "data") == []
     zipped(served[0] / "UCR_TimeSeriesAnomalyDatasets2021.zip", {UCR_NAME: "1\n" * 20})
-    assert te.datasets.fetch("ucr", root=tmp_path / "data", base=served[1]).names == ("ucr/007",)
+    assert te.datasets.fetch("ucr", data=tmp_path / "data", base=served[1]).names == ("ucr/007",)
 
 
 def test_what_cannot_be_fetched(tmp_path, monkeypatch):
     monkeypatch.delenv("TSADEVAL_DATA", raising=False)
     with pytest.raises(InvalidInputError, match=r"swat has no public download.*Ask iTrust .*SWaT/SWaT_Dataset_Normal"):
-        te.datasets.fetch("swat", root=tmp_path)
+        te.datasets.fetch("swat", data=tmp_path)
     with pytest.raises(InvalidInputError, match=r"creditcard has no public download.*Sign in at .*kaggle"):
-        te.datasets.fetch("creditcard", root=tmp_path)
+        te.datasets.fetch("creditcard", data=tmp_path)
     with pytest.raises(InvalidInputError, match=r"asd has no public download.*pickles"):
-        te.datasets.fetch("asd", root=tmp_path)
+        te.datasets.fetch("asd", data=tmp_path)
     with pytest.raises(UnknownNameError, match=r"there is no smd/9-9 to fetch"):
-        te.datasets.fetch("smd/9-9", root=tmp_path)
+        te.datasets.fetch("smd/9-9", data=tmp_path)
     with pytest.raises(UnknownNameError, match="unknown data set 'smdd': did you mean smd"):
-        te.datasets.fetch("smdd", root=tmp_path)
+        te.datasets.fetch("smdd", data=tmp_path)
     with pytest.raises(InvalidInputError, match="smd: no data folder was given"):
         te.datasets.fetch("smd")
 

@@ -41,7 +41,7 @@ def test_psm(tmp_path):
     # A missing value takes the one before it, at the beginning the one after it.
     assert data.train[2, 5] == train.iloc[1, 5]
     assert data.train[0, 3] == train.iloc[1, 3]
-    assert te.datasets.items("psm", root=tmp_path) == ("psm",)
+    assert te.datasets.items("psm", data=tmp_path) == ("psm",)
     psm(tmp_path / "PSM", "sample")
     assert load("psm/sample", tmp_path).train.shape == (4, 25)
 
@@ -50,7 +50,7 @@ def test_psm_labels_do_not_take_features_from_a_copy_below(tmp_path):
     psm(tmp_path / "PSM", "sample")
     write(tmp_path / "PSM" / "test_label.csv", "timestamp_(min),label\n1,0\n")
     assert load("psm", tmp_path).test is None
-    assert te.datasets.items("psm", root=tmp_path) == ()
+    assert te.datasets.items("psm", data=tmp_path) == ()
 
 
 @pytest.mark.parametrize(
@@ -110,7 +110,7 @@ def test_swat(tmp_path, form):
     assert data.train.tolist() == [[0.5, 124.3], [1, 125]]
     assert data.test.tolist() == [[2.5, 1], [2, 3.5], [2, 3]]
     assert ones(data) == [1, 2]
-    assert te.datasets.items("swat", root=tmp_path) == ("swat",)
+    assert te.datasets.items("swat", data=tmp_path) == ("swat",)
     assert ones(load("swat", tmp_path, features=False)) == [1, 2]
 
 
@@ -159,7 +159,7 @@ def test_creditcard_csv(tmp_path):
     assert (len(half.train), len(half.test)) == (3, 3)
     assert ones(half) == [1]
     assert ones(load("creditcard", tmp_path, features=False)) == [1, 4]
-    assert te.datasets.items("creditcard", root=tmp_path) == ("creditcard",)
+    assert te.datasets.items("creditcard", data=tmp_path) == ("creditcard",)
     with pytest.raises(InvalidInputError, match=r"split=0.01 leaves one part of 6 rows empty"):
         load("creditcard", tmp_path, split=0.01)
 
@@ -179,7 +179,7 @@ def test_creditcard_arrays(tmp_path):
 def test_creditcard_labels_only(tmp_path):
     folder = tmp_path / "Creditcard"
     write(folder / "creditcard_fraud_row_index.txt", "3\n284806\n")
-    data = te.datasets.load("creditcard", root=tmp_path, verify=False)
+    data = te.datasets.load("creditcard", data=tmp_path, verify=False)
     assert len(data.test_labels) == 284_807
     assert ones(data) == [3, 284_806]
     write(folder / "creditcard_fraud_row_index.txt", "3\n284807\n")
@@ -188,7 +188,7 @@ def test_creditcard_labels_only(tmp_path):
     np.savez(folder / "creditcard_labels.npz", label=np.array([0, 1, 0], np.uint8))
     assert ones(load("creditcard", tmp_path)) == [1]
     with pytest.raises(InvalidInputError, match="creditcard: expected 284807 test points, found 3"):
-        te.datasets.load("creditcard", root=tmp_path)
+        te.datasets.load("creditcard", data=tmp_path)
     np.savez(folder / "creditcard_labels.npz", other=np.zeros(3))
     with pytest.raises(InvalidInputError, match="expected an array 'label', found other"):
         load("creditcard", tmp_path)
@@ -214,7 +214,7 @@ def test_nab(tmp_path):
     assert len(long.train) == 750  # of a long series, 15 % of 5,000 points
     assert ones(long) == []
     assert (long.description.longest, long.description.shortest) == (0, 0)
-    assert te.datasets.items("nab", root=tmp_path) == ("nab/realKnownCause/made_up",)
+    assert te.datasets.items("nab", data=tmp_path) == ("nab/realKnownCause/made_up",)
 
 
 def test_nab_bad_files(tmp_path):
@@ -251,7 +251,7 @@ def test_asd(tmp_path):
     assert data.train.dtype == np.float64
     assert np.array_equal(data.train, train)
     assert ones(data) == [1]
-    assert te.datasets.items("asd", root=tmp_path) == ("asd/omi-2", "asd/omi-10")
+    assert te.datasets.items("asd", data=tmp_path) == ("asd/omi-2", "asd/omi-10")
     with pytest.raises(InvalidInputError, match=r"omi-2.npz: expected 3 labels, one for each test point, found 2"):
         load("asd/omi-2", tmp_path)
     np.savez(folder / "omi-2.npz", train=train)

@@ -52,7 +52,7 @@ def test_records_are_complete(name):
     assert record.scoring
     assert record.reference
     assert record.extra in ("all", "torch")
-    assert "seed" in record.parameters
+    assert "random_state" in record.parameters
     assert all(record.about.values())
     for option, default in record.parameters.items():
         assert record.checks[option].accepts(default), option
@@ -77,10 +77,10 @@ def test_one_finite_score_per_point(name, columns):
 
 @pytest.mark.parametrize("name", EVERY)
 def test_the_same_seed_gives_the_same_scores(name):
-    first = small(name, seed=3).fit(TRAIN)
+    first = small(name, random_state=3).fit(TRAIN)
     scores = first.score(TEST)
     np.testing.assert_array_equal(first.score(TEST), scores)
-    np.testing.assert_array_equal(small(name, seed=3).fit(TRAIN).score(TEST), scores)
+    np.testing.assert_array_equal(small(name, random_state=3).fit(TRAIN).score(TEST), scores)
     np.testing.assert_array_equal(clone(first).fit(TRAIN).score(TEST), scores)
     np.testing.assert_array_equal(pickle.loads(pickle.dumps(first)).score(TEST), scores)
 
@@ -168,9 +168,9 @@ def test_every_option_refuses_bad_values(name):
 def test_texts_are_read_back(name):
     record = DETECTORS[name]
     assert str(make(name)) == str(record) == name
-    detector = small(name, seed=5)
+    detector = small(name, random_state=5)
     text = str(detector)
-    assert "seed=5" in text
+    assert "random_state=5" in text
     again = make(text)
     assert again.get_params() == detector.get_params()
     assert str(parse_detector(text)) == text
@@ -180,7 +180,7 @@ def test_texts_are_read_back(name):
 
 
 def test_options_override_the_text():
-    assert str(make("lof(window=50, seed=1)", seed=2)) == "lof(window=50, seed=2)"
+    assert str(make("lof(window=50, random_state=1)", random_state=2)) == "lof(window=50, random_state=2)"
     assert make("usad(device=cpu)").device == "cpu"
 
 
@@ -209,7 +209,7 @@ def test_windows_are_a_hundred_points_of_one_column_or_one_of_several(name):
     assert make(name).span(2) == 1
     assert make(name, window=7).span(2) == 7
     few = make(name, max_windows=20).fit(TRAIN)
-    assert not np.array_equal(few.score(TEST), make(name, max_windows=20, seed=1).fit(TRAIN).score(TEST))
+    assert not np.array_equal(few.score(TEST), make(name, max_windows=20, random_state=1).fit(TRAIN).score(TEST))
     every = make(name, max_windows=None).fit(TRAIN).score(TEST)
     np.testing.assert_array_equal(every, make(name).fit(TRAIN).score(TEST))  # there are fewer than the limit
 

@@ -29,9 +29,9 @@ import tsadeval as te
 from tsadeval.errors import MissingExtraError
 series = np.sin(np.arange(200.0))
 for name, record in te.detectors.DETECTORS.items():
-    assert str(te.detectors.parse_detector(name, seed=1)) == f"{name}(seed=1)"
+    assert str(te.detectors.parse_detector(name, random_state=1)) == f"{name}(random_state=1)"
     if record.extra == "all":
-        assert te.detectors.make(name, seed=1).fit(series).score(series).shape == (200,)
+        assert te.detectors.make(name, random_state=1).fit(series).score(series).shape == (200,)
         continue
     for call in (lambda: te.detectors.make(name), lambda: record.make(window=10).fit(series)):
         try:

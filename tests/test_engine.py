@@ -16,7 +16,7 @@ from tsadeval.engine.store import Store
 from tsadeval.errors import InvalidInputError, InvalidParameterError
 from tsadeval.rankeval import read
 from tsadeval.rankeval.api import make_plan
-from tsadeval.rankeval.cell import LAYOUT, Cell
+from tsadeval.rankeval.plan import LAYOUT, Cell
 
 SMALL = {"cases": ["10k-2seg-50L", "10k-20seg-50H"], "tasks": ["AccQ", "LowDisAccQ"]}
 VALUES = 2 * 2 * 3 * 10  # cases, generators, sigmas, models: for each metric
@@ -24,7 +24,7 @@ VALUES = 2 * 2 * 3 * 10  # cases, generators, sigmas, models: for each metric
 
 def facts(result):
     """The rows without what the clock says, in one order."""
-    frame = result.values().drop(columns="seconds")
+    frame = result.to_frame().drop(columns="seconds")
     return frame.sort_values(list(Cell._fields)).reset_index(drop=True)
 
 
@@ -40,8 +40,8 @@ def test_rows_do_not_depend_on_workers_or_on_the_order_of_work(tmp_path):
     assert len(facts(one)) == 2 * VALUES
     pd.testing.assert_frame_equal(facts(one), facts(two))
     pd.testing.assert_frame_equal(facts(one), facts(threads))
-    alone = te.rankeval.run("quick", "f1", cases=["10k-20seg-50H"], tasks=["AccQ"]).values()
-    whole = one.values()
+    alone = te.rankeval.run("quick", "f1", cases=["10k-20seg-50H"], tasks=["AccQ"]).to_frame()
+    whole = one.to_frame()
     same = whole[(whole["metric"] == "f1") & (whole["case"] == "10k-20seg-50H") & (whole["generator"] == "AccQ")]
     assert alone["value"].tolist() == same["value"].tolist()
 
@@ -54,7 +54,7 @@ def test_the_store_of_another_command_is_refused_and_left_alone(tmp_path):
         te.detect(tmp_path / "a.csv", "random", "cce", store=tmp_path / "store")
     assert "\n" not in str(said.value)
     assert sorted((tmp_path / "store").rglob("*")) == before
-    assert len(read(tmp_path / "store").values())
+    assert len(read(tmp_path / "store").to_frame())
 
 
 def test_a_store_that_cannot_be_made_or_read_is_named(tmp_path):
@@ -69,7 +69,7 @@ def test_a_store_that_cannot_be_made_or_read_is_named(tmp_path):
 
 @pytest.mark.parametrize("n_jobs", [0, 1.5, "two", True])
 def test_a_number_of_workers_that_makes_no_sense_is_refused(n_jobs):
-    with pytest.raises(InvalidParameterError, match=r"n_jobs \(--jobs\) must be a whole number other than 0"):
+    with pytest.raises(InvalidParameterError, match=r"n_jobs \(--jobs\) must be an integer other than 0"):
         te.rankeval.run("quick", "cce", n_jobs=n_jobs, cases=["10k-20seg-50H"], tasks=["AccQ"])
 
 
@@ -80,15 +80,15 @@ def test_a_rerun_computes_only_what_is_missing(tmp_path):
     again = te.rankeval.run("quick", "f1", store=tmp_path, progress=lambda *now: told.append(now), **SMALL)
     assert parts(tmp_path) == before
     assert told == [(VALUES, VALUES)]
-    pd.testing.assert_frame_equal(first.values(), again.values())
+    pd.testing.assert_frame_equal(first.to_frame(), again.to_frame())
     before[0].unlink()
     before[3].unlink()
     te.rankeval.run("quick", ["f1", "cce"], store=tmp_path, progress=lambda *now: told.append(now), **SMALL)
     assert told[1] == (VALUES - 20, 2 * VALUES)
     assert told[-1] == (2 * VALUES, 2 * VALUES)
     last = read(tmp_path)
-    assert len(last.values()) == 2 * VALUES
-    assert [c.name for c in last.plan.candidates] == ["f1", "cce"]
+    assert len(last.to_frame()) == 2 * VALUES
+    assert list(map(str, last.plan.metrics)) == ["f1", "cce"]
 
 
 def test_an_edited_guest_is_computed_anew_and_an_error_is_tried_again(tmp_path):
@@ -100,20 +100,20 @@ def test_an_edited_guest_is_computed_anew_and_an_error_is_tried_again(tmp_path):
         return y_score[y_true == 1].mean()
 
     store = tmp_path / "store"
-    failed = te.rankeval.run("quick", mine, store=store, n_jobs=2, **SMALL).values()
+    failed = te.rankeval.run("quick", mine, store=store, n_jobs=2, **SMALL).to_frame()
     assert set(failed["status"]) == {"error"}
     assert failed["message"].str.startswith("RuntimeError: not yet (test_engine.py, line ").all()
     mended.touch()
-    assert set(te.rankeval.run("quick", mine, store=store, **SMALL).values()["status"]) == {"ok"}
+    assert set(te.rankeval.run("quick", mine, store=store, **SMALL).to_frame()["status"]) == {"ok"}
     first = mine
 
     def mine(y_true, y_score):
         return -1.0
 
-    edited = te.rankeval.run("quick", mine, store=store, **SMALL).values()
+    edited = te.rankeval.run("quick", mine, store=store, **SMALL).to_frame()
     assert set(edited["value"]) == {-1.0}
-    assert set(read(store).values()["value"]) == {-1.0}
-    assert te.rankeval.run("quick", first, store=store, **SMALL).values()["value"].min() >= 0
+    assert set(read(store).to_frame()["value"]) == {-1.0}
+    assert te.rankeval.run("quick", first, store=store, **SMALL).to_frame()["value"].min() >= 0
 
 
 def test_odd_guests(tmp_path):
@@ -128,7 +128,7 @@ def test_odd_guests(tmp_path):
         y_true[:] = 1
         return 1.0
 
-    values = te.rankeval.run("quick", [vandal, nothing, word, "auc_roc"], **SMALL).values()
+    values = te.rankeval.run("quick", [vandal, nothing, word, "auc_roc"], **SMALL).to_frame()
     status = values.groupby("metric")["status"].unique().to_dict()
     assert {name: list(found) for name, found in status.items()} == {
         "vandal": ["ok"],
@@ -136,15 +136,15 @@ def test_odd_guests(tmp_path):
         "word": ["error"],
         "auc_roc": ["ok"],
     }
-    clean = te.rankeval.run("quick", "auc_roc", **SMALL).values()
+    clean = te.rankeval.run("quick", "auc_roc", **SMALL).to_frame()
     assert values[values["metric"] == "auc_roc"]["value"].tolist() == clean["value"].tolist()
 
 
 def test_suites_share_a_store_without_mixing(tmp_path):
     quick = te.rankeval.run("quick", "f1", store=tmp_path, **SMALL)
     te.rankeval.run("standard", "cce", store=tmp_path, repeats=1, **SMALL)
-    assert set(read(tmp_path).values()["metric"]) == {"cce"}
-    pd.testing.assert_frame_equal(read(tmp_path, "quick").values(), quick.values())
+    assert set(read(tmp_path).to_frame()["metric"]) == {"cce"}
+    pd.testing.assert_frame_equal(read(tmp_path, "quick").to_frame(), quick.to_frame())
     with pytest.raises(InvalidParameterError, match="has no run of paper"):
         read(tmp_path, "paper")
 
@@ -165,8 +165,8 @@ def test_a_store_that_is_not_there_and_a_part_that_is_not_one(tmp_path):
     assert not (tmp_path / "nowhere").exists()
     store = Store(tmp_path, LAYOUT)
     (tmp_path / "parts" / "x.parquet").write_text("no parquet")
-    with pytest.raises(InvalidInputError, match=r"x.parquet is not a part of a store"):
-        store.done()
+    with pytest.raises(InvalidInputError, match=r"x.parquet is damaged, or not a part of a store"):
+        store.missing([])
 
 
 def test_what_a_killed_writer_left_aside_does_not_hurt(tmp_path):
@@ -175,7 +175,7 @@ def test_what_a_killed_writer_left_aside_does_not_hurt(tmp_path):
     for path in (fresh, old):
         path.write_bytes(b"PAR1 half a file")
     os.utime(old, (1, 1))
-    assert len(te.rankeval.run("quick", "f1", store=tmp_path, **SMALL).values()) == VALUES
+    assert len(te.rankeval.run("quick", "f1", store=tmp_path, **SMALL).to_frame()) == VALUES
     assert fresh.exists()  # somebody may be writing it now
     assert not old.exists()
 
@@ -222,7 +222,7 @@ def test_kill_9_loses_only_what_was_in_flight(tmp_path, script):
     process.stderr.close()
     kept = {path: path.read_bytes() for path in parts(store)}
     torn = set(store.glob("*/*.aside"))  # a write may have been in flight; what it left is swept after an hour
-    rows = len(read(store).values())
+    rows = len(read(store).to_frame())
     assert rows == 20 * len(kept)
     assert 0 < rows < ALL
     again = start(script, store)
@@ -230,7 +230,7 @@ def test_kill_9_loses_only_what_was_in_flight(tmp_path, script):
     assert again.returncode == 0, errors
     assert {path: path.read_bytes() for path in kept} == kept
     assert len(parts(store)) == ALL // 20
-    done = read(store).values()
+    done = read(store).to_frame()
     assert len(done) == ALL
     assert set(done["status"]) == {"ok"}
     assert set(store.glob("*/*.aside")) <= torn
@@ -242,10 +242,10 @@ def test_two_runs_into_one_store(tmp_path, script):
     for process in both:
         _, errors = process.communicate(timeout=180)
         assert process.returncode == 0, errors
-    values = read(store).values()
+    values = read(store).to_frame()
     assert len(values) == ALL
     assert not values.duplicated(list(Cell._fields)).any()
-    f1 = te.rankeval.run("quick", "f1", tasks=["AccQ", "LowDisAccQ"]).values()
+    f1 = te.rankeval.run("quick", "f1", tasks=["AccQ", "LowDisAccQ"]).to_frame()
     assert values[values["metric"] == "f1"]["value"].tolist() == f1["value"].tolist()
 
 

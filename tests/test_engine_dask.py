@@ -10,7 +10,7 @@ import pytest
 
 import tsadeval as te
 from tsadeval.rankeval import read
-from tsadeval.rankeval.cell import Cell
+from tsadeval.rankeval.plan import Cell
 
 pytest.importorskip("distributed", reason="Dask is an extra of its own")
 
@@ -68,9 +68,9 @@ def test_a_killed_worker_loses_nothing(tmp_path, cluster):
     _, errors = driver.communicate(timeout=120)
     assert driver.returncode == 0, errors
     assert workers[1].poll() is None
-    values = read(store).values()
+    values = read(store).to_frame()
     assert len(values) == ALL
     assert set(values["status"]) == {"ok"}
     assert not values.duplicated(list(Cell._fields)).any()
-    here = te.rankeval.run("quick", "f1", tasks=["AccQ", "LowDisAccQ"]).values()
+    here = te.rankeval.run("quick", "f1", tasks=["AccQ", "LowDisAccQ"]).to_frame()
     assert values[values["metric"] == "f1"]["value"].tolist() == here["value"].tolist()

@@ -8,8 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import tsadeval as te
+from naive.best import best as naive_best
 from naive.etapr import etapr as naive_etapr
-from strategies import examples, predictions
+from strategies import examples, predictions, scorings
+from sweeping import swept
 from tsadeval.core.metric import f_beta
 from tsadeval.errors import UndefinedMetricWarning
 
@@ -39,6 +41,64 @@ def test_equals_the_definition(data, options, beta):
     assert found.recall == pytest.approx(recall, abs=1e-10)
     assert found.f1 == pytest.approx(f_beta(precision, recall, beta), abs=1e-10)
     assert etapr_f1(y, p, **options, beta=beta) == found.f1
+
+
+def naive_f(y, p, beta, **options):
+    return f_beta(*naive_etapr(y, p, **options), beta)
+
+
+@examples(1000)
+@given(scorings(max_size=20), OPTIONS, st.sampled_from([0.5, 1.0, 2.0]))
+def test_best_threshold_equals_the_definition(data, options, beta):
+    expected_v, expected = naive_best(naive_f, *data, beta=beta, **options)
+    v, value = swept("etapr_f1", *data, beta=beta, **options)
+    assert v == expected_v
+    assert value == pytest.approx(expected, abs=1e-12)
+
+
+@examples(300)
+@given(
+    st.integers(0, 10**6),
+    st.integers(1, 12),
+    st.integers(1, 5),
+    st.fixed_dictionaries({"theta_p": THETAS, "theta_r": THETAS, "delta": st.sampled_from([0, 0.5, 2])}),
+)
+def test_best_threshold_where_runs_tie_events_together(seed, longest, gap, options):
+    """Frequent events with short gaps: runs of alarms overlap several events, which then depend on each other."""
+    rng = np.random.default_rng(seed)
+    lengths = np.column_stack([rng.integers(1, gap + 1, 30), rng.integers(1, longest + 1, 30)]).ravel()
+    y = np.repeat(np.arange(60) % 2, lengths)
+    s = np.round(rng.random(len(y)) + rng.choice([-0.3, 0, 0.3]) * y, 2)
+    levels = np.unique(s)[::-1]
+    values = np.array([etapr_f1(y, s >= v, **options) for v in levels])
+    v, value = swept("etapr_f1", y, s, **options)
+    assert value == pytest.approx(values.max(), abs=1e-13)
+    assert v == levels[values >= values.max() - 1e-13][0]
+
+
+def test_best_threshold_by_hand():
+    # Two events of three points. At 3 a point of each is found: precision 1, recall (1 + 1/3) / 2. At 2 they meet in
+    # the gap; at 1 the run has five points, four of them in the events, of which it covers two thirds.
+    y = [0, 0, 0, 1, 1, 1, 0, 1, 1, 1, 0, 0, 0]
+    s = [0, 0, 0, 0, 1, 3, 2, 3, 1, 0, 0, 0, 0]
+    assert swept("etapr_f1", y, s) == (1, pytest.approx(f_beta((1 + 4 / 5) / 2, (1 + 2 / 3) / 2)))
+    # With a weight on precision, 3 is the best.
+    assert swept("etapr_f1", y, s, beta=0.5) == (3, pytest.approx(f_beta(1, 2 / 3, 0.5)))
+    # Events that have to be covered whole are so only where all points are alarms, of which 6 in 13 are right.
+    assert swept("etapr_f1", y, s, theta_r=1.0, theta_p=0.4) == (0, pytest.approx(f_beta((1 + 6 / 13) / 2, 1)))
+    # If that is too little, nothing is ever found, and of equal thresholds the largest is taken.
+    assert swept("etapr_f1", y, s, theta_r=1.0) == (3, 0)
+
+
+def test_best_threshold_of_one_long_chain_takes_no_square_time():
+    """Each gap ties its two events from the start, and then each point changes one event of a chain of 20,000."""
+    y = np.tile([0, 1, 1, 1, 1, 1, 1, 1, 1, 1], 20_000)
+    s = np.tile([3.0, 2, 0, 0, 0, 0, 0, 0, 0, 2], 20_000)
+    s[s == 0] = np.random.default_rng(0).random(7 * 20_000)
+    v, value = swept("etapr_f1", y, s)
+    for lower in np.quantile(s, [0, 0.01, 0.1, 0.3, 0.5, 0.8]):
+        assert etapr_f1(y, s >= lower) <= value + 1e-13
+    assert value == etapr_f1(y, s >= v)
 
 
 def test_example_by_hand():

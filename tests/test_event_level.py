@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 import tsadeval as te
 from naive import event_level as naive
+from naive.best import best as naive_best
 from strategies import examples, labels, predictions, scorings
-from tsadeval.core.inputs import Scoring
-from tsadeval.core.metric import METRICS
+from sweeping import swept
 from tsadeval.errors import UndefinedMetricWarning
 
 # What other packages give; see golden/make_event_level.py.
@@ -78,11 +78,10 @@ def test_false_alarms_equal_the_definition(data, per):
 @given(scorings(min_size=1, max_size=20, both=False), betas, variants)
 def test_best_event_f1_equals_brute_force(data, beta, variant):
     y, s = with_an_event(data[0]), data[1]
-    at, value = METRICS["event_f1"].best(Scoring.of(y, s), beta=beta, variant=variant)
-    expected_at, expected = naive.best(naive.event, y, s.tolist(), beta=beta, variant=variant)
+    at, value = swept("event_f1", y, s, beta=beta, variant=variant)
+    expected_at, expected = naive_best(naive.event, y, s, beta=beta, variant=variant)
     assert value == pytest.approx(expected, abs=1e-12)
-    if beta == 1:
-        assert at == expected_at
+    assert at == expected_at
     assert te.metrics.event_f1(y, s >= at, beta=beta, variant=variant) == pytest.approx(value, abs=1e-12)
 
 
@@ -90,12 +89,42 @@ def test_best_event_f1_equals_brute_force(data, beta, variant):
 @given(scorings(min_size=1, max_size=20, both=False), betas)
 def test_best_composite_f1_equals_brute_force(data, beta):
     y, s = with_an_event(data[0]), data[1]
-    at, value = METRICS["composite_f1"].best(Scoring.of(y, s), beta=beta)
-    expected_at, expected = naive.best(naive.composite, y, s.tolist(), beta=beta)
+    at, value = swept("composite_f1", y, s, beta=beta)
+    expected_at, expected = naive_best(naive.composite, y, s, beta=beta)
     assert value == pytest.approx(expected, abs=1e-12)
-    if beta == 1:
-        assert at == expected_at
+    assert at == expected_at
     assert te.metrics.composite_f1(y, s >= at, beta=beta) == pytest.approx(value, abs=1e-12)
+
+
+@examples(1000)
+@given(scorings(min_size=1, both=False), st.sampled_from(["skip", "length"]))
+def test_best_delay_equals_brute_force(data, missed):
+    y, s = with_an_event(data[0]), data[1]
+    assert swept("detection_delay", y, s, missed=missed) == naive_best(
+        naive.detection_delay, y, s, lower=True, missed=missed
+    )
+
+
+@examples(1000)
+@given(scorings(min_size=1, both=False), st.sampled_from([1000, 3600, 0.5]))
+def test_best_false_alarms_equal_brute_force(data, per):
+    expected_at, expected = naive_best(naive.false_alarms, *data, lower=True, per=per)
+    assert swept("false_alarms", *data, per=per) == (expected_at, pytest.approx(expected, abs=1e-10))
+
+
+def test_best_delay_by_hand():
+    # The event of the highest score is found late until 4; but there the second one is, until 2, where nothing is late.
+    y = [0, 1, 1, 0, 1, 1, 0, 1, 1]
+    s = [9, 4, 8, 0, 2, 5, 0, 1, 1]
+    assert swept("detection_delay", y, s) == (2, 0)
+    assert swept("detection_delay", y, s, missed="length") == (1, 0)
+
+
+def test_best_false_alarms_by_hand():
+    # Two peaks outside the event; the last one reaches it at 2, and the first one is then gone into the same run at 1.
+    assert swept("false_alarms", [0, 0, 1, 1, 0, 0], [3, 1, 2, 4, 2, 5]) == (1, 0)
+    # Without an event every run is false: from 2 on there is one.
+    assert swept("false_alarms", [0, 0, 0, 0], [3, 2, 3, 1]) == (2, 250)
 
 
 @examples(200)
@@ -105,8 +134,8 @@ def test_best_for_any_finite_scores(data):
     finite = st.floats(allow_nan=False, allow_infinity=False)
     s = data.draw(st.lists(finite, min_size=len(y), max_size=len(y)))
     for variant in VARIANTS:
-        at, value = METRICS["event_f1"].best(Scoring.of(y, s), variant=variant)
-        expected = naive.best(naive.event, y, s, variant=variant)
+        at, value = swept("event_f1", y, s, variant=variant)
+        expected = naive_best(naive.event, y, s, variant=variant)
         assert (at, value) == (expected[0], pytest.approx(expected[1], abs=1e-12))
 
 
@@ -166,7 +195,7 @@ def test_long_series_do_not_overflow(variant):
     n = 4_000_000
     y = np.tile([0, 1], n // 2)
     s = np.tile([0.0, 1.0, 0.0, 0.5], n // 4)
-    at, value = METRICS["event_f1"].best(Scoring.of(y, s), variant=variant)
+    at, value = swept("event_f1", y, s, variant=variant)
     assert (at, value) == (0.5, 1.0)
 
 

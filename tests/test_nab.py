@@ -10,8 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import tsadeval as te
+from naive.best import best as naive_best
 from naive.nab import nab_score as naive_nab_score
-from strategies import examples, predictions
+from strategies import examples, predictions, scorings
+from sweeping import swept
 
 # What NAB published for its own detectors; see golden/make_nab.py.
 PUBLISHED = json.loads((Path(__file__).parent / "golden" / "nab.json").read_text())
@@ -29,6 +31,42 @@ def test_equals_the_definition(data, profile, probation):
     found = te.metrics.nab_score(*data, profile=profile, probation=probation)
     expected = naive_nab_score(*data, profile=profile, probation=probation)
     assert math.isnan(found) if expected is None else found == pytest.approx(expected, abs=1e-10)
+
+
+@examples(1000)
+@given(scorings(), st.sampled_from(PROFILES), st.sampled_from([0.0, 0.0, 0.15, 0.5, 0.999]))
+def test_best_threshold_equals_the_definition(data, profile, probation):
+    y, s = data
+    expected = naive_best(naive_nab_score, y, s, profile=profile, probation=probation)
+    v, value = swept("nab_score", y, s, profile=profile, probation=probation)
+    if expected is None:  # every window lies in the probation
+        assert math.isnan(v)
+        assert math.isnan(value)
+        return
+    assert v == expected[0]
+    assert value == pytest.approx(expected[1], abs=1e-10)
+
+
+def test_best_threshold_by_hand():
+    # One window [4, 8). At 7 it is found at its last point, at 5 at its first one, but behind a false alarm at 6.
+    y, s = np.zeros(12, int), np.zeros(12)
+    y[4:8] = 1
+    s[[7, 0, 4]] = 7, 6, 5
+    late, early = (50 * (math.tanh(2.5 * d) / math.tanh(2.5) + 1) for d in (1 / 4, 1))
+    assert swept("nab_score", y, s) == (5, pytest.approx(early - 50 * 0.11))
+    s[1:4] = 6
+    s[8:] = 6  # and now behind eight of them
+    v, value = swept("nab_score", y, s)
+    assert (v, value) == (7, pytest.approx(late))
+
+
+def test_best_threshold_of_a_long_series():
+    rng = np.random.default_rng(3)
+    y = np.repeat(np.arange(60) % 2, rng.integers(5, 80, 60))
+    s = rng.random(len(y)) + 0.3 * y
+    levels = np.unique(s)[::-1]
+    values = np.array([te.metrics.nab_score(y, s >= v, probation=0.1) for v in levels])
+    assert swept("nab_score", y, s, probation=0.1) == (levels[np.argmax(values)], values.max())
 
 
 @pytest.mark.parametrize("profile", PROFILES)

@@ -10,9 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import tsadeval as te
+from naive.best import best as naive_best
 from naive.pate import pate as naive_pate
 from naive.pate import pate_prf as naive_prf
 from strategies import examples, labels, predictions, scorings
+from sweeping import swept
 from tsadeval.errors import UndefinedMetricWarning
 
 pate, pate_f1, pate_prf = te.metrics.pate, te.metrics.pate_f1, te.metrics.pate_prf
@@ -56,6 +58,31 @@ def test_predictions_equal_the_definition(data, options):
     assert found.precision == pytest.approx(math.nan if precision is None else precision, abs=1e-10, nan_ok=True)
     assert found.recall == pytest.approx(recall, abs=1e-10)
     assert found.f1 == pate_f1(y, p, **options) == pytest.approx(f, abs=1e-10)
+
+
+@examples(300)
+@given(scorings(max_size=25), PREDICTION_OPTIONS)
+def test_best_threshold_equals_the_definition(data, options):
+    expected_v, expected = naive_best(naive_prf, *data, **options)
+    v, value = swept("pate_f1", *data, **options)
+    assert v == expected_v
+    assert value == pytest.approx(expected, abs=1e-12)
+
+
+def test_best_threshold_of_a_long_series():
+    rng = np.random.default_rng(2)
+    y = np.repeat(np.arange(60) % 2, rng.integers(5, 40, 60))
+    s = np.round(rng.random(len(y)) + 0.4 * y, 2)
+    levels = np.unique(s)[::-1]
+    values = np.array([pate_f1(y, s >= v, early=20, delay=30) for v in levels])
+    assert swept("pate_f1", y, s, early=20, delay=30) == (levels[np.argmax(values)], values.max())
+
+
+def test_best_threshold_by_hand():
+    # Without zones PATE-F1 of a whole event is the point-wise one. At 2 the event is found, with one false alarm.
+    y, s = [0, 0, 1, 1, 0, 0], [0, 3, 2, 3, 0, 0]
+    options = {"early": 0, "delay": 0, "n_splits": 1, "include_zero": False}
+    assert swept("pate_f1", y, s, **options) == (2, pytest.approx(4 / 5))
 
 
 def one_pair(y, p, early, delay):

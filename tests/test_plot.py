@@ -16,7 +16,7 @@ from tsadeval.engine.store import Store
 from tsadeval.errors import InvalidInputError, InvalidParameterError, UnknownNameError
 from tsadeval.plot.style import KNOWN, SPARE, looks, spread
 from tsadeval.rankeval import RankEvalResult, read
-from tsadeval.rankeval.cell import LAYOUT
+from tsadeval.rankeval.plan import LAYOUT
 from tsadeval.rankeval.showcase import five_models_table
 
 METRICS = ["cce", "f1", "auc_roc", "cce(constrained=True)"]
@@ -103,7 +103,7 @@ def test_latency_by_length_and_events_with_two_lengths():
 
 def test_value_by_false_alarms(result):
     ax = plot.value_by_false_alarms(result, metric="auc_roc", sigma=0.05)
-    values = result.values()
+    values = result.to_frame()
     mine = values[(values["metric"] == "auc_roc") & (values["generator"] == "PreQ-NegP") & (values["sigma"] == 0.05)]
     assert [line.get_label() for line in ax.lines] == [f"q = {k / 10:g}" for k in range(1, 11)]
     for line, (_, part) in zip(ax.lines, mine.groupby("q"), strict=True):

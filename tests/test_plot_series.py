@@ -165,10 +165,10 @@ def test_values_beside_the_rows_have_room(metrics):
         ({"dataset": "mine.csv"}, "dataset must be what te.datasets.load returns, or .*, but is 'mine.csv'"),
         ({"dataset": (VALUES * np.nan, LABELS)}, "column 0 of the series has no finite value"),
         ({"scores": SCORES["noise"]}, "scores must be a mapping from detector to scores, but is a ndarray"),
-        ({"around": "0"}, "around must be a whole number or None, but is '0'"),
+        ({"around": "0"}, "around must be an integer or None, but is '0'"),
         ({"around": 2}, "around must be the number of one of 2 events, but is 2"),
-        ({"margin": -1}, "margin must be a whole number of at least 0 or None"),
-        ({"column": 1}, "column must be a whole number of at least 0 and at most 0"),
+        ({"margin": -1}, "margin must be an integer >= 0 or None"),
+        ({"column": 1}, "column must be an integer in \\[0, 0\\]"),
     ],
 )
 def test_bad_input(arguments, message):

@@ -11,7 +11,8 @@ import tsadeval as te
 from naive import point_adjusted as naive
 from naive.pointwise import counts, ratio
 from strategies import examples, predictions, scorings
-from tsadeval.core.inputs import Prediction, Scoring
+from sweeping import swept
+from tsadeval.core.inputs import Prediction
 from tsadeval.core.metric import METRICS
 
 CHOICES = {
@@ -52,13 +53,12 @@ def test_equals_the_definition(data, seed):
 def test_the_best_threshold_is_the_best_of_all(data, seed):
     y, s = data
     rng = np.random.default_rng(seed)
-    scoring = Scoring.of(y, s)
     levels = np.unique(s)[::-1]
     predicted = [Prediction.of(y, s >= v) for v in levels]
     for name in CHOICES:
         options = options_of(name, rng)
         values = np.array([METRICS[name].compute(p, **options) for p in predicted])
-        v, value = METRICS[name].best(scoring, **options)
+        v, value = swept(name, y, s, **options)
         assert value == pytest.approx(values.max(), abs=1e-12), (name, options)
         # Of several best the largest, where rounding leaves no doubt which are the best.
         assert v == levels[np.flatnonzero(values >= values.max() - 1e-12)[0]], (name, options)
@@ -70,7 +70,7 @@ def test_the_best_threshold_where_everything_is_anomalous_or_tied(data):
     y, s = data
     for labels, scores in ((np.ones_like(y), s), (y, np.zeros_like(s))):
         for name in CHOICES:
-            v, value = METRICS[name].best(Scoring.of(labels, scores))
+            v, value = swept(name, labels, scores)
             assert value == pytest.approx(METRICS[name](labels, scores >= v), abs=1e-12)
             assert value == pytest.approx(max(METRICS[name](labels, scores >= u) for u in set(scores)), abs=1e-12)
 

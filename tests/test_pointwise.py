@@ -10,9 +10,11 @@ from hypothesis import strategies as st
 
 import tsadeval as te
 from naive import pointwise as naive
+from naive.best import best as naive_best
 from strategies import examples, predictions, scorings
+from sweeping import swept
 from tsadeval.core.inputs import Prediction, Scoring
-from tsadeval.core.metric import METRICS
+from tsadeval.core.metric import METRICS, missing
 from tsadeval.errors import UndefinedMetricWarning
 
 NAMES = ["precision", "recall", "f1", "accuracy", "balanced_accuracy", "mcc"]
@@ -86,7 +88,43 @@ def test_the_best_threshold_is_the_best_of_all(data, beta):
     y, s = data
     levels = np.unique(s)[::-1]
     values = [METRICS["f1"].compute(Prediction.of(y, s >= v), beta=beta) for v in levels]
-    v, value = METRICS["f1"].best(Scoring.of(y, s), beta=beta)
+    v, value = swept("f1", y, s, beta=beta)
     assert value == max(values)
     assert v == levels[np.argmax(values)]
     assert te.metrics.best_f1(y, s, beta=beta) == value
+
+
+@pytest.mark.parametrize("name", NAMES)
+@examples(500)
+@given(data=scorings(min_size=1, both=False))
+def test_best_threshold_equals_the_definition(name, data):
+    y, s = data
+    if missing(METRICS[name].needs - {"alarm"}, Scoring.of(y, s)) is not None:
+        return
+    expected = naive_best(getattr(naive, name), y, s)
+    v, value = swept(name, y, s)
+    if expected is None:
+        assert math.isnan(v)
+        assert math.isnan(value)
+        return
+    assert v == expected[0]
+    assert value == pytest.approx(expected[1], abs=1e-12)
+
+
+def test_best_mcc_of_equal_scores_is_undefined():
+    assert swept("mcc", [0, 1, 1], [2.0, 2.0, 2.0]) == pytest.approx((math.nan, math.nan), nan_ok=True)
+
+
+def test_best_thresholds_by_hand():
+    # Going down from 6: found 0 1 1 2 2 3 of 3, false 1 1 2 2 3 3 of 4, and both everywhere at 0.
+    y, s = [0, 1, 0, 1, 0, 1, 0], [6, 5, 4, 3, 2, 1, 0]
+    assert swept("precision", y, s) == (5, 1 / 2)  # and again at 3 and at 1
+    assert swept("recall", y, s) == (1, 1)
+    assert swept("accuracy", y, s) == (5, 4 / 7)  # (1 + 3) / 7, and again at 3 and at 1
+    assert swept("balanced_accuracy", y, s) == (1, pytest.approx((1 + 1 / 4) / 2))
+    assert swept("mcc", y, s) == (1, pytest.approx(3 / math.sqrt(6 * 3 * 1 * 4)))
+
+
+@pytest.mark.parametrize("name", ["precision", "accuracy"])
+def test_best_threshold_without_anomalies_is_the_largest_score(name):
+    assert swept(name, [0, 0, 0], [1.0, 3.0, 2.0])[0] == 3

@@ -20,7 +20,7 @@ def msl():
     folder = SCORES / "MTAD_GAT_MSL"
     with np.load(folder / "test_output.npz") as arrays:
         found = dict(arrays)
-    labels = te.datasets.load("msl", root=published.SHARED, features=False).test_labels[100:]
+    labels = te.datasets.load("msl", data=published.SHARED, features=False).test_labels[100:]
     return labels, found, json.loads((folder / "summary.txt").read_text())
 
 
@@ -64,8 +64,8 @@ def test_mtad_gat_adjusted_alarms(msl):
 
 def test_nab_detectors():
     """Six detectors on seven series: their labels are ours, and the random one is at chance."""
-    series = {name.rpartition("/")[2]: name for name in te.datasets.items("nab", root=published.SHARED)}
-    truth = {title: te.datasets.load(name, root=published.SHARED) for title, name in series.items()}
+    series = {name.rpartition("/")[2]: name for name in te.datasets.items("nab", data=published.SHARED)}
+    truth = {title: te.datasets.load(name, data=published.SHARED) for title, name in series.items()}
     found, differ = {}, []
     for file in sorted((SCORES / "NAB").glob("*.csv.gz")):
         detector, _, title = file.name.removesuffix(".csv.gz").partition("_")

@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 
 import naive.range_based as naive
 from strategies import examples, predictions, scorings
-from tsadeval.core.inputs import Scoring
-from tsadeval.core.metric import METRICS
+from sweeping import swept
 from tsadeval.errors import UndefinedMetricWarning
 from tsadeval.metrics import range_based, range_f1, range_precision, range_recall
 
@@ -142,7 +141,7 @@ def brute_force(metric, y, s, options):
 @given(scorings(max_size=25), OPTIONS)
 def test_best_f_equals_trying_every_threshold(data, options):
     y, s = data
-    found = METRICS["range_f1"].best(Scoring.of(y, s), **options)
+    found = swept("range_f1", y, s, **options)
     assert found == brute_force(range_f1, y, s, options)
 
 
@@ -150,7 +149,7 @@ def test_best_f_equals_trying_every_threshold(data, options):
 @given(scorings(max_size=20), OPTIONS)
 def test_best_f_equals_the_definition(data, options):
     y, s = data
-    _, value = METRICS["range_f1"].best(Scoring.of(y, s), **options)
+    _, value = swept("range_f1", y, s, **options)
     assert value == pytest.approx(naive.best_range_f1(y, s, **options)[1], abs=1e-12)
 
 
@@ -158,9 +157,8 @@ def test_best_f_equals_the_definition(data, options):
 @given(scorings(), SIDE_OPTIONS)
 def test_best_precision_and_recall_equal_trying_every_threshold(data, options):
     y, s = data
-    scoring = Scoring.of(y, s)
     for metric in (range_precision, range_recall):
-        found = METRICS[metric.__name__].best(scoring, **options)
+        found = swept(metric.__name__, y, s, **options)
         assert found == brute_force(metric, y, s, options)
 
 
@@ -169,19 +167,19 @@ def test_the_sweep_does_not_drift_over_many_merges(bias):
     rng = np.random.default_rng(0)
     y = (rng.random(20_000) < 0.3).astype(int)
     s = rng.random(20_000) + 0.1 * y
-    threshold, value = METRICS["range_f1"].best(Scoring.of(y, s), bias=bias)
+    threshold, value = swept("range_f1", y, s, bias=bias)
     assert value == range_f1(y, (s >= threshold).astype(int), bias=bias)
 
 
 @pytest.mark.parametrize("s", [[0.5, 0.5, 0.5], [-1e308, 1e308, 0.0], [5e-324, 0.0, -0.0], [7, 7, 8]])
 def test_best_of_extreme_scores(s):
     y, s = np.array([0, 1, 1]), np.array(s, float)
-    assert METRICS["range_f1"].best(Scoring.of(y, s)) == brute_force(range_f1, y, s, {})
+    assert swept("range_f1", y, s) == brute_force(range_f1, y, s, {})
 
 
 def test_best_of_one_point():
-    assert METRICS["range_f1"].best(Scoring.of([1], [3.0])) == (3.0, 1.0)
+    assert swept("range_f1", [1], [3.0]) == (3.0, 1.0)
 
 
 def test_best_precision_without_anomalies():
-    assert METRICS["range_precision"].best(Scoring.of([0, 0], [1.0, 2.0])) == (2.0, 0.0)
+    assert swept("range_precision", [0, 0], [1.0, 2.0]) == (2.0, 0.0)

@@ -14,10 +14,10 @@ import pytest
 import tsadeval as te
 from published import SHARED
 from tsadeval.core.metric import parse_metric
-from tsadeval.rankeval.cell import Cell, Chunk
+from tsadeval.engine.cells import compute_all
 from tsadeval.rankeval.labels import CASES
+from tsadeval.rankeval.plan import Cell, Chunk, compute
 from tsadeval.rankeval.suites import SUITES
-from tsadeval.rankeval.work import compute
 
 pytestmark = pytest.mark.skipif(not SHARED.is_dir(), reason="the published values are not part of the repository")
 
@@ -47,14 +47,14 @@ def compared(label):
                 continue
             generator, sigma = row["model"].removesuffix("-R"), float(row["noise_std"] or 0)
             bare = name.partition("(")[0]
-            threshold = None if takes_scores else PAPER.threshold_for(bare, generator, sigma, CASES[case].synthetic)
+            threshold = None if takes_scores else PAPER.rule_for(bare, generator, sigma, CASES[case].synthetic)
             q, p = float(row["q"]), float(row["p"]) if row["p"] else None
             repeat = int(row["score_seed"]) - 2025
-            cell = Cell(case, generator, q, p, sigma, repeat, "published", None, name, "", threshold)
+            cell = Cell(case, generator, q, p, sigma, repeat, "published", None, name, "1", threshold)
             wanted.setdefault(case, {})[cell] = float(row["value"] or "nan")
     found = []
     for case, cells in wanted.items():
-        for row in compute(Chunk(CASES[case].events(SHARED), tuple(cells), {name: None})):
+        for row in compute_all(compute, Chunk(CASES[case].events(SHARED), tuple(cells), {name: parse_metric(name)})):
             cell = Cell(*(row[field] for field in Cell._fields))
             found.append((cell, row["value"], cells[cell]))
     assert len(found) > 100

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 import tsadeval as te
 from naive.tapr import tapr as naive_tapr
 from strategies import examples, predictions, scorings
-from tsadeval.core.inputs import Scoring
-from tsadeval.core.metric import METRICS, f_beta
+from sweeping import swept
+from tsadeval.core.metric import f_beta
 from tsadeval.errors import UndefinedMetricWarning
 
 tapr, tapr_f1 = te.metrics.tapr, te.metrics.tapr_f1
@@ -50,7 +50,7 @@ def test_best_threshold_equals_trying_all(data, options, beta):
     y, s = data
     levels = np.unique(s)[::-1]
     values = np.array([tapr_f1(y, (s >= v).astype(int), **options, beta=beta) for v in levels])
-    v, value = METRICS["tapr_f1"].best(Scoring.of(y, s), **options, beta=beta)
+    v, value = swept("tapr_f1", y, s, **options, beta=beta)
     assert value == pytest.approx(values.max(), abs=1e-12)
     assert v == levels[values >= values.max() - 1e-12][0]
 
@@ -62,7 +62,7 @@ def test_best_threshold_of_longer_series(n, delta):
     s = np.round(rng.random(n) + y * rng.random(n), 2)
     levels = np.unique(s)[::-1]
     values = np.array([tapr_f1(y, s >= v, delta=delta) for v in levels])
-    v, value = METRICS["tapr_f1"].best(Scoring.of(y, s), delta=delta)
+    v, value = swept("tapr_f1", y, s, delta=delta)
     assert value == pytest.approx(values.max(), abs=1e-12)
     assert v == levels[np.argmax(values)]
 

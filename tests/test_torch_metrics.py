@@ -28,7 +28,7 @@ SCORE_METRICS = {
             "constrained": st.booleans(),
             "event_weight": st.sampled_from([0.0, 0.3]),
             "global_weight": st.sampled_from([0.2, 1.0]),
-            "normalize": st.sampled_from(["minmax", "rank", "quantile", "published"]),
+            "normalize": st.sampled_from(["minmax", "robust", "rank", "quantile", "published"]),
             "quantiles": st.sampled_from([(0.1, 0.9), (0.0, 1.0)]),
             "uncertainty": st.sampled_from(["beta", "pointwise", "scaled"]),
             "gamma": st.sampled_from([0.5, 10.0]),

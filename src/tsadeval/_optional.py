@@ -1,4 +1,4 @@
-"""Optional dependencies: one door, one message."""
+"""Optional dependencies: imported in one place, with one message."""
 
 from __future__ import annotations
 

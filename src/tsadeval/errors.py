@@ -3,10 +3,12 @@
 TsadevalError
 ├── InvalidInputError (ValueError)      labels, scores or predictions that cannot be judged
 │   └── InvalidParameterError           an option out of its range
-├── UnknownNameError (LookupError)      a name no registry knows, with the nearest that it does
+├── UnknownNameError (KeyError)         a name that is not in a registry or result, with the nearest valid ones
 ├── MissingExtraError (ImportError)     an optional dependency is not installed
+├── StoreError (OSError)                results cannot be written: the disk is full, or the folder read-only
 └── UndefinedError                      raised inside a metric; callers of the public functions never see it
 UndefinedMetricWarning (UserWarning)    what they see instead, with NaN as the value
+ThresholdWarning (UserWarning)          a threshold rule raised no alarm at all, or alarmed everywhere
 """
 
 from __future__ import annotations
@@ -17,6 +19,8 @@ __all__ = [
     "InvalidInputError",
     "InvalidParameterError",
     "MissingExtraError",
+    "StoreError",
+    "ThresholdWarning",
     "TsadevalError",
     "UndefinedError",
     "UndefinedMetricWarning",
@@ -36,12 +40,19 @@ class InvalidParameterError(InvalidInputError):
     """An option of a metric (or of anything else) that is out of its range."""
 
 
-class UnknownNameError(TsadevalError, LookupError):
-    """A name that no registry knows."""
+class UnknownNameError(TsadevalError, KeyError):
+    """A name that is not in a registry or in a result."""
+
+    def __str__(self) -> str:
+        return str(self.args[0])  # KeyError would quote the message
 
 
 class MissingExtraError(TsadevalError, ImportError):
     """An optional dependency is not installed."""
+
+
+class StoreError(TsadevalError, OSError):
+    """Results cannot be written; what was written before is kept."""
 
 
 class UndefinedError(TsadevalError):
@@ -50,6 +61,10 @@ class UndefinedError(TsadevalError):
 
 class UndefinedMetricWarning(UserWarning):
     """The metric has no meaning on this input, so its value is NaN."""
+
+
+class ThresholdWarning(UserWarning):
+    """A threshold rule raised no alarm at all, or alarmed everywhere: metrics of predictions say little there."""
 
 
 def warn_undefined(metric: str, reason: str, *, stacklevel: int = 3) -> None:

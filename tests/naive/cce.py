@@ -11,9 +11,12 @@ def normalised(scores, how="minmax", quantiles=(0.001, 0.999)):
     values = [Fraction(float(s)) for s in scores]
     if how is None:
         return values
-    if how == "rank":
+    if how in ("rank", "robust"):
         ranks = [Fraction(2 * sum(o < v for o in values) + sum(o == v for o in values) + 1, 2) for v in values]
-        return [(r - 1) / (len(values) - 1) for r in ranks]
+        values = [(r - 1) / (len(values) - 1) for r in ranks]
+        if how == "rank":
+            return values
+        values = [v**8 for v in values]
     if how == "quantile":
         ordered = sorted(values)
         low, high = (linear_quantile(ordered, Fraction(q)) for q in quantiles)

@@ -64,10 +64,3 @@ def detection_delay(y, p, missed="skip"):
 
 def false_alarms(y, p, per=1000):
     return float(Fraction(len(false_runs(y, p)), len(y)) * Fraction(per))
-
-
-def best(function, y, s, **options):
-    """(largest best threshold, best F) by trying every distinct score; F is the last that the function returns."""
-    tried = [(function(y, [int(score >= v) for score in s], **options)[-1], v) for v in sorted(set(s), reverse=True)]
-    value = max(f for f, _ in tried)
-    return next(v for f, v in tried if f == value), value

@@ -12,7 +12,6 @@ import typer
 from tsadeval.cli.output import Format, render
 from tsadeval.datasets import DATASETS, data_folder, fetch, load
 from tsadeval.datasets.dataset import DatasetRecord
-from tsadeval.experiments.sources import Source
 
 app = typer.Typer(
     help="Data sets: what is known, what is present, and how to get the rest.",
@@ -27,7 +26,7 @@ Form = Annotated[Format, typer.Option(help="How to print the table.")]
 
 
 @app.command("list")
-def list_datasets(data: Root = None, format: Form = Format.table) -> None:
+def list_datasets(data: Root = None, format: Form = Format.text) -> None:
     """List the data sets, and what of them is present."""
     folder = data_folder(data)
     head = ["data set", "title", "present", "licence", "summary"]
@@ -35,7 +34,7 @@ def list_datasets(data: Root = None, format: Form = Format.table) -> None:
         [r.name, r.title, _present(_parts(r, folder)), r.licence, r.summary] for r in DATASETS.values()
     ]
     typer.echo(render(format, head, rows))
-    if folder is None and format is Format.table:
+    if folder is None and format is Format.text:
         typer.echo("\nno data folder was given: pass --data or set TSADEVAL_DATA")
 
 
@@ -46,7 +45,7 @@ def info(
         typer.Argument(help='A data set ("ucr"), an item ("ucr/123"), or a path of your own ("mine.csv(label=bad)").'),
     ],
     data: Root = None,
-    format: Form = Format.table,
+    format: Form = Format.text,
 ) -> None:
     """Say all there is to know about a data set, or load one and describe it."""
     record = DATASETS.get(name.lower())
@@ -65,7 +64,7 @@ def fetch_dataset(
 ) -> None:
     """Download a data set that is open to the public, and verify it; else say where to ask for it."""
     with _Bar() as bar:
-        came = fetch(name, root=data, base=base or None, progress=bar)
+        came = fetch(name, data=data, base=base or None, progress=bar)
     known, unknown = len(came.by_checksum), len(came.by_facts)
     typer.echo(f"{known + unknown} files are in {came.folder}: {known} verified by their sha256", nl=not unknown)
     if unknown:
@@ -103,8 +102,7 @@ def _facts_of_record(record: DatasetRecord, folder: Path | None) -> dict[str, An
 
 
 def _facts_of_data(name: str, data: Path | None) -> dict[str, Any]:
-    source = Source.of(name)
-    found = load(source.path, root=data, **source.options)
+    found = load(name, data=data)
     d, names = found.description, found.names
     return {
         "training points": d.n_train,

@@ -1,16 +1,15 @@
-"""`tsadeval detect`: train detectors on data sets, keep their scores, judge them."""
+"""`tsadeval detect`: train detectors on data sets, cache their scores, evaluate them."""
 
 from __future__ import annotations
 
-import os
-import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from tsadeval.cli.output import Format, render, split_names
-from tsadeval.cli.progress import Bar
+from tsadeval.cli.output import Format, render
+from tsadeval.core.text import split_names
+from tsadeval.engine.progress import Bar
 from tsadeval.experiments import api
 from tsadeval.experiments.result import Detection
 
@@ -33,8 +32,8 @@ def detect(
         typer.Option(help='Metrics and sets (paper, all), or "module:function"; paper by default. Repeatable.'),
     ] = None,
     threshold: Annotated[
-        str, typer.Option(help="How scores become predictions: quantile(p), fixed(value) or best.")
-    ] = "quantile(0.95)",
+        str, typer.Option(help="How scores become predictions: best, best(metric), quantile(p), or a number.")
+    ] = "best",
     data: Annotated[
         Path | None, typer.Option(help="Folder of the data sets; else the environment variable TSADEVAL_DATA.")
     ] = None,
@@ -44,10 +43,15 @@ def detect(
     percent: Annotated[
         bool, typer.Option("--percent", help="Values times 100, as papers print them; not in csv and json.")
     ] = False,
-    format: Annotated[Format, typer.Option(help="How to print the tables.")] = Format.table,
+    cell_timeout: Annotated[
+        float | None, typer.Option(help="Seconds that one value may take; beyond that it is an error.")
+    ] = None,
+    cell_memory: Annotated[
+        str | None, typer.Option(help="Memory that one value may take, such as 2GB; beyond that it is an error.")
+    ] = None,
+    format: Annotated[Format, typer.Option(help="How to print the tables.")] = Format.text,
 ) -> None:
-    """Train what is not trained yet, judge what is not judged yet, then print a table of each data set."""
-    sys.path.insert(0, os.getcwd())  # so that "module:Class" finds a file of the user's own
+    """Train and evaluate what is not in the store yet, then print a table of each data set."""
     bar = Bar("detect")
     try:
         with bar:
@@ -57,11 +61,13 @@ def detect(
                 split_names(metrics or ["paper"]),
                 store=store,
                 threshold=threshold,
-                seed=seed or 0,
+                random_state=seed or 0,
                 data=data,
                 device=device,
                 n_jobs=jobs,
                 progress=bar,
+                cell_timeout=cell_timeout,
+                cell_memory=cell_memory,
             )
     except KeyboardInterrupt:
         typer.echo(f"tsadeval: stopped; {bar.words}. The same command again computes the rest.", err=True)
@@ -77,8 +83,8 @@ def detect(
 
 def _shown(result: Detection, format: Format, percent: bool) -> str:
     if format is Format.latex:
-        return result.comparison.to_latex(percent=percent)
-    if format is Format.table:
-        return f"alarms where the score is above {result.plan.threshold}\n\n{result.comparison.shown(percent=percent)}"
-    head = ["series", "detector", "metric", "value"]
-    return render(format, head, [[row[key] for key in head] for row in result.comparison.rows])
+        return result.to_latex(percent=percent)
+    if format is Format.text:
+        return f"alarms by the rule {result.plan.rule}\n\n{result.to_text(percent=percent)}"
+    head = ["series", "detector", "seed", "metric", "value", "rule", "threshold", "alarms", "alarmed_points", "status"]
+    return render(format, head, [[row[key] for key in head] for row in result.rows])

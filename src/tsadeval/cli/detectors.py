@@ -13,7 +13,7 @@ from tsadeval.detectors.records import DETECTORS, DetectorRecord, parse_detector
 
 def detectors(
     name: Annotated[str, typer.Argument(help="Show all there is to know about this one.")] = "",
-    format: Annotated[Format, typer.Option(help="How to print the list.")] = Format.table,
+    format: Annotated[Format, typer.Option(help="How to print the list.")] = Format.text,
 ) -> None:
     """List all detectors, or describe one. None is trained, and torch is not needed."""
     if name:

@@ -8,8 +8,8 @@ from typing import Annotated
 
 import typer
 
-from tsadeval.cli.output import split_names
-from tsadeval.rankeval.result import read
+from tsadeval.core.text import split_names
+from tsadeval.rankeval.api import read
 
 
 class Picture(str, enum.Enum):

@@ -13,7 +13,7 @@ from tsadeval.core.metric import METRICS, PROPERTIES, Metric, parse_metric
 
 def metrics(
     name: Annotated[str, typer.Argument(help="Show all there is to know about this one.")] = "",
-    format: Annotated[Format, typer.Option(help="How to print the list.")] = Format.table,
+    format: Annotated[Format, typer.Option(help="How to print the list.")] = Format.text,
 ) -> None:
     """List all metrics, or describe one."""
     if name:

@@ -6,7 +6,6 @@ import csv
 import enum
 import io
 import json
-import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -16,7 +15,7 @@ from tsadeval.core.results import latex_table, plain, text_table
 class Format(str, enum.Enum):
     """How to print a table."""
 
-    table = "table"
+    text = "text"
     csv = "csv"
     json = "json"
     latex = "latex"
@@ -33,12 +32,3 @@ def render(format: Format, head: Sequence[str], rows: Sequence[Sequence[Any]]) -
         writer.writerows([["" if plain(v) is None else v for v in row] for row in rows])
         return text.getvalue().rstrip("\n")
     return (latex_table if format is Format.latex else text_table)([list(head), *rows])
-
-
-def split_names(texts: Sequence[str]) -> list[str]:
-    """Names from options that may hold several, with commas between; commas inside parentheses belong to a name.
-
-    >>> split_names(["cce,cce(tau=0.4, gamma=5)", "f1"])
-    ['cce', 'cce(tau=0.4, gamma=5)', 'f1']
-    """
-    return [name.strip() for text in texts for name in re.split(r",(?![^(]*\))", text)]

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
-import os
-import sys
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from tsadeval.cli.figures import figures
-from tsadeval.cli.output import Format, render, split_names
-from tsadeval.cli.progress import Bar
+from tsadeval.cli.output import Format, render
 from tsadeval.core.parameters import OneOf, check_parameters
+from tsadeval.core.results import Result
+from tsadeval.core.text import split_names
+from tsadeval.engine.progress import Bar
+from tsadeval.errors import InvalidParameterError
+from tsadeval.rankeval.api import AnyResult, read
 from tsadeval.rankeval.api import run as run_suite
+from tsadeval.rankeval.hard import HARD_TASKS
+from tsadeval.rankeval.hard.plan import REPEATS
+from tsadeval.rankeval.hard.result import HardResult
 from tsadeval.rankeval.labels import CASES, data_folder
-from tsadeval.rankeval.result import QualityTable, RankEvalResult, read
+from tsadeval.rankeval.result import RankEvalResult
 from tsadeval.rankeval.suites import SUITES
 
 app = typer.Typer(
@@ -31,7 +36,7 @@ Form = Annotated[Format, typer.Option(help="How to print the table.")]
 
 @app.command("run")
 def run(
-    suite: Annotated[str, typer.Option(help="quick, paper, paper-text or standard.")] = "quick",
+    suite: Annotated[str, typer.Option(help="quick, paper, paper-text, standard, hard or audit.")] = "quick",
     metrics: Annotated[
         list[str] | None,
         typer.Option(
@@ -43,29 +48,55 @@ def run(
     repeats: Annotated[int | None, typer.Option(help="Draws of each model; the suite's own number by default.")] = None,
     seed: Annotated[int | None, typer.Option(help="Of all streams; 0 by default.")] = None,
     cases: Annotated[list[str] | None, typer.Option(help="Only these label cases. Repeatable.")] = None,
-    tasks: Annotated[list[str] | None, typer.Option(help="Only these tasks. Repeatable.")] = None,
-    data: Annotated[
-        Path | None, typer.Option(help="Folder of the real data; else the environment variable TSADEVAL_DATA.")
+    tasks: Annotated[
+        list[str] | None, typer.Option(help='Only these tasks; of suite hard also "module:function". Repeatable.')
     ] = None,
-    format: Annotated[Format, typer.Option(help="How to print the table.")] = Format.table,
+    data: Annotated[
+        Path | None,
+        typer.Option(
+            help="Folder of the real data; else the environment variable TSADEVAL_DATA. Of suite audit: the scores."
+        ),
+    ] = None,
+    cell_timeout: Annotated[
+        float | None, typer.Option(help="Seconds that one value may take; beyond that it is an error.")
+    ] = None,
+    cell_memory: Annotated[
+        str | None, typer.Option(help="Memory that one value may take, such as 2GB; beyond that it is an error.")
+    ] = None,
+    format: Annotated[Format, typer.Option(help="How to print the table.")] = Format.text,
 ) -> None:
-    """Compute what is missing in the store, then print the table."""
-    sys.path.insert(0, os.getcwd())  # so that "module:function" finds a file of the user's own
+    """Compute what is missing in the store, then print the table. Exit code 1 where a metric failed."""
     store = store or Path("runs") / suite
     wanted = split_names(metrics) if metrics else None
-    some = {"cases": split_names(cases) if cases else None, "tasks": split_names(tasks) if tasks else None}
+    some: Any = {
+        "cases": split_names(cases) if cases else None,
+        "tasks": split_names(tasks) if tasks else None,
+    }
     bar = Bar(suite)
+    result: AnyResult
     try:
         with bar:
             result = run_suite(
-                suite, wanted, store=store, n_jobs=jobs, repeats=repeats, seed=seed, data=data, progress=bar, **some
+                suite,
+                wanted,
+                store=store,
+                n_jobs=jobs,
+                repeats=repeats,
+                random_state=seed,
+                data=data,
+                progress=bar,
+                cell_timeout=cell_timeout,
+                cell_memory=cell_memory,
+                **some,
             )
     except KeyboardInterrupt:
         typer.echo(f"tsadeval: stopped; {bar.words}. The same command again computes the rest.", err=True)
         raise typer.Exit(130) from None
     typer.echo(_shown(result.table(), format))
-    _complain(result)
+    failed = _complain(result)
     typer.echo(f"tsadeval: the values are in {store}", err=True)
+    if failed:  # a script must be able to tell that values are missing
+        raise typer.Exit(1)
 
 
 @app.command("table")
@@ -74,14 +105,39 @@ def table(
     suite: OneSuite = "",
     ties: Annotated[str, typer.Option(help="average, or published (an unstable sort, for comparison).")] = "average",
     by: Annotated[str, typer.Option(help="task, or sigma for robustness against noise.")] = "task",
-    format: Form = Format.table,
+    format: Form = Format.text,
 ) -> None:
     """Print ranking quality, as far as the run got."""
     check_parameters("rankeval table", {"by": OneOf(("task", "sigma"))}, {"by": by})
     result = read(folder, suite or None)
-    found = result.table(ties=ties) if by == "task" else result.robustness(ties=ties)  # type: ignore[arg-type]
+    found: Result
+    if isinstance(result, RankEvalResult):
+        found = result.table(ties=ties) if by == "task" else result.robustness(ties=ties)  # type: ignore[arg-type]
+    else:
+        found = result.table()
     typer.echo(_shown(found, format))
     _complain(result)
+
+
+@app.command("explain")
+def explain(
+    folder: Folder,
+    metric: Annotated[str, typer.Argument(help="As in the table: mine:metric, cce, or 'f1 at best'.")],
+    pairs: Annotated[int, typer.Option(help="Pairs of each task.")] = 3,
+    output: Annotated[Path | None, typer.Option("--output", "-o", help="Folder of pictures of the pairs.")] = None,
+    format: Form = Format.text,
+) -> None:
+    """Why does a metric lose? The pairs of models that it puts in the wrong order, of a run of the suite hard."""
+    result = read(folder)
+    if not isinstance(result, HardResult):
+        raise InvalidParameterError(f"{folder} is no run of the suite hard: only those can be explained")
+    found = result.explain(metric, pairs=pairs)
+    typer.echo(_shown(found, format))
+    if output is not None:
+        from tsadeval.plot import write_explanation
+
+        for path in write_explanation(found, output):
+            typer.echo(f"tsadeval: {path}", err=True)
 
 
 @app.command("latency")
@@ -89,17 +145,20 @@ def latency(
     folder: Folder,
     metric: Annotated[str, typer.Option(help="This one by generator, length and number of events.")] = "",
     suite: OneSuite = "",
-    format: Form = Format.table,
+    format: Form = Format.text,
 ) -> None:
     """Print the milliseconds of each metric."""
-    head, *rows = read(folder, suite or None).latency(metric or None).table()
+    result = read(folder, suite or None)
+    if not isinstance(result, RankEvalResult):
+        raise InvalidParameterError(f"{folder} is a run of another kind: latency is of the suites {', '.join(SUITES)}")
+    head, *rows = result.latency(metric or None)._grid()
     typer.echo(render(format, head, rows))
 
 
 @app.command("list")
 def list_suites(
     data: Annotated[Path | None, typer.Option(help="Folder of the real data; else TSADEVAL_DATA.")] = None,
-    format: Form = Format.table,
+    format: Form = Format.text,
 ) -> None:
     """List the suites."""
     folder = data_folder(data)
@@ -108,27 +167,32 @@ def list_suites(
         [s.name, len(s.cases), len(s.present(folder)), len(s.tasks), s.repeats, s.stream, s.summary]
         for s in SUITES.values()
     ]
+    rows += [
+        ["hard", "", "", len(HARD_TASKS), REPEATS, "independent", "tasks on which metrics are known to be fooled"],
+        ["audit", "", "", "", "", "", "real scores (--data) against adversaries: gameability and agreement"],
+    ]
     typer.echo(render(format, head, rows))
     absent = [case.name for case in CASES.values() if not case.present(folder)]
-    if absent and format is Format.table:
+    if absent and format is Format.text:
         typer.echo(f"\nnot present, join with --data or TSADEVAL_DATA: {', '.join(absent)}")
 
 
 app.command("figures")(figures)
 
 
-def _shown(table: QualityTable, format: Format) -> str:
-    if format is Format.table:
+def _shown(table: Result, format: Format) -> str:
+    if format is Format.text:
         return repr(table)
     if format is Format.latex:
         return table.to_latex()
-    head = list(table.rows[0])
-    return render(format, head, [[row[key] for key in head] for row in table.rows])
+    head = list(dict.fromkeys(key for row in table.rows for key in row))
+    return render(format, head, [[row.get(key) for key in head] for row in table.rows])
 
 
-def _complain(result: RankEvalResult) -> None:
-    """A line for each metric that raised, with the first thing it said."""
-    values = result.values()
+def _complain(result: AnyResult) -> bool:
+    """Print a line for each metric that raised, with the first message; did any?"""
+    values = result.to_frame()
     for name, failed in values[values["status"] == "error"].groupby("metric", sort=False):
         first = failed["message"].iloc[0]
         typer.echo(f"tsadeval: {name} failed on {len(failed)} series, first with {first}", err=True)
+    return bool((values["status"] == "error").any())

@@ -8,51 +8,73 @@ from typing import Annotated, Any
 
 import typer
 
-from tsadeval.cli.output import Format, render, split_names
-from tsadeval.core.results import Result
+from tsadeval.cli.output import Format, render
+from tsadeval.core.metric import Metric, Rule
+from tsadeval.core.printable import printable
+from tsadeval.core.selection import select_metrics
 from tsadeval.errors import InvalidInputError
-from tsadeval.evaluation.single import evaluate, select_metrics
-from tsadeval.tables.scorefiles import read_scores
-from tsadeval.thresholds.rules import Threshold, parse_threshold
+from tsadeval.evaluation.single import Evaluation, chosen_with_labels, evaluate
+from tsadeval.tables import read_table, scorings
+from tsadeval.thresholds.rules import parse_rule
 
 
 def score(
-    files: Annotated[list[Path], typer.Argument(help="csv, parquet, npy or npz files with labels and scores.")],
+    files: Annotated[
+        list[Path],
+        typer.Argument(
+            help="Tables of labels and scores: csv, tsv, parquet, feather, jsonl, npy, npz, also gzipped; - is stdin."
+        ),
+    ],
     label: Annotated[str, typer.Option(help="Column or array of the labels (0 or 1).")] = "label",
     score: Annotated[
         list[str] | None, typer.Option(help="Column or array of the scores; repeat it for several detectors.")
     ] = None,
     metrics: Annotated[
-        list[str] | None, typer.Option(help='Metrics and sets (paper, all), e.g. "cce,cce(tau=0.4)". Repeatable.')
+        list[str] | None,
+        typer.Option(help='Metrics and sets (paper, all), e.g. "cce,cce(tau=0.4)", or "module:function". Repeatable.'),
     ] = None,
     threshold: Annotated[
-        str, typer.Option(help="How scores become predictions: quantile(p) or fixed(value).")
-    ] = "quantile(0.95)",
-    format: Annotated[Format, typer.Option(help="How to print the table.")] = Format.table,
+        str, typer.Option(help="How scores become predictions: best, best(metric), quantile(p), or a number.")
+    ] = "best",
+    format: Annotated[Format, typer.Option(help="How to print the table.")] = Format.text,
 ) -> None:
-    """Judge the scores in one or more files with any number of metrics."""
-    chosen = select_metrics(split_names(metrics or ["all"]))
-    rule = parse_threshold(threshold)
-    names = [str(m) for m in chosen]
-    rows: list[list[Any]] = []
+    """Evaluate the scores in one or more files with any number of metrics."""
+    chosen = select_metrics(metrics or ["all"])
+    rule = parse_rule(threshold)
+    results: dict[tuple[str, str], Evaluation] = {}
     for file in files:
-        for column, y_true, y_score in read_scores(file, label, score or ["score"]):
-            result = _judge(f"{file}, {column}", y_true, y_score, chosen, rule)
-            rows.append([str(file), column, *(result[name] for name in names)])
-    if format is Format.table:
-        typer.echo(f"alarms where the score is above {rule}\n")
-    if format is Format.table and len(names) > len(rows):
-        # More metrics than scorings read better downwards.
-        titles = [row[0] if len(score or []) < 2 else f"{row[0]}: {row[1]}" for row in rows]
-        typer.echo(
-            render(format, ["metric", *titles], [[n, *(row[2 + i] for row in rows)] for i, n in enumerate(names)])
+        table = read_table(file)
+        for _, column, y_true, y_score, _ in scorings(table, label=label, score=score or ["score"]):
+            where = table.source, printable(column)
+            results[where] = _evaluated(", ".join(where), y_true, y_score, chosen, rule)
+    if format is not Format.text:
+        head = ["file", "score", *(key for key in next(iter(results.values())).rows[0] if key != "seconds")]
+        rows = [[*where, *(row[key] for key in head[2:])] for where, found in results.items() for row in found.rows]
+        typer.echo(render(format, head, rows))
+    elif len(results) == 1:
+        typer.echo(repr(next(iter(results.values()))))
+    else:
+        typer.echo(_side_by_side(results, len(score or []) > 1))
+
+
+def _side_by_side(results: dict[tuple[str, str], Evaluation], columns: bool) -> str:
+    """A table of values: scorings downwards, or metrics where there are more of those."""
+    names = list(next(iter(results.values())))
+    if len(names) > len(results):
+        titles = [f"{file}: {column}" if columns else file for file, column in results]
+        table = render(
+            Format.text, ["metric", *titles], [[name, *(found[name] for found in results.values())] for name in names]
         )
     else:
-        typer.echo(render(format, ["file", "score", *names], rows))
+        table = render(
+            Format.text, ["file", "score", *names], [[*where, *found.values()] for where, found in results.items()]
+        )
+    notes = chosen_with_labels(row["rule"] for found in results.values() for row in found.rows)
+    return "\n\n".join([table, *notes])
 
 
-def _judge(where: str, y_true: Any, y_score: Any, metrics: Any, rule: Threshold) -> Result:
-    """Evaluate, and say in every complaint which file and column it is about."""
+def _evaluated(where: str, y_true: Any, y_score: Any, metrics: tuple[Metric, ...], rule: Rule) -> Evaluation:
+    """Evaluate, and say in every error and warning which file and column it is about."""
     try:
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")

@@ -27,7 +27,7 @@ def levels_of(
     """For every score the number of thresholds strictly above it, as int32; `thresholds` descend.
 
     So a score is at least thresholds[j] exactly where its level is at most j. Where stretches [start, stop) are
-    given, only the points in them get their levels, and elsewhere stands anything.
+    given, only the points in them get their levels, and other entries are uninitialised.
     """
     cdef Py_ssize_t n = scores.shape[0], count = thresholds.shape[0], i, k, cell, first, last, size, half
     cdef Py_ssize_t stretches = 1 if starts is None else starts.shape[0], start = 0, stop = n

@@ -7,14 +7,14 @@ their score moments and every bad value while it reads both arrays once.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tsadeval.core._scan import scan, scan_labels
+from tsadeval.core._scan import mask_of, scan, scan_labels
 from tsadeval.core.arrays import read_array
 from tsadeval.core.events import Events, Index
 from tsadeval.core.order import Points, descending
@@ -24,6 +24,9 @@ T = TypeVar("T")
 Array = NDArray[Any]
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
+
+# Kernels count levels and places in 32 bits, and square lengths in 64. CCE needs the scan only, which has no limit.
+LARGEST = 2**31 - 1
 
 # What the scan reads as it is; any other number type is converted to one of these first.
 _LABEL_TYPES = {np.dtype(t) for t in (np.uint8, np.int32, np.int64, np.float64)}
@@ -90,11 +93,47 @@ def _bad_score(array: Array, name: str) -> InvalidInputError | None:
     )
 
 
+def checked_scores(values: Any, name: str) -> Floats:
+    """Finite scores that belong to no labels, as float64."""
+    scores = _as_scores(values, name)
+    error = _bad_score(scores, name)
+    if error is not None:
+        raise error
+    return np.asarray(scores, np.float64)
+
+
 def _same_length(y: Array, other: Array, name: str) -> None:
     if len(y) != len(other):
         raise InvalidInputError(
             f"y_true has {len(y)} points but {name} has {len(other)}; they must belong to the same time points"
         )
+
+
+def _refuse_longer(n: int) -> None:
+    if n > LARGEST:
+        raise InvalidInputError(
+            f"the series has {n:,} points, but this metric takes at most {LARGEST:,}: split it (cce has no such limit)"
+        )
+
+
+def _same_index(y_true: Any, other: Any, name: str) -> None:
+    """Refuse a pandas index that differs: the points would be paired by position, whatever their labels say."""
+    if type(y_true) is np.ndarray or type(other) is np.ndarray:
+        return
+    indexes = [getattr(values, "index", None) for values in (y_true, other)]
+    comparable = all(hasattr(index, "equals") for index in indexes)
+    if comparable and len(indexes[0]) == len(indexes[1]) and not indexes[0].equals(indexes[1]):  # type: ignore[arg-type, union-attr]
+        raise InvalidInputError(
+            f"y_true and {name} have different indexes, so their points do not belong together: align them first "
+            f"({name} = {name}.reindex(y_true.index)), or pass .to_numpy() of both to pair them by position"
+        )
+
+
+def _two_values(scores: Array, low: float, high: float) -> bool:
+    first = scores[:64]
+    if not ((first == low) | (first == high)).all():  # nearly all scores are told apart here, without a pass
+        return False
+    return bool(((scores == low) | (scores == high)).all())
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,10 +149,10 @@ class LabelRuns:
         """Number of points."""
         return len(self.labels)
 
-    @property
+    @cached_property
     def first(self) -> int:
-        """Label of the first run; labels alternate from there."""
-        return int(self.labels[0])
+        """Label of the first run; labels alternate from there. Read once: the memory is the caller's."""
+        return int(self.labels[0] != 0)
 
     @cached_property
     def stops(self) -> Index:
@@ -133,10 +172,11 @@ class LabelRuns:
 
     @cached_property
     def mask(self) -> Bools:
-        """The labels as bool, one byte a point."""
-        if self.labels.dtype == np.uint8:
-            return self.labels.view(np.bool_)
-        return np.asarray(self.labels != 0)
+        """The labels as bool, one byte a point.
+
+        Made from the runs, so that both agree even where another thread writes to the caller's array.
+        """
+        return mask_of(self.starts, self.n, self.first).view(np.bool_)  # type: ignore[no-any-return]
 
     def has(self, label: int) -> bool:
         """Does any point have this label?"""
@@ -160,7 +200,7 @@ def _runs(array: Array, name: str) -> LabelRuns:
 
 
 class _Shared:
-    """Data that several metrics look at: what one of them works out, the others find."""
+    """Cache of intermediates shared by the metrics of one call."""
 
     def shared(self, key: Hashable, make: Callable[[], T]) -> T:
         """What `make` gave the first time this key was asked for. The key starts with the family's name."""
@@ -182,10 +222,15 @@ class Scoring(_Shared):
     m2: Floats
     low: float
     high: float
+    given: LabelRuns | None = None  # predictions that the caller brought along
+    fit: Floats | None = None  # scores of another part, from which rules take their threshold
 
     @classmethod
-    def of(cls, y_true: Any, y_score: Any) -> Scoring:
-        """Check and scan both arrays, in one pass."""
+    def of(cls, y_true: Any, y_score: Any, y_pred: Any = None) -> Scoring:
+        """Check and scan the arrays, in one pass. Without scores, the predictions are the scores."""
+        if y_pred is not None:
+            return cls._with_predictions(y_true, y_score, y_pred)
+        _same_index(y_true, y_score, "y_score")
         y = _as_labels(y_true, "y_true")
         s = _as_scores(y_score, "y_score")
         _same_length(y, s, "y_score")
@@ -197,6 +242,32 @@ class Scoring(_Shared):
             if error is not None:
                 raise error
         return cls(LabelRuns(y, starts, counts), s, means, m2, low, high)
+
+    @classmethod
+    def _with_predictions(cls, y_true: Any, y_score: Any, y_pred: Any) -> Scoring:
+        alarms = Prediction.of(y_true, y_pred).alarms
+        return replace(cls.of(y_true, alarms.mask if y_score is None else y_score), given=alarms)
+
+    def scanned_again(self) -> Scoring:
+        """The same arrays, checked and scanned anew, without what was computed of them so far."""
+        return Scoring.of(self.truth.labels, self.raw)
+
+    @property
+    def second(self) -> Floats:
+        """The scores: what a function of `(y_true, y_score)` gets as its second argument."""
+        return self.scores
+
+    @cached_property
+    def zero_one(self) -> Prediction | None:
+        """The predictions that the scores are where none of them is anything but 0 or 1."""
+        if not {self.low, self.high} <= {0.0, 1.0} or not _two_values(self.raw, self.low, self.high):
+            return None
+        return Prediction(self.truth, _runs((self.raw == 1).view(np.uint8), "y_score"))
+
+    @cached_property
+    def two_valued(self) -> bool:
+        """Have the scores two distinct values only?"""
+        return self.low < self.high and _two_values(self.raw, self.low, self.high)
 
     @property
     def n(self) -> int:
@@ -210,8 +281,23 @@ class Scoring(_Shared):
 
     @cached_property
     def scores(self) -> Floats:
-        """The scores as float64."""
-        return np.asarray(self.raw, np.float64)
+        """The scores as float64, in memory of our own.
+
+        What looks at scores more than once relies on what it saw the first time, and kernels index by it; another
+        thread may write to the caller's array meanwhile.
+        """
+        _refuse_longer(self.n)
+        own: Floats = np.array(self.raw, np.float64)
+        if own.min() != self.low or own.max() != self.high:  # which NaN does too
+            raise InvalidInputError(
+                "y_score was changed by another thread while it was evaluated: pass a copy, or wait for that thread"
+            )
+        return own
+
+    @property
+    def reference(self) -> Floats:
+        """The scores, in time order, from which a rule without labels takes its threshold."""
+        return self.scores if self.fit is None else self.fit
 
     @cached_property
     def sorted(self) -> Floats:
@@ -235,6 +321,30 @@ class Scoring(_Shared):
         """The alarms `score >= v`."""
         return Prediction(self.truth, _runs((self.scores >= v).view(np.uint8), "y_pred"))
 
+    def above(self, threshold: float) -> Prediction:
+        """The alarms `score > threshold`; metrics of one call that have a threshold in common share them."""
+
+        def make() -> Prediction:
+            return Prediction(self.truth, _runs((self.scores > threshold).view(np.uint8), "y_pred"))
+
+        return self.shared(("alarms above", threshold), make)
+
+    def threshold_below(self, value: float) -> float:
+        """The largest number of the scores' own type that is at most `value`.
+
+        It gives the same alarms `score > threshold` as `value` does, also where a caller compares it with single
+        precision scores.
+        """
+        with np.errstate(over="ignore"):
+            rounded = self.raw.dtype.type(value)
+        if rounded > value:
+            rounded = np.nextafter(rounded, self.raw.dtype.type(-np.inf))
+        return float(rounded)
+
+    def just_below(self, v: float) -> float:
+        """The threshold t, a number of the scores' own type, with `score > t` exactly where `score >= v`."""
+        return float(np.nextafter(self.raw.dtype.type(v), self.raw.dtype.type(-np.inf)))
+
 
 @dataclass(frozen=True, eq=False)
 class Prediction(_Shared):
@@ -248,12 +358,23 @@ class Prediction(_Shared):
         """The runs of alarms."""
         return self.alarms.events
 
+    @property
+    def second(self) -> Index:
+        """The predictions: what a function of `(y_true, y_pred)` gets as its second argument."""
+        return self.alarms.mask.astype(np.int64)
+
+    def scanned_again(self) -> Prediction:
+        """The same arrays, checked and scanned anew, without what was computed of them so far."""
+        return Prediction.of(self.truth.labels, self.alarms.labels)
+
     @classmethod
     def of(cls, y_true: Any, y_pred: Any) -> Prediction:
         """Check and scan both arrays."""
+        _same_index(y_true, y_pred, "y_pred")
         y = _as_labels(y_true, "y_true")
         alarms = _as_labels(y_pred, "y_pred")
         _same_length(y, alarms, "y_pred")
+        _refuse_longer(len(y))
         return cls(_runs(y, "y_true"), _runs(alarms, "y_pred"))
 
     @property

@@ -1,16 +1,19 @@
-"""Metric: a frozen record that describes one metric, and the decorators that make one from a function.
+"""Metric: a frozen record that describes one metric and runs it, and the decorators that make one from a function.
 
 A metric's own code is a function of checked data, `f(data, *, options) -> float`. The decorator gives it the
-public face `f(y_true, y_score, *, options) -> float` (or `y_pred`): options checked, inputs checked, and
+public signature `f(y_true, y_score, *, options) -> float` (or `y_pred`): options checked, inputs checked, and
 `UndefinedError` turned into NaN with a warning. So no metric repeats any of that, and `evaluate` can hand the
-same checked data to many of them.
+same checked data to many of them. A user's function becomes a `Metric` as well (`Metric.from_function`), and
+`Metric.run` is the one way in which any of them is evaluated on a scoring.
 """
 
 from __future__ import annotations
 
 import inspect
 import math
-from collections.abc import Callable, Mapping
+import textwrap
+import time
+from collections.abc import Callable, Iterable, Mapping, Set
 from dataclasses import dataclass, field, replace
 from functools import wraps
 from typing import Any, Concatenate, Literal, NamedTuple, ParamSpec, Protocol, TypeVar, cast
@@ -18,7 +21,7 @@ from typing import Any, Concatenate, Literal, NamedTuple, ParamSpec, Protocol, T
 from tsadeval.core.inputs import Prediction, Scoring
 from tsadeval.core.parameters import Check, check_parameters
 from tsadeval.core.registry import Registry, did_you_mean
-from tsadeval.core.text import parse_call as parse_call
+from tsadeval.core.text import format_call, parse_call
 from tsadeval.errors import InvalidParameterError, UndefinedError, warn_undefined
 
 Kind = Literal["scores", "predictions"]
@@ -26,7 +29,8 @@ P = ParamSpec("P")
 R = TypeVar("R", covariant=True)
 S = TypeVar("S")
 
-# What a record may claim of its metric. The common tests check each claim on random data.
+# What a record may claim of its metric at its default options. The common tests check on random data that each claim
+# holds, and that those not made do not.
 PROPERTIES = {
     "affine": "shifting scores, or scaling them by a positive number, changes nothing",
     "monotone": "a strictly increasing transform of the scores changes nothing",
@@ -82,7 +86,47 @@ class OnPredictions(Protocol[P, R]):
         ...
 
 
-@dataclass(frozen=True)
+class Decision(NamedTuple):
+    """What a rule decided: the predictions, the rule as text, and the threshold where there is a single one."""
+
+    prediction: Prediction
+    rule: str
+    threshold: float | None = None
+
+
+class Rule(Protocol):
+    """How the scores of a series become alarms for a metric. Any object with these two members is a rule.
+
+    `literal` rules are applied to scores of 0 and 1 as well; for all others such scores are predictions already.
+    """
+
+    @property
+    def literal(self) -> bool:
+        """Apply the rule to scores that are predictions already?"""
+        ...
+
+    def decide(self, data: Scoring, metric: Metric) -> Decision:
+        """The alarms for this metric."""
+        ...
+
+
+class Outcome(NamedTuple):
+    """The value of a metric on one scoring, or why there is none, and the alarms it was computed on.
+
+    `alarms` counts runs of alarms, `alarmed_points` their points; both are None for metrics of scores.
+    """
+
+    value: float
+    status: Literal["ok", "undefined", "error"]
+    message: str | None = None
+    rule: str | None = None
+    threshold: float | None = None
+    alarms: int | None = None
+    alarmed_points: int | None = None
+    seconds: float = math.nan
+
+
+@dataclass(frozen=True, kw_only=True)
 class Metric:
     """All there is to know about one metric.
 
@@ -101,16 +145,66 @@ class Metric:
     compute: Callable[..., float] = field(repr=False, compare=False)
     checks: Mapping[str, Check] = field(repr=False, compare=False)
     parameters: Mapping[str, Any] = field(repr=False, compare=False)
-    properties: frozenset[str] = frozenset()
-    needs: frozenset[str] = frozenset()
-    sets: frozenset[str] = frozenset()
+    properties: Set[str] = frozenset()
+    needs: Set[str] = frozenset()
+    sets: Set[str] = frozenset()
     direction: Literal["higher", "lower"] = "higher"
-    # For metrics of predictions: (data, options) -> (v, value), the best value over all alarms `score >= v`
-    # with v a distinct score; of several best the largest v. None where only a grid of thresholds is searched.
-    best: Callable[..., tuple[float, float]] | None = field(default=None, repr=False, compare=False)
-    # data, options -> the expected value once the scores are shuffled, where there is a formula for it.
+    # For metrics of predictions: (data, options) -> v, where `score >= v` gives the best value over all distinct
+    # scores v; of several best the largest. None where only a grid of thresholds is searched.
+    best: Callable[..., float] | None = field(default=None, repr=False, compare=False)
+    # Its own best threshold says nothing (alarm everywhere, or nowhere): the rule `best` takes that of point-wise F1.
+    trivial_best: bool = False
+    # (data, options) -> the expected value once the scores are shuffled, where there is a formula for it.
     chance: Callable[..., float] | None = field(default=None, repr=False, compare=False)
+    # Stores reuse values of the same version only: the revision of the library's code, or a key of a user's function.
+    version: str = "r1"
+    library: bool = True
     bound: tuple[tuple[str, Any], ...] = ()
+
+    def __post_init__(self) -> None:
+        for name in ("properties", "needs", "sets"):  # records are hashed
+            object.__setattr__(self, name, frozenset(getattr(self, name)))
+
+    @classmethod
+    def from_function(
+        cls, function: Callable[[Any, Any], float], name: str = "", direction: Literal["higher", "lower"] = "higher"
+    ) -> Metric:
+        """The metric that a user's function of labels and scores is; of predictions if its second argument is `y_pred`.
+
+        >>> Metric.from_function(lambda y_true, y_score: 0.5, "half")([0, 1], [0.2, 0.3])
+        0.5
+        """
+        name = name or getattr(function, "__name__", "") or type(function).__name__
+        kind: Kind = "predictions" if _second_argument(function) == "y_pred" else "scores"
+
+        def compute(data: Scoring | Prediction) -> float:
+            # The function may change its arrays: ours are the caller's own memory.
+            value = function(data.truth.mask.astype("int64"), data.second.copy())
+            try:
+                return float(value)
+            except (TypeError, ValueError):
+                raise InvalidParameterError(f"metric {name} must return one number, but returned {value!r}") from None
+
+        return cls(
+            name=name,
+            label=name.rpartition(":")[2],
+            kind=kind,
+            range=(-math.inf, math.inf),
+            summary=(inspect.getdoc(function) or "").partition("\n")[0],
+            undefined="",
+            references=(),
+            function=function,
+            compute=compute,
+            checks={},
+            parameters={},
+            direction=direction,
+            library=False,
+        )
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """All options: the defaults, and those that are bound."""
+        return {**self.parameters, **dict(self.bound)}
 
     def with_options(self, **options: Any) -> Metric:
         """The same metric with some options fixed."""
@@ -124,21 +218,65 @@ class Metric:
         return replace(self, bound=tuple((k, merged[k]) for k in self.parameters if k in merged))
 
     def __str__(self) -> str:
-        if not self.bound:
-            return self.name
-        return f"{self.name}({', '.join(f'{k}={v!r}' for k, v in self.bound)})"
+        return format_call(self.name, self.bound)
+
+    def __reduce__(self) -> Any:
+        # A record of the library is named by its text; its functions need not travel to other processes.
+        if self.library:
+            return parse_metric, (str(self),)
+        return _restored, (self.function, self.name, self.direction, self.version)
 
     def __call__(self, y_true: Any, y_other: Any) -> float:
         """The metric of labels and scores (or predictions), with the bound options."""
         return float(self.function(y_true, y_other, **dict(self.bound)))
 
-    def outcome(self, data: Scoring | Prediction) -> tuple[float, str | None]:
-        """The value on checked data, and why it is NaN where it is undefined."""
-        return _outcome(self.compute, self.needs, data, dict(self.bound))
+    def value_of(self, data: Scoring | Prediction) -> tuple[float, str | None]:
+        """The value on checked data of this metric's kind, and why it is NaN where it is undefined."""
+        return _value_of(self.compute, self.needs, data, dict(self.bound))
+
+    def decide(self, scoring: Scoring, rule: Rule) -> Decision | None:
+        """The alarms on which this metric is computed; None for a metric of scores."""
+        if self.kind == "scores":
+            return None
+        if scoring.given is not None:
+            return Decision(Prediction(scoring.truth, scoring.given), "given")
+        if scoring.zero_one is not None and not rule.literal:
+            return Decision(scoring.zero_one, "scores are 0 or 1")
+        return rule.decide(scoring, self)
+
+    def run(self, scoring: Scoring, rule: Rule, *, fresh: bool = False) -> Outcome:
+        """The outcome on one scoring; a user's function may raise whatever it raises.
+
+        With `fresh`, inputs are checked and scanned again inside the time that is measured, so that `seconds` is that
+        of a public call of the metric, whatever other metrics have computed on this scoring before.
+        """
+        decision = self.decide(scoring, rule)
+        data: Scoring | Prediction = scoring if decision is None else decision.prediction
+        start = time.perf_counter()
+        value, message = self.value_of(data.scanned_again() if fresh else data)
+        seconds = time.perf_counter() - start
+        status: Literal["ok", "undefined"] = "ok" if math.isfinite(value) else "undefined"
+        if decision is None:
+            return Outcome(value, status, message, seconds=seconds)
+        found = decision.prediction.predicted
+        return Outcome(
+            value, status, message, decision.rule, decision.threshold, len(found), found.points, seconds=seconds
+        )
 
 
-def _outcome(
-    compute: Callable[..., float], needs: frozenset[str], data: Scoring | Prediction, options: dict[str, Any]
+def _second_argument(function: Callable[..., Any]) -> str:
+    try:
+        return list(inspect.signature(function).parameters)[1]
+    except (TypeError, ValueError, IndexError):
+        return ""
+
+
+def _restored(function: Callable[..., float], name: str, direction: Any, version: str) -> Metric:
+    return replace(Metric.from_function(function, name, direction), version=version)
+
+
+def _value_of(
+    compute: Callable[..., float], needs: Set[str], data: Scoring | Prediction, options: dict[str, Any]
 ) -> tuple[float, str | None]:
     reason = missing(needs, data)
     if reason is not None:
@@ -157,7 +295,7 @@ _NEEDS: dict[str, tuple[Callable[[Any], bool], str]] = {
 }
 
 
-def missing(needs: frozenset[str], data: Scoring | Prediction) -> str | None:
+def missing(needs: Set[str], data: Scoring | Prediction) -> str | None:
     """What the data lacks of a metric's needs, in words; None where it lacks nothing."""
     return next((words for need, (met, words) in _NEEDS.items() if need in needs and not met(data)), None)
 
@@ -168,9 +306,12 @@ def _parameters(function: Callable[..., Any]) -> dict[str, Any]:
 
 
 def _public(
-    inner: Callable[..., Any], second: str, call: Callable[[Any, Any, dict[str, Any]], Any]
+    inner: Callable[..., Any],
+    second: str,
+    call: Callable[[Any, Any, dict[str, Any]], Any],
+    undefined: str | None = None,
 ) -> Callable[..., Any]:
-    """The public face of a function of checked data: same options, same docstring, two arrays in front."""
+    """The public face of a function of checked data: same options, two arrays in front, here and in the docstring."""
 
     @wraps(inner)
     def on_scores(y_true: Any, y_score: Any, **options: Any) -> Any:
@@ -185,7 +326,38 @@ def _public(
     arrays = [inspect.Parameter(a, inspect.Parameter.POSITIONAL_OR_KEYWORD) for a in ("y_true", second)]
     options = list(signature.parameters.values())[1:]
     face.__signature__ = signature.replace(parameters=[*arrays, *options])
+    face.__doc__ = _documented(inspect.cleandoc(inner.__doc__ or ""), second, signature.parameters, undefined)
     return cast(Callable[..., Any], face)
+
+
+# What is the same for every metric stands here, not in each docstring.
+_ARGUMENTS = {
+    "y_true": "array-like of shape (n,)\n    0 for normal and 1 for anomalous points.",
+    "y_score": "array-like of shape (n,)\n    Finite scores, higher for more anomalous.",
+    "y_pred": "array-like of shape (n,)\n    1 where an alarm is raised, else 0.",
+}
+_BETA = "beta : float, default=1.0\n    Recall counts beta times as much as precision.\n"
+
+
+def _documented(doc: str, second: str, options: Iterable[str], undefined: str | None) -> str:
+    """The docstring with the arguments and the return value that are documented here, unless it has its own."""
+    parameters, returns = "Parameters\n----------\n", "Returns\n-------\n"
+    arrays = "".join(f"{name} : {_ARGUMENTS[name]}\n" for name in ("y_true", second))
+    if returns not in doc and undefined is not None:
+        words = "The value." if undefined == "never" else f"NaN, with an `UndefinedMetricWarning`, where {undefined}."
+        wrapped = textwrap.fill(words, 110, initial_indent="    ", subsequent_indent="    ")
+        doc = _before(doc, "Examples\n", f"{returns}float\n{wrapped}\n\n")
+    if parameters not in doc:
+        doc = _before(doc, returns if returns in doc else "Examples\n", f"{parameters}\n")
+    if "beta" in options and "beta : float" not in doc:
+        end = doc.index("\n\n", doc.index(parameters)) + 1
+        doc = doc[:end] + _BETA + doc[end:]
+    return doc if f"{parameters}y_true" in doc else doc.replace(parameters, parameters + arrays, 1)
+
+
+def _before(doc: str, section: str, text: str) -> str:
+    at = doc.find(f"\n{section}") + 1
+    return doc[:at] + text + doc[at:] if at else f"{doc}\n\n{text.rstrip()}"
 
 
 def _refuse_unknown(name: str, known: Mapping[str, Any], options: dict[str, Any]) -> None:
@@ -225,6 +397,7 @@ def _taking(data_type: Any, second: str, checks: dict[str, Check]) -> Callable[[
 
         face = _public(inner, second, call)
         face.compute = inner  # type: ignore[attr-defined]
+        face.checks = checks  # type: ignore[attr-defined]
         return face
 
     return decorate
@@ -238,41 +411,23 @@ def _warn_of_parts(name: str, found: PRF, data: Prediction) -> None:
         warn_undefined(f"{name} ({', '.join(parts)})", reason, stacklevel=5)
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Description:
-    """The keyword arguments that the two metric decorators share."""
-
-    label: str
-    range: tuple[float, float]
-    summary: str
-    undefined: str
-    references: tuple[str, ...]
-    checks: Mapping[str, Check] = field(default_factory=dict)
-    properties: frozenset[str] | set[str] = frozenset()
-    needs: frozenset[str] | set[str] = frozenset()
-    sets: frozenset[str] | set[str] = frozenset()
-    direction: Literal["higher", "lower"] = "higher"
-    best: Callable[..., float] | None = None  # data, options -> v: see `Metric.best`, which adds the value there
-    chance: Callable[..., float] | None = None
-
-
 def score_metric(
     **description: Any,
 ) -> Callable[[Callable[Concatenate[Scoring, P], float]], OnScores[P, float]]:
     """Register a function of a checked `Scoring` as a metric; see `Metric` for the description."""
-    return _registering("scores", Scoring, "y_score", _Description(**description))
+    return _registering("scores", Scoring, "y_score", description)
 
 
 def prediction_metric(
     **description: Any,
 ) -> Callable[[Callable[Concatenate[Prediction, P], float]], OnPredictions[P, float]]:
     """Register a function of a checked `Prediction` as a metric; see `Metric` for the description."""
-    return _registering("predictions", Prediction, "y_pred", _Description(**description))
+    return _registering("predictions", Prediction, "y_pred", description)
 
 
-def _registering(kind: Kind, data_type: Any, second: str, about: _Description) -> Callable[[Any], Any]:
-    checks = dict(about.checks)
-    needs = frozenset(about.needs)
+def _registering(kind: Kind, data_type: Any, second: str, description: dict[str, Any]) -> Callable[[Any], Any]:
+    checks: dict[str, Check] = description.setdefault("checks", {})
+    needs = frozenset(description.get("needs", ()))
 
     def decorate(inner: Callable[..., float]) -> Callable[..., float]:
         name = inner.__name__
@@ -284,56 +439,19 @@ def _registering(kind: Kind, data_type: Any, second: str, about: _Description) -
             if options:
                 _refuse_unknown(name, known, options)
                 check_parameters(name, checks, options)
-            value, reason = _outcome(inner, needs, data_type.of(y_true, other), options)
+            value, reason = _value_of(inner, needs, data_type.of(y_true, other), options)
             if reason is not None:
                 warn_undefined(name, reason, stacklevel=4)
             return value
 
-        face = _public(inner, second, call)
-        METRICS.add(
-            name,
-            Metric(
-                name=name,
-                label=about.label,
-                kind=kind,
-                range=about.range,
-                summary=about.summary,
-                undefined=about.undefined,
-                references=about.references,
-                function=face,
-                compute=inner,
-                checks=checks,
-                parameters=known,
-                properties=frozenset(about.properties),
-                needs=needs,
-                sets=frozenset(about.sets),
-                direction=about.direction,
-                best=_with_value(about.best, inner) if about.best is not None else None,
-                chance=about.chance,
-            ),
-        )
+        face = _public(inner, second, call, description["undefined"])
+        METRICS.add(name, Metric(name=name, kind=kind, function=face, compute=inner, parameters=known, **description))
         return face
 
     return decorate
 
 
-def _with_value(best: Callable[..., float], inner: Callable[..., float]) -> Callable[..., tuple[float, float]]:
-    """The best v and the metric there: by its own code, so that the two agree to the last digit."""
-
-    def found(data: Scoring, **options: Any) -> tuple[float, float]:
-        v = best(data, **options)
-        return v, float(inner(data.at_least(v), **options))
-
-    return found
-
-
-def _load_families() -> None:
-    import tsadeval.metrics
-
-    tsadeval.metrics.load_families()
-
-
-METRICS: Registry[Metric] = Registry("metric", _load_families)
+METRICS: Registry[Metric] = Registry("metric", "tsadeval.metrics")
 
 
 def parse_metric(text: str) -> Metric:
@@ -343,7 +461,44 @@ def parse_metric(text: str) -> Metric:
     'cce(tau=0.4)'
     """
     name, positional, options = parse_call(text)
-    metric = METRICS[name]
+    metric = METRICS[_name_of_label(name)]
     if positional:
         raise InvalidParameterError(f"cannot read {text!r}: options of {name} need their names, option=value")
     return metric.with_options(**options)
+
+
+def _name_of_label(text: str) -> str:
+    """The name of the metric whose label this is, however it is written: "VUS-PR", "vus pr"; else the text itself."""
+    if text in METRICS:
+        return text
+    letters = _letters(text)
+    return next((m.name for m in METRICS.values() if letters in (_letters(m.label), _letters(m.name))), text)
+
+
+def _letters(text: str) -> str:
+    return "".join(letter for letter in text.lower() if letter.isalnum() or letter == "%")
+
+
+def metric_labels(names: Iterable[str]) -> dict[str, str]:
+    """Short labels for tables and figures; options are shown only where the same metric is there twice.
+
+    >>> list(metric_labels(["cce", "cce(tau=0.4, constrained=True)", "vus_roc(n_thresholds=100)"]).values())
+    ['CCE', 'CCE(tau=0.4, constrained)', 'VUS-ROC']
+    """
+    names = list(names)
+    bare = [name.partition("(")[0] for name in names]
+    found = {}
+    for name, head in zip(names, bare, strict=True):
+        label = METRICS[head].label if head in METRICS else head.rpartition(":")[2]
+        found[name] = label + _short_options(name) if bare.count(head) > 1 else label
+    return found
+
+
+def _short_options(name: str) -> str:
+    """The options of a metric where words say enough: "(pointwise)" for "(uncertainty='pointwise')"."""
+    options = parse_call(name).options if name.endswith(")") else {}
+    words = [
+        value if isinstance(value, str) else option if value is True else f"{option}={value!r}"
+        for option, value in options.items()
+    ]
+    return f"({', '.join(words)})" if words else ""

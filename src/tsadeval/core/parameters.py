@@ -36,17 +36,19 @@ class Number:
         return math.isfinite(number) and inside
 
     def __str__(self) -> str:
-        kind = "a whole number" if self.integer else "a number"
-        bounds = ""
-        if math.isfinite(self.low):
-            bounds = f" {'above' if self.open_low else 'of at least'} {self._text(self.low)}"
-        if math.isfinite(self.high):
-            bounds += f"{' and' if bounds else ' of'} at most {self._text(self.high)}"
-        return kind + bounds + (" or None" if self.none else "")
+        kind = "an integer" if self.integer else "a number"
+        low, high = self._text(self.low), self._text(self.high)
+        if math.isfinite(self.low) and math.isfinite(self.high):
+            kind += f" in {'(' if self.open_low else '['}{low}, {high}]"
+        elif math.isfinite(self.low):
+            kind += f" {'>' if self.open_low else '>='} {low}"
+        elif math.isfinite(self.high):
+            kind += f" <= {high}"
+        return kind + (" or None" if self.none else "")
 
     def _text(self, bound: float) -> str:
         """A bound in full where digits matter: a seed of at most 4.29497e+09 helps nobody."""
-        return str(int(bound)) if self.integer else f"{bound:g}"
+        return str(int(bound)) if self.integer and math.isfinite(bound) else f"{bound:g}"
 
     def bad(self) -> list[Any]:
         """Values that must be refused: the common tests feed them to every metric."""

@@ -1,9 +1,16 @@
-"""Result: rows, and their views: mapping, table, DataFrame, LaTeX, JSON."""
+"""Result: the one contract of everything that tsadeval returns as a table.
+
+Every result is `rows`, plain dicts whose columns have the same names everywhere: series, detector, metric, value, rule,
+threshold, alarms (runs of alarms), alarmed_points, seconds, status, message. A subclass says which part of them is
+printed (`_grid`) and may add views of its own.
+"""
 
 from __future__ import annotations
 
+import html
 import json
 import math
+import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +22,10 @@ if TYPE_CHECKING:
     import pandas as pd
 
 Row = dict[str, Any]
+Grid = list[list[Any]]
+
+# The width of tables where no terminal says its own.
+WIDTH = 120
 
 
 def cell_text(value: Any, digits: int = 4) -> str:
@@ -27,22 +38,49 @@ def cell_text(value: Any, digits: int = 4) -> str:
 
 
 def text_table(rows: Sequence[Sequence[Any]], digits: int = 4) -> str:
-    """Rows (the first is the head) as aligned text: words to the left, numbers to the right."""
+    """Rows (the first is the head) as aligned text: words to the left, numbers to the right.
+
+    Columns that do not fit the terminal go below, under the first column again.
+    """
     texts = [[cell_text(value, digits) for value in row] for row in rows]
     widths = [max(len(row[c]) for row in texts) for c in range(len(texts[0]))]
-    right = [all(isinstance(row[c], (int, float)) for row in rows[1:]) for c in range(len(widths))]
-    lines = [
-        "  ".join(
-            text.rjust(width) if to_right else text.ljust(width)
-            for text, width, to_right in zip(row, widths, right, strict=True)
-        ).rstrip()
-        for row in texts
-    ]
-    lines.insert(1, "  ".join("-" * width for width in widths))
-    return "\n".join(lines)
+    right = [_numeric([row[c] for row in rows[1:]]) for c in range(len(widths))]
+
+    def line(row: Sequence[str], columns: Sequence[int]) -> str:
+        cells = (row[c].rjust(widths[c]) if right[c] else row[c].ljust(widths[c]) for c in columns)
+        return "  ".join(cells).rstrip()
+
+    blocks = []
+    for columns in _blocks(widths, shutil.get_terminal_size((WIDTH, 24)).columns):
+        lines = [line(row, columns) for row in texts]
+        lines.insert(1, "  ".join("-" * widths[c] for c in columns))
+        blocks.append("\n".join(lines))
+    return "\n\n".join(blocks)
 
 
-_LATEX = str.maketrans({c: rf"\{c}" for c in "&%$#_{}"} | {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}"})
+def _numeric(values: Sequence[Any]) -> bool:
+    """Is a column one of numbers? Empty cells do not matter."""
+    return all(value is None or isinstance(value, (int, float)) for value in values)
+
+
+def _blocks(widths: Sequence[int], width: int) -> list[list[int]]:
+    """The columns in groups that fit the width, the first column in each."""
+    blocks = [[0]]
+    used = widths[0]
+    for column in range(1, len(widths)):
+        if used + 2 + widths[column] > width and len(blocks[-1]) > 1:
+            blocks.append([0])
+            used = widths[0]
+        blocks[-1].append(column)
+        used += 2 + widths[column]
+    return blocks
+
+
+_LATEX = str.maketrans(
+    {c: rf"\{c}" for c in "&%$#_{}"}
+    | {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
+    | {"<": r"\textless{}", ">": r"\textgreater{}"}
+)
 
 
 def latex_text(value: Any, digits: int = 4) -> str:
@@ -52,11 +90,24 @@ def latex_text(value: Any, digits: int = 4) -> str:
 
 def latex_table(rows: Sequence[Sequence[Any]], digits: int = 4) -> str:
     """Rows (the first is the head) as a LaTeX tabular with booktabs rules."""
-    right = [all(isinstance(row[c], (int, float)) for row in rows[1:]) for c in range(len(rows[0]))]
+    right = [_numeric([row[c] for row in rows[1:]]) for c in range(len(rows[0]))]
     lines = [" & ".join(latex_text(v, digits) for v in row) + r" \\" for row in rows]
     spec = "".join("r" if to_right else "l" for to_right in right)
     body = [rf"\begin{{tabular}}{{{spec}}}", r"\toprule", lines[0], r"\midrule", *lines[1:], r"\bottomrule"]
     return "\n".join([*body, r"\end{tabular}"])
+
+
+def html_table(rows: Sequence[Sequence[Any]], digits: int = 4) -> str:
+    """Rows (the first is the head) as an HTML table for notebooks."""
+    right = [_numeric([row[c] for row in rows[1:]]) for c in range(len(rows[0]))]
+
+    def line(row: Sequence[Any], tag: str) -> str:
+        style = [' style="text-align: right"' if to_right else ' style="text-align: left"' for to_right in right]
+        cells = (f"<{tag}{s}>{html.escape(cell_text(v, digits))}</{tag}>" for v, s in zip(row, style, strict=True))
+        return f"<tr>{''.join(cells)}</tr>"
+
+    body = "".join(line(row, "td") for row in rows[1:])
+    return f"<table><thead>{line(rows[0], 'th')}</thead><tbody>{body}</tbody></table>"
 
 
 def plain(value: Any) -> Any:
@@ -64,54 +115,75 @@ def plain(value: Any) -> Any:
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
-class Result(Mapping[str, float]):
-    """Values by metric, with everything else that is known of each as a row.
+class Result:
+    """Rows, and their views: text, HTML, DataFrame, LaTeX, JSON."""
 
-    `rows` is a list of plain dicts; `key` names the column whose text is the mapping's key.
-    """
+    rows: list[Row]
 
-    def __init__(self, rows: list[Row], *, key: str = "metric", shown: Sequence[str] = ()) -> None:
+    def __init__(self, rows: list[Row]) -> None:
         self.rows = rows
-        self._key = key
-        self._shown = list(shown)
 
-    def __getitem__(self, name: str) -> float:
-        for row in self.rows:
-            if row[self._key] == name:
-                return float(row["value"])
-        raise UnknownNameError(f"no {self._key} {name!r} in this result: {did_you_mean(str(name), list(self))}")
+    def _grid(self) -> Grid:
+        """Head and rows of what is worth printing."""
+        head = list(self.rows[0]) if self.rows else []
+        return [head, *([row.get(column) for column in head] for row in self.rows)]
 
-    def __contains__(self, name: object) -> bool:
-        return any(row[self._key] == name for row in self.rows)
+    def _grids(self) -> list[tuple[str, Grid]]:
+        """Several tables under each other, each with its title ("" for none)."""
+        return [("", self._grid())]
 
-    def get(self, name: str, default: Any = None) -> Any:
-        """The value, or the default where this result has none of that name."""
-        try:
-            return self[name]
-        except UnknownNameError:
-            return default
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(row[self._key] for row in self.rows)
-
-    def __len__(self) -> int:
-        return len(self.rows)
-
-    def table(self) -> list[list[Any]]:
-        """Head and rows of the columns that are worth showing."""
-        return [self._shown, *([row.get(column) for column in self._shown] for row in self.rows)]
+    def _notes(self) -> list[str]:
+        """Lines under the table: what was chosen, dropped or undefined."""
+        return []
 
     def to_frame(self) -> pd.DataFrame:
-        """All columns as a pandas DataFrame, a row per metric."""
+        """All columns of all rows as a pandas DataFrame."""
         return require("pandas", extra="all").DataFrame(self.rows)  # type: ignore[no-any-return]
 
     def to_latex(self, *, digits: int = 4) -> str:
-        """The shown columns as a LaTeX tabular (needs the booktabs package)."""
-        return latex_table(self.table(), digits)
+        """What is printed, as a LaTeX tabular (needs the booktabs package)."""
+        return "\n\n".join(latex_table(grid, digits) for _, grid in self._grids())
 
     def to_json(self, *, indent: int | None = 2) -> str:
-        """All columns as JSON; a value that is not a number is null."""
+        """All columns of all rows as JSON; a value that is not a number is null."""
         return json.dumps([{k: plain(v) for k, v in row.items()} for row in self.rows], indent=indent)
 
+    def _repr_html_(self) -> str:
+        """What is printed, for notebooks."""
+        parts = []
+        for title, grid in self._grids():
+            parts += [f"<p>{html.escape(title)}</p>"] * bool(title) + [html_table(grid)]
+        return "".join([*parts, *(f"<p>{html.escape(note)}</p>" for note in self._notes())])
+
     def __repr__(self) -> str:
-        return text_table(self.table())
+        blocks = [f"{title}\n{text_table(grid)}" if title else text_table(grid) for title, grid in self._grids()]
+        return "\n\n".join([*blocks, *(["\n".join(self._notes())] if self._notes() else [])])
+
+
+class MappingResult(Result, Mapping[str, float]):
+    """A result that is also a mapping from the texts of its `key` column to values."""
+
+    def __init__(self, rows: list[Row], *, key: str = "metric", shown: Sequence[str] = ()) -> None:
+        super().__init__(rows)
+        self._key = key
+        self._shown = list(shown)
+
+    def _items(self) -> dict[str, float]:
+        return {row[self._key]: float(row["value"]) for row in self.rows}
+
+    def __getitem__(self, name: str) -> float:
+        items = self._items()
+        if name not in items:
+            raise UnknownNameError(f"no {self._key} {name!r} in this result: {did_you_mean(str(name), list(items))}")
+        return items[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._items())
+
+    def __len__(self) -> int:
+        return len(self._items())
+
+    def _grid(self) -> Grid:
+        if not self._shown:
+            return super()._grid()
+        return [self._shown, *([row.get(column) for column in self._shown] for row in self.rows)]

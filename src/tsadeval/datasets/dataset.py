@@ -61,6 +61,11 @@ class Dataset:
     names: tuple[str, ...]
     description: Description
 
+    @property
+    def nbytes(self) -> int:
+        """Memory of the arrays."""
+        return sum(values.nbytes for values in (self.train, self.test, self.test_labels) if values is not None)
+
     def __repr__(self) -> str:
         d = self.description
         shape = f"{d.n_train} + {d.n_test} points, {d.n_columns} columns" if d.n_columns else f"{d.n_test} labels only"
@@ -136,18 +141,7 @@ class DatasetRecord:
         return Files(sorted(path for path in root.iterdir() if path.name.lower() in wanted and path.is_dir()))
 
 
-def _records() -> None:
-    """Import every data set's file; each adds its record."""
-    import importlib
-    import pkgutil
-
-    import tsadeval.datasets as package
-
-    for module in pkgutil.iter_modules(package.__path__):
-        importlib.import_module(f"{package.__name__}.{module.name}")
-
-
-DATASETS: Registry[DatasetRecord] = Registry("data set", _records)
+DATASETS: Registry[DatasetRecord] = Registry("data set", "tsadeval.datasets")
 
 
 def assemble(name: str, parts: Parts, record: DatasetRecord | None = None, where: Any = "") -> Dataset:
@@ -190,17 +184,22 @@ def compare(dataset: Dataset, facts: Facts, where: Any) -> None:
             )
 
 
+def checksum_of(train: Floats | None, test: Floats | None, mask: Bools) -> str:
+    """The sha256 of the data, by which stores know them."""
+    digest = hashlib.sha256()
+    for values in (train, test, mask):
+        if values is not None:
+            digest.update(str(values.shape).encode())
+            digest.update(np.ascontiguousarray(values).data)
+    return digest.hexdigest()
+
+
 def _describe(
     train: Floats | None, test: Floats | None, mask: Bools, names: tuple[str, ...], about: tuple[str, str, str]
 ) -> Description:
     # Plain numpy rather than `Events`, so that data can be loaded where the compiled kernels are not.
     edges = np.flatnonzero(np.diff(mask.astype(np.int8), prepend=0, append=0))
     lengths = edges[1::2] - edges[::2]
-    digest = hashlib.sha256()
-    for values in (train, test, mask):
-        if values is not None:
-            digest.update(str(values.shape).encode())
-            digest.update(np.ascontiguousarray(values).data)
     return Description(
         n_train=0 if train is None else len(train),
         n_test=len(mask),
@@ -209,7 +208,7 @@ def _describe(
         longest=int(lengths.max(initial=0)),
         shortest=int(lengths.min()) if len(lengths) else 0,
         anomalous=float(mask.mean()),
-        checksum=digest.hexdigest(),
+        checksum=checksum_of(train, test, mask),
         title=about[0],
         source=about[1],
         licence=about[2],

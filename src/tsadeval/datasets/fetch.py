@@ -14,6 +14,7 @@ from tsadeval.datasets.dataset import DATASETS, DatasetRecord, Download
 from tsadeval.datasets.files import VARIABLE, data_folder
 from tsadeval.datasets.loading import items, load
 from tsadeval.errors import InvalidInputError, TsadevalError, UnknownNameError
+from tsadeval.tables.sources import user_path
 
 # Called with the file, its bytes so far, and all its bytes (0 where the server does not say).
 Progress = Callable[[str, int, int], None]
@@ -30,9 +31,9 @@ class Fetched:
 
 
 def fetch(
-    name: str, *, root: str | Path | None = None, base: str | None = None, progress: Progress | None = None
+    name: str, *, data: str | Path | None = None, base: str | None = None, progress: Progress | None = None
 ) -> Fetched:
-    """Download a data set, or one item of it, into its folder under the root.
+    """Download a data set, or one item of it, into its folder under the data folder.
 
     Files with a known sha256 must have it. Where none is known, the data set is loaded and compared with what is
     known of it (counts, columns). What does not hold is removed again.
@@ -41,7 +42,7 @@ def fetch(
     ----------
     name : str
         A data set with a public download ("smd", "nab"), or an item of it ("smd/2-1").
-    root : path, optional
+    data : path, optional
         The folder that holds the data sets' folders, made where it is missing; else that of TSADEVAL_DATA.
     base : str, optional
         Address of a folder on the web that holds the same files, to be used instead of the original one.
@@ -52,25 +53,25 @@ def fetch(
     record = DATASETS[head.lower()]
     item = record.canonical(item) if item else ""
     wanted = _wanted(record, item)
-    if root is not None:
-        Path(root).expanduser().mkdir(parents=True, exist_ok=True)
-    top = data_folder(root)
+    if data is not None:
+        user_path(data).mkdir(parents=True, exist_ok=True)
+    top = data_folder(data)
     if top is None:
-        raise InvalidInputError(f"{name}: no data folder was given; pass root= (--data) or set {VARIABLE}")
+        raise InvalidInputError(f"{name}: no data folder was given; pass data= (--data) or set {VARIABLE}")
     folder = next(iter(record.files(top).folders), top / record.folders[0])
     new = []
     for download in wanted:
         new += [folder / download.path] if not (folder / download.path).exists() else []
         _get(record, download, folder, base, progress)
     unknown = tuple(d.path for d in wanted if not d.sha256)
-    names = (record.full(item),) if item else items(record.name, root=top)
+    names = (record.full(item),) if item else items(record.name, data=top)
     if unknown:
         try:
             if not names:
                 raise InvalidInputError(f"{record.name}: expected {record.layout}, found none of it in {folder}")
             # Where the whole can be loaded, that looks at every item.
             for one in (record.name,) if record.name in names else names:
-                load(one, root=top)
+                load(one, data=top)
         except InvalidInputError as error:
             removed = [path for path in new if path.relative_to(folder).as_posix() in unknown]
             for path in removed:

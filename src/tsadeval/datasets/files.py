@@ -6,7 +6,6 @@ no pickle is loaded, and what cannot be read becomes an error that names the fil
 
 from __future__ import annotations
 
-import gzip
 import os
 import re
 import tarfile
@@ -18,6 +17,7 @@ from functools import cached_property
 from pathlib import Path
 
 from tsadeval.errors import InvalidInputError
+from tsadeval.tables.sources import gunzip, size_limit, too_large, user_path
 
 VARIABLE = "TSADEVAL_DATA"
 ARCHIVES = (".zip", ".tar", ".tar.gz", ".tgz")
@@ -29,7 +29,7 @@ def data_folder(data: str | Path | None = None) -> Path | None:
     given = data or os.environ.get(VARIABLE)
     if not given:
         return None
-    folder = Path(given).expanduser()
+    folder = user_path(given)
     if not folder.is_dir():
         raise InvalidInputError(f"there is no data folder {folder}")
     return folder
@@ -131,10 +131,7 @@ def read_all(files: Iterable[File]) -> dict[File, bytes]:
 
 def _unpacked(file: File, content: bytes) -> bytes:
     if (file.member or file.disk.name).endswith(".gz"):
-        try:
-            content = gzip.decompress(content)
-        except (OSError, EOFError, zlib.error) as error:
-            raise damaged(file, error) from error
+        content = gunzip(content, str(file), size_limit())
     if not content:
         raise InvalidInputError(f"{file}: the file is empty; get it again")
     return content
@@ -163,15 +160,24 @@ def _contents(disk: Path, wanted: Iterable[str]) -> Iterator[tuple[str, bytes]]:
     try:
         if disk.suffix == ".zip":
             with zipfile.ZipFile(disk) as archive:
-                yield from ((name, archive.read(name)) for name in names)
+                for name in names:
+                    _check_size(disk, archive.getinfo(name).file_size)
+                    yield name, archive.read(name)
             return
         with tarfile.open(disk) as archive:
             for member in archive:
                 name = member.name.removeprefix("./")
                 if name in names and (opened := archive.extractfile(member)) is not None:
+                    _check_size(disk, member.size)
                     yield name, opened.read()
     except _UNREADABLE as error:
         raise damaged(disk, error) from error
+
+
+def _check_size(disk: Path, size: int) -> None:
+    limit = size_limit()
+    if size > limit:
+        raise too_large(str(disk), limit)
 
 
 def _match(pattern: str, path: str) -> re.Match[str] | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import io
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +11,8 @@ from tsadeval._optional import require
 from tsadeval.core.registry import did_you_mean
 from tsadeval.datasets.files import File, damaged, read
 from tsadeval.errors import InvalidInputError
+from tsadeval.tables.readers import read_npz
+from tsadeval.tables.sources import size_limit
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -49,18 +50,12 @@ def npy(file: File, content: bytes) -> Array:
 
 def npz(file: File, content: bytes) -> dict[str, Array]:
     """The arrays of a npz file."""
-    from zipfile import BadZipFile
-
     try:
-        found = np.load(io.BytesIO(content), allow_pickle=False)
-        if isinstance(found, np.ndarray):
-            raise InvalidInputError(f"{file}: expected a npz file with named arrays, found a single array")
-        with found:
-            return dict(found)
-    except (ValueError, EOFError, OSError, BadZipFile) as error:
-        if isinstance(error, InvalidInputError):
-            raise
-        raise _unreadable(file, error) from error
+        return dict(read_npz(content, str(file), size_limit()).columns)
+    except InvalidInputError:
+        raise
+    except Exception as error:  # whatever the parsers raise, the file is not what its name says
+        raise damaged(file, error) from error
 
 
 def _unreadable(file: File, error: Exception) -> InvalidInputError:
@@ -70,7 +65,7 @@ def _unreadable(file: File, error: Exception) -> InvalidInputError:
     return damaged(file, ValueError("it does not begin as npy and npz files do") if "pickle" in str(error) else error)
 
 
-def matrix(file: File, values: Any, *, columns: int | None = None) -> Floats:
+def matrix(file: File | str, values: Any, *, columns: int | None = None) -> Floats:
     """Values as (n, d) float64; a plain sequence becomes one column."""
     try:
         found = np.asarray(values, dtype=np.float64)
@@ -83,14 +78,14 @@ def matrix(file: File, values: Any, *, columns: int | None = None) -> Floats:
     return with_columns(file, np.ascontiguousarray(found), columns)
 
 
-def with_columns(file: File, found: Floats, columns: int | None) -> Floats:
+def with_columns(file: File | str, found: Floats, columns: int | None) -> Floats:
     """The matrix, if it has that many columns."""
     if columns is not None and found.shape[1] != columns:
         raise InvalidInputError(f"{file}: expected {columns} columns, found {found.shape[1]}")
     return found
 
 
-def labels(file: File, values: Any, *, n: int | None = None) -> Bools:
+def labels(file: File | str, values: Any, *, n: int | None = None) -> Bools:
     """Zeros and ones as bool; where `n` is given there must be that many."""
     try:
         found = np.asarray(values, dtype=np.float64)
@@ -127,12 +122,6 @@ def frame(file: File, content: bytes | None = None, **options: Any) -> pd.DataFr
     if not len(found):
         raise InvalidInputError(f"{file}: has a heading but no rows")
     return found
-
-
-def csv_names(content: bytes) -> list[str]:
-    """The column names as they stand in a csv file, where pandas has made the second "x" an "x.1" already."""
-    head = next(csv.reader(io.StringIO(content.decode("utf-8-sig", errors="replace"))), [])
-    return [name.strip() for name in head]
 
 
 def is_number(values: pd.Series[Any]) -> bool:

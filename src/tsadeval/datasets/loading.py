@@ -8,13 +8,15 @@ from typing import Any
 
 from tsadeval.core.parameters import check_parameters
 from tsadeval.core.registry import did_you_mean
+from tsadeval.core.text import parse_call
 from tsadeval.datasets.dataset import DATASETS, Dataset, DatasetRecord, Facts, assemble, compare
 from tsadeval.datasets.files import VARIABLE, Files, data_folder
 from tsadeval.errors import InvalidInputError, InvalidParameterError, UnknownNameError
+from tsadeval.tables.sources import user_path
 
 
 def load(
-    name: str | Path, *, root: str | Path | None = None, features: bool = True, verify: bool = True, **options: Any
+    name: str | Path, *, data: str | Path | None = None, features: bool = True, verify: bool = True, **options: Any
 ) -> Dataset:
     """Train, test and test labels of a data set.
 
@@ -22,8 +24,9 @@ def load(
     ----------
     name : str or path
         A data set ("msl", "psm"), an item of one ("ucr/123", "smd/2-1", "msl/C-1"), or the path of a file or folder
-        of your own (csv, parquet or npz with a label column).
-    root : path, optional
+        of your own (csv, parquet or npz with a label column). Options may stand in brackets behind it:
+        "ucr/125(end=exclusive)".
+    data : path, optional
         The folder that holds the data sets' folders; else the environment variable TSADEVAL_DATA.
     features : bool
         False reads the labels only, which is much faster.
@@ -37,15 +40,17 @@ def load(
     Dataset
         Labels only (`train` and `test` are None) where only the labels are there.
     """
+    path, bracketed = split_options(str(name))
+    name, options = path, {**bracketed, **options}
     record, item = _named(str(name))
     if record is None:
         from tsadeval.datasets.folder import OPTIONS, read_own
 
         _known_options(str(name), OPTIONS, options)
-        return assemble(str(name), read_own(Path(name).expanduser(), features, **options), where=name)
+        return assemble(str(name), read_own(user_path(name), features, **options), where=name)
     _known_options(record.name, list(record.options), options)
     check_parameters(record.name, dict(record.options), options)
-    files = _files(record, root)
+    files = _files(record, data)
     if record.label_file(files, item) is None:
         raise _missing(record, item, files)
     dataset = assemble(record.full(item), record.read(files, item, features, **options), record, files)
@@ -54,8 +59,8 @@ def load(
     return dataset
 
 
-def items(name: str | Path, *, root: str | Path | None = None) -> tuple[str, ...]:
-    """The names that can be loaded with their features, of a data set that lies under the root.
+def items(name: str | Path, *, data: str | Path | None = None) -> tuple[str, ...]:
+    """The names that can be loaded with their features, of a data set that lies under the data folder.
 
     A data set that can be loaded as a whole comes first under its own name, its items follow. Of a path of your own:
     itself, or the files of a folder of series.
@@ -64,15 +69,29 @@ def items(name: str | Path, *, root: str | Path | None = None) -> tuple[str, ...
     if record is None:
         from tsadeval.datasets.folder import series_in
 
-        return tuple(str(path) for path in series_in(Path(name).expanduser()))
-    return tuple(record.full(item) for item, features in record.parts(_files(record, root)).items() if features)
+        return tuple(str(path) for path in series_in(user_path(name)))
+    return tuple(record.full(item) for item, features in record.parts(_files(record, data)).items() if features)
 
 
-def has_labels(name: str, *, root: str | Path | None) -> bool:
-    """Are the labels of this data set or item under the root?"""
+def has_labels(name: str, *, data: str | Path | None) -> bool:
+    """Are the labels of this data set or item under the data folder?"""
     record, item = _named(name)
-    folder = data_folder(root)
+    folder = data_folder(data)
     return record is not None and folder is not None and record.label_file(record.files(folder), item) is not None
+
+
+def split_options(text: str) -> tuple[str, dict[str, Any]]:
+    """The name and the options in brackets behind it; a file that exists is its own name, whatever it is called.
+
+    >>> split_options("ucr/125(end=exclusive)")
+    ('ucr/125', {'end': 'exclusive'})
+    """
+    if not text.endswith(")") or Path(text).exists():
+        return text, {}
+    name, positional, options = parse_call(text)
+    if positional:
+        raise InvalidParameterError(f"cannot read {text!r}: options of a data set need their names, option=value")
+    return name, options
 
 
 def _named(name: str) -> tuple[DatasetRecord | None, str]:
@@ -81,16 +100,16 @@ def _named(name: str) -> tuple[DatasetRecord | None, str]:
     if head.lower() in DATASETS:
         record = DATASETS[head.lower()]
         return record, record.canonical(item) if item else ""
-    if Path(name).expanduser().exists():
+    if user_path(name).exists():
         return None, ""
     hint = did_you_mean(head.lower(), list(DATASETS))
     raise UnknownNameError(f"unknown data set {name!r}, and there is no such file or folder: {hint}")
 
 
-def _files(record: DatasetRecord, root: str | Path | None) -> Files:
-    folder = data_folder(root)
+def _files(record: DatasetRecord, data: str | Path | None) -> Files:
+    folder = data_folder(data)
     if folder is None:
-        raise InvalidInputError(f"{record.name}: no data folder was given; pass root= (--data) or set {VARIABLE}")
+        raise InvalidInputError(f"{record.name}: no data folder was given; pass data= (--data) or set {VARIABLE}")
     files = record.files(folder)
     if not files.folders:
         raise InvalidInputError(

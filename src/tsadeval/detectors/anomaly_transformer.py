@@ -57,8 +57,8 @@ class AnomalyTransformer(DeepDetector):
     """A transformer trained in a minimax of reconstruction and association; the file's top has the equations."""
 
     epochs: int = option(10, Number(1, integer=True), "at most so many passes over the training windows")
-    batch_size: int = option(256, Number(1, integer=True), "windows a step")
-    learning_rate: float = option(1e-4, Number(0, open_low=True), "of Adam, in the first two epochs")
+    batch_size: int = option(256, Number(1, integer=True), "batch size in windows")
+    learning_rate: float = option(1e-4, Number(0, open_low=True), "Adam learning rate of the first two epochs")
     decay: float = option(0.5, Number(0, 1, open_low=True), "of the learning rate, in each epoch from the third on")
     d_model: int = option(512, Number(1, integer=True), "numbers that describe a point inside; a multiple of n_heads")
     d_ff: int = option(512, Number(1, integer=True), "units of the map between attentions")

@@ -32,13 +32,15 @@ class DeepDetector(Detector):
     window: int = option(100, Number(2, integer=True), "points that the network sees at once")
     epochs: int = option(50, Number(1, integer=True), "at most so many passes over the training windows")
     patience: int = option(3, Number(1, integer=True), "stop after so many epochs without a lower validation loss")
-    batch_size: int = option(128, Number(1, integer=True), "windows a step")
-    learning_rate: float = option(1e-3, Number(0, open_low=True), "of Adam")
+    batch_size: int = option(128, Number(1, integer=True), "batch size in windows")
+    learning_rate: float = option(1e-3, Number(0, open_low=True), "Adam learning rate")
     max_windows: int | None = option(
         20_000, Number(1, integer=True, none=True), "windows an epoch, drawn anew for each; None: all"
     )
     device: str = option("auto", OneOf(("auto", "cpu", "cuda")), "where it runs; auto: on the GPU where there is one")
-    seed: int = option(0, Number(0, 2**32 - 1, integer=True), "of the weights, the order of windows and all noise")
+    random_state: int = option(
+        0, Number(0, 2**32 - 1, integer=True), "seed of the weights, the order of windows, noise"
+    )
     progress: bool = option(False, Flag(), "show a bar while training")
 
     # Is a training step always the same sequence of operations, without a look at their results? Then a GPU records

@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 class Donut(DeepDetector):
     """Reconstruction probability of a variational autoencoder; see the top of this file for the equations."""
 
-    batch_size: int = option(256, Number(1, integer=True), "windows a step")
+    batch_size: int = option(256, Number(1, integer=True), "batch size in windows")
     hidden: int = option(100, Number(1, integer=True), "units of a layer")
     latent: int = option(8, Number(1, integer=True), "hidden numbers of a window")
     missing: float = option(0.01, Number(0, 0.5), "share of the values that training pretends are missing")

@@ -34,7 +34,7 @@ class IsolationForest(WindowedDetector):
     def learn(self, rows: Floats) -> Any:
         """The forest."""
         forest = require("sklearn.ensemble", extra="all").IsolationForest(
-            n_estimators=self.trees, max_samples=min(self.tree_windows, len(rows)), random_state=self.seed
+            n_estimators=self.trees, max_samples=min(self.tree_windows, len(rows)), random_state=self.random_state
         )
         return forest.fit(rows)
 

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 class LSTMAD(DeepDetector):
     """Forecast errors of a stacked LSTM; see the top of this file."""
 
-    batch_size: int = option(64, Number(1, integer=True), "windows a step")
+    batch_size: int = option(64, Number(1, integer=True), "batch size in windows")
     max_windows: int | None = option(
         5_000, Number(1, integer=True, none=True), "windows an epoch, drawn anew for each; None: all"
     )

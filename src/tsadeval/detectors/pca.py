@@ -34,7 +34,7 @@ class PCA(WindowedDetector):
 
     def learn(self, rows: Floats) -> Any:
         """The centre and the main directions."""
-        model = require("sklearn.decomposition", extra="all").PCA(random_state=self.seed)
+        model = require("sklearn.decomposition", extra="all").PCA(random_state=self.random_state)
         with np.errstate(invalid="ignore"):  # shares of no variance at all: a constant training part
             model.fit(rows)
         explained = np.cumsum(model.explained_variance_)

@@ -15,7 +15,7 @@ from tsadeval.detectors.series import Floats
 @detector(
     name="random",
     title="Random",
-    summary="Scores that know nothing of the series.",
+    summary="Random scores, independent of the series.",
     scoring="an independent uniform number",
     reference="none",
     extra="all",
@@ -24,10 +24,10 @@ from tsadeval.detectors.series import Floats
 class RandomDetector(Detector):
     """Independent uniform scores between 0 and 1: the same for the same seed and length, whatever the series."""
 
-    seed: int = option(0, Number(0, 2**32 - 1, integer=True), "of the scores")
+    random_state: int = option(0, Number(0, 2**32 - 1, integer=True), "of the scores")
 
     def _fit(self, series: Floats) -> None:
         pass
 
     def _score(self, series: Floats) -> Floats:
-        return np.random.default_rng(self.seed).random(len(series))
+        return np.random.default_rng(self.random_state).random(len(series))

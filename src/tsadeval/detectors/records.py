@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
-import pkgutil
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -44,6 +42,7 @@ class DetectorRecord:
     checks: Mapping[str, Check] = field(repr=False, compare=False)
     about: Mapping[str, str] = field(repr=False, compare=False)
     bound: tuple[tuple[str, Any], ...] = ()
+    revision: int = 1  # raised with every change of the scores: a store does not reuse those of another revision
 
     def with_options(self, **options: Any) -> DetectorRecord:
         """The same detector with some options fixed. Torch is not needed for this."""
@@ -68,7 +67,9 @@ class DetectorRecord:
         return f"{self.name}({', '.join(named)})" if named else self.name
 
 
-def detector(*, name: str, title: str, summary: str, scoring: str, reference: str, extra: str) -> Callable[[C], C]:
+def detector(
+    *, name: str, title: str, summary: str, scoring: str, reference: str, extra: str, revision: int = 1
+) -> Callable[[C], C]:
     """Register a dataclass whose fields are made by `option`; see `DetectorRecord` for the description."""
 
     def decorate(made: C) -> C:
@@ -84,6 +85,7 @@ def detector(*, name: str, title: str, summary: str, scoring: str, reference: st
             parameters={one.name: one.default for one in options},
             checks={one.name: one.metadata["check"] for one in options},
             about={one.name: one.metadata["about"] for one in options},
+            revision=revision,
         )
         made.record = DETECTORS.add(name, record)
         return made
@@ -91,20 +93,13 @@ def detector(*, name: str, title: str, summary: str, scoring: str, reference: st
     return decorate
 
 
-def _load_detectors() -> None:
-    package = importlib.import_module("tsadeval.detectors")
-    for module in pkgutil.iter_modules(package.__path__):
-        if not module.ispkg:
-            importlib.import_module(f"{package.__name__}.{module.name}")
-
-
-DETECTORS: Registry[DetectorRecord] = Registry("detector", _load_detectors)
+DETECTORS: Registry[DetectorRecord] = Registry("detector", "tsadeval.detectors")
 
 
 def parse_detector(text: str, **overrides: Any) -> DetectorRecord:
     """The record that a text like `lof` or `usad(window=50)` names; torch is not needed for this.
 
-    >>> print(parse_detector("usad( latent = 5, seed=0 )", window=50))
+    >>> print(parse_detector("usad( latent = 5, random_state=0 )", window=50))
     usad(window=50, latent=5)
     """
     name, positional, options = parse_call(text)
@@ -120,14 +115,14 @@ def make(text: str, **overrides: Any) -> Detector:
     Parameters
     ----------
     text : str
-        "lof", "usad(window=50, seed=3)": a name of `DETECTORS`, with options.
+        "lof", "usad(window=50, random_state=3)": a name of `DETECTORS`, with options.
     **overrides : Any
         Options that win over those of the text.
 
     Examples
     --------
     >>> import tsadeval as te
-    >>> scores = te.detectors.make("random", seed=1).fit([0.1, 0.3, 0.2]).score([0.2, 0.9])
+    >>> scores = te.detectors.make("random", random_state=1).fit([0.1, 0.3, 0.2]).score([0.2, 0.9])
     >>> scores.shape
     (2,)
     """

@@ -1,4 +1,4 @@
-"""The door of every detector: whatever came becomes a float64 array of points by columns, or a clear error."""
+"""Input of every detector: a float64 array of points by columns, or a clear error."""
 
 from __future__ import annotations
 

@@ -52,7 +52,7 @@ class TimesNet(DeepDetector):
     """Reconstruction through the periods of each window; the file's top has the equations."""
 
     epochs: int = option(10, Number(1, integer=True), "at most so many passes over the training windows")
-    learning_rate: float = option(1e-4, Number(0, open_low=True), "of Adam, in the first two epochs")
+    learning_rate: float = option(1e-4, Number(0, open_low=True), "Adam learning rate of the first two epochs")
     decay: float = option(0.5, Number(0, 1, open_low=True), "of the learning rate, in each epoch from the third on")
     d_model: int = option(64, Number(1, integer=True), "numbers that describe a point inside")
     d_ff: int = option(64, Number(1, integer=True), "channels between the two inception blocks")

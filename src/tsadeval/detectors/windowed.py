@@ -30,7 +30,7 @@ class WindowedDetector(Detector):
     max_windows: int | None = option(
         10_000, Number(2, integer=True, none=True), "windows to learn from, drawn from the training part; None: all"
     )
-    seed: int = option(0, Number(0, 2**32 - 1, integer=True), "of the draw of windows and of the model")
+    random_state: int = option(0, Number(0, 2**32 - 1, integer=True), "of the draw of windows and of the model")
 
     def learn(self, rows: Floats) -> Any:
         """A model of the training windows."""
@@ -49,7 +49,7 @@ class WindowedDetector(Detector):
     def _fit(self, series: Floats) -> None:
         scaler = Scaler.standard(series)
         all_windows = windows(scaler(series), self.span(series.shape[1]))
-        chosen = all_windows[sample(len(all_windows), self.max_windows, self.seed)]
+        chosen = all_windows[sample(len(all_windows), self.max_windows, self.random_state)]
         self.model_ = self.learn(chosen.reshape(len(chosen), -1))
         self.scaler_ = scaler
 

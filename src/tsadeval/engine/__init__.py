@@ -1,4 +1,4 @@
-"""The engine: cells of work (`cell`), metrics and what they say (`candidates`, `judge`), `run` and `store`.
+"""The engine: cells of work (`cells`), their parallel run (`run`), durable results (`store`), cached scores (`scores`).
 
-RankEval and the runs of detectors share it; each brings the layout of its rows and a function of its chunks.
+RankEval and experiments share it; each brings the layout of its rows and a function that computes chunks of cells.
 """

@@ -1,19 +1,22 @@
-"""Layout: what the rows of a kind of work look like.
+"""Cells of work: what their rows look like, and the record of which are done while a chunk of them is computed.
 
 A cell is one value that is to be computed, named by small plain data; a cell that got its value is a row.
 """
 
 from __future__ import annotations
 
+import math
 import platform
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
 from functools import cache
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 import numpy as np
 
-__all__ = ["OUTCOME", "C", "Layout", "versions"]
+from tsadeval.core.results import Row
+
+__all__ = ["OUTCOME", "C", "Chunk", "Compute", "Layout", "Ledger", "Working", "compute_all", "versions"]
 
 C = TypeVar("C", bound=tuple[Any, ...])
 
@@ -22,8 +25,10 @@ OUTCOME = {
     "n": "int64",
     "events": "int64",
     "anomalous": "int64",
-    "alarms": "int64",
     "value": "float64",
+    "threshold": "float64",
+    "alarms": "int64",
+    "alarmed_points": "int64",
     "seconds": "float64",
     "status": "string",
     "message": "string",
@@ -49,9 +54,83 @@ class Layout(Generic[C]):
         return self.cell._fields  # type: ignore[attr-defined, no-any-return]
 
 
+class Chunk(Protocol):
+    """Cells that are computed together: a dataclass, of which `replace(chunk, cells=...)` gives a part."""
+
+    @property
+    def cells(self) -> tuple[Any, ...]:
+        """Named tuples, as the layout of the store says."""
+        ...
+
+
+@dataclass(frozen=True)
+class Working:
+    """Yielded before code of the user is called: these cells have an error if it never returns."""
+
+    cells: tuple[Any, ...]
+
+
+# Yields a row for each cell, in any order, and says before each what it is working on.
+Compute = Callable[[Any], Iterable[Row | Working]]
+
+
 @cache
 def versions() -> str:
     """What computed a row, for the record."""
     from tsadeval import __version__
 
     return f"tsadeval {__version__}, numpy {np.__version__}, python {platform.python_version()}"
+
+
+class Ledger:
+    """Which cells of a chunk have a row, which is being computed, and who is to blame if the work breaks off."""
+
+    def __init__(self, chunk: Any) -> None:
+        self.chunk = chunk
+        self.rows: list[Row] = []
+        self._left: dict[Any, None] = dict.fromkeys(chunk.cells)
+        self._cell = type(chunk.cells[0])
+        self._working: tuple[Any, ...] = ()
+
+    def hear(self, said: Row | Working) -> None:
+        """Note a row, or what is worked on now."""
+        if isinstance(said, Working):
+            self._working = said.cells
+            return
+        self.rows.append(said)
+        self._left.pop(self._cell(*(said[name] for name in self._cell._fields)), None)
+        self._working = ()
+
+    def break_off(self, message: str) -> list[Any]:
+        """The work ended with `message`: errors for what was being computed. Returns chunks of what is left to do."""
+        guilty = [cell for cell in self._working if cell in self._left]
+        if not guilty:
+            if len(self._left) > 1:  # it is not known which cell it was: each alone will show
+                return [replace(self.chunk, cells=(cell,)) for cell in self._left]
+            guilty = list(self._left)
+        lost = {"value": math.nan, "seconds": math.nan, "status": "error", "message": message, "versions": versions()}
+        for cell in guilty:
+            self.rows.append({**cell._asdict(), **lost})
+            del self._left[cell]
+        return [replace(self.chunk, cells=tuple(self._left))] if self._left else []
+
+
+def compute_all(compute: Compute, chunk: Any) -> list[Row]:
+    """A row for every cell of a chunk, here. What code of the user raises, `sys.exit` too, is an error of its cell."""
+    todo, rows = [chunk], []
+    while todo:
+        ledger = Ledger(todo.pop())
+        try:
+            for said in compute(ledger.chunk):
+                ledger.hear(said)
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:
+            todo += ledger.break_off(raised(error))
+        rows += ledger.rows
+    return rows
+
+
+def raised(error: BaseException) -> str:
+    """What the row of a cell says of an exception that ended the work."""
+    return f"{type(error).__name__}: {error}"

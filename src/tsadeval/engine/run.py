@@ -1,77 +1,167 @@
-"""The parallel run: joblib maps a pure function over chunks, and rows are stored as they come.
+"""The run: what a store does not have yet is computed in chunks, and rows are stored as they come.
 
-joblib is the one door: threads or processes here, and under `joblib.parallel_config(backend="dask")` the same call
-runs on a cluster. Only this process writes, so workers need no shared disk.
+Here, chunks are computed in this process, or in worker processes under supervision (`pool`). Under a backend of joblib
+that is not local, as `joblib.parallel_config(backend="dask")`, joblib maps the same function over them on a cluster.
+Only this process writes, so workers need no shared disk.
 """
 
 from __future__ import annotations
 
+import re
+import signal
+import sys
+import threading
 import warnings
-from collections.abc import Callable, Iterable
-from typing import TypeVar
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from typing import Any
 
 from tsadeval._optional import require
 from tsadeval.core.parameters import Number
 from tsadeval.core.results import Row
-from tsadeval.engine.cells import C
+from tsadeval.engine.cells import C, Compute, compute_all
+from tsadeval.engine.pool import Limits, supervised
+from tsadeval.engine.progress import Progress, progress_of
 from tsadeval.engine.store import Store
-from tsadeval.errors import InvalidParameterError
+from tsadeval.errors import InvalidParameterError, TsadevalError
 
-__all__ = ["Progress", "complete", "run"]
+__all__ = ["Limits", "Progress", "complete", "limits_of", "run"]
 
-Chunk = TypeVar("Chunk")
-Progress = Callable[[int, int], None]
 _WORKERS = Number(integer=True, none=True)
+_SECONDS = Number(0, open_low=True, none=True)
+_BYTES = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([kmgt]?)(?:i?b)?\s*", re.IGNORECASE)
+# joblib's backends that run on this machine in processes of its own, which `pool` replaces, or in the caller's.
+_LOCAL = {"LokyBackend", "MultiprocessingBackend", "SequentialBackend"}
+
+
+def limits_of(cell_timeout: float | None = None, cell_memory: int | str | None = None) -> Limits:
+    """Checked limits: seconds, and bytes as a number or as text with a unit.
+
+    >>> limits_of(60, "2 GB")
+    Limits(seconds=60.0, memory=2147483648)
+    """
+    if not _SECONDS.accepts(cell_timeout):
+        raise InvalidParameterError(
+            f"cell_timeout (--cell-timeout) must be a number of seconds above 0, but is {cell_timeout!r}"
+        )
+    found = None if cell_memory is None else _BYTES.fullmatch(str(cell_memory))
+    memory = None if found is None else int(float(found[1]) * 1024 ** " kmgt".index(found[2].lower() or " "))
+    if memory == 0 or (found is None and cell_memory is not None):
+        raise InvalidParameterError(
+            f"cell_memory (--cell-memory) must be a number of bytes or a text such as '2GB', but is {cell_memory!r}"
+        )
+    if memory is not None and not sys.platform.startswith("linux"):
+        raise InvalidParameterError("cell_memory (--cell-memory) needs Linux: leave it out here")
+    return Limits(None if cell_timeout is None else float(cell_timeout), memory)
 
 
 def complete(
-    cells: list[C],
-    chunks: Callable[[list[C]], Iterable[Chunk]],
-    compute: Callable[[Chunk], list[Row]],
+    cells: Iterable[C],
+    chunks: Callable[[list[C]], Iterable[Any]],
+    compute: Compute,
     store: Store[C],
     *,
     n_jobs: int | None = None,
-    progress: Progress | None = None,
+    progress: bool | Progress | None = None,
+    limits: Limits | None = None,
 ) -> None:
-    """Compute what the store does not have yet of these cells, in chunks; `progress` hears (done, total)."""
-    done = store.done()
-    missing = [cell for cell in cells if cell not in done]
-    finished = len(cells) - len(missing)
+    """Compute what the store does not have yet of these cells; `progress(done, total)` is called after each chunk."""
+    store.compact()  # what a run that was killed left
+    missing, total = store.missing(cells)
+    finished = total - len(missing)
+    with progress_of(progress, store.layout.command) as report:
 
-    def tell(new: int) -> None:
-        nonlocal finished
-        finished += new
-        if progress is not None:
-            progress(finished, len(cells))
+        def tell(new: int) -> None:
+            nonlocal finished
+            finished += new
+            if report is not None:
+                report(finished, total)
 
-    tell(0)
-    run(chunks(missing), compute, store, n_jobs=n_jobs, progress=tell)
+        tell(0)
+        run(chunks(missing), compute, store, n_jobs=n_jobs, progress=tell, limits=limits)
+    store.compact()
 
 
 def run(
-    chunks: Iterable[Chunk],
-    compute: Callable[[Chunk], list[Row]],
+    chunks: Iterable[Any],
+    compute: Compute,
     store: Store[C],
     *,
     n_jobs: int | None = None,
     progress: Callable[[int], None] | None = None,
+    limits: Limits | None = None,
 ) -> None:
-    """Compute all chunks, in any order; `progress` hears of each number of new rows once they are stored."""
-    joblib = require("joblib", extra="all")
+    """Compute all chunks, in any order; `progress(new)` is called once so many new rows are stored.
+
+    SIGTERM stops a run as Ctrl-C does, with KeyboardInterrupt.
+    """
     if n_jobs == 0 or not _WORKERS.accepts(n_jobs):
         raise InvalidParameterError(
-            f"n_jobs (--jobs) must be a whole number other than 0 (-1: all cores), but is {n_jobs!r}"
+            f"n_jobs (--jobs) must be an integer other than 0 (-1: all cores), but is {n_jobs!r}"
         )
+    with _terminable():
+        finished = _finished(chunks, compute, n_jobs, limits or Limits())
+        try:
+            for rows in finished:
+                store.add(rows)
+                if progress is not None:
+                    progress(len(rows))
+        finally:
+            finished.close()
+
+
+def _finished(chunks: Iterable[Any], compute: Compute, n_jobs: int | None, limits: Limits) -> Any:
+    joblib = require("joblib", extra="all")
+    backend, configured = require("joblib.parallel", extra="all").get_active_backend()
+    name = type(backend).__name__
+    if name not in _LOCAL:
+        if limits:
+            raise InvalidParameterError(
+                f"cell_timeout and cell_memory need local worker processes: leave them out with joblib's {name}"
+            )
+        return _distributed(chunks, compute, n_jobs)
+    asked = configured if n_jobs is None else n_jobs
+    if name == "SequentialBackend" or (asked is None and not limits):
+        return (compute_all(compute, chunk) for chunk in chunks)
+    return supervised(chunks, compute, joblib.effective_n_jobs(1 if asked is None else asked), limits)
+
+
+def _distributed(chunks: Iterable[Any], compute: Compute, n_jobs: int | None) -> Iterator[list[Row]]:
+    joblib = require("joblib", extra="all")
     # One chunk at a time to each worker: what is in flight is what a crash can lose.
     parallel = joblib.Parallel(n_jobs=n_jobs, batch_size=1, return_as="generator_unordered")
-    finished = parallel(joblib.delayed(compute)(chunk) for chunk in chunks)
+    finished = parallel(joblib.delayed(compute_all)(compute, chunk) for chunk in chunks)
     try:
-        for rows in finished:
-            store.add(rows)
-            if progress is not None:
-                progress(len(rows))
+        yield from finished
+    except (TsadevalError, MemoryError):
+        raise
+    except Exception as error:
+        raise TsadevalError(
+            f"the parallel backend failed ({type(error).__name__}: {str(error).partition(chr(10))[0]}): all values so "
+            "far are kept, and the same command again computes the rest"
+        ) from error
     finally:
         with warnings.catch_warnings():
             # After an interrupt joblib warns of the chunks in flight; they are simply missing in the store.
             warnings.simplefilter("ignore", UserWarning)
             finished.close()
+
+
+@contextmanager
+def _terminable() -> Iterator[None]:
+    """Let SIGTERM raise KeyboardInterrupt, unless the caller has a handler of their own."""
+    if (
+        threading.current_thread() is not threading.main_thread()
+        or signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL
+    ):
+        yield
+        return
+
+    def stop(number: int, frame: Any) -> None:
+        raise KeyboardInterrupt
+
+    signal.signal(signal.SIGTERM, stop)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)

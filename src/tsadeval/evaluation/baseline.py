@@ -1,49 +1,58 @@
-"""What a metric's value is worth: what a detector gets that knows nothing, and one that knows everything.
+"""What a metric's value is worth: the values of an uninformative detector and of a perfect one.
 
-The detector that knows nothing has the same scores in random order, so it raises as many alarms under the same
-threshold. A point-adjusted F1 of 0.9 looks different once one sees that it gets 0.85.
+The uninformative detector has the same scores in random order, so it raises as many alarms under the same threshold.
+A point-adjusted F1 of 0.9 looks different beside the 0.85 that shuffled scores get.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
-from tsadeval.core.inputs import Floats, Prediction, Scoring
-from tsadeval.core.metric import Metric
-from tsadeval.thresholds.rules import Threshold, fixed
-
-GuestValue = Callable[[Any, Scoring], float]
+from tsadeval.core.inputs import Floats, Scoring, label_runs
+from tsadeval.core.metric import Metric, Rule
+from tsadeval.thresholds.rules import fixed
+from tsadeval.thresholds.search import best
 
 
 def random_values(
-    metrics: list[Any], scoring: Scoring, rule: Threshold, guest_value: GuestValue, draws: int, seed: int
+    metrics: Sequence[Metric], scoring: Scoring, rule: Rule, draws: int, random_state: int
 ) -> list[tuple[float, float]]:
     """For each metric its expected value on shuffled scores, and the standard error (0 where there is a formula)."""
     known = {i: value for i, m in enumerate(metrics) if (value := _by_formula(m, scoring, rule)) is not None}
     drawn = [i for i in range(len(metrics)) if i not in known]
     values = np.full((draws, len(drawn)), math.nan)
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(random_state)
     for row in values if drawn else ():
-        # One shuffle serves all metrics, so they share its sorts and sweeps; then it is forgotten.
-        shuffled = Scoring.of(scoring.truth.labels, rng.permutation(scoring.scores))
-        row[:] = [_value(metrics[i], shuffled, rule, guest_value) for i in drawn]
+        # One shuffle serves all metrics, so they share its sorts and sweeps.
+        shuffled = _shuffled(scoring, rng)
+        row[:] = [metrics[i].run(shuffled, rule).value for i in drawn]
     return [(known[i], 0.0) if i in known else _mean_and_error(values[:, drawn.index(i)]) for i in range(len(metrics))]
 
 
-def _by_formula(metric: Any, scoring: Scoring, rule: Threshold) -> float | None:
-    # The best threshold of shuffled scores is not the best threshold of these: no formula knows it.
-    if not isinstance(metric, Metric) or metric.chance is None or str(rule) == "best":
+def _shuffled(scoring: Scoring, rng: np.random.Generator) -> Scoring:
+    """Scores in random order, and with them the predictions where they were given."""
+    order = rng.permutation(scoring.n)
+    shuffled = Scoring.of(scoring.truth.labels, scoring.scores[order])
+    if scoring.given is None:
+        return shuffled
+    return replace(shuffled, given=label_runs(scoring.given.labels[order], "y_pred"))
+
+
+def _by_formula(metric: Metric, scoring: Scoring, rule: Rule) -> float | None:
+    # The best threshold of shuffled scores is not that of these scores: no formula gives it.
+    if metric.chance is None:
         return None
-    data: Scoring | Prediction = scoring
-    if metric.kind == "predictions":
-        data = rule.predict(scoring, metric)[0]
-    if math.isnan(metric.outcome(data)[0]):
+    decision = metric.decide(scoring, rule)
+    if decision is not None and isinstance(rule, best) and decision.rule.startswith("best"):
+        return None
+    data = scoring if decision is None else decision.prediction
+    if math.isnan(metric.value_of(data)[0]):
         return math.nan  # undefined stays undefined: chance makes no number where the metric has none
-    return float(metric.chance(data, **dict(metric.bound)))
+    return float(metric.chance(data, **metric.options))
 
 
 def _mean_and_error(values: Floats) -> tuple[float, float]:
@@ -53,15 +62,7 @@ def _mean_and_error(values: Floats) -> tuple[float, float]:
     return float(values.mean()), float(values.std(ddof=1) / math.sqrt(len(values)))
 
 
-def _value(metric: Any, scoring: Scoring, rule: Threshold, guest_value: GuestValue) -> float:
-    if not isinstance(metric, Metric):
-        return guest_value(metric, scoring)
-    if metric.kind == "predictions":
-        return metric.outcome(rule.predict(scoring, metric)[0])[0]
-    return metric.outcome(scoring)[0]
-
-
-def perfect_values(metrics: list[Any], scoring: Scoring, guest_value: GuestValue) -> list[float]:
-    """For each metric its value when the labels themselves are the scores, and the alarms."""
+def perfect_values(metrics: Sequence[Metric], scoring: Scoring) -> list[float]:
+    """For each metric its value when the labels themselves are the scores, and so the alarms."""
     truth = Scoring.of(scoring.truth.labels, scoring.truth.mask)
-    return [_value(metric, truth, fixed(0.5), guest_value) for metric in metrics]
+    return [metric.run(truth, fixed(0.5)).value for metric in metrics]

@@ -1,26 +1,27 @@
-"""Many series at once: each by itself, their average (macro), and all as one (micro)."""
+"""Metrics of many series: each by itself, their average (macro), and all points pooled (micro)."""
 
 from __future__ import annotations
 
 import math
-import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 
 from tsadeval.core.inputs import Prediction, Scoring
-from tsadeval.core.metric import Metric
-from tsadeval.core.results import Result, Row
-from tsadeval.errors import InvalidInputError, UndefinedMetricWarning, warn_undefined
-from tsadeval.evaluation.single import AnyMetric, Guest, evaluate_checked, name_of, select_metrics
-from tsadeval.thresholds.rules import Threshold, best, parse_threshold
+from tsadeval.core.metric import Metric, Rule
+from tsadeval.core.results import Grid, MappingResult, Row
+from tsadeval.core.selection import Metrics, select_metrics
+from tsadeval.errors import InvalidInputError, warn_undefined
+from tsadeval.evaluation.single import chosen_with_labels, finite_mean, row_of, warn_of_alarms
+from tsadeval.thresholds.rules import parse_rule
+from tsadeval.thresholds.search import best
 
-__all__ = ["SeriesResult", "evaluate_many"]
+__all__ = ["SeriesEvaluation", "evaluate_many"]
 
 
-class SeriesResult(Result):
-    """Values of many series: a row per series and metric; as a mapping, metric to macro average.
+class SeriesEvaluation(MappingResult):
+    """Values of metrics on many series: a row per series and metric; as a mapping, metric to macro average.
 
     Attributes
     ----------
@@ -31,52 +32,40 @@ class SeriesResult(Result):
         Metric to the number of series on which it is defined.
     """
 
-    def __init__(self, rows: list[Row], names: list[str], micro: dict[str, float]) -> None:
+    def __init__(self, rows: list[Row], names: Sequence[str], micro: dict[str, float]) -> None:
         super().__init__(rows)
-        self._names = names
-        by_metric = {name: np.array([row["value"] for row in rows if row["metric"] == name]) for name in names}
-        self.defined = {name: int(np.isfinite(values).sum()) for name, values in by_metric.items()}
-        self.macro = {
-            name: float(values[np.isfinite(values)].mean()) if self.defined[name] else math.nan
-            for name, values in by_metric.items()
-        }
+        values: dict[str, list[float]] = {name: [] for name in names}
+        for row in rows:
+            values[row["metric"]].append(row["value"])
+        self.defined = {name: sum(map(math.isfinite, found)) for name, found in values.items()}
+        self.macro = {name: finite_mean(found) for name, found in values.items()}
         self.micro = micro
 
-    def __getitem__(self, name: str) -> float:
-        return Result([{"metric": n, "value": self.macro[n]} for n in self._names])[name]
+    def _items(self) -> dict[str, float]:
+        return self.macro
 
-    def __contains__(self, name: object) -> bool:
-        return name in self.macro
-
-    def __iter__(self) -> Any:
-        return iter(self._names)
-
-    def __len__(self) -> int:
-        return len(self._names)
-
-    def table(self) -> list[list[Any]]:
+    def _grid(self) -> Grid:
         """A row per series, a column per metric; the aggregates last."""
         values: dict[str, dict[str, float]] = {}
         for row in self.rows:
             values.setdefault(row["series"], {})[row["metric"]] = row["value"]
-        values |= {"macro": self.macro, "micro": self.micro}
-        body = [[series, *(found[name] for name in self._names)] for series, found in values.items()]
-        return [["series", *self._names], *body]
+        body = [[series, *(found[name] for name in self.macro)] for series, found in values.items()]
+        return [["series", *self.macro], *body, ["macro", *self.macro.values()], ["micro", *self.micro.values()]]
+
+    def _notes(self) -> list[str]:
+        return chosen_with_labels(row["rule"] for row in self.rows)
 
 
 def evaluate_many(
-    series: Iterable[tuple[str, Any, Any]],
-    metrics: AnyMetric | Iterable[AnyMetric] = "all",
-    *,
-    threshold: str | Threshold = "quantile(0.95)",
-) -> SeriesResult:
+    series: Iterable[tuple[str, Any, Any]], metrics: Metrics = "all", *, threshold: str | float | Rule = "best"
+) -> SeriesEvaluation:
     """Metrics of many series, one by one, averaged and pooled.
 
     *Macro* is the mean over the series on which a metric is defined; `defined` says how many those are. *Micro*
     pools all points of all series. It exists for metrics that do not look at the order of points (their record says
     "exchangeable") and for those of predictions in which a quiet normal point between two series changes nothing
-    ("separable"), so that no event runs from one series into the next; for all others, and with threshold "best", it
-    is NaN.
+    ("separable"), so that no event runs from one series into the next; for all others, and for metrics of predictions
+    with the rule "best", it is NaN.
 
     Parameters
     ----------
@@ -85,23 +74,27 @@ def evaluate_many(
     metrics, threshold
         As for `evaluate`; the threshold is found for each series by itself.
 
+    Returns
+    -------
+    SeriesEvaluation
+        A mapping from metric to macro average that prints as a table; `rows`, `macro`, `micro` and `defined`.
+
     Examples
     --------
     >>> import tsadeval as te
     >>> a = ("a", [0, 0, 1, 1, 0, 0], [0.1, 0.2, 0.9, 0.8, 0.1, 0.3])
-    >>> b = ("b", [0, 1, 0, 0, 0, 0], [0.3, 0.2, 0.1, 0.4, 0.1, 0.2])
-    >>> te.evaluate_many([a, b], ["cce", "f1"], threshold="fixed(0.5)")
+    >>> b = ("b", [0, 1, 0, 0, 0, 0], [0.3, 0.2, 0.1, 0.6, 0.1, 0.2])
+    >>> te.evaluate_many([a, b], ["cce", "f1"], threshold=0.5)
     series      cce      f1
     ------  -------  ------
     a        0.8380  1.0000
-    b       -0.1301  0.0000
-    macro    0.3540  0.5000
-    micro       nan  0.8000
+    b       -0.1544  0.0000
+    macro    0.3418  0.5000
+    micro       nan  0.6667
     """
     chosen = select_metrics(metrics)
-    rule = parse_threshold(threshold)
-    names = [name_of(metric) for metric in chosen]
-    pools = {name: _Pool() for name, metric in zip(names, chosen, strict=True) if _can_pool(metric, rule)}
+    rule = parse_rule(threshold)
+    pool = _Pool(chosen, rule)
     rows: list[Row] = []
     seen: set[str] = set()
     for entry in series:
@@ -110,21 +103,18 @@ def evaluate_many(
             scoring = Scoring.of(y_true, y_score)
         except InvalidInputError as error:
             raise InvalidInputError(f"series {name!r}: {error}" if name else str(error)) from None
-        for metric, row in zip(chosen, evaluate_checked(chosen, scoring, rule), strict=True):
-            rows.append({"series": name, **row})
-            if row["metric"] in pools and isinstance(metric, Metric):
-                pools[row["metric"]].add(metric, scoring, rule)
+        found = [row_of(metric, metric.run(scoring, rule)) for metric in chosen]
+        warn_of_alarms(found, scoring.n, where=f" on series {name!r}" if name else "")
+        rows += [{"series": name, **row} for row in found]
+        pool.add(scoring)
     if not rows:
-        raise InvalidInputError("series is empty: there is nothing to judge")
+        raise InvalidInputError("series is empty: there is nothing to evaluate")
     undefined = [row for row in rows if row["message"] is not None]
     for name in dict.fromkeys(row["metric"] for row in undefined):
         where = [row["series"] for row in undefined if row["metric"] == name]
         shown = ", ".join(where[:5]) + (f", ... ({len(where)} in all)" if len(where) > 5 else "")
         warn_undefined(name, f"on {shown}; its macro average is over the other series")
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UndefinedMetricWarning)  # said above, series by series
-        micro = {n: pools[n].value(m) if n in pools else math.nan for n, m in zip(names, chosen, strict=True)}
-    return SeriesResult(rows, names, micro)
+    return SeriesEvaluation(rows, list(map(str, chosen)), pool.values())
 
 
 def _checked_entry(entry: Any, seen: set[str]) -> tuple[str, Any, Any]:
@@ -138,33 +128,44 @@ def _checked_entry(entry: Any, seen: set[str]) -> tuple[str, Any, Any]:
     return str(name), y_true, y_score
 
 
-def _can_pool(metric: Metric | Guest, rule: Threshold) -> bool:
-    if not isinstance(metric, Metric) or (metric.kind == "predictions" and isinstance(rule, best)):
-        return False
-    return "exchangeable" in metric.properties or (metric.kind == "predictions" and "separable" in metric.properties)
-
-
 class _Pool:
-    """The points of all series so far, as one metric wants to see them."""
+    """The points of all series so far, kept once for all metrics that can be pooled."""
 
-    def __init__(self) -> None:
-        self.labels: list[Any] = []
-        self.others: list[Any] = []
+    def __init__(self, metrics: Sequence[Metric], rule: Rule) -> None:
+        self._metrics = metrics
+        self._rule = rule
+        of_scores = [m for m in metrics if m.kind == "scores" and "exchangeable" in m.properties]
+        # With the rule best every metric has its own alarms, so there are none to pool.
+        of_alarms = [m for m in metrics if m.kind == "predictions" and m.properties & {"exchangeable", "separable"}]
+        self._of_scores, self._of_alarms = of_scores, [] if isinstance(rule, best) else of_alarms
+        self._labels: list[Any] = []
+        self._scores: list[Any] = []
+        self._alarms: list[Any] = []
 
-    def add(self, metric: Metric, scoring: Scoring, rule: Threshold) -> None:
-        if metric.kind == "predictions":
-            other: Any = rule.predict(scoring, metric)[0].alarms.mask
-            if "separable" in metric.properties:
-                self.labels.append(np.zeros(1, np.bool_))
-                self.others.append(np.zeros(1, np.bool_))
-        else:
-            other = scoring.scores
-        self.labels.append(scoring.truth.mask)
-        self.others.append(other)
+    def add(self, scoring: Scoring) -> None:
+        if self._of_scores or self._of_alarms:
+            self._labels.append(scoring.truth.mask.copy())  # a view would keep all of the caller's arrays alive
+        if self._of_scores:
+            self._scores.append(scoring.raw.copy())
+        if self._of_alarms:
+            decision = self._of_alarms[0].decide(scoring, self._rule)
+            self._alarms.append(decision.prediction.alarms.mask)  # type: ignore[union-attr]
 
-    def value(self, metric: Metric | Guest) -> float:
-        data: type[Prediction] | type[Scoring] = Scoring
-        if isinstance(metric, Metric) and metric.kind == "predictions":
-            data = Prediction
-        pooled = data.of(np.concatenate(self.labels), np.concatenate(self.others))
-        return metric.outcome(pooled)[0] if isinstance(metric, Metric) else math.nan
+    def values(self) -> dict[str, float]:
+        """The micro value of every metric, NaN where there is none."""
+        found = {str(metric): math.nan for metric in self._metrics}
+        if self._of_scores:
+            pooled = Scoring.of(np.concatenate(self._labels), np.concatenate(self._scores))
+            found |= {str(m): m.value_of(pooled)[0] for m in self._of_scores}
+        if self._of_alarms:
+            joined = Prediction.of(np.concatenate(self._labels), np.concatenate(self._alarms))
+            apart = Prediction.of(_separated(self._labels), _separated(self._alarms))
+            for m in self._of_alarms:
+                found[str(m)] = m.value_of(apart if "separable" in m.properties else joined)[0]
+        return found
+
+
+def _separated(parts: Sequence[Any]) -> Any:
+    """The parts with a quiet normal point in front of each, so that no event runs from one into the next."""
+    quiet = np.zeros(1, np.bool_)
+    return np.concatenate([piece for part in parts for piece in (quiet, part)])

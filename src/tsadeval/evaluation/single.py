@@ -1,76 +1,50 @@
-"""Metrics of one scoring: inputs are checked once, and what metrics have in common is computed once."""
+"""Run metrics on one pair of labels and scores. Inputs are checked once; what metrics share is computed once."""
 
 from __future__ import annotations
 
 import math
-import time
-from collections.abc import Callable, Iterable
+import warnings
+from collections.abc import Sequence
 from typing import Any
 
-from tsadeval.core.inputs import Prediction, Scoring
-from tsadeval.core.metric import METRICS, Metric, parse_metric
+from tsadeval.core.inputs import Scoring
+from tsadeval.core.metric import Metric, Outcome, Rule
 from tsadeval.core.parameters import Number, check_parameters
-from tsadeval.core.registry import did_you_mean
-from tsadeval.core.results import Result, Row
-from tsadeval.errors import InvalidParameterError, UnknownNameError, warn_undefined
+from tsadeval.core.results import Grid, MappingResult, Row
+from tsadeval.core.selection import Metrics, select_metrics
+from tsadeval.errors import ThresholdWarning, warn_undefined
 from tsadeval.evaluation.baseline import perfect_values, random_values
-from tsadeval.thresholds.rules import Threshold, parse_threshold
+from tsadeval.thresholds.rules import parse_rule
 
-__all__ = ["evaluate", "select_metrics"]
-
-Guest = Callable[[Any, Any], float]
-AnyMetric = str | Metric | Guest
+__all__ = ["Evaluation", "evaluate"]
 
 
-def metric_sets() -> dict[str, list[Metric]]:
-    """The named sets: those that records say they belong to, and "all"."""
-    names = sorted({name for metric in METRICS.values() for name in metric.sets})
-    sets = {name: [m for m in METRICS.values() if name in m.sets] for name in names}
-    return {**sets, "all": list(METRICS.values())}
+class Evaluation(MappingResult):
+    """Values of metrics on one scoring: a row per metric; as a mapping, metric to value."""
 
+    def _grid(self) -> Grid:
+        head, *body = super()._grid()
+        short = {"random_error": "error", "alarmed_points": "points"}  # so that a line fits the terminal
+        return [[short.get(column, column) for column in head], *body]
 
-def select_metrics(metrics: AnyMetric | Iterable[AnyMetric]) -> list[Metric | Guest]:
-    """Records and functions for whatever the caller named: a set, a metric, a function, or several of these."""
-    if isinstance(metrics, (str, Metric)) or callable(metrics):
-        metrics = [metrics]
-    sets = metric_sets()
-    chosen: list[Metric | Guest] = []
-    for metric in metrics:
-        if isinstance(metric, str):
-            chosen += _named(metric, sets)
-        elif isinstance(metric, Metric) or callable(metric):
-            # A public metric function is its record: tsadeval.metrics.f1 and "f1" mean the same.
-            record = METRICS.get(getattr(metric, "__name__", ""))
-            chosen.append(record if record is not None and record.function is metric else metric)
-        else:
-            raise InvalidParameterError(f"metrics must be names or functions (y_true, y_score), but one is {metric!r}")
-    if not chosen:
-        raise InvalidParameterError('metrics is empty: name at least one, or use metrics="all"')
-    return chosen
-
-
-def _named(text: str, sets: dict[str, list[Metric]]) -> list[Metric]:
-    if text in sets:
-        return sets[text]
-    try:
-        return [parse_metric(text)]
-    except UnknownNameError:
-        if "(" in text:
-            raise
-        known = [*sets, *METRICS]
-        raise UnknownNameError(f"unknown metric or set {text!r}: {did_you_mean(text, known)}") from None
+    def _notes(self) -> list[str]:
+        rules = list(dict.fromkeys(row["rule"] for row in self.rows if row["rule"]))
+        if len(rules) != 1:
+            return chosen_with_labels(rules)
+        return chosen_with_labels(rules) if rules[0].startswith("best") else [f"alarms: {rules[0]}"]
 
 
 def evaluate(
     y_true: Any,
-    y_score: Any,
-    metrics: AnyMetric | Iterable[AnyMetric] = "all",
+    y_score: Any = None,
+    metrics: Metrics = "all",
     *,
-    threshold: str | Threshold = "quantile(0.95)",
+    y_pred: Any = None,
+    threshold: str | float | Rule = "best",
     baseline: bool = False,
     draws: int = 20,
-    seed: int = 0,
-) -> Result:
+    random_state: int = 0,
+) -> Evaluation:
     """Many metrics of one scoring.
 
     Parameters
@@ -78,24 +52,29 @@ def evaluate(
     y_true : array-like of shape (n,)
         0 for normal and 1 for anomalous points.
     y_score : array-like of shape (n,)
-        Finite scores, higher for more anomalous.
+        Finite scores, higher for more anomalous. May be left out where `y_pred` is given. Scores that are all 0 or 1
+        are predictions.
     metrics : str, function, or several of these, default="all"
-        A set ("paper", "all"), a metric with or without options ("cce", "cce(tau=0.4)"), or any function
-        `(y_true, y_score) -> float`.
-    threshold : str, default="quantile(0.95)"
-        How scores become predictions for the metrics that take these: "quantile(p)" or "fixed(value)", alarms
-        where the score is above it; or "best", for each metric the threshold that is best for it.
+        A set ("paper", "all"), a metric with or without options ("cce", "cce(tau=0.4)", "VUS-PR", "cce,f1"), any
+        function `(y_true, y_score) -> float` or `(y_true, y_pred) -> float`, or "module:function".
+    y_pred : array-like of shape (n,), optional
+        1 where an alarm is raised: the predictions of the metrics that take these. The threshold is not used then.
+    threshold : str, number or rule, default="best"
+        How scores become predictions for the metrics that take these. "best" is, for each metric, the threshold that is
+        best for it, chosen with the labels (metrics for which that is trivial, such as recall, are taken at the best
+        point-wise F1); "best(f1)" puts all metrics at the best threshold of one; a number or "fixed(value)" is a fixed
+        threshold, "quantile(p)" a quantile of the scores. Alarms are scores above the threshold.
     baseline : bool, default=False
-        Add what a detector that knows nothing would get, `random`: the same scores, shuffled, under the same
-        threshold. A formula where there is one, else the mean over seeded draws, with its standard error
-        `random_error`. And what a detector that knows everything gets, `perfect`: the labels as scores.
-    draws, seed : int
-        For the baselines without a formula.
+        Add what an uninformative detector would get, `random`: the same scores, shuffled, under the same rule. A
+        formula where there is one, else the mean over seeded draws, with its standard error `random_error`. And what a
+        perfect detector gets, `perfect`: the labels as scores.
+    draws, random_state : int
+        Number of shuffles and their seed, for the baselines without a formula.
 
     Returns
     -------
-    Result
-        A mapping from metric to value that prints as a table, with `to_frame`, `to_latex` and `to_json`.
+    Evaluation
+        A mapping from metric to value that prints as a table, with `rows`, `to_frame`, `to_latex` and `to_json`.
 
     Examples
     --------
@@ -106,60 +85,54 @@ def evaluate(
     """
     check_parameters("evaluate", {"draws": Number(2, integer=True)}, {"draws": draws})
     chosen = select_metrics(metrics)
-    rule = parse_threshold(threshold)
-    scoring = Scoring.of(y_true, y_score)
-    rows = evaluate_checked(chosen, scoring, rule)
+    rule = parse_rule(threshold)
+    scoring = Scoring.of(y_true, y_score, y_pred)
+    rows = [row_of(metric, metric.run(scoring, rule)) for metric in chosen]
     shown = ["metric", "value"]
     if baseline:
-        by_chance = random_values(chosen, scoring, rule, _value_of, draws, seed)
-        at_best = perfect_values(chosen, scoring, _value_of)
+        by_chance = random_values(chosen, scoring, rule, draws, random_state)
+        at_best = perfect_values(chosen, scoring)
         for row, (random, error), perfect in zip(rows, by_chance, at_best, strict=True):
             row |= {"random": random, "random_error": error, "perfect": perfect}
         shown += ["random", "random_error", "perfect"]
     for row in rows:
         if row["message"] is not None:
             warn_undefined(row["metric"], row["message"])
-    if any(row["threshold"] for row in rows):
-        shown.append("threshold")
-    return Result(rows, shown=shown)
+    warn_of_alarms(rows, scoring.n)
+    rules = {row["rule"] for row in rows if row["rule"]}
+    shown += ["rule"] * (len(rules) > 1) + ["threshold", "alarms", "alarmed_points"] * bool(rules)
+    return Evaluation(rows, shown=shown)
 
 
-def evaluate_checked(metrics: list[Metric | Guest], scoring: Scoring, rule: Threshold) -> list[Row]:
-    """A row for each metric of checked data."""
-    return [_row(metric, scoring, rule) for metric in metrics]
+def row_of(metric: Metric, outcome: Outcome) -> Row:
+    """The outcome of a metric as a row."""
+    return {"metric": str(metric), **outcome._asdict()}
 
 
-def _row(metric: Metric | Guest, scoring: Scoring, rule: Threshold) -> Row:
-    start = time.perf_counter()
-    how = reason = None
-    if isinstance(metric, Metric):
-        data: Scoring | Prediction = scoring
-        if metric.kind == "predictions":
-            data, how = rule.predict(scoring, metric)
-        value, reason = metric.outcome(data)
-    else:
-        value = _value_of(metric, scoring)
-    return {
-        "metric": name_of(metric),
-        "value": value,
-        "threshold": how,
-        "seconds": time.perf_counter() - start,
-        "status": "undefined" if math.isnan(value) else "ok",
-        "message": reason,
-    }
+def chosen_with_labels(rules: Any) -> list[str]:
+    """The note that a result needs where thresholds were chosen with the labels."""
+    named = sorted({rule for rule in rules if rule is not None and rule.startswith("best")})
+    return [f"{rule}: thresholds chosen with the labels, an upper bound" for rule in named]
 
 
-def name_of(metric: Metric | Guest) -> str:
-    """The text that stands for a metric in tables."""
-    return str(metric) if isinstance(metric, Metric) else getattr(metric, "__name__", repr(metric))
+def warn_of_alarms(rows: Sequence[Row], n: int, *, where: str = "", stacklevel: int = 3) -> None:
+    """Warn once where a rule raised no alarm at all, or alarmed everywhere; its best is a metric's own choice."""
+    for row in rows:
+        if row["rule"] is None or row["rule"].split(" of ")[0] in ("best", "given", "scores are 0 or 1"):
+            continue
+        if row["alarmed_points"] in (0, n):
+            what = "raises no alarm" if row["alarmed_points"] == 0 else f"raises an alarm at all {n} points"
+            threshold = "" if row["threshold"] is None else f" (threshold {row['threshold']:.6g})"
+            warnings.warn(
+                f"the rule {row['rule']}{threshold} {what}{where}, so metrics of predictions say little: "
+                'choose another threshold, or threshold="best"',
+                ThresholdWarning,
+                stacklevel=stacklevel,
+            )
+            return
 
 
-def _value_of(function: Guest, scoring: Scoring) -> float:
-    # A guest gets arrays it may change: ours are the caller's own memory.
-    value = function(scoring.truth.mask.astype("int64"), scoring.scores.copy())
-    try:
-        return float(value)
-    except (TypeError, ValueError):
-        raise InvalidParameterError(
-            f"metric {name_of(function)} must return one number, but returned {value!r}"
-        ) from None
+def finite_mean(values: Sequence[float]) -> float:
+    """The mean of the values that are finite, NaN where there is none."""
+    known = [value for value in values if math.isfinite(value)]
+    return math.fsum(known) / len(known) if known else math.nan

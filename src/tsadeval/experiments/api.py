@@ -1,4 +1,4 @@
-"""`detect`: train detectors on data sets, keep their scores, judge them."""
+"""`te.detect`: train detectors on data sets, cache their scores, evaluate them."""
 
 from __future__ import annotations
 
@@ -10,24 +10,26 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from tsadeval.core.metric import Rule
 from tsadeval.core.parameters import Check, Number, OneOf, check_parameters
-from tsadeval.engine.candidates import choose
-from tsadeval.engine.run import Progress, complete
+from tsadeval.core.selection import Metrics
+from tsadeval.engine.metrics import choose_metrics
+from tsadeval.engine.run import Progress, complete, limits_of
 from tsadeval.engine.store import Store
 from tsadeval.errors import InvalidInputError, InvalidParameterError
-from tsadeval.evaluation.single import AnyMetric
-from tsadeval.experiments.cell import LAYOUT
-from tsadeval.experiments.plan import Plan
+from tsadeval.experiments.plan import LAYOUT, Plan, compute
 from tsadeval.experiments.result import Detection
 from tsadeval.experiments.sources import choose_datasets
 from tsadeval.experiments.specs import choose_detectors
-from tsadeval.experiments.work import compute
-from tsadeval.thresholds.rules import Threshold, parse_threshold
+from tsadeval.thresholds.rules import parse_rule
 
 __all__ = ["detect", "make_plan"]
 
+# Data sets are kept between planning and training up to this size.
+HELD_BYTES = 1 << 30
+
 _CHECKS: dict[str, Check] = {
-    "seed": Number(0, 2**32 - 1, integer=True),
+    "random_state": Number(0, 2**32 - 1, integer=True),
     "device": OneOf(("auto", "cpu", "cuda")),
 }
 
@@ -35,17 +37,19 @@ _CHECKS: dict[str, Check] = {
 def detect(
     datasets: Any,
     detectors: Any,
-    metrics: AnyMetric | Iterable[AnyMetric] = "paper",
+    metrics: Metrics = "paper",
     *,
     store: str | Path | None = None,
-    threshold: str | Threshold = "quantile(0.95)",
-    seed: int | Sequence[int] = 0,
+    threshold: str | float | Rule = "best",
+    random_state: int | Sequence[int] = 0,
     data: str | Path | None = None,
     device: str = "auto",
     n_jobs: int | None = None,
-    progress: Progress | None = None,
+    progress: bool | Progress | None = None,
+    cell_timeout: float | None = None,
+    cell_memory: int | str | None = None,
 ) -> Detection:
-    """Train detectors on data sets, keep their scores, and judge them.
+    """Train detectors on data sets, cache their scores, and evaluate them.
 
     Parameters
     ----------
@@ -60,29 +64,39 @@ def detect(
     store : path
         A folder that keeps scores and values as they come. The same call again computes only what is missing there:
         with a new metric nothing is trained again. Score files made elsewhere can be put there (`keep_scores`).
-    threshold : str, default="quantile(0.95)"
+    threshold : str, number or rule, default="best"
         How scores become predictions for the metrics that take these, as for `evaluate`.
-    seed : int or several, default=0
-        Of the detectors that take one; tables show the mean over seeds.
+    random_state : int or several, default=0
+        Seed of the detectors that take one; tables show the mean over seeds.
     data : path
         The folder of the data sets, else the environment variable TSADEVAL_DATA.
     device : {"auto", "cpu", "cuda"}
         Where the deep detectors run.
     n_jobs : int
-        Parallel workers as in joblib: 1 by default. Workers need the data and the store on a disk they share.
-    progress : function (done, total)
-        Called as values come.
+        Worker processes, -1 for all cores; they need the data and the store on a disk they share. A detector that
+        crashes there is an error, and the run goes on. By default everything runs in this process.
+    progress : bool or function (done, total)
+        True shows a progress bar; a function is called as values come.
+    cell_timeout : float
+        Seconds that the training of a detector, or one call of a metric, may take; beyond that it is an error, and
+        the run goes on.
+    cell_memory : int or str
+        Bytes ("2GB") that it may take, in the same way. Linux only. Both limits need worker processes: without
+        `n_jobs`, one is started.
 
     Returns
     -------
     Detection
-        With `table(dataset)`, `average()`, `scores(dataset, detector)`, `values()`, `failures()` and `undefined()`. A
+        A `Comparison` of the detectors, with `scores(series, detector)`, `failures()` and `undefined()` besides. A
         detector that fails on a data set has no values there and is tried again by the next call.
     """
-    seeds = _seeds(seed)
+    seeds = _seeds(random_state)
+    limits = limits_of(cell_timeout, cell_memory)
     check_parameters("detect", _CHECKS, {"device": device})
-    plan = make_plan(datasets, detectors, metrics, threshold=threshold, seeds=seeds, data=data)
-    folder = Path(tempfile.mkdtemp(prefix="tsadeval-")) if store is None else Path(store)
+    # Data that are here already need not be read again; to worker processes they would travel once for each detector.
+    hold = HELD_BYTES if n_jobs is None and not limits else 0
+    plan = make_plan(datasets, detectors, metrics, threshold=threshold, seeds=seeds, data=data, hold=hold)
+    folder = Path(tempfile.mkdtemp(prefix="tsadeval-")) if store is None else Path(store).absolute()
     kept = Store(store, LAYOUT)
     kept.add_plan(plan.record())
     complete(
@@ -92,6 +106,7 @@ def detect(
         kept,
         n_jobs=n_jobs,
         progress=progress,
+        limits=limits,
     )
     result = Detection(plan, kept, folder)
     if store is None:  # the scores live as long as the result
@@ -102,16 +117,20 @@ def detect(
 def make_plan(
     datasets: Any,
     detectors: Any,
-    metrics: AnyMetric | Iterable[AnyMetric] = "paper",
+    metrics: Metrics = "paper",
     *,
-    threshold: str | Threshold = "quantile(0.95)",
+    threshold: str | float | Rule = "best",
     seeds: Iterable[int] = (0,),
     data: str | Path | None = None,
+    hold: int = 0,
 ) -> Plan:
-    """What a call of `detect` will compute. Every data set is read once, so that what is missing is said at once."""
-    rule = str(parse_threshold(threshold))
-    candidates = choose(metrics)
-    entrants = choose_detectors(detectors, tuple(seeds))
+    """What a call of `detect` will compute. Every data set is read, so that what is missing is said at once.
+
+    Data sets are kept for the work to come, up to `hold` bytes in all; larger ones are read again there.
+    """
+    rule = str(parse_rule(threshold))
+    chosen = choose_metrics(metrics)
+    specs = choose_detectors(detectors, tuple(seeds))
     checksums: dict[str, str] = {}
     sources = {}
     for source in choose_datasets(datasets, data):
@@ -122,15 +141,17 @@ def make_plan(
             raise InvalidInputError(
                 f"two different data sets are named {name!r}: rename one, as dataclasses.replace(data, name='other')"
             )
-        sources[name] = replace(source, name=name, labels=dataset.test_labels)
-    return Plan(checksums, entrants, candidates, rule, sources)
+        hold -= dataset.nbytes
+        held = dataset if hold >= 0 else source.held
+        sources[name] = replace(source, name=name, labels=dataset.test_labels, held=held)
+    return Plan(checksums, specs, chosen, rule, sources)
 
 
 def _seeds(seed: Any) -> tuple[int, ...]:
     """One seed or several, as plain numbers that can be written down."""
     seeds = tuple(seed) if isinstance(seed, Iterable) and not isinstance(seed, (str, bytes)) else (seed,)
     if not seeds:
-        raise InvalidParameterError("seed is empty: give at least one, or leave it out for 0")
+        raise InvalidParameterError("random_state is empty: give at least one, or leave it out for 0")
     for one in seeds:
-        check_parameters("detect", _CHECKS, {"seed": one})
+        check_parameters("detect", _CHECKS, {"random_state": one})
     return tuple(int(one) for one in seeds)

@@ -1,19 +1,75 @@
-"""Plan: data sets, detectors and metrics become cells, and cells become chunks that share their scores."""
+"""Plan: data sets, detectors and metrics become cells, cells become chunks that share scores, chunks become rows."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from tsadeval.engine.candidates import Candidate
+from tsadeval.core.inputs import Scoring
+from tsadeval.core.metric import Metric
+from tsadeval.core.results import Row
+from tsadeval.engine.cells import OUTCOME, Layout, Working, versions
+from tsadeval.engine.metrics import error_row, metric_of_record, outcome_row, record_of_metric
+from tsadeval.engine.scores import CachedScores, read_scores
 from tsadeval.errors import InvalidInputError
-from tsadeval.experiments.cell import Cell, Chunk
+from tsadeval.experiments.scores import keep_scores
 from tsadeval.experiments.sources import Source
-from tsadeval.experiments.specs import Entrant
+from tsadeval.experiments.specs import DetectorSpec
 
-__all__ = ["Plan"]
+__all__ = ["LAYOUT", "Cell", "Chunk", "Plan", "compute"]
+
+
+class Cell(NamedTuple):
+    """One value. `checksum` is of the data, so that changed files under an old name are other cells.
+
+    `version` tells apart two states of a metric; `rule` is None for metrics that take scores; `seed` is None for
+    detectors that take none.
+    """
+
+    series: str
+    checksum: str
+    detector: str
+    seed: int | None
+    metric: str
+    version: str
+    rule: str | None
+
+
+LAYOUT = Layout(
+    Cell,
+    {
+        "series": "string",
+        "checksum": "string",
+        "detector": "string",
+        "seed": "int64",
+        "metric": "string",
+        "version": "string",
+        "rule": "string",
+        "fit_seconds": "float64",
+        "score_seconds": "float64",
+        "device": "string",
+        **OUTCOME,
+    },
+    "tsadeval detect",
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Chunk:
+    """Cells of one detector on one data set, with all that is needed to compute them.
+
+    `folder` is the store that keeps the scores.
+    """
+
+    source: Source
+    checksum: str
+    detector: DetectorSpec
+    device: str
+    folder: Path
+    cells: tuple[Cell, ...]
+    metrics: dict[str, Metric]
 
 
 @dataclass(frozen=True)
@@ -21,36 +77,36 @@ class Plan:
     """All that decides which values a run computes. `datasets` maps names to the checksums of their data."""
 
     datasets: dict[str, str]
-    entrants: tuple[Entrant, ...]
-    candidates: tuple[Candidate, ...]
-    threshold: str
+    detectors: tuple[DetectorSpec, ...]
+    metrics: tuple[Metric, ...]
+    rule: str
     sources: dict[str, Source] = field(default_factory=dict, compare=False)
 
     def cells(self) -> list[Cell]:
         """Every value there is to compute."""
         return [
-            Cell(name, checksum, e.text, e.seed, c.name, c.version, self.threshold if c.kind == "predictions" else None)
+            Cell(name, checksum, d.text, d.seed, str(m), m.version, self.rule if m.kind == "predictions" else None)
             for name, checksum in self.datasets.items()
-            for e in self.entrants
-            for c in self.candidates
+            for d in self.detectors
+            for m in self.metrics
         ]
 
     def chunks(self, cells: Iterable[Cell], folder: Path, device: str) -> list[Chunk]:
         """The cells in groups that share their scores, in the order of the plan."""
         groups: dict[tuple[str, str, int | None], list[Cell]] = {}
         for cell in cells:
-            groups.setdefault((cell.dataset, cell.detector, cell.seed), []).append(cell)
-        entrants = {(e.text, e.seed): e for e in self.entrants}
-        functions = {c.name: c.function for c in self.candidates}
+            groups.setdefault((cell.series, cell.detector, cell.seed), []).append(cell)
+        detectors = {(d.text, d.seed): d for d in self.detectors}
+        metrics = {str(m): m for m in self.metrics}
         return [
             Chunk(
                 source=self.sources[name],
                 checksum=self.datasets[name],
-                entrant=entrants[text, seed],
+                detector=detectors[text, seed],
                 device=device,
                 folder=folder,
                 cells=tuple(group),
-                metrics={cell.metric: functions[cell.metric] for cell in group},
+                metrics={cell.metric: metrics[cell.metric] for cell in group},
             )
             for (name, text, seed), group in groups.items()
         ]
@@ -59,12 +115,9 @@ class Plan:
         """The plan as plain data for the store."""
         return {
             "datasets": self.datasets,
-            "detectors": [{"text": e.text, "title": e.title, "seed": e.seed} for e in self.entrants],
-            "metrics": [
-                {"name": c.name, "kind": c.kind, "direction": c.direction, "version": c.version}
-                for c in self.candidates
-            ],
-            "threshold": self.threshold,
+            "detectors": [{"text": d.text, "title": d.title, "seed": d.seed} for d in self.detectors],
+            "metrics": [record_of_metric(metric) for metric in self.metrics],
+            "rule": self.rule,
         }
 
     @classmethod
@@ -73,9 +126,9 @@ class Plan:
         try:
             return cls(
                 datasets=dict(record["datasets"]),
-                entrants=tuple(Entrant(**entrant) for entrant in record["detectors"]),
-                candidates=tuple(Candidate(**metric) for metric in record["metrics"]),
-                threshold=record["threshold"],
+                detectors=tuple(DetectorSpec(**detector) for detector in record["detectors"]),
+                metrics=tuple(metric_of_record(metric) for metric in record["metrics"]),
+                rule=record["rule"],
             )
         except (KeyError, TypeError) as error:
             raise InvalidInputError(
@@ -84,7 +137,43 @@ class Plan:
 
     def joined(self, other: Plan) -> Plan:
         """Both plans in one; where they differ (data under an old name, an edited metric) the other one counts."""
-        metrics = {c.name: c for c in (*self.candidates, *other.candidates)}
-        entrants = {(e.text, e.seed): e for e in (*self.entrants, *other.entrants)}
+        metrics = {str(m): m for m in (*self.metrics, *other.metrics)}
+        detectors = {(d.text, d.seed): d for d in (*self.detectors, *other.detectors)}
         datasets = {**self.datasets, **other.datasets}
-        return Plan(datasets, tuple(entrants.values()), tuple(metrics.values()), other.threshold)
+        return Plan(datasets, tuple(detectors.values()), tuple(metrics.values()), other.rule)
+
+
+def compute(chunk: Chunk) -> Iterator[Row | Working]:
+    """A row for every cell. Errors of the detector or the data become rows as well."""
+    yield Working(chunk.cells)
+    try:
+        cached = _scores(chunk)
+        scoring = Scoring.of(cached.labels, cached.scores)
+    except Exception as error:
+        lost = {**error_row(error), "versions": versions()}
+        yield from ({**cell._asdict(), **lost} for cell in chunk.cells)
+        return
+    facts = {
+        "n": scoring.n,
+        "events": len(scoring.events),
+        "anomalous": scoring.events.points,
+        "versions": versions(),
+        **{key: cached.provenance[key] for key in ("fit_seconds", "score_seconds", "device")},
+    }
+    for cell in chunk.cells:
+        yield Working((cell,))
+        yield {**cell._asdict(), **facts, **outcome_row(chunk.metrics[cell.metric], scoring, cell.rule)}
+
+
+def _scores(chunk: Chunk) -> CachedScores:
+    """The cached scores, or new ones; the data are loaded only where they are needed."""
+    source, detector = chunk.source, chunk.detector
+    cached = read_scores(chunk.folder, source.name, chunk.checksum, detector.text, detector.seed, source.labels)
+    if cached is not None:
+        return cached
+    dataset = source.load()
+    if dataset.description.checksum != chunk.checksum:
+        raise InvalidInputError(
+            f"{source.name} has changed since the run began, so its values were not kept: run the command again"
+        )
+    return keep_scores(dataset, detector, chunk.folder, name=source.name, device=chunk.device)

@@ -1,38 +1,38 @@
-"""Detection: what a run of detectors found: values, tables, kept scores."""
+"""Detection: the values, tables and cached scores of detectors on data sets."""
 
 from __future__ import annotations
 
 import warnings
 from collections import Counter
-from functools import cached_property
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from tsadeval.comparison.compare import Comparison, DetectorTable, Values
+from tsadeval.comparison.result import Comparison, Run, Values
 from tsadeval.core.inputs import Floats
 from tsadeval.core.registry import did_you_mean
 from tsadeval.core.results import Row
+from tsadeval.engine.scores import CachedScores, read_scores
 from tsadeval.engine.store import Store
-from tsadeval.errors import InvalidInputError, UndefinedMetricWarning, UnknownNameError
-from tsadeval.evaluation.many import SeriesResult, evaluate_many
-from tsadeval.experiments.cell import LAYOUT, Cell
-from tsadeval.experiments.plan import Plan
-from tsadeval.experiments.scores import Kept, read_scores
-from tsadeval.experiments.specs import Entrant
+from tsadeval.errors import InvalidInputError, ThresholdWarning, UndefinedMetricWarning, UnknownNameError
+from tsadeval.evaluation.many import evaluate_many
+from tsadeval.evaluation.single import finite_mean
+from tsadeval.experiments.plan import LAYOUT, Cell, Plan
+from tsadeval.experiments.specs import DetectorSpec
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Detection"]
+__all__ = ["Detection", "read"]
 
 
-class Detection:
-    """What `detect` found. Printed, it is its tables.
+class Detection(Comparison):
+    """What `detect` found: a row per data set, detector, seed and metric. Prints as its tables.
 
     Attributes
     ----------
     plan : Plan
-        Which data sets, detectors, metrics and threshold.
+        Which data sets, detectors, metrics and rule.
     folder : Path
         The store; its `scores/` holds the scores.
     """
@@ -41,103 +41,82 @@ class Detection:
         self.plan = plan
         self.folder = folder
         self._frame = store.frame(plan.cells())
+        lower = {str(m) for m in plan.metrics if m.direction == "lower"}
+        super().__init__(_rows(self._frame), pooled=self._pool, titles=self.titles, lower=lower)
+        # As planned, whether or not a value is there yet.
+        self.series = list(plan.datasets)
+        self.detectors = list(self.titles)
+        self.metrics = list(map(str, plan.metrics))
 
-    @classmethod
-    def read(cls, folder: str | Path) -> Detection:
-        """All runs in a store put together, as far as they got."""
-        store = Store.existing(folder, LAYOUT)
-        plans = [Plan.of_record(record) for record in store.plans()]
-        if not plans:
-            raise InvalidInputError(f"{folder} holds no run: run `{LAYOUT.command} --store {folder}` first")
-        whole = plans[0]
-        for plan in plans[1:]:
-            whole = whole.joined(plan)
-        return cls(whole, store, Path(folder))
-
-    def values(self) -> pd.DataFrame:
-        """All rows: what names each value, the value, seconds, device, status, message and versions."""
+    def to_frame(self) -> pd.DataFrame:
+        """All rows: what names each value, the value, threshold, seconds, device, status, message and versions."""
         return self._frame.copy()
 
     @property
     def titles(self) -> dict[str, str]:
         """The detectors, and how tables call them: by their full texts where they would share a title."""
-        found = {entrant.text: entrant.title for entrant in self.plan.entrants}
+        found = {spec.text: spec.title for spec in self.plan.detectors}
         shared = Counter(found.values())
         return {text: title if shared[title] == 1 else text for text, title in found.items()}
 
-    @cached_property
-    def comparison(self) -> Comparison:
-        """The values as a comparison of detectors; of several seeds the mean."""
-        names = [candidate.name for candidate in self.plan.candidates]
-        found: dict[tuple[str, str], list[Row]] = {}
-        columns = (self._frame[name].tolist() for name in ("dataset", "detector", "metric", "value"))
-        for dataset, detector, metric, value in zip(*columns, strict=True):
-            found.setdefault((dataset, detector), []).append({"metric": metric, "value": value})
-        rows = []
-        for dataset in self.plan.datasets:
-            for detector in self.titles:
-                means = SeriesResult(found.get((dataset, detector), []), names, {}).macro
-                rows += [
-                    {"series": dataset, "detector": detector, "metric": metric, "value": value}
-                    for metric, value in means.items()
-                ]
-        return Comparison(rows, pooled=self._micro, titles=self.titles)
-
-    def table(self, dataset: str | None = None, *, percent: bool = False) -> DetectorTable:
-        """Detectors by metrics on one data set; where there is one only, it need not be named."""
-        return self.comparison.table(dataset, percent=percent)
-
-    def average(self, how: Any = "macro", *, percent: bool = False) -> DetectorTable:
-        """Detectors by metrics over all data sets; see `Comparison.average`."""
-        return self.comparison.average(how, percent=percent)
-
-    def scores(self, dataset: str, detector: str, seed: int = 0) -> Kept:
+    def scores(self, series: str, detector: str, seed: int = 0) -> CachedScores:
         """The scores and labels of a detector (by its text or title) on a data set, and where they came from."""
-        for entrant in self.plan.entrants:
-            if detector in (entrant.text, self.titles[entrant.text]) and entrant.seed in (seed, None):
-                kept = self._kept(dataset, entrant)
-                if kept is None:
-                    raise InvalidInputError(f"{entrant.text} has no scores on {dataset} yet: continue the run")
-                return kept
+        for spec in self.plan.detectors:
+            if detector in (spec.text, self.titles[spec.text]) and spec.seed in (seed, None):
+                cached = self._cached(series, spec)
+                if cached is None:
+                    raise InvalidInputError(f"{spec.text} has no scores on {series} yet: continue the run")
+                return cached
         raise UnknownNameError(
             f"no detector {detector!r} with seed {seed} in this result: {did_you_mean(detector, list(self.titles))}"
         )
 
-    def all_scores(self, dataset: str, seed: int = 0) -> dict[str, Floats]:
+    def scorings(self) -> Iterator[Run]:
+        """(data set, detector, y_true, y_score) of all scores that are cached."""
+        for series in self.plan.datasets:
+            for spec in self.plan.detectors:
+                cached = self._cached(series, spec)
+                if cached is not None:
+                    title = self.titles[spec.text] + (f", seed {spec.seed}" if spec.seed else "")
+                    yield series, title, cached.labels, cached.scores
+
+    def all_scores(self, series: str, seed: int = 0) -> dict[str, Floats]:
         """The scores of all detectors that have some on a data set, by the titles of the detectors."""
-        found = {self.titles[e.text]: self._kept(dataset, e) for e in self.plan.entrants if e.seed in (seed, None)}
-        return {title: kept.scores for title, kept in found.items() if kept is not None}
+        found = {self.titles[d.text]: self._cached(series, d) for d in self.plan.detectors if d.seed in (seed, None)}
+        return {title: cached.scores for title, cached in found.items() if cached is not None}
 
-    def _kept(self, dataset: str, entrant: Entrant) -> Kept | None:
-        if dataset not in self.plan.datasets:
+    def _cached(self, series: str, spec: DetectorSpec) -> CachedScores | None:
+        if series not in self.plan.datasets:
             known = list(self.plan.datasets)
-            raise UnknownNameError(f"no data set {dataset!r} in this result: {did_you_mean(dataset, known)}")
-        return read_scores(self.folder, dataset, self.plan.datasets[dataset], entrant)
+            raise UnknownNameError(f"no data set {series!r} in this result: {did_you_mean(series, known)}")
+        return read_scores(self.folder, series, self.plan.datasets[series], spec.text, spec.seed)
 
-    def _micro(self) -> Values:
-        """All points of all data sets pooled, for the metrics of the registry; of several seeds the mean."""
-        names = [c.name for c in self.plan.candidates if c.kind != "guest"]
-        rows: dict[str, list[Row]] = {}
-        for entrant in self.plan.entrants:
-            kept = {name: self._kept(name, entrant) for name in self.plan.datasets}
-            entries = [(name, found.labels, found.scores) for name, found in kept.items() if found is not None]
-            if not names or len(entries) < len(kept):
+    def _pool(self) -> Values:
+        """All points of all data sets pooled, for the metrics of the library; of several seeds the mean."""
+        metrics = [metric for metric in self.plan.metrics if metric.library]
+        found: dict[str, dict[str, list[float]]] = {}
+        for spec in self.plan.detectors:
+            cached = {name: self._cached(name, spec) for name in self.plan.datasets}
+            entries = [(name, one.labels, one.scores) for name, one in cached.items() if one is not None]
+            if not metrics or len(entries) < len(cached):
                 continue  # a pool with a data set less than the others would not compare
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", UndefinedMetricWarning)  # the tables of the data sets show it
-                pooled = evaluate_many(entries, names, threshold=self.plan.threshold).micro
-            rows.setdefault(entrant.text, []).extend({"metric": m, "value": v} for m, v in pooled.items())
-        return {text: SeriesResult(found, names, {}).macro for text, found in rows.items()}
+            with warnings.catch_warnings():  # the tables of the data sets show it
+                warnings.simplefilter("ignore", UndefinedMetricWarning)
+                warnings.simplefilter("ignore", ThresholdWarning)
+                pooled = evaluate_many(entries, metrics, threshold=self.plan.rule).micro
+            for metric, value in pooled.items():
+                found.setdefault(spec.text, {}).setdefault(metric, []).append(value)
+        return {text: {m: finite_mean(values) for m, values in by.items()} for text, by in found.items()}
 
     def failures(self) -> list[str]:
-        """A line for each detector that failed on a data set, and for each metric that did, with what it said."""
+        """A line for each detector that raised on a data set, and for each metric that did, with the message."""
         lines: dict[str, None] = {}
         for row in self._frame[self._frame["status"] == "error"].to_dict("records"):
-            who, message = self.titles[row["detector"]], " ".join(row["message"].split())  # a line, whatever was said
-            if not isinstance(row["device"], str):  # there were no scores to judge
-                lines[f"{who} failed on {row['dataset']}: {message}"] = None
+            who, message = self.titles[row["detector"]], " ".join(row["message"].split())
+            if not isinstance(row["device"], str):  # there were no scores to evaluate
+                lines[f"{who} failed on {row['series']}: {message}"] = None
             else:
-                lines[f"{row['metric']} failed on {who}, {row['dataset']}: {message}"] = None
+                lines[f"{row['metric']} failed on {who}, {row['series']}: {message}"] = None
         return list(lines)
 
     def undefined(self) -> list[str]:
@@ -145,12 +124,29 @@ class Detection:
         found: dict[str, tuple[dict[str, None], dict[str, None]]] = {}
         for row in self._frame[self._frame["status"] == "undefined"].to_dict("records"):
             metrics, datasets = found.setdefault(row["message"] or "it is not a finite number", ({}, {}))
-            metrics[row["metric"]] = datasets[row["dataset"]] = None
+            metrics[row["metric"]] = datasets[row["series"]] = None
         return [
             f"{', '.join(metrics)} undefined on {', '.join(list(datasets)[:3])}"
             f"{f' and {len(datasets) - 3} more' if len(datasets) > 3 else ''}: {message}"
             for message, (metrics, datasets) in found.items()
         ]
 
-    def __repr__(self) -> str:
-        return repr(self.comparison)
+
+def _rows(frame: pd.DataFrame) -> list[Row]:
+    """Plain rows: what is missing in a column of numbers or texts is None, not NaN; a value may be NaN."""
+    rows: list[Row] = frame.astype(object).where(frame.notna(), None).to_dict("records")  # type: ignore[assignment]
+    for row in rows:
+        row["value"] = float("nan") if row["value"] is None else row["value"]
+    return rows
+
+
+def read(folder: str | Path) -> Detection:
+    """All runs of `detect` in a store put together, as far as they got."""
+    store = Store.existing(folder, LAYOUT)
+    plans = [Plan.of_record(record) for record in store.plans()]
+    if not plans:
+        raise InvalidInputError(f"{folder} holds no run: run `{LAYOUT.command} --store {folder}` first")
+    whole = plans[0]
+    for plan in plans[1:]:
+        whole = whole.joined(plan)
+    return Detection(whole, store, Path(folder))

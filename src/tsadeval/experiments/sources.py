@@ -8,7 +8,8 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tsadeval.core.text import parse_call
+from tsadeval.core.text import format_call
+from tsadeval.datasets.loading import split_options
 from tsadeval.errors import InvalidInputError, InvalidParameterError
 
 if TYPE_CHECKING:
@@ -23,37 +24,42 @@ class Source:
     """A data set that can be loaded anywhere the data are, or (where `held` is given) one that travels along.
 
     >>> Source.of("ucr/125(end=exclusive)")
-    Source(name="ucr/125(end='exclusive')", path='ucr/125', options={'end': 'exclusive'}, root=None)
+    Source(name="ucr/125(end='exclusive')", path='ucr/125', options={'end': 'exclusive'}, data=None)
     """
 
     name: str
     path: str
     options: dict[str, Any] = field(default_factory=dict)
-    root: Path | None = None
+    data: Path | None = None
     held: Dataset | None = field(default=None, compare=False, repr=False)
     labels: Bools | None = field(default=None, compare=False, repr=False)  # once it was loaded
 
     @classmethod
-    def of(cls, dataset: Any, root: str | Path | None = None) -> Source:
+    def of(cls, dataset: Any, data: str | Path | None = None) -> Source:
         """The source that a name (with options in brackets), a path, or a loaded data set stands for."""
         if hasattr(dataset, "test_labels"):
             return cls(dataset.name, dataset.name, held=dataset)
         if not isinstance(dataset, (str, Path)):
             raise InvalidParameterError(f"a data set must be a name, a path or a loaded one, but one is {dataset!r}")
-        path, options = _split(str(dataset))
-        source = cls(str(dataset), path, options, None if root is None else Path(root))
+        path, options = split_options(str(dataset))
+        source = cls(str(dataset), path, options, None if data is None else Path(data))
         return replace(source, name=f"{path}{source.brackets}")
 
     @property
     def brackets(self) -> str:
         """The options, as they stand behind the name."""
-        return f"({', '.join(f'{k}={v!r}' for k, v in self.options.items())})" if self.options else ""
+        return format_call("", self.options.items())
 
     def load(self) -> Dataset:
         """The data set, with features, or an error that says what is missing."""
         from tsadeval.datasets import load
+        from tsadeval.datasets.dataset import checksum_of
 
-        found = self.held if self.held is not None else load(self.path, root=self.root, **self.options)
+        if self.held is None:
+            found = load(self.path, data=self.data, **self.options)
+        else:  # its arrays may have been changed since its checksum was taken
+            now = checksum_of(self.held.train, self.held.test, self.held.test_labels)
+            found = replace(self.held, description=replace(self.held.description, checksum=now))
         if found.train is None or found.test is None:
             raise InvalidInputError(
                 f"{self.name} has labels only here, so no detector can be trained on it: "
@@ -62,18 +68,18 @@ class Source:
         return found
 
 
-def choose_datasets(datasets: Any, root: str | Path | None) -> tuple[Source, ...]:
+def choose_datasets(datasets: Any, data: str | Path | None) -> tuple[Source, ...]:
     """The sources that a caller named, in order, each once; loaded ones of one name may be different data."""
     if isinstance(datasets, (str, Path)) or not isinstance(datasets, Iterable):
         datasets = [datasets]
-    sources = (Source.of(one, root) for d in datasets for one in _spread(d, root))
+    sources = (Source.of(one, data) for d in datasets for one in _spread(d, data))
     found = {(source.name, id(source.held)): source for source in sources}
     if not found:
         raise InvalidParameterError('datasets is empty: name at least one, such as "ucr/125"')
     return tuple(found.values())
 
 
-def _spread(dataset: Any, root: str | Path | None) -> list[Any]:
+def _spread(dataset: Any, data: str | Path | None) -> list[Any]:
     """The items that "ucr/*" or "ucr/15*" stands for; anything else is itself."""
     from tsadeval.datasets import DATASETS, items
 
@@ -82,23 +88,9 @@ def _spread(dataset: Any, root: str | Path | None) -> list[Any]:
     if head.lower() not in DATASETS or not set(item) & set("*?["):
         return [dataset]
     name = head.lower()
-    found = [one for one in items(name, root=root) if fnmatchcase(one, f"{name}/{item}")]
+    found = [one for one in items(name, data=data) if fnmatchcase(one, f"{name}/{item}")]
     if not found:
         raise InvalidInputError(
             f"no item of {name} with features is called {item!r}: `tsadeval datasets info {name}` lists them"
         )
     return [f"{one}{bracket}{options}" for one in found]
-
-
-def _split(text: str) -> tuple[str, dict[str, Any]]:
-    """The path and the options in brackets behind it; a file that is there is its own name, whatever it is called."""
-    path, bracket, _ = text.partition("(")
-    if not bracket or not text.endswith(")") or Path(text).exists():
-        return text, {}
-    try:
-        _, positional, options = parse_call(f"f{text[len(path) :]}")
-    except InvalidParameterError:
-        raise InvalidParameterError(f"cannot read {text!r}: write a name, or name(option=value, ...)") from None
-    if positional:
-        raise InvalidParameterError(f"cannot read {text!r}: options of a data set need their names, option=value")
-    return path, options

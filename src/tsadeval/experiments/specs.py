@@ -1,4 +1,4 @@
-"""Entrants: detectors under trial, by name or as anybody's objects, with the text that stands for each."""
+"""DetectorSpec: a detector by name or as a user's object, with the text that stands for it in stores."""
 
 from __future__ import annotations
 
@@ -7,22 +7,22 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from tsadeval.core.text import parse_call
-from tsadeval.engine.identity import code_mark, imported
+from tsadeval.core.text import import_object, parse_call
+from tsadeval.engine.identity import fingerprint
 from tsadeval.errors import InvalidParameterError
 
-__all__ = ["Entrant", "choose_detectors"]
+__all__ = ["DetectorSpec", "choose_detectors"]
 
 # Where and how a detector runs, not what it computes: no part of its text. The seed has a place of its own.
-_APART = {"device", "progress", "seed"}
+_APART = {"device", "progress", "random_state"}
 
 
 @dataclass(frozen=True)
-class Entrant:
-    """A detector under trial.
+class DetectorSpec:
+    """A detector to be run.
 
     `text` names it in stores: of a detector of the registry its name and the options that differ from the defaults;
-    of anybody's object its class and options, and after an `@` a mark of its code, so that an edited detector is not
+    of a user's object its class and options, and after an `@` a key of its code, so that an edited detector is not
     taken for the old one. `seed` is None for a detector that takes none; `apart` are options that change no score.
     """
 
@@ -30,12 +30,12 @@ class Entrant:
     title: str
     seed: int | None = None
     apart: tuple[tuple[str, Any], ...] = field(default=(), compare=False, repr=False)
-    guest: Any = field(default=None, compare=False, repr=False)
+    instance: Any = field(default=None, compare=False, repr=False)
 
     @classmethod
-    def of(cls, detector: Any, seed: int = 0) -> Entrant:
-        """The entrant that a text ("lof(window=50)", "module:Class"), or an object, stands for."""
-        if isinstance(detector, Entrant):
+    def of(cls, detector: Any, seed: int = 0) -> DetectorSpec:
+        """The spec that a text ("lof(window=50)", "module:Class"), or an object, stands for."""
+        if isinstance(detector, DetectorSpec):
             return detector
         if isinstance(detector, str):
             return _imported(detector) if ":" in detector.partition("(")[0] else _named(detector, seed)
@@ -43,22 +43,22 @@ class Entrant:
         if record is not None and hasattr(detector, "get_params"):  # one of ours, made already
             options = detector.get_params(deep=False)
             bare = record.with_options(**{k: v for k, v in options.items() if k not in _APART})
-            return cls(str(bare), _title(bare), options.get("seed"), guest=detector)
-        return _guest(detector)
+            return cls(_text(bare), _title(bare), options.get("random_state"), instance=detector)
+        return _of_object(detector)
 
     def make(self, device: str = "auto") -> Any:
         """A new detector, ready to be fitted."""
-        if self.guest is not None:
-            return copy.deepcopy(self.guest)
+        if self.instance is not None:
+            return copy.deepcopy(self.instance)
         from tsadeval.detectors import parse_detector
 
-        record = parse_detector(self.text)
-        given = {"device": device, **dict(self.apart), "seed": self.seed}
+        record = parse_detector(self.text.partition("@")[0])
+        given = {"device": device, **dict(self.apart), "random_state": self.seed}
         return record.with_options(**{k: v for k, v in given.items() if k in record.parameters}).build()
 
 
-def choose_detectors(detectors: Any, seeds: Iterable[int]) -> tuple[Entrant, ...]:
-    """The entrants that a caller named, with every seed where they take one.
+def choose_detectors(detectors: Any, seeds: Iterable[int]) -> tuple[DetectorSpec, ...]:
+    """The specs that a caller named, with every seed where they take one.
 
     One or several texts or objects; or a mapping, whose keys are what tables call them.
     """
@@ -68,28 +68,33 @@ def choose_detectors(detectors: Any, seeds: Iterable[int]) -> tuple[Entrant, ...
         # An ensemble of scikit-learn is iterable, but it is one detector.
         one = isinstance(detectors, str) or not isinstance(detectors, Iterable) or hasattr(detectors, "fit")
         given = [("", detector) for detector in ([detectors] if one else detectors)]
-    found: dict[tuple[str, int | None], Entrant] = {}
+    found: dict[tuple[str, int | None], DetectorSpec] = {}
     for title, detector in given:
         for seed in seeds:
-            entrant = Entrant.of(detector, seed)
-            entrant = replace(entrant, title=title or entrant.title)
-            before = found.setdefault((entrant.text, entrant.seed), entrant)
+            spec = DetectorSpec.of(detector, seed)
+            spec = replace(spec, title=title or spec.title)
+            before = found.setdefault((spec.text, spec.seed), spec)
             if title and before.title != title:
-                raise InvalidParameterError(f"{before.title!r} and {title!r} are the same detector: {entrant.text}")
+                raise InvalidParameterError(f"{before.title!r} and {title!r} are the same detector: {spec.text}")
     if not found:
         raise InvalidParameterError("detectors is empty: name at least one, such as lof")
     return tuple(found.values())
 
 
-def _named(text: str, seed: int) -> Entrant:
+def _named(text: str, seed: int) -> DetectorSpec:
     from tsadeval.detectors import parse_detector
 
     record = parse_detector(text)
     bare = replace(record, bound=tuple((k, v) for k, v in record.bound if k not in _APART))
     apart = {k: v for k, v in record.bound if k in _APART}
     # A seed in the text wins over that of the run.
-    own = apart.pop("seed", seed) if "seed" in record.parameters else None
-    return Entrant(str(bare), _title(bare), own, tuple(apart.items()))
+    own = apart.pop("random_state", seed) if "random_state" in record.parameters else None
+    return DetectorSpec(_text(bare), _title(bare), own, tuple(apart.items()))
+
+
+def _text(record: Any) -> str:
+    """What stands for a detector of the registry in stores; a later revision of its code is another detector."""
+    return f"{record}@r{record.revision}" if record.revision > 1 else str(record)
 
 
 def _title(record: Any) -> str:
@@ -97,19 +102,18 @@ def _title(record: Any) -> str:
     return f"{record.title}{str(record).removeprefix(record.name)}"
 
 
-def _imported(text: str) -> Entrant:
-    path, bracket, options = text.partition("(")
-    made = imported(path, "detector")
-    _, positional, named = parse_call(f"f{bracket}{options}")
+def _imported(text: str) -> DetectorSpec:
+    path, positional, named = parse_call(text)
+    made = import_object(path, "detector")
     try:
-        entrant = _guest(made(*positional, **named))
+        spec = _of_object(made(*positional, **named))
     except TypeError as error:
         raise InvalidParameterError(f"detector {text!r} cannot be made: {error}") from None
-    mark = entrant.text.rpartition("@")[2]
-    return replace(entrant, text=f"{text}@{mark}", title=text.partition(":")[2])
+    mark = spec.text.rpartition("@")[2]
+    return replace(spec, text=f"{text}@{mark}", title=text.partition(":")[2])
 
 
-def _guest(detector: Any) -> Entrant:
+def _of_object(detector: Any) -> DetectorSpec:
     if isinstance(detector, type) or not all(callable(getattr(detector, name, None)) for name in ("fit", "score")):
         raise InvalidParameterError(
             f"a detector must be a name such as 'lof', or an object with fit(X) and score(X), but one is {detector!r}"
@@ -117,4 +121,4 @@ def _guest(detector: Any) -> Entrant:
     name = type(detector).__name__
     # scikit-learn's own repr has the options that differ from the defaults; any other may hold an address.
     shown = " ".join(repr(detector).split()) if hasattr(detector, "get_params") else name
-    return Entrant(f"{shown}@{code_mark(detector)}", shown, guest=detector)
+    return DetectorSpec(f"{shown}@{fingerprint(detector)}", shown, instance=detector)

@@ -6,36 +6,22 @@ come from those files: adding a metric edits nothing in this one.
 
 from __future__ import annotations
 
-import importlib
-import pkgutil
 from typing import Any
 
-
-def load_families() -> None:
-    """Import every family file, which fills the registry."""
-    for module in pkgutil.iter_modules(__path__):
-        if not module.ispkg:
-            importlib.import_module(f"{__name__}.{module.name}")
+from tsadeval.core.registry import did_you_mean, import_modules
 
 
 def _names() -> dict[str, Any]:
     """Public functions of all families, by name."""
-    load_families()
-    found: dict[str, Any] = {}
-    for module in pkgutil.iter_modules(__path__):
-        if not module.ispkg:
-            family = importlib.import_module(f"{__name__}.{module.name}")
-            found |= {name: getattr(family, name) for name in family.__all__}
-    return found
+    families = import_modules(__name__)
+    return {name: getattr(family, name) for family in families for name in family.__all__}
 
 
 def __getattr__(name: str) -> Any:
-    if name.startswith("__"):
+    if name.startswith("_"):
         raise AttributeError(name)
     names = _names()
     if name not in names:
-        from tsadeval.core.registry import did_you_mean
-
         raise AttributeError(f"tsadeval.metrics has no {name!r}: {did_you_mean(name, sorted(names))}")
     globals().update(names)
     return names[name]

@@ -7,8 +7,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+import tsadeval.metrics._kernels.finding as finding
 import tsadeval.metrics._kernels.ranking as kernel
-from tsadeval.core.events import Index
+from tsadeval.core.events import Events, Index
 from tsadeval.core.inputs import Floats, Scoring
 from tsadeval.core.metric import PRF, recall_weight
 from tsadeval.core.parameters import Number
@@ -90,6 +91,26 @@ def curve(data: Scoring) -> Curve:
     return data.shared(("counting", "curve"), make)
 
 
+class Counts(NamedTuple):
+    """Anomalous and normal points that score at least v, for descending thresholds v."""
+
+    scores: Floats
+    found: Index
+    false: Index
+
+
+def candidates(data: Scoring) -> Counts:
+    """The thresholds at which a point-wise metric can be best: those of the curve, and the largest score.
+
+    At any other one the same points are found as at the next larger of these, and there are more false alarms.
+    """
+    points, normal = curve(data), sorted_normal(data)
+    if len(points.anomalous) and points.anomalous[-1] == data.high:
+        return Counts(points.scores, points.found, points.false)
+    at_top = len(normal) - np.searchsorted(normal, data.high)
+    return Counts(np.append(data.high, points.scores), np.append(0, points.found), np.append(at_top, points.false))
+
+
 def point_f(data: Scoring, beta: float) -> Floats:
     """The point-wise F at every threshold of the curve; all others are worse than one of these."""
     points = curve(data)
@@ -99,3 +120,81 @@ def point_f(data: Scoring, beta: float) -> Floats:
 def first_best(values: Floats) -> int:
     """The place of the first of the best values, where those that rounding alone sets apart are equal."""
     return int(np.argmax(values >= values.max() - SAME))
+
+
+def best_of_values(found_from: Floats, false_from: Floats, beta: float) -> float:
+    """The v of the best F where an anomalous point counts as found, and a normal one as falsely alarmed, from v on.
+
+    Both arrays hold, for each point of their class, the largest v at which it does. What adjusts points by their
+    neighbours becomes such a value, and the sweep is one merge.
+    """
+    ascending = np.sort(found_from)
+    found, _, alarmed = kernel.curve(ascending, np.sort(false_from))
+    values = np.asarray(f_of_counts(found, alarmed, len(ascending), beta))
+    return float(ascending[len(ascending) - found[first_best(values)]])
+
+
+_ONE_PIECE = np.zeros(1, np.int64)
+
+
+def window_maxima(scores: Floats, reach: int, starts: Index = _ONE_PIECE) -> Floats:
+    """The highest score within `reach` points of each point; windows are cut at the given starts of pieces."""
+    reach = min(reach, len(scores))
+    return np.asarray(finding.window_maxima(scores, starts, reach)) if reach else scores
+
+
+def merged(starts: Index, stops: Index, n: int) -> Events:
+    """Sorted ranges that may overlap or touch, as runs."""
+    if len(starts) == 0:
+        return Events(starts, stops, n)
+    apart = starts[1:] > stops[:-1]
+    return Events(starts[np.concatenate([[True], apart])], stops[np.concatenate([apart, [True]])], n)
+
+
+def widened(runs: Events, reach: int) -> Events:
+    """The points within `reach` points of a run, as runs."""
+    reach = min(reach, runs.n)
+    return merged(np.maximum(runs.starts - reach, 0), np.minimum(runs.stops + reach, runs.n), runs.n)
+
+
+class Pieces(NamedTuple):
+    """Where two sets of runs overlap: which run of each, and the points `[starts, stops)` that they share."""
+
+    first: Index
+    second: Index
+    starts: Index
+    stops: Index
+
+
+def overlaps(first: Events, second: Events) -> Pieces:
+    """All overlaps of the runs of two sets, in time order."""
+    low = np.searchsorted(second.stops, first.starts, side="right")
+    counts = np.searchsorted(second.starts, first.stops) - low
+    of_first = np.repeat(np.arange(len(first)), counts)
+    of_second = ranges(low, counts)
+    return Pieces(
+        of_first,
+        of_second,
+        np.maximum(first.starts[of_first], second.starts[of_second]),
+        np.minimum(first.stops[of_first], second.stops[of_second]),
+    )
+
+
+def best_mean(v: Floats, gained: Floats, counted: Floats, *, lower: bool = False) -> float:
+    """The v of the best mean where every step, from its v down, adds to the sum and to the number of terms."""
+    order = np.argsort(-v, kind="stable")
+    v, sums, numbers = v[order], np.cumsum(gained[order]), np.cumsum(counted[order])
+    last = np.append(np.flatnonzero(v[1:] != v[:-1]), len(v) - 1)
+    last = last[numbers[last] > 0]
+    means = sums[last] / numbers[last]
+    return float(v[last][first_best(-means if lower else means)])
+
+
+def ranges(starts: Index, lengths: Index) -> Index:
+    """The whole numbers from each start on, so many as its length says, one range after the other."""
+    return np.asarray(np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths - starts, lengths))
+
+
+def running_maxima(values: Floats, lengths: Index) -> Floats:
+    """The highest value so far in each of some pieces, which lie one after the other; no piece is empty."""
+    return np.asarray(finding.running_maxima(values, np.cumsum(lengths) - lengths))

@@ -11,16 +11,17 @@ recall is D / K throughout, and the metrics differ in what they call precision.
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from tsadeval.core.events import Events, Index
-from tsadeval.core.inputs import Floats, Prediction, Scoring
-from tsadeval.core.metric import PRF, f_beta, prediction_metric, recall_weight, takes_predictions
+from tsadeval.core.inputs import Prediction
+from tsadeval.core.metric import PRF, f_beta, prediction_metric, takes_predictions
 from tsadeval.core.parameters import Check, Number, OneOf
 from tsadeval.errors import UndefinedError
-from tsadeval.metrics._counting import BETA, curve, first_best, sorted_normal
+from tsadeval.metrics._counting import BETA
+from tsadeval.metrics._event_sweep import best_composite_f1, best_delay, best_event_f1, best_false_alarms
 
 __all__ = ["composite", "composite_f1", "detection_delay", "event", "event_f1", "false_alarms"]
 
@@ -101,91 +102,6 @@ def event(data: Prediction, *, beta: float = 1.0, variant: str = "segments") -> 
     return _event(data, beta, variant)
 
 
-def _at_least(ascending: Floats, thresholds: Floats) -> Index:
-    """How many of some sorted values are at least each threshold."""
-    return np.asarray(len(ascending) - np.searchsorted(ascending, thresholds))
-
-
-def _best(thresholds: Floats, gained: Any, possible: Any, weight: float) -> float:
-    """Of ascending thresholds that of the best F = (1 + weight) gained / possible; of several best the largest."""
-    values = (1 + weight) * gained / np.maximum(possible, 1)
-    return float(thresholds[::-1][first_best(values[::-1])])
-
-
-def _event_maxima(data: Scoring) -> Floats:
-    """The largest score of each event, ascending: an event is detected from there down."""
-    of_runs = np.maximum.reduceat(data.scores, data.truth.starts)
-    return np.sort(of_runs[1 - data.truth.first :: 2])
-
-
-class _Sweep(NamedTuple):
-    """At ascending thresholds: detected events, alarm runs that touch an event, alarm runs that do not."""
-
-    thresholds: Floats
-    detected: Index
-    touching: Index
-    false: Index
-
-
-def _steps(scores: Floats, starting: Any) -> tuple[Floats, Floats]:
-    """Thresholds at which runs that start at given points appear, and at which they vanish, going down.
-
-    Going down with the threshold v, a run starts at point i from v = s[i] until v = s[i - 1], where it goes over
-    into a longer one. In a rising stretch the end of one is the start of the next: only peaks and valleys remain.
-    """
-    peaks = starting.copy()
-    peaks[:-1] &= ~starting[1:]
-    valleys = starting[1:] & ~starting[:-1]
-    # Positions first: picking by a mask without long runs is four times slower.
-    return scores[np.flatnonzero(peaks)], scores[np.flatnonzero(valleys)]
-
-
-def _sweep(data: Scoring) -> _Sweep:
-    """The counts at every threshold at which the best event F can be.
-
-    An alarm run that starts at a normal point is false unless it goes on into the event that ends its normal
-    stretch. It does so from the lower of the two scores at that border (`joins`), and no longer counts as a run
-    that starts in this stretch once the whole stretch joins two events (`bridges`).
-    """
-    maxima = _event_maxima(data)
-    scores, truth, starts = data.scores, data.truth, data.events.starts
-    rising = np.empty(data.n, np.bool_)
-    rising[0] = True
-    np.greater(scores[1:], scores[:-1], out=rising[1:])
-    normal_up, normal_down = _steps(scores, rising & ~truth.mask)
-    event_up, event_down = _steps(scores, rising & truth.mask)
-    after_normal = starts[starts > 0]
-    joins = np.minimum(scores[after_normal - 1], scores[after_normal])
-    lowest = np.minimum.reduceat(scores, truth.starts)[truth.first :: 2]  # of the normal stretches
-    between = lowest[1 - truth.first :][: len(starts) - 1]
-    bridges = np.minimum(between, np.minimum(scores[data.events.stops[:-1] - 1], scores[starts[1:]]))
-    false_up, false_down = np.sort(np.append(normal_up, bridges)), np.sort(np.append(normal_down, joins))
-    touching_up, touching_down = np.sort(np.append(event_up, joins)), np.sort(np.append(event_down, bridges))
-    # F can only rise where a false run vanishes or a run touches an event: no other threshold can be the best,
-    # unless all are equally bad, and then the largest is.
-    thresholds = np.sort(np.concatenate([false_down, touching_up, [data.high]]))
-    return _Sweep(
-        thresholds,
-        detected=_at_least(maxima, thresholds),
-        touching=_at_least(touching_up, thresholds) - _at_least(touching_down, thresholds),
-        false=_at_least(false_up, thresholds) - _at_least(false_down, thresholds),
-    )
-
-
-def _best_event_f1(data: Scoring, *, beta: float = 1.0, variant: str = "segments") -> float:
-    thresholds, detected, touching, false = data.shared(("event_level", "sweep"), lambda: _sweep(data))
-    events, weight = len(data.events), recall_weight(beta)
-    if variant == "runs":
-        return _best(
-            thresholds, touching * detected, weight * touching * events + detected * (touching + false), weight
-        )
-    normal = data.n - data.events.points
-    if variant == "segments" or normal == 0:
-        return _best(thresholds, detected, weight * events + detected + false, weight)
-    quiet = np.searchsorted(sorted_normal(data), thresholds)
-    return _best(thresholds, detected * quiet, weight * quiet * events + (detected + false) * normal, weight)
-
-
 @prediction_metric(
     label="Event-F1",
     range=(0.0, 1.0),
@@ -197,9 +113,11 @@ def _best_event_f1(data: Scoring, *, beta: float = 1.0, variant: str = "segments
         "Methodology, TPCTC 2023",
     ),
     checks=EVENT_CHECKS,
-    properties={"mirror"},
+    properties={"mirror", "separable"},
     needs={"anomaly"},
-    best=_best_event_f1,
+    best=best_event_f1,
+    trivial_best=True,
+    sets={"recommended"},
 )
 def event_f1(data: Prediction, *, beta: float = 1.0, variant: str = "segments") -> float:
     """F of event-wise precision and recall.
@@ -212,12 +130,6 @@ def event_f1(data: Prediction, *, beta: float = 1.0, variant: str = "segments") 
 
     Parameters
     ----------
-    y_true : array-like of shape (n,)
-        0 for normal and 1 for anomalous points.
-    y_pred : array-like of shape (n,)
-        1 where the detector raises an alarm.
-    beta : float, default=1.0
-        Weight of recall against precision.
     variant : {"segments", "runs", "discounted"}, default="segments"
         "segments": detected events / (detected events + false alarm runs), as in Hundman et al. 2018; equals
         `SegmentwiseFScore` of tsadmetrics.
@@ -264,14 +176,6 @@ def composite(data: Prediction, *, beta: float = 1.0) -> PRF:
     return _composite(data, beta)
 
 
-def _best_composite_f1(data: Scoring, *, beta: float = 1.0) -> float:
-    maxima = _event_maxima(data)
-    weight, points = recall_weight(beta), curve(data)
-    detected = _at_least(maxima, points.scores)
-    possible = weight * points.found * len(maxima) + detected * (points.found + points.false)
-    return _best(points.scores[::-1], (points.found * detected)[::-1], possible[::-1], weight)
-
-
 @prediction_metric(
     label="Composite-F1",
     range=(0.0, 1.0),
@@ -283,22 +187,13 @@ def _best_composite_f1(data: Scoring, *, beta: float = 1.0) -> float:
     checks=F_CHECKS,
     properties={"mirror", "separable"},
     needs={"anomaly"},
-    best=_best_composite_f1,
+    best=best_composite_f1,
 )
 def composite_f1(data: Prediction, *, beta: float = 1.0) -> float:
     """F of the share of predicted points that are anomalous and the share of events that are detected.
 
     Equals `CompositeFScore` of tsadmetrics, and "Event-based-F1" of TSB-AD unless the last point of the series is
     anomalous: there the published code, and TSB-AD with it, loses that point of the last event.
-
-    Parameters
-    ----------
-    y_true : array-like of shape (n,)
-        0 for normal and 1 for anomalous points.
-    y_pred : array-like of shape (n,)
-        1 where the detector raises an alarm.
-    beta : float, default=1.0
-        Weight of recall against precision.
 
     Returns
     -------
@@ -321,8 +216,12 @@ def composite_f1(data: Prediction, *, beta: float = 1.0) -> float:
     undefined="y_true has no event, or no event is detected (unless missed events count)",
     references=("Zamanzadeh Darban et al., Deep Learning for Time Series Anomaly Detection: A Survey, 2024",),
     checks={"missed": OneOf(("skip", "length"))},
+    properties={"separable"},
     needs={"anomaly"},
     direction="lower",
+    best=best_delay,
+    trivial_best=True,
+    sets={"recommended"},
 )
 def detection_delay(data: Prediction, *, missed: str = "skip") -> float:
     """Mean number of points from the start of an event to the first alarm inside it. Lower is better.
@@ -332,18 +231,9 @@ def detection_delay(data: Prediction, *, missed: str = "skip") -> float:
 
     Parameters
     ----------
-    y_true : array-like of shape (n,)
-        0 for normal and 1 for anomalous points.
-    y_pred : array-like of shape (n,)
-        1 where the detector raises an alarm.
     missed : {"skip", "length"}, default="skip"
         "skip": the mean is over detected events only, so look at recall beside it.
         "length": a missed event counts with its whole length.
-
-    Returns
-    -------
-    float
-        NaN, with an `UndefinedMetricWarning`, where there is no event to take the mean over.
 
     Examples
     --------
@@ -373,6 +263,9 @@ def detection_delay(data: Prediction, *, missed: str = "skip") -> float:
     checks={"per": Number(0, open_low=True)},
     properties={"mirror"},
     direction="lower",
+    best=best_false_alarms,
+    trivial_best=True,
+    sets={"recommended"},
 )
 def false_alarms(data: Prediction, *, per: float = 1000) -> float:
     """Number of alarm runs without an anomalous point, per 1,000 points of the series. Lower is better.
@@ -381,10 +274,6 @@ def false_alarms(data: Prediction, *, per: float = 1000) -> float:
 
     Parameters
     ----------
-    y_true : array-like of shape (n,)
-        0 for normal and 1 for anomalous points.
-    y_pred : array-like of shape (n,)
-        1 where the detector raises an alarm.
     per : float, default=1000
         Number of points that the count is scaled to.
 

@@ -18,10 +18,14 @@ import math
 
 import numpy as np
 
-from tsadeval.core.inputs import Prediction
+import tsadeval.core._binning as binning
+import tsadeval.metrics._kernels.nab as kernel
+from tsadeval.core.events import Events, Index
+from tsadeval.core.inputs import Floats, Prediction, Scoring
 from tsadeval.core.metric import prediction_metric
 from tsadeval.core.parameters import Check, Number, OneOf
 from tsadeval.errors import UndefinedError
+from tsadeval.metrics._counting import first_best
 from tsadeval.metrics._event_level import first_inside
 
 __all__ = ["nab_score"]
@@ -56,6 +60,45 @@ def _false_alarm_cost(data: Prediction, begin: int) -> float:
     return total
 
 
+def _probation(n: int, probation: float) -> int:
+    """The first point that counts."""
+    return math.ceil(min(math.floor(probation * n), probation * _PROBATION_ROWS))
+
+
+def _windows(events: Events, begin: int) -> tuple[Index, Index]:
+    """Starts and stops of the events that are not over before the first point that counts."""
+    scored = events.stops > begin
+    return events.starts[scored], events.stops[scored]
+
+
+def _rewards(first: Index, starts: Index, stops: Index) -> Floats:
+    """What a detected window earns by its first alarm, times tanh(2.5)."""
+    return np.asarray(np.tanh(2.5 * ((stops - first) / (stops - starts))))
+
+
+def _best(data: Scoring, *, profile: str, probation: float) -> float:
+    """The score rises only where a window is found, or found earlier: no other threshold can be the best.
+
+    Unless all are worse than few false alarms, and then the largest is.
+    """
+    reward, cost, miss = PROFILES[profile]
+    begin = _probation(data.n, probation)
+    starts, stops = _windows(data.events, begin)
+    if len(starts) == 0:
+        return math.nan
+    at, of = kernel.records(data.scores, np.maximum(starts, begin), stops)
+    earned = reward * _rewards(at, starts[of], stops[of]) / math.tanh(2.5)
+    # The last of a window's points has its largest score: there it is found. At those before it is found earlier.
+    last = np.append(of[1:] != of[:-1], True)
+    gained = np.where(last, earned + miss, earned - np.append(earned[1:], 0.0))
+    thresholds = np.unique(np.append(data.scores[at], data.high))[::-1].copy()
+    levels = binning.levels_of(data.scores, thresholds)
+    full, part = kernel.false_alarm_costs(levels, len(thresholds), data.events.starts, data.events.stops, begin)
+    rewards = np.cumsum(np.bincount(levels[at], gained, len(thresholds)))
+    values = 100 * (rewards - cost * (np.cumsum(full) + np.cumsum(part))) / ((reward + miss) * len(starts))
+    return float(thresholds[first_best(values)])
+
+
 @prediction_metric(
     label="NAB",
     range=(-math.inf, 100.0),
@@ -63,33 +106,27 @@ def _false_alarm_cost(data: Prediction, begin: int) -> float:
     undefined="y_true has no event (after the probation, if there is one)",
     references=("Lavin and Ahmad, Evaluating Real-Time Anomaly Detection Algorithms, ICMLA 2015",),
     checks=CHECKS,
+    properties={"separable"},
     needs={"anomaly"},
+    best=_best,
 )
 def nab_score(data: Prediction, *, profile: str = "standard", probation: float = 0.0) -> float:
     """Score of the Numenta Anomaly Benchmark, with the events of y_true as its windows.
 
     Only the first alarm in an event counts, and the earlier the more; every predicted normal point costs, the
-    further after an event the more (all of it before the first event). There is no lower bound.
+    further after an event the more (all of it before the first event). There is no lower bound. NAB's own windows are
+    wide, about 10 % of a series in all.
 
     Equals NAB's own per-file score at `probation=0.15`, once that is normalised as NAB does for the whole corpus,
     and `NabScore` of tsadmetrics at the default options.
 
     Parameters
     ----------
-    y_true : array-like of shape (n,)
-        0 for normal and 1 for anomalous points. NAB's windows are wide, about 10 % of a series in all.
-    y_pred : array-like of shape (n,)
-        1 where the detector raises an alarm.
     profile : {"standard", "reward_low_fp", "reward_low_fn"}, default="standard"
         The weights of a detection, a false alarm and a miss: (1, 0.11, 1), (1, 0.22, 1) or (1, 0.11, 2).
     probation : float, default=0.0
         Share of the first 5,000 points (or of the series, if shorter) whose alarms are ignored, and events that
         lie within. NAB uses 0.15.
-
-    Returns
-    -------
-    float
-        NaN, with an `UndefinedMetricWarning`, where there is no event to detect.
 
     Examples
     --------
@@ -101,16 +138,13 @@ def nab_score(data: Prediction, *, profile: str = "standard", probation: float =
     87.4896
     """
     reward, cost, miss = PROFILES[profile]
-    begin = math.ceil(min(math.floor(probation * data.n), probation * _PROBATION_ROWS))
-    events = data.events
-    scored = events.stops > begin
-    starts, stops = events.starts[scored], events.stops[scored]
+    begin = _probation(data.n, probation)
+    starts, stops = _windows(data.events, begin)
     if len(starts) == 0:
         raise UndefinedError("every event lies in the probation")
     first = first_inside(data.predicted, np.maximum(starts, begin), stops)
     found = first < stops
-    earliness = (stops[found] - first[found]) / (stops[found] - starts[found])
-    rewards = float(np.tanh(2.5 * earliness).sum()) / math.tanh(2.5)
+    rewards = float(_rewards(first[found], starts[found], stops[found]).sum()) / math.tanh(2.5)
     # The misses' -A_FN each and the base line's -A_FN per window leave A_FN per window that is found.
     gained = reward * rewards + miss * np.count_nonzero(found) - cost * _false_alarm_cost(data, begin)
     return float(100 * gained / ((reward + miss) * len(starts)))

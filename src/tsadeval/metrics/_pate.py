@@ -21,16 +21,19 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 import tsadeval.core._binning as binning
 import tsadeval.metrics._kernels.pate as kernel
 from tsadeval.core.events import Events, Index
 from tsadeval.core.inputs import Floats, Prediction, Scoring
-from tsadeval.core.metric import PRF, f_beta, prediction_metric, score_metric, takes_predictions
+from tsadeval.core.metric import PRF, f_beta, prediction_metric, recall_weight, score_metric, takes_predictions
 from tsadeval.core.parameters import Check, Flag, Number
-from tsadeval.metrics._counting import BETA
+from tsadeval.metrics._counting import BETA, first_best
 
 __all__ = ["pate", "pate_f1", "pate_prf"]
+
+Levels = NDArray[np.int32]
 
 _REFERENCES = ("Ghorbani et al. (2024), PATE: Proximity-Aware Time series anomaly Evaluation",)
 
@@ -68,16 +71,18 @@ class _Buffers(NamedTuple):
                 yield early, delay, early_times * delay_times / total
 
 
-class _Weights:
-    """Misses at every threshold, and hits for any pair of buffer sizes (misses do not depend on the buffers)."""
+def _near(events: Events, of: _Buffers) -> tuple[Index, Index]:
+    """Starts and stops of the events with the widest zones around them: no other points can be hits or misses."""
+    stops = np.minimum(events.stops + max(of.delay), np.append(events.starts[1:], events.n))
+    return np.maximum(events.starts - max(of.early), np.append(0, stops[:-1])), stops
 
-    def __init__(self, scores: Floats, thresholds: Floats, events: Events, of: _Buffers):
-        self._borders = events.starts, events.stops
-        # No other points count than those of the events and of the widest zones around them.
-        stops = np.minimum(events.stops + max(of.delay), np.append(events.starts[1:], events.n))
-        starts = np.maximum(events.starts - max(of.early), np.append(0, stops[:-1]))
-        self._bins = binning.levels_of(scores, thresholds, starts, stops)
-        self._found, self.missed, self._detected = kernel.misses(self._bins, *self._borders, len(thresholds))
+
+class _Weights:
+    """Misses at every level, and hits for any pair of buffer sizes (misses do not depend on the buffers)."""
+
+    def __init__(self, bins: Levels, levels: int, events: Events):
+        self._bins, self._borders = bins, (events.starts, events.stops)
+        self._found, self.missed, self._detected = kernel.misses(bins, *self._borders, levels)
 
     def hit(self, early: int, delay: int) -> Floats:
         weights: Floats = kernel.hits(self._bins, self._detected, self._found, *self._borders, early, delay)
@@ -145,10 +150,6 @@ def pate(
 
     Parameters
     ----------
-    y_true : array-like of shape (n,)
-        0 for normal and 1 for anomalous points.
-    y_score : array-like of shape (n,)
-        Finite scores, higher for more anomalous.
     early, delay : int, default=100
         Largest sizes of the zone before and of the zone after an event, in points.
     n_splits : int, default=1
@@ -182,10 +183,30 @@ def pate(
     buffers = _Buffers.of(data.n, early, delay, n_splits, include_zero)
     first_alarms = _first_alarms(data, n_thresholds, drop_intermediate)
     thresholds, alarms = data.sorted[first_alarms], data.n - first_alarms
-    weights = _Weights(data.scores, thresholds, data.events, buffers)
+    bins = binning.levels_of(data.scores, thresholds, *_near(data.events, buffers))
+    weights = _Weights(bins, len(thresholds), data.events)
     return math.fsum(
         times * kernel.area(weights.hit(*pair), weights.missed, alarms) for *pair, times in buffers.pairs()
     )
+
+
+def _best_pate_f1(data: Scoring, *, early: int, delay: int, n_splits: int, include_zero: bool, beta: float) -> float:
+    buffers = _Buffers.of(data.n, early, delay, n_splits, include_zero)
+    # Alarms elsewhere only lower the value, so the best threshold is the score of a point of an event or a zone.
+    starts, stops = _near(data.events, buffers)
+    edges = np.zeros(data.n + 1, np.int8)
+    edges[starts] += 1
+    edges[stops] -= 1
+    near = np.cumsum(edges[:-1], dtype=np.int8).view(np.bool_)
+    thresholds = np.unique(data.scores[near])[::-1].copy()
+    bins = binning.levels_of(data.scores, thresholds)
+    alarms = np.cumsum(np.bincount(bins, minlength=len(thresholds)))[: len(thresholds)]
+    weights, weight = _Weights(bins, len(thresholds), data.events), recall_weight(beta)
+    values = np.zeros(len(thresholds))
+    for *pair, times in buffers.pairs():
+        hit = weights.hit(*pair)
+        values += times * ((1 + weight) * hit / (weight * (hit + weights.missed) + alarms))
+    return float(thresholds[first_best(values)])
 
 
 @prediction_metric(
@@ -196,6 +217,7 @@ def pate(
     references=_REFERENCES,
     checks=PREDICTION_CHECKS,
     needs={"anomaly"},
+    best=_best_pate_f1,
 )
 def pate_f1(
     data: Prediction,
@@ -212,14 +234,8 @@ def pate_f1(
 
     Parameters
     ----------
-    y_true : array-like of shape (n,)
-        0 for normal and 1 for anomalous points.
-    y_pred : array-like of shape (n,)
-        1 where there is an alarm, else 0.
     early, delay, n_splits, include_zero
         The pairs of buffer sizes, as for `pate`.
-    beta : float, default=1.0
-        Weight of recall against precision.
 
     Returns
     -------
@@ -270,8 +286,7 @@ def _prf(data: Prediction, early: int, delay: int, n_splits: int, include_zero: 
     if not data.alarms.has(1):
         return PRF(math.nan, 0.0, 0.0)
     buffers = _Buffers.of(data.n, early, delay, n_splits, include_zero)
-    alarmed: Floats = data.alarms.mask.astype(np.float64)
-    weights = _Weights(alarmed, np.ones(1), data.events, buffers)
+    weights = _Weights(np.subtract(1, data.alarms.mask, dtype=np.int32), 1, data.events)
     alarms, missed = data.predicted.points, float(weights.missed[0])
     means = [0.0, 0.0, 0.0]
     for *pair, times in buffers.pairs():

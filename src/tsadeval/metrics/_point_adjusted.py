@@ -7,8 +7,8 @@ With L the length of an event and h the number of its points that are alarmed, t
     f1_pa_delay  L points found where one of its first k + 1 points is alarmed, else none
     reduced_f1   floor(log_3(L + 3)) points, all found where h >= 1, else all missed
 
-Normal points count singly in all of them, so one lucky alarm weighs as much as a long event has points: scores
-that know nothing get high values. Look at the unadjusted F beside these.
+Normal points count singly in all of them, so one lucky alarm weighs as much as a long event has points: uninformative
+scores get high values. Look at the unadjusted F beside these.
 
 Over all thresholds at once: a point of an event is found at the threshold v where its own score, or the score
 that adjusts its event, reaches v. So events are followed down their sorted scores, one step per point.
@@ -77,7 +77,7 @@ def _best(
     shares: Floats = _ANY_HIT,
     strict: bool = False,
     weights: Floats | None = None,
-    beta: float = 1.0,
+    beta: float,
 ) -> float:
     """The threshold of the best F, given the scores that can find events (by default one for each event)."""
     order = np.argsort(scores)[::-1].copy()
@@ -105,15 +105,6 @@ def _owners(events: Events) -> Index:
 def point_adjusted(data: Prediction, *, beta: float = 1.0) -> PRF:
     """Precision, recall and F after point adjustment: one alarm finds the whole event.
 
-    Parameters
-    ----------
-    y_true : array-like of shape (n,)
-        0 for normal and 1 for anomalous points.
-    y_pred : array-like of shape (n,)
-        1 where an alarm is raised.
-    beta : float, default=1.0
-        Recall counts beta times as much as precision.
-
     Returns
     -------
     PRF
@@ -129,7 +120,7 @@ def point_adjusted(data: Prediction, *, beta: float = 1.0) -> PRF:
     return prf_of_counts(found, _false(data), data.events.points, beta)
 
 
-def _best_f1_pa(data: Scoring, *, beta: float = 1.0) -> float:
+def _best_f1_pa(data: Scoring, *, beta: float) -> float:
     return _best(data, _maxima(data), beta=beta)
 
 
@@ -150,15 +141,6 @@ def f1_pa(data: Prediction, *, beta: float = 1.0) -> float:
 
     Equals `PointadjustedFScore` of tsadmetrics, and F1-PA of the code published with CCE except where the
     first point of the series is anomalous (that code never adjusts it).
-
-    Parameters
-    ----------
-    y_true : array-like of shape (n,)
-        0 for normal and 1 for anomalous points.
-    y_pred : array-like of shape (n,)
-        1 where an alarm is raised.
-    beta : float, default=1.0
-        Recall counts beta times as much as precision.
 
     Returns
     -------
@@ -195,7 +177,7 @@ def _best_pa_k(data: Scoring, shares: Floats, strict: bool, weights: Floats | No
     return _best(data, scores, _owners(data.events), shares=shares, strict=strict, weights=weights, beta=beta)
 
 
-def _best_f1_pa_k(data: Scoring, *, k: float = 0.2, strict: bool = False, beta: float = 1.0) -> float:
+def _best_f1_pa_k(data: Scoring, *, k: float, strict: bool, beta: float) -> float:
     return _best_pa_k(data, np.array([float(k)]), strict, None, beta)
 
 
@@ -219,16 +201,10 @@ def f1_pa_k(data: Prediction, *, k: float = 0.2, strict: bool = False, beta: flo
 
     Parameters
     ----------
-    y_true : array-like of shape (n,)
-        0 for normal and 1 for anomalous points.
-    y_pred : array-like of shape (n,)
-        1 where an alarm is raised.
     k : float, default=0.2
         The share of an event that must be alarmed, as a fraction; tadpak's default.
     strict : bool, default=False
         Ask for more than the share k, not just for k.
-    beta : float, default=1.0
-        Recall counts beta times as much as precision.
 
     Returns
     -------
@@ -256,14 +232,7 @@ def _grid(n_values: int, integration: str) -> tuple[Floats, Floats]:
     return shares, weights
 
 
-def _best_pa_k_auc(
-    data: Scoring,
-    *,
-    n_values: int = 100,
-    integration: str = "mean",
-    strict: bool = False,
-    beta: float = 1.0,
-) -> float:
+def _best_pa_k_auc(data: Scoring, *, n_values: int, integration: str, strict: bool, beta: float) -> float:
     shares, weights = _grid(n_values, integration)
     return _best_pa_k(data, shares, strict, weights, beta)
 
@@ -296,18 +265,12 @@ def pa_k_auc(
 
     Parameters
     ----------
-    y_true : array-like of shape (n,)
-        0 for normal and 1 for anomalous points.
-    y_pred : array-like of shape (n,)
-        1 where an alarm is raised.
     n_values : int, default=100
         How many values of k, both ends included.
     integration : {"mean", "trapezoid"}, default="mean"
         Plain mean over the values, or the trapezoid rule.
     strict : bool, default=False
         Ask for more than the share k, not just for k.
-    beta : float, default=1.0
-        Recall counts beta times as much as precision.
 
     Returns
     -------
@@ -327,7 +290,7 @@ def pa_k_auc(
     return float((weights * _adjusted_f(data, shares, strict, beta)).sum())
 
 
-def _best_f1_pa_delay(data: Scoring, *, k: int = 7, beta: float = 1.0) -> float:
+def _best_f1_pa_delay(data: Scoring, *, k: int, beta: float) -> float:
     return _best(data, _maxima(data, min(k, data.n) + 1), beta=beta)
 
 
@@ -352,14 +315,8 @@ def f1_pa_delay(data: Prediction, *, k: int = 7, beta: float = 1.0) -> float:
 
     Parameters
     ----------
-    y_true : array-like of shape (n,)
-        0 for normal and 1 for anomalous points.
-    y_pred : array-like of shape (n,)
-        1 where an alarm is raised.
     k : int, default=7
         The longest delay at which an event still counts as found, in points.
-    beta : float, default=1.0
-        Recall counts beta times as much as precision.
 
     Returns
     -------
@@ -383,7 +340,7 @@ def f1_pa_delay(data: Prediction, *, k: int = 7, beta: float = 1.0) -> float:
     return prf_of_counts(found, _false(data), events.points, beta).f1
 
 
-def _best_reduced_f1(data: Scoring, *, beta: float = 1.0) -> float:
+def _best_reduced_f1(data: Scoring, *, beta: float) -> float:
     return _best(data, _maxima(data), worth=_reduced_lengths(data.events.lengths), beta=beta)
 
 
@@ -406,15 +363,6 @@ def reduced_f1(data: Prediction, *, beta: float = 1.0) -> float:
     long event cannot outweigh many false alarms as it does in `f1_pa`. Equals Reduced-F1 of the code published
     with CCE, except for the logarithm of L = 240 and the like (4 points there, 5 here) and for an event at the
     very start of the series, which that code does not adjust.
-
-    Parameters
-    ----------
-    y_true : array-like of shape (n,)
-        0 for normal and 1 for anomalous points.
-    y_pred : array-like of shape (n,)
-        1 where an alarm is raised.
-    beta : float, default=1.0
-        Recall counts beta times as much as precision.
 
     Returns
     -------

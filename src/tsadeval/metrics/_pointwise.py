@@ -5,10 +5,12 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-from tsadeval.core.inputs import Prediction, Scoring
+import numpy as np
+
+from tsadeval.core.inputs import Floats, Prediction, Scoring
 from tsadeval.core.metric import PRF, prediction_metric, takes_predictions
 from tsadeval.errors import UndefinedError
-from tsadeval.metrics._counting import BETA, curve, f_of_counts, first_best, point_f, prf_of_counts
+from tsadeval.metrics._counting import BETA, Counts, candidates, curve, f_of_counts, first_best, point_f, prf_of_counts
 
 __all__ = ["accuracy", "balanced_accuracy", "f1", "mcc", "point", "precision", "recall"]
 
@@ -40,7 +42,7 @@ def _prf(data: Prediction, beta: float = 1.0) -> PRF:
 
 # What shuffled alarms get. Their number stays, so each of these is linear in the points found, and the expected
 # number of those is (anomalous points) x (alarms) / n.
-def _chance_f1(data: Prediction, *, beta: float = 1.0) -> float:
+def _chance_f1(data: Prediction, *, beta: float) -> float:
     anomalous, alarmed = data.events.points, data.predicted.points
     found = anomalous * alarmed / data.n
     return float(f_of_counts(found, alarmed - found, anomalous, beta))
@@ -51,22 +53,50 @@ def _chance_accuracy(data: Prediction) -> float:
     return anomalous * alarmed + (1 - anomalous) * (1 - alarmed)
 
 
-def _best_f1(data: Scoring, *, beta: float = 1.0) -> float:
+def _best_f1(data: Scoring, *, beta: float) -> float:
     return float(curve(data).scores[first_best(point_f(data, beta))])
+
+
+def _best(counts: Counts, values: Floats) -> float:
+    return float(counts.scores[first_best(values)])
+
+
+def _best_precision(data: Scoring) -> float:
+    counts = candidates(data)
+    return _best(counts, counts.found / (counts.found + counts.false))
+
+
+def _best_recall(data: Scoring) -> float:
+    return float(data.scores[data.truth.mask].min())  # from here down all is found
+
+
+def _best_accuracy(data: Scoring) -> float:
+    counts = candidates(data)
+    return _best(counts, (counts.found + (data.n - data.events.points - counts.false)) / data.n)
+
+
+def _best_balanced_accuracy(data: Scoring) -> float:
+    counts, anomalous = candidates(data), data.events.points
+    normal = data.n - anomalous
+    return _best(counts, (counts.found / anomalous + (normal - counts.false) / normal) / 2)
+
+
+def _best_mcc(data: Scoring) -> float:
+    # More false alarms lower it here too: with A alarms of n points, F of P anomalous ones among them, MCC is
+    # proportional to (F n - A P) / sqrt(A (n - A)), whose derivative in A has the sign of F (2 A - n) - P A < 0.
+    counts, anomalous = candidates(data), data.events.points
+    alarmed = counts.found + counts.false
+    defined = alarmed < data.n  # alarms everywhere have no correlation with anything
+    if not defined.any():
+        return math.nan
+    found, alarmed = counts.found[defined], alarmed[defined]
+    margins = math.sqrt(anomalous * (data.n - anomalous)) * np.sqrt(alarmed) * np.sqrt(data.n - alarmed)
+    return _best(counts, (found * data.n - alarmed * anomalous) / margins)
 
 
 @takes_predictions({"beta": BETA})
 def point(data: Prediction, *, beta: float = 1.0) -> PRF:
     """Point-wise precision, recall and F at once.
-
-    Parameters
-    ----------
-    y_true : array-like of shape (n,)
-        0 for normal and 1 for anomalous points.
-    y_pred : array-like of shape (n,)
-        1 where an alarm is raised.
-    beta : float, default=1.0
-        Recall counts beta times as much as precision.
 
     Returns
     -------
@@ -91,21 +121,11 @@ def point(data: Prediction, *, beta: float = 1.0) -> PRF:
     properties={"mirror", "exchangeable", "separable"},
     chance=lambda data: data.events.points / data.n,
     needs={"alarm"},
+    best=_best_precision,
+    trivial_best=True,
 )
 def precision(data: Prediction) -> float:
     """Point-wise precision; equals `precision_score` of scikit-learn where there are alarms.
-
-    Parameters
-    ----------
-    y_true : array-like of shape (n,)
-        0 for normal and 1 for anomalous points.
-    y_pred : array-like of shape (n,)
-        1 where an alarm is raised.
-
-    Returns
-    -------
-    float
-        NaN, with an `UndefinedMetricWarning`, where there is no alarm.
 
     Examples
     --------
@@ -125,21 +145,11 @@ def precision(data: Prediction) -> float:
     properties={"mirror", "exchangeable", "separable"},
     chance=lambda data: data.predicted.points / data.n,
     needs={"anomaly"},
+    best=_best_recall,
+    trivial_best=True,
 )
 def recall(data: Prediction) -> float:
     """Point-wise recall; equals `recall_score` of scikit-learn where there are anomalous points.
-
-    Parameters
-    ----------
-    y_true : array-like of shape (n,)
-        0 for normal and 1 for anomalous points.
-    y_pred : array-like of shape (n,)
-        1 where an alarm is raised.
-
-    Returns
-    -------
-    float
-        NaN, with an `UndefinedMetricWarning`, where there is no anomalous point.
 
     Examples
     --------
@@ -160,20 +170,11 @@ def recall(data: Prediction) -> float:
     properties={"mirror", "exchangeable", "separable"},
     chance=_chance_f1,
     needs={"anomaly"},
-    sets={"paper"},
+    sets={"paper", "recommended"},
     best=_best_f1,
 )
 def f1(data: Prediction, *, beta: float = 1.0) -> float:
     """Point-wise F; equals `fbeta_score` of scikit-learn where there are anomalous points.
-
-    Parameters
-    ----------
-    y_true : array-like of shape (n,)
-        0 for normal and 1 for anomalous points.
-    y_pred : array-like of shape (n,)
-        1 where an alarm is raised.
-    beta : float, default=1.0
-        Recall counts beta times as much as precision.
 
     Returns
     -------
@@ -197,23 +198,13 @@ def f1(data: Prediction, *, beta: float = 1.0) -> float:
     references=(_RIJSBERGEN,),
     properties={"mirror", "symmetric", "exchangeable"},
     chance=_chance_accuracy,
+    best=_best_accuracy,
+    trivial_best=True,
 )
 def accuracy(data: Prediction) -> float:
     """Point-wise accuracy; equals `accuracy_score` of scikit-learn.
 
     Anomalies are rare, so a detector that never raises an alarm comes close to 1.
-
-    Parameters
-    ----------
-    y_true : array-like of shape (n,)
-        0 for normal and 1 for anomalous points.
-    y_pred : array-like of shape (n,)
-        1 where an alarm is raised.
-
-    Returns
-    -------
-    float
-        The value.
 
     Examples
     --------
@@ -234,21 +225,15 @@ def accuracy(data: Prediction) -> float:
     properties={"mirror", "symmetric", "exchangeable"},
     chance=lambda data: 0.5,
     needs={"anomaly", "normal"},
+    best=_best_balanced_accuracy,
 )
 def balanced_accuracy(data: Prediction) -> float:
     """Point-wise balanced accuracy; equals `balanced_accuracy_score` of scikit-learn where both classes are present.
 
-    Parameters
-    ----------
-    y_true : array-like of shape (n,)
-        0 for normal and 1 for anomalous points.
-    y_pred : array-like of shape (n,)
-        1 where an alarm is raised.
-
     Returns
     -------
     float
-        0.5 for alarms that know nothing. NaN, with an `UndefinedMetricWarning`, where a class is missing.
+        0.5 for uninformative alarms. NaN, with an `UndefinedMetricWarning`, where a class is missing.
 
     Examples
     --------
@@ -270,24 +255,13 @@ def balanced_accuracy(data: Prediction) -> float:
     properties={"mirror", "symmetric", "exchangeable"},
     chance=lambda data: 0.0,
     needs={"anomaly", "normal", "alarm"},
+    best=_best_mcc,
 )
 def mcc(data: Prediction) -> float:
     """Matthews correlation coefficient, point by point: Pearson's correlation of labels and alarms.
 
     Equals `matthews_corrcoef` of scikit-learn where both labels and alarms vary. Where they do not, no
     correlation exists: NaN here, 0 there.
-
-    Parameters
-    ----------
-    y_true : array-like of shape (n,)
-        0 for normal and 1 for anomalous points.
-    y_pred : array-like of shape (n,)
-        1 where an alarm is raised.
-
-    Returns
-    -------
-    float
-        NaN, with an `UndefinedMetricWarning`, where labels or alarms are all equal.
 
     Examples
     --------

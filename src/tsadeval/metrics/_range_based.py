@@ -12,7 +12,6 @@ cardinality factor (gamma): 1 for "one", 1/m for "reciprocal" where m ranges of 
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import tsadeval.metrics._kernels.range_based as kernel
 from tsadeval.core.events import Events
@@ -47,18 +46,18 @@ def _mean_reward(ranges: Events, others: Events, alpha: float, bias: str, cardin
     return float(kernel.mean_reward(*runs, alpha, bias, cardinality == "reciprocal"))
 
 
-def _best(
+def _best_f(
     data: Scoring,
-    objective: str,
     *,
-    alpha: float = 0.2,
-    precision_alpha: float = 0.0,
-    bias: str = "flat",
-    precision_bias: str | None = None,
-    cardinality: str = "reciprocal",
-    beta: float = 1.0,
+    alpha: float,
+    precision_alpha: float,
+    bias: str,
+    precision_bias: str | None,
+    cardinality: str,
+    beta: float,
+    objective: str = "f",
 ) -> float:
-    """The best threshold for an objective."""
+    """The best threshold for an objective: F, or one of its two parts."""
     threshold: float = kernel.best_threshold(
         data.scores,
         data.descending["score"],
@@ -76,16 +75,26 @@ def _best(
     return threshold
 
 
-def _best_f(data: Scoring, **options: Any) -> float:
-    return _best(data, "f", **options)
+def _best_side(data: Scoring, objective: str, alpha: float, bias: str, cardinality: str) -> float:
+    """The best threshold for precision or recall; the other one's options do not matter."""
+    return _best_f(
+        data,
+        alpha=alpha,
+        precision_alpha=alpha,
+        bias=bias,
+        precision_bias=bias,
+        cardinality=cardinality,
+        beta=1.0,
+        objective=objective,
+    )
 
 
-def _best_recall(data: Scoring, **options: Any) -> float:
-    return _best(data, "recall", **options)
+def _best_recall(data: Scoring, *, alpha: float, bias: str, cardinality: str) -> float:
+    return _best_side(data, "recall", alpha, bias, cardinality)
 
 
-def _best_precision(data: Scoring, *, alpha: float = 0.0, **options: Any) -> float:
-    return _best(data, "precision", precision_alpha=alpha, **options)
+def _best_precision(data: Scoring, *, alpha: float, bias: str, cardinality: str) -> float:
+    return _best_side(data, "precision", alpha, bias, cardinality)
 
 
 def _precision_recall_f(
@@ -122,10 +131,6 @@ def range_based(
 
     Parameters
     ----------
-    y_true : array-like of shape (n,)
-        0 for normal and 1 for anomalous points.
-    y_pred : array-like of shape (n,)
-        1 for alarms, else 0.
     alpha : float, default=0.2
         Weight, in recall, of an event being found at all, against how much of it is found.
     precision_alpha : float, default=0.0
@@ -224,10 +229,6 @@ def range_precision(
 
     Parameters
     ----------
-    y_true : array-like of shape (n,)
-        0 for normal and 1 for anomalous points.
-    y_pred : array-like of shape (n,)
-        1 for alarms, else 0.
     alpha : float, default=0.0
         Weight of a predicted range overlapping any event, against how much of it does. The paper advises 0.
     bias, cardinality
@@ -265,10 +266,6 @@ def range_recall(data: Prediction, *, alpha: float = 0.2, bias: str = "flat", ca
 
     Parameters
     ----------
-    y_true : array-like of shape (n,)
-        0 for normal and 1 for anomalous points.
-    y_pred : array-like of shape (n,)
-        1 for alarms, else 0.
     alpha : float, default=0.2
         Weight of an event being found at all, against how much of it is found.
     bias, cardinality

@@ -35,18 +35,6 @@ def auc_roc(data: Scoring) -> float:
     The share of pairs (anomalous point, normal point) in which the anomalous one scores higher, a tie counting
     one half; so constant scores get 0.5. Equals `roc_auc_score` of scikit-learn.
 
-    Parameters
-    ----------
-    y_true : array-like of shape (n,)
-        0 for normal and 1 for anomalous points.
-    y_score : array-like of shape (n,)
-        Finite scores, higher for more anomalous.
-
-    Returns
-    -------
-    float
-        NaN, with an `UndefinedMetricWarning`, where y_true has one class only.
-
     Examples
     --------
     >>> import tsadeval as te
@@ -80,18 +68,8 @@ def auc_pr(data: Scoring, *, interpolation: str = "step") -> float:
 
     Parameters
     ----------
-    y_true : array-like of shape (n,)
-        0 for normal and 1 for anomalous points.
-    y_score : array-like of shape (n,)
-        Finite scores, higher for more anomalous.
     interpolation : {"step", "trapezoid"}, default="step"
         How the area between two thresholds is counted.
-
-    Returns
-    -------
-    float
-        NaN, with an `UndefinedMetricWarning`, where y_true has no anomalous point. Scores that know nothing
-        get about the share of anomalous points.
 
     Examples
     --------
@@ -132,20 +110,6 @@ def best_f1(data: Scoring, *, beta: float = 1.0) -> float:
     with the labels, so this is what a detector could reach, not what it does. Equals the maximum of F over
     scikit-learn's `precision_recall_curve`.
 
-    Parameters
-    ----------
-    y_true : array-like of shape (n,)
-        0 for normal and 1 for anomalous points.
-    y_score : array-like of shape (n,)
-        Finite scores, higher for more anomalous.
-    beta : float, default=1.0
-        Recall counts beta times as much as precision.
-
-    Returns
-    -------
-    float
-        NaN, with an `UndefinedMetricWarning`, where y_true has no anomalous point.
-
     Examples
     --------
     >>> import tsadeval as te
@@ -163,7 +127,7 @@ def best_f1(data: Scoring, *, beta: float = 1.0) -> float:
     references=("Paparrizos et al., TSB-UAD: an end-to-end benchmark suite, PVLDB 2022",),
     checks={"k": Number(1, integer=True, none=True)},
     properties={"affine", "monotone", "mirror", "exchangeable"},
-    chance=lambda data, *, k=None: data.events.points / data.n,
+    chance=lambda data, *, k: data.events.points / data.n,
 )
 def precision_at_k(data: Scoring, *, k: int | None = None) -> float:
     """Precision of the k points that score highest.
@@ -174,17 +138,8 @@ def precision_at_k(data: Scoring, *, k: int | None = None) -> float:
 
     Parameters
     ----------
-    y_true : array-like of shape (n,)
-        0 for normal and 1 for anomalous points.
-    y_score : array-like of shape (n,)
-        Finite scores, higher for more anomalous.
     k : int, optional
         How many points to take; None means as many as are anomalous.
-
-    Returns
-    -------
-    float
-        NaN, with an `UndefinedMetricWarning`, where there are no k points to take.
 
     Examples
     --------

@@ -98,11 +98,14 @@ def _tapr(data: Prediction, alpha: float, theta: float, delta: int, beta: float)
     return _together(score(of_runs, data.predicted.lengths), score(of_events, data.events.lengths), beta)
 
 
+def _etapr_zones(events: Events, delta: float) -> Index:
+    return _zones(events, np.floor(min(delta, _LONGEST) * events.lengths))
+
+
 def _etapr(data: Prediction, theta_p: float, theta_r: float, delta: float, beta: float) -> PRF:
     unit = _unit(data.n)
     events, runs = data.events, data.predicted
-    zones = _zones(events, np.floor(min(delta, _LONGEST) * events.lengths))
-    event, run, amount, of_events, of_runs = _overlaps(data, zones, unit)
+    event, run, amount, of_events, of_runs = _overlaps(data, _etapr_zones(events, delta), unit)
     most = (events.lengths * float(unit), runs.lengths * float(unit))
     pruning.prune(event, run, amount, of_events, of_runs, *most, theta_r, theta_p)
 
@@ -137,10 +140,6 @@ def tapr(data: Prediction, *, alpha: float = 0.6, theta: float = 0.8, delta: int
 
     Parameters
     ----------
-    y_true : array-like of shape (n,)
-        0 for normal and 1 for anomalous points.
-    y_pred : array-like of shape (n,)
-        1 for alarms, 0 elsewhere.
     alpha : float, default=0.6
         Weight of detection against portion.
     theta : float, default=0.8
@@ -168,9 +167,7 @@ def tapr(data: Prediction, *, alpha: float = 0.6, theta: float = 0.8, delta: int
     return _tapr(data, alpha, theta, delta, beta)
 
 
-def _best_tapr_f1(
-    data: Scoring, *, alpha: float = 0.6, theta: float = 0.8, delta: int = 600, beta: float = 1.0
-) -> float:
+def _best_tapr_f1(data: Scoring, *, alpha: float, theta: float, delta: int, beta: float) -> float:
     order, events = data.descending, data.events
     threshold: float = kernel.best_threshold(
         data.scores,
@@ -194,6 +191,7 @@ def _best_tapr_f1(
     undefined="y_true has no anomaly",
     references=(_TAPR_PAPER,),
     checks=TAPR_CHECKS,
+    properties={"separable"},
     needs={"anomaly"},
     best=_best_tapr_f1,
 )
@@ -231,10 +229,6 @@ def etapr(data: Prediction, *, theta_p: float = 0.5, theta_r: float = 0.1, delta
 
     Parameters
     ----------
-    y_true : array-like of shape (n,)
-        0 for normal and 1 for anomalous points.
-    y_pred : array-like of shape (n,)
-        1 for alarms, 0 elsewhere.
     theta_p : float, default=0.5
         Portion of a run of alarms that detected events must cover.
     theta_r : float, default=0.1
@@ -263,6 +257,22 @@ def etapr(data: Prediction, *, theta_p: float = 0.5, theta_r: float = 0.1, delta
     return _etapr(data, theta_p, theta_r, delta, beta)
 
 
+def _best_etapr_f1(data: Scoring, *, theta_p: float, theta_r: float, delta: float, beta: float) -> float:
+    order, events = data.descending, data.events
+    threshold: float = pruning.best_threshold(
+        order["score"],
+        order["position"],
+        events.starts,
+        events.stops,
+        _etapr_zones(events, delta),
+        theta_p,
+        theta_r,
+        recall_weight(beta),
+        _unit(data.n),
+    )
+    return threshold
+
+
 @prediction_metric(
     label="eTaPR",
     range=(0.0, 1.0),
@@ -270,9 +280,10 @@ def etapr(data: Prediction, *, theta_p: float = 0.5, theta_r: float = 0.1, delta
     undefined="y_true has no anomaly",
     references=(_ETAPR_PAPER,),
     checks=ETAPR_CHECKS,
-    properties={"mirror"},
+    properties={"mirror", "separable"},
     needs={"anomaly"},
     sets={"paper"},
+    best=_best_etapr_f1,
 )
 def etapr_f1(
     data: Prediction, *, theta_p: float = 0.5, theta_r: float = 0.1, delta: float = 0, beta: float = 1.0

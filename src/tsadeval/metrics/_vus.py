@@ -12,7 +12,7 @@ twice the window. The paper's buffer length l is the width here. Definitions dif
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 import numpy as np
 
@@ -87,7 +87,8 @@ def _mean_areas(
     events = data.events
     # No point is farther than n - 1 from an event, so longer buffers differ in nothing but their slopes.
     reach = min(int(widths[-1]) // 2, data.n - 1)
-    scores, nearest, second, places = kernel.zone(data.scores, events.starts, events.stops, reach)
+    zone = kernel.Zone(data.scores, events.starts, events.stops, reach)
+    scores: Floats = zone.scores
     if n_thresholds is None:
         # Between two scores of the zone only the number of alarms changes, which the kernel knows how to bridge.
         thresholds = np.unique(scores)[::-1]
@@ -99,12 +100,8 @@ def _mean_areas(
         before = np.append(0.0, alarms[:-1])
     levels = binning.levels_of(scores, np.ascontiguousarray(thresholds))
     counting = _table_pays((reach + 1) * len(thresholds), len(scores))
-    # fmt: off
-    return kernel.volume(  # type: ignore[no-any-return]
-        events.starts, events.stops, places, levels, nearest, second, before, alarms, data.n, reach, widths, repeats,
-        variant.root, variant.adding, variant.merging, variant.once, variant.trapezoid, counting,
-    )
-    # fmt: on
+    roc, pr = kernel.volume(zone, levels, before, alarms, widths, repeats, asdict(variant), counting)
+    return roc, pr
 
 
 def _range_auc(data: Scoring, window: int, n_thresholds: int | None, variant: str) -> tuple[float, float]:
@@ -148,10 +145,6 @@ def range_auc_roc(
 
     Parameters
     ----------
-    y_true : array-like of shape (n,)
-        0 for normal and 1 for anomalous points.
-    y_score : array-like of shape (n,)
-        Finite scores, higher for more anomalous.
     window : int, default=100
         The width: each event gets a buffer of `window // 2` points before and after it, cut at the ends of the
         series. With 0 or 1 there is no buffer, and what is left beside AUC-ROC is the share of events found.
@@ -159,11 +152,6 @@ def range_auc_roc(
         Thresholds are the scores at that many evenly spaced ranks; None takes every distinct score.
     variant : {"range_auc", "vus", "timeeval", "ff_vus"}, default="range_auc"
         Which definition; see `vus_roc`.
-
-    Returns
-    -------
-    float
-        NaN, with an `UndefinedMetricWarning`, where y_true has one class only.
 
     Examples
     --------
@@ -225,10 +213,6 @@ def vus_roc(data: Scoring, *, window: int = 100, n_thresholds: int | None = 250,
 
     Parameters
     ----------
-    y_true : array-like of shape (n,)
-        0 for normal and 1 for anomalous points.
-    y_score : array-like of shape (n,)
-        Finite scores, higher for more anomalous.
     window : int, default=100
         The longest buffer, in points before and after each event. Buffers are cut at the ends of the series, so a
         window longer than the series is fine; time and memory grow with it all the same. With 0 there is no
@@ -244,11 +228,6 @@ def vus_roc(data: Scoring, *, window: int = 100, n_thresholds: int | None = 250,
         for "range_auc". "ff_vus": as FF-VUS with `slope_size=window`: straight slopes, every buffer length
         0 .. window once, the larger weight counts, positives and PR as for "vus"; it uses every threshold
         (`n_thresholds=None`).
-
-    Returns
-    -------
-    float
-        NaN, with an `UndefinedMetricWarning`, where y_true has one class only.
 
     Examples
     --------
@@ -272,6 +251,7 @@ def vus_roc(data: Scoring, *, window: int = 100, n_thresholds: int | None = 250,
     checks=CHECKS,
     properties={"affine", "monotone", "mirror"},
     needs={"anomaly", "normal"},
+    sets={"recommended"},
 )
 def vus_pr(data: Scoring, *, window: int = 100, n_thresholds: int | None = 250, variant: str = "vus") -> float:
     """Volume under the precision-recall surface: the mean area over the widths 0, 1, ..., 2 * window.

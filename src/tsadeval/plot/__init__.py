@@ -11,7 +11,12 @@ that pyplot does not know: `ax.figure.savefig("name.png")` writes it, and nothin
 ['CCE', 'AUC-ROC']
 """
 
+from tsadeval.plot.audit import agreement, fooled, gameability
+from tsadeval.plot.comparison import critical_difference, metric_agreement, rank_distributions, values_by_series
+from tsadeval.plot.curves import det_curve, pr_curve, roc_curve, value_by_threshold, vus_surface
 from tsadeval.plot.gallery import write_figures
+from tsadeval.plot.hard import hard_tasks, worst_pair, write_explanation
+from tsadeval.plot.outcomes import outcome_strips, worst_events
 from tsadeval.plot.rankeval import (
     five_models,
     latency,
@@ -23,12 +28,29 @@ from tsadeval.plot.rankeval import (
 from tsadeval.plot.series import series_with_scores
 
 __all__ = [
+    "agreement",
+    "critical_difference",
+    "det_curve",
     "five_models",
+    "fooled",
+    "gameability",
+    "hard_tasks",
     "latency",
     "latency_by",
+    "metric_agreement",
+    "outcome_strips",
+    "pr_curve",
     "quality_by_noise",
+    "rank_distributions",
+    "roc_curve",
     "sensitivity",
     "series_with_scores",
     "value_by_false_alarms",
+    "value_by_threshold",
+    "values_by_series",
+    "vus_surface",
+    "worst_events",
+    "worst_pair",
+    "write_explanation",
     "write_figures",
 ]

@@ -10,8 +10,12 @@ from typing import TYPE_CHECKING
 from tsadeval.core.parameters import OneOf, check_parameters
 from tsadeval.errors import InvalidInputError, TsadevalError
 from tsadeval.plot import rankeval
+from tsadeval.plot.audit import agreement, gameability
+from tsadeval.plot.hard import hard_tasks, pairs_of_task
 from tsadeval.plot.rankeval import TAUS, WORDS
 from tsadeval.plot.style import GREY, new_figure, options_note, styled
+from tsadeval.rankeval.auditing.result import AuditResult
+from tsadeval.rankeval.hard.result import HardResult
 from tsadeval.rankeval.result import AVERAGE, QualityTable, RankEvalResult
 
 if TYPE_CHECKING:
@@ -29,7 +33,7 @@ Tell = Callable[[str], None]
 
 @styled
 def write_figures(
-    result: RankEvalResult,
+    result: RankEvalResult | HardResult | AuditResult,
     folder: str | Path,
     *,
     format: str = "png",  # noqa: A002
@@ -40,14 +44,15 @@ def write_figures(
 
     Parameters
     ----------
-    result : RankEvalResult
-        What `rankeval` or `RankEvalResult.read` returned.
+    result : RankEvalResult, HardResult or AuditResult
+        What `te.rankeval.run` or `te.rankeval.read` returned.
     folder : path
         Made where it is not there; files of the same names are written anew.
     format : {"png", "pdf", "svg"}
         Of the files.
     metrics : sequence of str
-        Whose values are drawn against the false-alarm rate; by default the paper's four as far as they are there.
+        Whose values are drawn against the false-alarm rate; by default the paper's four as far as they are there. Of
+        the suite "hard", the metrics to show; by default your own and the best others.
     left_out : function (message)
         Hears of each figure that cannot be drawn, and why.
 
@@ -57,9 +62,10 @@ def write_figures(
         The files.
     """
     check_parameters("write_figures", {"format": OneOf(tuple(STAMPS))}, {"format": format})
-    for name in metrics or ():
-        rankeval.find_candidate(result, name)  # a name that is not there is said before any work begins
-    if result.values().empty:
+    if isinstance(result, RankEvalResult):
+        for name in metrics or ():
+            rankeval.find_metric(result, name)  # a name that is not there is said before any work begins
+    if result.to_frame().empty:
         raise InvalidInputError("this run has no values yet: continue it, then draw")
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
@@ -77,10 +83,39 @@ def write_figures(
     return written
 
 
-def _drawings(result: RankEvalResult, metrics: Sequence[str] | None) -> Iterator[tuple[str, Callable[[], Figure]]]:
+Drawings = Iterator[tuple[str, Callable[[], "Figure"]]]
+
+
+def _drawings(result: RankEvalResult | HardResult | AuditResult, metrics: Sequence[str] | None) -> Drawings:
     """The name of each figure and the function that draws it."""
-    first = {c.bare: c.name for c in reversed(result.plan.candidates) if c.kind != "guest"}
-    chosen = metrics or [first[bare] for bare in PAPER if bare in first] or [c.name for c in result.plan.candidates]
+    if isinstance(result, HardResult):
+        return _of_hard(result, metrics)
+    if isinstance(result, AuditResult):
+        return _of_audit(result, metrics)
+    return _of_rankings(result, metrics)
+
+
+def _of_hard(result: HardResult, metrics: Sequence[str] | None) -> Drawings:
+    table = result.table()
+    yield "hard-tasks", lambda: hard_tasks(table, metrics=metrics).figure  # type: ignore[misc, return-value]
+    for name in [name for name in table if ":" in name]:
+        found = result.explain(name)
+        for task in dict.fromkeys(row["task"] for row in found.rows):
+            rows = [row for row in found.rows if row["task"] == task]
+            yield (
+                f"explain-{name.replace(':', '-').replace(' ', '-')}-{task.replace(':', '-')}",
+                lambda found=found, rows=rows: pairs_of_task(found, rows),  # type: ignore[misc]
+            )
+
+
+def _of_audit(result: AuditResult, metrics: Sequence[str] | None) -> Drawings:
+    yield "gameability", lambda: gameability(result).figure  # type: ignore[misc, return-value]
+    yield "agreement", lambda: agreement(result.agreement(metrics)).figure  # type: ignore[misc, return-value]
+
+
+def _of_rankings(result: RankEvalResult, metrics: Sequence[str] | None) -> Drawings:
+    first = {m.name: str(m) for m in reversed(result.plan.metrics) if m.library}
+    chosen = metrics or [first[bare] for bare in PAPER if bare in first] or list(map(str, result.plan.metrics))
     tasks = list(result.plan.tasks)
     table = result.robustness()
     for task in [*tasks, AVERAGE] if len(tasks) > 1 else tasks:
@@ -97,7 +132,7 @@ def _drawings(result: RankEvalResult, metrics: Sequence[str] | None) -> Iterator
 def _noted(figure: Figure, result: RankEvalResult) -> Figure:
     """A line under the figure: what it was made from."""
     plan = result.plan
-    options = options_note([c.name for c in plan.candidates])
+    options = options_note(list(map(str, plan.metrics)))
     cases, repeats = len(plan.cases), plan.repeats
     about = (
         f"RankEval, suite {plan.suite.name}: {cases} case{'s' * (cases != 1)}, {repeats} repeat{'s' * (repeats != 1)}"

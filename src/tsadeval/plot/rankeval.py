@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from tsadeval._optional import require
 from tsadeval.core.inputs import Floats
-from tsadeval.core.metric import parse_metric
+from tsadeval.core.metric import Metric, parse_metric
 from tsadeval.core.parameters import Check, OneOf, check_parameters
 from tsadeval.core.registry import did_you_mean
 from tsadeval.core.results import Row
-from tsadeval.engine.candidates import Candidate
 from tsadeval.errors import InvalidInputError, InvalidParameterError, UnknownNameError
-from tsadeval.plot.style import GREY, SMALL, Look, end_labels, looks, new_axes, sequence, styled
+from tsadeval.plot.style import GREY, SMALL, Look, end_labels, grid, looks, new_axes, sequence, styled
 from tsadeval.rankeval.quality import INDICATORS
 from tsadeval.rankeval.result import AVERAGE, QualityTable, RankEvalResult
 from tsadeval.rankeval.showcase import METRICS, five_models_table, labels
@@ -74,7 +74,7 @@ def quality_by_noise(
 def latency(result: RankEvalResult, ax: Axes | None = None, *, task: str = "AccQ") -> Axes:
     """Milliseconds of each metric's call on the models of one task, quickest first, on a logarithmic axis."""
     frame = _measured(result, task)
-    look = looks([c.name for c in result.plan.candidates])
+    look = looks(list(map(str, result.plan.metrics)))
     groups = {str(name): 1000 * part["seconds"].to_numpy() for name, part in frame.groupby("metric", sort=False)}
     ordered = sorted(groups, key=lambda name: -float(np.median(groups[name])))
     ax = new_axes(ax, 5.2, 0.9 + 0.27 * len(ordered))
@@ -83,7 +83,7 @@ def latency(result: RankEvalResult, ax: Axes | None = None, *, task: str = "AccQ
         text = f"{groups[name].mean():.3g} ms"
         ax.text(1.01, place, text, transform=ax.get_yaxis_transform(), va="center", fontsize=SMALL)
     ax.set_xscale("log")
-    ax.grid(axis="x")
+    grid(ax, "x")
     ax.set_yticks(range(len(ordered)), [look[name].label for name in ordered])
     ax.set_ylim(-0.6, len(ordered) - 0.4)
     ax.text(1.01, len(ordered) - 0.35, "mean", transform=ax.get_yaxis_transform(), fontsize=SMALL, color=GREY)
@@ -107,17 +107,17 @@ def latency_by(
     number of events there is a line for each length that has several.
     """
     check_parameters("latency_by", {"by": OneOf(("task", "length", "events"))}, {"by": by})
-    candidate = find_candidate(result, metric)
+    found = find_metric(result, metric)
     frame = _measured(result)
-    frame = frame[frame["metric"] == candidate.name]
+    frame = frame[frame["metric"] == str(found)]
     if frame.empty:
-        raise InvalidInputError(f"{candidate.name} has no measured values in this run")
-    look = looks([c.name for c in result.plan.candidates])[candidate.name]
+        raise InvalidInputError(f"{found!s} has no measured values in this run")
+    look = looks(list(map(str, result.plan.metrics)))[str(found)]
     ax = new_axes(ax, 3.2, 2.6)
     {"task": _latency_by_task, "length": _latency_by_length, "events": _latency_by_events}[by](ax, frame, look)
     ax.set_yscale("log")
     ax.set_ylabel("milliseconds a call")
-    ax.grid(axis="y")
+    grid(ax, "y")
     ax.set_title(f"{look.label} by {by if by != 'events' else 'number of events'}")
     _plain_log(ax, "y")
     return ax
@@ -138,18 +138,18 @@ def value_by_false_alarms(
     cases and q in which the model with the next larger p does not get a worse value. `name_lines=False` leaves the
     names of the lines to a legend.
     """
-    candidate = find_candidate(result, metric)
+    found = find_metric(result, metric)
     task = next((task for task in result.plan.chosen_tasks if task.by == "p"), None)
     if task is None:
         raise InvalidInputError("this run has no task whose models differ in their false alarms (PreQ-NegP-P)")
     sigmas = result.plan.suite.sigmas
     if sigma not in sigmas:
         raise InvalidParameterError(f"sigma must be one of {', '.join(map(str, sigmas))}, but is {sigma!r}")
-    frame = result.values()
-    where = (frame["metric"] == candidate.name) & (frame["generator"] == task.generator) & (frame["sigma"] == sigma)
+    frame = result.to_frame()
+    where = (frame["metric"] == str(found)) & (frame["generator"] == task.generator) & (frame["sigma"] == sigma)
     frame = frame[where & frame["value"].notna()]
     if frame.empty:
-        raise InvalidInputError(f"{candidate.name} has no values on {task.name} at sigma {sigma} in this run")
+        raise InvalidInputError(f"{found!s} has no values on {task.name} at sigma {sigma} in this run")
     # Rows are rankings (case, q), columns are p.
     values = frame.groupby(["case", "q", "p"])["value"].mean().unstack("p")
     ax = new_axes(ax, 3.4, 2.6)
@@ -163,10 +163,10 @@ def value_by_false_alarms(
     ax.set_xticks(p, [f"{x:g}" for x in p])
     ax.set_xlim(p[0] / 1.25, p[-1] * 1.25)
     ax.margins(y=0.14)  # room for the numbers
-    _wrong_steps(ax, p, values.to_numpy(), candidate)
-    ax.grid(axis="y")
+    _wrong_steps(ax, p, values.to_numpy(), found)
+    grid(ax, "y")
     ax.set_xlabel("false-alarm rate p\n(grey: share of steps that do not go down)")
-    label = looks([c.name for c in result.plan.candidates])[candidate.name].label
+    label = looks(list(map(str, result.plan.metrics)))[str(found)].label
     ax.set_ylabel(label)
     ax.set_title(f"{label}, {SIGMA} = {sigma:g}")
     if name_lines:
@@ -193,7 +193,7 @@ def sensitivity(
     if isinstance(result, QualityTable):
         table = result
     else:
-        table = result.sensitivity(find_candidate(result, metric).name, tasks=tasks, **{option: values})
+        table = result.sensitivity(str(find_metric(result, metric)), tasks=tasks, **{option: values})
     ax = new_axes(ax, 3.6, 2.6)
     at = {name: dict(parse_metric(name).bound)[option] for name in table}
     shown = list(dict.fromkeys(row["task"] for row in table.rows))
@@ -265,21 +265,21 @@ def _values_beside(ax: Axes, rows: Sequence[Row], columns: Sequence[str], places
     ax.annotate(text, (1, 0), (middle, -4), xycoords="axes fraction", va="top", fontsize=SMALL, color=WRONG, **common)
 
 
-def find_candidate(result: RankEvalResult, name: str) -> Candidate:
+def find_metric(result: RankEvalResult, name: str) -> Metric:
     """The metric of that name, or the only one of that bare name."""
-    known = {c.name: c for c in result.plan.candidates}
-    alike = [c for c in known.values() if c.bare == name]
+    known = {str(m): m for m in result.plan.metrics}
+    alike = [c for c in known.values() if c.name == name]
     if name in known:
         return known[name]
     if len(alike) == 1:
         return alike[0]
-    hint = did_you_mean(name, list(known)) if not alike else "name one of " + ", ".join(c.name for c in alike)
+    hint = did_you_mean(name, list(known)) if not alike else "name one of " + ", ".join(map(str, alike))
     raise UnknownNameError(f"no metric {name!r} in this result: {hint}")
 
 
 def _measured(result: RankEvalResult, task: str | None = None) -> pd.DataFrame:
     """Rows with a time, on the models of one task or of all."""
-    frame = result.values()
+    frame = result.to_frame()
     if task is not None:
         generators = {t.name: t.generator for t in result.plan.chosen_tasks}
         if task not in generators:
@@ -325,18 +325,16 @@ def _quality_axis(ax: Axes, rows: Sequence[Row], indicator: Indicator) -> None:
     else:
         high = max(*numbers, 0.5)
         ax.set_ylim(-0.02 * high, 1.03 * high)
-    ax.grid(axis="y")
+    grid(ax, "y")
     ax.set_ylabel(f"{WORDS[indicator]}\n({'higher' if INDICATORS[indicator][1] else 'lower'} is better)")
 
 
 def _violin(ax: Axes, place: float, values: Floats, color: Any, *, upright: bool) -> None:
     """The density of the logarithms, with median, middle half and mean; half its width is 0.4 at its widest."""
-    from scipy.stats import gaussian_kde
-
     logs = np.log(values)
     if len(logs) > 1 and np.ptp(logs) > 0:
         grid = np.linspace(logs.min(), logs.max(), 200)
-        density = gaussian_kde(logs)(grid)
+        density = require("scipy.stats", extra="all").gaussian_kde(logs)(grid)
         density *= 0.4 / density.max()
         fill = ax.fill_betweenx if upright else ax.fill_between
         fill(np.exp(grid), place - density, place + density, color=color, alpha=0.35, lw=0)
@@ -403,8 +401,8 @@ def _latency_by_events(ax: Axes, frame: pd.DataFrame, look: Look) -> None:
     ax.set_xlabel("number of events")
 
 
-def _wrong_steps(ax: Axes, p: Floats, values: Floats, candidate: Candidate) -> None:
-    steps = np.diff(values if candidate.direction == "higher" else -values, axis=1)
+def _wrong_steps(ax: Axes, p: Floats, values: Floats, metric: Metric) -> None:
+    steps = np.diff(values if metric.direction == "higher" else -values, axis=1)
     known = np.isfinite(steps)
     for i, middle in enumerate(np.sqrt(p[1:] * p[:-1])):
         if known[:, i].any():

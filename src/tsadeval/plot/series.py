@@ -10,11 +10,13 @@ import numpy as np
 from tsadeval._optional import require
 from tsadeval.core.events import Events
 from tsadeval.core.inputs import Floats, Scoring
+from tsadeval.core.metric import Rule
 from tsadeval.core.parameters import Check, Number, check_parameters
+from tsadeval.core.selection import select_metrics
 from tsadeval.errors import InvalidInputError, InvalidParameterError
-from tsadeval.evaluation.single import evaluate, name_of, select_metrics
+from tsadeval.evaluation.single import evaluate
 from tsadeval.metrics._cce import cce_breakdown
-from tsadeval.plot.style import GREY, SMALL, looks, new_axes, styled
+from tsadeval.plot.style import SMALL, color_bar, looks, new_axes, styled
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -29,6 +31,7 @@ WRONG, NEITHER, RIGHT = "#D55E00", "#E4E4E4", "#0072B2"
 EVENT = "#F3D9C6"
 # More points than a line of print can show are drawn as the lowest and highest of each of so many stretches.
 STRETCHES = 1500
+BELOW = 28.0  # points from the axes to the key of colours: numbers and a label are between
 LETTER = 4.5  # about the width of one, in points
 ROW, STRIP, GAP = 1.0, 0.13, 0.3  # heights of a line's row, of the strip under it, and between rows
 
@@ -43,7 +46,7 @@ def series_with_scores(
     margin: int | None = None,
     column: int = 0,
     metrics: str | Sequence[str] = ("cce",),
-    threshold: str = "quantile(0.95)",
+    threshold: str | float | Rule = "best",
     title: str = "",
 ) -> Axes:
     """Draw a series, its labels, and under it the scores of several detectors.
@@ -58,7 +61,7 @@ def series_with_scores(
         What `te.datasets.load` returned, of which the test part is drawn, or a series and its labels. Where a value
         is not finite, the line has a gap.
     scores : mapping
-        Detector to its scores, as `Detection.all_scores(dataset)` gives them.
+        Detector to its scores, as `Detection.all_scores(series)` gives them.
     ax : Axes, optional
         Where to draw; else on new axes, as wide as one column of print (wider for long names and many metrics).
     around : int, optional
@@ -70,7 +73,7 @@ def series_with_scores(
         Which column of a multivariate series is drawn.
     metrics : str or sequence of str, default=("cce",)
         What stands beside the rows.
-    threshold : str, default="quantile(0.95)"
+    threshold : str, number or rule, default="best"
         For metrics that take predictions, as for `evaluate`.
     title : str, optional
         Over the figure; the name of the data set by default.
@@ -90,7 +93,7 @@ def series_with_scores(
         raise InvalidInputError(f"scores must be a mapping from detector to scores, but is a {type(scores).__name__}")
     if not scores:
         raise InvalidInputError("scores is empty: give the scores of at least one detector")
-    chosen = {name_of(metric): metric for metric in select_metrics(metrics)}
+    chosen = {str(metric): metric for metric in select_metrics(metrics)}
     heads = [look.label for look in looks(list(chosen)).values()]
     events = Events.of(labels)
     low, high = _window(events, around, margin)
@@ -235,11 +238,6 @@ def _beside(ax: Axes, heads: Sequence[str], rows: Sequence[Sequence[float]], bot
 
 
 def _key(ax: Axes, colors: Any) -> None:
-    """What the colours mean."""
-    bar = ax.figure.colorbar(
-        colors, ax=ax, orientation="horizontal", location="bottom", aspect=45, fraction=0.03, pad=0.02
-    )
-    bar.outline.set_visible(False)
+    """What the colours mean, below the axes."""
+    bar = color_bar(ax, colors, "CCE score of an event (strips and bands)", below=BELOW)
     bar.set_ticks([-0.5, 0, 0.5], labels=["wrong", "0", "right"])
-    bar.ax.tick_params(length=0, labelsize=SMALL)
-    bar.set_label("CCE score of an event (strips and bands)", fontsize=SMALL, color=GREY)

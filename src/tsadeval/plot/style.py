@@ -7,13 +7,14 @@ dashes and hollow markers.
 
 from __future__ import annotations
 
+import io
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import wraps
-from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
+from functools import partial, wraps
+from typing import TYPE_CHECKING, Any, Literal, ParamSpec, TypeVar
 
 from tsadeval._optional import require
-from tsadeval.core.metric import METRICS, parse_call
+from tsadeval.core.metric import metric_labels
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -23,14 +24,20 @@ __all__ = [
     "GREY",
     "SMALL",
     "Look",
+    "color_bar",
     "end_labels",
+    "grid",
     "looks",
+    "make_room",
     "new_axes",
     "new_figure",
     "options_note",
     "sequence",
+    "shortened",
     "spread",
     "styled",
+    "tints",
+    "whole_cell",
 ]
 
 P = ParamSpec("P")
@@ -89,6 +96,8 @@ KNOWN = {
 }
 # For all others, in the order in which they come.
 SPARE = (("#332288", "p"), ("#117733", "*"), ("#AA4499", "8"), ("#44AA99", "H"), ("#999933", "s"), ("#CC6677", "o"))
+# For detectors, in the order in which they come.
+DETECTORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#332288", "#666666")
 DASHES = ("-", (0, (4, 1.5)), (0, (1, 1)), (0, (5, 1, 1, 1)), (0, (2, 1)), (0, (7, 2)))
 
 
@@ -112,25 +121,14 @@ def looks(names: Sequence[str]) -> dict[str, Look]:
     variants: dict[str, list[str]] = {}
     for name in names:
         variants.setdefault(name.partition("(")[0], []).append(name)
+    labels = metric_labels(names)
     strangers = [bare for bare in variants if bare not in KNOWN]
     found = {}
     for bare, several in variants.items():
         color, marker = KNOWN.get(bare) or SPARE[strangers.index(bare) % len(SPARE)]
         for i, name in enumerate(several):
-            title = METRICS[bare].label if bare in METRICS else bare.rpartition(":")[2]
-            label = title + _short_options(name) if len(several) > 1 else title
-            found[name] = Look(label, color, marker, DASHES[i % len(DASHES)], hollow=i > 0)
+            found[name] = Look(labels[name], color, marker, DASHES[i % len(DASHES)], hollow=i > 0)
     return {name: found[name] for name in names}
-
-
-def _short_options(name: str) -> str:
-    """The options of a metric where words say enough: "(pointwise)" for "(uncertainty='pointwise')"."""
-    options = parse_call(name)[2] if name.endswith(")") else {}
-    words = [
-        value if isinstance(value, str) else option if value is True else f"{option}={value!r}"
-        for option, value in options.items()
-    ]
-    return f"({', '.join(words)})" if words else ""
 
 
 def options_note(names: Sequence[str]) -> str:
@@ -146,6 +144,31 @@ def options_note(names: Sequence[str]) -> str:
     return "; ".join(f"{', '.join(labels)}: {options}" for options, labels in found.items())
 
 
+def tints(names: Sequence[str]) -> dict[str, Look]:
+    """The look of detectors, in the order in which they come: colours first, then dashes.
+
+    >>> [look.color for look in tints(["LOF", "PCA"]).values()]
+    ['#0072B2', '#D55E00']
+    """
+    found = {}
+    for i, name in enumerate(names):
+        again = i // len(DETECTORS)
+        found[name] = Look(name, DETECTORS[i % len(DETECTORS)], "osD^v<>PXdh"[i % 11], DASHES[again % len(DASHES)])
+    return found
+
+
+def shortened(text: str, letters: int) -> str:
+    """A text of at most so many letters; what is left out is its middle.
+
+    >>> shortened("isolation_forest(n=100)", 12)
+    'isolat…=100)'
+    """
+    if len(text) <= letters:
+        return text
+    tail = max((letters - 1) // 2, 0)
+    return text[: letters - 1 - tail] + "…" + text[len(text) - tail :]
+
+
 def sequence(count: int) -> list[Any]:
     """Colours from dark to light for ordered things (cividis, whose lightest end is too pale for lines)."""
     colors = require("matplotlib", extra="all").colormaps["cividis"]
@@ -158,7 +181,10 @@ def styled(draw: Callable[P, R]) -> Callable[P, R]:
     @wraps(draw)
     def inside(*args: P.args, **kwargs: P.kwargs) -> R:
         with require("matplotlib", extra="all").rc_context(SETTINGS):
-            return draw(*args, **kwargs)
+            found = draw(*args, **kwargs)
+            if isinstance(found, require("matplotlib.axes", extra="all").Axes):
+                make_room(found)
+            return found
 
     return inside
 
@@ -171,8 +197,117 @@ def new_figure(width: float, height: float) -> Figure:
 
 
 def new_axes(ax: Axes | None, width: float = 4.2, height: float = 2.8) -> Axes:
-    """The axes given, or new ones."""
-    return new_figure(width, height).add_subplot() if ax is None else ax
+    """The axes given, or new ones, which notebooks show by themselves."""
+    if ax is not None:
+        return _dressed(ax)
+    ax = new_figure(width, height).add_subplot()
+    # Notebooks ask the object that a cell ends with for this method; a figure that pyplot does not know has no other.
+    setattr(ax, "_repr_png_", partial(_png, ax.figure))  # noqa: B010 - Axes has no such attribute to type
+    return ax
+
+
+def _dressed(ax: Axes) -> Axes:
+    """Axes that were made under other settings, in the sizes of ours: those are read when axes are made."""
+    ax.tick_params(labelsize=SMALL, width=SETTINGS["axes.linewidth"], color=GREY, labelcolor="black")
+    ax.tick_params(which="minor", length=0)
+    for axis in (ax.xaxis, ax.yaxis):
+        axis.label.set_fontsize(SETTINGS["axes.labelsize"])
+    for side, spine in ax.spines.items():
+        spine.set_linewidth(SETTINGS["axes.linewidth"])
+        spine.set_edgecolor(GREY)
+        if side in ("top", "right"):
+            spine.set_visible(False)
+    return ax
+
+
+def grid(ax: Axes, axis: Literal["both", "x", "y"] = "both") -> None:
+    """Lines at the ticks, in our colour also on axes that were made under other settings."""
+    ax.set_axisbelow(True)
+    ax.grid(axis=axis, color=SETTINGS["grid.color"], linewidth=SETTINGS["grid.linewidth"], linestyle="-")
+
+
+def _png(figure: Any) -> bytes:
+    target = io.BytesIO()
+    figure.savefig(target, format="png", dpi=144)
+    return target.getvalue()
+
+
+def _cell(ax: Axes, margin: float) -> tuple[float, float, float, float] | None:
+    """The part of the figure that axes of a grid may use: left, right, bottom and top in pixels."""
+    figure, place = ax.get_figure(root=True), ax.get_subplotspec()
+    if figure is None or place is None:
+        return None
+    rows, columns = place.get_gridspec().get_geometry()
+    width, height, pad = figure.bbox.width, figure.bbox.height, margin * figure.dpi / 72
+    return (
+        width * place.colspan.start / columns + pad,
+        width * place.colspan.stop / columns - pad,
+        height * (1 - place.rowspan.stop / rows) + pad,
+        height * (1 - place.rowspan.start / rows) - pad,
+    )
+
+
+def make_room(ax: Any, margin: float = 2.0) -> None:
+    """Shrink axes until all that belongs to them (names, colour bars, values beside) fits in their cell.
+
+    Only in figures without a layout engine, which would do the same, and only for axes of a grid: whoever gave axes an
+    exact place meant it. `margin` is in points.
+    """
+    figure, cell = ax.get_figure(root=True), _cell(ax, margin)
+    if figure is None or cell is None or figure.get_layout_engine() is not None:
+        return
+    left, right, bottom, top = cell
+    width, height = figure.bbox.width, figure.bbox.height
+    for _ in range(3):  # ticks may change with the size
+        outer, inner = ax.get_tightbbox(), ax.get_window_extent()
+        if outer is None:
+            return
+        x0, x1 = left + max(inner.x0 - outer.x0, 0), right - max(outer.x1 - inner.x1, 0)
+        y0, y1 = bottom + max(inner.y0 - outer.y0, 0), top - max(outer.y1 - inner.y1, 0)
+        # Never beyond what the caller's grid gives: only what does not fit moves.
+        x0, x1 = max(x0, inner.x0), min(x1, inner.x1)
+        y0, y1 = max(y0, inner.y0), min(y1, inner.y1)
+        if x1 - x0 < 0.1 * (right - left) or y1 - y0 < 0.1 * (top - bottom):
+            return  # nothing would be left to draw on
+        ax.set_position((x0 / width, y0 / height, (x1 - x0) / width, (y1 - y0) / height))
+
+
+def whole_cell(ax: Axes) -> tuple[float, float]:
+    """Let axes without frame use all of their cell; returns width and height in points."""
+    figure: Any = ax.get_figure(root=True)
+    cell = _cell(ax, 2.0)
+    if cell is None:
+        return 72 * ax.bbox.width / figure.dpi, 72 * ax.bbox.height / figure.dpi
+    left, right, bottom, top = cell
+    if figure.get_layout_engine() is None:
+        width, height = figure.bbox.width, figure.bbox.height
+        ax.set_position((left / width, bottom / height, (right - left) / width, (top - bottom) / height))
+    return 72 * (right - left) / figure.dpi, 72 * (top - bottom) / figure.dpi
+
+
+def color_bar(ax: Axes, colors: Any, label: str, *, below: float | None = None) -> Any:
+    """What the colours mean: right of the axes, or so many points below them.
+
+    It is placed in points and belongs to the axes, so that it covers nothing and the layout knows of it.
+    """
+    inside = ax.inset_axes((0.0, 0.0, 1.0, 1.0))
+    inside.set_axes_locator(partial(_bar_place, ax, below))
+    bar = ax.figure.colorbar(colors, cax=inside, orientation="vertical" if below is None else "horizontal")
+    bar.outline.set_visible(False)
+    bar.ax.tick_params(length=0, labelsize=SMALL)
+    bar.set_label(label, fontsize=SMALL)
+    return bar
+
+
+def _bar_place(ax: Axes, below: float | None, inset: Axes, renderer: Any) -> Any:
+    figure: Any = ax.get_figure(root=True)
+    point, box = figure.dpi / 72, ax.bbox
+    if below is None:
+        bounds = (box.x1 + 5 * point, box.y0, 5 * point, box.height)
+    else:
+        bounds = (box.x0, box.y0 - (below + 3) * point, box.width, 3 * point)
+    place = require("matplotlib.transforms", extra="all").Bbox.from_bounds(*bounds)
+    return place.transformed(figure.transSubfigure.inverted())
 
 
 def spread(places: Sequence[float], gap: float) -> list[float]:

@@ -2,70 +2,133 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import json
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any, Literal, overload
 
 from tsadeval.core.parameters import Number, check_parameters
 from tsadeval.core.registry import did_you_mean
-from tsadeval.engine.candidates import choose
-from tsadeval.engine.run import Progress, complete
+from tsadeval.core.selection import Metrics
+from tsadeval.engine.metrics import choose_metrics
+from tsadeval.engine.run import Limits, Progress, complete, limits_of
 from tsadeval.engine.store import Store
-from tsadeval.errors import InvalidParameterError, UnknownNameError
-from tsadeval.evaluation.single import AnyMetric
-from tsadeval.rankeval.cell import LAYOUT, Cell
+from tsadeval.errors import InvalidInputError, InvalidParameterError, UnknownNameError
+from tsadeval.rankeval.auditing.api import audit
+from tsadeval.rankeval.auditing.result import AuditResult, read_audit
+from tsadeval.rankeval.hard.api import run_hard
+from tsadeval.rankeval.hard.result import HardResult, read_hard
 from tsadeval.rankeval.labels import CASES, data_folder
-from tsadeval.rankeval.plan import Plan
-from tsadeval.rankeval.result import RankEvalResult
+from tsadeval.rankeval.plan import LAYOUT, Cell, Plan, compute
+from tsadeval.rankeval.result import RankEvalResult, read_rankings
 from tsadeval.rankeval.suites import SUITES, Suite
-from tsadeval.rankeval.work import compute
 
-__all__ = ["compute_plan", "make_plan", "narrowed", "run"]
+__all__ = ["compute_plan", "make_plan", "narrowed", "read", "run"]
+
+AnyResult = RankEvalResult | HardResult | AuditResult
 
 
-def run(
-    suite: str | Suite = "quick",
-    metrics: AnyMetric | Iterable[AnyMetric] | None = None,
+# The third signature takes any other name; mypy cannot say "any text but these two".
+@overload
+def run(  # type: ignore[overload-overlap]
+    suite: Literal["hard"],
+    metrics: Metrics | None = None,
     *,
     store: str | Path | None = None,
     n_jobs: int | None = None,
     repeats: int | None = None,
-    seed: int | None = None,
+    random_state: int | None = None,
+    tasks: Sequence[Any] | None = None,
+    progress: bool | Progress | None = None,
+    cell_timeout: float | None = None,
+    cell_memory: int | str | None = None,
+) -> HardResult: ...
+@overload
+def run(  # type: ignore[overload-overlap]
+    suite: Literal["audit"],
+    metrics: Metrics | None = None,
+    *,
+    data: str | Path,
+    store: str | Path | None = None,
+    n_jobs: int | None = None,
+    random_state: int | None = None,
+    progress: bool | Progress | None = None,
+    cell_timeout: float | None = None,
+    cell_memory: int | str | None = None,
+) -> AuditResult: ...
+@overload
+def run(
+    suite: str | Suite = "quick",
+    metrics: Metrics | None = None,
+    *,
+    store: str | Path | None = None,
+    n_jobs: int | None = None,
+    repeats: int | None = None,
+    random_state: int | None = None,
     cases: Sequence[str] | None = None,
     tasks: Sequence[str] | None = None,
     data: str | Path | None = None,
-    progress: Progress | None = None,
-) -> RankEvalResult:
-    """Try metrics on models whose true order is known.
+    progress: bool | Progress | None = None,
+    cell_timeout: float | None = None,
+    cell_memory: int | str | None = None,
+) -> RankEvalResult: ...
+
+
+def run(
+    suite: str | Suite = "quick",
+    metrics: Metrics | None = None,
+    *,
+    store: str | Path | None = None,
+    n_jobs: int | None = None,
+    repeats: int | None = None,
+    random_state: int | None = None,
+    cases: Sequence[str] | None = None,
+    tasks: Sequence[Any] | None = None,
+    data: str | Path | None = None,
+    progress: bool | Progress | None = None,
+    cell_timeout: float | None = None,
+    cell_memory: int | str | None = None,
+) -> AnyResult:
+    """Rank models whose true order is known by metrics, and see how well the metrics do.
 
     Parameters
     ----------
     suite : str, default="quick"
-        "quick", "paper", "paper-text" or "standard".
+        "quick", "paper", "paper-text" or "standard"; "hard" for tasks on which metrics are known to be fooled; "audit"
+        for real scores against adversaries (see `te.rankeval.audit` for its further options).
     metrics : str, function, or several of these
         "paper" (the eleven of the paper, with the suite's options), names with options ("cce(tau=0.4)"), functions
         `(y_true, y_score) -> float` (higher is better), or "module:function". Those of the suite by default.
     store : path
         A folder that keeps every value as it comes. The same call again computes only what is missing there.
     n_jobs : int
-        Parallel workers as in joblib: 1 by default, -1 for all cores. Any backend of joblib will do:
-        `with joblib.parallel_config(backend="dask"): rankeval(...)` runs on a Dask cluster.
+        Worker processes, -1 for all cores. A metric that crashes there is an error, and the run goes on. By default
+        everything runs in this process. Other backends of joblib will do:
+        `with joblib.parallel_config(backend="dask"): te.rankeval.run(...)` runs on a Dask cluster.
     repeats : int
         How often each model is drawn; by default as often as the suite says.
-    seed : int
-        Of all streams, 0 by default. Not for the suite "paper", whose streams are the published ones.
+    random_state : int
+        Seed of all streams, 0 by default. Not for the suite "paper", whose streams are the published ones.
     cases, tasks : sequences of str
-        Some of the suite's only.
+        Some of the suite's only. Tasks of the suite "hard" may be your own: functions of a random generator that return
+        labels and the scores of models, worst first, or "module:function".
     data : path
         The folder of the real data, else the environment variable TSADEVAL_DATA. Real label sets of the suite join
-        where their files are present.
-    progress : function (done, total)
-        Called as values come.
+        where their files are present. For "audit" the table, or folder of tables, of real scores.
+    progress : bool or function (done, total)
+        True shows a progress bar; a function is called as values come.
+    cell_timeout : float
+        Seconds that one call of a metric may take; beyond that it is an error, and the run goes on.
+    cell_memory : int or str
+        Bytes ("2GB") that it may take, in the same way. Linux only. Both limits need worker processes: without
+        `n_jobs`, one is started.
 
     Returns
     -------
     RankEvalResult
-        With `table()`, `robustness()`, `latency()`, `sensitivity()` and `values()`.
+        With `rows`, `table()`, `robustness()`, `latency()`, `sensitivity()` and `to_frame()`. The suite "hard" returns
+        a `HardResult`, with `table()` and `explain(metric)`, "audit" an `AuditResult`.
 
     Examples
     --------
@@ -74,31 +137,62 @@ def run(
     >>> result.table()["cce"]
     1.0
     """
-    plan = make_plan(suite, metrics, repeats=repeats, seed=seed, cases=cases, tasks=tasks, data=data)
+    limits = limits_of(cell_timeout, cell_memory)
+    common: dict[str, Any] = {"store": store, "n_jobs": n_jobs, "progress": progress, "limits": limits}
+    if suite == "hard":
+        _refuse("hard", cases=cases, data=data)
+        return run_hard(metrics, repeats=repeats, random_state=random_state, tasks=tasks, **common)
+    if suite == "audit":
+        _refuse("audit", repeats=repeats, cases=cases, tasks=tasks)
+        if data is None:
+            raise InvalidParameterError("suite 'audit' needs data (--data): a table, or a folder of tables, of scores")
+        return audit(data, metrics or "recommended", random_state=random_state or 0, **common)
+    plan = make_plan(suite, metrics, repeats=repeats, random_state=random_state, cases=cases, tasks=tasks, data=data)
     kept = Store(store, LAYOUT)
     kept.add_plan(plan.record())
-    compute_plan(plan, kept, n_jobs=n_jobs, data=data, progress=progress)
+    compute_plan(plan, kept, n_jobs=n_jobs, data=data, progress=progress, limits=limits)
     return RankEvalResult(plan, kept, n_jobs=n_jobs, data=data)
+
+
+def _refuse(suite: str, **given: Any) -> None:
+    """Options that a suite does not have."""
+    for name, value in given.items():
+        if value is not None:
+            raise InvalidParameterError(f"suite {suite!r} has no {name}: leave {name} (--{name}) out")
+
+
+def read(folder: str | Path, suite: str | None = None) -> AnyResult:
+    """The last run (of a suite) in a store, as far as it got, with all metrics tried on the same series."""
+    recorded = sorted((Path(folder) / "plans").glob("*.json"))
+    try:
+        last = json.loads(recorded[-1].read_text()).get("suite") if recorded else None
+    except (ValueError, AttributeError, OSError) as error:
+        raise InvalidInputError(f"{recorded[-1]} is not a plan of `tsadeval rankeval run` ({error})") from None
+    if last == "hard" and suite in (None, "hard"):
+        return read_hard(folder)
+    if last == "audit" and suite in (None, "audit"):
+        return read_audit(folder)
+    return read_rankings(folder, suite)
 
 
 def make_plan(
     suite: str | Suite,
-    metrics: AnyMetric | Iterable[AnyMetric] | None = None,
+    metrics: Metrics | None = None,
     *,
     repeats: int | None = None,
-    seed: int | None = None,
+    random_state: int | None = None,
     cases: Sequence[str] | None = None,
     tasks: Sequence[str] | None = None,
     data: str | Path | None = None,
 ) -> Plan:
     """What a call of `rankeval` will compute."""
     chosen = suite if isinstance(suite, Suite) else SUITES[suite]
-    if chosen.stream == "published" and seed is not None:
-        raise InvalidParameterError(f"suite {chosen.name!r} has the published seeds: leave seed out")
+    if chosen.stream == "published" and random_state is not None:
+        raise InvalidParameterError(f"suite {chosen.name!r} has the published seeds: leave random_state (--seed) out")
     repeats = chosen.repeats if repeats is None else repeats
-    seed = 0 if seed is None and chosen.stream != "published" else seed
-    checks = {"repeats": Number(1, integer=True), "seed": Number(0, integer=True, none=True)}
-    check_parameters("rankeval.run", dict(checks), {"repeats": repeats, "seed": seed})
+    seed = 0 if random_state is None and chosen.stream != "published" else random_state
+    checks = {"repeats": Number(1, integer=True), "random_state": Number(0, 2**64 - 1, integer=True, none=True)}
+    check_parameters("rankeval.run", dict(checks), {"repeats": repeats, "random_state": random_state})
     if cases is None:
         names = tuple(case.name for case in chosen.present(data_folder(data)))
     else:
@@ -106,8 +200,8 @@ def make_plan(
         for name in names:
             CASES[name].events(data_folder(data))  # says what is missing before any work begins
     every = tuple(task.name for task in chosen.tasks)
-    candidates = choose(chosen.metrics if metrics is None else metrics, chosen.paper)
-    return narrowed(Plan(chosen, candidates, names, repeats, seed, every), tasks)
+    tried = choose_metrics(chosen.metrics if metrics is None else metrics, chosen.paper)
+    return narrowed(Plan(chosen, tried, names, repeats, seed, every), tasks)
 
 
 def narrowed(plan: Plan, tasks: Sequence[str] | None) -> Plan:
@@ -131,10 +225,17 @@ def compute_plan(
     *,
     n_jobs: int | None = None,
     data: str | Path | None = None,
-    progress: Progress | None = None,
+    progress: bool | Progress | None = None,
+    limits: Limits | None = None,
 ) -> None:
     """Compute what the store does not have yet of a plan."""
     folder = data_folder(data)
     complete(
-        plan.cells(), lambda missing: plan.chunks(missing, folder), compute, store, n_jobs=n_jobs, progress=progress
+        plan.cells(),
+        lambda missing: plan.chunks(missing, folder),
+        compute,
+        store,
+        n_jobs=n_jobs,
+        progress=progress,
+        limits=limits,
     )

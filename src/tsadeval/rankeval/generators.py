@@ -41,6 +41,7 @@ class Generator:
     q: tuple[float, ...] = QUALITIES
     p: tuple[float | None, ...] = (None,)
     clip: bool = True
+    revision: int = 1  # raised with every change of the scores: a store does not reuse values of another revision
 
 
 def _accurate(high: tuple[float, float], low: tuple[float, float]) -> Callable[[Bools, Random, float, float], Floats]:

@@ -38,7 +38,7 @@ class Case:
 
     def present(self, data: Path | None) -> bool:
         """Can its events be had, given this data folder?"""
-        return self.synthetic or (data is not None and has_labels(self.dataset, root=data))
+        return self.synthetic or (data is not None and has_labels(self.dataset, data=data))
 
     def events(self, data: Path | None = None) -> Events:
         """The events of its labels."""
@@ -47,7 +47,7 @@ class Case:
         if not self.present(data):
             where = "no data folder was given" if data is None else f"there is no {self.dataset} in {data}"
             raise InvalidInputError(f"the labels of {self.name} are missing: {where}; pass data= or set {VARIABLE}")
-        found = Events.of(load(self.dataset, root=data, features=False, verify=False).test_labels)
+        found = Events.of(load(self.dataset, data=data, features=False, verify=False).test_labels)
         if found.n != self.n:
             raise InvalidInputError(f"{self.name}: expected {self.n} labels, but {data} holds {found.n}")
         return found

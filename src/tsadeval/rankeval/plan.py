@@ -1,21 +1,74 @@
-"""Plan: a suite and candidates become cells, and cells become chunks that share their series."""
+"""Plan: a suite and metrics become cells, cells become chunks that share their series, and chunks become rows."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from tsadeval.engine.candidates import Candidate
+from tsadeval.core.events import Events
+from tsadeval.core.inputs import Scoring
+from tsadeval.core.metric import Metric
+from tsadeval.core.results import Row
+from tsadeval.engine.cells import OUTCOME, Layout, Working, versions
+from tsadeval.engine.metrics import metric_of_record, outcome_row, record_of_metric
 from tsadeval.errors import InvalidInputError
-from tsadeval.rankeval.cell import Cell, Chunk
-from tsadeval.rankeval.generators import GENERATORS
+from tsadeval.rankeval.generators import GENERATORS, Stream, draw, source
 from tsadeval.rankeval.labels import CASES
 from tsadeval.rankeval.suites import SUITES, Suite
 from tsadeval.rankeval.tasks import Task
 
-__all__ = ["Plan"]
+__all__ = ["LAYOUT", "Cell", "Chunk", "Plan", "compute"]
+
+
+class Cell(NamedTuple):
+    """One value of one metric on one series.
+
+    `version` tells apart two states of a metric; `rule` is None for metrics that take scores; `seed` is None where the
+    stream has seeds of its own.
+    """
+
+    case: str
+    generator: str
+    q: float
+    p: float | None
+    sigma: float
+    repeat: int
+    stream: Stream
+    seed: int | None
+    metric: str
+    version: str
+    rule: str | None
+
+
+LAYOUT = Layout(
+    Cell,
+    {
+        "case": "string",
+        "generator": "string",
+        "q": "float64",
+        "p": "float64",
+        "sigma": "float64",
+        "repeat": "int32",
+        "stream": "string",
+        "seed": "int64",
+        "metric": "string",
+        "version": "string",
+        "rule": "string",
+        **OUTCOME,
+    },
+    "tsadeval rankeval run",
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Chunk:
+    """Cells of one case that are computed together, with all that a worker needs for them."""
+
+    events: Events
+    cells: tuple[Cell, ...]
+    metrics: dict[str, Metric]
 
 
 @dataclass(frozen=True)
@@ -23,7 +76,7 @@ class Plan:
     """All that decides which values a run computes."""
 
     suite: Suite
-    candidates: tuple[Candidate, ...]
+    metrics: tuple[Metric, ...]
     cases: tuple[str, ...]
     repeats: int
     seed: int | None
@@ -39,21 +92,22 @@ class Plan:
         suite = self.suite
         generators = [GENERATORS[name] for name in dict.fromkeys(task.generator for task in self.chosen_tasks)]
         return [
-            Cell(case, generator.name, q, p, sigma, repeat, suite.stream, self.seed, c.name, c.version, threshold)
+            Cell(case, generator.name, q, p, sigma, repeat, suite.stream, self.seed, str(m), version, rule)
             for case in self.cases
             for generator in generators
             for sigma in suite.sigmas
-            for c, threshold in self._thresholds(case, generator.name, sigma)
+            for m, rule in self._rules(case, generator.name, sigma)
+            for version in [f"{m.version}g{generator.revision}"]
             for repeat in range(self.repeats)
             for q in generator.q
             for p in generator.p
         ]
 
-    def _thresholds(self, case: str, generator: str, sigma: float) -> list[tuple[Candidate, str | None]]:
+    def _rules(self, case: str, generator: str, sigma: float) -> list[tuple[Metric, str | None]]:
         synthetic = CASES[case].synthetic
         return [
-            (c, self.suite.threshold_for(c.bare, generator, sigma, synthetic) if c.kind == "predictions" else None)
-            for c in self.candidates
+            (m, self.suite.rule_for(m.name, generator, sigma, synthetic) if m.kind == "predictions" else None)
+            for m in self.metrics
         ]
 
     def chunks(self, cells: Iterable[Cell], data: Path | None) -> list[Chunk]:
@@ -67,11 +121,10 @@ class Plan:
             repeat = None if together and cell.sigma else cell.repeat
             groups.setdefault((cell.case, cell.generator, cell.sigma, repeat), []).append(cell)
         events = {case: CASES[case].events(data) for case in dict.fromkeys(key[0] for key in groups)}
-        functions = {c.name: c.function for c in self.candidates}
+        metrics = {str(m): m for m in self.metrics}
         ordered = sorted(groups.items(), key=lambda item: -events[item[0][0]].n)
         return [
-            Chunk(events[key[0]], tuple(group), {c.metric: functions[c.metric] for c in group})
-            for key, group in ordered
+            Chunk(events[key[0]], tuple(group), {c.metric: metrics[c.metric] for c in group}) for key, group in ordered
         ]
 
     def record(self) -> dict[str, Any]:
@@ -82,19 +135,16 @@ class Plan:
             "repeats": self.repeats,
             "seed": self.seed,
             "tasks": list(self.tasks),
-            "metrics": [
-                {"name": c.name, "kind": c.kind, "direction": c.direction, "version": c.version}
-                for c in self.candidates
-            ],
+            "metrics": [record_of_metric(metric) for metric in self.metrics],
         }
 
     @classmethod
     def of_record(cls, record: dict[str, Any]) -> Plan:
-        """The plan that was recorded; its guests are there by name only."""
+        """The plan that was recorded; users' metrics are there by name only."""
         try:
             return cls(
                 suite=SUITES[record["suite"]],
-                candidates=tuple(Candidate(**metric) for metric in record["metrics"]),
+                metrics=tuple(metric_of_record(metric) for metric in record["metrics"]),
                 cases=tuple(record["cases"]),
                 repeats=record["repeats"],
                 seed=record["seed"],
@@ -104,3 +154,31 @@ class Plan:
             raise InvalidInputError(
                 f"the store was written by another version of tsadeval (no {error}); run the suite again into it"
             ) from None
+
+
+def compute(chunk: Chunk) -> Iterator[Row | Working]:
+    """A row for every cell. Each series is drawn once, and a metric sees it once however many cells want that value."""
+    mask = chunk.events.mask()
+    facts = {
+        "n": chunk.events.n,
+        "events": len(chunk.events),
+        "anomalous": chunk.events.points,
+        "versions": versions(),
+    }
+    series: dict[tuple[Any, ...], list[Cell]] = {}
+    for cell in chunk.cells:
+        series.setdefault((cell.generator, cell.q, cell.p, cell.sigma, cell.stream, _numbers(cell)), []).append(cell)
+    for (generator, q, p, sigma, stream, numbers), cells in series.items():
+        scoring = Scoring.of(mask, draw(GENERATORS[generator], mask, stream, numbers, q, p, sigma))
+        outcomes: dict[tuple[str, str | None], Row] = {}
+        for cell in cells:
+            what = (cell.metric, cell.rule)
+            if what not in outcomes:
+                yield Working(tuple(c for c in cells if (c.metric, c.rule) == what))
+                outcomes[what] = outcome_row(chunk.metrics[cell.metric], scoring, cell.rule)
+            yield {**cell._asdict(), **facts, **outcomes[what]}
+
+
+def _numbers(cell: Cell) -> tuple[int, ...]:
+    name = (cell.case, cell.generator, cell.q, cell.p)
+    return source(cell.stream, cell.seed or 0, cell.repeat, cell.sigma, name)

@@ -12,6 +12,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
+from tsadeval._optional import require
 from tsadeval.core.inputs import Floats
 from tsadeval.core.parameters import OneOf, check_parameters
 
@@ -54,9 +55,8 @@ def ranking_quality(values: Floats, worth: Floats, *, ties: Ties = "average") ->
     >>> found.spearman.tolist(), found.ties.tolist()
     ([1.0, 0.0], [0.0, 1.0])
     """
-    from scipy.stats import rankdata  # a slow import, and the command line must start quickly
-
     check_parameters("ranking_quality", {"ties": OneOf(("average", "published"))}, {"ties": ties})
+    rankdata = require("scipy.stats", extra="all").rankdata
     values = np.atleast_2d(np.asarray(values, np.float64))
     truth = rankdata(-worth)
     usable = np.asarray(np.isfinite(values).all(axis=1))

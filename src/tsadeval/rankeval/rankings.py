@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tsadeval.core.inputs import Floats
-from tsadeval.engine.candidates import Candidate
+from tsadeval.core.metric import Metric
 from tsadeval.rankeval.generators import GENERATORS
 from tsadeval.rankeval.plan import Plan
 from tsadeval.rankeval.quality import Quality, Ties, ranking_quality
@@ -41,9 +41,10 @@ class Estimate:
         return cls(float(drawn[0]), float(low), float(high))
 
     def overlaps(self, other: Estimate) -> bool:
-        """Might both be the same number? Where there is no interval, yes."""
-        ends = [self.low, self.high, other.low, other.high]
-        return bool(np.isnan(ends).any() or (self.low <= other.high and other.low <= self.high))
+        """Might both be the same number? Without intervals, only if they are."""
+        if np.isnan([self.low, self.high, other.low, other.high]).any():
+            return self.value == other.value
+        return self.low <= other.high and other.low <= self.high
 
 
 def resampled_cases(cases: int, seed: int = 0) -> Floats:
@@ -63,7 +64,7 @@ class Rankings:
         self._by = dict(list(frame.groupby(["metric", "generator"], sort=False)))
         self._weights = resampled_cases(len(plan.cases))
 
-    def values(self, candidate: Candidate, task: Task) -> Floats:
+    def values(self, metric: Metric, task: Task) -> Floats:
         """The mean over repeats, of shape (case, sigma, fixed, by); NaN where any repeat is missing or undefined."""
         generator = GENERATORS[task.generator]
         axes: dict[str, tuple[Any, ...]] = {
@@ -74,18 +75,18 @@ class Rankings:
             "repeat": tuple(range(self.plan.repeats)),
         }
         found = np.full([len(along) for along in axes.values()], np.nan)
-        rows = self._by.get((candidate.name, task.generator))
+        rows = self._by.get((str(metric), task.generator))
         if rows is not None:
             found[tuple(_positions(rows[name].tolist(), along) for name, along in axes.items())] = rows["value"]
         mean = found.mean(axis=-1)
         return mean if task.by == "p" else np.swapaxes(mean, 2, 3)
 
-    def quality(self, candidate: Candidate, task: Task, ties: Ties) -> Quality:
+    def quality(self, metric: Metric, task: Task, ties: Ties) -> Quality:
         """The quality of every ranking, of shape (case, sigma, fixed)."""
-        values = self.values(candidate, task)
+        values = self.values(metric, task)
         generator = GENERATORS[task.generator]
         worth = np.array(generator.q if task.by == "q" else generator.p, np.float64)
-        sign = 1.0 if candidate.direction == "higher" else -1.0
+        sign = 1.0 if metric.direction == "higher" else -1.0
         flat = ranking_quality(
             sign * values.reshape(-1, len(worth)), worth if task.better == "higher" else -worth, ties=ties
         )
@@ -98,20 +99,20 @@ class Rankings:
         with np.errstate(invalid="ignore"):
             return np.asarray((self._weights @ sums) / (self._weights @ counts))
 
-    def counts(self, candidate: Candidate) -> dict[str, Any]:
+    def counts(self, metric: Metric) -> dict[str, Any]:
         """Values there are and should be, those undefined, errors, and the share of series without any alarm."""
         generators = dict.fromkeys(task.generator for task in self.plan.chosen_tasks)
         models = sum(len(GENERATORS[g].q) * len(GENERATORS[g].p) for g in generators)
         planned = len(self.plan.cases) * len(self.plan.suite.sigmas) * self.plan.repeats * models
-        rows = [self._by[candidate.name, g] for g in generators if (candidate.name, g) in self._by]
+        rows = [self._by[str(metric), g] for g in generators if (str(metric), g) in self._by]
         status = [s for part in rows for s in part["status"].tolist()]
-        alarms = [a for part in rows for a in part["alarms"].tolist()]
+        alarms = [a for part in rows for a in part["alarmed_points"].tolist()]
         return {
             "values": status.count("ok"),
             "planned": planned,
             "undefined": status.count("undefined"),
             "errors": status.count("error"),
-            "empty": sum(a == 0 for a in alarms) / max(len(alarms), 1) if candidate.kind == "predictions" else None,
+            "empty": sum(a == 0 for a in alarms) / max(len(alarms), 1) if metric.kind == "predictions" else None,
         }
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,21 +11,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tsadeval.core.inputs import Floats
-from tsadeval.core.metric import parse_metric
+from tsadeval.core.metric import Metric, parse_metric
 from tsadeval.core.registry import did_you_mean
-from tsadeval.core.results import Result, Row, latex_text, text_table
-from tsadeval.engine.candidates import Candidate
+from tsadeval.core.results import Grid, MappingResult, Result, Row, latex_text
 from tsadeval.engine.store import Store
 from tsadeval.errors import InvalidParameterError, UnknownNameError
-from tsadeval.rankeval.cell import LAYOUT, Cell
-from tsadeval.rankeval.plan import Plan
+from tsadeval.rankeval.plan import LAYOUT, Cell, Plan
 from tsadeval.rankeval.quality import INDICATORS, Ties
 from tsadeval.rankeval.rankings import LEVEL, Estimate, Rankings
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["QualityTable", "RankEvalResult", "read"]
+__all__ = ["QualityTable", "RankEvalResult", "read_rankings"]
 
 # What a table's numbers are averages over: for each group its sigma (None for all) and the places of its sigmas.
 Groups = dict[float | None, list[int]]
@@ -34,7 +32,7 @@ AVERAGE = "average"
 MARKS = {"best": "*", "second": "+", "": " "}
 
 
-class QualityTable(Result):
+class QualityTable(MappingResult):
     """Ranking quality: a row per metric, task and indicator; as a mapping, metric to average Spearman.
 
     Of each row: `value` with its interval `low`, `high`; `mark` is "best" for the best metric and for all whose
@@ -47,22 +45,13 @@ class QualityTable(Result):
         self.counts = counts
         self.about = about
         self._column = column
-        self._names = list(dict.fromkeys(row["metric"] for row in rows))
 
-    def __getitem__(self, name: str) -> float:
-        for row in self.rows:
-            if row["metric"] == name and row["task"] == AVERAGE and row["indicator"] == "spearman":
-                return float(row["value"])
-        raise UnknownNameError(f"no metric {name!r} in this table: {did_you_mean(str(name), self._names)}")
-
-    def __contains__(self, name: object) -> bool:
-        return name in self._names
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._names)
-
-    def __len__(self) -> int:
-        return len(self._names)
+    def _items(self) -> dict[str, float]:
+        return {
+            row["metric"]: float(row["value"])
+            for row in self.rows
+            if row["task"] == AVERAGE and row["indicator"] == "spearman"
+        }
 
     def _columns(self) -> list[Any]:
         return list(dict.fromkeys(row[self._column] for row in self.rows))
@@ -74,7 +63,7 @@ class QualityTable(Result):
                 block.setdefault(row["metric"], {})[row[self._column]] = row
         return block
 
-    def table(self) -> list[list[Any]]:
+    def _grid(self) -> Grid:
         """A row per metric; the three indicators of every task (or other column), as numbers."""
         head = ["metric", *(f"{c} {short}" for c in self._columns() for short, _ in INDICATORS.values())]
         blocks = [self._block(indicator) for indicator in INDICATORS]
@@ -93,24 +82,27 @@ class QualityTable(Result):
         spec = "ll" + "r" * len(self)
         return "\n".join([rf"\begin{{tabular}}{{{spec}}}", r"\toprule", *lines[:-1], r"\bottomrule", r"\end{tabular}"])
 
-    def __repr__(self) -> str:
-        texts = [self.about]
+    def _grids(self) -> list[tuple[str, Grid]]:
+        """A table per indicator, and one of what the numbers stand on."""
+        found: list[tuple[str, Grid]] = []
         for indicator, (_, higher) in INDICATORS.items():
             block, columns = self._block(indicator), self._columns()
-            lines: list[list[Any]] = [["metric", *map(str, columns)]]
+            lines: Grid = [["metric", *map(str, columns)]]
             for name in self:
                 cells = [block[name][column] for column in columns]
                 lines.append([name, *(_text(row, interval=row["task"] == AVERAGE) for row in cells)])
             words = indicator if indicator != "deviation" else "mean rank deviation"
-            texts.append(f"{words} ({'higher' if higher else 'lower'} is better)\n{text_table(lines)}")
-        texts.append(text_table(self._notes()))
-        return "\n\n".join(texts)
+            found.append((f"{words} ({'higher' if higher else 'lower'} is better)", lines))
+        return [*found, ("", self._counts())]
 
-    def _notes(self) -> list[list[Any]]:
+    def __repr__(self) -> str:
+        return f"{self.about}\n\n{super().__repr__()}"
+
+    def _counts(self) -> Grid:
         """What the numbers stand on."""
         head = ["metric", "values", "planned", "undefined", "errors", "no alarms", "tied pairs"]
         block = self._block("spearman")
-        lines: list[list[Any]] = [head]
+        lines: Grid = [head]
         for name in self:
             found = self.counts[name]
             empty = "-" if found["empty"] is None else f"{100 * found['empty']:.1f} %"
@@ -145,8 +137,8 @@ def _mark(rows: Sequence[Row], higher: bool) -> None:
         left = [row for row in left if row["mark"] == ""]
 
 
-class RankEvalResult:
-    """What `rankeval` found. Printed, it is its table."""
+class RankEvalResult(Result):
+    """Values of metrics on models of known order: a row per value. Prints as its table of ranking quality."""
 
     def __init__(
         self, plan: Plan, store: Store[Cell], *, n_jobs: int | None = None, data: str | Path | None = None
@@ -158,20 +150,33 @@ class RankEvalResult:
         self._frame = store.frame(plan.cells())
         self._rankings = Rankings(plan, self._frame)
 
+    @property
+    def rows(self) -> list[Row]:  # type: ignore[override]
+        """All values: what names each, the value, threshold, seconds, status, message and versions."""
+        return self._frame.to_dict("records")  # type: ignore[return-value]
+
+    def to_frame(self) -> pd.DataFrame:
+        """The rows as a DataFrame."""
+        return self._frame.copy()
+
+    def to_latex(self, *, digits: int = 3) -> str:
+        """The table of ranking quality in the paper's layout (booktabs)."""
+        return self.table().to_latex(digits=digits)
+
+    def _repr_html_(self) -> str:
+        return self.table()._repr_html_()
+
     def __repr__(self) -> str:
         return repr(self.table())
-
-    def values(self) -> pd.DataFrame:
-        """All rows: what names each value, the value, seconds, status, message and versions."""
-        return self._frame.copy()
 
     def _about(self, ties: Ties) -> str:
         cases, repeats = len(self.plan.cases), self.plan.repeats
         how = "" if ties == "average" else ", ties broken as published"
+        overlap = f"each with all whose {100 * LEVEL:.0f} % intervals over cases overlap its"
         return (
             f"RankEval, suite {self.plan.suite.name}: {cases} case{'s' * (cases != 1)}, "
             f"{repeats} repeat{'s' * (repeats != 1)}{how}\n"
-            f"* best, + second best, each with all whose {100 * LEVEL:.0f} % intervals over cases overlap its"
+            f"* best, + second best, {overlap if cases > 1 else 'without intervals, which need two cases'}"
         )
 
     def table(self, *, ties: Ties = "average") -> QualityTable:
@@ -184,21 +189,21 @@ class RankEvalResult:
 
     def _quality(self, ties: Ties, groups: Groups, column: str = "task") -> QualityTable:
         rows = []
-        for candidate in self.plan.candidates:
-            rows += self._rows_of(candidate, ties, groups)
+        for metric in self.plan.metrics:
+            rows += self._rows_of(metric, ties, groups)
         for row in rows:
             row["mark"] = ""
         for key in dict.fromkeys((row["task"], row["sigma"], row["indicator"]) for row in rows):
             alike = [row for row in rows if (row["task"], row["sigma"], row["indicator"]) == key]
             _mark(alike, INDICATORS[key[2]][1])
-        counts = {c.name: self._rankings.counts(c) for c in self.plan.candidates}
+        counts = {str(m): self._rankings.counts(m) for m in self.plan.metrics}
         return QualityTable(rows, counts, self._about(ties), column)
 
-    def _rows_of(self, candidate: Candidate, ties: Ties, groups: Groups) -> list[Row]:
+    def _rows_of(self, metric: Metric, ties: Ties, groups: Groups) -> list[Row]:
         rows: list[Row] = []
         averages: dict[tuple[str, float | None], list[tuple[Floats, Row]]] = {}
         for task in self.plan.chosen_tasks:
-            quality = self._rankings.quality(candidate, task, ties)
+            quality = self._rankings.quality(metric, task, ties)
             for indicator in INDICATORS:
                 drawn = self._rankings.by_sigma(getattr(quality, indicator))
                 for sigma, places in groups.items():
@@ -206,22 +211,22 @@ class RankEvalResult:
                     facts = {"rankings": int(np.isfinite(known).sum()), "of": known.size, "ties": _mean(known)}
                     part = drawn[:, places].mean(axis=1)
                     averages.setdefault((indicator, sigma), []).append((part, facts))
-                    rows.append(_row(candidate.name, task.name, sigma, indicator, part, facts))
+                    rows.append(_row(str(metric), task.name, sigma, indicator, part, facts))
         for (indicator, sigma), parts in averages.items():
             facts = {key: sum(f[key] for _, f in parts) for key in ("rankings", "of")}
             facts["ties"] = float(np.mean([f["ties"] for _, f in parts]))
             part = np.mean([part for part, _ in parts], axis=0)
-            rows.append(_row(candidate.name, AVERAGE, sigma, indicator, part, facts))
+            rows.append(_row(str(metric), AVERAGE, sigma, indicator, part, facts))
         return rows
 
-    def latency(self, metric: str | None = None) -> Result:
+    def latency(self, metric: str | None = None) -> MappingResult:
         """Milliseconds of each metric's public call; of one metric by generator, length and number of events."""
         frame = self._frame[self._frame["seconds"].notna()]
         # Where several repeats are one series, it was measured once.
         frame = frame.drop_duplicates(["metric", "case", "generator", "q", "p", "sigma", "seconds"])
         keys = ["metric"]
         if metric is not None:
-            names = [c.name for c in self.plan.candidates]
+            names = list(map(str, self.plan.metrics))
             if metric not in names:
                 raise UnknownNameError(f"no metric {metric!r} in this result: {did_you_mean(metric, names)}")
             frame = frame[frame["metric"] == metric]
@@ -235,7 +240,7 @@ class RankEvalResult:
             rows.append({**named, "values": len(part), **found, "value": middle})
         if metric is None:
             rows.sort(key=lambda row: row["value"])
-        return Result(rows, shown=[*keys, "values", "mean", "5 %", "median", "95 %"])
+        return MappingResult(rows, shown=[*keys, "values", "mean", "5 %", "median", "95 %"])
 
     def sensitivity(self, metric: str, *, tasks: Sequence[str] | None = None, **grid: Sequence[Any]) -> QualityTable:
         """The table of one metric with an option at several values: `sensitivity("cce", tau=[0.1, 0.9])`.
@@ -248,8 +253,7 @@ class RankEvalResult:
             raise InvalidParameterError("sensitivity needs one option with a list of values, e.g. tau=[0.1, 0.5, 0.9]")
         ((option, values),) = grid.items()
         chosen = [parse_metric(metric).with_options(**{option: value}) for value in values]
-        candidates = tuple(Candidate(str(m), m.kind, m.direction) for m in chosen)
-        plan = narrowed(replace(self.plan, candidates=candidates), tasks)
+        plan = narrowed(replace(self.plan, metrics=tuple(chosen)), tasks)
         compute_plan(plan, self.store, n_jobs=self._n_jobs, data=self._data)
         return RankEvalResult(plan, self.store).table()
 
@@ -265,14 +269,14 @@ def _row(metric: str, task: str, sigma: float | None, indicator: str, drawn: Flo
     return {**named, "value": found.value, "low": found.low, "high": found.high, **facts}
 
 
-def read(folder: str | Path, suite: str | None = None) -> RankEvalResult:
+def read_rankings(folder: str | Path, suite: str | None = None) -> RankEvalResult:
     """The last run (of a suite) in a store, as far as it got, with all metrics tried on the same series."""
     store = Store.existing(folder, LAYOUT)
     plans = [Plan.of_record(p) for p in store.plans() if suite is None or p["suite"] == suite]
     if not plans:
         raise InvalidParameterError(f"{folder} has no run of {suite or 'any suite'}")
     last = plans[-1]
-    alike = [p for p in plans if replace(p, candidates=()) == replace(last, candidates=())]
+    alike = [p for p in plans if replace(p, metrics=()) == replace(last, metrics=())]
     # An edited metric comes again with another version: the newest stands for it.
-    candidates = {c.name: c for p in alike for c in p.candidates}
-    return RankEvalResult(replace(last, candidates=tuple(candidates.values())), store)
+    metrics = {str(m): m for p in alike for m in p.metrics}
+    return RankEvalResult(replace(last, metrics=tuple(metrics.values())), store)

@@ -7,11 +7,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from tsadeval.core.events import Events
-from tsadeval.core.inputs import Bools, Floats, Prediction, Scoring
+from tsadeval.core.inputs import Bools, Floats, Scoring
 from tsadeval.core.metric import parse_metric
-from tsadeval.core.results import Result
+from tsadeval.core.results import MappingResult
 from tsadeval.rankeval.generators import GENERATORS, PUBLISHED_NOISE_SEED, draw
 from tsadeval.rankeval.labels import _synthetic
+from tsadeval.thresholds.rules import fixed
 
 __all__ = ["METRICS", "Model", "five_models", "five_models_table", "labels"]
 
@@ -63,7 +64,7 @@ def five_models() -> list[Model]:
     return models
 
 
-def five_models_table() -> Result:
+def five_models_table() -> MappingResult:
     """What five metrics say of them; a row per model, `value` is CCE.
 
     >>> round(five_models_table()["PreQ1.0-NegP0.05-R"], 3)
@@ -73,7 +74,7 @@ def five_models_table() -> Result:
     metrics = [parse_metric(text) for text in METRICS]
     rows = []
     for model in five_models():
-        scoring, prediction = Scoring.of(mask, model.scores), Prediction.of(mask, model.alarms)
-        found = {m.label: m.outcome(scoring if m.kind == "scores" else prediction)[0] for m in metrics}
+        scoring = Scoring.of(mask, model.scores, model.alarms)
+        found = {m.label: m.run(scoring, fixed(model.threshold)).value for m in metrics}
         rows.append({"rank": model.rank, "model": model.name, **found, "value": found[metrics[0].label]})
-    return Result(rows, key="model", shown=["rank", "model", *(m.label for m in metrics)])
+    return MappingResult(rows, key="model", shown=["rank", "model", *(m.label for m in metrics)])

@@ -1,49 +1,54 @@
-"""Thresholds: how scores become binary predictions. Explicit always; no metric picks its own.
+"""Rules that find one threshold from the scores alone.
 
-An alarm is a score strictly above the threshold, everywhere in tsadeval. A best threshold is reported so that
-`fixed(threshold)` gives the very same alarms.
+A rule is any object with `decide(scoring, metric)` and `literal` (see `core.metric.Rule`). The simplest way to one of
+your own is to derive from `ThresholdRule` and write `threshold_of`.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol, TypeGuard
+from dataclasses import dataclass, fields
+from numbers import Real
+from typing import Any, ClassVar, cast
 
 import numpy as np
 
-from tsadeval.core.inputs import Prediction, Scoring, label_runs
-from tsadeval.core.metric import Metric, missing, parse_call, parse_metric
+from tsadeval.core.inputs import Scoring
+from tsadeval.core.metric import Decision, Metric, Rule
 from tsadeval.core.parameters import Number, check_parameters
 from tsadeval.core.registry import Registry
-from tsadeval.errors import InvalidParameterError, warn_undefined
+from tsadeval.core.text import import_object, parse_call
+from tsadeval.errors import InvalidParameterError
 
-__all__ = ["BestThreshold", "Threshold", "best", "best_threshold", "fixed", "parse_threshold", "quantile"]
+__all__ = ["RULES", "ThresholdRule", "fixed", "parse_rule", "quantile", "strict_quantile"]
 
-# Metrics without an exact sweep are searched on this many thresholds, evenly spaced among the distinct scores.
-GRID = 200
-
-
-class Threshold(Protocol):
-    """How the scores of a series become alarms for a metric."""
-
-    def predict(self, data: Scoring, metric: Metric) -> tuple[Prediction, str]:
-        """The predictions, and how the threshold was found, as text for the table."""
-        ...
+RULES: Registry[Callable[..., Rule]] = Registry("threshold rule", "tsadeval.thresholds")
 
 
-def alarms_above(data: Scoring, threshold: float) -> Prediction:
-    """The predictions at a threshold; metrics of one call that have it in common share them."""
+class ThresholdRule:
+    """A rule that finds one threshold from the scores, the same for every metric; alarms are scores above it.
 
-    def make() -> Prediction:
-        return Prediction(data.truth, label_runs(data.scores > threshold, "y_pred"))
+    A subclass is a frozen dataclass with a method `threshold_of`.
+    """
 
-    return data.shared(("alarms above", threshold), make)
+    literal: ClassVar[bool] = False
+
+    def threshold_of(self, data: Scoring) -> float:
+        """The threshold for these scores."""
+        raise NotImplementedError
+
+    def decide(self, data: Scoring, metric: Metric) -> Decision:
+        """The same alarms for every metric."""
+        threshold = data.shared(("threshold of", str(self)), lambda: data.threshold_below(self.threshold_of(data)))
+        return Decision(data.above(threshold), str(self), threshold)
+
+    def __str__(self) -> str:
+        values = ", ".join(repr(getattr(self, one.name)) for one in fields(self))  # type: ignore[arg-type]
+        return f"{type(self).__name__}({values})"
 
 
 @dataclass(frozen=True)
-class fixed:
+class fixed(ThresholdRule):
     """Alarm where the score is above a given value.
 
     >>> str(fixed(0.5))
@@ -55,151 +60,87 @@ class fixed:
     def __post_init__(self) -> None:
         check_parameters("fixed", {"value": Number()}, {"value": self.value})
 
-    def predict(self, data: Scoring, metric: Metric) -> tuple[Prediction, str]:
-        """The same alarms for every metric."""
-        return alarms_above(data, self.value), str(self)
-
-    def __str__(self) -> str:
-        return f"fixed({self.value!r})"
+    def threshold_of(self, data: Scoring) -> float:
+        """The given value."""
+        return self.value
 
 
 @dataclass(frozen=True)
-class quantile:
-    """Alarm where the score is above a quantile of all scores (NumPy's linear one, as in the paper's benchmark).
+class strict_quantile(ThresholdRule):
+    """Alarm where the score is strictly above a quantile of all scores, as in the published benchmark of CCE.
+
+    Where more than a share 1 - p of the scores are tied at the top, nothing is above that quantile, so there is no
+    alarm at all: a perfect detector with scores of 0 and 1 can get an F1 of 0. Use `quantile` instead.
+
+    >>> str(strict_quantile(0.95))
+    'strict_quantile(0.95)'
+    """
+
+    literal: ClassVar[bool] = True
+
+    p: float
+
+    def __post_init__(self) -> None:
+        check_parameters(type(self).__name__, {"p": Number(0, 1)}, {"p": self.p})
+
+    def threshold_of(self, data: Scoring) -> float:
+        """NumPy's linear quantile."""
+        if data.fit is not None:
+            return float(np.quantile(data.fit, self.p))
+        # A sort that is there already, or will be needed, beats a selection of its own.
+        return float(np.quantile(data.__dict__.get("sorted", data.scores), self.p))
+
+
+@dataclass(frozen=True)
+class quantile(strict_quantile):
+    """Alarm where the score is above a quantile of all scores, or equal to it where it is the largest score.
 
     >>> str(quantile(0.95))
     'quantile(0.95)'
     """
 
-    p: float
+    literal: ClassVar[bool] = False
 
-    def __post_init__(self) -> None:
-        check_parameters("quantile", {"p": Number(0, 1)}, {"p": self.p})
-
-    def predict(self, data: Scoring, metric: Metric) -> tuple[Prediction, str]:
-        """The same alarms for every metric."""
-        threshold = data.shared(("quantile", self.p), lambda: _linear_quantile(data, self.p))
-        return alarms_above(data, threshold), str(self)
-
-    def __str__(self) -> str:
-        return f"quantile({self.p!r})"
+    def threshold_of(self, data: Scoring) -> float:
+        """NumPy's linear quantile; where it is that of the scores themselves, just below the largest at most."""
+        if data.fit is not None:
+            return super().threshold_of(data)
+        if data.two_valued:
+            return data.low  # the larger of two values is an alarm, whatever its share
+        return min(super().threshold_of(data), data.just_below(data.high))
 
 
-def _linear_quantile(data: Scoring, p: float) -> float:
-    # A sort that is there already, or will be needed, beats a selection of its own.
-    return float(np.quantile(data.__dict__.get("sorted", data.scores), p))
+for _rule in (fixed, quantile, strict_quantile):
+    RULES.add(_rule.__name__, _rule)
 
 
-@dataclass(frozen=True)
-class best:
-    """For each metric the threshold that is best for it: an upper bound, chosen with the labels in hand.
+def parse_rule(rule: Any) -> Rule:
+    """The rule that a text names ("quantile(0.95)", "best", "best(f1_pa)"); a number is a fixed threshold.
 
-    >>> str(best())
-    'best'
+    "module:Class(options)" names a rule of the user's own.
+
+    >>> parse_rule("fixed(0.3)"), parse_rule(2.5)
+    (fixed(value=0.3), fixed(value=2.5))
     """
-
-    def predict(self, data: Scoring, metric: Metric) -> tuple[Prediction, str]:
-        """Alarms that differ from metric to metric."""
-        found = find_best(metric, data)
-        if math.isnan(found.threshold):
-            return alarms_above(data, data.high), "best: none"
-        how = "best" if found.exact else f"best of {GRID}"
-        return alarms_above(data, found.threshold), f"{how}: {found.threshold:.6g}"
-
-    def __str__(self) -> str:
-        return "best"
-
-
-_KINDS: Registry[Callable[..., Threshold]] = Registry("threshold")
-_KINDS.add("fixed", fixed)
-_KINDS.add("quantile", quantile)
-_KINDS.add("best", best)
-
-
-def parse_threshold(text: str | Threshold) -> Threshold:
-    """The threshold that a text like `quantile(0.95)`, `fixed(0.5)` or `best` names.
-
-    >>> parse_threshold("fixed(0.3)")
-    fixed(value=0.3)
-    """
-    if _is_threshold(text):
-        return text
-    if not isinstance(text, str):
-        raise InvalidParameterError(f"threshold must be a text like 'quantile(0.95)', but is {text!r}")
-    name, positional, options = parse_call(text)
+    if type(rule) is not bool and isinstance(rule, Real):
+        return fixed(float(rule))
+    if not isinstance(rule, str):
+        if callable(getattr(rule, "decide", None)) and not isinstance(rule, type):
+            return cast(Rule, rule)
+        raise InvalidParameterError(
+            f"threshold must be a number or a rule such as 'best' or 'quantile(0.95)', but is {rule!r}"
+        )
     try:
-        return _KINDS[name](*positional, **options)
+        return fixed(float(rule))
+    except ValueError:
+        name, _, inside = rule.strip().partition("(")
+    make: Any = import_object(name, "threshold rule") if ":" in name else RULES[name]
+    if inside.endswith(")") and hasattr(make, "from_text"):
+        return cast(Rule, make.from_text(inside[:-1]))
+    _, positional, options = parse_call(rule)
+    try:
+        found: Rule = make(*positional, **options)
     except TypeError:
-        form = name if name == "best" else f"{name}(number)"
-        raise InvalidParameterError(f"cannot read {text!r}: write {form}") from None
-
-
-def _is_threshold(value: Any) -> TypeGuard[Threshold]:
-    return isinstance(value, (fixed, quantile, best))
-
-
-class BestThreshold(NamedTuple):
-    """The best threshold of a metric (alarm where `score > threshold`), its value there, and was the search exact?"""
-
-    threshold: float
-    value: float
-    exact: bool
-
-
-def best_threshold(metric: str | Metric, y_true: Any, y_score: Any) -> BestThreshold:
-    """The threshold at which a metric of predictions is best for these scores.
-
-    Exact over all distinct thresholds for the metrics that have a sweep (their record has `best`); the others are
-    searched on 200 thresholds, evenly spaced among the distinct scores. `exact` says which it was. Of several best
-    thresholds it is the highest, so the fewest alarms. NaN, with a warning, where the metric is undefined.
-
-    Parameters
-    ----------
-    metric : str or function
-        A metric that takes predictions: "f1", "affiliation_f1(beta=2)", `te.metrics.f1`.
-    y_true : array-like of shape (n,)
-        0 for normal and 1 for anomalous points.
-    y_score : array-like of shape (n,)
-        Finite scores, higher for more anomalous.
-
-    Examples
-    --------
-    >>> import tsadeval as te
-    >>> found = te.best_threshold("f1", [0, 0, 1, 1, 0], [0.1, 0.4, 0.8, 0.6, 0.3])
-    >>> found.value, 0.4 < found.threshold < 0.6, found.exact
-    (1.0, True, True)
-    """
-    from tsadeval.evaluation.single import select_metrics
-
-    chosen = parse_metric(metric) if isinstance(metric, str) else select_metrics(metric)[0]
-    if not isinstance(chosen, Metric):
-        raise InvalidParameterError("best_threshold needs a metric of the registry that takes predictions")
-    if chosen.kind != "predictions":
-        raise InvalidParameterError(f"{chosen.name} takes scores, so it has no threshold; use it as it is")
-    found = find_best(chosen, Scoring.of(y_true, y_score))
-    if math.isnan(found.value):
-        warn_undefined(str(chosen), "it is undefined at every threshold")
+        names = ", ".join(f"{one.name}" for one in fields(make))
+        raise InvalidParameterError(f"cannot read {rule!r}: write {name}({names})") from None
     return found
-
-
-def find_best(metric: Metric, data: Scoring) -> BestThreshold:
-    """As `best_threshold`, for checked data."""
-    if metric.best is not None and missing(metric.needs - {"alarm"}, data) is None:
-        v, value = metric.best(data, **dict(metric.bound))
-        return BestThreshold(_just_below(v), value, True)
-    values = data.levels[0]
-    exact = len(values) <= GRID
-    if not exact:
-        values = values[np.unique(np.linspace(0, len(values) - 1, GRID).astype(np.int64))]
-    outcomes = [metric.outcome(data.at_least(v))[0] for v in values]
-    worth = np.array(outcomes) if metric.direction == "higher" else -np.array(outcomes)
-    if np.isnan(worth).all():
-        return BestThreshold(math.nan, math.nan, exact)
-    # Values that only rounding sets apart are equal, and of equal ones the highest threshold wins.
-    at = int(np.argmax(worth >= np.nanmax(worth) - 1e-13))
-    return BestThreshold(_just_below(float(values[at])), outcomes[at], exact)
-
-
-def _just_below(v: float) -> float:
-    """The threshold t with `score > t` exactly where `score >= v`."""
-    return float(np.nextafter(v, -np.inf))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import torch
 from torch import Tensor
@@ -14,12 +15,15 @@ from tsadeval.torch._moments import RunList, run_moments
 from tsadeval.torch._segments import sum_by
 
 # As for `tsadeval.metrics.cce`; a test keeps them equal.
+# As in `metrics._cce`, which needs the compiled kernels; a test compares them.
+ROBUST_POWER = 8
+
 CHECKS: dict[str, Check] = {
     "tau": Number(0, 1),
     "constrained": Flag(),
     "event_weight": Number(0, 1),
     "global_weight": Number(0, 1),
-    "normalize": OneOf(("minmax", "rank", "quantile", "published", None)),
+    "normalize": OneOf(("minmax", "robust", "rank", "quantile", "published", None)),
     "quantiles": Pair(0, 1),
     "uncertainty": OneOf(("beta", "pointwise", "scaled")),
     "gamma": Number(0, open_low=True),
@@ -219,9 +223,12 @@ def cce(
     def of_block(block: Batch) -> Tensor:
         if normalize == "rank":
             block = _ranks(block)
+        elif normalize == "robust":
+            block = _ranks(block)
+            block = replace(block, scores=block.scores**ROBUST_POWER)
         elif normalize == "quantile":
             block = _clipped(block, quantiles)
-        how = normalize if normalize in ("minmax", "published") else None
+        how = {"robust": "minmax"}.get(normalize or "", normalize if normalize in ("minmax", "published") else None)
         return _cce(block, tau, constrained, event_weight, global_weight, how, uncertainty, gamma)
 
     values, broken = apply(batch, of_block)

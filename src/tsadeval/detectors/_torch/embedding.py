@@ -1,4 +1,4 @@
-"""How the two transformers' kin turn the points of a window into vectors: their values, and where they stand."""
+"""Embedding shared by AnomalyTransformer and TimesNet: values of the points of a window, and their positions."""
 
 from __future__ import annotations
 

@@ -110,10 +110,10 @@ def train(detector: DeepDetector, series: Floats) -> tuple[nn.Module, list[Losse
     if held_back is not None and len(held_back) > most:
         # The same evenly spread windows in every epoch, so that losses can be compared.
         held_back = held_back[torch.linspace(0, len(held_back) - 1, most, dtype=torch.float64).long()]
-    order = torch.Generator().manual_seed(detector.seed)
+    order = torch.Generator().manual_seed(detector.random_state)
     history: list[Losses] = []
     best, best_loss, waited = None, math.inf, 0
-    with seeded(detector.seed, device), _bar(detector) as show:
+    with seeded(detector.random_state, device), _bar(detector) as show:
         module = detector.build(series.shape[1]).to(device)
         optimizers = detector.optimizers(module)
         recorder = Recorder.of(detector, optimizers, windows)
@@ -129,7 +129,7 @@ def train(detector: DeepDetector, series: Floats) -> tuple[nn.Module, list[Losse
                 if best is not None:
                     break  # what was learned before that is still good
                 raise InvalidInputError(
-                    f"{detector}: training went astray (a loss of {watched} in epoch {epoch}); lower learning_rate"
+                    f"{detector}: training diverged (a loss of {watched} in epoch {epoch}); lower learning_rate"
                 )
             show(epoch, watched)
             waited += 1
@@ -265,7 +265,7 @@ def _learn(
 def _validate(detector: DeepDetector, module: nn.Module, windows: Windows, positions: Tensor, epoch: int) -> float:
     module.eval()
     # The same noise in every epoch, and none that training would have drawn.
-    with torch.inference_mode(), seeded(detector.seed, windows.device):
+    with torch.inference_mode(), seeded(detector.random_state, windows.device):
         batches = windows.batches(positions, detector.batch_size)
         return _mean(batches, lambda batch: detector.validation_loss(module, batch, epoch))
 
@@ -290,7 +290,7 @@ def score(detector: DeepDetector, module: nn.Module, series: Floats) -> Floats:
 
     module.eval()
     at_once = SCORED_AT_ONCE * detector.batch_size
-    with torch.inference_mode(), seeded(detector.seed, device):
+    with torch.inference_mode(), seeded(detector.random_state, device):
         return score_points(len(series), detector.window, of_windows, batch=at_once, stride=detector.scoring_stride)
 
 

@@ -2,7 +2,8 @@
 
 All is exact integer arithmetic until the last division: borders of zones are multiples of 1/2, the places where
 integrands bend are multiples of 1/4, so lengths count in halves and integrals in fixed fractions. The largest
-number is 16 times the square of the series' length, which 64 bits hold for series of half a billion points.
+number is 16 times the square of a zone's length, which 64 bits hold for zones of 759,250,124 points; the caller
+refuses longer ones.
 """
 
 from libc.math cimport INFINITY, NAN
@@ -10,6 +11,7 @@ from libc.math cimport INFINITY, NAN
 import numpy as np
 
 from tsadeval.core._memory cimport FETCH
+from tsadeval.metrics._kernels.sums cimport Sum, add, value_of_sum
 from tsadeval.metrics._kernels.sweeps cimport AHEAD, Exact, accumulate, value_of, whole
 
 cdef enum:
@@ -25,18 +27,6 @@ cdef struct Zone:
     # Of the predictions: their length in halves, 8 times the integral that precision loses, 16 times recall's.
     long long length, lost, missed
     double precision, recall
-
-
-cdef struct Sum:
-    # A sum and all that rounding took from it. Read it as high + low.
-    double high, low
-
-
-cdef inline void add(Sum *s, double x) noexcept nogil:
-    cdef double total = s.high + x
-    cdef double part = total - s.high
-    s.low += (s.high - (total - part)) + (x - part)
-    s.high = total
 
 
 cdef Zone zone_of(
@@ -136,8 +126,8 @@ def means(
                 add(&precision, z.precision)
                 add(&recall, z.recall)
     return (
-        (precision.high + precision.low) / filled if filled else NAN,
-        (recall.high + recall.low) / events,
+        value_of_sum(&precision) / filled if filled else NAN,
+        value_of_sum(&recall) / events,
     )
 
 

@@ -4,28 +4,14 @@ Level j is the j-th highest threshold. The bin of a point is the number of thres
 point is predicted at level j exactly when its bin is at most j.
 """
 
-from libc.math cimport fabs
 from libc.stdint cimport int32_t
 
 import numpy as np
 
+from tsadeval.metrics._kernels.sums cimport Sum, add, value_of_sum
+
 # Recalls this near are equal: what separates them is rounding, and a recall that falls back drops a point.
 cdef double SAME = 1e-12
-
-
-cdef struct Sum:
-    # A running sum and what rounding took from it, so that long sums of gains and losses do not drift.
-    double high
-    double low
-
-
-cdef inline void add(Sum *total, double value) noexcept nogil:
-    cdef double result = total.high + value
-    if fabs(total.high) >= fabs(value):
-        total.low += (total.high - result) + value
-    else:
-        total.low += (value - result) + total.high
-    total.high = result
 
 
 def kept_positions(const double[::1] ascending, const double[::1] positives):
@@ -93,7 +79,7 @@ def misses(const int32_t[::1] bins, const long long[::1] starts, const long long
     cdef Py_ssize_t events = starts.shape[0], k, x, i, j, q, level_stop, base = 0
     cdef long long points = 0, length
     cdef double lacking
-    cdef Sum total
+    cdef Sum total = Sum(0, 0)
     for k in range(events):
         points += stops[k] - starts[k]
     # Event points in the order of their bins, each with its event: a counting sort, so that the points of one
@@ -133,7 +119,6 @@ def misses(const int32_t[::1] bins, const long long[::1] starts, const long long
                 place[bins[x]] += 1
                 order[q] = x - starts[k]
                 owner[q] = <int32_t>k
-        total.high = total.low = 0
         q = 0
         for j in range(levels):
             level_stop = place[j]  # moved there while the points were placed
@@ -156,7 +141,7 @@ def misses(const int32_t[::1] bins, const long long[::1] starts, const long long
                 lacks[k] = lacking
             founds[j] = q
             # Exactly 0 where nothing is missed: recall is then exactly 1.
-            missed[j] = (points - q) - (total.high + total.low) if q < points else 0
+            missed[j] = (points - q) - value_of_sum(&total) if q < points else 0
     return found_out, weights, first_levels
 
 
@@ -167,7 +152,7 @@ def hits(
     """Of every level the weight of the predicted points: event points, and those in the zones of these sizes."""
     cdef Py_ssize_t n = bins.shape[0], levels = founds.shape[0], events = starts.shape[0], k, x, j, low, high = 0
     cdef double rate
-    cdef Sum total
+    cdef Sum total = Sum(0, 0)
     # The points that no level predicts go to a last bin of their own.
     weights = np.zeros(levels + 1)
     cdef double[::1] weight = weights
@@ -186,19 +171,17 @@ def hits(
                 rate = 2.0 / (2 * (high - 1) - (starts[k] + stops[k] - 1))
                 for x in range(stops[k], high - 1):
                     weight[bins[x]] += (high - 1 - x) * rate
-        total.high = total.low = 0
         for j in range(levels):
             add(&total, weight[j])
-            weight[j] = founds[j] + (total.high + total.low)
+            weight[j] = founds[j] + value_of_sum(&total)
     return weights[:levels]
 
 
 def area(const double[::1] hit, const double[::1] missed, const long long[::1] alarms):
     """Under precision against recall from (0, 1), without the points at which recall falls back."""
     cdef double precision, recall, last_precision = 1, last_recall = 0
-    cdef Sum total
+    cdef Sum total = Sum(0, 0)
     cdef Py_ssize_t j
-    total.high = total.low = 0
     for j in range(hit.shape[0]):
         recall = hit[j] / (hit[j] + missed[j])
         if recall >= last_recall - SAME:
@@ -207,4 +190,4 @@ def area(const double[::1] hit, const double[::1] missed, const long long[::1] a
             add(&total, (recall - last_recall) * (precision + last_precision) / 2)
             last_recall = recall
             last_precision = precision
-    return total.high + total.low
+    return value_of_sum(&total)

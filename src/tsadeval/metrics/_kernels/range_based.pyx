@@ -8,6 +8,7 @@ runs of one threshold.
 import numpy as np
 
 from tsadeval.core._memory cimport FETCH
+from tsadeval.metrics._kernels.sums cimport Sum, add, value_of_sum
 from tsadeval.metrics._kernels.sweeps cimport AHEAD, Exact, accumulate, value_of, whole
 
 # The words users know.
@@ -28,23 +29,6 @@ cdef struct Rule:
     double alpha
     int bias
     bint reciprocal
-
-
-cdef struct Sum:
-    double high
-    double low
-
-
-cdef inline void add(Sum *total, double value) noexcept nogil:
-    """Add without loss: the two doubles hold about 106 bits."""
-    cdef double first, part, low
-    if value == 0:
-        return  # most runs earn nothing
-    first = total.high + value
-    part = first - total.high
-    low = total.low + ((total.high - (first - part)) + (value - part))
-    total.high = first + low
-    total.low = low - (total.high - first)
 
 
 cdef Rule rule_of(double alpha, str bias, bint reciprocal):
@@ -104,8 +88,9 @@ def mean_reward(
                 if other_stops[j] > stop:
                     break  # it may reach into the next range too
                 j += 1
-            add(&total, reward(weight, length, overlapping, rule))
-    return total.high / ranges
+            if overlapping > 0:  # most ranges earn nothing
+                add(&total, reward(weight, length, overlapping, rule))
+    return value_of_sum(&total) / ranges
 
 
 cdef struct Truth:

@@ -4,6 +4,8 @@ from libc.string cimport memcpy
 
 import numpy as np
 
+from tsadeval.metrics._kernels.sums cimport Sum, add, value_of_sum
+
 
 def split(const double[::1] scores, const long long[::1] starts, const long long[::1] counts, bint label):
     """The scores of the anomalous and of the normal points, as they lie; `label` is that of the first run.
@@ -100,13 +102,9 @@ def precision_steps(const long long[::1] found, const long long[::1] false):
     """The sum over thresholds of the anomalous points gained times the precision there."""
     cdef Py_ssize_t k
     cdef long long before = 0
-    cdef double total = 0, rest = 0, term, s, b
+    cdef Sum total = Sum(0, 0)
     with nogil:
         for k in range(found.shape[0]):
-            term = <double>((found[k] - before) * found[k]) / <double>(found[k] + false[k])
+            add(&total, <double>((found[k] - before) * found[k]) / <double>(found[k] + false[k]))
             before = found[k]
-            s = total + term
-            b = s - total
-            rest += (total - (s - b)) + (term - b)  # what rounding takes away
-            total = s
-    return total + rest
+    return value_of_sum(&total)

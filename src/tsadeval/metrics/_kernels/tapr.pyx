@@ -4,21 +4,11 @@ Weights are whole numbers of 1 / unit, with unit a power of two, and mirror weig
 unit. So sums are exact in any order, and a share that equals a threshold is seen to equal it.
 """
 
-from libc.math cimport exp, llround
-
 import numpy as np
 
 from tsadeval.core._memory cimport FETCH
 from tsadeval.metrics._kernels.sweeps cimport AHEAD, Exact, accumulate, value_of, whole
-
-
-cdef inline long long decay(long long place, long long length, long long unit) noexcept nogil:
-    """Weight of a point of a zone: a logistic over the zone stretched to [-6, 6]."""
-    if 2 * place == length - 1:
-        return unit // 2
-    if 2 * place > length - 1:
-        return unit - decay(length - 1 - place, length, unit)
-    return llround(unit / (1 + exp(-6 + 12 * (<double>place / (length - 1)))))
+from tsadeval.metrics._kernels.zones cimport decay
 
 
 cdef long long decays(long long first, long long last, long long length, long long unit) noexcept nogil:

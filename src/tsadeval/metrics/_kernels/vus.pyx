@@ -34,12 +34,25 @@ cdef Py_ssize_t measure(
     return max(end - begin, 0)
 
 
-def zone(const double[::1] scores, const long long[:] starts, const long long[:] stops, Py_ssize_t reach):
-    """The points at most `reach` away from an event, in time order.
+cdef class Zone:
+    """The points at most `reach` away from an event, in time order: their scores and their distances.
 
-    Returns (scores, nearest, second, places): their scores, their distances to the nearest and to the second
-    nearest event (0 inside events, reach + 1 where farther), and the place of the first point of each event.
+    Distances are those to the nearest and to the second nearest event (0 inside events, reach + 1 where farther).
     """
+
+    cdef readonly object scores
+    cdef const int[::1] nearest, second
+    cdef const long long[:] starts, stops  # of the events, as positions
+    cdef const long long[::1] places  # of the first points of the events
+    cdef Py_ssize_t n, reach
+
+    def __init__(self, const double[::1] scores, const long long[:] starts, const long long[:] stops, Py_ssize_t reach):
+        self.starts, self.stops, self.n, self.reach = starts, stops, scores.shape[0], reach
+        self.scores, self.nearest, self.second, self.places = distances(scores, starts, stops, reach)
+
+
+def distances(const double[::1] scores, const long long[:] starts, const long long[:] stops, Py_ssize_t reach):
+    """What a `Zone` is made of: scores, nearest, second, places."""
     cdef Py_ssize_t n = scores.shape[0], events = starts.shape[0], k, x, m = 0, end = 0
     cdef long long last[2]
     cdef long long first[2]
@@ -102,9 +115,10 @@ cdef class Groups:
     cdef Py_ssize_t number, half
     cdef int merging
 
-    def __init__(self, const long long[:] starts, const long long[:] stops, const long long[::1] places,
-                 const int[::1] level, int merging):
+    def __init__(self, Zone zone, const int[::1] level, int merging):
         cdef Py_ssize_t k, x
+        cdef const long long[:] starts = zone.starts, stops = zone.stops
+        cdef const long long[::1] places = zone.places
         self.number, self.half, self.merging, self.level = starts.shape[0], 0, merging, level
         self.left, self.right, self.gap = (np.empty(self.number, np.int64) for _ in range(3))
         self.best = np.empty(self.number, np.int32)
@@ -270,22 +284,27 @@ cdef Areas areas(
     return area
 
 
+cdef struct Rule:
+    # What definitions differ in: see `Variant` of the metrics.
+    bint root, adding, once, trapezoid
+    int merging
+
+
 def volume(
-    const long long[:] starts, const long long[:] stops, const long long[::1] places,
-    const int[::1] level, const int[::1] nearest, const int[::1] second,
-    const double[::1] before, const double[::1] alarms, Py_ssize_t n, Py_ssize_t reach,
-    const long long[:] widths, const long long[:] repeats,
-    bint root, bint adding, int merging, bint once, bint trapezoid, bint counting,
+    Zone zone, const int[::1] level, const double[::1] before, const double[::1] alarms,
+    const long long[:] widths, const long long[:] repeats, Rule rule, bint counting,
 ):
     """Mean areas (ROC, PR) over ascending widths, each counted `repeats` times.
 
-    `before` and `alarms` are the numbers of alarms just before and at each level. `counting` keeps a table of
-    counts by distance and level instead of single points: quicker where there are few levels.
+    `level` is that of each point of the zone; `before` and `alarms` are the numbers of alarms just before and at each
+    level; `rule` is a dict. `counting` keeps a table of counts by distance and level instead of single points: quicker
+    where there are few levels.
     """
-    cdef Py_ssize_t count = alarms.shape[0], i, k, half = 0, seen = 0, largest = 0
+    cdef Py_ssize_t count = alarms.shape[0], reach = zone.reach, i, k, half = 0, seen = 0, largest = 0
     cdef double roc = 0, pr = 0, total = 0
     cdef Areas area
-    cdef Groups groups = Groups(starts, stops, places, level, merging)
+    cdef Groups groups = Groups(zone, level, rule.merging)
+    cdef const int[::1] nearest = zone.nearest, second = zone.second
     cdef double[::1] inside = np.zeros(count), full = np.zeros(count), buffered = np.zeros(count)
     cdef double[::1] share = np.zeros(count), weight
     cdef double[:, ::1] table, scratch = np.empty((4, count))
@@ -308,7 +327,7 @@ def volume(
     else:
         begin, by_level = grouped(level, count)
         d1 = np.asarray(nearest)[by_level]
-        d2 = np.asarray(second)[by_level] if adding else np.full(level.shape[0], reach + 1, np.int32)
+        d2 = np.asarray(second)[by_level] if rule.adding else np.full(level.shape[0], reach + 1, np.int32)
     with nogil:
         groups.found(share)
         for k in range(widths.shape[0]):
@@ -317,9 +336,9 @@ def volume(
                 groups.widen()
                 if groups.half == half:
                     groups.found(share)
-            slope(weight, widths[k], root)
+            slope(weight, widths[k], rule.root)
             if counting:
-                while adding and seen < begin[half + 1]:
+                while rule.adding and seen < begin[half + 1]:
                     i = order[seen]
                     if nearest[i] > 0:
                         table[nearest[i], level[i]] -= 1
@@ -330,7 +349,7 @@ def volume(
                 cumulate(buffered)
             else:
                 weigh_points(buffered, d1, d2, begin, weight, half)
-            area = areas(inside, buffered, share, before, alarms, scratch, n, once, trapezoid)
+            area = areas(inside, buffered, share, before, alarms, scratch, zone.n, rule.once, rule.trapezoid)
             roc += repeats[k] * area.roc
             pr += repeats[k] * area.pr
             total += repeats[k]

@@ -1,0 +1,133 @@
+"""Write docs/gallery.md and its figures: every figure of tsadeval with the lines that make it.
+
+    python docs/make_gallery.py
+
+The page is made from `FIGURES` below, and the figures by running the very lines that the page shows.
+"""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+
+import numpy as np
+
+import tsadeval as te
+
+HERE = Path(__file__).resolve().parent
+FOLDER = HERE / "figures" / "gallery"
+
+DATA = '''\
+import numpy as np
+import tsadeval as te
+
+rng = np.random.default_rng(0)
+DETECTORS = {"LOF": 2.2, "isolation forest": 1.8, "PCA": 1.2, "USAD": 1.1, "random": 0.0}
+
+
+def series(n=3000):
+    """A sine with noise, four anomalies, and scores of five detectors."""
+    y = np.zeros(n, int)
+    for start in rng.choice(n // 200, 4, replace=False) * 200 + 50:
+        y[start : start + rng.integers(2, 80)] = 1
+    x = np.sin(np.arange(n) / 30) + 0.1 * rng.normal(size=n) + 0.8 * y
+    scores = {name: rng.normal(size=n) + skill * rng.uniform(0.5, 1.5) * y for name, skill in DETECTORS.items()}
+    return x, y, scores
+
+
+many = {f"s{i}": series() for i in range(16)}
+x, y, scores = many["s0"]
+runs = [(name, d, labels, s) for name, (_, labels, found) in many.items() for d, s in found.items()]
+comparison = te.compare(runs, metrics=["cce", "auc_roc", "vus_pr", "f1", "f1_pa", "affiliation_f1"])
+'''
+
+# Title, what to see, the lines, and the name of the file.
+FIGURES = [
+    ("Critical-difference diagram", "Mean ranks; a bar joins detectors that the test cannot tell apart.",
+     'ax = te.plot.critical_difference(comparison, metric="vus_pr")', "critical-difference"),
+    ("Rank distributions", "How often each detector has each rank, the mean rank and its bootstrap interval.",
+     'ax = te.plot.rank_distributions(comparison, metric="vus_pr")', "rank-distributions"),
+    ("Agreement of metrics", "Do two metrics order the detectors alike?",
+     "ax = te.plot.metric_agreement(comparison)", "metric-agreement"),
+    ("All values", "Detectors by series; the best of each series has a dot.",
+     'ax = te.plot.values_by_series(comparison, metric="auc_roc")', "values-by-series"),
+    ("A series with scores", "Strips and bands have the colour of the CCE score of each event.",
+     'ax = te.plot.series_with_scores((x, y), scores, metrics=["cce", "vus_pr"])', "series-with-scores"),
+    ("One event, close by", "",
+     'ax = te.plot.series_with_scores((x, y), scores, around=0)', "series-around"),
+    ("Found, false, missed", "Alarms of several detectors, each at the threshold of its best F1.",
+     "ax = te.plot.outcome_strips(y, scores)", "outcome-strips"),
+    ("Worst events", "The events that cost a detector most of its CCE.",
+     'ax = te.plot.worst_events(y, scores["PCA"], values=x)', "worst-events"),
+    ("Value against threshold", "",
+     'ax = te.plot.value_by_threshold(y, scores["LOF"])', "value-by-threshold"),
+    ("ROC", "", "ax = te.plot.roc_curve(y, scores)", "roc"),
+    ("Precision and recall", "The broken line is the share of anomalous points.",
+     "ax = te.plot.pr_curve(y, scores)", "pr"),
+    ("Detection error trade-off", "Low false-alarm rates have most of the room.",
+     "ax = te.plot.det_curve(y, scores)", "det"),
+    ("The surface under which VUS is the volume", "",
+     'ax = te.plot.vus_surface(y, scores["LOF"])', "vus-surface"),
+    ("Five models of known order", "The figure of the paper, with what five metrics say.",
+     "ax = te.plot.five_models()", "five-models"),
+]  # fmt: skip
+
+RANKEVAL = """\
+result = te.rankeval.run("quick", ["cce", "auc_roc", "f1"], cases=["10k-2seg-50L", "10k-20seg-50H"])
+"""
+OF_RUNS = [
+    ("Ranking quality against noise", "", 'ax = te.plot.quality_by_noise(result, task="PreQ-NegP-P")', "quality"),
+    ("Latency", "", "ax = te.plot.latency(result)", "latency"),
+    ("Latency by task, length or events", "", 'ax = te.plot.latency_by(result, by="length")', "latency-by"),
+    ("Value against false alarms", "", 'ax = te.plot.value_by_false_alarms(result, metric="f1")', "false-alarms"),
+    ("Sensitivity to an option", "", 'ax = te.plot.sensitivity(result, metric="cce")', "sensitivity"),
+]  # fmt: skip
+
+HEAD = """# Gallery
+
+Every figure is a function `(data or result, ax=None)` that draws on the axes it is given, or on new ones, and returns them.
+`ax.figure.savefig("name.pdf")` writes it; in a notebook a cell that ends with the call shows it. All fit on axes of a column of
+print (3.4 x 2.5 inches). `docs/make_gallery.py` makes this page and runs the lines shown here.
+
+The data of the figures:
+"""
+
+
+def page() -> str:
+    """The text of the page."""
+    parts = [HEAD, f"```python\n{DATA}```\n"]
+    for title, words, code, name in FIGURES:
+        parts.append(_entry(title, words, code, name))
+    parts.append(
+        "## Figures of RankEval\n\nAll of a run at once: `tsadeval rankeval figures STORE`; here one by one, of\n"
+    )
+    parts.append(f"```python\n{RANKEVAL}```\n")
+    parts += [_entry(title, words, code, name, "###") for title, words, code, name in OF_RUNS]
+    return "\n".join(parts)
+
+
+def _entry(title: str, words: str, code: str, name: str, level: str = "##") -> str:
+    about = f"{words}\n\n" if words else ""
+    return f"{level} {title}\n\n{about}```python\n{code}\n```\n\n![{title}](figures/gallery/{name}.png)\n"
+
+
+def draw(folder: Path | None = None) -> list[str]:
+    """Run the lines of every figure; write them where a folder is given. Returns the names."""
+    scope: dict[str, object] = {"np": np, "te": te}
+    drawn = []
+    for setup, figures in ((DATA, FIGURES), (RANKEVAL, OF_RUNS)):
+        exec(setup, scope)
+        for _, _, code, name in figures:
+            exec(code, scope)
+            if folder is not None:
+                figure = scope["ax"].figure  # type: ignore[attr-defined]
+                figure.savefig(folder / f"{name}.png", dpi=min(160, 900 / figure.get_size_inches()[0]))
+            drawn.append(name)
+    return drawn
+
+
+if __name__ == "__main__":
+    warnings.simplefilter("error")
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    draw(FOLDER)
+    (HERE / "gallery.md").write_text(page(), encoding="utf-8")

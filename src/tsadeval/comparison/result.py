@@ -1,0 +1,385 @@
+"""Results of comparing detectors: values by series, detector and metric, and tables with the best marked."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+
+from tsadeval.comparison.categories import SeriesFacts
+from tsadeval.comparison.inference import Categories, Disagreement, Ranks, Significance
+from tsadeval.comparison.latex import Style, metrics_tabular, series_tabular
+from tsadeval.comparison.statistics import Floats, Missing
+from tsadeval.core.metric import METRICS, metric_labels
+from tsadeval.core.parameters import OneOf, check_parameters
+from tsadeval.core.registry import did_you_mean
+from tsadeval.core.results import Grid, Result, Row, cell_text, latex_text
+from tsadeval.datasets import DATASETS
+from tsadeval.errors import InvalidParameterError, UnknownNameError
+from tsadeval.evaluation.single import chosen_with_labels, finite_mean
+
+__all__ = ["Comparison", "DetectorTable", "dataset_of"]
+
+Values = dict[str, dict[str, float]]
+Run = tuple[str, str, Any, Any]
+
+AVERAGE = "average"
+# With more series than this, a comparison prints averages over data sets instead of every series.
+MANY = 12
+
+
+class DetectorTable(Result, Mapping[str, dict[str, float]]):
+    """Detectors by metrics: a row per detector and metric; as a mapping, detector to its values by metric.
+
+    `percent` shows values times 100 as papers print them (only of metrics that are at most 1); what the
+    mapping and `rows` give are the values themselves.
+    """
+
+    def __init__(
+        self,
+        values: Values,
+        *,
+        title: str = "",
+        titles: Mapping[str, str] | None = None,
+        percent: bool = False,
+        lower: Iterable[str] = (),
+    ) -> None:
+        super().__init__(
+            [{"detector": d, "metric": m, "value": v} for d, found in values.items() for m, v in found.items()]
+        )
+        self.title = title
+        self.percent = percent
+        self.metrics = list(next(iter(values.values())))
+        self._values = values
+        self._titles = dict(titles or {})
+        self._lower = set(lower)
+
+    def __getitem__(self, detector: str) -> dict[str, float]:
+        """The values of a detector, by its name or by what the printed table calls it."""
+        keys = {**{self._titles.get(key, key): key for key in self}, **{key: key for key in self}}
+        if detector not in keys:
+            raise UnknownNameError(f"no detector {detector!r} in this table: {did_you_mean(detector, list(keys))}")
+        return dict(self._values[keys[detector]])
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._values)
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    def best(self, metric: str) -> list[str]:
+        """The detectors with the best value of a metric; several where they are equal."""
+        if metric not in self.metrics:
+            raise UnknownNameError(f"no metric {metric!r} in this table: {did_you_mean(metric, self.metrics)}")
+        sign = -1 if metric in self._lower else 1
+        known = {d: sign * found[metric] for d, found in self._values.items() if math.isfinite(found[metric])}
+        return [d for d, value in known.items() if value == max(known.values())]
+
+    def _marked(self, mark: str, digits: int | None = None) -> list[list[str]]:
+        """The rows as people read them; `mark` is the form of a best value, such as "%s*"."""
+        best = {metric: self.best(metric) for metric in self.metrics}
+        best = {metric: names if len(names) < len(self) else [] for metric, names in best.items()}  # all equal: no mark
+        rows = []
+        for detector, found in self._values.items():
+            row = [self._titles.get(detector, detector)]
+            for metric in self.metrics:
+                text = self._text(metric, found[metric], digits)
+                row.append(mark % text if detector in best[metric] else text)
+            rows.append(row)
+        return rows
+
+    def _text(self, metric: str, value: float, digits: int | None) -> str:
+        if math.isnan(value):
+            return "-"
+        record = METRICS.get(metric.partition("(")[0])
+        scaled = self.percent and record is not None and record.range[1] <= 1
+        places = digits if digits is not None else 2 if scaled else 4
+        return cell_text(round(100 * value if scaled else value, places) + 0.0, places)  # never -0.0000
+
+    def to_latex(self, *, digits: int | None = None) -> str:
+        """A tabular with the best values in bold (booktabs)."""
+        return _tabular([self], digits)
+
+    def latex_lines(self, digits: int | None = None) -> list[str]:
+        """Head, rule and rows, without the tabular around them."""
+        head = [latex_text(text) for text in [self.title or "Detector", *metric_labels(self.metrics).values()]]
+        rows = [[latex_text(row[0]), *row[1:]] for row in self._marked(r"\textbf{%s}", digits)]
+        return [" & ".join(head) + r" \\", r"\midrule", *(" & ".join(row) + r" \\" for row in rows)]
+
+    def _grid(self) -> Grid:
+        lines: Grid = [[self.title or "detector", *self.metrics], *self._marked("%s*")]
+        if len(self.metrics) > len(self):  # reads better downwards
+            lines = [list(row) for row in zip(*lines, strict=True)]
+        # A blank where the star of a best value would be keeps the digits under each other.
+        lines[1:] = [[row[0], *(text if text.endswith("*") else f"{text} " for text in row[1:])] for row in lines[1:]]
+        widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+        return [[row[0], *(t.rjust(w) for t, w in zip(row[1:], widths[1:], strict=True))] for row in lines]
+
+
+def _tabular(tables: Sequence[DetectorTable], digits: int | None) -> str:
+    lines = [
+        line for table in tables for line in ([r"\midrule"] * (table is not tables[0]) + table.latex_lines(digits))
+    ]
+    spec = "l" + "r" * len(tables[0].metrics)
+    return "\n".join([rf"\begin{{tabular}}{{{spec}}}", r"\toprule", *lines, r"\bottomrule", r"\end{tabular}"])
+
+
+class Comparison(Result):
+    """Values of detectors on series: a row per series, detector and metric (and seed, where there are several).
+
+    Attributes
+    ----------
+    series, detectors, metrics : list of str
+        In the order of their first row.
+    """
+
+    def __init__(
+        self,
+        rows: list[Row],
+        *,
+        pooled: Callable[[], Values],
+        titles: Mapping[str, str] | None = None,
+        lower: Iterable[str] = (),
+        missing: Missing = "skip",
+        facts: Mapping[str, SeriesFacts] | None = None,
+        runs: Sequence[Run] = (),
+    ) -> None:
+        super().__init__(rows)
+        self.missing = missing
+        self.series = list(dict.fromkeys(row["series"] for row in rows))
+        self.detectors = list(dict.fromkeys(row["detector"] for row in rows))
+        self.metrics = list(dict.fromkeys(row["metric"] for row in rows))
+        self._pooled = pooled
+        self._titles = dict(titles or {})  # of detectors, as tables show them
+        self._lower = set(lower)  # metrics of which less is better
+        self._facts = dict(facts or {})
+        self._runs = runs
+
+    def scorings(self) -> Iterator[Run]:
+        """(series, detector, y_true, y_score) of everything that was compared."""
+        yield from self._runs
+
+    def report(self, path: str | Path, **options: Any) -> Path:
+        """Write a page about what was compared: `te.report` of the same scores. Options as there."""
+        import tsadeval
+
+        options = {"metrics": self.metrics, **options}
+        return tsadeval.report(self, path, **options)
+
+    @cached_property
+    def _means(self) -> dict[tuple[str, str, str], float]:
+        """The value of a metric by series and detector; of several seeds the mean."""
+        found: dict[tuple[str, str, str], list[float]] = {}
+        for row in self.rows:
+            found.setdefault((row["series"], row["detector"], row["metric"]), []).append(row["value"])
+        means = {key: finite_mean(values) for key, values in found.items()}
+        return self._filled(means) if self.missing == "worst" else means
+
+    def _filled(self, means: dict[tuple[str, str, str], float]) -> dict[tuple[str, str, str], float]:
+        """Where a detector has no scores, the worst value that any detector has on the series."""
+        gone = {(row["series"], row["detector"]) for row in self.rows if row["status"] == "missing"}
+        have = {(series, detector) for series, detector, _ in means}
+        for series in self.series:
+            for metric in self.metrics:
+                known = [means.get((series, d, metric), math.nan) for d in self.detectors]
+                known = [value for value in known if math.isfinite(value)]
+                if not known:
+                    continue
+                worst = max(known) if metric in self._lower else min(known)
+                for d in self.detectors:
+                    if (series, d) in gone or (series, d) not in have:
+                        means[series, d, metric] = worst
+        return means
+
+    def _matrix(self, metric: str) -> Floats:
+        """Series by detectors, the larger the better."""
+        if metric not in self.metrics:
+            raise UnknownNameError(f"no metric {metric!r} in this comparison: {did_you_mean(metric, self.metrics)}")
+        sign = -1.0 if metric in self._lower else 1.0
+        rows = [[sign * self._means.get((s, d, metric), math.nan) for d in self.detectors] for s in self.series]
+        return np.array(rows, np.float64).reshape(len(self.series), len(self.detectors))
+
+    def ranks(self, metric: str | None = None, *, alpha: float = 0.05, random_state: int = 0) -> Ranks:
+        """Mean ranks with 95 % bootstrap intervals over series, and groups that were not told apart (Wilcoxon-Holm).
+
+        Of one metric or of all. Ranks stand on the series on which every detector has a value.
+        """
+        names = self.metrics if metric is None else [metric]
+        return Ranks.of({name: self._matrix(name) for name in names}, self._names, alpha, random_state)
+
+    def significance(
+        self,
+        metric: str | None = None,
+        *,
+        test: Literal["wilcoxon-holm", "nemenyi", "bayes"] = "wilcoxon-holm",
+        alpha: float = 0.05,
+        rope: float = 0.01,
+        random_state: int = 0,
+    ) -> Significance:
+        """Every two detectors: is there a difference, how large is it, and on how many series?
+
+        `test` is Wilcoxon's signed-rank test with Holm's correction, Nemenyi's test, or the Bayesian signed-rank test
+        with differences of at most `rope` as practically equivalent.
+        """
+        names = self.metrics if metric is None else [metric]
+        matrices = {name: self._matrix(name) for name in names}
+        return Significance.of(matrices, self._names, self._lower, test, alpha, rope, random_state)
+
+    def disagreement(self) -> Disagreement:
+        """Where metrics name different winners: which, and on which series."""
+        return Disagreement.of({name: self._matrix(name) for name in self.metrics}, self.series, self._names)
+
+    def by_category(self, metric: str | None = None, *, kinds: Sequence[str] | None = None) -> Categories:
+        """The average of one metric (the first by default) by data set and by what the labels say of the series.
+
+        `kinds` are some of "data set", "number of events", "length of events" and "kind of anomaly".
+        """
+        name = self.metrics[0] if metric is None else metric
+        sign = -1.0 if name in self._lower else 1.0
+        return Categories.of(sign * self._matrix(name), name, self.series, self._names, self._facts, kinds, dataset_of)
+
+    @property
+    def _names(self) -> list[str]:
+        return [self._titles.get(d, d) for d in self.detectors]
+
+    @cached_property
+    def _micro(self) -> Values:
+        return self._pooled()
+
+    def table(self, series: str | None = None, *, percent: bool = False) -> DetectorTable:
+        """Detectors by metrics on one series; with one series only, it need not be named."""
+        if series is None and len(self.series) > 1:
+            raise InvalidParameterError(
+                f"there are {len(self.series)} series: name one, such as {self.series[0]!r}, or take average()"
+            )
+        name = self.series[0] if series is None else series
+        if name not in self.series:
+            raise UnknownNameError(f"no series {name!r} in this comparison: {did_you_mean(name, self.series)}")
+        return self._table(name, {name: [name]}, percent)
+
+    def average(
+        self,
+        how: Literal["macro", "micro"] = "macro",
+        *,
+        groups: Callable[[str], str] | None = None,
+        percent: bool = False,
+    ) -> DetectorTable:
+        """Detectors by metrics over all series.
+
+        *Macro* is the mean over data sets of the mean over their series, as far as values are defined; `groups` says
+        which data set a series belongs to (by default "smd/2-1" to "smd"; `groups=str` counts every series by
+        itself). *Micro* pools all points of all series, where that has a meaning for the metric (see `evaluate_many`).
+        """
+        check_parameters("average", {"how": OneOf(("macro", "micro"))}, {"how": how})
+        if how == "micro":
+            nothing = dict.fromkeys(self.metrics, math.nan)
+            return self._shown(
+                "micro average", {d: {**nothing, **self._micro.get(d, {})} for d in self.detectors}, percent
+            )
+        parts: dict[str, list[str]] = {}
+        for series in self.series:
+            parts.setdefault((groups or dataset_of)(series), []).append(series)
+        return self._table(AVERAGE, parts, percent)
+
+    def group(self, name: str, *, percent: bool = False) -> DetectorTable:
+        """Detectors by metrics over the series of one data set."""
+        return self._table(name, {name: [series for series in self.series if dataset_of(series) == name]}, percent)
+
+    def _table(self, title: str, groups: Mapping[str, Sequence[str]], percent: bool) -> DetectorTable:
+        """The mean over groups of the mean over their series."""
+
+        def mean(detector: str, metric: str) -> float:
+            means = (
+                finite_mean([self._means.get((series, detector, metric), math.nan) for series in group])
+                for group in groups.values()
+            )
+            return finite_mean(list(means))
+
+        return self._shown(title, {d: {m: mean(d, m) for m in self.metrics} for d in self.detectors}, percent)
+
+    def _shown(self, title: str, values: Values, percent: bool) -> DetectorTable:
+        return DetectorTable(values, title=title, titles=self._titles, percent=percent, lower=self._lower)
+
+    def tables(self, *, percent: bool = False) -> list[DetectorTable]:
+        """What is printed: every series (of many, every data set), and the average where there are several."""
+        if len(self.series) == 1:
+            return [self.table(percent=percent)]
+        names = list(dict.fromkeys(map(dataset_of, self.series)))
+        if len(self.series) > MANY and len(names) < len(self.series):
+            shown = [self.group(name, percent=percent) for name in names]
+        else:
+            shown = [self.table(name, percent=percent) for name in self.series]
+        return [*shown, self.average(percent=percent)] if len(shown) > 1 else shown
+
+    def to_latex(
+        self,
+        *,
+        layout: Literal["tables", "metrics", "series"] = "tables",
+        metric: str | None = None,
+        spread: bool = False,
+        percent: bool = False,
+        digits: int | None = None,
+        alpha: float = 0.05,
+    ) -> str:
+        """A tabular (booktabs) with the best values in bold.
+
+        "tables" has the tables that are printed under each other. "metrics" has a row per detector and a column per
+        metric, averaged over series, and "series" a row per series and a column per detector, of one metric; in both
+        the second best is underlined, and a dagger marks detectors that Wilcoxon-Holm tests over the series do not
+        tell apart from the best at level `alpha`. `spread` adds the standard deviation over series.
+        """
+        check_parameters("to_latex", {"layout": OneOf(("tables", "metrics", "series"))}, {"layout": layout})
+        if layout == "tables":
+            return _tabular(self.tables(percent=percent), digits)
+        names = [self.metrics[0] if metric is None else metric] if layout == "series" else self.metrics
+        matrices = {name: self._matrix(name) for name in names}
+        style = Style(percent, digits, spread, alpha, frozenset(self._lower))
+        if layout == "series":
+            return series_tabular(names[0], matrices[names[0]], self.series, self._names, style)
+        return metrics_tabular(matrices, self._names, style)
+
+    def to_text(self, *, percent: bool = False) -> str:
+        """The tables as text, as they are printed."""
+        texts = [repr(table) for table in self.tables(percent=percent)]
+        return "\n\n".join([*texts, "\n".join(self._notes())] if self._notes() else texts)
+
+    def __repr__(self) -> str:
+        return self.to_text()
+
+    def _grids(self) -> list[tuple[str, Grid]]:
+        return [("", table._grid()) for table in self.tables()]
+
+    def _notes(self) -> list[str]:
+        """What the marks mean, how thresholds were chosen, and which averages stand on fewer series than the others."""
+        notes = ["* best"] if len(self.detectors) > 1 else []
+        notes += chosen_with_labels(row.get("rule") for row in self.rows)
+        without = {(row["series"], row["detector"]) for row in self.rows if row.get("dropped")}
+        if without:
+            how = "left out" if self.missing == "skip" else "given the lowest score of the series"
+            notes.append(f"points without a score were {how} in {len(without)} scorings")
+        if len(self.series) == 1:
+            return notes
+        have: dict[str, set[str]] = {d: set() for d in self.detectors}
+        for row in self.rows:
+            if math.isfinite(row["value"]):
+                have[row["detector"]].add(row["series"])
+        rest = ", and the worst of all detectors on the others" if self.missing == "worst" else ""
+        return notes + [
+            f"{self._titles.get(d, d)} has values on {len(found)} of {len(self.series)} series only{rest}"
+            for d, found in have.items()
+            if len(found) < len(self.series)
+        ]
+
+
+def dataset_of(series: str) -> str:
+    """The data set that a series belongs to: of a known one the part before the slash, else the series itself.
+
+    >>> dataset_of("smd/2-1"), dataset_of("my/own.csv")
+    ('smd', 'my/own.csv')
+    """
+    name = series.partition("/")[0]
+    return name if name in DATASETS else series

@@ -1,0 +1,330 @@
+"""Statistics of several detectors on several series: ranks, tests, groups that cannot be told apart.
+
+A table has a row per series and a column per detector; larger is better (negate a metric of which smaller is better)
+and NaN marks a missing value. Ranks and the Friedman test need whole rows, so they use the series on which every
+detector has a value; tests of pairs use the series that the pair has in common.
+
+Pairs of detectors: `tsadeval.comparison.pairs`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tsadeval._optional import require
+from tsadeval.comparison.pairs import bootstrap_means, differences, wilcoxon
+from tsadeval.core.parameters import Check, Number, OneOf, check_parameters
+from tsadeval.errors import InvalidInputError
+
+__all__ = [
+    "Friedman",
+    "MeanRanks",
+    "Missing",
+    "Pairwise",
+    "agreement",
+    "critical_difference",
+    "fill_missing",
+    "friedman",
+    "holm",
+    "mean_ranks",
+    "nemenyi",
+    "ranks",
+    "tie_groups",
+    "whole_rows",
+    "wilcoxon_holm",
+    "wins_ties_losses",
+]
+
+Floats = NDArray[np.float64]
+Bools = NDArray[np.bool_]
+Counts = NDArray[np.int64]
+Missing = Literal["skip", "worst", "error"]
+
+_ALPHA: dict[str, Check] = {"alpha": Number(0, 1, open_low=True)}
+
+
+def _table(values: Any, least: int = 1) -> Floats:
+    table = np.asarray(values, np.float64)
+    if table.ndim != 2:
+        raise InvalidInputError(f"values must have a row per series and a column per detector, not shape {table.shape}")
+    if table.shape[1] < least:
+        raise InvalidInputError(f"values must have at least {least} detectors (columns), but has {table.shape[1]}")
+    return table
+
+
+def whole_rows(values: Any) -> Floats:
+    """The series on which every detector has a value."""
+    table = _table(values)
+    return table[~np.isnan(table).any(axis=1)]
+
+
+def fill_missing(values: Any, missing: Missing = "skip") -> Floats:
+    """The table under a policy for missing values.
+
+    "skip" leaves them missing; "worst" puts them below every value, equal to each other; "error" refuses them.
+
+    >>> fill_missing([[0.5, float("nan")]], "worst")
+    array([[ 0.5, -inf]])
+    """
+    check_parameters("fill_missing", {"missing": OneOf(("skip", "worst", "error"))}, {"missing": missing})
+    table = _table(values)
+    lost = np.isnan(table)
+    if missing == "error" and lost.any():
+        row, column = np.argwhere(lost)[0].tolist()
+        raise InvalidInputError(
+            f"{int(lost.sum())} values are missing, first of detector {column} on series {row}: "
+            'complete them, or choose missing="skip" or "worst"'
+        )
+    return np.where(lost, -math.inf, table) if missing == "worst" else table
+
+
+def ranks(values: Any) -> Floats:
+    """Ranks within each series: 1 is best, equal values share the average of their ranks; NaN where a row has a gap.
+
+    >>> ranks([[0.9, 0.5, 0.5], [0.1, 0.2, 0.3]])
+    array([[1. , 2.5, 2.5],
+           [3. , 2. , 1. ]])
+    """
+    table = _table(values)
+    whole = ~np.isnan(table).any(axis=1)
+    found = np.full(table.shape, math.nan)
+    if whole.any() and table.shape[1]:
+        found[whole] = require("scipy.stats", extra="all").rankdata(-table[whole], axis=1)
+    return found
+
+
+@dataclass(frozen=True, eq=False)
+class MeanRanks:
+    """Mean ranks of detectors with bootstrap intervals over series, and on how many series they stand."""
+
+    mean: Floats
+    low: Floats
+    high: Floats
+    series: int
+
+
+def mean_ranks(values: Any, *, level: float = 0.95, draws: int = 2000, seed: int = 0) -> MeanRanks:
+    """Mean ranks over the series on which every detector has a value, with percentile bootstrap intervals.
+
+    >>> found = mean_ranks([[0.9, 0.5, 0.1], [0.8, 0.6, 0.2], [0.4, 0.5, 0.3]])
+    >>> found.mean.round(3), found.series
+    (array([1.333, 1.667, 3.   ]), 3)
+    """
+    checks: dict[str, Check] = {
+        "level": Number(0, 1, open_low=True),
+        "draws": Number(1, integer=True),
+        "seed": Number(0, integer=True),
+    }
+    check_parameters("mean_ranks", checks, {"level": level, "draws": draws, "seed": seed})
+    found = ranks(whole_rows(values))
+    if not len(found):
+        nothing = np.full(found.shape[1], math.nan)
+        return MeanRanks(nothing, nothing, nothing, 0)
+    drawn = bootstrap_means(found, draws, seed)
+    low, high = np.quantile(drawn, [(1 - level) / 2, (1 + level) / 2], axis=0)
+    return MeanRanks(found.mean(axis=0), low, high, len(found))
+
+
+class WinsTiesLosses(NamedTuple):
+    """Entry [i, j]: on how many series detector i is better than j, equal to it, worse than it."""
+
+    wins: Counts
+    ties: Counts
+    losses: Counts
+
+
+def wins_ties_losses(values: Any) -> WinsTiesLosses:
+    """Count of series on which one detector beats another, for every two of them.
+
+    >>> wins_ties_losses([[0.9, 0.5], [0.8, 0.8], [0.4, 0.5], [0.7, 0.1]]).wins
+    array([[0, 2],
+           [1, 0]])
+    """
+    table = _table(values)
+    a, b = table[:, :, None], table[:, None, :]
+    wins, ties = (a > b).sum(axis=0), (a == b).sum(axis=0)
+    np.fill_diagonal(ties, 0)
+    return WinsTiesLosses(wins, ties, wins.T.copy())
+
+
+class Friedman(NamedTuple):
+    """Friedman's chi-square and the F of Iman and Davenport, each with its p-value."""
+
+    chi2: float
+    chi2_p: float
+    f: float
+    f_p: float
+    series: int
+    detectors: int
+
+
+def friedman(values: Any) -> Friedman:
+    """Is any detector different from the others? Friedman's test, and Iman and Davenport's less conservative form.
+
+    Both are corrected for ties. They need three detectors; with two, use `wilcoxon_holm`.
+
+    >>> found = friedman([[0.9, 0.5, 0.1], [0.8, 0.6, 0.2], [0.4, 0.5, 0.3], [0.7, 0.6, 0.1]])
+    >>> round(found.chi2, 4), round(found.chi2_p, 4), round(found.f, 4), round(found.f_p, 4)
+    (6.5, 0.0388, 13.0, 0.0066)
+    """
+    table = whole_rows(_table(values, 3))
+    n, k = table.shape
+    if n < 2:
+        return Friedman(math.nan, math.nan, math.nan, math.nan, n, k)
+    found = ranks(table)
+    stats = require("scipy.stats", extra="all")
+    # Ranks in place of values: SciPy's ranks of these are the same, and infinities are no trouble.
+    between = n * float(((found.mean(axis=0) - (k + 1) / 2) ** 2).sum())
+    within = float(((found - (k + 1) / 2) ** 2).sum())
+    if within == 0:  # every series ties everything
+        return Friedman(0.0, 1.0, 0.0, 1.0, n, k)
+    chi2 = n * (k - 1) * between / within
+    rest = n * (k - 1) - chi2
+    f = (n - 1) * chi2 / rest if rest > 1e-9 else math.inf
+    p = float(stats.f.sf(f, k - 1, (k - 1) * (n - 1)))
+    return Friedman(chi2, float(stats.chi2.sf(chi2, k - 1)), f, p, n, k)
+
+
+@dataclass(frozen=True, eq=False)
+class Pairwise:
+    """Tests of every two detectors: p-values corrected for their number, as a symmetric matrix with ones inside.
+
+    `raw` are the p-values before the correction (the same where the test has it built in) and `series` says on how
+    many series each test stands.
+    """
+
+    test: str
+    p_values: Floats
+    raw: Floats
+    series: Counts
+
+    def same(self, alpha: float = 0.05) -> Bools:
+        """Which pairs cannot be told apart at this level."""
+        check_parameters("same", _ALPHA, {"alpha": alpha})
+        return ~(self.p_values < alpha)  # a pair without a p-value was not told apart either
+
+
+def holm(p_values: Any) -> Floats:
+    """Holm's step-down correction; NaN stays, and does not count as a test.
+
+    >>> holm([0.01, 0.04, 0.03])
+    array([0.03, 0.06, 0.06])
+    """
+    p = np.asarray(p_values, np.float64)
+    known = np.flatnonzero(~np.isnan(p))
+    order = known[np.argsort(p[known], kind="stable")]
+    found = np.full(len(p), math.nan)
+    factors = np.arange(len(order), 0, -1)
+    found[order] = np.minimum(np.maximum.accumulate(p[order] * factors), 1.0)
+    return found
+
+
+def _square(k: int, pairs: Floats) -> Floats:
+    matrix = np.ones((k, k))
+    upper = np.triu_indices(k, 1)
+    matrix[upper] = pairs
+    matrix.T[upper] = pairs
+    return matrix
+
+
+def wilcoxon_holm(values: Any) -> Pairwise:
+    """Wilcoxon's signed-rank test of every two detectors, with Holm's correction.
+
+    >>> table = [[0.9, 0.5, 0.4], [0.8, 0.6, 0.7], [0.7, 0.3, 0.5], [0.9, 0.4, 0.6], [0.8, 0.2, 0.1], [0.6, 0.1, 0.2]]
+    >>> wilcoxon_holm(table).p_values.round(4)
+    array([[1.    , 0.0938, 0.0938],
+           [0.0938, 1.    , 0.3438],
+           [0.0938, 0.3438, 1.    ]])
+    """
+    table = _table(values, 2)
+    k = table.shape[1]
+    first, second = np.triu_indices(k, 1)
+    apart = np.column_stack([differences(table[:, i], table[:, j]) for i, j in zip(first, second, strict=True)])
+    raw = wilcoxon(apart)
+    count = _square(k, (~np.isnan(apart)).sum(axis=0)).astype(np.int64)
+    np.fill_diagonal(count, (~np.isnan(table)).sum(axis=0))
+    return Pairwise("Wilcoxon signed-rank test with Holm's correction", _square(k, holm(raw)), _square(k, raw), count)
+
+
+def nemenyi(values: Any) -> Pairwise:
+    """Nemenyi's test of every two mean ranks; it needs three detectors."""
+    table = whole_rows(_table(values, 3))
+    n, k = table.shape
+    first, second = np.triu_indices(k, 1)
+    count = np.full((k, k), n, np.int64)
+    if n < 2:
+        unknown = _square(k, np.full(len(first), math.nan))
+        return Pairwise("Nemenyi", unknown, unknown, count)
+    mean = ranks(table).mean(axis=0)
+    q = np.abs(mean[first] - mean[second]) / math.sqrt(k * (k + 1) / (12 * n))
+    p = require("scipy.stats", extra="all").studentized_range.sf(q, k, np.inf)
+    found = _square(k, np.clip(p, 0.0, 1.0))
+    return Pairwise("Nemenyi", found, found, count)
+
+
+def critical_difference(detectors: int, series: int, alpha: float = 0.05) -> float:
+    """The difference of mean ranks from which Nemenyi's test tells two detectors apart.
+
+    >>> round(critical_difference(5, 30), 3)
+    1.114
+    """
+    checks: dict[str, Check] = {"detectors": Number(2, integer=True), "series": Number(1, integer=True), **_ALPHA}
+    options = {"detectors": detectors, "series": series, "alpha": alpha}
+    check_parameters("critical_difference", checks, options)
+    q = require("scipy.stats", extra="all").studentized_range.ppf(1 - alpha, detectors, np.inf)
+    return float(q * math.sqrt(detectors * (detectors + 1) / (12 * series)))
+
+
+def tie_groups(mean: Sequence[float] | Floats, same: Any) -> list[list[int]]:
+    """Maximal runs of neighbours in the order of mean ranks of which no two were told apart, best first.
+
+    Detectors that differ from all their neighbours are in no group. A detector may be in several: not being told apart
+    is not transitive.
+
+    >>> same = [[True, True, False], [True, True, True], [False, True, True]]
+    >>> tie_groups([1.2, 2.0, 2.8], same)
+    [[0, 1], [1, 2]]
+    """
+    order = np.argsort(np.asarray(mean), kind="stable")
+    alike = np.asarray(same, bool)[np.ix_(order, order)]
+    groups: list[list[int]] = []
+    last = 0
+    for start in range(len(order)):
+        stop = start + 1
+        while stop < len(order) and alike[start:stop, stop].all():
+            stop += 1
+        if stop > max(last, start + 1):  # not inside the group before
+            groups.append(order[start:stop].tolist())
+            last = stop
+    return groups
+
+
+def agreement(rows: Any) -> Floats:
+    """Spearman correlation between every two rows (metrics) over the columns (detectors) that both have.
+
+    Rows hold ranks or values. NaN where fewer than two columns are common or a row is constant on them.
+
+    >>> agreement([[1, 2, 3], [2, 4, 9], [3, 2, 1]]).round(6)
+    array([[ 1.,  1., -1.],
+           [ 1.,  1., -1.],
+           [-1., -1.,  1.]])
+    """
+    table = _table(rows)
+    stats = require("scipy.stats", extra="all")
+    found = np.full((len(table), len(table)), math.nan)
+    known = ~np.isnan(table)
+    for i in range(len(table)):
+        for j in range(i + 1):
+            both = known[i] & known[j]
+            a, b = (stats.rankdata(table[row, both]) for row in (i, j))
+            a, b = a - a.mean() if len(a) else a, b - b.mean() if len(b) else b
+            size = math.sqrt(float(a @ a) * float(b @ b))
+            if size > 0:
+                found[i, j] = found[j, i] = float(np.clip(a @ b / size, -1.0, 1.0))
+    return found

@@ -1,0 +1,384 @@
+"""Incidents and alarms as intervals of time, and the 0/1 labels of points that they stand for."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tsadeval.core.events import Events, Index
+from tsadeval.core.inputs import label_runs
+from tsadeval.core.registry import did_you_mean
+from tsadeval.core.time import Times, nanoseconds, read_moments, read_times
+from tsadeval.errors import InvalidInputError, InvalidParameterError, UnknownNameError
+
+__all__ = ["Interval", "alarms", "intervals", "labels"]
+
+Closed = Literal["left", "right", "both", "neither"]
+Labels = NDArray[np.uint8]
+
+CLOSED = ("left", "right", "both", "neither")
+# Which side of equal stamps `searchsorted` takes for the start and the stop of an interval.
+_SIDES: dict[str, tuple[Literal["left", "right"], Literal["left", "right"]]] = {
+    "left": ("left", "left"),
+    "right": ("right", "right"),
+    "both": ("left", "right"),
+    "neither": ("right", "left"),
+}
+_BRACKETS = {"left": ("[", ")"), "right": ("(", "]"), "both": ("[", "]"), "neither": ("(", ")")}
+# Names under which the two ends are found in tables, in this order.
+_COLUMNS = (("start", "stop"), ("start", "end"), ("begin", "end"), ("StartTime", "EndTime"))
+
+
+class Interval(NamedTuple):
+    """Start and stop of an incident or alarm, as time stamps of the caller's kind."""
+
+    start: Any
+    stop: Any
+
+
+def _choice(name: str, value: Any, choices: tuple[str, ...]) -> None:
+    if value not in choices:
+        raise InvalidParameterError(f"{name} must be one of {', '.join(map(repr, choices))}, but is {value!r}")
+
+
+def labels(
+    incidents: Any,
+    times: Any,
+    *,
+    closed: Closed | None = None,
+    key: str | None = None,
+    columns: tuple[str, str] | None = None,
+    overlap: Literal["error", "merge"] = "error",
+    outside: Literal["error", "clip"] = "error",
+    between: Literal["error", "next", "drop"] = "error",
+) -> Labels:
+    """0/1 labels of points from incidents (or alarms) that are intervals of time.
+
+    Parameters
+    ----------
+    incidents : list of (start, stop), DataFrame, mapping or path
+        Pairs of dates or numbers; a pandas or polars DataFrame or a csv or tsv file (may be gzipped) with columns
+        start and stop (or start and end); the windows of the Numenta benchmark, as a json file or as the mapping in
+        it.
+    times : array-like of shape (n,)
+        Time stamps of the points, as for `te.times`.
+    closed : {"left", "right", "both", "neither"}, default=None
+        Which ends belong to an incident. None is "left", a point at the stop is not anomalous any more; windows of
+        the Numenta benchmark are "both", as that benchmark defines them.
+    key : str, default=None
+        Which series of a windows file; not needed where the file has one series only.
+    columns : tuple of str, default=None
+        Names of the two columns of a table, where they are others.
+    overlap : {"error", "merge"}, default="error"
+        What to do with incidents that overlap or leave no point between them: 0/1 labels can only show them as one
+        event.
+    outside : {"error", "clip"}, default="error"
+        What to do with incidents that reach beyond the time stamps: cut them (and drop those fully outside), or
+        refuse.
+    between : {"error", "next", "drop"}, default="error"
+        What to do with incidents without any time stamp inside: label the next point, drop them, or refuse.
+
+    Returns
+    -------
+    ndarray of uint8, shape (n,)
+        1 inside the incidents.
+
+    See Also
+    --------
+    intervals : The way back.
+
+    Examples
+    --------
+    >>> import tsadeval as te
+    >>> times = ["2026-01-01 00:00", "2026-01-01 00:10", "2026-01-01 00:20", "2026-01-01 00:30"]
+    >>> te.labels([("2026-01-01 00:10", "2026-01-01 00:30")], times)
+    array([0, 1, 1, 0], dtype=uint8)
+    >>> te.labels([(10, 30), (90, 70)], [0, 20, 40, 60, 80, 100])
+    Traceback (most recent call last):
+        ...
+    tsadeval.errors.InvalidInputError: incidents: row 1 stops at 70, before its start 90
+    """
+    _choice("overlap", overlap, ("error", "merge"))
+    _choice("outside", outside, ("error", "clip"))
+    _choice("between", between, ("error", "next", "drop"))
+    index = read_times(times)
+    table = _read(incidents, key, columns)
+    if closed is None:
+        closed = "both" if table.windows else "left"
+    _choice("closed", closed, CLOSED)
+    spans = _Spans(
+        read_moments(table.starts, index, f"{table.name}, {table.columns[0]}"),
+        read_moments(table.stops, index, f"{table.name}, {table.columns[1]}"),
+        index,
+        closed,
+        table.name,
+    )
+    return _mark(spans.positions(outside, between), overlap, spans)
+
+
+class _Spans:
+    """Intervals in nanoseconds beside the stamps they are laid on; errors name the row."""
+
+    def __init__(self, starts: Index, stops: Index, index: Times, closed: Closed, name: str) -> None:
+        self.starts, self.stops, self.index, self.closed, self.name = starts, stops, index, closed, name
+
+    def text(self, row: int) -> str:
+        left, right = _BRACKETS[self.closed]
+        ends = f"{self.index.text(int(self.starts[row]))}, {self.index.text(int(self.stops[row]))}"
+        return f"row {row} {left}{ends}{right}"
+
+    def refuse(self, bad: NDArray[np.bool_], problem: str) -> None:
+        if bad.any():
+            others = int(bad.sum()) - 1
+            also = f" (and {others} more)" if others else ""
+            raise InvalidInputError(f"{self.name}: {self.text(int(np.argmax(bad)))}{also} {problem}")
+
+    def positions(self, outside: str, between: str) -> tuple[Index, Index, Index]:
+        """Row, first point and one past the last point of each interval that has points."""
+        stamps, index = self.index.stamps, self.index
+        reversed_ = self.stops < self.starts
+        if reversed_.any():
+            row = int(np.argmax(reversed_))
+            start, stop = index.text(int(self.starts[row])), index.text(int(self.stops[row]))
+            raise InvalidInputError(f"{self.name}: row {row} stops at {stop}, before its start {start}")
+        if self.closed != "both":
+            self.refuse(self.stops == self.starts, "is empty; for incidents of a single moment pass closed='both'")
+        # The last point stands for one more step: an incident may well stop there.
+        if outside == "error":
+            beyond = (self.starts < stamps[0] - index.step) | (self.stops > stamps[-1] + index.step)
+            reach = f"{index.text(int(stamps[0]))} to {index.text(int(stamps[-1]))}"
+            self.refuse(beyond, f"reaches beyond the time stamps ({reach}); pass outside='clip' to cut it")
+        start_side, stop_side = _SIDES[self.closed]
+        first: Index = np.searchsorted(stamps, self.starts, side=start_side).astype(np.int64)
+        last: Index = np.searchsorted(stamps, self.stops, side=stop_side).astype(np.int64)
+        empty = first >= last
+        away = empty & ((first == len(stamps)) | (last == 0)) if outside == "clip" else np.zeros_like(empty)
+        if between == "error":
+            self.refuse(
+                empty & ~away, "has no time stamp inside; pass between='next' to label the next point, or 'drop'"
+            )
+        elif between == "next":
+            first = np.minimum(first, len(stamps) - 1)
+            last = np.where(empty & ~away, first + 1, last)
+        rows = np.flatnonzero(first < last).astype(np.int64)
+        return rows, first[rows], last[rows]
+
+
+def _mark(found: tuple[Index, Index, Index], overlap: str, spans: _Spans) -> Labels:
+    rows, first, stop = found
+    order = np.argsort(first, kind="stable")
+    rows, first, stop = rows[order], first[order], stop[order]
+    if overlap == "error" and len(rows) > 1:
+        touching = first[1:] <= np.maximum.accumulate(stop)[:-1]
+        if touching.any():
+            at = int(np.argmax(touching))
+            earlier = rows[int(np.argmax(stop[: at + 1]))]
+            raise InvalidInputError(
+                f"{spans.name}: {spans.text(int(rows[at + 1]))} overlaps {spans.text(int(earlier))} or leaves no point "
+                "between them, so that 0/1 labels would show one event; pass overlap='merge' to allow that"
+            )
+    edges = np.zeros(len(spans.index) + 1, np.int64)
+    np.add.at(edges, first, 1)
+    np.add.at(edges, stop, -1)
+    return (np.cumsum(edges[:-1]) > 0).view(np.uint8)
+
+
+def intervals(y: Any, times: Any, *, closed: Closed = "left") -> list[Interval]:
+    """The events of 0/1 labels or predictions as intervals of time, the way back from `labels`.
+
+    Parameters
+    ----------
+    y : array-like of shape (n,)
+        0/1 labels or predictions.
+    times : array-like of shape (n,)
+        Time stamps of the points, as for `te.times`.
+    closed : {"left", "right", "both", "neither"}, default="left"
+        Which ends shall belong to the intervals. A closed end is a stamp of the event, an open end the stamp next to
+        it; beyond the first and last stamp one median step is added.
+
+    Returns
+    -------
+    list of Interval
+        Pairs (start, stop) in time order; `pandas.DataFrame` makes a table of them.
+
+    Examples
+    --------
+    >>> import tsadeval as te
+    >>> te.intervals([0, 1, 1, 0, 1], [0, 10, 20, 30, 40])
+    [Interval(start=10, stop=30), Interval(start=40, stop=50)]
+    >>> te.intervals([0, 1, 1, 0, 1], [0, 10, 20, 30, 40], closed="both")
+    [Interval(start=10, stop=20), Interval(start=40, stop=40)]
+    """
+    _choice("closed", closed, CLOSED)
+    runs = label_runs(y, "y")
+    index = read_times(times, n=runs.n)
+    return [
+        Interval(
+            _beside(index, start if closed in ("left", "both") else start - 1),
+            _beside(index, stop - 1 if closed in ("right", "both") else stop),
+        )
+        for start, stop in zip(runs.events.starts.tolist(), runs.events.stops.tolist(), strict=True)
+    ]
+
+
+def _beside(index: Times, position: int) -> Any:
+    """The stamp of a point, or of the imagined one just before the first or after the last."""
+    if 0 <= position < len(index):
+        found = index.at(position)
+        return found.item() if index.kind == "numbers" and found.dtype.kind != "m" else found
+    return index.moment(int(index.stamps[0]) - index.step if position < 0 else int(index.stamps[-1]) + index.step)
+
+
+def alarms(instants: Any, times: Any, *, hold: Any = None, outside: Literal["error", "drop"] = "error") -> Labels:
+    """0/1 predictions from the moments at which alarms were raised.
+
+    An alarm counts at the first time stamp that is not before it, so that no delay is understated; with `hold` also
+    at every stamp less than that long after it.
+
+    Parameters
+    ----------
+    instants : array-like
+        Moments of the alarms, in any order.
+    times : array-like of shape (n,)
+        Time stamps of the points, as for `te.times`.
+    hold : duration, default=None
+        How long an alarm lasts: "10min", a timedelta or a number of seconds.
+    outside : {"error", "drop"}, default="error"
+        What to do with alarms before the first or after the last time stamp.
+
+    Returns
+    -------
+    ndarray of uint8, shape (n,)
+        1 where there is an alarm.
+
+    Examples
+    --------
+    >>> import tsadeval as te
+    >>> te.alarms([12, 31], [0, 10, 20, 30, 40])
+    array([0, 0, 1, 0, 1], dtype=uint8)
+    >>> te.alarms([12], [0, 10, 20, 30, 40], hold="15s")
+    array([0, 0, 1, 0, 0], dtype=uint8)
+    """
+    _choice("outside", outside, ("error", "drop"))
+    index = read_times(times)
+    stamps = index.stamps
+    moments = read_moments(instants, index, "instants")
+    lasting = 0 if hold is None else nanoseconds(hold, "hold")
+    beyond = (moments < stamps[0]) | (moments > stamps[-1])
+    if outside == "error" and beyond.any():
+        row = int(np.argmax(beyond))
+        raise InvalidInputError(
+            f"instants: row {row} ({index.text(int(moments[row]))}) is outside the time stamps "
+            f"({index.text(int(stamps[0]))} to {index.text(int(stamps[-1]))}); pass outside='drop' to leave it out"
+        )
+    moments = moments[~beyond]
+    first = np.searchsorted(stamps, moments)
+    stop = np.maximum(np.searchsorted(stamps, moments + lasting), first + 1)
+    edges = np.zeros(len(index) + 1, np.int64)
+    np.add.at(edges, first, 1)
+    np.add.at(edges, stop, -1)
+    return (np.cumsum(edges[:-1]) > 0).view(np.uint8)
+
+
+class _Table(NamedTuple):
+    starts: list[Any]
+    stops: list[Any]
+    name: str = "incidents"
+    windows: bool = False  # of the Numenta benchmark, whose ends are inclusive
+    columns: tuple[str, str] = ("start", "stop")
+
+
+def _read(incidents: Any, key: str | None, columns: tuple[str, str] | None) -> _Table:
+    if isinstance(incidents, Events):
+        raise InvalidInputError("incidents are events in points already: use their mask()")
+    if isinstance(incidents, (str, Path)):
+        return _read_file(Path(incidents), key, columns)
+    if hasattr(incidents, "columns") and hasattr(incidents, "__getitem__"):
+        return _read_table({str(c): list(incidents[c]) for c in incidents.columns}, columns, "incidents")
+    if isinstance(incidents, Mapping):
+        if columns is None and all(isinstance(k, str) for k in incidents) and not _is_table(incidents):
+            return _read_windows(incidents, key, "incidents")
+        return _read_table({str(k): list(v) for k, v in incidents.items()}, columns, "incidents")
+    return _read_pairs(incidents, "incidents")
+
+
+def _is_table(incidents: Mapping[Any, Any]) -> bool:
+    return any(start in incidents and stop in incidents for start, stop in _COLUMNS)
+
+
+def _read_pairs(incidents: Any, name: str, windows: bool = False) -> _Table:
+    try:
+        rows = [tuple(row) for row in incidents]
+    except TypeError:
+        raise InvalidInputError(
+            f"{name} must be pairs (start, stop), a DataFrame, a mapping or a path, but are {type(incidents).__name__}"
+        ) from None
+    for number, row in enumerate(rows):
+        if len(row) != 2 or isinstance(incidents[number], str):
+            raise InvalidInputError(f"{name}: row {number} must be a pair (start, stop), but is {incidents[number]!r}")
+    return _Table([row[0] for row in rows], [row[1] for row in rows], name, windows)
+
+
+def _read_table(table: dict[str, list[Any]], columns: tuple[str, str] | None, name: str) -> _Table:
+    wanted = columns
+    if wanted is None:
+        wanted = next((pair for pair in _COLUMNS if all(column in table for column in pair)), None)
+    if wanted is None or any(column not in table for column in wanted):
+        asked = " and ".join(wanted or ("start", "stop"))
+        raise InvalidInputError(
+            f"{name} must have columns {asked}, but has {', '.join(table) or 'none'}; pass columns=(start, stop)"
+        )
+    return _Table(table[wanted[0]], table[wanted[1]], name, columns=wanted)
+
+
+def _read_windows(windows: Mapping[str, Any], key: str | None, name: str) -> _Table:
+    if key is None:
+        if len(windows) != 1:
+            raise InvalidInputError(f"{name} has windows of {len(windows)} series: pass key= for one of them")
+        key = next(iter(windows))
+    if key not in windows:
+        raise UnknownNameError(f"{name} has no windows of {key!r}: {did_you_mean(key, list(windows))}")
+    return _read_pairs(windows[key], f"{name} of {key}", windows=True)
+
+
+def _read_file(path: Path, key: str | None, columns: tuple[str, str] | None) -> _Table:
+    if not path.exists():
+        raise InvalidInputError(f"there is no file {path}")
+    opened: Any = gzip.open if path.suffix == ".gz" else open
+    endings = [suffix for suffix in path.suffixes if suffix != ".gz"]
+    ending = endings[-1] if endings else ""
+    with opened(path, "rt", encoding="utf-8-sig", newline="") as file:
+        if ending == ".json":
+            found = json.load(file)
+            if isinstance(found, dict) and not _is_table(found):
+                return _read_windows(found, key, str(path))
+            return _read_pairs(found, str(path)) if isinstance(found, list) else _read_table(found, columns, str(path))
+        rows = _rows(csv.reader(file, delimiter="\t" if ending == ".tsv" else ","))
+        head = next(rows, [])
+        table: dict[str, list[Any]] = {column.strip(): [] for column in head}
+        for number, row in enumerate(rows):
+            if len(row) != len(head):
+                raise InvalidInputError(f"{path}: row {number} has {len(row)} cells, but the head has {len(head)}")
+            for column, cell in zip(table, row, strict=True):
+                table[column].append(cell.strip())
+    found_columns = _read_table(table, columns, str(path))
+    return found_columns._replace(starts=_numbers(found_columns.starts), stops=_numbers(found_columns.stops))
+
+
+def _rows(reader: Iterator[list[str]]) -> Iterator[list[str]]:
+    return (row for row in reader if row)
+
+
+def _numbers(cells: list[str]) -> list[Any]:
+    """Cells of a file as numbers, where all of them are."""
+    try:
+        return [float(cell) for cell in cells]
+    except ValueError:
+        return list(cells)

@@ -1,0 +1,70 @@
+"""From whatever a caller named to `Metric` records: names, labels, sets, functions, records, "module:function"."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from tsadeval.core.metric import METRICS, Metric, parse_metric
+from tsadeval.core.registry import did_you_mean
+from tsadeval.core.text import import_object, split_names
+from tsadeval.errors import InvalidParameterError, UnknownNameError
+
+__all__ = ["AnyMetric", "Metrics", "metric_sets", "select_metrics"]
+
+AnyMetric = str | Metric | Callable[[Any, Any], float]
+Metrics = AnyMetric | Iterable[AnyMetric]
+
+
+def metric_sets() -> dict[str, list[Metric]]:
+    """The named sets: those that records say they belong to, and "all"."""
+    names = sorted({name for metric in METRICS.values() for name in metric.sets})
+    sets = {name: [m for m in METRICS.values() if name in m.sets] for name in names}
+    return {**sets, "all": list(METRICS.values())}
+
+
+def select_metrics(metrics: Metrics, paper: Iterable[str] | None = None) -> tuple[Metric, ...]:
+    """The records that a caller named, each once.
+
+    Texts may hold several names ("cce,f1"), sets ("paper", "all"), labels ("VUS-PR") and "module:function". `paper`
+    gives the metrics that the word "paper" stands for, where that is not the set of this name.
+    """
+    if isinstance(metrics, (str, Metric)) or callable(metrics):
+        metrics = [metrics]
+    sets = metric_sets()
+    if paper is not None:
+        sets["paper"] = [parse_metric(text) for text in paper]
+    found: dict[str, Metric] = {}
+    for one in metrics:
+        for metric in _selected(one, sets):
+            before = found.setdefault(str(metric), metric)
+            if before.function is not metric.function:
+                raise InvalidParameterError(f"two different metrics are named {str(metric)!r}: rename one")
+    if not found:
+        raise InvalidParameterError('metrics is empty: name at least one, or use metrics="all"')
+    return tuple(found.values())
+
+
+def _selected(metric: Any, sets: dict[str, list[Metric]]) -> list[Metric]:
+    if isinstance(metric, str):
+        return [found for text in split_names(metric) for found in _named(text, sets)]
+    if isinstance(metric, Metric):
+        return [metric]
+    if not callable(metric):
+        raise InvalidParameterError(f"metrics must be names or functions (y_true, y_score), but one is {metric!r}")
+    # A public metric function is its record: tsadeval.metrics.f1 and "f1" mean the same.
+    record = METRICS.get(getattr(metric, "__name__", ""))
+    return [record if record is not None and record.function is metric else Metric.from_function(metric)]
+
+
+def _named(text: str, sets: dict[str, list[Metric]]) -> list[Metric]:
+    if text in sets:
+        return sets[text]
+    if ":" in text.partition("(")[0]:
+        return [Metric.from_function(import_object(text, "metric"), text)]
+    try:
+        return [parse_metric(text)]
+    except UnknownNameError:
+        if "(" in text:
+            raise
+        raise UnknownNameError(f"unknown metric or set {text!r}: {did_you_mean(text, [*sets, *METRICS])}") from None

@@ -1,0 +1,267 @@
+"""Worker processes under supervision: one that crashes, hangs or takes too much memory costs the cell it was at.
+
+joblib's own processes are not used for this, because the death of one ends all of them. Every worker leads a process
+group of its own, so that it is killed with all that it has started; a janitor process kills them all where this
+process dies without a chance to do so.
+"""
+
+from __future__ import annotations
+
+import os
+import pickle
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from queue import Empty, SimpleQueue
+from threading import Thread
+from typing import IO, Any
+
+from tsadeval._optional import require
+from tsadeval.core.results import Row
+from tsadeval.engine.cells import Compute, Ledger, raised
+from tsadeval.engine.worker import Failed, receive, send
+
+__all__ = ["Limits", "supervised"]
+
+_START = 60.0  # seconds that a worker may take to start and to import the user's code, at least
+_TICK = 0.5  # seconds between two looks at the processes
+_THREADS = (
+    "OMP_NUM_THREADS",
+    "OPENBLAS_NUM_THREADS",
+    "MKL_NUM_THREADS",
+    "BLIS_NUM_THREADS",
+    "VECLIB_MAXIMUM_THREADS",
+    "NUMBA_NUM_THREADS",
+    "NUMEXPR_NUM_THREADS",
+)
+_WORKER = "import sys; sys.path[:] = {path!r}; from tsadeval.engine.worker import main; main({memory!r})"
+_JANITOR = """
+import os, signal, sys
+running = set()
+for line in sys.stdin:
+    (running.add if line[0] == "+" else running.discard)(int(line[1:]))
+for process in running:
+    try:
+        getattr(os, "killpg", os.kill)(process, getattr(signal, "SIGKILL", signal.SIGTERM))
+    except OSError:
+        pass
+"""
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What the computation of one cell may take: seconds, and bytes of memory. None: as much as it likes."""
+
+    seconds: float | None = None
+    memory: int | None = None
+
+    def __bool__(self) -> bool:
+        return self.seconds is not None or self.memory is not None
+
+
+class _Worker:
+    """One process, and the thread that talks to it."""
+
+    def __init__(
+        self, events: SimpleQueue[tuple[_Worker, list[Any] | None, float]], limits: Limits, workers: int
+    ) -> None:
+        share = str(max((os.cpu_count() or 1) // workers, 1))
+        code = _WORKER.format(path=[p or os.getcwd() for p in sys.path], memory=limits.memory)
+        self.process = subprocess.Popen(
+            # The same warnings, optimisation and other flags as here.
+            [sys.executable, *subprocess._args_from_interpreter_flags(), "-c", code],  # type: ignore[attr-defined]
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            env={**dict.fromkeys(_THREADS, share), **os.environ},
+            start_new_session=True,
+        )
+        self.tasks: SimpleQueue[bytes | None] = SimpleQueue()
+        self._events = events
+        self._thread = Thread(target=self._talk, daemon=True)
+        self._thread.start()
+
+    def _talk(self) -> None:
+        to, back = self.process.stdin, self.process.stdout
+        assert to is not None
+        assert back is not None
+        try:
+            while (task := self.tasks.get()) is not None:
+                send(to, task)
+                said: list[Any] = []
+                while not said or not isinstance(said[-1], str):  # END, or Failed
+                    said = pickle.loads(receive(back))
+                    self._events.put((self, said, time.monotonic()))
+        except (OSError, EOFError, ValueError, pickle.UnpicklingError):
+            self._events.put((self, None, time.monotonic()))
+        finally:
+            for pipe in (to, back):
+                with suppress(OSError):
+                    pipe.close()
+
+    def end(self, patience: float = 0.0) -> int:
+        """Make sure that the process has ended, with all it has started, and return how."""
+        self.tasks.put(None)  # the thread closes the pipe, and an idle worker ends by itself
+        with suppress(subprocess.TimeoutExpired):
+            self.process.wait(patience)
+        ended = self.process.poll()
+        with suppress(OSError):
+            # The group outlives its leader as long as anything in it runs.
+            os.killpg(self.process.pid, signal.SIGKILL) if hasattr(os, "killpg") else self.process.kill()
+        self.process.wait()
+        self._thread.join(1.0)
+        return self.process.returncode if ended is None else ended
+
+
+class _Janitor:
+    """A process that outlives this one just long enough to kill the workers."""
+
+    def __init__(self) -> None:
+        self._process = subprocess.Popen(
+            [sys.executable, "-I", "-S", "-c", _JANITOR],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+            text=True,
+        )
+        assert self._process.stdin is not None
+        self._pipe: IO[str] = self._process.stdin
+
+    def note(self, sign: str, worker: _Worker) -> None:
+        with suppress(OSError):  # killed by somebody; the work goes on
+            print(f"{sign}{worker.process.pid}", file=self._pipe, flush=True)
+
+    def end(self) -> None:
+        with suppress(OSError):
+            self._pipe.close()
+        self._process.wait()
+
+
+def supervised(chunks: Iterable[Any], compute: Compute, workers: int, limits: Limits) -> Iterator[list[Row]]:
+    """The rows of chunks as they are finished, in any order, whatever happens to the processes."""
+    pool = _Pool(chunks, compute, workers, limits)
+    try:
+        yield from pool.results()
+        pool.close(patience=2.0)
+    finally:
+        pool.close()
+
+
+class _Pool:
+    def __init__(self, chunks: Iterable[Any], compute: Compute, workers: int, limits: Limits) -> None:
+        self._chunks, self._compute, self._workers, self._limits = iter(chunks), compute, workers, limits
+        self._again: list[Any] = []
+        self._idle: list[_Worker] = []
+        self._busy: dict[_Worker, tuple[Ledger, float, bool]] = {}  # what it works on, since when, and had it started
+        self._events: SimpleQueue[tuple[_Worker, list[Any] | None, float]] = SimpleQueue()
+        self._janitor: _Janitor | None = None
+
+    def results(self) -> Iterator[list[Row]]:
+        while True:
+            yield from self._assign()
+            if not self._busy:
+                return
+            try:
+                worker, said, when = self._events.get(timeout=self._wait())
+            except Empty:
+                yield from self._look_after()
+                continue
+            if worker not in self._busy:  # killed in the meantime
+                continue
+            ledger, _, _ = self._busy[worker]
+            if said is None:
+                yield from self._break_off(worker, _ending(worker.end(patience=1.0)))
+                continue
+            self._busy[worker] = (ledger, when, True)
+            for one in said:
+                if not isinstance(one, str):
+                    ledger.hear(one)
+                    continue
+                self._idle.append(worker)
+                del self._busy[worker]
+                self._again += ledger.break_off(one) if isinstance(one, Failed) else []
+                yield ledger.rows
+
+    def close(self, patience: float = 0.0) -> None:
+        """End all workers; those that have nothing to do may take a moment for it."""
+        until = time.monotonic() + patience
+        for worker in self._idle:
+            worker.tasks.put(None)
+        for worker in [*self._idle, *self._busy]:
+            worker.end(max(until - time.monotonic(), 0.0))
+        self._idle, self._busy = [], {}
+        if self._janitor is not None:
+            self._janitor.end()
+
+    def _assign(self) -> Iterator[list[Row]]:
+        """Give work to whoever is free; workers start when there is work for them."""
+        cloudpickle = require("cloudpickle", extra="all")  # functions of scripts and notebooks travel by value
+        while len(self._busy) < self._workers:
+            chunk = self._again.pop() if self._again else next(self._chunks, None)
+            if chunk is None:
+                return
+            ledger = Ledger(chunk)
+            try:
+                task = cloudpickle.dumps((self._compute, chunk))
+            except Exception as error:
+                message = f"cannot be sent to a worker process, only run in this one (n_jobs=None): {raised(error)}"
+                self._again += ledger.break_off(message)
+                if ledger.rows:
+                    yield ledger.rows
+                continue
+            worker = self._idle.pop() if self._idle else self._hire()
+            self._busy[worker] = (ledger, time.monotonic(), False)
+            worker.tasks.put(task)
+
+    def _hire(self) -> _Worker:
+        self._janitor = self._janitor or _Janitor()
+        worker = _Worker(self._events, self._limits, self._workers)
+        self._janitor.note("+", worker)
+        return worker
+
+    def _allowed(self, started: bool) -> float:
+        seconds = self._limits.seconds
+        return float("inf") if seconds is None else seconds if started else max(seconds, _START)
+
+    def _wait(self) -> float:
+        """Seconds until somebody must be looked after."""
+        if not self._events.empty():
+            return _TICK
+        left = min(since + self._allowed(started) for _, since, started in self._busy.values()) - time.monotonic()
+        return min(max(left, 0.0), _TICK)
+
+    def _look_after(self) -> Iterator[list[Row]]:
+        """End what takes too long, and notice what has died without closing its pipes."""
+        now = time.monotonic()
+        for worker, (_, since, started) in list(self._busy.items()):
+            if not self._events.empty():
+                return
+            if now - since > self._allowed(started):
+                worker.end()
+                yield from self._break_off(
+                    worker, f"TimeoutError: no value after {self._limits.seconds:g} s (cell_timeout)"
+                )
+            elif worker.process.poll() is not None and now - since > _TICK:
+                yield from self._break_off(worker, _ending(worker.end()))
+
+    def _break_off(self, worker: _Worker, message: str) -> Iterator[list[Row]]:
+        ledger, _, _ = self._busy.pop(worker)
+        assert self._janitor is not None
+        self._janitor.note("-", worker)
+        self._again += ledger.break_off(message)
+        if ledger.rows:
+            yield ledger.rows
+
+
+def _ending(code: int) -> str:
+    if code >= 0:
+        return f"WorkerError: the worker process ended with exit code {code}"
+    try:
+        name = signal.Signals(-code).name
+    except ValueError:
+        name = f"signal {-code}"
+    return f"WorkerError: the worker process was killed by {name}"

@@ -1,0 +1,170 @@
+"""Detection quality evaluation (DQE): every event is judged by itself, in the part of the series around it.
+
+The series is cut into parts that belong to one event each: the event, the near zones of `near` points before and after
+it (not beyond the neighbouring event, and not into its zone after), and the far zones, which share what is left between
+two events equally. With the alarm runs cut at all borders, for each event
+
+    capture      1 where the event has an alarm, else 0
+    near miss    (1 - x / near) (1 - d / (2 near)), with x the distance of the nearest alarm in the near zones and d the
+                 length of all alarms there; without any, 1 where the event is captured and the far zones are quiet,
+                 else 0
+    false alarm  (1 - L / M) Q / L², with L the length of the alarms in the far zones, Q the sum of the squares of their
+                 lengths, and M the length of the far zones; 1 without alarms there
+    quality      (capture + near miss) / 2 * false alarm
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+import tsadeval.metrics._kernels.dqe as kernel
+from tsadeval.core._binning import levels_of
+from tsadeval.core.events import Events, Index
+from tsadeval.core.inputs import Floats, Prediction, Scoring
+from tsadeval.core.metric import prediction_metric, score_metric
+from tsadeval.core.parameters import Check, Number
+from tsadeval.metrics._counting import first_best
+
+__all__ = ["dqe", "sdqe"]
+
+_LI = (
+    "Li et al., DQE: A Semantic-Aware Evaluation Metric for Time Series Anomaly Detection, arXiv 2603.06131, 2026 (the "
+    "definition is that of the authors' repository, revision 055c23e)"
+)
+NEAR: dict[str, Check] = {"near": Number(0, integer=True, none=True)}
+
+_EVENT, _NEAR, _FAR = 0, 1, 2
+_MOST = 2**16 - 1
+
+
+def near_range(events: Events, near: int | None) -> int:
+    """The length of the near zones: by default the mean length of events, at most 1/22 of the normal points."""
+    if near is not None:
+        return min(near, events.n)
+    return int(min(events.points / len(events), (events.n - events.points) / 22))
+
+
+class _Cells:
+    """The points by zone; one that two far zones share is two cells of half its weight."""
+
+    def __init__(self, events: Events, near: int) -> None:
+        n, starts, stops = events.n, events.starts, events.stops
+        # Zone borders of event k: far from `left`, near from `early`, the event, near to `late`, far to `right`; the
+        # far borders in halves of a point.
+        late = np.minimum(stops + near, np.append(starts[1:], n))
+        early = np.maximum(starts - near, np.concatenate([[0], late[:-1]]))
+        middle = late[:-1] + early[1:]
+        left, right = np.concatenate([[0], middle]), np.concatenate([middle, [2 * n]])
+        self.far_lengths: Floats = (2 * early - left + right - 2 * late).astype(np.float64)
+        # Five zones an event, one after the other; a far zone may start or end in the middle of a point.
+        first = np.column_stack([left // 2, early, starts, stops, late]).ravel()
+        last = np.column_stack([early, starts, stops, late, -(-right // 2)]).ravel()
+        lengths = np.maximum(last - first, 0)
+        zone = np.repeat(np.arange(len(first)), lengths)
+        self.points: Index = np.arange(len(zone)) - np.repeat(np.cumsum(lengths) - lengths - first, lengths)
+        self.zones: Index = zone
+        self.owners: Index = zone // 5
+        self.kinds: NDArray[np.int8] = np.array([_FAR, _NEAR, _EVENT, _NEAR, _FAR], np.int8)[zone % 5]
+        self.distances: Index = np.maximum(starts[self.owners] - self.points - 1, self.points - stops[self.owners])
+        weights = np.full(len(zone), 2)
+        cut = np.flatnonzero(self.points[1:] == self.points[:-1])
+        weights[cut] = weights[cut + 1] = 1
+        self.weights: Index = weights
+
+
+def _qualities(events: Events, levels: Index, count: int, near: int) -> Floats:
+    """The mean quality of the events at levels 0 to count - 1; a point is alarmed from its level on."""
+    cells = _Cells(events, near)
+    level = levels[cells.points]
+    # Levels of 16 bits are sorted in two passes.
+    order = np.argsort(level.astype(np.uint16) if count < 2**16 else level, kind="stable")
+    begins = np.searchsorted(level[order], np.arange(count + 1))
+    totals = kernel.qualities(
+        order, begins, cells.kinds, cells.owners, cells.zones, cells.weights, cells.distances, cells.far_lengths, near
+    )
+    return np.asarray(totals / len(events))
+
+
+def _best_sdqe(data: Scoring, *, near: int | None) -> float:
+    v = data.levels[0]
+    levels = len(v) - 1 - np.searchsorted(v[::-1], data.scores)
+    values = _qualities(data.events, levels, len(v), near_range(data.events, near))
+    return float(v[first_best(values)])
+
+
+@prediction_metric(
+    label="SDQE",
+    range=(0.0, 1.0),
+    summary="Quality of the detection of every event: captured, near misses, false alarms around it; averaged.",
+    undefined="y_true has no event",
+    references=(_LI,),
+    checks=NEAR,
+    needs={"anomaly"},
+    best=_best_sdqe,
+)
+def sdqe(data: Prediction, *, near: int | None = None) -> float:
+    """Detection quality at one threshold: `dqe` of given alarms.
+
+    Parameters
+    ----------
+    near : int, default=None
+        Points before and after an event in which alarms are near misses; None is the mean length of the events, at
+        most 1/22 of the normal points.
+
+    Returns
+    -------
+    float
+        0 without alarms. NaN, with an `UndefinedMetricWarning`, where there is no event.
+
+    Examples
+    --------
+    >>> import tsadeval as te
+    >>> te.metrics.sdqe([0, 0, 0, 0, 1, 1, 0, 0, 0, 0], [0, 0, 0, 0, 1, 0, 0, 0, 0, 0], near=2)
+    1.0
+    >>> te.metrics.sdqe([0, 0, 0, 0, 1, 1, 0, 0, 0, 0], [0, 0, 0, 1, 0, 0, 0, 0, 0, 0], near=2)
+    0.375
+    """
+    levels = np.where(data.alarms.mask, 0, 1)
+    return float(_qualities(data.events, levels, 1, near_range(data.events, near))[0])
+
+
+@score_metric(
+    label="DQE",
+    range=(0.0, 1.0),
+    summary="Quality of the detection of every event, averaged over events and evenly spaced thresholds.",
+    undefined="y_true has no event",
+    references=(_LI,),
+    checks={**NEAR, "thresholds": Number(1, _MOST, integer=True)},
+    properties={"affine"},
+    needs={"anomaly"},
+)
+def dqe(data: Scoring, *, near: int | None = None, thresholds: int = 100) -> float:
+    """Detection quality of every event, averaged over events and thresholds.
+
+    Scores are scaled to [0, 1] by their minimum and maximum; thresholds are 1/T, 2/T, ..., 1, and an alarm is a score
+    of at least the threshold. The definition is at the head of the file and in `docs/metrics.md`: the value of an event
+    falls with missed capture, with the distance and length of near misses, and with the length and number of false
+    alarms in its part of the series. Constant scores are 0 everywhere, so they raise no alarm.
+
+    Parameters
+    ----------
+    near : int, default=None
+        Points before and after an event in which alarms are near misses; None is the mean length of the events, at
+        most 1/22 of the normal points.
+    thresholds : int, default=100
+        The number of thresholds T.
+
+    Examples
+    --------
+    >>> import tsadeval as te
+    >>> y_true = [0, 0, 0, 0, 1, 1, 0, 0, 0, 0]
+    >>> te.metrics.dqe(y_true, [0, 0, 0, 0, 2, 2, 0, 0, 0, 0], near=2)
+    1.0
+    >>> te.metrics.dqe(y_true, [0, 0, 0, 0, 2, 2, 0, 0, 0, 1], near=2)
+    0.6875
+    """
+    spread = data.high - data.low
+    scaled = (data.scores - data.low) / spread if spread > 0 else np.zeros(data.n)
+    levels = np.asarray(levels_of(scaled, np.linspace(1, 0, thresholds + 1)[:-1]), np.int64)
+    return float(np.mean(_qualities(data.events, levels, thresholds, near_range(data.events, near))))

@@ -1,0 +1,232 @@
+"""EARS, the event alarm-rarity skill: how rare, among false alarms, is the level at which each event is seen?
+
+With D twice the median length of the events (`tolerance`), e the `floor` and a the exponent `earliness`:
+
+    weight of a normal point   min(1, distance to the nearest event / D), scaled to sum 1
+    F_w(x)                     weight of the normal points whose largest score over themselves and the w points before
+                               them in the same normal run is at least x; those that equal x count half
+    r(x)                       mean over w in {0, D} of log((1 + e) / (F_w(x) + e)) / log((1 + e) / e)
+    E_k                        sum over the points i = 1..L of event k of ((i / L)^a - ((i - 1) / L)^a) r(score of i)
+    B                          weighted mean of r over the normal points
+
+EARS = (mean of E_k - B) / (1 - B).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+import tsadeval.metrics._kernels.ears as kernel
+from tsadeval._optional import require
+from tsadeval.core.inputs import Floats, Scoring
+from tsadeval.core.metric import missing, score_metric, takes_scores
+from tsadeval.core.parameters import Check, Number
+from tsadeval.core.results import text_table
+from tsadeval.errors import warn_undefined
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["EARSBreakdown", "ears", "ears_breakdown"]
+
+CHECKS: dict[str, Check] = {
+    "tolerance": Number(0, integer=True, none=True),
+    "floor": Number(1e-9, 1),
+    "earliness": Number(0, 1, open_low=True),
+}
+NEEDS = frozenset({"anomaly", "normal"})
+
+EVENT_COLUMNS = np.dtype(
+    [
+        ("start", np.int64),
+        ("stop", np.int64),
+        ("length", np.int64),
+        ("rarity", np.float64),
+        ("share", np.float64),
+        ("lost", np.float64),
+    ]
+)
+FALSE_ALARM_COLUMNS = np.dtype([("position", np.int64), ("score", np.float64), ("charge", np.float64)])
+
+
+def _tolerance(data: Scoring, given: int | None) -> int:
+    """Points; beyond the length of the series all values are alike."""
+    return min(int(2 * np.median(data.events.lengths)) if given is None else int(given), data.n)
+
+
+class _Weighed(NamedTuple):
+    """Weights of the points, mean rarity of the events and of the normal points, and the level of every point."""
+
+    weights: NDArray[Any]
+    seen: float
+    base: float
+    levels: NDArray[Any] | None
+
+    @property
+    def score(self) -> float:
+        return (self.seen - self.base) / (1 - self.base)
+
+
+def _weigh(data: Scoring, tolerance: int | None, floor: float, earliness: float, *, levels: bool = False) -> _Weighed:
+    points, truth, width = data.descending, data.truth, _tolerance(data, tolerance)
+    weights = kernel.weigh(data.scores, truth.starts, truth.counts, truth.first, width, width, earliness)
+    known = np.empty(data.n, kernel.LEVEL) if levels else None
+    seen, base = kernel.totals(points, weights, floor, known)
+    return _Weighed(weights, seen / len(data.events), base, known)
+
+
+@score_metric(
+    label="EARS",
+    range=(-0.2606, 1.0),
+    summary="How rare, among false alarms, the score level is at which each event is seen, and how early in it.",
+    undefined="y_true lacks one of the two classes",
+    references=("The tsadeval developers, the hard suite of RankEval (docs/ears.md)",),
+    checks=CHECKS,
+    properties={"affine", "monotone"},
+    needs=NEEDS,
+    sets={"recommended"},
+)
+def ears(data: Scoring, *, tolerance: int | None = None, floor: float = 0.01, earliness: float = 0.5) -> float:
+    """Event alarm-rarity skill: how rare, among false alarms, is the level at which each event is seen?
+
+    A point of an event earns the logarithm of how rarely normal points reach its score, on their own or by the largest
+    score of the last `tolerance` points (so that a burst of alarms counts about once). Early points of an event
+    count more, events count alike, and normal points near an event count less. The mean over events is measured from
+    that of the normal points themselves.
+
+    A perfect detector gets 1, constant scores 0, random scores about 0 whatever the labels. The worst possible value is
+    -0.26: an inverted detector is not much worse than an uninformative one. Only the order of the scores matters.
+
+    Parameters
+    ----------
+    tolerance : int, optional
+        In points: false alarms nearer than this to an event cost less, and alarms within so many points of each other
+        count about as one. None is twice the median length of the events.
+    floor : float, default=0.01
+        The share of normal points below which rarer false alarms hardly matter.
+    earliness : float, default=0.5
+        The first i of the L points of an event have the weight (i / L) ** earliness; 1 turns it off.
+
+    Examples
+    --------
+    >>> import tsadeval as te
+    >>> y_true = [0, 0, 0, 1, 1, 0, 0, 0, 0, 1, 0, 0]
+    >>> te.ears(y_true, y_true)
+    1.0
+    >>> round(te.ears(y_true, [0.1, 0.2, 0.1, 0.9, 0.7, 0.3, 0.1, 0.8, 0.2, 0.4, 0.1, 0.2]), 6)
+    0.520343
+    """
+    return _weigh(data, tolerance, floor, earliness).score
+
+
+@takes_scores(CHECKS)
+def ears_breakdown(
+    data: Scoring, *, tolerance: int | None = None, floor: float = 0.01, earliness: float = 0.5
+) -> EARSBreakdown:
+    """EARS explained: what each event adds to it, and which false alarms cost most. Options as for `ears`.
+
+    Examples
+    --------
+    >>> import tsadeval as te
+    >>> y_true = [0, 0, 0, 1, 1, 0, 0, 0, 0, 1, 0, 0]
+    >>> b = te.ears_breakdown(y_true, [0.1, 0.2, 0.1, 0.9, 0.7, 0.3, 0.1, 0.8, 0.2, 0.4, 0.1, 0.2])
+    >>> [round(share, 6) for share in b.events["share"].tolist()]
+    [0.391338, 0.129005]
+    >>> round(b.score, 6)
+    0.520343
+    >>> b.false_alarms["position"][:2].tolist()
+    [7, 8]
+    """
+    width = _tolerance(data, tolerance) if data.truth.has(1) else 0
+    starts, stops = data.events.starts, data.events.stops
+    events = np.zeros(len(starts), EVENT_COLUMNS)
+    events["start"], events["stop"], events["length"] = starts, stops, stops - starts
+    reason = missing(NEEDS, data)
+    if reason is not None:
+        warn_undefined("ears", reason, stacklevel=5)
+        for column in ("rarity", "share", "lost"):
+            events[column] = math.nan
+        nothing = np.zeros(0, FALSE_ALARM_COLUMNS)
+        return EARSBreakdown(math.nan, math.nan, math.nan, width, events, nothing)
+    found = _weigh(data, tolerance, floor, earliness, levels=True)
+    assert found.levels is not None
+    events["rarity"] = np.add.reduceat(
+        np.append(found.weights["earliness"] * found.levels["rarity"], 0.0), np.column_stack([starts, stops]).ravel()
+    )[::2]
+    skill = len(events) * (1 - found.base)
+    events["share"] = (events["rarity"] - found.base) / skill
+    events["lost"] = (1 - events["rarity"]) / skill
+    error = float(np.std(events["share"], ddof=1) * math.sqrt(len(events))) if len(events) > 1 else math.nan
+    return EARSBreakdown(found.score, error, found.base, width, events, _false_alarms(data, found, floor))
+
+
+def _false_alarms(data: Scoring, found: _Weighed, floor: float) -> NDArray[Any]:
+    """The normal points, those first that cost most."""
+    of_anomalous = 1 / (len(data.events) * (1 - found.base))
+    of_normal = -(1 - found.seen) / (1 - found.base) ** 2
+    charge: Floats = kernel.charges(data.descending, found.weights, found.levels, floor, of_anomalous, of_normal)
+    normal = np.flatnonzero(~data.truth.mask)
+    order = normal[np.argsort(-charge[normal], kind="stable")]
+    table = np.zeros(len(order), FALSE_ALARM_COLUMNS)
+    table["position"], table["score"], table["charge"] = order, data.scores[order], charge[order]
+    return table
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class EARSBreakdown:
+    """EARS and where it comes from.
+
+    Attributes
+    ----------
+    score : float
+        EARS.
+    standard_error : float
+        Of the score, with the events as a random sample of all events there might be: the standard deviation of what
+        they add. The false alarms are taken as they are. NaN with one event only.
+    base : float
+        The mean rarity of the normal points, from which the events are measured.
+    tolerance : int
+        The tolerance in points.
+    events : numpy structured array
+        A row per event: start, stop, length; `rarity`, the mean rarity of the levels it reaches, from 0 to 1; `share`,
+        what it adds to the score (the shares sum to it); `lost`, what it would add besides if it were perfect (shares
+        and losses sum to 1).
+    false_alarms : numpy structured array
+        A row per normal point, those that cost most first: position, score and `charge`, which estimates by how much
+        the score would rise if this point scored lowest of all. The estimate is of first order: close for one point
+        of many, too low for one of very few, too high where another alarm stands close by and would take its place.
+        Charges of several points do not add up.
+    """
+
+    score: float
+    standard_error: float
+    base: float
+    tolerance: int
+    events: NDArray[Any]
+    false_alarms: NDArray[Any]
+
+    def worst(self, n: int | None = None) -> NDArray[Any]:
+        """The events that cost the score most, worst first: all or n of them."""
+        return self.events[np.argsort(-self.events["lost"], kind="stable")][:n]
+
+    def to_frame(self, *, worst_first: bool = False) -> pd.DataFrame:
+        """The table of events as a pandas DataFrame."""
+        pandas = require("pandas", extra="all")
+        return pandas.DataFrame(self.worst() if worst_first else self.events)  # type: ignore[no-any-return]
+
+    def __repr__(self) -> str:
+        worst, alarms = self.worst(5), self.false_alarms[:5]
+        tables = [
+            [list(EVENT_COLUMNS.names or ())] + [[v.item() for v in row] for row in worst],
+            [list(FALSE_ALARM_COLUMNS.names or ())] + [[v.item() for v in row] for row in alarms],
+        ]
+        return (
+            f"EARS {self.score:.4f} (standard error {self.standard_error:.4f}, tolerance {self.tolerance} points)\n\n"
+            f"the {len(worst)} of {len(self.events)} events that cost most\n\n{text_table(tables[0])}\n\n"
+            f"the {len(alarms)} normal points that cost most (estimates)\n\n{text_table(tables[1])}"
+        )

@@ -1,0 +1,297 @@
+"""What operators of a detector ask: which events are found, how many alarms are right, how long alarms last.
+
+An event is a maximal run of anomalous points, an alarm run a maximal run of alarmed points, as in `_event_level`.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+import tsadeval.metrics._kernels.neighbours as kernel
+from tsadeval.core.events import Events
+from tsadeval.core.inputs import Prediction, Scoring
+from tsadeval.core.metric import prediction_metric
+from tsadeval.core.parameters import Check, Number, OneOf
+from tsadeval.errors import UndefinedError
+from tsadeval.metrics._counting import best_mean, first_best, merged, overlaps, ranges, running_maxima, sorted_normal
+from tsadeval.metrics._event_level import event, first_inside
+from tsadeval.metrics._event_sweep import at_least, event_maxima, swept_events
+
+__all__ = [
+    "alarm_episodes",
+    "alarming_precision",
+    "event_precision",
+    "event_recall",
+    "time_in_alarm",
+    "time_to_recover",
+]
+
+_HUNDMAN = "Hundman et al., Detecting Spacecraft Anomalies Using LSTMs and Nonparametric Dynamic Thresholding, KDD 2018"
+_KOTOWSKI = "Kotowski et al., European Space Agency Benchmark for Anomaly Detection in Satellite Telemetry, 2024"
+EPISODES: dict[str, Check] = {"merge_gap": Number(0, integer=True), "min_duration": Number(1, integer=True)}
+
+
+@prediction_metric(
+    label="Event recall",
+    range=(0.0, 1.0),
+    summary="The share of events with at least one alarm.",
+    undefined="y_true has no event",
+    references=(_HUNDMAN,),
+    properties={"mirror", "separable"},
+    needs={"anomaly"},
+    # It can only grow as the threshold falls: the best is where the last event is found.
+    best=lambda data: float(event_maxima(data).min()),
+    trivial_best=True,
+)
+def event_recall(data: Prediction) -> float:
+    """Share of events in which at least one point is alarmed.
+
+    Alarms everywhere get 1, so look at `event_precision`, `false_alarms` or `time_in_alarm` beside it. Equals the
+    event-wise recall of ESA-ADB and the recall of `te.metrics.event`.
+
+    Examples
+    --------
+    >>> import tsadeval as te
+    >>> te.metrics.event_recall([0, 1, 1, 0, 1, 0], [1, 0, 1, 0, 0, 0])
+    0.5
+    """
+    events = data.events
+    first = first_inside(data.predicted, events.starts, events.stops)
+    return float(np.count_nonzero(first < events.stops)) / len(events)
+
+
+def _best_event_precision(data: Scoring, *, variant: str) -> float:
+    thresholds, detected, touching, false = swept_events(data)
+    right = touching if variant == "runs" else detected
+    values = right / np.maximum(right + false, 1)
+    normal = data.n - data.events.points
+    if variant == "discounted" and normal > 0:
+        values = values * (np.searchsorted(sorted_normal(data), thresholds) / normal)
+    return float(thresholds[::-1][first_best(values[::-1])])
+
+
+@prediction_metric(
+    label="Event precision",
+    range=(0.0, 1.0),
+    summary="The share of detections that are right: events that are detected against false alarm runs.",
+    undefined="y_pred has no alarm",
+    references=(_HUNDMAN, _KOTOWSKI),
+    checks={"variant": OneOf(("segments", "runs", "discounted"))},
+    properties={"mirror"},
+    needs={"anomaly", "alarm"},
+    best=_best_event_precision,
+    trivial_best=True,
+)
+def event_precision(data: Prediction, *, variant: str = "segments") -> float:
+    """Share of detections that are right, with events and alarm runs as the things that are counted.
+
+    Parameters
+    ----------
+    variant : {"segments", "runs", "discounted"}, default="segments"
+        As for `event_f1`. "segments": detected events / (detected events + false alarm runs). "runs": the share of
+        alarm runs that touch an event. "discounted": "segments" times the share of normal points without alarm; this
+        is the event-wise precision of ESA-ADB.
+
+    Examples
+    --------
+    >>> import tsadeval as te
+    >>> y_true, y_pred = [0, 1, 1, 1, 0, 0, 0, 0], [0, 1, 0, 1, 0, 1, 0, 0]
+    >>> te.metrics.event_precision(y_true, y_pred)
+    0.5
+    >>> te.metrics.event_precision(y_true, y_pred, variant="discounted")
+    0.4
+    """
+    return event.compute(data, variant=variant).precision  # type: ignore[attr-defined, no-any-return]
+
+
+def _best_alarming_precision(data: Scoring) -> float:
+    # As the threshold falls, a part of an alarm run inside an event starts at point i from its own score on, until the
+    # score before is reached too; at the first point of an event a part starts whatever comes before.
+    scores, starts = data.scores, data.events.starts
+    rising = np.empty(data.n, np.bool_)
+    np.greater(scores[1:], scores[:-1], out=rising[1:])
+    rising[starts] = False
+    rising[0] = False
+    inside = np.flatnonzero(rising & data.truth.mask)
+    appear, vanish = np.sort(np.append(scores[starts], scores[inside])), np.sort(scores[inside - 1])
+    maxima = np.sort(event_maxima(data))
+    thresholds = np.sort(np.append(maxima, vanish))[::-1]
+    parts = at_least(appear, thresholds) - at_least(vanish, thresholds)
+    return float(thresholds[first_best(at_least(maxima, thresholds) / np.maximum(parts, 1))])
+
+
+@prediction_metric(
+    label="Alarming precision",
+    range=(0.0, 1.0),
+    summary="Detected events as a share of the alarm runs that touch them: 1 where every event has one alarm.",
+    undefined="no event is detected",
+    references=(_KOTOWSKI,),
+    properties={"mirror", "separable"},
+    needs={"anomaly"},
+    best=_best_alarming_precision,
+    trivial_best=True,
+)
+def alarming_precision(data: Prediction) -> float:
+    """Alarming precision of ESA-ADB: one alarm an event is right, each further one is redundant.
+
+    With D detected events and, summed over them, R alarm runs that touch the event, the value is D / R. A run that
+    touches two events counts for both. Alarms outside events do not count.
+
+    Examples
+    --------
+    >>> import tsadeval as te
+    >>> round(te.metrics.alarming_precision([0, 1, 1, 1, 0, 1, 0], [0, 1, 0, 1, 0, 1, 1]), 4)
+    0.6667
+    """
+    touched = overlaps(data.events, data.predicted).first
+    if len(touched) == 0:
+        raise UndefinedError("no event is detected")
+    return len(np.unique(touched)) / len(touched)
+
+
+def episodes(runs: Events, merge_gap: int, min_duration: int) -> Events:
+    """Alarm runs with at most `merge_gap` quiet points between them joined, and the short ones then left out."""
+    gap = min(merge_gap, runs.n)
+    joined = merged(runs.starts, runs.stops + gap, runs.n)
+    long = joined.stops - gap - joined.starts >= min(min_duration, runs.n + 1)
+    return Events(joined.starts[long], joined.stops[long] - gap, runs.n)
+
+
+def _best_alarm_episodes(data: Scoring, *, merge_gap: int, min_duration: int) -> float:
+    ordered = data.descending
+    order, scores = np.ascontiguousarray(ordered["position"]), ordered["score"]
+    counts = kernel.episode_counts(order, min(merge_gap, data.n), min(min_duration, data.n + 1))
+    last = np.append(np.flatnonzero(scores[1:] != scores[:-1]), data.n - 1)
+    return float(scores[last][np.argmin(counts[last])])
+
+
+@prediction_metric(
+    label="Alarm episodes",
+    range=(0.0, math.inf),
+    summary="The number of alarms an operator sees, once alarms close together are one and short ones are left out.",
+    undefined="never",
+    references=(_HUNDMAN,),
+    checks=EPISODES,
+    properties={"mirror", "separable"},
+    direction="lower",
+    best=_best_alarm_episodes,
+    trivial_best=True,
+)
+def alarm_episodes(data: Prediction, *, merge_gap: int = 0, min_duration: int = 1) -> float:
+    """Number of alarm episodes: what an operator has to look at, right or wrong.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        0 for normal and 1 for anomalous points; it does not matter here.
+    y_pred : array-like of shape (n,)
+        1 where an alarm is raised.
+    merge_gap : int, default=0
+        Alarm runs with at most so many quiet points between them are one episode.
+    min_duration : int, default=1
+        Episodes of fewer points (after merging) are left out.
+
+    Returns
+    -------
+    float
+        The number, 0 without alarms.
+
+    Examples
+    --------
+    >>> import tsadeval as te
+    >>> y_true, y_pred = [0] * 10, [1, 0, 1, 0, 0, 0, 1, 1, 0, 1]
+    >>> te.metrics.alarm_episodes(y_true, y_pred)
+    4.0
+    >>> te.metrics.alarm_episodes(y_true, y_pred, merge_gap=1)
+    2.0
+    >>> te.metrics.alarm_episodes(y_true, y_pred, merge_gap=1, min_duration=4)
+    1.0
+    """
+    return float(len(episodes(data.predicted, merge_gap, min_duration)))
+
+
+@prediction_metric(
+    label="Time in alarm",
+    range=(0.0, 1.0),
+    summary="The share of points that are alarmed.",
+    undefined="never",
+    references=("van Rijsbergen, Information Retrieval, 1979 (the alarm rate, TP + FP over all)",),
+    properties={"mirror", "exchangeable"},
+    direction="lower",
+    chance=lambda data: data.predicted.points / data.n,
+    best=lambda data: data.high,
+    trivial_best=True,
+)
+def time_in_alarm(data: Prediction) -> float:
+    """Share of the series that is alarmed, right or wrong.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        0 for normal and 1 for anomalous points; it does not matter here.
+    y_pred : array-like of shape (n,)
+        1 where an alarm is raised.
+
+    Returns
+    -------
+    float
+        0 without alarms.
+
+    Examples
+    --------
+    >>> import tsadeval as te
+    >>> te.metrics.time_in_alarm([0, 0, 1, 1], [0, 1, 0, 0])
+    0.25
+    """
+    return data.predicted.points / data.n
+
+
+def _best_time_to_recover(data: Scoring) -> float:
+    # An event is detected from its highest score down; its alarm goes on to a point after it from the lowest score on
+    # the way there down, starting with the event's last point.
+    events, scores = data.events, data.scores
+    lengths = np.append(events.starts[1:], data.n) - events.stops + 1
+    points = ranges(events.stops - 1, lengths)
+    after = np.ones(len(points), np.bool_)
+    after[np.cumsum(lengths) - lengths] = False
+    goes_on = -running_maxima(-scores[points], lengths)[after]
+    v = np.concatenate([event_maxima(data), goes_on])
+    detected = np.arange(len(v)) < len(events)
+    return best_mean(v, (~detected).astype(np.float64), detected.astype(np.float64), lower=True)
+
+
+@prediction_metric(
+    label="Time to recover",
+    range=(0.0, math.inf),
+    summary="Mean number of points from the end of a detected event until the alarm is off.",
+    undefined="no event is detected",
+    references=("ISA 18.2, Management of Alarm Systems for the Process Industries (return to normal)",),
+    properties={"separable"},
+    needs={"anomaly"},
+    direction="lower",
+    best=_best_time_to_recover,
+    trivial_best=True,
+)
+def time_to_recover(data: Prediction) -> float:
+    """Mean number of points that the alarm goes on after a detected event has ended. Lower is better.
+
+    Counted from the point after the event to the first one without alarm, but not into the next event. 0 where the
+    alarm is off by then. Events that are missed do not count: look at `event_recall` beside it.
+
+    Examples
+    --------
+    >>> import tsadeval as te
+    >>> te.metrics.time_to_recover([0, 1, 1, 0, 0, 0, 1, 0], [0, 0, 1, 1, 1, 0, 1, 0])
+    1.0
+    """
+    events, runs = data.events, data.predicted
+    seen = first_inside(runs, events.starts, events.stops) < events.stops
+    if not seen.any():
+        raise UndefinedError("no event is detected, so there is nothing to recover from")
+    # The run that lasts from inside the event to beyond it, if there is one.
+    run = np.searchsorted(runs.stops, events.stops, side="right")
+    goes_on = np.append(runs.starts, runs.n)[run] < events.stops
+    until = np.minimum(np.append(runs.stops, runs.n)[run], np.append(events.starts[1:], data.n))
+    return float(np.mean(np.where(goes_on, until - events.stops, 0)[seen]))

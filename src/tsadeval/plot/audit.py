@@ -1,0 +1,105 @@
+"""Figures of an audit: gameability, agreement, and the series that shows most how a metric is fooled."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tsadeval._optional import require
+from tsadeval.core.inputs import Floats
+from tsadeval.core.metric import metric_labels
+from tsadeval.plot.style import GREY, SMALL, new_axes, styled
+from tsadeval.rankeval.auditing.adversaries import ADVERSARIES, Target
+from tsadeval.rankeval.auditing.plan import stream
+from tsadeval.rankeval.auditing.result import AgreementTable, AuditResult, AuditTable
+from tsadeval.rankeval.auditing.series import AuditSeries
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["agreement", "fooled", "gameability"]
+
+COLUMNS = {"gameability": "without skill", "search": "best of many attempts", "one_liners": "one line of code"}
+COLORS = ("#B03A00", "#E69F00", "#56B4E9")
+EVENT = "#F3D9C6"
+
+
+@styled
+def gameability(result: AuditResult | AuditTable, ax: Axes | None = None) -> Axes:
+    """The share of series on which adversaries reach 90 % of the best detector, metric by metric."""
+    table = result.table() if isinstance(result, AuditResult) else result
+    labels = metric_labels(list(table))
+    ax = new_axes(ax, 4.6, 0.9 + 0.2 * len(table))
+    places = -np.arange(len(table), dtype=np.float64)
+    for (column, words), color, marker in zip(COLUMNS.items(), COLORS, "osD", strict=True):
+        values = [row[column] for row in table.rows]
+        ax.plot(values, places, linestyle="none", marker=marker, color=color, label=words)
+    ax.set_yticks(places, [labels[name] for name in table])
+    ax.tick_params(axis="y", length=0)
+    ax.grid(axis="y")
+    ax.set_xlim(-0.02, 1.02)
+    ax.set_xlabel("share of series on which it reaches 90 % of the best detector")
+    ax.legend(loc="lower right")
+    return ax
+
+
+@styled
+def agreement(table: AgreementTable, ax: Axes | None = None) -> Axes:
+    """Spearman's correlation of the detectors' mean ranks between metrics, as a picture of the matrix."""
+    names, n = table.metrics, len(table.metrics)
+    labels = metric_labels(names)
+    matrix = np.array([[table.between(one, other) for other in names] for one in names])
+    ax = new_axes(ax, 1.8 + 0.28 * n, 1.4 + 0.26 * n)
+    ax.imshow(matrix, cmap=require("matplotlib", extra="all").colormaps["RdBu"], vmin=-1, vmax=1, aspect="auto")
+    for i in range(n):
+        for j in range(n):
+            color = "white" if abs(matrix[i, j]) > 0.6 else "black"
+            ax.text(j, i, f"{matrix[i, j]:.2f}", ha="center", va="center", fontsize=5.5, color=color)
+    ax.set_xticks(range(n), [labels[name] for name in names], rotation=60, ha="right")
+    ax.set_yticks(range(n), [labels[name] for name in names])
+    ax.tick_params(length=0)
+    for spine in ax.spines.values():
+        spine.set_visible(False)
+    return ax
+
+
+@styled
+def fooled(
+    result: AuditResult, metric: str, series: Sequence[AuditSeries], ax: Axes | None = None, *, seed: int = 0
+) -> Axes:
+    """The series on which scorers without skill come closest to the best detector: values, both scores, both values.
+
+    `series` are those of the audit, as `tsadeval.rankeval.auditing.series.read_series` gives them.
+    """
+    example = result.example(metric)
+    chosen = next(one for one in series if one.name == example["series"])
+    target = Target(chosen.values, chosen.events)
+    scores = ADVERSARIES[example["adversary"]].checked(target, stream(chosen.name, example["adversary"], seed))
+    detector = np.nan_to_num(chosen.detectors[example["detector"]])
+    label = metric_labels([metric])[metric]
+    lines: list[tuple[str, Any, str]] = [
+        (f"{example['detector']}\n{label} {example['detector_value']:.3g}", detector, "#0072B2"),
+        (f"{example['adversary']}\n{label} {example['adversary_value']:.3g}", scores, "#B03A00"),
+    ]
+    if chosen.values is not None:
+        lines.insert(0, ("series", np.nan_to_num(chosen.values), "black"))
+    ax = new_axes(ax, 6.0, 0.7 + 0.5 * len(lines))
+    events = chosen.events
+    bottoms = [1.2 * (len(lines) - 1 - i) for i in range(len(lines))]
+    for a, b in zip(events.starts.tolist(), events.stops.tolist(), strict=True):
+        ax.axvspan(a - 0.5, b - 0.5, color=EVENT, linewidth=0)
+    for (_, values, color), bottom in zip(lines, bottoms, strict=True):
+        ax.plot(bottom + _scaled(values), color=color, linewidth=0.5)
+    ax.set_yticks([bottom + 0.5 for bottom in bottoms], [name for name, _, _ in lines], fontsize=SMALL)
+    ax.tick_params(axis="y", length=0)
+    ax.spines["left"].set_visible(False)
+    ax.set_xlim(-0.5, events.n - 0.5)
+    ax.set_title(f"{label}: {chosen.name}", color=GREY)
+    return ax
+
+
+def _scaled(values: Floats) -> Floats:
+    low, high = float(values.min()), float(values.max())
+    return np.asarray((values - low) / ((high - low) or 1.0))

@@ -1,0 +1,356 @@
+"""Figures of comparisons: several detectors on several series.
+
+All take what `te.compare` returned, or the values themselves: a pandas DataFrame with a row per series and a column per
+detector, or a mapping from detector to its values.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tsadeval._optional import require
+from tsadeval.comparison import statistics
+from tsadeval.core.metric import METRICS
+from tsadeval.core.parameters import Check, Number, OneOf, check_parameters
+from tsadeval.core.registry import did_you_mean
+from tsadeval.errors import InvalidInputError, InvalidParameterError, UnknownNameError
+from tsadeval.plot.style import GREY, SMALL, color_bar, looks, new_axes, shortened, styled, tints, whole_cell
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["critical_difference", "metric_agreement", "rank_distributions", "values_by_series"]
+
+Floats = NDArray[np.float64]
+LETTER = 4.3  # about the width of one of the small font, in points
+
+_OPTIONS: dict[str, Check] = {
+    "test": OneOf(("wilcoxon-holm", "nemenyi")),
+    "alpha": Number(0, 1, open_low=True),
+    "missing": OneOf(("skip", "worst", "error")),
+}
+
+
+class Values(NamedTuple):
+    """A metric's values, as they are; `better` has them the other way round where smaller is better."""
+
+    values: Floats
+    series: list[str]
+    detectors: list[str]
+    metric: str
+
+    @property
+    def lower(self) -> bool:
+        """Is smaller better?"""
+        record = METRICS.get(self.metric.partition("(")[0])
+        return record is not None and record.direction == "lower"
+
+    @property
+    def better(self) -> Floats:
+        """Values of which larger is better."""
+        return -self.values if self.lower else self.values
+
+    @property
+    def label(self) -> str:
+        """The metric as figures name it."""
+        return next(iter(looks([self.metric]).values())).label if self.metric else "value"
+
+
+def _values(result: Any, metric: str | None) -> Values:
+    """Series by detectors, of whatever was given."""
+    rows = getattr(result, "rows", None)
+    if isinstance(rows, list):
+        return _of_rows(rows, metric)
+    if metric is not None and metric.partition("(")[0] not in METRICS:
+        raise UnknownNameError(f"unknown metric {metric!r}: {did_you_mean(metric, list(METRICS))}")
+    if hasattr(result, "columns") and hasattr(result, "index"):
+        table = np.asarray(result, np.float64)
+        series, detectors = [str(i) for i in result.index], [str(c) for c in result.columns]
+    elif isinstance(result, Mapping) and result:
+        columns = [np.asarray(column, np.float64) for column in result.values()]
+        if any(column.ndim != 1 or len(column) != len(columns[0]) for column in columns):
+            raise InvalidInputError("every detector must have one value for each of the same series")
+        table, detectors = np.column_stack(columns), [str(name) for name in result]
+        series = [str(i) for i in range(len(table))]
+    else:
+        what = type(result).__name__
+        raise InvalidInputError(f"give what te.compare returned, a DataFrame or a mapping of values, not a {what}")
+    return Values(table, series, detectors, metric or "")
+
+
+def _of_rows(rows: list[dict[str, Any]], metric: str | None) -> Values:
+    if not rows or not {"detector", "metric", "value"} <= set(rows[0]):
+        raise InvalidInputError("this result has no values of several detectors: give what te.compare returned")
+    metrics = list(dict.fromkeys(row["metric"] for row in rows))
+    chosen = metrics[0] if metric is None else metric
+    if chosen not in metrics:
+        raise UnknownNameError(f"no metric {chosen!r} in this comparison: {did_you_mean(chosen, metrics)}")
+    mine = [row for row in rows if row["metric"] == chosen]
+    series = list(dict.fromkeys(str(row.get("series", "")) for row in mine))
+    detectors = list(dict.fromkeys(str(row["detector"]) for row in mine))
+    table = np.full((len(series), len(detectors)), math.nan)
+    for row in mine:
+        table[series.index(str(row.get("series", ""))), detectors.index(str(row["detector"]))] = row["value"]
+    return Values(table, series, detectors, chosen)
+
+
+@styled
+def critical_difference(
+    result: Any,
+    ax: Axes | None = None,
+    *,
+    metric: str | None = None,
+    test: Literal["wilcoxon-holm", "nemenyi"] = "wilcoxon-holm",
+    alpha: float = 0.05,
+    missing: statistics.Missing = "skip",
+) -> Axes:
+    """Mean ranks on a line, with bars over detectors that the test cannot tell apart (Demsar's diagram).
+
+    Parameters
+    ----------
+    result : Comparison, DataFrame or mapping
+        What `te.compare` returned, or values by series and detector.
+    ax : Axes, optional
+        Where to draw; else on new axes.
+    metric : str, optional
+        Which of the comparison; the first by default. Of plain values, whose direction to assume (higher is better).
+    test : {"wilcoxon-holm", "nemenyi"}
+        How two detectors are told apart.
+    alpha : float, default=0.05
+        Level of the test.
+    missing : {"skip", "worst", "error"}
+        Leave out series on which a detector has no value, rank it last there, or refuse.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tsadeval import plot
+    >>> values = np.random.default_rng(0).random((20, 4)) + [0.0, 0.1, 0.4, 0.8]
+    >>> ax = plot.critical_difference(dict(zip(["a", "b", "c", "d"], values.T)))
+    >>> [text.get_text() for text in ax.texts if text.get_text().startswith("d ")]
+    ['d  1.35']
+    """
+    check_parameters("critical_difference", _OPTIONS, {"test": test, "alpha": alpha, "missing": missing})
+    given = _values(result, metric)
+    k = len(given.detectors)
+    if k < (3 if test == "nemenyi" else 2):
+        raise InvalidInputError(f"a diagram needs several detectors, but there is only {k}")
+    better = statistics.fill_missing(given.better, missing)
+    found = statistics.mean_ranks(better, draws=1)
+    if not found.series:
+        raise InvalidInputError('no series has values of all detectors: use missing="worst"')
+    pairs = (statistics.nemenyi if test == "nemenyi" else statistics.wilcoxon_holm)(better)
+    groups = statistics.tie_groups(found.mean, pairs.same(alpha))
+    words = {"nemenyi": "Nemenyi", "wilcoxon-holm": "Wilcoxon-Holm"}[test]
+    notes = [f"{given.label} on {found.series} series", f"bars: not told apart ({words}, {alpha:g})"]
+    if test == "nemenyi":
+        notes.append(f"critical difference {statistics.critical_difference(k, found.series, alpha):.2f}")
+    ax = new_axes(ax, 3.4, (48 + 11 * ((k + 1) // 2) + 5 * len(groups) + 9 * len(notes)) / 72)
+    _diagram(ax, given.detectors, found.mean, groups, notes)
+    return ax
+
+
+def _diagram(
+    ax: Axes, names: Sequence[str], mean: Floats, groups: Sequence[Sequence[int]], notes: Sequence[str]
+) -> None:
+    """All of it inside the axes, in points from the top, so that text fits whatever their size."""
+    k = len(names)
+    ax.axis("off")
+    width, height = whole_cell(ax)
+    order = np.argsort(mean, kind="stable")
+    left, right = order[: (k + 1) // 2], order[(k + 1) // 2 :][::-1]
+    letters = max(6, int(0.33 * width / LETTER) - 5)
+    texts = [f"{shortened(names[i], letters)}  {mean[i]:.2f}" for i in range(k)]
+    rooms = [LETTER * max((len(texts[i]) for i in side), default=0) + 4 for side in (left, right)]
+    low, high = rooms[0], max(width - rooms[1], rooms[0] + 0.2 * width)
+
+    def x(rank: float) -> float:
+        return float(low + (high - low) * (rank - 1) / (k - 1))
+
+    scale = 16.0
+    first = scale + 6 + 5 * len(groups)
+    rows = max(len(left), len(right))
+    step = max(6.0, min(11.0, (height - first - 6 - 9 * len(notes)) / rows))
+    ax.set_xlim(0, width)
+    ax.set_ylim(max(height, first + step * rows + 9 * len(notes)), 0)
+    ax.plot([low, high], [scale, scale], color="black", lw=0.8, clip_on=False)
+    for rank in _ticks(k, int((high - low) / 12)):
+        ax.plot([x(rank)] * 2, [scale - 3, scale], color="black", lw=0.8, clip_on=False)
+        ax.text(x(rank), scale - 4, f"{rank:g}", ha="center", va="bottom", fontsize=SMALL)
+    for i, group in enumerate(groups):
+        y = scale + 6 + 5 * i
+        ends = [x(mean[j]) for j in group]
+        ax.plot([min(ends) - 2, max(ends) + 2], [y, y], color="black", lw=2.2, solid_capstyle="butt", clip_on=False)
+    for side, edge, away, align in ((left, low, -1, "right"), (right, high, 1, "left")):
+        for i, j in enumerate(side.tolist()):
+            y = first + step * (i + 0.5)
+            at = x(mean[j])
+            ax.plot([at, at, edge + away], [scale, y, y], color=GREY, lw=0.6, clip_on=False)
+            ax.text(edge + 3 * away, y, texts[j], ha=align, va="center", fontsize=SMALL)
+    for i, note in enumerate(notes):
+        ax.text(0, first + step * rows + 6 + 9 * i, note, va="top", fontsize=SMALL, color=GREY)
+
+
+def _ticks(k: int, most: int = 9) -> list[float]:
+    """Ranks to name: the first, the last, and some between at equal steps."""
+    step = max(1, math.ceil((k - 1) / max(most - 1, 1)))
+    between = [rank for rank in range(1, k, step) if k - rank >= step]
+    return [float(rank) for rank in [*between, k]]
+
+
+@styled
+def rank_distributions(
+    result: Any, ax: Axes | None = None, *, metric: str | None = None, missing: statistics.Missing = "skip"
+) -> Axes:
+    """How often each detector has each rank, and its mean rank with a 95 % bootstrap interval over series.
+
+    The area of a square is the share of series; the best mean rank is on top.
+
+    Examples
+    --------
+    >>> from tsadeval import plot
+    >>> ax = plot.rank_distributions({"good": [0.9, 0.8, 0.7], "poor": [0.1, 0.2, 0.9]}, metric="auc_roc")
+    >>> [label.get_text() for label in ax.get_yticklabels()]
+    ['good', 'poor']
+    """
+    check_parameters("rank_distributions", {"missing": _OPTIONS["missing"]}, {"missing": missing})
+    given = _values(result, metric)
+    better = statistics.fill_missing(given.better, missing)
+    found = statistics.mean_ranks(better)
+    if not found.series:
+        raise InvalidInputError('no series has values of all detectors: use missing="worst"')
+    each = statistics.ranks(statistics.whole_rows(better))
+    k = len(given.detectors)
+    ax = new_axes(ax, 3.4, 0.8 + 0.17 * k)
+    order = np.argsort(found.mean, kind="stable")
+    cell = 72 / ax.figure.dpi * min(ax.bbox.height / (k + 0.4), ax.bbox.width / (k + 0.4))
+    color = next(iter(tints(["detector"]).values())).color
+    for place, j in enumerate(order):
+        at, counts = np.unique(each[:, j], return_counts=True)
+        sizes = (0.92 * cell) ** 2 * counts / found.series
+        ax.scatter(at, np.full(len(at), place), s=sizes, marker="s", color=color, alpha=0.35, lw=0)
+        ax.plot([found.low[j], found.high[j]], [place, place], color="black", lw=1.4, solid_capstyle="butt")
+        ax.plot([found.mean[j]], [place], "D", color="black", markersize=3)
+    ax.set_yticks(range(k), [shortened(given.detectors[j], 22) for j in order])
+    ax.set_ylim(k - 0.4, -0.6)
+    ax.set_xlim(0.4, k + 0.6)
+    ax.set_xticks(_ticks(k))
+    ax.tick_params(axis="y", length=0)
+    ax.set_xlabel(f"rank by {given.label} on {found.series} series")
+    return ax
+
+
+@styled
+def metric_agreement(
+    result: Any, ax: Axes | None = None, *, metrics: Sequence[str] | None = None, missing: statistics.Missing = "skip"
+) -> Axes:
+    """Do metrics order the detectors alike? Spearman correlation of the mean ranks by every two metrics.
+
+    Examples
+    --------
+    >>> import tsadeval as te
+    >>> y = [0, 0, 1, 1, 0, 0, 0, 0]
+    >>> scores = {"a": [1, 2, 9, 8, 1, 3, 2, 1], "b": [5, 6, 4, 7, 5, 5, 6, 5], "c": [1, 2, 3, 4, 5, 6, 7, 8]}
+    >>> ax = te.plot.metric_agreement(te.compare(scores, y, ["cce", "auc_roc", "auc_pr"]))
+    >>> [label.get_text() for label in ax.get_yticklabels()]
+    ['CCE', 'AUC-ROC', 'AUC-PR']
+    """
+    check_parameters("metric_agreement", {"missing": _OPTIONS["missing"]}, {"missing": missing})
+    rows = getattr(result, "rows", None)
+    if not isinstance(rows, list):
+        raise InvalidInputError("give what te.compare returned: agreement needs values of several metrics")
+    names = list(metrics) if metrics is not None else list(dict.fromkeys(row["metric"] for row in rows))
+    if len(names) < 2:
+        raise InvalidParameterError(f"agreement needs at least 2 metrics, but there are {len(names)}")
+    means = []
+    for name in names:
+        better = statistics.fill_missing(_values(result, name).better, missing)
+        means.append(statistics.mean_ranks(better, draws=1).mean)
+    found = statistics.agreement(np.array(means))
+    m = len(names)
+    side = 1.0 + max(1.6, 0.24 * m)
+    ax = new_axes(ax, side + 0.3, side)
+    _heat(ax, found, -1.0, 1.0, "RdBu")
+    labels = [look.label for look in looks(names).values()]
+    _names(ax, labels, labels)
+    room = 72 / ax.figure.dpi * ax.bbox.width / m
+    if room >= 12:
+        for i in range(m):
+            for j in range(m):
+                if math.isfinite(found[i, j]):
+                    ink = "white" if abs(found[i, j]) > 0.7 else "black"
+                    text = f"{found[i, j]:.2f}".replace("0.", ".")
+                    ax.text(j, i, text, ha="center", va="center", fontsize=min(SMALL, room / 2.6), color=ink)
+    ax.set_title("Spearman of mean ranks")
+    return ax
+
+
+@styled
+def values_by_series(result: Any, ax: Axes | None = None, *, metric: str | None = None) -> Axes:
+    """Every value of a metric: detectors from the best mean downwards, series from left to right.
+
+    The best value of each series has a dot; a missing value is crossed out.
+
+    Examples
+    --------
+    >>> from tsadeval import plot
+    >>> ax = plot.values_by_series({"good": [0.9, 0.8], "poor": [0.1, float("nan")]}, metric="f1")
+    >>> [label.get_text() for label in ax.get_yticklabels()]
+    ['good', 'poor']
+    """
+    given = _values(result, metric)
+    values, better = given.values, given.better
+    known = np.isfinite(values)
+    if not known.any():
+        raise InvalidInputError("there is no finite value to draw")
+    counts = known.sum(axis=0)
+    means = np.where(counts > 0, np.where(known, better, 0).sum(axis=0) / np.maximum(counts, 1), -math.inf)
+    order = np.argsort(-means, kind="stable")
+    values, better, known = values[:, order].T, better[:, order].T, known[:, order].T
+    k, n = values.shape
+    ax = new_axes(ax, 3.6, 0.8 + 0.17 * k)
+    low, high = _limits(given, values[known])
+    image = _heat(ax, np.where(known, values, math.nan), low, high, "cividis_r" if given.lower else "cividis")
+    top = np.where(known, better, -math.inf)
+    rows, columns = np.nonzero((top == top.max(axis=0)) & known)
+    cell = 72 / ax.figure.dpi * min(ax.bbox.width / n, ax.bbox.height / k)
+    ax.plot(columns, rows, "o", color="#D55E00", markersize=min(3.0, 0.6 * cell), markeredgewidth=0)
+    rows, columns = np.nonzero(~known)
+    ax.plot(columns, rows, "x", color=GREY, markersize=min(3.0, 0.6 * cell), markeredgewidth=0.5)
+    _names(ax, [shortened(given.detectors[j], 22) for j in order], _series_names(given.series))
+    ax.set_xlabel(f"{n} series" if n > 1 else "series")
+    color_bar(ax, image, given.label)
+    return ax
+
+
+def _limits(given: Values, values: Floats) -> tuple[float, float]:
+    record = METRICS.get(given.metric.partition("(")[0])
+    if record is not None and all(map(math.isfinite, record.range)):
+        return record.range
+    return float(values.min()), float(values.max())
+
+
+def _series_names(series: Sequence[str]) -> list[str]:
+    """The names of few series; of many none."""
+    return [shortened(name, 14) for name in series] if len(series) <= 16 else []
+
+
+def _heat(ax: Axes, values: Floats, low: float, high: float, colors: str) -> Any:
+    palette = require("matplotlib", extra="all").colormaps[colors].with_extremes(bad="#EEEEEE")
+    image = ax.imshow(values, cmap=palette, vmin=low, vmax=high, aspect="auto", interpolation="nearest")
+    for spine in ax.spines.values():
+        spine.set_visible(False)
+    return image
+
+
+def _names(ax: Axes, rows: Sequence[str], columns: Sequence[str]) -> None:
+    ax.set_yticks(range(len(rows)), rows)
+    room = 72 / ax.figure.dpi * ax.bbox.width / max(len(columns), 1)
+    upright = LETTER * max(map(len, columns), default=0) > room - 2
+    ax.set_xticks(range(len(columns)), columns, rotation=90 if upright else 0)
+    ax.tick_params(length=0)

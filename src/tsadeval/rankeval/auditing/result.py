@@ -1,0 +1,208 @@
+"""What an audit found, for people and for programs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tsadeval.core.metric import Metric
+from tsadeval.core.registry import did_you_mean
+from tsadeval.core.results import Grid, MappingResult, Result, Row
+from tsadeval.engine.store import Store
+from tsadeval.errors import InvalidInputError, UnknownNameError
+from tsadeval.rankeval.auditing import measures
+from tsadeval.rankeval.auditing.plan import DETECTOR, LAYOUT, AuditCell, AuditPlan
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["AgreementTable", "AuditResult", "AuditTable", "read_audit"]
+
+RANDOM = "uniform"
+
+
+class AuditTable(MappingResult):
+    """How metrics fare against adversaries: a row per metric, the least gameable first; as a mapping, to gameability.
+
+    Columns: `gameability`, the share of series on which the best scorer without skill reaches 90 % of the best
+    detector; `search`, the same with attempts of which the best counts; `one_liners`, the same for lines of code on the
+    series; `beats_median`, the share of series on which the best scorer without skill is above the median detector;
+    `random`, the mean value of uniform random scores, and `random_spread`, the distance from the 5 % to the 95 %
+    quantile of it over series; `worst`, the series on which scorers without skill come closest.
+    """
+
+    def __init__(self, rows: list[Row], about: str) -> None:
+        shown = ["metric", "gameability", "search", "one_liners", "beats_median", "random", "random_spread", "errors"]
+        super().__init__(rows, shown=shown)
+        self.about = about
+
+    def __repr__(self) -> str:
+        return f"{self.about}\n\n{super().__repr__()}"
+
+
+class AgreementTable(Result):
+    """Spearman's correlation of the detectors' mean ranks between every two metrics: a row per pair.
+
+    `flips` is the mean share of pairs of detectors that the two metrics put in opposite order on a series. Prints as a
+    matrix of correlations.
+    """
+
+    def __init__(self, rows: list[Row], metrics: list[str]) -> None:
+        super().__init__(rows)
+        self.metrics = metrics
+
+    def between(self, one: str, other: str) -> float:
+        """The correlation of two metrics."""
+        for row in self.rows:
+            if {row["metric"], row["other"]} == {one, other}:
+                return float(row["spearman"])
+        for name in (one, other):
+            if name not in self.metrics:
+                raise UnknownNameError(f"no metric {name!r} in this audit: {did_you_mean(name, self.metrics)}")
+        return 1.0
+
+    def _grid(self) -> Grid:
+        known = {frozenset((row["metric"], row["other"])): row["spearman"] for row in self.rows}
+        body = []
+        for one in self.metrics:
+            cells = [1.0 if one == other else known.get(frozenset((one, other)), math.nan) for other in self.metrics]
+            body.append([one, *(f"{value:.2f}" for value in cells)])
+        return [["metric", *self.metrics], *body]
+
+
+class AuditResult(Result):
+    """Values of metrics on real scores and on those of adversaries: a row per value. Prints as its table."""
+
+    def __init__(self, plan: AuditPlan, store: Store[AuditCell]) -> None:
+        self.plan = plan
+        self.store = store
+        self._frame = store.frame(plan.cells())
+        self._values: dict[str, dict[str, dict[str, float]]] = {str(m): {} for m in plan.metrics}
+        directions = {str(m): 1.0 if m.direction == "higher" else -1.0 for m in plan.metrics}
+        columns = ("metric", "series", "detector", "value")
+        for metric, series, detector, value in zip(*(self._frame[c].tolist() for c in columns), strict=True):
+            self._values[metric].setdefault(series, {})[detector] = directions[metric] * value
+
+    @property
+    def rows(self) -> list[Row]:  # type: ignore[override]
+        """All values: what names each, the value, threshold, seconds, status, message and versions."""
+        return self._frame.to_dict("records")  # type: ignore[return-value]
+
+    def to_frame(self) -> pd.DataFrame:
+        """The rows as a DataFrame."""
+        return self._frame.copy()
+
+    def _grids(self) -> list[tuple[str, Grid]]:
+        return self.table()._grids()
+
+    def __repr__(self) -> str:
+        return repr(self.table())
+
+    def values_of(self, metric: str) -> dict[str, dict[str, float]]:
+        """Values of a metric by series and scorer; higher is better."""
+        if metric not in self._values:
+            raise UnknownNameError(f"no metric {metric!r} in this audit: {did_you_mean(metric, list(self._values))}")
+        return self._values[metric]
+
+    def names(self, *kinds: str) -> list[str]:
+        """The scorers of some kinds: "detector", "no skill", "search", "one-liner"."""
+        found = self.plan.detectors if DETECTOR in kinds else []
+        return [*found, *(name for name, kind, _ in self.plan.adversaries if kind in kinds)]
+
+    def table(self) -> AuditTable:
+        """Gameability and the level of chance of every metric; the least gameable first."""
+        rows = [self._row(metric) for metric in self.plan.metrics]
+        rows.sort(key=lambda row: (math.isnan(row["value"]), row["value"]))
+        scorings = sum(len(series.detectors) for series in self.plan.series)
+        about = (
+            f"Audit on {len(self.plan.series)} series: {scorings} scorings of {len(self.plan.detectors)} detectors, "
+            f"{len(self.plan.adversaries)} adversaries; predictions at {self.plan.rule}"
+        )
+        return AuditTable(rows, about)
+
+    def _row(self, metric: Metric) -> Row:
+        values, detectors = self._values[str(metric)], self.names(DETECTOR)
+        without = self.names("no skill")
+        gamed, ratios = measures.gameability(values, detectors, without)
+        random, spread = measures.chance(values, RANDOM)
+        errors = (self._frame["metric"] == str(metric)) & (self._frame["status"] == "error")
+        return {
+            "metric": str(metric),
+            "rule": self.plan.rule_of(metric),
+            "value": gamed,
+            "gameability": gamed,
+            "search": measures.gameability(values, detectors, [*without, *self.names("search")])[0],
+            "one_liners": measures.gameability(values, detectors, self.names("one-liner"))[0],
+            "beats_median": measures.beats_median(values, detectors, without),
+            "random": random if metric.direction == "higher" else -random,
+            "random_spread": spread,
+            "series": len(ratios),
+            "worst": max(ratios, key=lambda name: ratios[name], default=None),
+            "errors": int(errors.sum()),
+        }
+
+    def ranks(self) -> MappingResult:
+        """Mean rank of every detector under every metric (1 is best), and the share of series on which it wins."""
+        rows: list[Row] = []
+        for metric in self.plan.metrics:
+            values, detectors = self._values[str(metric)], self.names(DETECTOR)
+            wins = measures.winners(values, detectors)
+            for name, rank in measures.mean_ranks(values, detectors).items():
+                rows.append({"metric": str(metric), "detector": name, "value": rank, "wins": wins[name]})
+        return MappingResult(rows, shown=["metric", "detector", "value", "wins"])
+
+    def agreement(self, metrics: Iterable[str] | None = None) -> AgreementTable:
+        """How far every two metrics agree on the order of the detectors."""
+        names = [str(m) for m in self.plan.metrics] if metrics is None else list(metrics)
+        detectors = self.names(DETECTOR)
+        ranks = {name: measures.mean_ranks(self.values_of(name), detectors) for name in names}
+        rows: list[Row] = []
+        for i, one in enumerate(names):
+            for other in names[i + 1 :]:
+                rows.append(
+                    {
+                        "metric": one,
+                        "other": other,
+                        "spearman": measures.agreement(ranks[one], ranks[other]),
+                        "flips": measures.rank_flips(self._values[one], self._values[other], detectors),
+                    }
+                )
+        return AgreementTable(rows, names)
+
+    def example(self, metric: str) -> dict[str, Any]:
+        """The series that shows the gameability of a metric most: the best detector there and the best adversary."""
+        values = self.values_of(metric)
+        detectors, without = self.names(DETECTOR), self.names("no skill")
+        _, ratios = measures.gameability(values, detectors, without)
+        if not ratios:
+            raise InvalidInputError(f"{metric} is undefined on all series")
+        series = max(ratios, key=lambda name: ratios[name])
+        best = max(detectors, key=lambda d: _number(values[series].get(d)))
+        other = max(without, key=lambda d: _number(values[series].get(d)))
+        return {
+            "metric": metric,
+            "series": series,
+            "detector": best,
+            "detector_value": values[series][best],
+            "adversary": other,
+            "adversary_value": values[series][other],
+        }
+
+
+def _number(value: float | None) -> float:
+    return -math.inf if value is None or math.isnan(value) else value
+
+
+def read_audit(folder: str | Path) -> AuditResult:
+    """The last audit in a store, as far as it got, with all metrics that were tried on the same series."""
+    store = Store.existing(folder, LAYOUT)
+    plans = [AuditPlan.of_record(record) for record in store.plans()]
+    if not plans:
+        raise InvalidInputError(f"{folder} has no audit")
+    last = plans[-1]
+    alike = [p for p in plans if replace(p, metrics=()) == replace(last, metrics=())]
+    metrics = {str(m): m for p in alike for m in p.metrics}
+    return AuditResult(replace(last, metrics=tuple(metrics.values())), store)

@@ -1,0 +1,181 @@
+"""The controls of the suite `hard`: cases that a metric should judge equal.
+
+A control has a case `reference`, cases that should get the same value, and `random` and `perfect` scores for the same
+labels, which say how large a difference is:
+
+    1 - min(1, mean |value - value of the reference| / skill),   skill = |reference - random|,
+
+the skill being at least 5 % of the way from random to perfect.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from tsadeval.core.events import Events
+from tsadeval.core.inputs import Bools, Floats
+from tsadeval.rankeval.hard.parts import (
+    ALARM,
+    PHIS,
+    Random,
+    ar_noise,
+    log_uniform,
+    many_events,
+    place,
+    some_normal,
+    spans,
+)
+from tsadeval.rankeval.hard.task import Case, control
+
+LEVEL = 2.5  # of the anomalous points of the reference detector
+LEAST_SKILL = 0.05
+
+
+def _weighted(values: Floats, weights: Floats) -> Floats:
+    """Means over repeats, of shape (resample, ...)."""
+    return np.asarray(np.tensordot(weights, values, 1) / weights.sum(axis=1).reshape(-1, *[1] * (values.ndim - 1)))
+
+
+def _equality(values: Floats, names: Sequence[str], weights: Floats, *, of_means: bool) -> Floats:
+    place_of = {name: i for i, name in enumerate(names)}
+    others = [i for name, i in place_of.items() if name not in ("reference", "random", "perfect")]
+    away = values[:, others] - values[:, [place_of["reference"]]]
+    changed = np.abs(_weighted(away, weights)) if of_means else _weighted(np.abs(away), weights)
+    reference, random, perfect = (
+        _weighted(values[:, place_of[n]], weights) for n in ("reference", "random", "perfect")
+    )
+    skill = np.maximum(np.abs(reference - random), LEAST_SKILL * np.abs(perfect - random))
+    with np.errstate(invalid="ignore", divide="ignore"):
+        found = 1 - np.minimum(1, changed.mean(axis=1) / skill)
+    # Undefined where it should be equal, or equal because the metric gives one value to everything: no credit.
+    return np.where(np.isfinite(found), found, 0.0)
+
+
+def equality(values: Floats, names: Sequence[str], weights: Floats) -> Floats:
+    """How equal is each case to the reference?"""
+    return _equality(values, names, weights, of_means=False)
+
+
+def equality_of_means(values: Floats, names: Sequence[str], weights: Floats) -> Floats:
+    """The same for means over repeats, where the cases are drawn independently."""
+    return _equality(values, names, weights, of_means=True)
+
+
+def chance_level(values: Floats, names: Sequence[str], weights: Floats) -> Floats:
+    """1 - (largest - smallest mean value of scores without skill) / (perfect - mean); undefined cases are left out."""
+    known = np.isfinite(values)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        means = (weights @ np.where(known, values, 0.0)) / (weights @ known)
+        perfect = np.array([name.startswith("perfect") for name in names])
+        without = means[:, ~perfect]
+        without = without[:, np.isfinite(without).any(axis=0)]
+        if not without.shape[1]:
+            return np.zeros(len(weights))
+        spread = np.nanmax(without, axis=1) - np.nanmin(without, axis=1)
+        found = 1 - np.minimum(1, spread / np.abs(np.nanmean(means[:, perfect], axis=1) - np.nanmean(without, axis=1)))
+    return np.where(np.isfinite(found), found, 0.0)
+
+
+def _detector(random: Random, mask: Bools, phi: float | None = None) -> Floats:
+    """The scores of the reference detector: some skill, noise, and the usual rate of false alarms."""
+    phi = float(random.choice(PHIS)) if phi is None else phi
+    scores = ar_noise(random, len(mask), phi) + LEVEL * mask
+    scores[some_normal(random, mask, round(0.0045 * len(mask)))] += ALARM
+    return scores
+
+
+def _compared(random: Random, mask: Bools, scores: Floats, others: Sequence[Case]) -> list[Case]:
+    return [
+        Case("reference", mask, scores),
+        *others,
+        Case("random", mask, random.random(len(mask))),
+        Case("perfect", mask, mask.astype(np.float64)),
+    ]
+
+
+@control("One to three normal points score 10 to 1,000 times the range above or below.", equality)
+def glitch(random: Random) -> list[Case]:
+    """The same scores with 1, 2 and 3 wild values among 10,000."""
+    mask = place(random, many_events(random)).mask()
+    scores = _detector(random, mask)
+    others = []
+    for count in (1, 2, 3):
+        changed = scores.copy()
+        far = np.exp(random.uniform(np.log(10), np.log(1000), count)) * random.choice([-1, 1], count)
+        changed[some_normal(random, mask, count)] = scores.mean() + np.ptp(scores) * far
+        others.append(Case(f"{count} wild", mask, changed))
+    return _compared(random, mask, scores, others)
+
+
+@control("The same series sampled at every point, every second and every fourth.", equality)
+def resolution(random: Random) -> list[Case]:
+    """Slow noise and long events, so that hardly anything is lost."""
+    mask = place(random, log_uniform(random, 40, 240, 10)).mask()
+    scores = _detector(random, mask, 0.9)
+    others = [Case(f"every {step}", mask[::step].copy(), scores[::step].copy()) for step in (2, 4)]
+    return _compared(random, mask, scores, others)
+
+
+@control("The same ten events in a shorter and in a longer series.", equality_of_means)
+def prevalence(random: Random) -> list[Case]:
+    """In 5,000 points (the reference), 2,000 and 20,000."""
+    lengths, phi = log_uniform(random, 10, 60, 10), float(random.choice(PHIS))
+    drawn = []
+    for n in (5_000, 2_000, 20_000):
+        mask = place(random, lengths, n=n).mask()
+        drawn.append(Case(f"{n} points", mask, ar_noise(random, n, phi) + LEVEL * mask))
+    return _compared(random, drawn[0].labels, drawn[0].scores, drawn[1:])
+
+
+@control("Labels drawn by another hand: the borders of events are moved by a few points.", equality)
+def jitter(random: Random) -> list[Case]:
+    """By up to 4 and up to 8 points, at random, each border on its own."""
+    events = place(random, many_events(random))
+    scores = _detector(random, events.mask())
+    others = []
+    for most in (4, 8):
+        by = random.integers(-most, most + 1, (2, len(events)))
+        starts = events.starts + by[0]
+        stops = np.maximum(events.stops + by[1], starts + 1)
+        others.append(Case(f"up to {most}", spans(events.n, starts, stops), scores))
+    return _compared(random, events.mask(), scores, others)
+
+
+@control("Six events are cut in three by gaps of one point in the labels.", equality)
+def gaps(random: Random) -> list[Case]:
+    """Twelve of 10,000 labels change, and 40 events become 52."""
+    events = place(random, many_events(random))
+    mask = events.mask()
+    scores = _detector(random, mask)
+    cut = mask.copy()
+    which = random.choice(len(events), 6, replace=False)
+    for share in (1, 2):
+        cut[events.starts[which] + share * events.lengths[which] // 3] = False
+    return _compared(random, mask, scores, [Case("cut", cut, scores)])
+
+
+@control("Scores without skill get the same value whatever the labels.", chance_level)
+def chance(random: Random) -> list[Case]:
+    """Uniform, AR(1) and constant scores on eight label sets, from one event of 10 points to half of all points."""
+    n, cases = 4_000, []
+    for count, length in ((1, 10), (1, 400), (10, 1), (10, 40), (40, 10), (1, 2000), (10, 200), (200, 10)):
+        mask = _spread(random, count, length, n).mask()
+        about = f"{count} x {length}"
+        cases += [
+            Case(f"uniform, {about}", mask, random.random(n)),
+            Case(f"slow, {about}", mask, ar_noise(random, n, 0.9)),
+            Case(f"constant, {about}", mask, np.full(n, 0.5)),  # zeros would be read as predictions
+            Case(f"perfect, {about}", mask, mask.astype(np.float64)),
+        ]
+    return cases
+
+
+def _spread(random: Random, count: int, length: int, n: int) -> Events:
+    """Events as far apart as usual, or by half of what there is where there are many."""
+    gap = min(50, (n - count * length) // (count + 1) // 2)
+    return place(random, [length] * count, gap, n)
+
+
+TASKS = (glitch, resolution, prevalence, jitter, gaps, chance)

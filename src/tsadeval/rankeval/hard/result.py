@@ -1,0 +1,178 @@
+"""What a run of the suite `hard` found, for people and for programs."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tsadeval.core.inputs import Floats
+from tsadeval.core.registry import did_you_mean
+from tsadeval.core.results import Grid, MappingResult, Result, Row
+from tsadeval.engine.store import Store
+from tsadeval.errors import InvalidInputError, UnknownNameError
+from tsadeval.rankeval.hard.explain import Explanation, explain
+from tsadeval.rankeval.hard.index import PARTS, TaskValues, index_of
+from tsadeval.rankeval.hard.plan import LAYOUT, Entry, HardCell, HardPlan
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["HardResult", "HardTable", "read_hard"]
+
+# A mean over the order tasks below this is no accident of a poor metric.
+REVERSED = -0.3
+
+
+class HardTable(MappingResult):
+    """Scores of metrics on the hard tasks: a row per metric and rule, the best first; as a mapping, name to index.
+
+    A row has the index, its parts `order`, `preference` and `control`, each with `_low` and `_high`, and the quality on
+    each task under the task's name; `undefined` and `errors` count values. Names are "cce" or "f1 at best".
+    """
+
+    def __init__(self, rows: list[Row], tasks: list[str], about: str) -> None:
+        super().__init__(rows, key="name")
+        self.tasks = tasks
+        self.about = about
+
+    def _grid(self) -> Grid:
+        parts = [part for part in PARTS if any(part in row for row in self.rows)]
+        head = ["metric", *parts, *self.tasks]
+        return [head, *([row["name"], *(row.get(c) for c in head[1:])] for row in self.rows)]
+
+    def _grids(self) -> list[tuple[str, Grid]]:
+        parts = [part for part in PARTS if any(part in row for row in self.rows)]
+        means: Grid = [["metric", *parts, "undefined", "errors"]]
+        tasks: Grid = [["metric", *self.tasks]]
+        for row in self.rows:
+            cells = [_interval(row, part) for part in parts]
+            means.append([row["name"], *cells, row["undefined"], row["errors"]])
+            tasks.append([row["name"], *(f"{row[name]:.2f}" for name in self.tasks)])
+        return [("means over tasks, with 95 % intervals over tasks and repeats", means), ("each task", tasks)]
+
+    def _notes(self) -> list[str]:
+        return [
+            f"{row['name']} ranks models in reverse: is lower better?"
+            for row in self.rows
+            if row.get("reversed", False)
+        ]
+
+    def __repr__(self) -> str:
+        return f"{self.about}\n\n{super().__repr__()}"
+
+
+def _interval(row: Row, part: str) -> str:
+    low, high = row[f"{part}_low"], row[f"{part}_high"]
+    interval = "" if math.isnan(low) else f" [{low:.2f}, {high:.2f}]"
+    return f"{row[part]:.3f}{interval}"
+
+
+class HardResult(Result):
+    """Values of metrics on the hard tasks: a row per value. Prints as its table of scores."""
+
+    def __init__(self, plan: HardPlan, store: Store[HardCell]) -> None:
+        self.plan = plan
+        self.store = store
+        self._frame = store.frame(plan.cells())
+        columns = zip(*(self._frame[c].tolist() for c in ("task", "repeat", "case", "metric", "rule")), strict=True)
+        keys = [(*key[:4], key[4] if isinstance(key[4], str) else None) for key in columns]
+        self._values = dict(zip(keys, self._frame["value"].tolist(), strict=True))
+        self._status = dict(zip(keys, self._frame["status"].tolist(), strict=True))
+
+    @property
+    def rows(self) -> list[Row]:  # type: ignore[override]
+        """All values: what names each, the value, threshold, seconds, status, message and versions."""
+        return self._frame.to_dict("records")  # type: ignore[return-value]
+
+    def to_frame(self) -> pd.DataFrame:
+        """The rows as a DataFrame."""
+        return self._frame.copy()
+
+    def to_latex(self, *, digits: int = 3) -> str:
+        """The table of scores (booktabs)."""
+        return self.table().to_latex(digits=digits)
+
+    def _repr_html_(self) -> str:
+        return self.table()._repr_html_()
+
+    def __repr__(self) -> str:
+        return repr(self.table())
+
+    def values_of(self, entry: Entry) -> list[TaskValues]:
+        """The values of one metric at one rule, task by task; higher is better."""
+        sign = 1.0 if entry.metric.direction == "higher" else -1.0
+        found = []
+        for task, names in zip(self.plan.tasks, self.plan.cases, strict=True):
+            values: Floats = np.array(
+                [
+                    [self._values.get((task.name, r, c, str(entry.metric), entry.rule), math.nan) for c in names]
+                    for r in range(self.plan.repeats)
+                ]
+            )
+            found.append(TaskValues(task, names, sign * values))
+        return found
+
+    def table(self) -> HardTable:
+        """The index of every metric, its parts, and its score on each task; the best first."""
+        rows = [self._row(entry) for entry in self.plan.entries]
+        rows.sort(key=lambda row: -row["value"])
+        tasks, repeats = len(self.plan.tasks), self.plan.repeats
+        about = (
+            f"RankEval, suite hard: {tasks} task{'s' * (tasks != 1)}, {repeats} repeat{'s' * (repeats != 1)}; "
+            "1 is perfect, 0 is no order; preferences are value-laden"
+        )
+        return HardTable(rows, [task.name for task in self.plan.tasks], about)
+
+    def _row(self, entry: Entry) -> Row:
+        quality, parts = index_of(self.values_of(entry))
+        status = [s for key, s in self._status.items() if key[3:] == (str(entry.metric), entry.rule)]
+        row: Row = {"name": str(entry), "metric": str(entry.metric), "rule": entry.rule, "value": parts["index"].value}
+        for part, found in parts.items():
+            row |= {part: found.value, f"{part}_low": found.low, f"{part}_high": found.high}
+        row |= quality
+        row |= {"undefined": status.count("undefined"), "errors": status.count("error")}
+        order = [quality[task.name] for task in self.plan.tasks if task.kind == "order"]
+        return row | {"reversed": bool(order) and float(np.mean(order)) < REVERSED}
+
+    def explain(self, metric: str, *, rule: str | None = None, pairs: int = 3) -> Explanation:
+        """Why a metric loses: the pairs of models that it puts in the wrong order, worst first, task by task.
+
+        Parameters
+        ----------
+        metric : str
+            As it was named in the run ("mine:metric"), or as it stands in the table ("f1 at best").
+        rule : str, optional
+            Of a metric of predictions; "best" by default.
+        pairs : int, default=3
+            How many pairs of each task.
+        """
+        return explain(self.plan, self._entry(metric, rule), self, pairs)
+
+    def _entry(self, metric: str, rule: str | None) -> Entry:
+        alike = [e for e in self.plan.entries if metric in (str(e), str(e.metric))]
+        if not alike:
+            names = [str(e) for e in self.plan.entries]
+            raise UnknownNameError(f"no metric {metric!r} in this result: {did_you_mean(metric, names)}")
+        if rule is None:
+            return alike[0]
+        for entry in alike:
+            if entry.rule == rule:
+                return entry
+        raise UnknownNameError(f"{metric} was not run at {rule!r}, but at {', '.join(str(e.rule) for e in alike)}")
+
+
+def read_hard(folder: str | Path) -> HardResult:
+    """The last run in a store, as far as it got, with all metrics that were tried on the same tasks."""
+    store = Store.existing(folder, LAYOUT)
+    plans = [HardPlan.of_record(record) for record in store.plans()]
+    if not plans:
+        raise InvalidInputError(f"{folder} has no run of the suite hard")
+    last = plans[-1]
+    alike = [p for p in plans if replace(p, metrics=()) == replace(last, metrics=())]
+    # An edited metric comes again with another version: the newest stands for it.
+    metrics = {str(m): m for p in alike for m in p.metrics}
+    return HardResult(replace(last, metrics=tuple(metrics.values())), store)

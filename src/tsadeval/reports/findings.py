@@ -1,0 +1,117 @@
+"""What a reader should look at first: events that cost most, false alarms that are hardest to avoid, and why."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from tsadeval.core.inputs import Scoring
+from tsadeval.core.metric import METRICS, Rule
+from tsadeval.metrics._cce import CCEBreakdown, cce_breakdown
+
+__all__ = ["Finding", "dearest_false_alarms", "explain_cce", "worst_events"]
+
+Finding = dict[str, Any]
+
+MOST = 8
+
+
+def explain_cce(scoring: Scoring) -> CCEBreakdown | None:
+    """The breakdown of CCE, where both classes are there."""
+    if not (scoring.truth.has(0) and scoring.truth.has(1)):
+        return None
+    return cce_breakdown(scoring.truth.labels, scoring.scores)
+
+
+def _percent(share: float) -> str:
+    """A share as people say it.
+
+    >>> _percent(0.0), _percent(0.00031), _percent(0.124)
+    ('none', '0.031 %', '12 %')
+    """
+    if share <= 0:
+        return "none"
+    if share < 0.0001:
+        return "less than 0.01 %"
+    return f"{100 * share:.2g} %" if share < 0.995 else "nearly all" if share < 1 else "all"
+
+
+def worst_events(scoring: Scoring, breakdown: CCEBreakdown, threshold: float) -> list[Finding]:
+    """The anomalies that cost most of CCE, each with what the scores did there."""
+    scores, normal = scoring.scores, np.sort(scoring.scores[~scoring.truth.mask])
+    found = []
+    for event in breakdown.worst(MOST, label=1):
+        start, stop = int(event["start"]), int(event["stop"])
+        part = scores[start:stop]
+        peak = float(part.max())
+        above = float(np.count_nonzero(part > threshold)) / len(part)
+        first = int(np.argmax(part > threshold)) if above else -1
+        beaten = 1 - np.searchsorted(normal, peak) / len(normal)
+        if not above:
+            what = "No alarm at the threshold"
+        elif first == 0:
+            what = f"Alarm from its first point on, at {_percent(above)} of its points"
+        else:
+            what = f"First alarm after {first} point{'s' * (first != 1)}, at {_percent(above)} of its points"
+        why = (
+            f"{what}. Its mean score is {event['mean']:.2f} on the scale from the lowest (0) to the highest (1) score "
+            f"of the series; {_percent(float(beaten))} of the normal points score as high as its peak."
+        )
+        found.append({"start": start, "stop": stop, "cost": float(event["lost"]), "why": why})
+    return found
+
+
+def dearest_false_alarms(scoring: Scoring, threshold: float) -> list[Finding]:
+    """False alarms that a higher threshold removes only together with events, dearest first.
+
+    The cost of a run of alarms that touches no event is the number of events whose highest score it reaches.
+    """
+    alarms = scoring.above(threshold).predicted
+    if not len(alarms):
+        return []
+    events, scores = scoring.events, scoring.scores
+    inside = np.append(0, np.cumsum(scoring.truth.mask))
+    false = inside[alarms.stops] == inside[alarms.starts]
+    starts, stops = alarms.starts[false], alarms.stops[false]
+    if not len(starts):
+        return []
+    peaks = np.array([scores[a:b].max() for a, b in zip(starts.tolist(), stops.tolist(), strict=True)])
+    tops = np.sort([scores[a:b].max() for a, b in zip(events.starts.tolist(), events.stops.tolist(), strict=True)])
+    reached = np.searchsorted(tops, peaks, side="right")
+    order = np.lexsort((starts, -(stops - starts), -peaks, -reached))[:MOST]
+    found = []
+    for i in order.tolist():
+        start, stop, cost = int(starts[i]), int(stops[i]), int(reached[i])
+        gap = _gap(scoring, start, stop)
+        points = f"{stop - start} point{'s' * (stop - start != 1)}"
+        if cost:
+            price = f"reaches the peak of {cost} of {len(tops)} events, which a threshold above it would miss"
+        else:
+            price = "is below the peak of every event, so a higher threshold removes it"
+        where = f"{gap} points from the nearest event" if gap is not None else "there is no event"
+        why = f"{points}, peak score {peaks[i]:.4g}: {price}; {where}."
+        found.append({"start": start, "stop": stop, "cost": cost, "why": why})
+    return found
+
+
+def _gap(scoring: Scoring, start: int, stop: int) -> int | None:
+    """Points between a stretch and the nearest event."""
+    events = scoring.events
+    if not len(events):
+        return None
+    after = int(np.searchsorted(events.starts, stop))
+    gaps = [int(events.starts[after]) - stop] if after < len(events) else []
+    gaps += [start - int(events.stops[after - 1])] if after else []
+    return min(gaps)
+
+
+def threshold_of(scoring: Scoring, rule: Rule) -> float:
+    """The threshold of a rule for point-wise F1: where the page starts."""
+    decision = METRICS["f1"].decide(scoring, rule)
+    if decision is not None and decision.threshold is not None and math.isfinite(decision.threshold):
+        return decision.threshold
+    # Predictions that were given, or scores of 0 and 1: between the two.
+    levels = scoring.levels[0]
+    return scoring.just_below(float(levels[0])) if len(levels) > 1 else scoring.high

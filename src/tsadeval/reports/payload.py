@@ -1,0 +1,104 @@
+"""Arrays inside a page: compressed, as text, and coarse enough to be small but exact where numbers depend on them.
+
+A page draws scores and counts alarms. Both need only the place of each score among some levels: a score is stored as
+the number of levels below it, two bytes a point. Alarms at a level are exact, because levels are thresholds of the
+library (alarm where the score is above), and a line of print cannot show more levels than there are.
+"""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import math
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tsadeval.core.inputs import Floats, Scoring
+
+__all__ = ["Levels", "Payloads", "coarse", "score_levels", "value_codes"]
+
+Codes = NDArray[np.uint16]
+
+# Half of the levels are spread over the range of the scores (for the eye), half over their ranks (for thresholds).
+LEVELS = 4096
+MISSING = 65535
+
+
+@dataclass
+class Payloads:
+    """The arrays of a page by number; equal ones are kept once."""
+
+    texts: list[dict[str, Any]] = field(default_factory=list)
+    _known: dict[tuple[str, bytes], int] = field(default_factory=dict)
+
+    def add(self, array: NDArray[Any]) -> int:
+        """Keep an array of uint16, int32, float32 or float64; returns its number in the page."""
+        kind = {"u2": "u2", "i4": "i4", "f4": "f4", "f8": "f8"}[array.dtype.str[1:]]
+        raw = np.ascontiguousarray(array, array.dtype.newbyteorder("<"))
+        # Bytes of equal weight beside each other compress better than whole numbers do.
+        planes = raw.view(np.uint8).reshape(len(raw), raw.itemsize).T.tobytes() if len(raw) else b""
+        key = (kind, planes)
+        if key not in self._known:
+            packed = gzip.compress(planes, 6, mtime=0)
+            self._known[key] = len(self.texts)
+            self.texts.append({"kind": kind, "length": len(raw), "text": base64.b64encode(packed).decode()})
+        return self._known[key]
+
+
+@dataclass(frozen=True, eq=False)
+class Levels:
+    """Ascending thresholds; `codes[i]` is the number of thresholds below score i, so alarms at k are `codes > k`.
+
+    `shown[c]` is the score that stands for code c in a picture.
+    """
+
+    thresholds: Floats
+    shown: Floats
+    codes: Codes
+
+    def at(self, threshold: float) -> int:
+        """The number of the highest level that is at most a threshold (the level itself where it is one)."""
+        return max(int(np.searchsorted(self.thresholds, threshold, side="right")) - 1, 0)
+
+
+def score_levels(scoring: Scoring, wanted: tuple[float, ...] = ()) -> Levels:
+    """Levels of a scoring: all distinct scores if there are few; `wanted` thresholds are among them in any case."""
+    distinct = scoring.levels[0][::-1]
+    if len(distinct) > LEVELS:
+        half = LEVELS // 2
+        # Halves cannot overflow when the extremes of the range of floats are subtracted.
+        grid = 2 * (distinct[0] / 2 + np.linspace(0, 1, half) * (distinct[-1] / 2 - distinct[0] / 2))
+        across = np.clip(np.searchsorted(distinct, grid), 0, len(distinct) - 1)
+        ranks = np.linspace(0, scoring.n - 1, half).astype(np.int64)
+        by_rank = np.searchsorted(distinct, scoring.sorted[ranks])
+        first_above = [int(np.searchsorted(distinct, t, side="right")) for t in wanted if math.isfinite(t)]
+        kept = [i for i in first_above if i < len(distinct)]
+        distinct = distinct[np.unique(np.concatenate([across, by_rank, np.array(kept, np.int64)]))]
+    # Just below each, in the scores' own precision: the same alarms come out of `scores > threshold` there.
+    own = scoring.raw.dtype.type
+    below = np.nextafter(distinct.astype(scoring.raw.dtype), own(-math.inf)).astype(np.float64)
+    thresholds = np.append(below, scoring.high)
+    codes = np.searchsorted(thresholds, scoring.scores, side="left").astype(np.uint16)
+    return Levels(thresholds, np.append(distinct[0], distinct), codes)
+
+
+def value_codes(values: Floats) -> tuple[Codes, float, float]:
+    """A series in 65,535 steps from its lowest to its highest finite value; NaN and infinities are gaps."""
+    finite = np.isfinite(values)
+    if not finite.any():
+        return np.full(len(values), MISSING, np.uint16), 0.0, 1.0
+    low, high = float(values[finite].min()), float(values[finite].max())
+    span = (high / 2 - low / 2) or 1.0
+    steps = np.round((np.where(finite, values, low) / 2 - low / 2) / span * (MISSING - 1))
+    return np.where(finite, steps, MISSING).astype(np.uint16), low, high
+
+
+def coarse(codes: Codes, step: int) -> tuple[Codes, Codes]:
+    """The lowest and highest code of each `step` points; gaps count only where there is nothing else."""
+    starts = np.arange(0, len(codes), step)
+    low = np.minimum.reduceat(codes, starts)
+    high = np.maximum.reduceat(np.where(codes == MISSING, 0, codes), starts)
+    return low, np.where(low == MISSING, MISSING, high).astype(np.uint16)

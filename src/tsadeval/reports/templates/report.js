@@ -1,0 +1,426 @@
+"use strict";
+// The report: which series and detector is looked at, and everything that follows from it.
+const page = JSON.parse(document.getElementById("data").textContent);
+const $ = (id) => document.getElementById(id);
+const theme = T.theme($("theme"));
+const state = { series: 0, detector: page.detectors[0], level: {}, view: null, shown: new Set(page.detectors.slice(0, 5)) };
+
+const chart = new Chart($("chart"), {
+  moved(from, to) { $("range").textContent = `points ${T.whole(Math.floor(from))} to ${T.whole(Math.ceil(to) - 1)}`; },
+  cursor: readout,
+});
+theme.changed(() => { chart.draw(); drawCards(); drawBreakdown(); });
+window.report = { page, state, chart };  // for tests and the curious
+
+function readout(i) {
+  if (i === null || !state.view) { $("readout").textContent = ""; return; }
+  const at = Math.floor(i / page.step);
+  const parts = chart.rows.map((row) => `${row.name} ${row.text(row.levels[0].low[at])}`);
+  $("readout").textContent = `${chart.stamp(i)}: ${parts.join(" · ")}`;
+}
+
+// One series: its labels, lines and the counts behind the slider, unpacked when it is first looked at.
+async function view(series) {
+  const [starts, stops] = await Promise.all([Packed.load(series.starts), Packed.load(series.stops)]);
+  const size = Math.ceil(series.n / page.step);
+  // 0 normal, 1 anomalous, 2 both (where one entry stands for several points).
+  const inside = new Uint8Array(size);
+  for (let e = 0; e < starts.length; e++) {
+    const first = Math.floor(starts[e] / page.step), last = Math.floor((stops[e] - 1) / page.step);
+    for (let i = first; i <= last; i++) {
+      const whole = starts[e] <= i * page.step && stops[e] >= Math.min((i + 1) * page.step, series.n);
+      inside[i] = whole ? 1 : 2;
+    }
+  }
+  const made = { series, starts, stops, inside, detectors: {}, values: [], times: null };
+  if (series.times !== null) made.times = await Packed.load(series.times);
+  for (const line of series.values) {
+    const low = await Packed.load(line.codes), high = line.high_codes === undefined ? low : await Packed.load(line.high_codes);
+    made.values.push({ line, levels: pyramid(low, high, null) });
+  }
+  return made;
+}
+
+async function detectorOf(made, name) {
+  const found = made.series.detectors[name];
+  if (!found) return null;
+  if (!made.detectors[name]) {
+    const [thresholds, shown, low] = await Promise.all([found.thresholds, found.shown, found.codes].map((id) => Packed.load(id)));
+    const high = found.high_codes === undefined ? low : await Packed.load(found.high_codes);
+    const counts = {}, events = {};
+    for (const [key, id] of Object.entries(found.counts)) counts[key] = await Packed.load(id);
+    for (const [key, id] of Object.entries(found.events)) events[key] = await Packed.load(id);
+    made.detectors[name] = { found, thresholds, shown, counts, events, codes: low, levels: pyramid(low, high, made.inside) };
+  }
+  return made.detectors[name];
+}
+
+const views = new Map();
+let asked = 0;
+async function show() {
+  const mine = ++asked;
+  const series = page.series[state.series];
+  if (!views.has(state.series)) {
+    views.clear();  // one series at a time stays unpacked
+    views.set(state.series, view(series));
+  }
+  const made = await views.get(state.series);
+  const names = Object.keys(series.detectors);
+  if (!names.includes(state.detector)) state.detector = names[0];
+  fillDetectors(names);
+  const wanted = names.filter((name) => state.shown.has(name) || name === state.detector);
+  const rows = made.values.map(({ line, levels }) => ({
+    name: line.name, height: 78, levels, gaps: true,
+    y: (code) => code / 65534,
+    text: (code) => (code === MISSING ? "missing" : "≈ " + T.short(line.low + (code / 65534) * (line.high - line.low))),
+  }));
+  for (const name of wanted) {
+    const d = await detectorOf(made, name);
+    const span = d.found.high - d.found.low;
+    const y = (value) => (span > 0 ? Math.max(0, Math.min(1, (value - d.found.low) / span)) : 0.5);
+    rows.push({
+      name, height: wanted.length > 8 ? 46 : 66, levels: d.levels, gaps: false, focus: name === state.detector,
+      y: (code) => y(d.shown[code]),
+      text: (code) => "≈ " + T.short(d.shown[code]),
+      threshold: () => ({ code: levelOf(name, d), y: y(d.thresholds[levelOf(name, d)]) }),
+    });
+  }
+  if (mine !== asked) return;  // something else was chosen meanwhile
+  const again = state.view === made;
+  state.view = made;
+  const [from, to] = [chart.from, chart.to];
+  chart.set(series.n, page.step, made.starts, made.stops, rows, made.times);
+  if (again) chart.show(from, to);
+  tiles(series, made);
+  thresholds();
+  eventsTable();
+  metricsTable();
+  drawCards();
+  drawBreakdown();
+  document.body.dataset.ready = String(state.series);
+}
+
+const key = (name) => state.series + " " + name;
+function levelOf(name, d) { return state.level[key(name)] ?? d.found.start; }
+function focus() { return state.view.detectors[state.detector]; }
+
+function tiles(series, made) {
+  const share = series.n ? series.anomalous / series.n : 0;
+  const facts = [
+    [T.whole(series.n), "points"], [T.whole(made.starts.length), made.starts.length === 1 ? "event" : "events"],
+    [(100 * share).toFixed(share < 0.001 ? 4 : 2) + " %", "of points anomalous"],
+    [T.whole(Object.keys(series.detectors).length), "detectors here"],
+  ];
+  $("tiles").replaceChildren(...facts.map(([value, label]) => T.element("div", { class: "tile" }, T.element("b", { text: value }), T.element("span", { text: label }))));
+}
+
+// The library's metrics from counts; the same divisions, so the same digits.
+function valuesAt(d, k) {
+  const { found, false: wrong, adjusted, events, runs } = d.counts;
+  const { anomalous: points, n } = state.view.series, total = state.view.starts.length;
+  const alarms = found[k] + wrong[k];
+  return {
+    alarms,
+    precision: alarms ? found[k] / alarms : null,
+    recall: points ? found[k] / points : null,
+    f1: points ? (2 * found[k]) / (points + found[k] + wrong[k]) : null,
+    f1_pa: points ? (2 * adjusted[k]) / (points + adjusted[k] + wrong[k]) : null,
+    event_recall: total ? events[k] / total : null,
+    false_alarms: 1000 * (runs[k] / n),
+    runs: runs[k],
+    events: events[k],
+  };
+}
+
+function thresholds() {
+  const d = focus(), slider = $("slider"), k = levelOf(state.detector, d);
+  slider.max = d.thresholds.length - 1;
+  slider.value = k;
+  slider.setAttribute("aria-valuetext", "threshold " + d.thresholds[k]);
+  const v = valuesAt(d, k);
+  $("threshold-value").textContent = String(d.thresholds[k]);
+  const shown = [
+    ["precision", "precision", T.fixed(v.precision)], ["recall", "recall", T.fixed(v.recall)], ["f1", "F1", T.fixed(v.f1)],
+    ["f1_pa", "F1-PA (point-adjusted)", T.fixed(v.f1_pa)], ["event_recall", `event recall (${T.whole(v.events)} of ${T.whole(state.view.starts.length)})`, T.fixed(v.event_recall)],
+    ["false_alarms", `false alarms per 1,000 points (${T.whole(v.runs)} in all)`, T.fixed(v.false_alarms)], ["alarms", "points with an alarm", T.whole(v.alarms)],
+  ];
+  $("live").replaceChildren(...shown.map(([id, label, text]) => T.element("div", { class: "tile" }, T.element("b", { id: "live-" + id, text }), T.element("span", { text: label }))));
+  $("start").hidden = k === d.found.start;
+  drawSweep(d, k);
+}
+
+// F1, precision and recall over all levels, and where the slider is.
+function drawSweep(d, at) {
+  const canvas = $("sweep"), g = canvas.getContext("2d"), scale = window.devicePixelRatio || 1;
+  const width = canvas.clientWidth, height = 120;
+  canvas.width = width * scale;
+  canvas.height = height * scale;
+  g.setTransform(scale, 0, 0, scale, 0, 0);
+  const style = getComputedStyle(canvas), count = d.thresholds.length;
+  g.fillStyle = style.getPropertyValue("--panel");
+  g.fillRect(0, 0, width, height);
+  if (!state.view.series.anomalous) return;
+  const x = (k) => (k / Math.max(count - 1, 1)) * (width - 2) + 1;
+  for (const [name, color, dash] of [["precision", "--false", [2, 2]], ["recall", "--missed", [6, 3]], ["f1", "--found", []]]) {
+    g.strokeStyle = style.getPropertyValue(color);
+    g.lineWidth = 1.5;
+    g.setLineDash(dash);
+    g.beginPath();
+    let pen = false;
+    for (let k = 0; k < count; k++) {
+      const value = valuesAt(d, k)[name];
+      if (value === null) { pen = false; continue; }
+      const y = height - 4 - value * (height - 8);
+      if (pen) g.lineTo(x(k), y); else g.moveTo(x(k), y);
+      pen = true;
+    }
+    g.stroke();
+  }
+  g.setLineDash([]);
+  g.strokeStyle = style.getPropertyValue("--accent");
+  g.beginPath();
+  g.moveTo(x(at), 0);
+  g.lineTo(x(at), height);
+  g.stroke();
+}
+
+let events = null;
+function eventsTable() {
+  const d = focus(), { starts, stops } = state.view;
+  const rows = [...d.events.number].map((e, i) => ({
+    e: e + 1, start: starts[e], stop: stops[e], length: stops[e] - starts[e],
+    peak: d.events.peak[i], mean: d.events.mean[i], score: d.events.score[i], lost: d.events.lost[i],
+  }));
+  const delay = (row) => {
+    const k = levelOf(state.detector, d);
+    if (page.step > 1) return row.peak > d.thresholds[k] ? 0 : null;
+    for (let i = row.start; i < row.stop; i++) if (d.codes[i] > k) return i - row.start;
+    return null;
+  };
+  const columns = [
+    { key: "e", label: "Event", number: true, text: (r) => T.whole(r.e) },
+    { key: "start", label: "Start", number: true, text: (r) => (state.view.times ? new Date(state.view.times[r.start]).toISOString().slice(0, 19).replace("T", " ") : T.whole(r.start)) },
+    { key: "length", label: "Points", number: true, text: (r) => T.whole(r.length) },
+    { key: "peak", label: "Peak score", number: true, text: (r) => T.short(r.peak) },
+    { key: "mean", label: "Mean, scaled", number: true, text: (r) => T.fixed(r.mean, 3), title: "Mean of the scores, scaled so that the lowest of the series is 0 and the highest 1" },
+    { key: "score", label: "CCE score", number: true, text: (r) => T.fixed(r.score, 3) },
+    { key: "lost", label: "Lost", number: true, text: (r) => T.fixed(r.lost), title: "What CCE would gain if this event were perfect" },
+    { key: "found", label: page.step > 1 ? "Found" : "First alarm after", number: true, sort: delay, text: (r) => { const w = delay(r); return w === null ? "missed" : page.step > 1 ? "found" : T.whole(w); } },
+  ];
+  events = T.table($("events-table"), columns, rows, {
+    sort: "start", caption: "Events", jump: (r) => { chart.jump(r.start, r.stop); $("view").scrollIntoView({ block: "start" }); },
+  });
+  const total = starts.length;
+  $("events-note").textContent = rows.length < total ? `The ${T.whole(rows.length)} of ${T.whole(total)} events that cost most of CCE.` : "";
+}
+
+function metricsTable() {
+  const series = page.series[state.series], names = Object.keys(series.detectors);
+  const rows = page.metrics.map((metric, m) => ({ metric, m, ...series.detectors[state.detector].metrics[m] }));
+  const best = rows.map(({ metric, m }) => {
+    const values = names.map((name) => series.detectors[name].metrics[m].value).filter((v) => v !== null);
+    return values.length > 1 ? (metric.lower ? Math.min(...values) : Math.max(...values)) : null;
+  });
+  const columns = [
+    { key: "label", label: "Metric", sort: (r) => r.metric.label.toLowerCase(), text: (r) => r.metric.label + " " + r.metric.name,
+      cell: (r, td) => td.append(T.element("span", { title: r.metric.summary, text: r.metric.label }), r.metric.lower ? T.element("span", { class: "soft small", text: " lower is better" }) : "") },
+  ];
+  for (const name of names) columns.push({
+    key: "value of " + name, label: names.length > 1 ? name : "Value", number: true,
+    sort: (r) => series.detectors[name].metrics[r.m].value, text: (r) => T.fixed(series.detectors[name].metrics[r.m].value),
+    best: (r) => best[r.m] !== null && series.detectors[name].metrics[r.m].value === best[r.m],
+  });
+  const of = names.length > 1 ? ` (${state.detector})` : "";
+  if (page.draws) columns.push({ key: "random", label: "Random" + of, number: true, text: (r) => T.fixed(r.random), title: "Mean of the same scores in random order" });
+  columns.push({ key: "perfect", label: "Perfect", number: true, text: (r) => T.fixed(r.perfect), title: "The labels themselves as scores" });
+  if (page.draws) columns.push({ key: "skill", label: "From random to perfect", sort: skill, text: () => "", cell: meter });
+  columns.push({ key: "threshold", label: "Threshold" + of, number: true, text: (r) => (r.threshold === null ? "" : T.short(r.threshold)), title: "Alarms are scores above it" });
+  const table = T.table($("metrics-table"), columns, rows, { caption: "Metrics", after: (n) => { $("metrics-count").textContent = `${n} metrics`; } });
+  $("metrics-filter").oninput = (e) => table.filter(e.target.value);
+  if ($("metrics-filter").value) table.filter($("metrics-filter").value);
+}
+
+function skill(row) {
+  if (row.value === null || row.random === null || row.perfect === null || row.perfect === row.random) return null;
+  return (row.value - row.random) / (row.perfect - row.random);
+}
+
+function meter(row, td) {
+  const share = skill(row);
+  if (share === null) { td.textContent = row.message || ""; return; }
+  const at = Math.max(-0.1, Math.min(1, share)), left = (s) => `${((s + 0.1) / 1.1) * 100}%`;
+  const bar = T.element("span", { class: "meter", role: "img", "aria-label": `${(100 * share).toFixed(0)} % of the way from random to perfect` });
+  for (const [place, color] of [[0, "var(--soft)"], [1, "var(--soft)"], [at, "var(--found)"]]) {
+    const mark = T.element("i");
+    mark.style.left = left(place);
+    mark.style.background = color;
+    if (place === at) mark.style.width = "5px";
+    bar.append(mark);
+  }
+  td.append(bar, ` ${(100 * share).toFixed(0)} %`);
+}
+
+// Worst events and dearest false alarms, each with a small picture of the scores there.
+function drawCards() {
+  if (!state.view || !focus()) return;
+  const d = focus(), k = levelOf(state.detector, d);
+  for (const [id, list, cost] of [["worst", d.found.worst, (f) => `lost ${T.fixed(f.cost)}`], ["false", d.found.false, (f) => (f.cost ? `${T.whole(f.cost)} event${f.cost === 1 ? "" : "s"}` : "")]]) {
+    const cards = list.map((finding) => {
+      const canvas = T.element("canvas");
+      const title = T.element("b", {}, T.element("span", { text: finding.stop - finding.start > 1 ? `${T.whole(finding.start)}–${T.whole(finding.stop - 1)}` : T.whole(finding.start) }), T.element("span", { text: cost(finding) }));
+      const card = T.element("button", { type: "button", class: "card", onclick: () => { chart.jump(finding.start, finding.stop); $("view").scrollIntoView({ block: "start" }); } }, title, canvas, T.element("span", { text: finding.why }));
+      return [card, canvas, finding];
+    });
+    $(id).replaceChildren(...cards.map(([card]) => card));
+    if (!cards.length) $(id).append(T.element("p", { class: "soft", text: id === "worst" ? "There is no event." : "There is no false alarm at this threshold." }));
+    requestAnimationFrame(() => cards.forEach(([, canvas, finding]) => sketch(canvas, d, finding, k)));
+  }
+}
+
+function sketch(canvas, d, { start, stop }, k) {
+  const width = canvas.clientWidth, height = 48, scale = window.devicePixelRatio || 1, g = canvas.getContext("2d");
+  if (!width) return;
+  canvas.width = width * scale;
+  canvas.height = height * scale;
+  g.setTransform(scale, 0, 0, scale, 0, 0);
+  const small = Object.assign(Object.create(Chart.prototype), { n: state.view.series.n, step: page.step, starts: state.view.starts, stops: state.view.stops });
+  const beside = Math.max(stop - start, 30), from = Math.max(0, start - beside), to = Math.min(small.n, stop + beside);
+  const style = getComputedStyle(canvas), color = (name) => style.getPropertyValue("--" + name);
+  g.fillStyle = color("panel");
+  g.fillRect(0, 0, width, height);
+  const span = d.found.high - d.found.low, y = (value) => (span > 0 ? Math.max(0, Math.min(1, (value - d.found.low) / span)) : 0.5);
+  small.bands(g, from, to, 0, height, width, color("event"), 2);
+  small.line(g, { levels: d.levels, gaps: false, y: (code) => y(d.shown[code]) }, from, to, 3, height - 6, width, color("ink"), 1);
+  g.strokeStyle = color("accent");
+  g.setLineDash([4, 3]);
+  g.beginPath();
+  g.moveTo(0, 3 + (1 - y(d.thresholds[k])) * (height - 6));
+  g.lineTo(width, 3 + (1 - y(d.thresholds[k])) * (height - 6));
+  g.stroke();
+}
+
+// CCE: its four parts, and what each event adds and lacks.
+function drawBreakdown() {
+  if (!state.view || !focus()) return;
+  const d = focus(), parts = d.found.cce;
+  $("cce").hidden = parts === null;
+  if (parts === null) return;
+  $("cce-score").textContent = T.fixed(parts.score);
+  const rows = [["anomalies, event by event", parts.anomaly_event], ["normal stretches, one by one", parts.normal_event], ["all anomalous points", parts.anomaly_global], ["all normal points", parts.normal_global]];
+  $("parts").replaceChildren(...rows.flatMap(([label, value]) => {
+    const bar = T.element("i"), track = T.element("div", { class: "track" }, bar), share = Math.max(-1, Math.min(1, value / 0.5));
+    bar.style.left = share < 0 ? `${50 + 50 * share}%` : "50%";
+    bar.style.width = `${50 * Math.abs(share)}%`;
+    bar.style.background = share < 0 ? "var(--false)" : "var(--found)";
+    return [T.element("span", { text: label }), track, T.element("span", { class: "mono", text: T.fixed(value) })];
+  }));
+  const canvas = $("breakdown"), g = canvas.getContext("2d"), scale = window.devicePixelRatio || 1;
+  const order = [...d.events.lost.keys()].sort((a, b) => d.events.lost[b] - d.events.lost[a]).slice(0, 40);
+  const width = canvas.clientWidth, height = 140;
+  canvas.style.height = height + "px";
+  canvas.width = width * scale;
+  canvas.height = height * scale;
+  g.setTransform(scale, 0, 0, scale, 0, 0);
+  const style = getComputedStyle(canvas), color = (name) => style.getPropertyValue("--" + name);
+  const most = Math.max(...order.map((i) => d.events.lost[i]), 1e-9), wide = Math.min(40, width / Math.max(order.length, 1));
+  g.font = "11px system-ui, 'DejaVu Sans', sans-serif";
+  order.forEach((i, place) => {
+    const tall = (d.events.lost[i] / most) * (height - 34);
+    g.fillStyle = color("false");
+    g.fillRect(place * wide + 1, height - 18 - tall, Math.max(1, wide - 2), tall);
+    g.fillStyle = color("soft");
+    if (wide >= 22) {
+      const text = "#" + (d.events.number[i] + 1);
+      g.fillText(text, place * wide + wide / 2 - g.measureText(text).width / 2, height - 5);
+    }
+  });
+  g.fillStyle = color("soft");
+  g.fillText(`lost by each event, at most ${T.fixed(most)}` + (order.length < d.events.lost.length ? ` (the ${order.length} worst of ${d.events.lost.length})` : ""), 2, 11);
+}
+
+function fillDetectors(names) {
+  const pick = $("detector");
+  pick.replaceChildren(...names.map((name) => T.element("option", { value: name, text: name })));
+  pick.value = state.detector;
+  $("lines").replaceChildren(...names.map((name) => {
+    const box = T.element("input", { type: "checkbox", onchange: (e) => { if (e.target.checked) state.shown.add(name); else state.shown.delete(name); show(); } });
+    box.checked = state.shown.has(name) || name === state.detector;
+    box.disabled = name === state.detector;
+    return T.element("label", {}, box, " ", name);
+  }));
+  $("lines-box").hidden = names.length < 2;
+}
+
+function comparison() {
+  const found = page.comparison;
+  if (!found) return;
+  const pick = $("board-metric");
+  pick.replaceChildren(...page.metrics.map((m) => T.element("option", { value: m.name, text: m.label })));
+  const preferred = page.metrics.find((m) => m.name === "vus_pr") || page.metrics[0];
+  pick.value = preferred.name;
+  const several = page.series.length > 1;
+  function fill() {
+    const board = found.boards[pick.value], metric = page.metrics.find((m) => m.name === pick.value);
+    const rows = page.detectors.map((name, i) => ({
+      name, i, mean: board.mean[i], rank: board.rank[i], low: board.low[i], high: board.high[i], defined: board.defined[i],
+      wins: board.wins.length ? board.wins[0][i] : null, ties: board.wins.length ? board.wins[1][i] : null,
+    }));
+    const known = rows.map((r) => r.mean).filter((v) => v !== null);
+    const top = known.length ? (metric.lower ? Math.min(...known) : Math.max(...known)) : null;
+    const columns = [
+      { key: "name", label: "Detector", cell: (r, td) => td.append(T.element("span", { class: "name", title: r.name, text: r.name })) },
+      { key: "mean", label: several ? "Mean" : "Value", number: true, text: (r) => T.fixed(r.mean), best: (r) => r.mean !== null && r.mean === top },
+    ];
+    if (several) columns.push(
+      { key: "rank", label: "Mean rank", number: true, text: (r) => T.fixed(r.rank, 2) },
+      { key: "low", label: "95 % interval", number: true, text: (r) => (r.low === null ? "–" : `${T.fixed(r.low, 2)}–${T.fixed(r.high, 2)}`) },
+      { key: "wins", label: "Wins", number: true, title: "Series and rivals that it beats", text: (r) => T.whole(r.wins ?? 0) },
+      { key: "told", label: "Told apart from the best", sort: (r) => (board.best.includes(r.i) ? 0 : 1), text: (r) => (board.best.length ? (board.best.includes(r.i) ? "no" : "yes") : "–") },
+      { key: "defined", label: "Series", number: true, text: (r) => T.whole(r.defined) },
+    );
+    T.table($("board-table"), columns, rows, { sort: several && board.rank[0] !== null ? "rank" : "mean", down: !(several && board.rank[0] !== null) && !metric.lower, caption: "Comparison" });
+    T.diagram($("board-diagram"), page.detectors, board.rank, board.groups);
+    const words = [];
+    if (several && board.series > 1) {
+      words.push(`Ranks stand on the ${T.whole(board.series)} series on which every detector has a value.`);
+      if (board.friedman !== null) words.push(`Friedman test (Iman-Davenport): p ${board.friedman < 1e-4 ? "< 0.0001" : "= " + T.fixed(board.friedman)}.`);
+      words.push("Bars join detectors that Wilcoxon tests with Holm's correction do not tell apart at 5 %.");
+    } else words.push("With one series there is nothing to test: values are shown as they are.");
+    $("board-note").textContent = words.join(" ");
+  }
+  pick.addEventListener("change", fill);
+  fill();
+  window.addEventListener("resize", fill);
+  const winners = new Map();
+  for (const metric of page.metrics) {
+    const board = found.boards[metric.name];
+    const scale = board.rank.every((r) => r !== null) ? board.rank : board.mean.map((v) => (v === null ? Infinity : metric.lower ? v : -v));
+    const top = Math.min(...scale);
+    if (!Number.isFinite(top)) continue;
+    page.detectors.forEach((name, i) => { if (scale[i] === top) winners.set(name, [...(winners.get(name) || []), metric.label]); });
+  }
+  const rows = [...winners].map(([name, metrics]) => ({ name, count: metrics.length, metrics: metrics.join(", ") }));
+  T.table($("winners"), [
+    { key: "name", label: "Detector" }, { key: "count", label: "Metrics it wins", number: true },
+    { key: "metrics", label: "Which", cell: (r, td) => { td.textContent = r.metrics; td.style.whiteSpace = "normal"; td.style.minWidth = "14rem"; } },
+  ], rows, { sort: "count", down: true, caption: "Winners by metric" });
+  if (page.detectors.length > 2) T.heat($("agreement"), page.metrics.map((m) => m.label), found.agreement);
+  else $("agreement-box").hidden = true;
+}
+
+$("series").replaceChildren(...page.series.map((s, i) => T.element("option", { value: i, text: s.name || "series" })));
+$("series-box").hidden = page.series.length < 2;
+$("series").addEventListener("change", (e) => { state.series = Number(e.target.value); show(); });
+$("detector").addEventListener("change", (e) => { state.detector = e.target.value; show(); });
+$("slider").addEventListener("input", (e) => {
+  state.level[key(state.detector)] = Number(e.target.value);
+  thresholds();
+  chart.draw();
+  if (events) events.fill();
+});
+$("start").addEventListener("click", () => { delete state.level[key(state.detector)]; thresholds(); chart.draw(); if (events) events.fill(); });
+for (const [id, act] of Object.entries({ in: () => chart.zoom(0.5), out: () => chart.zoom(2), whole: () => chart.show(0, chart.n), left: () => chart.pan(-0.25), right: () => chart.pan(0.25), previous: () => chart.event(-1), next: () => chart.event(1) })) $("go-" + id).addEventListener("click", act);
+window.addEventListener("resize", () => { if (state.view) { thresholds(); drawCards(); drawBreakdown(); } });
+if (!window.DecompressionStream) $("readout").textContent = "This browser is too old to unpack the data of this page.";
+else show();
+comparison();

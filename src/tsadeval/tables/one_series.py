@@ -1,0 +1,99 @@
+"""Signs that rows which are to be judged as one series belong to several."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+
+import numpy as np
+
+from tsadeval._optional import require
+from tsadeval.core.printable import printable
+from tsadeval.errors import InvalidInputError
+from tsadeval.tables.columns import Array, codes, is_arrow, is_fraction
+from tsadeval.tables.groups import Groups
+from tsadeval.tables.table import POSITIONS, TIMES, Table
+
+# Columns of these names say which detector a row belongs to, or which series.
+DETECTORS = frozenset({"detector", "model", "algorithm", "algo", "method"})
+SERIES = frozenset({"series", "series_id", "unique_id", "item_id", "dataset", "data_set", "file", "filename"})
+
+# Clocks are set back and loggers write a line twice: a series may repeat as many of its time stamps as this.
+_REPEATED = 0.01
+
+
+def check_one_series(groups: Groups, used: Collection[str], time: str | None) -> None:
+    """Refuse groups that hold several series.
+
+    A column that is not used otherwise shows it: one that is named as those of series or detectors are, with several
+    values, or one of times in which many repeat.
+    """
+    table = groups.table
+    unused = [name for name, column in table.columns.items() if name not in used and getattr(column, "ndim", 1) == 1]
+    telling = [name for name in unused if name.lower() in DETECTORS | SERIES]
+    # A detector may well be called "model": scores are fractions, names are not.
+    several = [name for name in telling if not is_fraction(table.columns[name]) and _differs(groups, name)]
+    if several:
+        raise _several(groups, several, f"column {printable(several[0])!r} has several values")
+    stamps = [time] if time else [name for name in unused if _is_stamp(table, name)]
+    stamps = stamps or [name for name in unused if name.lower() in POSITIONS]
+    if stamps and _repeat(_joint([groups.arranged(_comparable(table, n), n) for n in stamps]), groups):
+        raise _several(groups, [], f"time stamps repeat in column {printable(stamps[0])!r}")
+
+
+def _several(groups: Groups, names: Iterable[str], sign: str) -> InvalidInputError:
+    by = [*groups.by, *names] or ["series"]
+    return InvalidInputError(
+        f"{groups.table.source}: {sign}{' within a group' if groups.by else ''}, so these are several series, which "
+        f"must not be judged as one: pass the columns that tell them apart, as by={[printable(n) for n in by]}, or "
+        "one_series=True if they are one"
+    )
+
+
+def _differs(groups: Groups, name: str) -> bool:
+    """Has a column several values in one group?"""
+    found = groups.arranged(codes(groups.table.columns[name])[0], name)
+    group = groups.numbers(len(found))
+    return bool(np.any((found[1:] != found[:-1]) & (group[1:] == group[:-1])))
+
+
+def _is_stamp(table: Table, name: str) -> bool:
+    column = table.columns[name]
+    if name.lower() in TIMES:
+        return True
+    if is_arrow(column):
+        return bool(require("pyarrow.types", extra="all").is_timestamp(column.type))
+    return getattr(column.dtype, "kind", "") == "M"
+
+
+def _comparable(table: Table, name: str) -> Array:
+    """Times as numbers that are equal where the times are, NaN where missing."""
+    column = table.columns[name]
+    if is_arrow(column):
+        if require("pyarrow.types", extra="all").is_timestamp(column.type) and not column.null_count:
+            return np.asarray(column.cast("int64"))
+    elif isinstance(column.dtype, np.dtype) and column.dtype.kind in "iufM":
+        return np.asarray(column)
+    found = codes(column)[0].astype(np.float64)
+    found[found < 0] = np.nan
+    return found
+
+
+def _joint(parts: list[Array]) -> Array:
+    """Numbers that are equal where all parts are: a date and a time of day tell points apart together."""
+    found = parts[0]
+    for part in parts[1:]:
+        first, second = (np.unique(values, return_inverse=True)[1] for values in (found, part))
+        found = first * (second.max(initial=0) + 1) + second
+    return found
+
+
+def _repeat(stamps: Array, groups: Groups) -> bool:
+    """Do more time stamps of a group repeat than a clock that is set back explains?"""
+    group = groups.numbers(len(stamps))
+    if not np.any((stamps[1:] <= stamps[:-1]) & (group[1:] == group[:-1])):
+        return False
+    order = np.lexsort((stamps, group))
+    stamps, group = stamps[order], group[order]
+    again = (stamps[1:] == stamps[:-1]) & (group[1:] == group[:-1])
+    repeated = np.bincount(group[1:][again], minlength=len(groups.names))
+    return bool(np.any((repeated > 1) & (repeated > _REPEATED * np.bincount(group, minlength=len(groups.names)))))

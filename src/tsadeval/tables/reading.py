@@ -1,0 +1,96 @@
+"""`read_table`: users' tables from files, data frames or dictionaries, read in one place."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from tsadeval.core.printable import printable
+from tsadeval.errors import InvalidInputError, MissingExtraError
+from tsadeval.tables.readers import READERS, TEXTS, sniffed
+from tsadeval.tables.sources import STDIN, read_source, size_limit, too_large, user_path
+from tsadeval.tables.table import Table, from_frame, from_mapping
+
+_PICKLES = (".pkl", ".pickle", ".joblib", ".p", ".pt", ".pth")
+
+
+def read_table(
+    source: Any, *, kind: str | None = None, text: Iterable[str] = (), max_bytes: float | None = None
+) -> Table:
+    """The columns of a file, of standard input, of a data frame or of a dictionary of arrays.
+
+    Parameters
+    ----------
+    source : path, "-", data frame, mapping or Table
+        A csv, tsv, parquet, feather, arrow, jsonl, npy or npz file, any of them gzipped (csv.gz); "-" for standard
+        input; a pandas, polars or pyarrow data frame; a mapping from names to arrays.
+    kind : str, optional
+        The format ("csv"), where the file's name does not say it; of standard input it is otherwise found out.
+    text : iterable of str
+        Columns of a csv file to keep as text: those that name series, where "01" and "1" are two.
+    max_bytes : number, optional
+        Bytes that the file may take once unpacked; by default that of the environment variable TSADEVAL_MAX_BYTES,
+        else 4 GiB.
+
+    Raises
+    ------
+    InvalidInputError
+        One line that names the file, whatever is wrong with it. Other files are not affected: catch it to go on.
+
+    Examples
+    --------
+    >>> from tsadeval.tables import read_table
+    >>> table = read_table({"label": [0, 1, 0], "score": [0.1, 0.9, None]})
+    >>> table.n, table.numbers("score").tolist()
+    (3, [0.1, 0.9, nan])
+    """
+    if isinstance(source, Table):
+        return source
+    if isinstance(source, (str, os.PathLike)):
+        return _read_file(user_path(source), kind, tuple(text), size_limit(max_bytes))
+    table = from_frame(source, "the table")
+    if table is None and isinstance(source, Mapping):
+        table = from_mapping(source, "the table")
+    if table is None:
+        found = f"{type(source).__module__}.{type(source).__name__}"
+        raise InvalidInputError(f"expected a path, a data frame or a mapping of arrays, found {printable(found)}")
+    return table
+
+
+def is_table_file(path: Path) -> bool:
+    """Can a file of this name be read as a table?"""
+    return _suffix(path) in READERS
+
+
+def _suffix(path: Path) -> str:
+    return Path(path.name.lower().removesuffix(".gz")).suffix
+
+
+def _read_file(path: Path, kind: str | None, text: tuple[str, ...], limit: int) -> Table:
+    where = printable(path)
+    suffix = _suffix(path) if kind is None else f".{kind}"
+    if suffix not in READERS and (kind is not None or str(path) != STDIN):
+        known = ", ".join(READERS)
+        if suffix in _PICKLES:
+            raise InvalidInputError(f"{where}: pickles are never opened, as they can run any program; use {known}")
+        raise InvalidInputError(f"{where}: cannot read {printable(suffix) or 'a file without suffix'}; use {known}")
+    content = read_source(path, limit)
+    suffix = suffix if suffix in READERS else sniffed(content)
+    try:
+        table = READERS[suffix](content, where, limit, text)
+        if not table.size:
+            raise InvalidInputError(f"{where}: has no rows")
+        if table.size > limit:  # columns without values take no space in a file, however long
+            raise too_large(where, limit)
+    except (InvalidInputError, MissingExtraError):
+        raise
+    except MemoryError:
+        raise InvalidInputError(f"{where}: does not fit into memory") from None
+    except Exception as error:
+        # Whatever a parser raises, the file is not what its name says.
+        reason = printable(str(error).strip().partition("\n")[0] or type(error).__name__)
+        what = f"not a readable {suffix[1:]} file" if suffix in TEXTS else "damaged or truncated"
+        raise InvalidInputError(f"{where}: {what} ({reason})") from error
+    return table

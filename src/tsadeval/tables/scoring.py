@@ -1,0 +1,129 @@
+"""What is to be judged in a table: labels and scores of every group of rows and every column of scores."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from fnmatch import fnmatchcase
+from typing import NamedTuple
+
+import numpy as np
+
+from tsadeval._optional import require
+from tsadeval.core.printable import printable
+from tsadeval.errors import InvalidInputError
+from tsadeval.tables.columns import Array, is_arrow, is_numeric, python_values
+from tsadeval.tables.groups import Groups
+from tsadeval.tables.one_series import check_one_series
+from tsadeval.tables.table import POSITIONS, TIMES, Table
+
+
+class TableScoring(NamedTuple):
+    """Labels and scores of one group of rows, and what tells it from the others.
+
+    `keys` are the group's values in the columns `by`; `score` is the column of its scores; `times` is None where no
+    column of times was asked for. Missing scores are NaN.
+    """
+
+    keys: dict[str, str]
+    score: str
+    labels: Array
+    scores: Array
+    times: Array | None = None
+
+
+def scorings(
+    table: Table,
+    *,
+    label: str = "label",
+    score: str | Sequence[str] = "score",
+    by: str | Sequence[str] = (),
+    time: str | None = None,
+    one_series: bool = False,
+) -> Iterator[TableScoring]:
+    """Labels and scores of every group of rows and every column of scores.
+
+    Parameters
+    ----------
+    table : Table
+        Of `read_table`. Wide tables have a column of scores for each detector; long ones have one column of scores,
+        and columns that say to which series and detector a row belongs.
+    label : str
+        The column of labels.
+    score : str or sequence of str
+        The columns of scores; patterns as "lof_*" mean all numeric columns that match and are not used otherwise.
+    by : str or sequence of str
+        The columns whose values tell groups apart. Groups come in the order of their first rows, which need not lie
+        together; within a group the rows keep their order.
+    time : str, optional
+        A column of times to be given beside labels and scores.
+    one_series : bool
+        True does not look for signs that a group holds several series (see Raises).
+
+    Raises
+    ------
+    InvalidInputError
+        Where a column is not there, or does not hold numbers; where a group holds several series, as time stamps
+        that repeat or several values in a column named "series", "detector", "model" or "file" show.
+
+    Examples
+    --------
+    >>> from tsadeval.tables import read_table, scorings
+    >>> table = read_table({"series": ["a", "b", "a"], "label": [0, 1, 1], "score": [0.1, 0.5, 0.7]})
+    >>> for part in scorings(table, by="series"):
+    ...     print(part.keys, part.labels, part.scores)
+    {'series': 'a'} [0 1] [0.1 0.7]
+    {'series': 'b'} [1] [0.5]
+    """
+    by = [by] if isinstance(by, str) else list(by)
+    keys = [table.name(name, "to group by") for name in by]
+    label = table.name(label, "for the labels")
+    time = table.name(time, "for the times") if time else None
+    taken = {label, *keys} | ({time} if time else set())
+    names = _score_columns(table, [score] if isinstance(score, str) else list(score), taken)
+    groups = Groups(table, keys)
+    if not one_series:
+        check_one_series(groups, {*names, *taken}, time)
+    labels = groups.split(table.numbers(label), label)
+    times = groups.split(_times(table, time), time) if time else [None] * len(groups.names)
+
+    def scores(name: str) -> list[Array]:
+        return groups.split(table.numbers(name), name)
+
+    # Each column is put in order once; one group needs no order, so its columns come one at a time.
+    kept = {name: scores(name) for name in names} if len(groups.names) > 1 else {}
+    for i, group in enumerate(groups.names):
+        for name in names:
+            values = (kept.get(name) or scores(name))[i]
+            yield TableScoring(dict(zip(by, group, strict=True)), name, labels[i], values, times[i])
+
+
+def _score_columns(table: Table, patterns: list[str], taken: set[str]) -> list[str]:
+    """The columns that the names and patterns mean, each once, in the order asked for."""
+    found: dict[str, None] = {}
+    for pattern in patterns:
+        if pattern in table or not any(mark in pattern for mark in "*?["):
+            found[table.name(pattern, "for the scores")] = None
+            continue
+        matching = [name for name in table.columns if fnmatchcase(name, pattern) and name not in taken]
+        numeric = [name for name in matching if not _is_position(table, name) and is_numeric(table.columns[name])]
+        if not numeric:
+            raise InvalidInputError(f"{table.source}: no column of numbers matches {printable(pattern)!r}")
+        found |= dict.fromkeys(numeric)
+    if not found:
+        raise InvalidInputError(f"{table.source}: name at least one column of scores")
+    return list(found)
+
+
+def _is_position(table: Table, name: str) -> bool:
+    """Does a column say where in time a row is?"""
+    return name.lower() in TIMES | POSITIONS or name in table.index
+
+
+def _times(table: Table, name: str) -> Array:
+    """A column of times as an array: of dates where it holds such, of numbers, or of text."""
+    column = table.columns[name]
+    if is_arrow(column):
+        types = require("pyarrow.types", extra="all")
+        dated = types.is_timestamp(column.type) or types.is_date(column.type)
+        return np.asarray(column) if dated or is_numeric(column) else np.array(python_values(column), object)
+    return np.asarray(column, "datetime64[ns]" if getattr(column.dtype, "kind", "") == "M" else None)

@@ -1,0 +1,175 @@
+"""Table: the columns of a user's file or data frame, by name."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from typing import Any
+
+import numpy as np
+
+from tsadeval._optional import require
+from tsadeval.core.printable import printable
+from tsadeval.errors import InvalidInputError
+from tsadeval.tables.columns import Array, numbers
+
+# Columns of these names say when a point was measured; they are neither features nor scores.
+TIMES = frozenset({"timestamp", "timestamps", "timestamp_(min)", "time", "date", "datetime"})
+# Columns of these names number the rows.
+POSITIONS = frozenset({"index", "unnamed: 0"})
+_SHOWN = 20
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """Columns by name, and where they come from.
+
+    Attributes
+    ----------
+    columns : mapping from str to NumPy array, Arrow array or pandas Series
+        As they were read; `numbers` gives one as a NumPy array of numbers.
+    source : str
+        How messages name the table: the printable path of its file.
+    index : collection of str
+        Columns that were the index of a pandas data frame, not data.
+    aliases : mapping from str to str
+        Further names of columns: those of a npy file without names have numbers, and "label" and "score" mean the
+        first two.
+    """
+
+    columns: Mapping[str, Any]
+    source: str = "the table"
+    index: Collection[str] = ()
+    aliases: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def _lengths(self) -> dict[str, int]:
+        # An array without dimensions is a setting that was stored in a npz file beside the data.
+        return {name: len(column) for name, column in self.columns.items() if getattr(column, "ndim", 1)}
+
+    @property
+    def n(self) -> int:
+        """Number of rows; an error where the arrays of a npz file differ in length."""
+        lengths = self._lengths
+        if len(set(lengths.values())) > 1:
+            shown = ", ".join(f"{printable(name)} {n}" for name, n in list(lengths.items())[:_SHOWN])
+            raise InvalidInputError(f"{self.source}: expected columns of one length, found {shown}")
+        return next(iter(lengths.values()), 0)
+
+    @property
+    def size(self) -> int:
+        """Number of rows of all columns together."""
+        return sum(self._lengths.values())
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.columns or name in self.aliases
+
+    def name(self, given: str, use: str = "") -> str:
+        """The column that a name means, or an error that says which there are; `use` says what it is wanted for."""
+        found = self.aliases.get(given, given) if given not in self.columns else given
+        if found in self.columns:
+            return found
+        names = list(self.columns)
+        if len(names) == 1 and any(mark in names[0] for mark in ";\t|"):
+            raise InvalidInputError(
+                f"{self.source}: expected commas between the columns, found {printable(names[0])!r} as the only one"
+            )
+        what = f"no column {printable(given)!r}{use and f' {use}'}"
+        if not self.aliases and all(map(_is_number, names)):
+            what += ", and the first line seems to hold values: it must hold the names of the columns"
+        raise InvalidInputError(f"{self.source}: {what}: {nearest(given, [*self.aliases, *names])}")
+
+    def numbers(self, name: str) -> Array:
+        """A column as a NumPy array of numbers or bools, NaN where missing."""
+        name = self.name(name)
+        return numbers(self.columns[name], self.source, name)
+
+    def __repr__(self) -> str:
+        shown = ", ".join(map(printable, list(self.columns)[:_SHOWN]))
+        more = ", ..." if len(self.columns) > _SHOWN else ""
+        return f"<Table {self.source}: {len(self.columns)} columns ({shown}{more})>"
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def nearest(name: str, known: list[str]) -> str:
+    """The end of an error message: the nearest names, or the first of all where none is near."""
+    near = get_close_matches(name, known[:1000], n=3, cutoff=0.6)
+    if near:
+        return f"did you mean {' or '.join(map(printable, near))}?"
+    more = f", ... ({len(known)} in all)" if len(known) > _SHOWN else ""
+    return f"valid names: {', '.join(map(printable, known[:_SHOWN]))}{more}"
+
+
+def unique_names(names: Iterable[Any], source: str) -> list[str]:
+    """The names without the white space around them, if they then differ."""
+    found = [str(name).strip() for name in names]
+    if len(set(found)) < len(found):
+        seen: set[str] = set()
+        twice = next(name for name in found if name in seen or seen.add(name))  # type: ignore[func-returns-value]
+        raise InvalidInputError(
+            f"{source}: the column {printable(twice)!r} is there {found.count(twice)} times; rename or drop the others"
+        )
+    return found
+
+
+def from_frame(frame: Any, source: str) -> Table | None:
+    """The table of a pandas, polars or pyarrow data frame, or of anything else that speaks Arrow; None of others."""
+    if type(frame).__module__.partition(".")[0] == "pandas" and hasattr(frame, "iloc"):
+        index = _index(frame)
+        names = unique_names([*index, *frame.columns], source)
+        values = [*index.values(), *(column for _, column in frame.items())]
+        return Table(dict(zip(names, values, strict=True)), source, frozenset(index))
+    if type(frame).__module__.partition(".")[0] == "pyarrow" or hasattr(frame, "__arrow_c_stream__"):
+        return from_arrow(require("pyarrow", extra="all").table(frame), source)
+    return None
+
+
+def _index(frame: Any) -> dict[str, Any]:
+    """The levels of a pandas index that say something: those with a name, and times."""
+    found = {}
+    for i, name in enumerate(frame.index.names):
+        level = frame.index.get_level_values(i)
+        if name is None and getattr(level.dtype, "kind", "") == "M":
+            name = "index"
+        if name is not None and name not in frame.columns:
+            found[str(name)] = level.to_series()
+    return found
+
+
+def from_arrow(table: Any, source: str) -> Table:
+    """The table of an Arrow table; columns that pandas wrote for an index without a name are left out."""
+    index: set[str] = set()
+    with suppress(KeyError, TypeError, ValueError):  # not written by pandas, or not as it writes it
+        index = {name for name in (table.schema.pandas_metadata or {})["index_columns"] if isinstance(name, str)}
+    names = unique_names(table.column_names, source)
+    nameless = {name for name in index if name.startswith("__index_level_")}
+    columns = {name: column for name, column in zip(names, table.columns, strict=True) if name not in nameless}
+    return Table(columns, source, frozenset(index - nameless))
+
+
+def from_mapping(arrays: Mapping[Any, Any], source: str) -> Table:
+    """The table of a dictionary of arrays or lists."""
+    names = unique_names(arrays, source)
+    return Table({name: _column(values) for name, values in zip(names, arrays.values(), strict=True)}, source)
+
+
+def _column(values: Any) -> Any:
+    package = type(values).__module__.partition(".")[0]
+    if isinstance(values, np.ndarray) or package == "pyarrow":
+        return values
+    if package == "pandas":
+        return require("pandas", extra="all").Series(values)
+    if isinstance(values, (list, tuple)):  # numpy would turn large integers into floats
+        return np.fromiter(values, object, len(values))
+    if hasattr(values, "__arrow_c_stream__"):
+        return require("pyarrow", extra="all").chunked_array(values)
+    return np.asarray(values.detach() if hasattr(values, "detach") else values)

@@ -1,0 +1,265 @@
+"""Processes that are killed: nothing is lost but what was in flight, nothing is left running, nothing changes."""
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from detecting import write_series
+from strategies import FACTOR
+from tsadeval.experiments.result import read as read_detection
+from tsadeval.rankeval import read
+
+psutil = pytest.importorskip("psutil")
+KILLS = 3 if FACTOR == 1 else 10
+MODULE = """
+import os, re, signal, time
+
+def slow(y_true, y_score):
+    time.sleep(0.004)
+    return y_score[y_true == 1].mean() - y_score[y_true == 0].mean()
+
+def deaf(y_true, y_score):
+    re.match("(a+)+$", "a" * 60 + "b")  # holds the interpreter lock for ever
+
+class Slow:
+    def fit(self, X):
+        time.sleep(0.05)
+        self.middle = X.mean(axis=0)
+        return self
+
+    def score(self, X):
+        return abs(X - self.middle).sum(axis=1)
+
+class Torn(Slow):
+    "The process is killed while it writes the scores, as long as a file says so."
+
+    def score(self, X):
+        if os.path.exists("armed"):
+            os.unlink("armed")
+            write = os.fsync
+            os.fsync = lambda descriptor: os.kill(os.getpid(), signal.SIGKILL)
+        return super().score(X)
+"""
+# The main process is killed in the middle of its 5th write.
+TORN = """
+import os, signal, sys
+count = 0
+write = os.fsync
+def torn(descriptor):
+    global count
+    count += 1
+    if count == 5:
+        os.kill(os.getpid(), signal.SIGKILL)
+    write(descriptor)
+os.fsync = torn
+sys.argv = ["tsadeval", *sys.argv[1:]]
+from tsadeval.cli import main
+main()
+"""
+TSADEVAL = [sys.executable, "-m", "tsadeval"]
+
+
+@pytest.fixture
+def folder(tmp_path):
+    (tmp_path / "killing.py").write_text(MODULE)
+    for i in range(4):
+        write_series(tmp_path, f"s{i}", i)
+    return tmp_path
+
+
+RANKEVAL = ["rankeval", "run", "--metrics", "f1,killing:slow", "--tasks", "AccQ,LowDisAccQ"]
+RANKEVAL += ["--cases", "10k-2seg-50L,10k-20seg-50H"]
+DETECT = ["detect", *(f"s{i}.csv" for i in range(4)), "--metrics", "cce,f1,killing:slow"]
+DETECT += ["--detectors", "random,killing:Slow"]
+COMMANDS = {"rankeval": [*RANKEVAL, "--jobs", "2"], "detect": [*DETECT, "--seed", "0", "--seed", "1", "--jobs", "2"]}
+
+
+def values(command, store):
+    """All that a store says, but for the clock, in one order."""
+    result = read(store) if command == "rankeval" else read_detection(store)
+    frame = result.to_frame().drop(columns=["seconds", "fit_seconds", "score_seconds"], errors="ignore")
+    return frame.sort_values(list(frame.columns[:11])).reset_index(drop=True)
+
+
+def start(arguments, folder, store, *, head=TSADEVAL):
+    return subprocess.Popen(
+        [*head, *arguments, "--store", str(store)],
+        cwd=folder,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def finish(process, code=0):
+    _, errors = process.communicate(timeout=240)
+    assert process.returncode == code, errors
+    return errors
+
+
+def wait_for(condition, process, seconds=60):
+    limit = time.monotonic() + seconds
+    while not condition():
+        assert process.poll() is None, process.stderr.read()
+        assert time.monotonic() < limit
+        time.sleep(0.01)
+
+
+def parts(store):
+    return sorted(store.glob("parts/*.parquet"))
+
+
+def gone(processes, seconds=10):
+    """Have all these processes ended?"""
+    _, alive = psutil.wait_procs(processes, timeout=seconds)
+    return not [p for p in alive if p.is_running() and p.status() != psutil.STATUS_ZOMBIE]
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_kills_at_random_moments_change_no_value(folder, command):
+    finish(start(COMMANDS[command], folder, folder / "whole"))
+    rng = random.Random(command)
+    store = folder / "killed"
+    for _ in range(KILLS):
+        process = start(COMMANDS[command], folder, store)
+        time.sleep(rng.uniform(0.5, 4.0))
+        family = psutil.Process(process.pid).children(recursive=True) if process.poll() is None else []
+        process.kill()
+        process.communicate()
+        assert gone(family)
+    finish(start(COMMANDS[command], folder, store))
+    expected, found = values(command, folder / "whole"), values(command, store)
+    assert len(expected)
+    assert set(expected["status"]) == {"ok"}
+    assert found.equals(expected)  # to the last bit
+
+
+@pytest.mark.parametrize("metric", ["slow", "deaf"])
+def test_kill_9_of_the_main_process_leaves_no_worker(folder, metric):
+    arguments = ["rankeval", "run", "--metrics", f"killing:{metric}", "--tasks", "AccQ", "--jobs", "2"]
+    process = start(arguments, folder, folder / "store")
+    me = psutil.Process(process.pid)
+    wait_for(lambda: len(me.children(recursive=True)) >= 3, process)  # two workers and who looks after them
+    time.sleep(1.0)
+    family = me.children(recursive=True)
+    process.kill()
+    process.communicate()
+    assert gone(family)
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_sigterm_stops_as_ctrl_c_does(folder, command):
+    store = folder / "store"
+    process = start(COMMANDS[command], folder, store)
+    wait_for(lambda: len(parts(store)) >= 2, process)
+    family = psutil.Process(process.pid).children(recursive=True)
+    process.terminate()
+    errors = finish(process, 130)
+    assert errors.startswith("tsadeval: stopped; ")
+    assert errors.endswith("values are kept. The same command again computes the rest.\n")
+    assert len(errors.splitlines()) == 1
+    assert gone(family)
+    assert not list(store.rglob("*.aside"))
+
+
+def test_a_main_process_that_is_killed_in_the_middle_of_a_write(folder):
+    store = folder / "store"
+    process = start(COMMANDS["rankeval"], folder, store, head=[sys.executable, "-c", TORN])
+    process.communicate(timeout=120)
+    assert process.returncode == -signal.SIGKILL
+    (torn,) = store.rglob("*.aside")
+    kept = len(read(store).to_frame())
+    assert kept > 0
+    finish(start(COMMANDS["rankeval"], folder, store))
+    assert len(read(store).to_frame()) == 2 * 2 * 2 * 3 * 10
+    assert torn.exists()  # it is swept once it is an hour old
+    os.utime(torn, (1, 1))
+    read(store)
+    assert not torn.exists()
+
+
+def test_a_worker_that_is_killed_in_the_middle_of_writing_scores(folder):
+    (folder / "armed").touch()
+    store = folder / "store"
+    arguments = ["detect", "s0.csv", "s1.csv", "--metrics", "cce", "--detectors", "killing:Torn", "--jobs", "1"]
+    errors = finish(start(arguments, folder, store), 1)
+    assert "Torn failed on s0.csv: WorkerError: the worker process was killed by SIGKILL" in errors
+    assert len(list(store.rglob("*.npz"))) == 1
+    finish(start(arguments, folder, store))
+    assert len(list(store.rglob("*.npz"))) == 2
+    frame = read_detection(store).to_frame()
+    assert set(frame["status"]) == {"ok"}
+    assert len(frame) == 2
+
+
+def test_a_worker_that_somebody_kills_costs_one_value(folder):
+    store = folder / "store"
+    process = start(COMMANDS["rankeval"], folder, store)
+    wait_for(lambda: len(parts(store)) >= 2, process)
+    workers = [p for p in psutil.Process(process.pid).children() if "engine.worker" in " ".join(p.cmdline())]
+    assert len(workers) == 2
+    workers[0].kill()
+    errors = finish(process, 1)
+    assert "failed on 1 series, first with WorkerError: the worker process was killed by SIGKILL" in errors
+    finish(start(COMMANDS["rankeval"], folder, store))
+    assert set(read(store).to_frame()["status"]) == {"ok"}
+
+
+def test_two_processes_of_which_one_is_killed_share_a_store(folder):
+    store = folder / "store"
+    both = [start(COMMANDS["detect"], folder, store) for _ in range(2)]
+    wait_for(lambda: len(parts(store)) >= 3, both[0])
+    both[0].kill()
+    both[0].communicate()
+    finish(both[1])
+    finish(start(COMMANDS["detect"], folder, folder / "whole"))
+    assert values("detect", store).equals(values("detect", folder / "whole"))
+
+
+CLUSTER = """
+import sys
+import joblib
+import tsadeval as te
+from distributed import Client
+from killing import slow
+
+if __name__ == "__main__":
+    with Client(scheduler_file="scheduler.json", timeout=5) as client:
+        client.wait_for_workers(2)
+        with joblib.parallel_config(backend="dask"):
+            te.rankeval.run("quick", ["f1", slow], store=sys.argv[2], tasks=["AccQ", "LowDisAccQ"])
+"""
+
+
+def test_a_scheduler_that_dies_ends_the_run_with_one_clear_error(folder):
+    pytest.importorskip("distributed")
+    (folder / "cluster.py").write_text(CLUSTER)
+    options = ["--no-dashboard", "--scheduler-file", "scheduler.json"]
+    quiet = {"cwd": folder, "stderr": subprocess.DEVNULL, "env": {**os.environ, "PYTHONPATH": _path(folder)}}
+    scheduler = [sys.executable, "-m", "distributed.cli.dask_scheduler", "--port", "0", "--host", "127.0.0.1"]
+    worker = [sys.executable, "-m", "distributed.cli.dask_worker", "--nthreads", "1", "--no-nanny"]
+    running = [subprocess.Popen([*scheduler, *options], **quiet)]
+    try:
+        wait_for((folder / "scheduler.json").exists, running[0])
+        running += [subprocess.Popen([*worker, *options], **quiet) for _ in range(2)]
+        driver = start([], folder, folder / "store", head=[sys.executable, "cluster.py"])
+        wait_for(lambda: len(parts(folder / "store")) >= 3, driver)
+        running[0].kill()
+        _, errors = driver.communicate(timeout=120)
+    finally:
+        for process in running:
+            process.kill()
+            process.wait()
+    assert driver.returncode != 0
+    assert "TsadevalError: the parallel backend failed (" in errors
+    assert "all values so far are kept, and the same command again computes the rest" in errors
+    assert len(read(folder / "store").to_frame()) >= 30
+
+
+def _path(folder):
+    return os.pathsep.join([str(folder), os.environ.get("PYTHONPATH", "")])

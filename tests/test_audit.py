@@ -1,0 +1,175 @@
+"""The audit on real scores: adversaries, what is measured, and the whole of it on small tables."""
+
+import math
+
+import numpy as np
+import pytest
+
+import tsadeval as te
+from tsadeval.core.events import Events
+from tsadeval.rankeval.auditing import ADVERSARIES, Adversary, measures
+from tsadeval.rankeval.auditing.adversaries import Target
+from tsadeval.rankeval.auditing.series import read_series
+
+
+def table(seed=0, n=600):
+    """Two series; `good` finds everything, `poor` little, and half of the scores of `holes` are missing."""
+    rng = np.random.default_rng(seed)
+    label = np.tile(np.arange(n) // 60 == 5, 2)
+    return {
+        "series": np.repeat(["a", "b"], n),
+        "timestamp": np.arange(2 * n),
+        "value": rng.normal(size=2 * n) * (1 + 3 * label),
+        "label": label.astype(int),
+        "good": rng.normal(size=2 * n) + 6 * label,
+        "poor": rng.normal(size=2 * n) + label,
+        "holes": np.where(np.arange(2 * n) % 2 == 0, rng.normal(size=2 * n) + 2 * label, np.nan),
+    }
+
+
+@pytest.mark.parametrize("adversary", ADVERSARIES.values(), ids=lambda a: a.name)
+def test_adversaries_score_every_point_the_same_way_each_time(adversary):
+    y = np.arange(500) // 25 % 6 == 2
+    target = Target(np.random.default_rng(0).normal(size=500) * (1 + 5 * y), Events.of(y))
+    one, same = (adversary.checked(target, np.random.default_rng(3)) for _ in range(2))
+    assert one.shape == (500,)
+    assert np.isfinite(one).all()
+    assert (one == same).all()
+    if adversary.kind == "one-liner":
+        assert te.metrics.auc_roc(y, one) > 0.6
+    else:
+        other = Target(None, Events.of(np.roll(y, 50)))
+        assert (adversary.checked(other, np.random.default_rng(3)) == one).all()  # where events are makes no difference
+    assert adversary.summary.endswith(".")
+
+
+def test_a_comb_knows_how_many_events_there_are_and_how_long():
+    y = np.zeros(1000, int)
+    for start in (100, 130, 700):
+        y[start : start + 10] = 1
+    comb = ADVERSARIES["comb 2"].checked(Target(None, Events.of(y)), np.random.default_rng(0)) > 0.5
+    alarms = Events.of(comb)
+    assert len(alarms) == 6
+    assert set(alarms.lengths) == {10}
+
+
+def test_missing_values_are_no_anomalies():
+    values = np.sin(np.arange(300) / 5)
+    values[100] = np.nan
+    scores = ADVERSARIES["squared difference"].checked(Target(values, Events.of(np.zeros(300, int))), None)
+    assert np.isfinite(scores).all()
+
+
+def test_gameability_by_hand():
+    values = {
+        "one": {"d": 0.5, "e": 1.0, "x": 0.95, "y": 0.1},  # reached: 0.95 of 1
+        "two": {"d": 0.8, "e": 0.6, "x": 0.7, "y": math.nan},  # not: 0.7 < 0.72
+        "three": {"d": math.nan, "x": 1.0},  # no detector has a value
+        "four": {"d": -0.1, "x": -0.11},  # a cost: within 1 / 0.9 of it
+    }
+    share, ratios = measures.gameability(values, ["d", "e"], ["x", "y"])
+    assert share == pytest.approx(2 / 3)
+    assert ratios == pytest.approx({"one": 0.95, "two": 0.875, "four": -0.01})
+    assert measures.beats_median(values, ["d", "e"], ["x", "y"]) == pytest.approx(1 / 3)
+    assert math.isnan(measures.gameability({}, ["d"], ["x"])[0])
+
+
+def test_chance_by_hand():
+    values = {str(i): {"uniform": i / 100} for i in range(101)}
+    assert measures.chance(values, "uniform") == pytest.approx((0.5, 0.9))
+    assert math.isnan(measures.chance({}, "uniform")[0])
+
+
+def test_ranks_winners_and_flips_by_hand():
+    one = {"s": {"a": 3, "b": 2, "c": 1}, "t": {"a": 1, "b": 2, "c": math.nan}, "u": {"a": 5, "b": 5}}
+    assert measures.mean_ranks(one, "abc") == pytest.approx({"a": (1 + 2 + 2) / 3, "b": (2 + 1 + 2) / 3, "c": 3})
+    assert measures.winners(one, "abc") == pytest.approx({"a": 1.5 / 3, "b": 1.5 / 3, "c": 0})
+    other = {"s": {"a": 1, "b": 2, "c": 3}, "t": {"a": 1, "b": 2, "c": 0}, "u": {"a": 5, "b": 6}}
+    assert measures.rank_flips(one, other, "abc") == pytest.approx(np.mean([1, 0, 0]))
+    assert measures.agreement({"a": 1, "b": 2, "c": 3}, {"a": 3, "b": 2, "c": 1}) == -1
+    assert measures.agreement({"a": 1, "b": 2, "c": 3}, {"a": 1, "b": 2, "c": 2}) == pytest.approx(np.sqrt(3) / 2)
+    assert math.isnan(measures.agreement({"a": 1}, {"a": 1}))
+
+
+def test_an_audit_of_a_table():
+    result = te.rankeval.audit(table(), ["auc_pr", "f1_pa", "detection_delay"])
+    assert result.plan.detectors == ["good", "poor", "holes"]
+    rows = result.table().rows
+    assert {row["metric"]: row["series"] for row in rows}["auc_pr"] == 2
+    assert result.table()["auc_pr"] == 0
+    frame = result.to_frame()
+    assert set(frame["kind"]) == {"detector", "no skill", "search", "one-liner"}
+    assert set(frame[frame["detector"] == "holes"]["n"]) == {300}  # the others have no score
+    ranks = {(row["metric"], row["detector"]): row["value"] for row in result.ranks().rows}
+    assert ranks["auc_pr", "good"] == 1
+    assert ranks["auc_pr", "poor"] == 3
+    assert result.agreement().between("auc_pr", "f1_pa") >= -1
+    assert result.agreement().between("auc_pr", "auc_pr") == 1
+    example = result.example("f1_pa")
+    assert example["detector"] == "good"
+    assert example["adversary"] in result.names("no skill")
+    assert "Audit on 2 series: 6 scorings of 3 detectors" in repr(result)
+    with pytest.raises(te.errors.UnknownNameError, match="auc_pr"):
+        result.example("auc_rp")
+
+
+def test_values_equal_those_of_the_metric():
+    result = te.rankeval.audit(table(), ["auc_pr", "f1"])
+    data = table()
+    a = data["series"] == "a"
+    values = result.values_of("auc_pr")["a"]
+    assert values["good"] == te.metrics.auc_pr(data["label"][a], data["good"][a])
+    known = a & np.isfinite(data["holes"])
+    assert values["holes"] == te.metrics.auc_pr(data["label"][known], data["holes"][known])
+    expected = te.evaluate(data["label"][a], data["poor"][a], "f1", threshold="quantile(0.95)")["f1"]
+    assert result.values_of("f1")["a"]["poor"] == expected
+
+
+def test_an_adversary_of_your_own_joins():
+    def constant(n, random):
+        """Always the same."""
+        return np.full(n, 0.3)
+
+    result = te.rankeval.audit(table(), ["accuracy"], adversaries=[constant], n_jobs=2)
+    assert "constant" in result.names("no skill")
+    assert set(result.to_frame().query("detector == 'constant'")["status"]) == {"ok"}
+    with pytest.raises(te.errors.InvalidParameterError, match="already an adversary"):
+        te.rankeval.audit(table(), ["accuracy"], adversaries=[Adversary.from_function(constant, "uniform")])
+    broken = te.rankeval.audit(table(), ["auc_pr"], adversaries=[lambda n, random: [1.0]])
+    assert broken.table().rows[0]["errors"] == 2
+
+
+def test_folders_names_and_what_cannot_be_audited(tmp_path):
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame(table())
+    frame[frame["series"] == "a"].to_csv(tmp_path / "a.csv", index=False)
+    frame[frame["series"] == "b"].to_parquet(tmp_path / "b.parquet")
+    (tmp_path / "notes.csv").write_text("x,y\n1,2\n")
+    found = list(read_series(tmp_path))
+    assert [series.name for series in found] == ["a", "b"]
+    assert list(found[0].detectors) == ["good", "poor", "holes"]
+    assert found[0].values is not None
+    whole = te.rankeval.run("audit", "auc_pr", data=tmp_path, store=tmp_path / "store")
+    assert repr(te.rankeval.read(tmp_path / "store")) == repr(whole)
+    some = te.rankeval.audit(frame, "auc_pr", y_score=["good", "poor"], value=None)
+    assert some.plan.detectors == ["good", "poor"]
+    assert math.isnan(some.table().rows[0]["one_liners"])  # they need the series
+    frame.to_csv(tmp_path / "twice.csv", index=False)
+    with pytest.raises(te.errors.InvalidInputError, match="two tables have a series"):
+        list(read_series(tmp_path))
+    with pytest.raises(te.errors.InvalidInputError, match="no column 'label'"):
+        te.rankeval.audit(frame.drop(columns="label"), "auc_pr")
+    with pytest.raises(te.errors.InvalidInputError, match="none with both"):
+        te.rankeval.audit(frame.assign(label=0), "auc_pr")
+    with pytest.raises(te.errors.InvalidParameterError, match="needs data"):
+        te.rankeval.run("audit", "auc_pr")
+    with pytest.raises(te.errors.InvalidParameterError, match="has no repeats"):
+        te.rankeval.run("audit", "auc_pr", data=tmp_path, repeats=2)
+
+
+def test_a_series_that_changed_is_computed_again(tmp_path):
+    first = te.rankeval.audit(table(0), "auc_pr", store=tmp_path)
+    second = te.rankeval.audit(table(1), "auc_pr", store=tmp_path)
+    assert first.values_of("auc_pr") != second.values_of("auc_pr")
+    again = te.rankeval.audit(table(0), "auc_pr", store=tmp_path)
+    assert again.values_of("auc_pr") == first.values_of("auc_pr")

@@ -1,0 +1,389 @@
+"""Keys of user code: any change that can change a value gives another key, and nothing else does."""
+
+import copy
+import functools
+import importlib
+import io
+import logging
+import os
+import re
+import subprocess
+import sys
+import threading
+from dataclasses import dataclass, replace
+from enum import Enum
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+from sklearn.ensemble import IsolationForest
+
+import tsadeval as te
+from detecting import write_series
+from tsadeval.core.metric import METRICS, parse_metric
+from tsadeval.core.text import import_object
+from tsadeval.detectors import DETECTORS
+from tsadeval.engine.identity import fingerprint
+from tsadeval.errors import InvalidParameterError
+from tsadeval.experiments.specs import DetectorSpec
+
+MODULE = """
+import functools
+import numpy as np
+import {helper}
+
+LIMIT = 1.0
+
+def helper(x):
+    return x * 2
+
+def outer(factor):
+    def inner(y_true, y_score):
+        return factor * y_score[y_true == 1].mean()
+    return inner
+
+def metric(y_true, y_score, scale=1.0):
+    return scale * helper(LIMIT) * {helper}.shift(y_score).mean()
+
+def chosen(y_true, y_score):
+    return globals()["hel" + "per"](1.0)
+
+def late(y_true, y_score):
+    import {helper}
+    return {helper}.shift(1.0)
+
+class Base:
+    def fit(self, X):
+        return self
+
+class Detector(Base):
+    sign = 1.0
+
+    def __init__(self, config=None):
+        self.config = config
+
+    def score(self, X):
+        return self.sign * helper(np.abs(X).sum(axis=1))
+
+class Callable:
+    def __init__(self, power):
+        self.power = power
+
+    def __call__(self, y_true, y_score):
+        return (y_score**self.power).mean()
+"""
+HELPER = "def shift(x):\n    return x + 1\n"
+
+
+@pytest.fixture
+def load(tmp_path, monkeypatch):
+    """Write a module and its helper, with replacements, and import both anew: what a new process would see."""
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
+    names = ["identity_module", "identity_helper"]
+
+    def fresh(*changes, helper=HELPER):
+        text = MODULE.format(helper=names[1])
+        for old, new in changes:
+            assert text.count(old) >= 1, old
+            text = text.replace(old, new, 1)
+        (tmp_path / f"{names[0]}.py").write_text(text)
+        (tmp_path / f"{names[1]}.py").write_text(helper)
+        for name in names:
+            sys.modules.pop(name, None)
+        importlib.invalidate_caches()
+        return importlib.import_module(names[0])
+
+    yield fresh
+    for name in names:
+        sys.modules.pop(name, None)
+
+
+EDITS = {
+    "class attribute": ("sign = 1.0", "sign = -1.0"),
+    "helper": ("return x * 2", "return x * 3"),
+    "constant": ("LIMIT = 1.0", "LIMIT = 2.0"),
+    "default": ("scale=1.0", "scale=0.5"),
+    "base": ("        return self\n\nclass Detector", "        self.fitted = 1\n        return self\n\nclass Detector"),
+    "method": (".sum(axis=1)", ".max(axis=1)"),
+    "call": ("**self.power", "**-self.power"),
+}
+THINGS = {
+    "metric": lambda m: m.metric,
+    "looked up": lambda m: m.chosen,
+    "closure": lambda m: m.outer(2.0),
+    "partial": lambda m: functools.partial(m.metric, scale=3.0),
+    "callable": lambda m: m.Callable(2),
+    "bound": lambda m: m.Callable(2).__call__,
+    "detector": lambda m: m.Detector(),
+    "late import": lambda m: m.late,
+}
+
+
+@pytest.mark.parametrize("thing", THINGS)
+def test_an_edit_of_the_module_or_of_what_it_imports_is_another_key(load, thing):
+    make = THINGS[thing]
+    before = fingerprint(make(load()))
+    assert fingerprint(make(load())) == before
+    for edit in EDITS.values():
+        assert fingerprint(make(load(edit))) != before
+    assert fingerprint(make(load(helper=HELPER.replace("+ 1", "+ 2")))) != before
+    assert fingerprint(make(load())) == before
+
+
+def test_live_code_counts_where_the_file_was_edited_after_it_was_loaded(load, tmp_path):
+    """A long session: the module is still the old one, so its values must not be filed under the new text."""
+    old = load()
+    edited = load(EDITS["helper"], EDITS["constant"])
+    for thing in ("metric", "detector", "callable"):
+        stale = fingerprint(THINGS[thing](old)), fingerprint(THINGS[thing](edited))
+        assert stale[0] != stale[1] or thing == "callable"  # whose own code is the same
+    edited.LIMIT = 7.0
+    changed = fingerprint(edited.metric)
+    edited.LIMIT = 2.0
+    assert changed != fingerprint(edited.metric)
+
+
+class Config:
+    def __init__(self, sign):
+        self.sign = sign
+
+
+@dataclass
+class Record:
+    sign: float
+    names: tuple[str, ...] = ()
+
+
+class Slotted:
+    __slots__ = ("sign",)
+
+    def __init__(self, sign):
+        self.sign = sign
+
+
+class Sign(Enum):
+    PLUS = 1
+    MINUS = -1
+
+
+class Pair(NamedTuple):
+    a: int
+    b: object
+
+
+class Configured:
+    """Scores are the distance from zero times the sign of a configuration object."""
+
+    def __init__(self, config):
+        self.config = config
+
+    def fit(self, X):
+        return self
+
+    def score(self, X):
+        return self.config.sign * np.abs(X).sum(axis=1)
+
+
+def test_objects_in_a_constructor_are_told_apart_and_do_not_collapse_into_one_row(tmp_path):
+    path = write_series(tmp_path, "a", 0)
+    result = te.detect(path, [Configured(Config(1)), Configured(Config(-1))], "auc_roc")
+    first, second = result.to_frame()["value"]
+    assert first > 0.9
+    assert second == pytest.approx(1 - first)
+
+
+def variants():
+    """Pairs of objects that differ in one thing."""
+    frame = pytest.importorskip("pandas").DataFrame
+    yield from [
+        (Config(1), Config(-1)),
+        (Record(1.0), Record(2.0)),
+        (Record(1.0, ("a",)), Record(1.0, ("b",))),
+        (Slotted(1), Slotted(2)),
+        (Sign.PLUS, Sign.MINUS),
+        (Pair(1, Config(1)), Pair(1, Config(2))),
+        (np.ones(3), np.zeros(3)),
+        (np.ones(4), np.ones((2, 2))),
+        (np.ones(3), np.ones(3, np.float32)),
+        (np.array([Config(1), None]), np.array([Config(2), None])),
+        (np.zeros(2, [("a", "i4")]), np.zeros(2, [("b", "i4")])),
+        (np.float32(1), np.float64(1)),
+        (np.random.default_rng(1), np.random.default_rng(2)),
+        (np.random.RandomState(1), np.random.RandomState(2)),
+        ({"a": 1}, {"a": 2}),
+        ({"a": [1, {2: {3}}]}, {"a": [1, {2: {4}}]}),
+        ({1, 2}, {1, 3}),
+        (1, 1.0),
+        (True, 1),
+        (0.0, -0.0),
+        ("1", 1),
+        (10**5000, 10**5000 + 1),
+        (["ab", "c"], ["a", "bc"]),
+        ([[1], 2], [[1, 2]]),
+        (re.compile("a"), re.compile("a", re.IGNORECASE)),
+        (Path("a"), Path("b")),
+        (functools.partial(max, 1), functools.partial(max, 2)),
+        (functools.partial(max, 1), functools.partial(min, 1)),
+        (lambda y, s: 1, lambda y, s: 2),
+        (lambda y, s, k=1: k, lambda y, s, k=2: k),
+        (IsolationForest(max_features=0.5), IsolationForest(max_features=0.6)),
+        (int, str),
+        (np.add, np.multiply),
+        (logging.getLogger("a"), logging.getLogger("b")),
+        (frame({"a": [1, 2]}), frame({"a": [1, 3]})),
+    ]
+    torch = pytest.importorskip("torch")
+    yield torch.ones(2), torch.zeros(2)
+    for seeds in ((0, 1),):
+        models = []
+        for seed in seeds:
+            torch.manual_seed(seed)
+            models.append(torch.nn.Linear(2, 2))
+        yield tuple(models)
+
+
+def test_every_difference_is_seen_and_a_copy_is_the_same():
+    for one, other in variants():
+        assert fingerprint(one) != fingerprint(other), one
+        assert fingerprint(one) == fingerprint(copy.deepcopy(one)), one
+        assert fingerprint(Configured(one)) != fingerprint(Configured(other)), one
+
+
+def test_the_same_object_twice_is_as_good_as_two_equal_ones():
+    shared = [1, 2]
+    assert fingerprint([shared, shared]) == fingerprint([[1, 2], [1, 2]])
+    loop = []
+    loop.append(loop)
+    deeper = [[loop]]
+    assert fingerprint(loop) == fingerprint(loop) != fingerprint(deeper)
+
+
+def test_locks_and_loggers_are_no_state():
+    one, other = Configured(threading.Lock()), Configured(threading.Lock())
+    assert fingerprint(one) == fingerprint(other)
+
+
+@pytest.mark.parametrize(
+    "what", [lambda: (i for i in range(3)), lambda: io.FileIO(os.devnull), lambda: sys._getframe()]
+)
+def test_what_has_no_description_is_never_reused(tmp_path, what):
+    held = what()
+    detector = Configured(Config(1))
+    detector.held = held
+    keys = {fingerprint(detector) for _ in range(3)}
+    assert len(keys) == 3
+    assert all(key.startswith("unkeyed-") for key in keys)
+    if hasattr(held, "close"):
+        held.close()
+
+
+def test_values_of_what_has_no_key_are_computed_again_and_shown(tmp_path):
+    calls = tmp_path / "calls"
+
+    held = (i for i in range(3))
+
+    def counted(y_true, y_score, held=held):
+        with calls.open("a") as file:
+            file.write("x")
+        return 1.0
+
+    some = {"cases": ["10k-20seg-50H"], "tasks": ["AccQ"], "store": tmp_path / "store"}
+    for run in (1, 2):
+        values = te.rankeval.run("quick", counted, **some).to_frame()
+        assert set(values["value"]) == {1.0}
+        assert len(calls.read_text()) == run * len(values)
+
+
+def test_keys_are_the_same_in_every_process(tmp_path):
+    code = """
+import sys, numpy as np, functools
+sys.path.insert(0, sys.argv[1])
+from tsadeval.engine.identity import fingerprint
+from identity_other import Detector, metric
+held = {"b": {"x", "y", "z"}, "a": np.arange(3)}
+things = [Detector(held), metric, functools.partial(metric, scale=2), {"a", "b", "c"}]
+print([fingerprint(thing) for thing in things])
+"""
+    (tmp_path / "identity_other.py").write_text(MODULE.format(helper="identity_aid"))
+    (tmp_path / "identity_aid.py").write_text(HELPER)
+    said = {
+        subprocess.run(
+            [sys.executable, "-c", code, tmp_path],
+            env={**os.environ, "PYTHONHASHSEED": seed},
+            check=True,
+            capture_output=True,
+            text=True,
+        ).stdout
+        for seed in ("1", "2")
+    }
+    assert len(said) == 1
+    assert "unkeyed" not in said.pop()
+
+
+def test_other_lines_of_a_script_do_not_matter_but_what_the_code_uses_does(tmp_path):
+    script = tmp_path / "script.py"
+
+    def key(constant, elsewhere):
+        script.write_text(f"""
+from tsadeval.engine.identity import fingerprint
+LIMIT = {constant}
+def aid(x):
+    return x * LIMIT
+def metric(y_true, y_score):
+    return [aid(1) for _ in range(2)][0]
+OTHER = {elsewhere}
+print(fingerprint(metric))
+""")
+        return subprocess.run([sys.executable, script], check=True, capture_output=True, text=True).stdout
+
+    first = key(1, 1)
+    assert key(1, 2) == first
+    assert key(2, 1) != first
+
+
+def test_an_edited_module_is_computed_anew(tmp_path, load, monkeypatch):
+    series = write_series(tmp_path, "a", 0)
+    store = tmp_path / "store"
+    first = te.detect(series, "identity_module:Detector", "auc_roc", store=store) if load() else None
+    load(EDITS["class attribute"])
+    second = te.detect(series, "identity_module:Detector", "auc_roc", store=store)
+    assert second.to_frame()["value"][0] == pytest.approx(1 - first.to_frame()["value"][0])
+
+
+def test_a_revision_is_part_of_the_key(tmp_path, monkeypatch):
+    assert parse_metric("cce(tau=0.4)").version == "r1"
+    some = {"cases": ["10k-20seg-50H"], "tasks": ["AccQ"], "store": tmp_path}
+    told = []
+    before = te.rankeval.run("quick", "cce", **some).to_frame()
+    later = [(METRICS, "cce", {"version": "r2"}), (te.rankeval.generators.GENERATORS, "AccQ", {"revision": 2})]
+    for owner, name, change in later:
+        told.clear()
+        monkeypatch.setitem(owner._records, name, replace(owner[name], **change))
+        te.rankeval.run("quick", "cce", progress=lambda *now: told.append(now), **some)
+        assert told[0] == (0, len(before))  # nothing of the old revision is reused
+    later = replace(DETECTORS["lof"], revision=2)
+    monkeypatch.setitem(DETECTORS._records, "lof", later)
+    spec = DetectorSpec.of("lof(window=50)")
+    assert spec.text == "lof(window=50)@r2"
+    assert spec.make().window == 50
+
+
+def test_a_stray_file_in_the_current_folder_does_not_replace_a_package(tmp_path, monkeypatch):
+    for name in ("json", "identity_here"):
+        (tmp_path / f"{name}.py").write_text("def metric(y_true, y_score):\n    return 1.0\n")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", [p for p in sys.path if p])
+    assert import_object("identity_here:metric", "metric")(0, 0) == 1.0
+    assert sys.path[-1] == str(tmp_path)
+    sys.modules.pop("identity_here")
+    with pytest.raises(InvalidParameterError, match="module 'json' has no 'metric'"):
+        import_object("json:metric", "metric")
+
+
+def test_a_module_that_raises_is_named(tmp_path, monkeypatch):
+    (tmp_path / "identity_broken.py").write_text("1 / 0\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(InvalidParameterError, match=r"'identity_broken' of metric .* raised ZeroDivisionError"):
+        import_object("identity_broken:metric", "metric")

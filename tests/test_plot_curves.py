@@ -1,0 +1,148 @@
+"""Curves, surfaces and strips hold the numbers of the metrics that they show."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from matplotlib.colors import to_rgba
+
+import tsadeval as te
+from strategies import examples, scorings
+from tsadeval import plot
+from tsadeval.core.inputs import Scoring
+from tsadeval.errors import InvalidInputError, InvalidParameterError
+from tsadeval.plot.curves import CORNERS, _counts, _thinned, surface_curve
+from tsadeval.plot.outcomes import FALSE, FOUND, MISSED
+
+RNG = np.random.default_rng(0)
+N = 5000
+Y = np.zeros(N, int)
+Y[400:460] = Y[1800:1830] = Y[4500] = 1
+SCORE = RNG.normal(size=N) + 2 * Y
+
+
+@examples(100)
+@given(scorings())
+def test_counts_give_the_areas_of_the_metrics(data):
+    y, s = data
+    hits, false = _counts(Scoring.of(y, s))
+    x, recall = false / false[-1], hits / hits[-1]
+    assert np.sum(np.diff(x) * (recall[1:] + recall[:-1])) / 2 == pytest.approx(te.metrics.auc_roc(y, s))
+    precision = hits[1:] / (hits + false)[1:]
+    assert np.sum(np.diff(recall) * precision) == pytest.approx(te.metrics.auc_pr(y, s))
+
+
+def test_long_curves_keep_their_ends_and_shape():
+    hits, false = _counts(Scoring.of(Y, SCORE))
+    x, y = _thinned(false, hits)
+    assert len(x) <= CORNERS + 2 < len(false)
+    assert (x[0], y[0], x[-1], y[-1]) == (0, 0, false[-1], hits[-1])
+    near = np.maximum(np.abs(false[:, None] - x) / false[-1], np.abs(hits[:, None] - y) / hits[-1])
+    assert near.min(axis=1).max() <= 3 / CORNERS + 1 / hits[-1]
+
+
+def test_legends_have_the_areas():
+    scores = {"a": SCORE, "b": -SCORE}
+    for draw, metric in ((plot.roc_curve, te.metrics.auc_roc), (plot.pr_curve, te.metrics.auc_pr)):
+        texts = [text.get_text() for text in draw(Y, scores).get_legend().get_texts()]
+        for text, name in zip(texts, scores, strict=True):
+            assert text == f"{name} ({metric(Y, scores[name]):.3f})".replace("0.", ".")
+        assert draw(Y, SCORE).get_legend() is None
+
+
+def test_det_is_missed_against_false():
+    from scipy.special import ndtr
+
+    ax = plot.det_curve(Y, SCORE)
+    x, y = ax.lines[0].get_data()
+    hits, false = _counts(Scoring.of(Y, SCORE))
+    points = set(zip(false / false[-1], 1 - hits / hits[-1], strict=True))
+    near = np.array(sorted(points))
+    for alarm, miss in zip(ndtr(x)[::50], ndtr(y)[::50], strict=True):
+        assert np.abs(near - [alarm, miss]).sum(axis=1).min() < 1e-9
+
+
+@examples(60)
+@given(scorings(min_size=4))
+def test_the_mean_area_under_the_surface_is_vus(data):
+    y, s = data
+    scoring, window = Scoring.of(y, s), 3
+    roc, pr = [], []
+    for width in range(2 * window + 1):
+        false, recall, precision = surface_curve(scoring, width)
+        x, r = np.append(false, 1.0), np.append(recall, 1.0)
+        roc.append(np.sum(np.diff(x) * (r[1:] + r[:-1])) / 2)
+        pr.append(np.sum(np.diff(recall) * precision[1:]))
+    assert np.mean(roc) == pytest.approx(te.metrics.vus_roc(y, s, window=window), abs=1e-9)
+    assert np.mean(pr) == pytest.approx(te.metrics.vus_pr(y, s, window=window), abs=1e-9)
+
+
+def test_vus_surface_names_its_volume():
+    ax = plot.vus_surface(Y, SCORE, kind="roc", window=30)
+    assert ax.get_title(loc="left") == f"VUS-ROC {te.metrics.vus_roc(Y, SCORE, window=30):.3f}"
+    with pytest.raises(InvalidParameterError, match="kind must be"):
+        plot.vus_surface(Y, SCORE, kind="det")
+
+
+def test_value_by_threshold_has_the_values_of_the_metrics():
+    ax = plot.value_by_threshold(Y, SCORE, metrics=["f1", "recall"])
+    f1, _, recall, _ = ax.lines
+    for line, metric in ((f1, te.metrics.f1), (recall, te.metrics.recall)):
+        for t, value in list(zip(*line.get_data(), strict=True))[::20]:
+            assert value == pytest.approx(metric(Y, t <= SCORE))
+    assert np.nanmax(f1.get_ydata()) == pytest.approx(te.best_threshold("f1", Y, SCORE).value, abs=0.02)
+    with pytest.raises(InvalidParameterError, match="must take predictions"):
+        plot.value_by_threshold(Y, SCORE, metrics="cce")
+
+
+def test_strips_hold_all_outcomes():
+    y = np.array([0, 1, 1, 0, 0, 0, 1, 0] * 10)
+    alarms = np.array([0, 1, 0, 0, 1, 0, 0, 0] * 10)
+    ax = plot.outcome_strips(y, {"a": alarms})
+    seen = {}
+    for bars in ax.collections:
+        for path in bars.get_paths():
+            box = path.get_extents()
+            seen.setdefault(tuple(bars.get_facecolor()[0]), []).append((box.x0 + 0.5, box.x1 + 0.5))
+    for color, mask in ((FOUND, y & alarms), (FALSE, alarms & ~y & 1), (MISSED, y & ~alarms & 1)):
+        covered = np.zeros(80, int)
+        for start, stop in seen[to_rgba(color)]:
+            covered[round(start) : round(stop)] = 1
+        assert covered.tolist() == mask.tolist()
+
+
+def test_strips_take_scores_at_a_threshold():
+    def found(ax):
+        return [tuple(bars.get_facecolor()[0]) for bars in ax.collections]
+
+    assert to_rgba(FALSE) not in found(plot.outcome_strips(Y, {"a": SCORE}, threshold="fixed(1e9)"))
+    assert to_rgba(FALSE) in found(plot.outcome_strips(Y, {"a": SCORE}))
+    plot.outcome_strips(np.zeros(10), {"a": np.arange(10.0)})
+
+
+def test_worst_events_are_those_of_the_breakdown():
+    ax = plot.worst_events(Y, SCORE, n=2, values=SCORE)
+    worst = te.cce_breakdown(Y, SCORE).worst(2, label=1)
+    names = [label.get_text() for label in ax.get_yticklabels()]
+    assert names == [f"{e['start']}-{e['stop'] - 1}" if e["length"] > 1 else str(e["start"]) for e in worst]
+    assert [text.get_text() for text in ax.texts] == [f"lost {e['lost']:.3f}" for e in worst]
+    assert len(plot.worst_events(Y, SCORE, n=20, label=None).get_yticklabels()) == 7
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: plot.roc_curve(np.zeros(N), SCORE), "y_true needs both"),
+        (lambda: plot.roc_curve(Y, {"a": SCORE[1:]}), "detector 'a': y_true has 5000 points"),
+        (lambda: plot.pr_curve(Y, {}), "scores is empty"),
+        (lambda: plot.outcome_strips(Y, SCORE), "scores must be a mapping"),
+        (lambda: plot.outcome_strips(Y, {}), "scores is empty"),
+        (lambda: plot.outcome_strips(Y, {"a": SCORE[1:]}), "detector 'a'"),
+        (lambda: plot.worst_events(Y, SCORE, label=2), "label must be 0, 1 or None"),
+        (lambda: plot.worst_events(Y, SCORE, values=SCORE[1:]), "values has shape"),
+        (lambda: plot.worst_events(np.ones(N), SCORE), "y_true needs both"),
+        (lambda: plot.worst_events(Y, SCORE, n=0), "n must be"),
+    ],
+)
+def test_bad_input(call, message):
+    with pytest.raises((InvalidInputError, InvalidParameterError), match=message):
+        call()

@@ -1,0 +1,251 @@
+"""The store: which cells are missing, which row of a cell counts, merged parts, damaged parts."""
+
+import os
+import random
+import subprocess
+import sys
+from typing import NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from tsadeval.engine import store as module
+from tsadeval.engine.cells import OUTCOME, Layout
+from tsadeval.engine.store import Store, write_whole
+from tsadeval.errors import InvalidInputError, StoreError
+
+
+class Cell(NamedTuple):
+    name: str
+    p: float | None
+    repeat: int
+    seed: int | None
+
+
+LAYOUT = Layout(Cell, {"name": "string", "p": "float64", "repeat": "int32", "seed": "int64", **OUTCOME}, "a test")
+
+
+def row(cell, value, status="ok", message=None):
+    return {**cell._asdict(), "value": value, "status": status, "message": message, "versions": "1"}
+
+
+def parts(folder):
+    return sorted((folder / "parts").glob("*.parquet"))
+
+
+def draws(seed, count=300):
+    """Rows with many cells that come more than once, and the cells of a plan, of which some have no row."""
+    rng = random.Random(seed)
+    cells = [
+        Cell(name, p, repeat, s)
+        for name in ("a", "b", "a\0b", "")
+        for p in (None, 0.1, 0.3)
+        for repeat in range(4)
+        for s in (None, 0, 7)
+    ]
+    rows = []
+    for i in range(count):
+        status = rng.choice(["ok", "error", "undefined"])
+        rows.append(row(rng.choice(cells), float(i), status, f"number {i}"))
+    plan = rng.sample(cells, len(cells) * 2 // 3)
+    return rows, plan
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("inside", [True, False])
+def test_missing_cells_and_best_rows_are_those_of_a_plain_dictionary(tmp_path, seed, inside):
+    rows, plan = draws(seed)
+    store = Store(tmp_path if inside else None, LAYOUT)
+    for i in range(0, len(rows), 7):
+        store.add(rows[i : i + 7])
+    best = {}
+    for one in rows:  # the first value counts; without one, the last error
+        cell = Cell(*(one[name] for name in Cell._fields))
+        if cell not in best or best[cell]["status"] == "error":
+            best[cell] = one
+    wanted = [cell for cell in plan if cell not in best or best[cell]["status"] == "error"]
+    assert store.missing(iter(plan)) == (wanted, len(plan))
+    frame = store.frame(iter(plan))
+    assert frame["value"].tolist() == [best[cell]["value"] for cell in plan if cell in best]
+    assert frame["message"].tolist() == [best[cell]["message"] for cell in plan if cell in best]
+
+
+def test_batches_of_a_long_plan(tmp_path, monkeypatch):
+    rows, plan = draws(1)
+    store = Store(None, LAYOUT)
+    store.add(rows)
+    whole = store.missing(plan), store.frame(plan)
+    monkeypatch.setattr(module, "_BATCH", 7)
+    assert store.missing(plan) == whole[0]
+    assert store.frame(plan).equals(whole[1])
+
+
+def test_an_empty_store(tmp_path):
+    plan = [Cell("a", None, 0, None)]
+    for store in (Store(tmp_path, LAYOUT), Store(None, LAYOUT)):
+        assert store.missing(plan) == (plan, 1)
+        assert store.missing([]) == ([], 0)
+        assert store.frame(plan).empty
+        assert list(store.frame([]).columns) == list(LAYOUT.columns)
+        store.add([])
+    assert parts(tmp_path) == []
+
+
+def test_small_parts_are_merged_and_nothing_changes(tmp_path, monkeypatch):
+    rows, plan = draws(2)
+    plain = Store(tmp_path / "plain", LAYOUT)
+    for one in rows[:100]:
+        plain.add([one])
+    assert len(parts(tmp_path / "plain")) == 100
+    monkeypatch.setattr(module, "_MANY", 16)
+    merged = Store(tmp_path / "merged", LAYOUT)
+    for one in rows[:100]:
+        merged.add([one])
+    assert len(parts(tmp_path / "merged")) == 100 // 16 + 100 % 16
+    assert merged.frame(plan).equals(plain.frame(plan))
+    before = plain.frame(plan)
+    plain.compact()
+    assert len(parts(tmp_path / "plain")) == 1
+    assert plain.frame(plan).equals(before)
+    assert Store(tmp_path / "plain", LAYOUT).missing(plan) == merged.missing(plan)
+    plain.compact()
+    assert len(parts(tmp_path / "plain")) == 1
+
+
+def test_a_part_with_columns_of_another_version_and_a_large_one_are_not_merged(tmp_path, monkeypatch):
+    monkeypatch.setattr(module, "_MANY", 4)
+    store = Store(tmp_path, LAYOUT)
+    for i in range(3):
+        store.add([row(Cell("a", None, i, None), 1.0)])
+    table = pq.read_table(parts(tmp_path)[0])
+    pq.write_table(table.append_column("more", pa.array(["x"])), tmp_path / "parts" / "other.parquet")
+    monkeypatch.setattr(module, "_LARGE", 5)
+    big = [row(Cell("b", None, i, None), 1.0) for i in range(6)]
+    Store(tmp_path, LAYOUT).add(big)
+    store.compact()
+    left = parts(tmp_path)
+    assert len(left) == 3
+    assert tmp_path / "parts" / "other.parquet" in left
+
+
+def test_a_flipped_bit_never_changes_a_value(tmp_path):
+    """Every flip is refused with one clear line, or is in a place that holds no value."""
+    rows, plan = draws(3, 40)
+    store = Store(tmp_path, LAYOUT)
+    store.add(rows)
+    (part,) = parts(tmp_path)
+    good, expected = part.read_bytes(), store.frame(plan)
+    rng = np.random.default_rng(0)
+    refused = []
+    for _ in range(400):
+        bad = bytearray(good)
+        bad[rng.integers(len(bad))] ^= 1 << rng.integers(8)
+        part.write_bytes(bad)
+        try:
+            found = Store(tmp_path, LAYOUT).frame(plan)
+        except InvalidInputError as error:
+            refused.append(str(error))
+        else:
+            assert found.equals(expected)
+    assert len(refused) > 200
+    for line in refused:
+        assert "\n" not in line
+        assert str(part) in line or "store of another command" in line
+
+
+DAMAGES = {
+    "empty": lambda content: b"",
+    "truncated": lambda content: content[: len(content) // 2],
+    "end cut off": lambda content: content[:-1],
+    "foreign": lambda content: b"not a Parquet file at all",
+    "zeros": lambda content: b"\0" * len(content),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_a_damaged_part_is_named_with_what_to_do(tmp_path, damage):
+    store = Store(tmp_path, LAYOUT)
+    rows, plan = draws(4, 40)
+    store.add(rows[:20])
+    store.add(rows[20:])
+    part = parts(tmp_path)[1]
+    part.write_bytes(DAMAGES[damage](part.read_bytes()))
+    for call in (store.missing, store.frame):
+        with pytest.raises(InvalidInputError, match=r"is damaged, or not a part .*; move it away and run") as said:
+            call(plan)
+        assert str(part) in str(said.value)
+        assert "\n" not in str(said.value)
+    part.unlink()
+    assert len(store.frame(plan)) > 0
+
+
+def test_a_column_of_another_type_is_named(tmp_path):
+    store = Store(tmp_path, LAYOUT)
+    store.add([row(Cell("a", None, 0, None), 1.0)])
+    (part,) = parts(tmp_path)
+    table = pq.read_table(part)
+    texts = table.set_column(table.schema.get_field_index("value"), "value", pa.array(["1.0"]))
+    pq.write_table(texts, part)
+    with pytest.raises(InvalidInputError, match=r"column 'value' is string, expected double"):
+        store.frame([])
+    pq.write_table(table.drop_columns("seconds"), part)
+    with pytest.raises(InvalidInputError, match=r"parquet is damaged, or not a part .*seconds"):
+        store.frame([])
+
+
+def test_a_store_stays_where_it_is_when_the_current_folder_changes(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    store = Store("here", LAYOUT)
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    store.add([row(Cell("a", None, 0, None), 1.0)])
+    assert len(parts(tmp_path / "here")) == 1
+
+
+def test_a_write_that_fails_leaves_nothing_behind_and_says_what_is_kept(tmp_path, monkeypatch):
+    store = Store(tmp_path, LAYOUT)
+    store.add([row(Cell("a", None, 0, None), 1.0)])
+
+    def full(descriptor):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(StoreError, match=r"cannot be written \(No space left on device\): all values so far are kept"):
+        store.add([row(Cell("a", None, 1, None), 1.0)])
+    monkeypatch.undo()
+    assert len(list((tmp_path / "parts").iterdir())) == 1
+    with pytest.raises(OSError, match="directory"):
+        write_whole(tmp_path / "nowhere" / "file", b"")
+
+
+SHARER = """
+import sys, random
+sys.path.insert(0, sys.argv[1])
+from test_store import LAYOUT, Cell, module, row
+from tsadeval.engine.store import Store
+module._MANY = 8
+who = int(sys.argv[3])
+store = Store(sys.argv[2], LAYOUT)
+for i in range(200):
+    store.add([row(Cell(f"{who}", None, i, None), float(i))])
+    if i % 10 == 0:
+        store.compact()
+    if i % 25 == 0:  # a reader sees all that this process has written, whoever is merging now
+        assert len(store.frame([Cell(f"{who}", None, k, None) for k in range(i + 1)])) == i + 1
+"""
+
+
+def test_processes_that_write_merge_and_read_one_store_lose_nothing(tmp_path):
+    command = [sys.executable, "-c", SHARER, os.path.dirname(__file__), str(tmp_path)]
+    running = [subprocess.Popen([*command, str(who)], stderr=subprocess.PIPE, text=True) for who in range(3)]
+    for process in running:
+        _, errors = process.communicate(timeout=120)
+        assert process.returncode == 0, errors
+    store = Store(tmp_path, LAYOUT)
+    plan = [Cell(f"{who}", None, i, None) for who in range(3) for i in range(200)]
+    frame = store.frame(plan)
+    assert frame["value"].tolist() == [float(i) for _ in range(3) for i in range(200)]
+    assert store.missing(plan) == ([], 600)
+    assert len(parts(tmp_path)) < 60

@@ -1,0 +1,498 @@
+"""Reading users' tables: every format gives the same columns, and whatever is wrong with a file is one clear line."""
+
+import doctest
+import gzip
+import io
+import json
+import os
+import pickle
+import socket
+import subprocess
+import sys
+import warnings
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pyarrow.feather
+import pyarrow.parquet
+import pytest
+
+from data_files import npy, write
+from tsadeval.core.printable import printable
+from tsadeval.errors import InvalidInputError, InvalidParameterError
+from tsadeval.tables import Table, read_table
+from tsadeval.tables.sources import gunzip
+
+FRAME = pd.DataFrame(
+    {"name": ["a", "b", "b"], "label": [0, 1, 0], "score": [0.1, 1 / 3, 1e-300], "big": [2**60 + 1, 2, 3]}
+)
+
+
+def npz(**arrays):
+    buffer = io.BytesIO()
+    np.savez_compressed(buffer, **arrays)
+    return buffer.getvalue()
+
+
+def written(frame, method, **options):
+    buffer = io.BytesIO()
+    getattr(frame, method)(buffer, **options)
+    return buffer.getvalue()
+
+
+def in_every_format(frame):
+    arrow = pa.Table.from_pandas(frame, preserve_index=False)
+    stream = io.BytesIO()
+    with pa.ipc.new_stream(stream, arrow.schema) as writer:
+        writer.write_table(arrow, max_chunksize=2)
+    text = frame.to_csv(index=False).encode()
+    return {
+        "a.csv": text,
+        "a.CSV": text,
+        "a.csv.gz": gzip.compress(text),
+        "mac.csv": text.replace(b"\n", b"\r"),
+        "windows.csv": b"\xef\xbb\xbf" + text.replace(b"\n", b"\r\n"),
+        "a.tsv": frame.to_csv(index=False, sep="\t").encode(),
+        "a.tsv.gz": gzip.compress(frame.to_csv(index=False, sep="\t").encode()),
+        "a.parquet": written(frame, "to_parquet", index=False),
+        "groups.parquet": written(frame, "to_parquet", index=False, row_group_size=1),
+        "a.feather": written(frame, "to_feather"),
+        "zstd.feather": written(frame, "to_feather", compression="zstd"),
+        "plain.feather": written(frame, "to_feather", compression="uncompressed"),
+        "a.arrow": stream.getvalue(),
+        "polars.arrow": written(pl.from_pandas(frame), "write_ipc", compression="zstd"),
+        "a.jsonl": frame.to_json(orient="records", lines=True, double_precision=15).encode(),
+        "a.ndjson.gz": gzip.compress(b"\n".join(json.dumps(r).encode() for r in frame.to_dict("records"))),
+        "a.npy": npy(frame.drop(columns="name").to_records(index=False)),
+        "a.npz": npz(**{name: frame[name].to_numpy() for name in frame if name != "name"}),
+    }
+
+
+FORMATS = in_every_format(FRAME)
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_every_format_gives_the_same_columns(tmp_path, name):
+    table = read_table(write(tmp_path / name, FORMATS[name]))
+    assert table.source == str(tmp_path / name)
+    assert table.n == 3
+    assert table.numbers("label").tolist() == [0, 1, 0]
+    assert table.numbers("score").tolist() == pytest.approx(
+        FRAME["score"].tolist(), rel=0 if name != "a.jsonl" else 1e-9
+    )
+    assert table.numbers("big").tolist() == FRAME["big"].tolist()
+    assert table.numbers("big").dtype.kind == "i"
+
+
+@pytest.mark.parametrize("name", [name for name in FORMATS if not name.startswith("mac")])
+def test_standard_input_needs_no_name(tmp_path, name, monkeypatch):
+    class Standard:
+        buffer = io.BytesIO(FORMATS[name])
+
+        def isatty(self):
+            return False
+
+    monkeypatch.setattr(sys, "stdin", Standard())
+    assert read_table("-").numbers("label").tolist() == [0, 1, 0]
+
+
+def test_standard_input_that_is_no_file(monkeypatch):
+    class Terminal:
+        def isatty(self):
+            return True
+
+    monkeypatch.setattr(sys, "stdin", Terminal())
+    with pytest.raises(InvalidInputError, match="standard input is not a file or a pipe"):
+        read_table("-")
+
+
+@pytest.mark.parametrize(
+    "make",
+    [lambda f: f, pl.from_pandas, pa.Table.from_pandas, lambda f: f.to_dict("list"), lambda f: f.convert_dtypes()],
+)
+def test_frames_and_dictionaries(make):
+    table = read_table(make(FRAME))
+    assert (table.source, table.n) == ("the table", 3)
+    assert [table.numbers(name).tolist() for name in ("label", "score", "big")] == [
+        FRAME[name].tolist() for name in ("label", "score", "big")
+    ]
+    with pytest.raises(InvalidInputError, match="the table: expected numbers in column 'name', found 'a'"):
+        table.numbers("name")
+    assert read_table(table) is table
+
+
+@pytest.mark.parametrize("given", [3, [1, 2], np.zeros(3), None])
+def test_what_is_no_table(given):
+    with pytest.raises(InvalidInputError, match="expected a path, a data frame or a mapping of arrays, found"):
+        read_table(given)
+
+
+def test_the_index_of_a_frame(tmp_path):
+    frame = FRAME.set_index(pd.Index([7, 9, 8], name="row"))
+    for table in (read_table(frame), read_table(write(tmp_path / "a.parquet", written(frame, "to_parquet")))):
+        assert table.index == {"row"}
+        assert table.numbers("row").tolist() == [7, 9, 8]
+    shuffled = write(tmp_path / "b.parquet", written(FRAME.iloc[::-1], "to_parquet"))
+    assert set(read_table(shuffled).columns) == set(FRAME)  # "__index_level_0__" is nobody's column
+    times = FRAME.set_index(pd.date_range("2024", periods=3))
+    assert read_table(times).index == {"index"}
+
+
+def test_a_npy_file_without_names(tmp_path):
+    table = read_table(write(tmp_path / "a.npy", npy(np.array([[0, 5, 7], [1, 6, 8]]))))
+    assert set(table.columns) == {"0", "1", "2"}
+    assert table.numbers("label").tolist() == table.numbers("0").tolist() == [0, 1]
+    assert table.numbers("score").tolist() == [5, 6]
+    assert "label" in table
+    assert "x" not in table
+
+
+def test_missing_values_are_nan(tmp_path):
+    csv = write(tmp_path / "a.csv", "a,b,c,d\n1,0.5,NaN,True\n,,null,\n3,NA,,False\n")
+    jsonl = write(tmp_path / "a.jsonl", '{"a":1,"b":0.5,"c":NaN,"d":true}\n\n{"a":null}\n{"a":3,"c":null,"d":false}\n')
+    masked = np.ma.array([1, 2, 3], mask=[0, 1, 0])
+    frame = {"a": masked, "b": [0.5, None, None], "c": [None] * 3, "d": pd.array([True, None, False], "boolean")}
+    parquet = write(
+        tmp_path / "a.parquet", written(pd.DataFrame(read_table(csv).columns["a"].to_pandas()), "to_parquet")
+    )
+    for source in (csv, jsonl, frame):
+        table = read_table(source)
+        for name, expected in {
+            "a": [1, np.nan, 3],
+            "b": [0.5, np.nan, np.nan],
+            "c": [np.nan] * 3,
+            "d": [1, np.nan, 0],
+        }.items():
+            np.testing.assert_array_equal(table.numbers(name), expected)
+    np.testing.assert_array_equal(read_table(parquet).numbers("a"), [1, np.nan, 3])
+
+
+def test_a_blank_line_of_a_single_column_is_a_missing_value(tmp_path):
+    """In a file of labels, leaving it out would move all labels below it up by one."""
+    for text, expected in [("x\n1\n\n3\n", [1, np.nan, 3]), ("x\n\n1\n3\n\n\n", [np.nan, 1, 3]), ("x\r\n1\r\n", [1])]:
+        np.testing.assert_array_equal(read_table(write(tmp_path / "a.csv", text)).numbers("x"), expected)
+    assert read_table(write(tmp_path / "a.csv", "x,y\n1,2\n\n\n3,4\n\n")).n == 2
+
+
+def test_words_that_mean_missing_stay_words_where_all_are(tmp_path):
+    table = read_table(write(tmp_path / "a.csv", "detector,x\nnull,1\nnull,2\n"))
+    assert table.columns["detector"].to_pylist() == ["null", "null"]
+    table = read_table(write(tmp_path / "a.csv", "detector,x\nnull,1\nlof,2\n"))
+    assert table.columns["detector"].to_pylist() == ["null", "lof"]
+
+
+def test_columns_that_name_series_can_stay_text(tmp_path):
+    path = write(tmp_path / "a.csv", "series,label\n01,0\n1,0\n")
+    assert read_table(path, text=["series"]).columns["series"].to_pylist() == ["01", "1"]
+
+
+@pytest.mark.parametrize("text", ["18446744073709551617", "-9007199254740993", "9" * 400, "9" * 5000])
+@pytest.mark.parametrize("other", ["0.5", "1", ""])
+def test_integers_do_not_lose_digits(tmp_path, text, other):
+    """Two scores that differ must not become equal."""
+    csv = write(tmp_path / "a.csv", f"x,y\n{text},0\n{other},0\n{text},0\n")
+    if other == "1" and text.startswith("-"):
+        assert read_table(csv).numbers("x").tolist() == [int(text), 1, int(text)]
+        return
+    with pytest.raises(InvalidInputError, match=r"the column 'x' holds the integer -?\d+, which a 64-bit float cannot"):
+        read_table(csv).numbers("x")
+    if len(text) < 4000:
+        jsonl = write(tmp_path / "a.jsonl", "\n".join(f'{{"x":{v or "null"}}}' for v in (text, other)))
+        with pytest.raises(InvalidInputError, match=r"the column 'x' holds the integer -?\d+, which a 64-bit float"):
+            read_table(jsonl).numbers("x")
+
+
+def test_large_numbers_that_floats_hold(tmp_path):
+    table = read_table(write(tmp_path / "a.csv", f"x,y,z\n{2**60},1e300,{2**70}\n0.5,-1e20,0.5\n"))
+    assert table.numbers("x").tolist() == [2.0**60, 0.5]
+    assert table.numbers("y").tolist() == [1e300, -1e20]
+    assert table.numbers("z").tolist() == [2.0**70, 0.5]
+    assert read_table({"x": [2**64 - 1, 0]}).numbers("x").dtype == np.uint64
+    wide = np.array([1, 1 + np.finfo(np.longdouble).eps])
+    assert read_table({"x": wide}).numbers("x").dtype == np.longdouble
+    assert read_table({"x": np.arange(3, dtype=">f8")}).numbers("x").dtype.isnative
+
+
+BAD = [
+    ("a.csv", "", "the file is empty"),
+    ("a.csv", "\n\n", "expected column names on the first line, found none"),
+    ("a.csv", "x,label", "has a heading but no rows"),
+    ("a.csv", "x,label\n1,0\n2,1,5\n", "row 2 has 3 fields, but there are 2 column names; every row needs one"),
+    ("a.csv", "x,label\n7,1,0\n8,2,1\n", "row 1 has 3 fields, but there are 2 column names; every row needs one"),
+    ("a.csv", "x,label\n1,0\n2\n", "row 2 has 1 fields, but there are 2 column names"),
+    ("a.csv", "x,label\n" + "1,0\n" * 400_000 + "2\n", "row 400001 has 1 fields"),
+    ("a.csv", "x,label,x\n1,0,2\n", "the column 'x' is there 2 times; rename or drop the others"),
+    ("a.csv", "score,label, score\n1,0,2\n", "the column 'score' is there 2 times"),
+    ("a.csv", "x,la\xffbel\n1,0\n".encode("latin1"), r"not in UTF-8 \(invalid start byte 0xff\); save it so"),
+    ("a.csv", "x,label\n\xff,0\n".encode("latin1"), r"not in UTF-8 \(column 'x'\); save it so"),
+    ("a.csv", "x,label\n1,0\n".encode("utf-16"), r"not in UTF-8 \(it holds zero bytes, as UTF-16 does\)"),
+    ("a.csv", '"x\ny",label\n1,0\n', "a column name holds a line break, or a quote is not closed"),
+    ("a.csv", 'x,label\n"1,0\n2,0\n', "row 1 has 1 fields"),
+    ("a.csv", 'x,label\n1,2\n1,"' + "0\n" * 3_000_000, "a row is longer than 1048576 bytes, or a quote is not closed"),
+    (
+        "a.csv",
+        'x,note\n1,fine\n2,"oh\n3,well\n',
+        "a quote is not closed, so that rows up to the end of the file are one",
+    ),
+    ("a.csv", "0.5,1\n0.7,0\n", "no column 'x', and the first line seems to hold values: it must hold the names of"),
+    ("a.csv", "x;label\n1;0\n", None),
+    ("a.tsv", "x,label\n1,0\n", None),
+    ("a.csv.gz", "x,label\n1,0\n", r"damaged or truncated \(it does not begin as gz files do\)"),
+    ("a.csv.gz", FORMATS["a.csv.gz"][:-9], r"damaged or truncated \(it breaks off\)"),
+    ("a.csv.gz", FORMATS["a.csv.gz"][:-6] + b"oh dear", r"damaged or truncated \(Error -3 while decompressing data"),
+    ("a.parquet", "no parquet", "damaged or truncated"),
+    ("a.parquet", FORMATS["a.parquet"][:-20], "damaged or truncated"),
+    ("a.parquet", FORMATS["a.csv"], "damaged or truncated"),
+    ("a.feather", FORMATS["a.feather"][:300], "damaged or truncated"),
+    ("a.feather", b"FEA1 of old", "feather of version 1 is not read"),
+    ("a.jsonl", '{"a":1}\n{"a":1,"a":2}\n', r"line 2 is not readable json \(a name is there twice\)"),
+    ("a.jsonl", '{"a":1,"a ":2}\n', "the column 'a' is there 2 times"),
+    ("a.jsonl", "{[]:1}", "line 1 is not readable json"),
+    ("a.jsonl", "[1, 2]", "line 1 is not an object, as"),
+    ("a.jsonl", '{"a":' + "[" * 100_000, "line 1 "),
+    ("a.jsonl", '{"a":' + "[" * 100_000 + "]" * 100_000 + "}", "line 1 "),
+    ("a.jsonl", b'{"a":"\xff"}', "line 1 is not readable json"),
+    ("a.npz", "no npz", "it does not begin as npy and npz files do"),
+    ("a.npz", FORMATS["a.npz"][:-30], "damaged or truncated"),
+    ("a.npz", npy(np.zeros(3)), "expected a npz file with named arrays, found a single array"),
+    ("a.npz", npz(), "holds no arrays"),
+    ("a.npz", npz(x=np.zeros(0)), "has no rows"),
+    ("a.npz", npz(x=np.array([{}])), r"holds Python objects \(a pickle\), which are never opened"),
+    ("a.npy", npy(np.array([{}])), r"holds Python objects \(a pickle\), which are never opened"),
+    ("a.npy", pickle.dumps([1]), r"damaged or truncated \(it does not begin as npy files do\)"),
+    ("a.npy", npy(np.zeros((3, 3)))[:-5], "damaged or truncated"),
+    ("a.npy", npy(np.zeros(3)), r"expected named fields or shape \(n, columns\), but it has shape \(3,\)"),
+    ("a.npy", npy(np.zeros((9, 2))).replace(b"(9, 2)", b"(9" + b"0" * 15 + b", 2)"), "damaged|fit into memory"),
+    ("a.pkl", pickle.dumps([1]), "pickles are never opened, as they can run any program; use .csv"),
+    ("a.txt", "1", "cannot read .txt; use .csv"),
+    ("a", "1", "cannot read a file without suffix; use .csv"),
+]
+
+
+@pytest.mark.parametrize(("name", "content", "message"), BAD, ids=range(len(BAD)))
+def test_bad_files_are_one_clear_line(tmp_path, name, content, message):
+    path = write(tmp_path / name, content)
+    if message is None:
+        message = (
+            "expected commas between the columns, found 'x.label' as the only one|no column 'x': valid names: x,label"
+        )
+    with pytest.raises(InvalidInputError, match=message) as caught:
+        read_table(path).name("x")
+    assert str(caught.value).startswith(str(path))
+    assert len(str(caught.value).splitlines()) == 1
+    assert str(caught.value).isprintable()
+
+
+def test_names_of_columns(tmp_path):
+    path = write(tmp_path / "a.csv", ' x , "label",,"a,b",\n1,0,5,6,7\n')
+    assert set(read_table(path).columns) == {"x", "label", "Unnamed: 2", "a,b", "Unnamed: 4"}
+    for names in (["x", "x"], ["x", " x"], [1, "1"]):
+        with pytest.raises(InvalidInputError, match=r"the table: the column '(x|1)' is there 2 times"):
+            read_table(pd.DataFrame([[1, 2]], columns=names))
+    with pytest.raises(InvalidInputError, match="the column 'x' is there 2 times"):
+        read_table(pa.table([pa.array([1]), pa.array([2])], names=["x", "x"]))
+    with pytest.raises(InvalidInputError, match="the column 'x' is there 2 times"):
+        read_table({"x": [1], "x ": [2]})
+    archive = io.BytesIO()
+    with zipfile.ZipFile(archive, "w") as members, warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of zipfile, about the name that is there twice
+        for _ in range(2):
+            members.writestr("x.npy", npy(np.zeros(3)))
+    with pytest.raises(InvalidInputError, match="the column 'x' is there 2 times"):
+        read_table(write(tmp_path / "a.npz", archive.getvalue()))
+
+
+def test_what_a_column_holds():
+    bad = {
+        "text": (np.array(["nan", "b"]), "found 'b'|found np.str_"),
+        "digits": (["1", "2"], "found '1'"),
+        "lists": ([[1], [2]], r"found \[1\]"),
+        "dates": (np.array(["2024-01-01"], "M8[D]"), "found values of type datetime64|found np.datetime64"),
+        "complex": (np.array([1j]), "found (np.complex128.)?1j"),
+        "tz": (pd.date_range("2024", periods=2, tz="UTC").to_series(), "found Timestamp"),
+        "category": (pd.Series(["a", "b"], dtype="category"), "found 'a'"),
+        "nested": (pa.array([[1], [2]]), "found values of type list<item: int64>"),
+        "numbers as text": (pa.array(["1", "2"]), "found '1'"),
+        "bytes": (pa.array([b"1"]), "found values of type binary"),
+    }
+    for name, (values, message) in bad.items():
+        with pytest.raises(InvalidInputError, match=f"expected numbers in column '{name}', {message}"):
+            read_table({name: values}).numbers(name)
+    good = {
+        "category": (pd.Series([1, 2, 1], dtype="category"), [1, 2, 1]),
+        "dictionary": (pa.array([0.5, 0.25, 0.5]).dictionary_encode(), [0.5, 0.25, 0.5]),
+        "decimal": (pa.array([1, 2, None], pa.decimal128(5, 2)), [1, 2, np.nan]),
+        "polars": (pl.Series([1, None, 3]), [1, np.nan, 3]),
+        "tuple": ((True, False), [True, False]),
+        "range": (range(3), [0, 1, 2]),
+        "none": (pd.Series([None, None], dtype=object), [np.nan, np.nan]),
+        "mixed": ([1, 2.5, np.float32(3), np.bool_(True)], [1, 2.5, 3, 1]),
+    }
+    for name, (values, expected) in good.items():
+        np.testing.assert_array_equal(read_table({name: values}).numbers(name), expected)
+
+
+def test_columns_of_different_lengths(tmp_path):
+    table = read_table(write(tmp_path / "a.npz", npz(x=np.zeros(3), y=np.zeros((2, 2)), window=np.array(100))))
+    with pytest.raises(InvalidInputError, match=r"a.npz: expected columns of one length, found x 3, y 2"):
+        assert table.n
+    assert table.numbers("y").shape == (2, 2)
+
+
+def test_an_unknown_column_among_very_many(tmp_path):
+    table = Table({f"d{i}": np.zeros(1) for i in range(40_000)})
+    with pytest.raises(InvalidInputError, match=r"no column 'label': valid names: d0, .*, d19, ... \(40000 in all\)"):
+        table.name("label")
+    assert len(repr(table)) < 300
+
+
+def test_what_is_no_regular_file(tmp_path):
+    os.mkfifo(tmp_path / "pipe.csv")
+    (tmp_path / "folder.csv").mkdir()
+    with socket.socket(socket.AF_UNIX) as one:
+        one.bind(str(tmp_path / "socket.csv"))
+    os.symlink("/dev/zero", tmp_path / "device.csv")
+    os.symlink(tmp_path / "loop.csv", tmp_path / "loop.csv")
+    write(tmp_path / "secret.csv", "x\n1\n").chmod(0)
+    for name, message in [
+        ("pipe.csv", 'is a named pipe, expected a file; pass its content through standard input, as "-"'),
+        ("folder.csv", "is a folder, expected a file"),
+        ("socket.csv", "is a socket, expected a file"),
+        ("device.csv", "is a device, expected a file"),
+        ("loop.csv", "cannot be read .*[Ss]ymbolic links"),
+        ("nope.csv", "no such file"),
+        ("n\0.csv", "cannot be read .embedded null byte"),
+        ("x" * 300 + ".csv", "cannot be read .File name too long"),
+    ] + ([("secret.csv", "cannot be read .Permission denied")] if os.getuid() else []):
+        with pytest.raises(InvalidInputError, match=message):
+            read_table(tmp_path / name)
+    with pytest.raises(InvalidInputError, match=r"~nobody-of-this-name/a.csv: there is no such home folder"):
+        read_table("~nobody-of-this-name/a.csv")
+
+
+def test_escape_codes_do_not_reach_the_terminal(tmp_path):
+    path = write(tmp_path / "a\x1b[31m\n.csv", "x\x1b]0;owned\x07,label\n1\x1b[2J,0\n")
+    table = read_table(path)
+    assert table.source.isprintable()
+    for name in ("lable", "x\x1b[1m", "x\x1b]0;owned\x07"):
+        with pytest.raises(InvalidInputError) as caught:
+            table.numbers(table.name(name))
+        assert str(caught.value).isprintable()
+        assert r"a\x1b[31m\n.csv" in str(caught.value)
+    undecodable = os.fsdecode(os.fsencode(tmp_path) + b"/\xff.csv")
+    assert r"\udcff.csv" in read_table(write(Path(undecodable), "x\n1\n")).source
+    assert printable("plain text, größer") == "plain text, größer"
+    assert printable("a\u2028b\u200fc\x9b") == r"a\u2028b\u200fc\x9b"
+
+
+def _flat(rows, value=0.0):
+    """A Parquet file of very many equal values in very few bytes."""
+    one = pa.DictionaryArray.from_arrays(pa.array(np.zeros(rows, np.int32)), pa.array([value]))
+    buffer = io.BytesIO()
+    pa.parquet.write_table(pa.table({"x": one}), buffer, compression="zstd")
+    return buffer.getvalue()
+
+
+def test_sizes_are_limited(tmp_path, monkeypatch):
+    zeros = np.zeros(10**6)
+    frame = pd.DataFrame({"x": zeros})
+    bombs = {
+        "a.csv.gz": gzip.compress(b"x\n" + b"0\n" * 10**6, compresslevel=9),
+        "members.csv.gz": gzip.compress(b"x\n") + gzip.compress(b"0\n" * 1000) * 1000,
+        "a.npz": npz(x=zeros),
+        "a.parquet": _flat(10**6),
+        "text.parquet": _flat(10**6, "y" * 1000),
+        "a.feather": written(frame, "to_feather", compression="zstd"),
+        "stream.arrow": written(pl.from_pandas(frame), "write_ipc_stream", compression="zstd"),
+        "plain.csv": b"x\n" + b"0\n" * 10**6,
+    }
+    for name, content in bombs.items():
+        path = write(tmp_path / name, content)
+        assert name == "plain.csv" or len(content) < 200_000, name
+        with pytest.raises(InvalidInputError, match=r"larger than 1000000 bytes when unpacked; .*TSADEVAL_MAX_BYTES"):
+            read_table(path, max_bytes=1e6)
+        assert read_table(path).n == 10**6
+        monkeypatch.setenv("TSADEVAL_MAX_BYTES", "1e6")
+        with pytest.raises(InvalidInputError, match="larger than 1000000 bytes"):
+            read_table(path)
+        monkeypatch.delenv("TSADEVAL_MAX_BYTES")
+
+
+def test_a_text_that_repeats_takes_little_memory(tmp_path):
+    """A million rows of a text of a thousand letters are a gigabyte, unless it is kept once."""
+    path = write(tmp_path / "a.parquet", _flat(10**6, "y" * 1000))
+    assert read_table(path).columns["x"].nbytes < 10**7
+
+
+def test_texts_count_with_their_length(tmp_path):
+    """Rows say nothing about the size of texts."""
+    words = pa.table({"x": [f"{i:09d}" * 100 for i in range(10_000)]})
+    pa.parquet.write_table(words, tmp_path / "a.parquet", compression="zstd", use_dictionary=False)
+    assert (tmp_path / "a.parquet").stat().st_size < 200_000
+    with pytest.raises(InvalidInputError, match="larger than 1000000 bytes"):
+        read_table(tmp_path / "a.parquet", max_bytes=1e6)
+    assert read_table(tmp_path / "a.parquet").n == 10_000
+
+
+def test_nested_columns_of_parquet_are_left_out(tmp_path):
+    table = pa.table({"label": [0, 1], "a": [[1], [2]], "b": [{"label": 1}, {"label": 2}], "c.d": [1, 2]})
+    pa.parquet.write_table(table, tmp_path / "a.parquet")
+    assert set(read_table(tmp_path / "a.parquet").columns) == {"label", "c.d"}
+    pa.parquet.write_table(table.select(["a", "b"]), tmp_path / "a.parquet")
+    with pytest.raises(InvalidInputError, match="expected plain columns, found nested ones only"):
+        read_table(tmp_path / "a.parquet")
+
+
+@pytest.mark.parametrize("value", ["many", "0", "-1", "nan", "inf"])
+def test_a_limit_that_is_none(tmp_path, monkeypatch, value):
+    path = write(tmp_path / "a.csv", "x\n1\n")
+    monkeypatch.setenv("TSADEVAL_MAX_BYTES", value)
+    with pytest.raises(InvalidParameterError, match="TSADEVAL_MAX_BYTES must be a number of bytes of at least 1, but"):
+        read_table(path)
+    with pytest.raises(InvalidParameterError, match="max_bytes must be a number of bytes of at least 1, but is 0"):
+        read_table(path, max_bytes=0)
+
+
+def test_no_memory_is_one_line(tmp_path, monkeypatch):
+    def fail(*_):
+        raise MemoryError
+
+    monkeypatch.setitem(sys.modules["tsadeval.tables.reading"].READERS, ".csv", fail)
+    with pytest.raises(InvalidInputError, match=r"a.csv: does not fit into memory"):
+        read_table(write(tmp_path / "a.csv", "x\n1\n"))
+
+
+@pytest.mark.parametrize("cut", [1, 1000, 10**6 - 1, 10**6])
+def test_gzip_of_every_size_and_number_of_members(cut):
+    content = np.random.default_rng(0).integers(0, 4, 3 * 10**6, np.uint8).tobytes()
+    packed = b"".join(gzip.compress(part, 1) for part in (content[:cut], content[cut:], b"")) + b"\0" * 512
+    assert gunzip(packed, "a", 10**8) == content
+    with pytest.raises(InvalidInputError, match="a: damaged or truncated"):
+        gunzip(packed + b"more", "a", 10**8)
+    with pytest.raises(InvalidInputError, match="a: larger than"):
+        gunzip(packed, "a", len(content) - 1)
+
+
+def test_a_wide_table_guesses_types_and_takes_it_back(tmp_path):
+    names = [f"d{i}" for i in range(600)]
+    rows = [["0.5"] * 600, ["1"] * 599 + ["oh"], ["0.25"] * 600]
+    table = read_table(write(tmp_path / "a.csv", "\n".join(",".join(row) for row in [names, *rows])))
+    assert table.numbers("d0").tolist() == [0.5, 1, 0.25]
+    with pytest.raises(InvalidInputError, match="expected numbers in column 'd599', found 'oh'"):
+        table.numbers("d599")
+
+
+def test_the_examples_of_the_page_run():
+    page = Path(__file__).resolve().parents[1] / "docs" / "tables.md"
+    done = doctest.testfile(str(page), module_relative=False, encoding="utf-8")
+    assert done.attempted > 5
+    assert done.failed == 0
+
+
+def test_reading_is_not_imported_before_it_is_needed():
+    code = "import sys, tsadeval, tsadeval.tables; print(sorted({'pandas', 'pyarrow', 'polars'} & set(sys.modules)))"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout == "[]\n"
