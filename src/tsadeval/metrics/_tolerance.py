@@ -93,7 +93,8 @@ def time_tolerant_f1(data: Prediction, *, tolerance: int = 5, beta: float = 1.0)
     """Point-wise F that forgives shifts of up to `tolerance` points.
 
     Recall is the share of anomalous points with an alarm at most `tolerance` points away, precision the
-    share of alarms with an anomalous point at most so far away; 0 is point-wise F. Equals `TimeTolerantFScore` of tsadmetrics.
+    share of alarms with an anomalous point at most so far away; 0 is point-wise F. Equals `TimeTolerantFScore`
+    of tsadmetrics.
 
     Parameters
     ----------
@@ -136,8 +137,8 @@ def total_detected_in_range(data: Prediction, *, tolerance: int = 5) -> float:
     """Share of anomalous points with an alarm at most `tolerance` points away: the recall of `time_tolerant`.
 
     Alarms everywhere get 1, so look at false alarms or `detection_accuracy_in_range` beside it. Equals
-    `TotalDetectedInRange` of tsadmetrics, except near the start of the series, where the window of that one begins at the
-    end of the series.
+    `TotalDetectedInRange` of tsadmetrics, except near the start of the series, where the window of that one begins
+    at the end of the series.
 
     Parameters
     ----------
@@ -185,8 +186,8 @@ def detection_accuracy_in_range(data: Prediction, *, tolerance: int = 5, false: 
     """Detected anomalous points as a share of these and the false alarms, with a tolerance.
 
     An anomalous point is detected where an alarm is at most `tolerance` points away. `DetectionAccuracyInRange` of
-    tsadmetrics says that alarms within the tolerance are not false, but counts them as false: it equals `false="all"`, except at
-    the start of the series (see `total_detected_in_range`).
+    tsadmetrics says that alarms within the tolerance are not false, but counts them as false: it equals `false="all"`,
+    except at the start of the series (see `total_detected_in_range`).
 
     Parameters
     ----------
