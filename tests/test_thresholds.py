@@ -22,6 +22,12 @@ RULES = ["best", "best(f1)", "best(affiliation_f1)", "quantile(0.95)", "quantile
 NOT_LARGEST = {"range_auc_roc", "range_auc_pr"}
 # These describe the alarms, whatever the labels: there is less of them without any alarm.
 NOT_LARGEST |= {"alarm_episodes", "time_in_alarm"}
+# It widens all alarms, those inside events too, which then are false beside short events.
+NOT_LARGEST |= {"balanced_f1_pa"}
+# A single alarm in the middle of an event has no distance from it; the labels have.
+NOT_LARGEST |= {"absolute_detection_distance"}
+# An alarm before the event is earlier than one at its start.
+NOT_LARGEST |= {"early_detection_score"}
 
 
 @examples(150)

@@ -8,11 +8,13 @@ typer = require("typer", extra="all")
 require("rich", extra="all")
 
 from tsadeval.cli import (  # noqa: E402 - only once the extra is known to be there
+    compare,
     datasets,
     detect,
     detectors,
     metrics,
     rankeval,
+    report,
     score,
 )
 
@@ -24,6 +26,8 @@ app = typer.Typer(
     rich_markup_mode=None,
 )
 app.command("score")(score.score)
+app.command("compare")(compare.compare)
+app.command("report")(report.report)
 app.command("metrics")(metrics.metrics)
 app.command("detectors")(detectors.detectors)
 app.command("detect")(detect.detect)

@@ -147,6 +147,8 @@ def affiliation_f1(
     ----------
     y_true, y_pred, beta
         As for `affiliation`.
+    beta : float, default=1.0
+        Recall counts beta times as much as precision.
 
     Returns
     -------
@@ -262,7 +264,7 @@ def alarming_precision(y_true: ArrayLike, y_pred: ArrayLike) -> float:
     Returns
     -------
     float
-        NaN, with an `UndefinedMetricWarning`, where no event is detected (ESA-ADB gives 0).
+        NaN, with an `UndefinedMetricWarning`, where no event is detected.
 
     Examples
     --------
@@ -296,8 +298,7 @@ def auc_pr(
     Returns
     -------
     float
-        NaN, with an `UndefinedMetricWarning`, where y_true has no anomalous point. Uninformative scores
-        get about the share of anomalous points.
+        NaN, with an `UndefinedMetricWarning`, where y_true has no anomalous point.
 
     Examples
     --------
@@ -360,7 +361,7 @@ def auc_roc(y_true: ArrayLike, y_score: ArrayLike) -> float:
     Returns
     -------
     float
-        NaN, with an `UndefinedMetricWarning`, where y_true has one class only.
+        NaN, with an `UndefinedMetricWarning`, where y_true lacks one of the two classes.
 
     Examples
     --------
@@ -386,7 +387,7 @@ def auc_roc_pa(y_true: ArrayLike, y_score: ArrayLike) -> float:
     Returns
     -------
     float
-        NaN, with an `UndefinedMetricWarning`, where y_true has one class only.
+        NaN, with an `UndefinedMetricWarning`, where y_true lacks one of the two classes.
 
     Examples
     --------
@@ -410,7 +411,7 @@ def average_detection_count(y_true: ArrayLike, y_pred: ArrayLike) -> float:
     Returns
     -------
     float
-        NaN, with an `UndefinedMetricWarning`, where there is no event.
+        NaN, with an `UndefinedMetricWarning`, where y_true has no event.
 
     Examples
     --------
@@ -566,7 +567,7 @@ def cce(
     Returns
     -------
     float
-        NaN, with an `UndefinedMetricWarning`, where y_true has one class only.
+        NaN, with an `UndefinedMetricWarning`, where y_true lacks one of the two classes.
 
     Examples
     --------
@@ -627,6 +628,8 @@ def composite(
         0 for normal and 1 for anomalous points.
     y_pred : array-like of shape (n,)
         1 where an alarm is raised, else 0.
+    beta : float, default=1.0
+        Recall counts beta times as much as precision.
 
     Examples
     --------
@@ -653,7 +656,7 @@ def composite_f1(
     y_pred : array-like of shape (n,)
         1 where an alarm is raised, else 0.
     beta : float, default=1.0
-        Weight of recall against precision.
+        Recall counts beta times as much as precision.
 
     Returns
     -------
@@ -694,7 +697,7 @@ def detection_accuracy_in_range(
     Returns
     -------
     float
-        NaN, with an `UndefinedMetricWarning`, where there is no anomalous point or no alarm.
+        NaN, with an `UndefinedMetricWarning`, where y_true has no anomalous point, or y_pred no alarm.
 
     Examples
     --------
@@ -730,7 +733,8 @@ def detection_delay(
     Returns
     -------
     float
-        NaN, with an `UndefinedMetricWarning`, where there is no event to take the mean over.
+        NaN, with an `UndefinedMetricWarning`, where y_true has no event, or no event is detected (unless missed
+        events count).
 
     Examples
     --------
@@ -772,7 +776,7 @@ def dqe(
     Returns
     -------
     float
-        NaN, with an `UndefinedMetricWarning`, where there is no event.
+        NaN, with an `UndefinedMetricWarning`, where y_true has no event.
 
     Examples
     --------
@@ -808,7 +812,7 @@ def early_detection_score(
     Returns
     -------
     float
-        NaN, with an `UndefinedMetricWarning`, where there is no event.
+        NaN, with an `UndefinedMetricWarning`, where y_true has no event.
 
     Examples
     --------
@@ -853,7 +857,7 @@ def ears(
     Returns
     -------
     float
-        NaN, with an `UndefinedMetricWarning`, where y_true has one class only.
+        NaN, with an `UndefinedMetricWarning`, where y_true lacks one of the two classes.
 
     Examples
     --------
@@ -965,6 +969,8 @@ def etapr_f1(
         0 for normal and 1 for anomalous points.
     y_pred : array-like of shape (n,)
         1 where an alarm is raised, else 0.
+    beta : float, default=1.0
+        Recall counts beta times as much as precision.
 
     Returns
     -------
@@ -996,6 +1002,8 @@ def event(
         0 for normal and 1 for anomalous points.
     y_pred : array-like of shape (n,)
         1 where an alarm is raised, else 0.
+    beta : float, default=1.0
+        Recall counts beta times as much as precision.
 
     Examples
     --------
@@ -1025,8 +1033,6 @@ def event_f1(
         0 for normal and 1 for anomalous points.
     y_pred : array-like of shape (n,)
         1 where an alarm is raised, else 0.
-    beta : float, default=1.0
-        Weight of recall against precision.
     variant : {"segments", "runs", "discounted"}, default="segments"
         "segments": detected events / (detected events + false alarm runs), as in Hundman et al. 2018; equals
         `SegmentwiseFScore` of tsadmetrics.
@@ -1034,6 +1040,8 @@ def event_f1(
         found by ten short runs counts ten times in it.
         "discounted": "segments" times the share of normal points without alarm, so that predicting everything does
         not pay (Sehili and Zhang 2023); equals `EventWiseFBeta` of dtaianomaly.
+    beta : float, default=1.0
+        Recall counts beta times as much as precision.
 
     Returns
     -------
@@ -1073,7 +1081,7 @@ def event_precision(
     Returns
     -------
     float
-        NaN, with an `UndefinedMetricWarning`, where there is no alarm or no event.
+        NaN, with an `UndefinedMetricWarning`, where y_pred has no alarm.
 
     Examples
     --------
@@ -1101,7 +1109,7 @@ def event_recall(y_true: ArrayLike, y_pred: ArrayLike) -> float:
     Returns
     -------
     float
-        NaN, with an `UndefinedMetricWarning`, where there is no event.
+        NaN, with an `UndefinedMetricWarning`, where y_true has no event.
 
     Examples
     --------
@@ -1380,7 +1388,7 @@ def mcc(y_true: ArrayLike, y_pred: ArrayLike) -> float:
     Returns
     -------
     float
-        NaN, with an `UndefinedMetricWarning`, where labels or alarms are all equal.
+        NaN, with an `UndefinedMetricWarning`, where y_true or y_pred has one class only.
 
     Examples
     --------
@@ -1420,7 +1428,7 @@ def nab_score(
     Returns
     -------
     float
-        NaN, with an `UndefinedMetricWarning`, where there is no event to detect.
+        NaN, with an `UndefinedMetricWarning`, where y_true has no event (after the probation, if there is one).
 
     Examples
     --------
@@ -1447,6 +1455,8 @@ def normalized_affiliation_f1(
     ----------
     y_true, y_pred, beta
         As for `affiliation`.
+    beta : float, default=1.0
+        Recall counts beta times as much as precision.
 
     Returns
     -------
@@ -1590,7 +1600,7 @@ def pate_f1(
     early, delay, n_splits, include_zero
         The pairs of buffer sizes, as for `pate`.
     beta : float, default=1.0
-        Weight of recall against precision.
+        Recall counts beta times as much as precision.
 
     Returns
     -------
@@ -1627,6 +1637,8 @@ def pate_prf(
         0 for normal and 1 for anomalous points.
     y_pred : array-like of shape (n,)
         1 where an alarm is raised, else 0.
+    beta : float, default=1.0
+        Recall counts beta times as much as precision.
 
     Examples
     --------
@@ -1709,7 +1721,7 @@ def precision(y_true: ArrayLike, y_pred: ArrayLike) -> float:
     Returns
     -------
     float
-        NaN, with an `UndefinedMetricWarning`, where there is no alarm.
+        NaN, with an `UndefinedMetricWarning`, where y_pred has no alarm.
 
     Examples
     --------
@@ -1742,7 +1754,8 @@ def precision_at_k(
     Returns
     -------
     float
-        NaN, with an `UndefinedMetricWarning`, where there are no k points to take.
+        NaN, with an `UndefinedMetricWarning`, where y_true has no anomalous point and k is not given, or k is
+        more than the number of points.
 
     Examples
     --------
@@ -1772,6 +1785,11 @@ def range_auc_pr(
         0 for normal and 1 for anomalous points.
     y_score : array-like of shape (n,)
         Finite scores, higher for more anomalous.
+
+    Returns
+    -------
+    float
+        NaN, with an `UndefinedMetricWarning`, where y_true lacks one of the two classes.
 
     Examples
     --------
@@ -1812,7 +1830,7 @@ def range_auc_roc(
     Returns
     -------
     float
-        NaN, with an `UndefinedMetricWarning`, where y_true has one class only.
+        NaN, with an `UndefinedMetricWarning`, where y_true lacks one of the two classes.
 
     Examples
     --------
@@ -1893,6 +1911,8 @@ def range_f1(
     ----------
     y_true, y_pred, alpha, precision_alpha, bias, precision_bias, cardinality, beta
         As for `range_based`.
+    beta : float, default=1.0
+        Recall counts beta times as much as precision.
 
     Returns
     -------
@@ -1994,7 +2014,7 @@ def recall(y_true: ArrayLike, y_pred: ArrayLike) -> float:
     Returns
     -------
     float
-        NaN, with an `UndefinedMetricWarning`, where there is no anomalous point.
+        NaN, with an `UndefinedMetricWarning`, where y_true has no anomalous point.
 
     Examples
     --------
@@ -2139,6 +2159,8 @@ def tapr_f1(
         0 for normal and 1 for anomalous points.
     y_pred : array-like of shape (n,)
         1 where an alarm is raised, else 0.
+    beta : float, default=1.0
+        Recall counts beta times as much as precision.
 
     Returns
     -------
@@ -2251,6 +2273,8 @@ def time_tolerant(
         0 for normal and 1 for anomalous points.
     y_pred : array-like of shape (n,)
         1 where an alarm is raised, else 0.
+    beta : float, default=1.0
+        Recall counts beta times as much as precision.
 
     Examples
     --------
@@ -2353,7 +2377,7 @@ def ucr_accuracy(
     Returns
     -------
     float
-        NaN, with an `UndefinedMetricWarning`, where there is no event.
+        NaN, with an `UndefinedMetricWarning`, where y_true has no event.
 
     Examples
     --------
@@ -2395,6 +2419,8 @@ def unbiased_affiliation_f1(
         with J the length of the event and E that of its zone. A number takes each point as an alarm with that
         chance: zones that are likely to stay empty count less. (Zones are taken as independent, and a point that
         two of them share as a whole point of each.) 0.02 comes nearest to the published code.
+    beta : float, default=1.0
+        Recall counts beta times as much as precision.
 
     Returns
     -------
@@ -2432,6 +2458,11 @@ def vus_pr(
         0 for normal and 1 for anomalous points.
     y_score : array-like of shape (n,)
         Finite scores, higher for more anomalous.
+
+    Returns
+    -------
+    float
+        NaN, with an `UndefinedMetricWarning`, where y_true lacks one of the two classes.
 
     Examples
     --------
@@ -2481,7 +2512,7 @@ def vus_roc(
     Returns
     -------
     float
-        NaN, with an `UndefinedMetricWarning`, where y_true has one class only.
+        NaN, with an `UndefinedMetricWarning`, where y_true lacks one of the two classes.
 
     Examples
     --------

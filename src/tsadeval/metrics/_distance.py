@@ -153,11 +153,6 @@ def absolute_detection_distance(data: Prediction) -> float:
     events do not count. Equals `AbsoluteDetectionDistance` of tsadmetrics for events of odd length; for even ones that
     one rounds the centre down, so that mirrored data gets another value, and without a correct alarm it gives 0.
 
-    Returns
-    -------
-    float
-        NaN, with an `UndefinedMetricWarning`, where no anomalous point is alarmed.
-
     Examples
     --------
     >>> import tsadeval as te
@@ -245,11 +240,6 @@ def average_detection_count(data: Prediction) -> float:
     """Share of the points of an event that are alarmed, averaged over events: point-wise recall, event by event.
 
     Alarms everywhere get 1, so look at precision beside it. Equals `AverageDetectionCount` of tsadmetrics.
-
-    Returns
-    -------
-    float
-        NaN, with an `UndefinedMetricWarning`, where there is no event.
 
     Examples
     --------

@@ -155,11 +155,6 @@ def dqe(data: Scoring, *, near: int | None = None, thresholds: int = 100) -> flo
     thresholds : int, default=100
         The number of thresholds T.
 
-    Returns
-    -------
-    float
-        NaN, with an `UndefinedMetricWarning`, where there is no event.
-
     Examples
     --------
     >>> import tsadeval as te

@@ -105,11 +105,6 @@ def _owners(events: Events) -> Index:
 def point_adjusted(data: Prediction, *, beta: float = 1.0) -> PRF:
     """Precision, recall and F after point adjustment: one alarm finds the whole event.
 
-    Parameters
-    ----------
-    beta : float, default=1.0
-        Recall counts beta times as much as precision.
-
     Returns
     -------
     PRF
@@ -146,11 +141,6 @@ def f1_pa(data: Prediction, *, beta: float = 1.0) -> float:
 
     Equals `PointadjustedFScore` of tsadmetrics, and F1-PA of the code published with CCE except where the
     first point of the series is anomalous (that code never adjusts it).
-
-    Parameters
-    ----------
-    beta : float, default=1.0
-        Recall counts beta times as much as precision.
 
     Returns
     -------
@@ -215,8 +205,6 @@ def f1_pa_k(data: Prediction, *, k: float = 0.2, strict: bool = False, beta: flo
         The share of an event that must be alarmed, as a fraction; tadpak's default.
     strict : bool, default=False
         Ask for more than the share k, not just for k.
-    beta : float, default=1.0
-        Recall counts beta times as much as precision.
 
     Returns
     -------
@@ -283,8 +271,6 @@ def pa_k_auc(
         Plain mean over the values, or the trapezoid rule.
     strict : bool, default=False
         Ask for more than the share k, not just for k.
-    beta : float, default=1.0
-        Recall counts beta times as much as precision.
 
     Returns
     -------
@@ -331,8 +317,6 @@ def f1_pa_delay(data: Prediction, *, k: int = 7, beta: float = 1.0) -> float:
     ----------
     k : int, default=7
         The longest delay at which an event still counts as found, in points.
-    beta : float, default=1.0
-        Recall counts beta times as much as precision.
 
     Returns
     -------
@@ -379,11 +363,6 @@ def reduced_f1(data: Prediction, *, beta: float = 1.0) -> float:
     long event cannot outweigh many false alarms as it does in `f1_pa`. Equals Reduced-F1 of the code published
     with CCE, except for the logarithm of L = 240 and the like (4 points there, 5 here) and for an event at the
     very start of the series, which that code does not adjust.
-
-    Parameters
-    ----------
-    beta : float, default=1.0
-        Recall counts beta times as much as precision.
 
     Returns
     -------

@@ -99,8 +99,6 @@ def time_tolerant_f1(data: Prediction, *, k: int = 5, beta: float = 1.0) -> floa
     ----------
     k : int, default=5
         The largest distance, in points, at which a label and an alarm agree.
-    beta : float, default=1.0
-        Recall counts beta times as much as precision.
 
     Returns
     -------
@@ -196,11 +194,6 @@ def detection_accuracy_in_range(data: Prediction, *, k: int = 5, false: str = "f
         The tolerance in points.
     false : {"far", "all"}, default="far"
         Which alarms are false: those more than k points from every event, or all at normal points.
-
-    Returns
-    -------
-    float
-        NaN, with an `UndefinedMetricWarning`, where there is no anomalous point or no alarm.
 
     Examples
     --------
