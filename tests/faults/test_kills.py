@@ -15,6 +15,8 @@ from tsadeval.experiments.result import read as read_detection
 from tsadeval.rankeval import read
 
 psutil = pytest.importorskip("psutil")
+
+pytestmark = pytest.mark.slow
 KILLS = 3 if FACTOR == 1 else 10
 MODULE = """
 import os, re, signal, time
