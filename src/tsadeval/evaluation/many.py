@@ -57,7 +57,7 @@ class SeriesEvaluation(MappingResult):
 
 
 def evaluate_many(
-    series: Iterable[tuple[str, Any, Any]], metrics: Metrics = "all", *, threshold: str | float | Rule = "best"
+    series: Iterable[tuple[str, Any, Any]], metrics: Metrics = "recommended", *, threshold: str | float | Rule = "best"
 ) -> SeriesEvaluation:
     """Metrics of many series, one by one, averaged and pooled.
 
