@@ -17,7 +17,7 @@ from tsadeval.rankeval import read
 psutil = pytest.importorskip("psutil")
 
 pytestmark = pytest.mark.slow
-KILLS = 3 if FACTOR == 1 else 10
+KILLS = 3 if FACTOR <= 1 else 10
 MODULE = """
 import os, re, signal, time
 
