@@ -92,6 +92,7 @@ def run(*arguments, cwd):
     return subprocess.run([*COMMAND, *map(str, arguments)], capture_output=True, text=True, cwd=cwd, check=False)
 
 
+@pytest.mark.slow
 def test_a_new_users_metric_is_ranked_and_explained_with_pictures(tmp_path):
     (tmp_path / "mine.py").write_text(
         "import numpy as np\n"
@@ -125,6 +126,7 @@ def test_a_new_users_metric_is_ranked_and_explained_with_pictures(tmp_path):
     assert "latency is of the suites" in wrong.stderr
 
 
+@pytest.mark.slow
 def test_audit_from_the_command_line(tmp_path, series):
     pd = pytest.importorskip("pandas")
     frames = [
