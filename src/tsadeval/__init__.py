@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from tsadeval.comparison import compare
     from tsadeval.core.align import align
     from tsadeval.core.intervals import alarms, intervals, labels
+    from tsadeval.core.period import period
     from tsadeval.core.time import times
     from tsadeval.evaluation import StreamingCCE, evaluate, evaluate_many
     from tsadeval.experiments.api import detect
@@ -40,10 +41,11 @@ _HOMES = {
     "intervals": "tsadeval.core.intervals",
     "labels": "tsadeval.core.intervals",
     "metrics": "",
+    "period": "tsadeval.core.period",
     "plot": "",
     "rankeval": "",
-    "times": "tsadeval.core.time",
     "report": "tsadeval.reports.api",
+    "times": "tsadeval.core.time",
 }
 
 __all__ = [
@@ -66,6 +68,7 @@ __all__ = [
     "intervals",
     "labels",
     "metrics",
+    "period",
     "plot",
     "rankeval",
     "report",
