@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from tsadeval.core.intervals import alarms, intervals, labels
     from tsadeval.core.time import times
     from tsadeval.evaluation import StreamingCCE, evaluate, evaluate_many
+    from tsadeval.evaluation.scorer import scorer
     from tsadeval.experiments.api import detect
     from tsadeval.metrics import CCEBreakdown, cce, cce_breakdown, ears, ears_breakdown
     from tsadeval.reports.api import report
@@ -44,6 +45,7 @@ _HOMES = {
     "rankeval": "",
     "times": "tsadeval.core.time",
     "report": "tsadeval.reports.api",
+    "scorer": "tsadeval.evaluation.scorer",
 }
 
 __all__ = [
@@ -69,6 +71,7 @@ __all__ = [
     "plot",
     "rankeval",
     "report",
+    "scorer",
     "times",
 ]
 
