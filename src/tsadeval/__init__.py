@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from tsadeval.core.period import period
     from tsadeval.core.time import times
     from tsadeval.evaluation import StreamingCCE, evaluate, evaluate_many
+    from tsadeval.evaluation.scorer import scorer
     from tsadeval.experiments.api import detect
     from tsadeval.metrics import CCEBreakdown, cce, cce_breakdown, ears, ears_breakdown
     from tsadeval.reports.api import report
@@ -45,7 +46,11 @@ _HOMES = {
     "plot": "",
     "rankeval": "",
     "report": "tsadeval.reports.api",
+<<<<<<< HEAD
     "times": "tsadeval.core.time",
+=======
+    "scorer": "tsadeval.evaluation.scorer",
+>>>>>>> interop
 }
 
 __all__ = [
@@ -72,6 +77,7 @@ __all__ = [
     "plot",
     "rankeval",
     "report",
+    "scorer",
     "times",
 ]
 
