@@ -46,11 +46,8 @@ _HOMES = {
     "plot": "",
     "rankeval": "",
     "report": "tsadeval.reports.api",
-<<<<<<< HEAD
     "times": "tsadeval.core.time",
-=======
     "scorer": "tsadeval.evaluation.scorer",
->>>>>>> interop
 }
 
 __all__ = [
