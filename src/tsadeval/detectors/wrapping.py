@@ -22,7 +22,7 @@ import numpy as np
 
 from tsadeval.core.align import align
 from tsadeval.core.estimators import anomaly_scores, family_of
-from tsadeval.core.parameters import Number, OneOf, check_parameters
+from tsadeval.core.parameters import Check, Number, OneOf, check_parameters
 from tsadeval.detectors.series import Floats, as_series
 from tsadeval.detectors.windows import batch_size, windows
 from tsadeval.errors import InvalidInputError, InvalidParameterError
@@ -30,7 +30,7 @@ from tsadeval.errors import InvalidInputError, InvalidParameterError
 __all__ = ["WrappedDetector", "wrap", "wrappable"]
 
 How = Literal["last", "mean", "max"]
-_CHECKS = {"window": Number(1, integer=True, none=True), "how": OneOf(("last", "mean", "max"))}
+_CHECKS: dict[str, Check] = {"window": Number(1, integer=True, none=True), "how": OneOf(("last", "mean", "max"))}
 
 
 class WrappedDetector:
@@ -66,7 +66,7 @@ class WrappedDetector:
                 "they must be the same ones"
             )
         kind = _kind(self.model)
-        ask = _ASK.get(kind, anomaly_scores)
+        ask: Any = _ASK.get(kind, anomaly_scores)
         rows = self._rows(series, kind)
         given = np.asarray(ask(self.fitted_, rows), dtype=np.float64)
         if given.shape == (len(rows), 1):
