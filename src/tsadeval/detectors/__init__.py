@@ -22,7 +22,17 @@ if TYPE_CHECKING:
     from tsadeval.detectors.deep import DeepDetector
     from tsadeval.detectors.wrapping import wrap
 
-__all__ = ["DETECTORS", "DeepDetector", "Detector", "DetectorRecord", "detector", "make", "option", "parse_detector", "wrap"]
+__all__ = [
+    "DETECTORS",
+    "DeepDetector",
+    "Detector",
+    "DetectorRecord",
+    "detector",
+    "make",
+    "option",
+    "parse_detector",
+    "wrap",
+]
 
 # Names that need scikit-learn, so they are loaded when first used.
 _HOMES = {

@@ -74,7 +74,9 @@ class WrappedDetector:
         if given.shape != (len(rows),):
             raise InvalidInputError(f"{self!r} must give {len(rows)} scores, one for each row, but gave {given.shape}")
         if not np.isfinite(given).all():
-            raise InvalidInputError(f"{self!r} gave a score that is not finite for row {int(np.argmin(np.isfinite(given)))}")
+            raise InvalidInputError(
+                f"{self!r} gave a score that is not finite for row {int(np.argmin(np.isfinite(given)))}"
+            )
         if self.window is None:
             return given
         scores = align(given, len(series), window=self.window, how=self.how)
@@ -151,7 +153,9 @@ def _kind(model: Any) -> str:
         return "torch"
     if not isinstance(model, type) and callable(model) and not hasattr(model, "fit"):
         return "function"
-    hint = "; LocalOutlierFactor scores new points with novelty=True only" if _name(model) == "LocalOutlierFactor" else ""
+    hint = (
+        "; LocalOutlierFactor scores new points with novelty=True only" if _name(model) == "LocalOutlierFactor" else ""
+    )
     raise InvalidParameterError(
         "model must be an outlier detector of scikit-learn (or a Pipeline that ends in one), PyOD, aeon or sktime, a "
         f"torch module, or a function (X_train, X_test) -> scores, but is {' '.join(repr(model).split())[:80]}{hint}"
