@@ -11,6 +11,7 @@ from sklearn.neighbors import LocalOutlierFactor
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import OneClassSVM
+from sklearn.utils.estimator_checks import check_estimator
 
 import tsadeval as te
 from tsadeval.errors import InvalidInputError, InvalidParameterError
@@ -150,3 +151,50 @@ def test_a_constructor_that_raises_is_one_line(tmp_path, monkeypatch):
         DetectorSpec.of("raises_here:A")
     with pytest.raises(InvalidParameterError, match=r"cannot be made: .*bogus"):
         DetectorSpec.of("sklearn.ensemble:IsolationForest(bogus=1)")
+
+
+# Checks of scikit-learn that our detectors do not pass, and why.
+MESSAGES = "raises as asked, in the words of our own message"
+SERIES = "a one-dimensional X is a series of one column, not a mistake"
+EXCEPTIONS = {
+    "check_n_features_in_after_fitting": MESSAGES,
+    "check_complex_data": MESSAGES,
+    "check_estimators_empty_data_messages": MESSAGES,
+    "check_estimator_sparse_tag": MESSAGES,
+    "check_estimator_sparse_array": MESSAGES,
+    "check_estimator_sparse_matrix": MESSAGES,
+    "check_fit2d_predict1d": SERIES,
+    "check_fit1d": SERIES,
+    "check_dtype_object": "columns of objects are refused: numbers must come as numbers",
+}
+# Random scores belong to positions, whatever the points are.
+POSITIONS = dict.fromkeys(
+    ("check_methods_sample_order_invariance", "check_methods_subset_invariance"), "scores belong to positions"
+)
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")  # of scikit-learn's checks and of degenerate inputs that they make
+@pytest.mark.parametrize(
+    ("name", "exceptions"), [("random", EXCEPTIONS | POSITIONS), ("pca(window=1)", EXCEPTIONS)], ids=["random", "pca"]
+)
+def test_check_estimator(name, exceptions):
+    """With windows of one point; longer ones depend on the order of the points, which the checks shuffle."""
+    outcomes = check_estimator(te.detectors.make(name), on_fail=None, on_skip=None)
+    failed = {one["check_name"] for one in outcomes if one["status"] == "failed"}
+    assert failed == set(exceptions)
+    assert sum(one["status"] == "passed" for one in outcomes) > 30
+
+
+@pytest.mark.parametrize("name", ["pca(window=10)", "lof(window=1)", "iforest(trees=10)", "random"])
+def test_our_detectors_follow_the_convention_of_sklearn(name):
+    detector = te.detectors.make(name).fit(TRAIN)
+    scores = detector.score(TEST)
+    np.testing.assert_array_equal(detector.score_samples(TEST), -scores)
+    np.testing.assert_array_equal(detector.decision_function(TEST), -scores - detector.offset_)
+    np.testing.assert_array_equal(detector.predict(TEST), np.where(scores > -detector.offset_, -1, 1))
+    assert (detector.predict(TRAIN) == -1).mean() == pytest.approx(0.01, abs=0.005)
+    np.testing.assert_array_equal(te.detectors.make(name).fit_predict(TRAIN), detector.predict(TRAIN))
+    piped = make_pipeline(StandardScaler(), te.detectors.make(name)).fit(TRAIN)
+    assert piped.predict(TEST).shape == piped.score(TEST).shape == (200,)
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(detector)).predict(TEST), detector.predict(TEST))
