@@ -9,7 +9,7 @@ from sklearn.ensemble import IsolationForest
 
 import tsadeval as te
 from detecting import Distance, write_series
-from tsadeval.errors import InvalidInputError, InvalidParameterError, UnknownNameError
+from tsadeval.errors import InvalidInputError, UnknownNameError
 from tsadeval.experiments.specs import DetectorSpec
 
 
