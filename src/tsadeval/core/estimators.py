@@ -75,7 +75,7 @@ def _of_classifier(estimator: Any, X: Any) -> Any:
     if given.ndim != 2 or given.shape[1] != 2 or list(classes) != [0, 1]:
         raise InvalidParameterError(
             f"predict_proba of {_shown(estimator)} must be of the two classes 0 and 1, but its classes are "
-            f"{list(classes)!r}; fit it on labels that have both"
+            f"{np.asarray(classes).tolist()!r}; fit it on labels that have both"
         )
     return given[:, 1]
 
