@@ -56,7 +56,7 @@ def test_detectors_that_would_share_a_title_are_told_apart(series):
 
 def test_an_iterable_estimator_is_one_detector(series):
     result = te.detect(series, IsolationForest(n_estimators=5, random_state=0), "cce")
-    assert [row["detector"] for row in result.rows] == ["IsolationForest(n_estimators=5, random_state=0)"]
+    assert list(result.titles.values()) == ["IsolationForest(n_estimators=5, random_state=0)"]
 
 
 def test_what_an_object_was_made_with_tells_it_apart():
