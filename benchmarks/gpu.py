@@ -71,6 +71,43 @@ def example(rows, points, events, length):
     return scores, labels
 
 
+# --- The same values on the GPU as on the CPU
+
+
+def check(rows, points):
+    import tsadeval.torch as tt
+
+    title(f"the same {rows} padded series of up to {points} points on {DEVICE.type} and on the CPU: largest difference")
+    scores, labels = (x.cpu() for x in example(rows, points, 6, 9))
+    scores[::3] = (4 * scores[::3]).round()  # ties
+    lengths = torch.randint(points // 2, points + 1, (rows,), generator=torch.Generator().manual_seed(1))
+    short = {"window": 10}, {"early": 10, "delay": 10}
+    for name, options in (
+        ("auc_roc", {}),
+        ("auc_pr", {}),
+        ("best_f1", {}),
+        ("f1_pa", {}),
+        ("affiliation_f1", {}),
+        ("cce", {}),
+        ("cce", {"normalize": "rank"}),
+        ("vus", short[0]),
+        ("vus", {**short[0], "n_thresholds": None}),
+        ("pate", short[1]),
+        ("pate", {**short[1], "n_thresholds": None}),
+    ):
+        differences = []
+        for dtype in (torch.float32, torch.float64):
+            pair = scores.to(dtype), labels
+            found = getattr(tt, name)(*(x.to(DEVICE) for x in pair), lengths=lengths.to(DEVICE), **options)
+            expected = getattr(tt, name)(*pair, lengths=lengths, **options)
+            if not torch.equal(found.isnan().cpu(), expected.isnan()):
+                differences.append("NaN")
+            else:
+                differences.append(f"{(found.cpu() - expected).abs().nan_to_num().max():.1e}")
+        text = ", ".join(f"{key}={value!r}" for key, value in options.items())
+        row(f"{name}({text})", f"f32 {differences[0]}", f"f64 {differences[1]}")
+
+
 # --- CCE against the bandwidth of the memory
 
 
@@ -304,7 +341,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="small sizes, to try the script")
     parser.add_argument("--prepare", action="store_true", help="collect the C sources of the CPU kernels and stop")
-    parser.add_argument("--parts", default="cce,batch,train", help="which parts to run")
+    parser.add_argument("--parts", default="check,cce,batch,train", help="which parts to run")
     asked = parser.parse_args()
     if asked.prepare:
         return prepare()
@@ -314,9 +351,10 @@ def main():
     if not GPU:
         print("torch finds no GPU: everything runs on the CPU, which shows that the script works and no more")
     jobs = {
+        "check": lambda: check(200, 300),
         "cce": lambda: cce(10_000_000 if asked.quick else points_that_fit()),
         "batch": lambda: batch(*((20, 2_000) if asked.quick else (1_000, 100_000))),
-        "train": lambda: train(*((1_500, 1) if asked.quick else (16_000, 10))),
+        "train": lambda: train(*((1_500, 1) if asked.quick else (16_000, 5))),
     }
     start = time.perf_counter()
     for part in asked.parts.split(","):
