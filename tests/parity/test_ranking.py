@@ -75,6 +75,7 @@ def test_tsadmetrics():
             assert ours == pytest.approx(theirs, abs=1e-12), name
 
 
+@pytest.mark.slow
 def test_tadpak_is_the_strict_variant():
     pak = pytest.importorskip("tadpak.pak", reason="tadpak is in the parity extra")
     # Quarters, whose products with a length are exact: tadpak compares products of floats, and 29 of 100 hits

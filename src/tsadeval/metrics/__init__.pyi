@@ -1411,7 +1411,8 @@ def nab_score(
     wide, about 10 % of a series in all.
 
     Equals NAB's own per-file score at `probation=0.15`, once that is normalised as NAB does for the whole corpus,
-    and `NabScore` of tsadmetrics at the default options.
+    and `NabScore` of tsadmetrics at the default options. The micro average of `te.evaluate_many` is NAB's score of a
+    corpus, to which series without an event add the cost of their false alarms.
 
     Parameters
     ----------
@@ -1770,7 +1771,7 @@ def range_auc_pr(
     y_true: ArrayLike,
     y_score: ArrayLike,
     *,
-    window: int = 100,
+    window: int | Literal["period"] = 100,
     n_thresholds: int | None = 250,
     variant: Literal["vus", "range_auc", "timeeval", "ff_vus"] = "range_auc",
 ) -> float:
@@ -1804,7 +1805,7 @@ def range_auc_roc(
     y_true: ArrayLike,
     y_score: ArrayLike,
     *,
-    window: int = 100,
+    window: int | Literal["period"] = 100,
     n_thresholds: int | None = 250,
     variant: Literal["vus", "range_auc", "timeeval", "ff_vus"] = "range_auc",
 ) -> float:
@@ -1819,9 +1820,11 @@ def range_auc_roc(
         0 for normal and 1 for anomalous points.
     y_score : array-like of shape (n,)
         Finite scores, higher for more anomalous.
-    window : int, default=100
+    window : int or "period", default=100
         The width: each event gets a buffer of `window // 2` points before and after it, cut at the ends of the
         series. With 0 or 1 there is no buffer, and what is left beside AUC-ROC is the share of events found.
+        "period" is that of the series, `te.period(values)`, as TSB-AD chooses it; it needs `te.evaluate(...,
+        values=series)`.
     n_thresholds : int or None, default=250
         Thresholds are the scores at that many evenly spaced ranks; None takes every distinct score.
     variant : {"range_auc", "vus", "timeeval", "ff_vus"}, default="range_auc"
@@ -2444,7 +2447,7 @@ def vus_pr(
     y_true: ArrayLike,
     y_score: ArrayLike,
     *,
-    window: int = 100,
+    window: int | Literal["period"] = 100,
     n_thresholds: int | None = 250,
     variant: Literal["vus", "range_auc", "timeeval", "ff_vus"] = "vus",
 ) -> float:
@@ -2478,7 +2481,7 @@ def vus_roc(
     y_true: ArrayLike,
     y_score: ArrayLike,
     *,
-    window: int = 100,
+    window: int | Literal["period"] = 100,
     n_thresholds: int | None = 250,
     variant: Literal["vus", "range_auc", "timeeval", "ff_vus"] = "vus",
 ) -> float:
@@ -2494,10 +2497,11 @@ def vus_roc(
         0 for normal and 1 for anomalous points.
     y_score : array-like of shape (n,)
         Finite scores, higher for more anomalous.
-    window : int, default=100
+    window : int or "period", default=100
         The longest buffer, in points before and after each event. Buffers are cut at the ends of the series, so a
         window longer than the series is fine; time and memory grow with it all the same. With 0 there is no
-        buffer, and what is left beside AUC-ROC is the share of events found.
+        buffer, and what is left beside AUC-ROC is the share of events found. "period" takes the widths 0 .. p, with p
+        the period of the series (`te.period(values)`), as TSB-AD does; it needs `te.evaluate(..., values=series)`.
     n_thresholds : int or None, default=250
         Thresholds are the scores at that many evenly spaced ranks; None takes every distinct score. The paper's
         benchmark uses 100.
