@@ -139,8 +139,8 @@ def test_a_store_is_judged_anew(tmp_path):
     te.detect(tmp_path / "mine.npz", "random", "cce", store=tmp_path / "store", random_state=[0, 1])
     found = te.compare(tmp_path / "store", metrics=["auc_roc"])
     assert found.detectors == ["random", "random, seed 1"]
-    with pytest.raises(InvalidInputError, match="keeps no scores: run `tsadeval detect --store"):
-        te.compare(tmp_path)
+    with pytest.raises(InvalidInputError, match="no column 'score' for the scores"):
+        te.compare(tmp_path)  # no store, so a folder of tables
 
 
 @pytest.mark.parametrize(

@@ -328,6 +328,7 @@ if __name__ == "__main__":
 """
 
 
+@pytest.mark.slow
 def test_kill_9_loses_only_what_was_in_flight(tmp_path, files, log):
     script, store = tmp_path / "script.py", tmp_path / "store"
     script.write_text(SCRIPT)

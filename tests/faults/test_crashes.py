@@ -11,6 +11,8 @@ from tsadeval.engine.run import Limits, complete, limits_of
 from tsadeval.engine.store import Store
 from tsadeval.errors import InvalidParameterError
 
+pytestmark = pytest.mark.slow
+
 MESSAGES = {
     "segfault": "WorkerError: the worker process was killed by SIGSEGV",
     "kill": "WorkerError: the worker process was killed by SIGKILL",

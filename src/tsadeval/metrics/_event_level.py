@@ -130,8 +130,6 @@ def event_f1(data: Prediction, *, beta: float = 1.0, variant: str = "segments") 
 
     Parameters
     ----------
-    beta : float, default=1.0
-        Weight of recall against precision.
     variant : {"segments", "runs", "discounted"}, default="segments"
         "segments": detected events / (detected events + false alarm runs), as in Hundman et al. 2018; equals
         `SegmentwiseFScore` of tsadmetrics.
@@ -197,11 +195,6 @@ def composite_f1(data: Prediction, *, beta: float = 1.0) -> float:
     Equals `CompositeFScore` of tsadmetrics, and "Event-based-F1" of TSB-AD unless the last point of the series is
     anomalous: there the published code, and TSB-AD with it, loses that point of the last event.
 
-    Parameters
-    ----------
-    beta : float, default=1.0
-        Weight of recall against precision.
-
     Returns
     -------
     float
@@ -241,11 +234,6 @@ def detection_delay(data: Prediction, *, missed: str = "skip") -> float:
     missed : {"skip", "length"}, default="skip"
         "skip": the mean is over detected events only, so look at recall beside it.
         "length": a missed event counts with its whole length.
-
-    Returns
-    -------
-    float
-        NaN, with an `UndefinedMetricWarning`, where there is no event to take the mean over.
 
     Examples
     --------

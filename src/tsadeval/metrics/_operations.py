@@ -51,11 +51,6 @@ def event_recall(data: Prediction) -> float:
     Alarms everywhere get 1, so look at `event_precision`, `false_alarms` or `time_in_alarm` beside it. Equals the
     event-wise recall of ESA-ADB and the recall of `te.metrics.event`.
 
-    Returns
-    -------
-    float
-        NaN, with an `UndefinedMetricWarning`, where there is no event.
-
     Examples
     --------
     >>> import tsadeval as te
@@ -98,11 +93,6 @@ def event_precision(data: Prediction, *, variant: str = "segments") -> float:
         As for `event_f1`. "segments": detected events / (detected events + false alarm runs). "runs": the share of
         alarm runs that touch an event. "discounted": "segments" times the share of normal points without alarm; this
         is the event-wise precision of ESA-ADB.
-
-    Returns
-    -------
-    float
-        NaN, with an `UndefinedMetricWarning`, where there is no alarm or no event.
 
     Examples
     --------
@@ -148,11 +138,6 @@ def alarming_precision(data: Prediction) -> float:
 
     With D detected events and, summed over them, R alarm runs that touch the event, the value is D / R. A run that
     touches two events counts for both. Alarms outside events do not count.
-
-    Returns
-    -------
-    float
-        NaN, with an `UndefinedMetricWarning`, where no event is detected (ESA-ADB gives 0).
 
     Examples
     --------
@@ -294,11 +279,6 @@ def time_to_recover(data: Prediction) -> float:
 
     Counted from the point after the event to the first one without alarm, but not into the next event. 0 where the
     alarm is off by then. Events that are missed do not count: look at `event_recall` beside it.
-
-    Returns
-    -------
-    float
-        NaN, with an `UndefinedMetricWarning`, where no event is detected.
 
     Examples
     --------

@@ -17,7 +17,7 @@ from tsadeval.core.inputs import Scoring
 from tsadeval.core.metric import Decision, Metric, Rule
 from tsadeval.core.parameters import Number, check_parameters
 from tsadeval.core.registry import Registry
-from tsadeval.core.text import parse_call
+from tsadeval.core.text import import_object, parse_call
 from tsadeval.errors import InvalidParameterError
 
 __all__ = ["RULES", "ThresholdRule", "fixed", "parse_rule", "quantile", "strict_quantile"]
@@ -85,6 +85,8 @@ class strict_quantile(ThresholdRule):
 
     def threshold_of(self, data: Scoring) -> float:
         """NumPy's linear quantile."""
+        if data.setting.fit is not None or data.setting.ignored is not None:
+            return float(np.quantile(data.reference, self.p))
         # A sort that is there already, or will be needed, beats a selection of its own.
         return float(np.quantile(data.__dict__.get("sorted", data.scores), self.p))
 
@@ -100,7 +102,9 @@ class quantile(strict_quantile):
     literal: ClassVar[bool] = False
 
     def threshold_of(self, data: Scoring) -> float:
-        """NumPy's linear quantile, but just below the largest score at most."""
+        """NumPy's linear quantile; where it is that of the scores themselves, just below the largest at most."""
+        if data.setting.fit is not None:
+            return super().threshold_of(data)
         if data.two_valued:
             return data.low  # the larger of two values is an alarm, whatever its share
         return min(super().threshold_of(data), data.just_below(data.high))
@@ -112,6 +116,8 @@ for _rule in (fixed, quantile, strict_quantile):
 
 def parse_rule(rule: Any) -> Rule:
     """The rule that a text names ("quantile(0.95)", "best", "best(f1_pa)"); a number is a fixed threshold.
+
+    "module:Class(options)" names a rule of the user's own.
 
     >>> parse_rule("fixed(0.3)"), parse_rule(2.5)
     (fixed(value=0.3), fixed(value=2.5))
@@ -128,7 +134,7 @@ def parse_rule(rule: Any) -> Rule:
         return fixed(float(rule))
     except ValueError:
         name, _, inside = rule.strip().partition("(")
-    make: Any = RULES[name]
+    make: Any = import_object(name, "threshold rule") if ":" in name else RULES[name]
     if inside.endswith(")") and hasattr(make, "from_text"):
         return cast(Rule, make.from_text(inside[:-1]))
     _, positional, options = parse_call(rule)

@@ -1,0 +1,205 @@
+"""Rules that need no labels: found from the scores of a training or validation part (`fit=`), or from the scores
+themselves where there is none.
+
+>>> import numpy as np
+>>> sigma(3).threshold_from(np.array([0.0, 0.0, 2.0, 2.0]))
+4.0
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import Any, ClassVar
+
+import numpy as np
+
+from tsadeval.core.inputs import Floats, Scoring
+from tsadeval.core.parameters import Check, Number, OneOf, check_parameters
+from tsadeval.thresholds.pareto import Tail, extreme_quantile, initial_threshold
+from tsadeval.thresholds.rules import RULES, ThresholdRule
+
+__all__ = ["FittedRule", "contamination", "epsilon", "iqr", "mad", "pot", "sigma", "top"]
+
+
+class FittedRule(ThresholdRule):
+    """A rule whose threshold follows from reference scores alone: those of `fit=`, or the scores themselves.
+
+    A subclass is a frozen dataclass with a method `threshold_from`, and `checks` of its options.
+    """
+
+    checks: ClassVar[dict[str, Check]] = {}
+
+    def __post_init__(self) -> None:
+        given: dict[str, Any] = {one.name: getattr(self, one.name) for one in fields(self)}  # type: ignore[arg-type]
+        check_parameters(type(self).__name__, self.checks, given)
+
+    def threshold_from(self, scores: Floats) -> float:
+        """The threshold that reference scores give."""
+        raise NotImplementedError
+
+    def threshold_of(self, data: Scoring) -> float:
+        """The threshold for the scores of a series."""
+        return float(self.threshold_from(data.reference))
+
+
+@dataclass(frozen=True)
+class sigma(FittedRule):
+    """Alarm where the score is more than k standard deviations above the mean.
+
+    >>> str(sigma(3.0))
+    'sigma(3.0)'
+    """
+
+    checks: ClassVar[dict[str, Check]] = {"k": Number(0)}
+    k: float = 3.0
+
+    def threshold_from(self, scores: Floats) -> float:
+        """Mean + k population standard deviations."""
+        return float(np.mean(scores) + self.k * np.std(scores))
+
+
+@dataclass(frozen=True)
+class mad(FittedRule):
+    """Alarm where the score is more than k robust standard deviations above the median.
+
+    The robust one is 1.4826 times the median distance from the median, which a few outliers do not move.
+
+    >>> str(mad(3.5))
+    'mad(3.5)'
+    """
+
+    checks: ClassVar[dict[str, Check]] = {"k": Number(0)}
+    k: float = 3.0
+
+    def threshold_from(self, scores: Floats) -> float:
+        """Median + 1.4826 k median absolute deviations."""
+        center = np.median(scores)
+        return float(center + 1.4826 * self.k * np.median(np.abs(scores - center)))
+
+
+@dataclass(frozen=True)
+class iqr(FittedRule):
+    """Alarm where the score is more than k interquartile ranges above the upper quartile, as in a box plot.
+
+    >>> str(iqr(1.5))
+    'iqr(1.5)'
+    """
+
+    checks: ClassVar[dict[str, Check]] = {"k": Number(0)}
+    k: float = 1.5
+
+    def threshold_from(self, scores: Floats) -> float:
+        """Upper quartile + k interquartile ranges."""
+        low, high = np.quantile(scores, [0.25, 0.75])
+        return float(high + self.k * (high - low))
+
+
+@dataclass(frozen=True)
+class top(FittedRule):
+    """Alarm at the k highest scores; where several tie with the last of them, at all of these.
+
+    >>> str(top(10))
+    'top(10)'
+    """
+
+    checks: ClassVar[dict[str, Check]] = {"k": Number(1, integer=True)}
+    k: int = 1
+
+    def threshold_from(self, scores: Floats) -> float:
+        """Just below the k-th highest score."""
+        k = min(self.k, len(scores))
+        return float(np.nextafter(np.partition(scores, len(scores) - k)[len(scores) - k], -np.inf))
+
+
+@dataclass(frozen=True)
+class contamination(FittedRule):
+    """Alarm where the score is above that of all but a share p of the reference scores (PyOD's contamination).
+
+    >>> str(contamination(0.05))
+    'contamination(0.05)'
+    """
+
+    checks: ClassVar[dict[str, Check]] = {"p": Number(0, 1)}
+    p: float = 0.1
+
+    def threshold_from(self, scores: Floats) -> float:
+        """NumPy's linear quantile at 1 - p."""
+        return float(np.quantile(scores, 1 - self.p))
+
+
+@dataclass(frozen=True)
+class pot(FittedRule):
+    """Alarm where a score is so high that it is passed with probability `risk` only: peaks over threshold.
+
+    A generalised Pareto distribution is fitted to the excesses over the score at `level`; this is the first step of
+    SPOT, without the stream (see `SPOT`). With `tail="exponential"` its shape is fixed at 0, which is more cautious
+    where the most likely shape is large: the search for it in the widely copied code of SPOT often ends there.
+
+    >>> str(pot(0.001, 0.98))
+    "pot(0.001, 0.98, 'pareto')"
+    """
+
+    checks: ClassVar[dict[str, Check]] = {
+        "risk": Number(0, 1, open_low=True),
+        "level": Number(0, 1),
+        "tail": OneOf(("pareto", "exponential")),
+    }
+    risk: float = 1e-3
+    level: float = 0.98
+    tail: Tail = "pareto"
+
+    def threshold_from(self, scores: Floats) -> float:
+        """The extreme quantile."""
+        ascending = np.sort(np.asarray(scores, np.float64))
+        start = initial_threshold(ascending, self.level)
+        excesses = ascending[np.searchsorted(ascending, start, side="right") :] - start
+        return extreme_quantile(start, excesses, len(ascending), self.risk, self.tail)
+
+
+@dataclass(frozen=True)
+class epsilon(FittedRule):
+    """Alarm above the threshold whose removal of the scores above changes mean and deviation most.
+
+    Hundman et al. 2018, as published with MTAD-GAT: of the thresholds mean + z standard deviations, z = 2.5, 3, ...,
+    11.5, that of the largest ((decrease of the mean) / mean + (decrease of the deviation) / deviation) / b^penalty,
+    with b the number of points within 49 of a score above it. Thresholds that mark half of the points or more are left
+    out; the largest score is the threshold where none remains.
+
+    >>> str(epsilon())
+    'epsilon(0)'
+    """
+
+    checks: ClassVar[dict[str, Check]] = {"penalty": Number(0, 2, integer=True)}
+    penalty: int = 0
+
+    def threshold_from(self, scores: Floats) -> float:
+        """The best of 19 thresholds, the last of equals."""
+        scores = np.asarray(scores, np.float64)
+        mean, deviation = float(scores.mean()), float(scores.std())
+        best, found = -np.inf, float(scores.max())
+        if mean == 0 or deviation == 0:
+            return found
+        for z in np.arange(2.5, 12, 0.5):
+            threshold = mean + deviation * float(z)
+            above = scores >= threshold
+            marked = _near(above, 49)
+            if not 0 < marked < len(scores) / 2:
+                continue
+            rest = scores[~above]
+            value = ((mean - rest.mean()) / mean + (deviation - rest.std()) / deviation) / float(marked) ** self.penalty
+            if value >= best:
+                best, found = value, threshold
+        return found
+
+
+def _near(mask: Any, reach: int) -> int:
+    """The number of points within `reach` of a marked one."""
+    at = np.flatnonzero(mask)
+    if len(at) == 0:
+        return 0
+    gaps = np.minimum(np.diff(at), 2 * reach + 1)  # what each marked point adds to those before it
+    return int(gaps.sum() + 1 + min(reach, at[0]) + min(reach, len(mask) - 1 - at[-1]))
+
+
+for _rule in (contamination, epsilon, iqr, mad, pot, sigma, top):
+    RULES.add(_rule.__name__, _rule)
