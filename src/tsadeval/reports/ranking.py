@@ -36,7 +36,7 @@ def slug(text: str, taken: Iterable[str] = ()) -> str:
     """A text as part of an address: stable, readable, and different for different texts of one site.
 
     >>> slug("NAB/art_daily (1)"), slug("a/b", ["a-b"])
-    ('nab-art-daily-1', 'a-b-2a23c8b4')
+    ('nab-art-daily-1', 'a-b-07f4401c')
     """
     plain_text = re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")[:80] or "x"
     if plain_text in set(taken):
