@@ -22,6 +22,7 @@ import numpy as np
 
 import published
 import tsadeval as te
+from naive import tapr
 from tsadeval import metrics as ours
 from tsadeval.core.events import Events
 
@@ -40,12 +41,13 @@ CLAIMS: list[Claim] = []
 
 # Numbers that are inputs, parameters or other people's statements, by item (0 is the last section).
 GIVEN: dict[float, set[str]] = {
-    1: set(),
+    1: {"1e-8"},
     2: {"1e-8", "1e-9", ".1", ".2", ".9", ".8", ".7"},
     4: {".1", ".9"},
     5: {"1.0375", "1e-5"},
     7: {".3", ".4", ".6"},
     10: {"0.95", "0.75", "0.65", "0.55"},
+    12.5: {"1e-9"},
     13: {".0045"},  # over all logs of the authors, of which the tests have a sample
     14: {".1", ".082"},  # as for 13
     18: {".5"},
@@ -363,6 +365,10 @@ claim(20, "0", needs="cce")(
 )
 
 
+claim(20, "7.5")(lambda: tapr.overlap((0, 8), 15, (8, 23)))
+claim(20, "1")(lambda: ours.tapr(bits(ZONE[0]), bits(ZONE[1]), alpha=1.0, theta=0.9375, delta=15).recall)
+
+
 @claim(20, ".5", ".5", needs="cce faster-etapr")
 def _() -> list[float]:
     authors = author_tapr()[1].evaluate_w_ranges(ranges_of("10"), ranges_of("01"), theta_p=0.0, theta_r=0.0, delta=0)
@@ -458,8 +464,8 @@ claim(31, "0", needs="tsadmetrics")(lambda: tsadmetrics("tem.ptdm.TotalDetectedI
 claim(31, ".5", needs="tsadmetrics")(lambda: tsadmetrics("tem.ptdm.DetectionAccuracyInRange", "001", "010", k=1))
 claim(31, "1", "1")(
     lambda: [
-        ours.total_detected_in_range(bits("01"), bits("10"), k=2),
-        ours.detection_accuracy_in_range(bits("001"), bits("010"), k=1),
+        ours.total_detected_in_range(bits("01"), bits("10"), tolerance=2),
+        ours.detection_accuracy_in_range(bits("001"), bits("010"), tolerance=1),
     ]
 )
 claim(32, "64", needs="tsadmetrics")(lambda: tsadmetrics("tem.tmem.TemporalDistance", "1001", "0000", distance=1))
@@ -496,6 +502,16 @@ claim(37, "1")(lambda: te.best_threshold("affiliation_f1", bits("001"), [0.7, 0.
 # Definitions that do not give the labels their largest value
 
 claim(0, "0", "1")(lambda: [quiet(ours.alarm_episodes, bits("1"), bits(p)) for p in ("0", "1")])
+claim(0, ".4", ".5")(lambda: [ours.balanced_f1_pa(bits("0010"), bits(p)) for p in ("0010", "0001")])
+claim(0, ".222", "0")(lambda: [ours.absolute_detection_distance(bits("0111"), bits(p)) for p in ("0111", "0010")])
+
+
+@claim(0, ".5", ".75")
+def _() -> list[float]:
+    y = np.repeat([0, 1, 0], [24, 6, 20])
+    return [ours.early_detection_score(y, alarms) for alarms in (y, np.arange(50) == 23)]
+
+
 claim(0, ".9963", ".9987")(lambda: [f(bits("001"), bits("001")) for f in (ours.range_auc_roc, ours.range_auc_pr)])
 claim(0, ".9988", ".9994")(lambda: [f(bits("001"), [0, 1, 2]) for f in (ours.range_auc_roc, ours.range_auc_pr)])
 
