@@ -37,7 +37,7 @@ const Board = (() => {
     const at = (rank) => `${(100 * (rank - 1)) / Math.max(k - 1, 1)}%`;
     const columns = [
       { key: "place", label: "#", number: true },
-      { key: "name", label: "Detector", cell: (r, td) => { td.append(link("detectors", r.entry)); if (r.entry.kind !== "submission") td.append(T.element("span", { class: "small soft", text: ` ${r.entry.kind}` })); } },
+      { key: "name", label: "Detector", cell: (r, td) => { td.append(link("detectors", r.entry)); if (r.entry.kind !== "submission") td.append(T.element("span", { class: "small soft kind", text: ` ${r.entry.kind}` })); } },
       { key: "mean", label: `Mean ${metric.label}`, number: true, text: (r) => T.fixed(r.mean), best: (r) => r.mean === top },
       { key: "rank", label: "Mean rank", number: true, text: (r) => T.fixed(r.rank, 2) },
       { key: "low", label: "95 % interval", number: true, text: (r) => (r.low === null ? "–" : `${T.fixed(r.low, 2)}–${T.fixed(r.high, 2)}`) },
