@@ -10,6 +10,7 @@ from tsadeval.comparison.result import Comparison, Values
 from tsadeval.core.metric import Rule
 from tsadeval.core.results import Row
 from tsadeval.core.selection import Metrics, select_metrics
+from tsadeval.core.setting import Missing
 from tsadeval.engine.scores import all_scores
 from tsadeval.errors import InvalidInputError
 from tsadeval.evaluation.many import evaluate_many
@@ -18,6 +19,7 @@ from tsadeval.thresholds.rules import parse_rule
 __all__ = ["Run", "compare", "runs_of"]
 
 Run = tuple[str, str, Any, Any]
+Setting = Mapping[str, Any]
 
 
 def compare(
@@ -26,6 +28,10 @@ def compare(
     metrics: Metrics = "paper",
     *,
     threshold: str | float | Rule = "best",
+    times: Any = None,
+    ignore: Any = None,
+    missing: Missing = "error",
+    fit: Mapping[str, Any] | None = None,
 ) -> Comparison:
     """Evaluate several detectors with several metrics.
 
@@ -38,6 +44,13 @@ def compare(
         The labels, where `scores` is a mapping.
     metrics, threshold
         As for `evaluate`; the threshold is found for each scoring by itself.
+    times, ignore : optional
+        As for `evaluate` where there is one series; for many a mapping from series to these.
+    missing : {"error", "ignore", "no alarm"}, default="error"
+        What to do with scores that are NaN, as for `evaluate`.
+    fit : mapping, optional
+        Detector to scores of a training or validation part, from which rules without labels take their threshold; for
+        many series, (series, detector) to these.
 
     Returns
     -------
@@ -59,21 +72,31 @@ def compare(
     """
     rule = parse_rule(threshold)
     chosen = select_metrics(metrics)
-    runs: dict[str, list[tuple[str, Any, Any]]] = {}
+    runs: dict[str, list[tuple[str, Any, Any, Setting]]] = {}
     for series, detector, labels, values in runs_of(scores, y_true):
-        runs.setdefault(detector, []).append((series, labels, values))
+        setting = {
+            "times": _of_series(times, series),
+            "ignore": _of_series(ignore, series),
+            "fit": None if fit is None else fit.get((series, detector), fit.get(detector)),  # type: ignore[call-overload]
+        }
+        runs.setdefault(detector, []).append((series, labels, values, setting))
     if not runs:
         raise InvalidInputError("scores is empty: there is nothing to compare")
     rows: list[Row] = []
     micro: Values = {}
     for detector, entries in runs.items():
         try:
-            found = evaluate_many(entries, chosen, threshold=rule)
+            found = evaluate_many(entries, chosen, threshold=rule, missing=missing)
         except InvalidInputError as error:
             raise InvalidInputError(f"detector {detector!r}: {error}") from None
         rows += [{"series": row["series"], "detector": detector, **row} for row in found.rows]
         micro[detector] = found.micro
     return Comparison(rows, pooled=lambda: micro, lower={str(m) for m in chosen if m.direction == "lower"})
+
+
+def _of_series(given: Any, series: str) -> Any:
+    """What is given for all series, or for this one of a mapping from series."""
+    return given.get(series) if series and isinstance(given, Mapping) else given
 
 
 def runs_of(scores: Any, y_true: Any = None) -> Iterator[Run]:

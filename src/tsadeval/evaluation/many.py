@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from tsadeval.core.inputs import Prediction, Scoring
 from tsadeval.core.metric import Metric, Rule
+from tsadeval.core.observed import observe
 from tsadeval.core.results import Grid, MappingResult, Row
 from tsadeval.core.selection import Metrics, select_metrics
+from tsadeval.core.setting import Missing
 from tsadeval.errors import InvalidInputError, warn_undefined
-from tsadeval.evaluation.single import chosen_with_labels, finite_mean, row_of, warn_of_alarms
+from tsadeval.evaluation.single import chosen_with_labels, counts_of, finite_mean, row_of, warn_of_alarms
 from tsadeval.thresholds.rules import parse_rule
 from tsadeval.thresholds.search import best
 
@@ -57,7 +59,11 @@ class SeriesEvaluation(MappingResult):
 
 
 def evaluate_many(
-    series: Iterable[tuple[str, Any, Any]], metrics: Metrics = "all", *, threshold: str | float | Rule = "best"
+    series: Iterable[tuple[str, Any, Any] | tuple[str, Any, Any, Mapping[str, Any]]],
+    metrics: Metrics = "all",
+    *,
+    threshold: str | float | Rule = "best",
+    missing: Missing = "error",
 ) -> SeriesEvaluation:
     """Metrics of many series, one by one, averaged and pooled.
 
@@ -70,9 +76,10 @@ def evaluate_many(
 
     Parameters
     ----------
-    series : iterable of (name, y_true, y_score)
-        Any iterable, read once. Names must differ.
-    metrics, threshold
+    series : iterable of (name, y_true, y_score) or (name, y_true, y_score, setting)
+        Any iterable, read once. Names must differ. A setting is a mapping with any of "times", "ignore", "fit" and
+        "values", as `evaluate` takes them.
+    metrics, threshold, missing
         As for `evaluate`; the threshold is found for each series by itself.
 
     Returns
@@ -99,14 +106,14 @@ def evaluate_many(
     rows: list[Row] = []
     seen: set[str] = set()
     for entry in series:
-        name, y_true, y_score = _checked_entry(entry, seen)
+        name, y_true, y_score, setting = _checked_entry(entry, seen)
         try:
-            scoring = Scoring.of(y_true, y_score)
+            scoring = observe(y_true, y_score, missing=missing, **setting)
         except InvalidInputError as error:
             raise InvalidInputError(f"series {name!r}: {error}" if name else str(error)) from None
         found = [row_of(metric, metric.run(scoring, rule)) for metric in chosen]
         warn_of_alarms(found, scoring.n, where=f" on series {name!r}" if name else "")
-        rows += [{"series": name, **row} for row in found]
+        rows += [{"series": name, **row, **counts_of(scoring)} for row in found]
         pool.add(scoring)
     if not rows:
         raise InvalidInputError("series is empty: there is nothing to evaluate")
@@ -118,15 +125,21 @@ def evaluate_many(
     return SeriesEvaluation(rows, list(map(str, chosen)), pool.values())
 
 
-def _checked_entry(entry: Any, seen: set[str]) -> tuple[str, Any, Any]:
+_SETTING = ("times", "ignore", "fit", "values")
+
+
+def _checked_entry(entry: Any, seen: set[str]) -> tuple[str, Any, Any, dict[str, Any]]:
     try:
-        name, y_true, y_score = entry
+        name, y_true, y_score, *rest = entry
+        (setting,) = rest or ({},)
     except (TypeError, ValueError):
-        raise InvalidInputError("series must give (name, y_true, y_score) each time") from None
+        raise InvalidInputError("series must give (name, y_true, y_score) or (..., setting) each time") from None
+    if not isinstance(setting, Mapping) or any(key not in _SETTING for key in setting):
+        raise InvalidInputError(f"series {name!r}: a setting is a mapping with any of {', '.join(_SETTING)}")
     if name in seen:
         raise InvalidInputError(f"there are two series named {name!r}")
     seen.add(name)
-    return str(name), y_true, y_score
+    return str(name), y_true, y_score, dict(setting)
 
 
 class _Pool:

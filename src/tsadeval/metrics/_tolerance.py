@@ -15,9 +15,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from tsadeval.core.events import Events
 from tsadeval.core.inputs import Floats, Prediction, Scoring
 from tsadeval.core.metric import PRF, f_beta, prediction_metric, recall_weight, takes_predictions
-from tsadeval.core.parameters import Check, Number, OneOf
+from tsadeval.core.parameters import Check, OneOf, Span
 from tsadeval.metrics._counting import BETA, first_best, widened, window_maxima
 
 __all__ = ["detection_accuracy_in_range", "time_tolerant", "time_tolerant_f1", "total_detected_in_range"]
@@ -26,26 +27,40 @@ _UNDEFINED = "y_true has no anomalous point"
 _SCHARWACHTER = "Scharwächter and Müller, Statistical Evaluation of Anomaly Detectors for Sequences, 2020"
 _KOVACS = "Kovács et al., Evaluation metrics for anomaly detection algorithms in time-series, Acta Sapientiae 2019"
 
-POINTS = Number(0, integer=True)
+POINTS = Span(0, integer=True)
 TOLERANT: dict[str, Check] = {"k": POINTS, "beta": BETA}
 
 
-def _near(data: Prediction, k: int) -> int:
-    """Number of anomalous points within k points of an alarm."""
-    return data.events.shared_points(widened(data.predicted, k))
+K = int | str  # a number of points, or a duration
 
 
-def _tolerant(data: Prediction, k: int, beta: float) -> PRF:
+def _around(data: Prediction | Scoring, runs: Events, k: K) -> Events:
+    """The points within k of a run."""
+    return widened(runs, *data.setting.positions(k, data.n)) if isinstance(k, str) else widened(runs, k)
+
+
+def _maxima(data: Scoring, k: K) -> Floats:
+    """The highest score within k of each anomalous point."""
+    reach, edges = data.setting.positions(k, data.n)
+    return window_maxima(data.scores, reach, places=edges[:-1])[data.truth.mask]
+
+
+def _near(data: Prediction, k: K) -> int:
+    """Number of anomalous points within k of an alarm."""
+    return data.events.shared_points(_around(data, data.predicted, k))
+
+
+def _tolerant(data: Prediction, k: K, beta: float) -> PRF:
     alarmed, anomalous = data.predicted.points, data.events.points
     if anomalous == 0:
         return PRF(0.0 if alarmed else np.nan, np.nan, np.nan)
-    precision = data.predicted.shared_points(widened(data.events, k)) / alarmed if alarmed else np.nan
+    precision = data.predicted.shared_points(_around(data, data.events, k)) / alarmed if alarmed else np.nan
     recall = _near(data, k) / anomalous
     return PRF(precision, recall, f_beta(precision, recall, beta))
 
 
 @takes_predictions(TOLERANT)
-def time_tolerant(data: Prediction, *, k: int = 5, beta: float = 1.0) -> PRF:
+def time_tolerant(data: Prediction, *, k: K = 5, beta: float = 1.0) -> PRF:
     """Precision, recall and F that forgive shifts of up to k points. Definitions as for `time_tolerant_f1`.
 
     Precision is NaN where nothing is predicted; recall and F are NaN where y_true has no anomalous point.
@@ -64,10 +79,10 @@ def _at_least(ascending: Floats, v: Floats) -> Floats:
     return len(ascending) - np.searchsorted(ascending, v).astype(np.float64)
 
 
-def _best_time_tolerant_f1(data: Scoring, *, k: int, beta: float) -> float:
+def _best_time_tolerant_f1(data: Scoring, *, k: K, beta: float) -> float:
     weight = recall_weight(beta)
-    zone = widened(data.events, k).mask()
-    detected = np.sort(window_maxima(data.scores, k)[data.truth.mask])
+    zone = _around(data, data.events, k).mask()
+    detected = np.sort(_maxima(data, k))
     near, far = np.sort(data.scores[zone]), np.sort(data.scores[~zone])
     # Between two scores of points near an event only false alarms are added.
     v = near[np.concatenate([near[1:] != near[:-1], [True]])][::-1]
@@ -89,7 +104,7 @@ def _best_time_tolerant_f1(data: Scoring, *, k: int, beta: float) -> float:
     needs={"anomaly"},
     best=_best_time_tolerant_f1,
 )
-def time_tolerant_f1(data: Prediction, *, k: int = 5, beta: float = 1.0) -> float:
+def time_tolerant_f1(data: Prediction, *, k: K = 5, beta: float = 1.0) -> float:
     """Point-wise F that forgives shifts of up to k points.
 
     Recall is the share of anomalous points with an alarm at most k points away, precision the share of alarms with an
@@ -97,8 +112,8 @@ def time_tolerant_f1(data: Prediction, *, k: int = 5, beta: float = 1.0) -> floa
 
     Parameters
     ----------
-    k : int, default=5
-        The largest distance, in points, at which a label and an alarm agree.
+    k : int or duration, default=5
+        The largest distance at which a label and an alarm agree: points, or a duration ("30min") where there are times.
     beta : float, default=1.0
         Recall counts beta times as much as precision.
 
@@ -117,9 +132,9 @@ def time_tolerant_f1(data: Prediction, *, k: int = 5, beta: float = 1.0) -> floa
     return _tolerant(data, k, beta).f1
 
 
-def _best_total(data: Scoring, *, k: int) -> float:
+def _best_total(data: Scoring, *, k: K) -> float:
     # It can only grow as the threshold falls, so the best is where the last anomalous point comes near an alarm.
-    return float(window_maxima(data.scores, k)[data.truth.mask].min())
+    return float(_maxima(data, k).min())
 
 
 @prediction_metric(
@@ -134,7 +149,7 @@ def _best_total(data: Scoring, *, k: int) -> float:
     best=_best_total,
     trivial_best=True,
 )
-def total_detected_in_range(data: Prediction, *, k: int = 5) -> float:
+def total_detected_in_range(data: Prediction, *, k: K = 5) -> float:
     """Share of anomalous points with an alarm at most k points away: the recall of `time_tolerant`.
 
     Alarms everywhere get 1, so look at false alarms or `detection_accuracy_in_range` beside it. Equals
@@ -143,8 +158,8 @@ def total_detected_in_range(data: Prediction, *, k: int = 5) -> float:
 
     Parameters
     ----------
-    k : int, default=5
-        The largest distance, in points, at which an anomalous point counts as detected.
+    k : int or duration, default=5
+        The largest distance at which an anomalous point counts as detected, in points or as a duration.
 
     Returns
     -------
@@ -160,9 +175,9 @@ def total_detected_in_range(data: Prediction, *, k: int = 5) -> float:
     return _near(data, k) / data.events.points
 
 
-def _best_accuracy(data: Scoring, *, k: int, false: str) -> float:
-    right = data.truth.mask if false == "all" else widened(data.events, k).mask()
-    detected = np.sort(window_maxima(data.scores, k)[data.truth.mask])
+def _best_accuracy(data: Scoring, *, k: K, false: str) -> float:
+    right = data.truth.mask if false == "all" else _around(data, data.events, k).mask()
+    detected = np.sort(_maxima(data, k))
     wrong = np.sort(data.scores[~right])
     # It can only grow where a detection is added; the highest threshold is best where all are equally bad.
     v = np.append(detected[np.concatenate([[True], detected[1:] != detected[:-1]])], data.high)[::-1]
@@ -183,7 +198,7 @@ def _best_accuracy(data: Scoring, *, k: int, false: str) -> float:
     best=_best_accuracy,
     trivial_best=True,
 )
-def detection_accuracy_in_range(data: Prediction, *, k: int = 5, false: str = "far") -> float:
+def detection_accuracy_in_range(data: Prediction, *, k: K = 5, false: str = "far") -> float:
     """Detected anomalous points as a share of these and the false alarms, with a tolerance of k points.
 
     An anomalous point is detected where an alarm is at most k points away. `DetectionAccuracyInRange` of tsadmetrics
@@ -192,8 +207,8 @@ def detection_accuracy_in_range(data: Prediction, *, k: int = 5, false: str = "f
 
     Parameters
     ----------
-    k : int, default=5
-        The tolerance in points.
+    k : int or duration, default=5
+        The tolerance, in points or as a duration.
     false : {"far", "all"}, default="far"
         Which alarms are false: those more than k points from every event, or all at normal points.
 
@@ -211,6 +226,6 @@ def detection_accuracy_in_range(data: Prediction, *, k: int = 5, false: str = "f
     >>> te.metrics.detection_accuracy_in_range(y_true, y_pred, k=1, false="all")
     0.5
     """
-    right = data.events if false == "all" else widened(data.events, k)
+    right = data.events if false == "all" else _around(data, data.events, k)
     found, wrong = _near(data, k), data.predicted.points - data.predicted.shared_points(right)
     return found / (found + wrong)
