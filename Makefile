@@ -14,7 +14,7 @@ PEERS_ALONE := aeon==1.6.0 cce==0.3.3 PATE==0.1.1 vus==0.0.6
 BROWSER ?= chromium
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-browser quick lint format bench peers docs clean
+.PHONY: help demo test test-browser quick site lint format bench peers docs clean
 
 # The text after the two hashes is what `make help` and the table in CONTRIBUTING.md say.
 help: ## list the targets
@@ -27,11 +27,15 @@ demo: $(VENV)/.demo ## set up .venv and show the library at work
 test: $(VENV)/.test lint ## set up .venv, lint, run all tests and report their coverage
 	$(BIN)/python -m pytest -n auto --cov --cov-report=term:skip-covered
 
+quick: $(VENV)/.test ## run the fast tests only, with a tenth of the random examples: under a minute on two cores
+	TSADEVAL_EXAMPLES=0.1 $(BIN)/python -m pytest -n auto -m "not slow"
+
 test-browser: $(VENV)/.browser ## set up chromium and test the pages in it
 	TSADEVAL_BROWSER=$(BROWSER) $(BIN)/python -m pytest tests/browser
 
-quick: $(VENV)/.test ## run the fast tests only, in under a minute
-	$(BIN)/python -m pytest -n auto -m "not slow"
+site: $(VENV)/.demo ## build the leaderboard in site/, from the scores in $$TSADEVAL_DATA or a small set
+	$(BIN)/python examples/make_board.py runs/board
+	$(BIN)/tsadeval leaderboard build runs/board -o site
 
 lint: $(VENV)/.test ## check style (ruff), types (mypy) and layers (import-linter)
 	$(BIN)/ruff check .

@@ -25,7 +25,7 @@ Edges = dict[str, set[str]]
 
 def targets() -> str:
     """The targets that `make help` lists."""
-    found = re.findall(r"^(\w+):.*?## (.+)$", (ROOT / "Makefile").read_text(encoding="utf-8"), flags=re.MULTILINE)
+    found = re.findall(r"^([\w-]+):.*?## (.+)$", (ROOT / "Makefile").read_text(encoding="utf-8"), flags=re.MULTILINE)
     return "\n".join(
         ["| command | what it does |", "|---|---|", *(f"| `make {name}` | {what} |" for name, what in found)]
     )

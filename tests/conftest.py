@@ -11,8 +11,8 @@ from strategies import FACTOR
 settings.register_profile(
     "default",
     deadline=None,
-    max_examples=300 * FACTOR,
-    derandomize=FACTOR == 1,
+    max_examples=max(1, round(300 * FACTOR)),
+    derandomize=FACTOR <= 1,
     suppress_health_check=[HealthCheck.too_slow],
 )
 settings.load_profile("default")

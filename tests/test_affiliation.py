@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 from naive import affiliation as naive
 from strategies import examples, labels, predictions, scorings
 from sweeping import swept
+from tsadeval.core.inputs import LabelRuns, Prediction, label_runs
 from tsadeval.core.metric import METRICS, parse_metric
-from tsadeval.errors import UndefinedMetricWarning
+from tsadeval.errors import InvalidInputError, UndefinedMetricWarning
 from tsadeval.metrics import (
     affiliation,
     affiliation_f1,
@@ -217,3 +218,29 @@ def test_integers_do_not_overflow():
     # Lost at distance t from the alarm: 2 t up to h / 2, then h, with h the distance to the end of the zone.
     h, event = 3 * n / 4 - 1, n / 2
     assert recall == pytest.approx(1 - (h * (event - 1) - h * h / 4) / (event * n), abs=1e-14)
+
+
+def stretched(y, p, factor):
+    """A prediction with each point `factor` times as long, without the memory for that many points."""
+
+    def runs(labels):
+        found = label_runs(labels, "y")
+        many = np.broadcast_to(np.asarray(labels, np.uint8)[:1], (len(labels) * factor,))
+        return LabelRuns(many, found.starts * factor, found.counts * factor)
+
+    return Prediction(runs(y), runs(p))
+
+
+def test_long_zones_are_counted_exactly_or_refused():
+    """Time is continuous, so stretching it changes nothing; 64 bits hold zones of 759,250,124 points."""
+    y, p = [0, 0, 1, 1, 1, 0, 0, 0, 0, 0], [1, 0, 0, 0, 1, 1, 1, 0, 0, 0]
+    expected = affiliation(y, p)
+    for factor in (1000, 75_925_012):
+        found = affiliation.compute(stretched(y, p, factor))
+        assert found == pytest.approx(expected, abs=1e-15)
+    with pytest.raises(
+        InvalidInputError, match=r"zone around an event has 800,000,000 points, but at most 759,250,124"
+    ):
+        affiliation.compute(stretched(y, p, 80_000_000))
+    many = affiliation.compute(stretched([*y, *y], [*p, *p], 60_000_000))  # a long series of shorter zones
+    assert many == pytest.approx(affiliation([*y, *y], [*p, *p]), abs=1e-15)

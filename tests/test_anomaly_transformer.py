@@ -194,6 +194,7 @@ def test_a_window_does_not_depend_on_its_batch(network, x):
 SMALL = "anomaly_transformer(window=40, d_model=64, d_ff=64, learning_rate=2e-4, batch_size=32, epochs=1)"
 
 
+@pytest.mark.slow
 def test_the_detector_finds_where_a_rhythm_rests():
     """Resting points have none of their kind elsewhere in the window; their values are nothing unusual."""
     rng = np.random.default_rng(0)

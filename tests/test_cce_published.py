@@ -49,6 +49,7 @@ def test_check_values(model, q, p, sigma, value):
     assert te.cce(y, s, uncertainty="pointwise") == pytest.approx(value, abs=1e-8)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not SHARED.is_dir(), reason="the published values are not part of the repository")
 def test_hundreds_of_published_values():
     rows = list(published_values("CCE"))

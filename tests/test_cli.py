@@ -66,9 +66,10 @@ def test_several_files_columns_and_metrics(folder):
     assert list(rows[0])[:4] == ["file", "score", "metric", "value"]
 
 
+@pytest.mark.slow
 def test_table_and_latex(folder):
     one = run("score", "a.csv", cwd=folder).stdout
-    assert "cce" in one
+    assert "ears" in one
     assert "chosen with the labels" in one
     assert "quantile(0.95)" in run("score", "a.csv", "--threshold", "quantile(0.95)", cwd=folder).stdout
     many = run("score", "a.csv", "a.npy", "--metrics", "cce", cwd=folder).stdout
@@ -113,6 +114,7 @@ def test_bad_input_is_one_clear_line(folder, arguments, message):
     assert line.startswith(f"tsadeval: {message}")
 
 
+@pytest.mark.slow
 def test_metrics_lists_the_registry():
     done = run("metrics", "--format", "json")
     assert [row["metric"] for row in json.loads(done.stdout)] == list(METRICS)
@@ -122,6 +124,7 @@ def test_metrics_lists_the_registry():
     assert run("metrics", "cec").returncode == 2
 
 
+@pytest.mark.slow
 def test_detectors_lists_the_registry():
     done = run("detectors", "--format", "json")
     assert [row["detector"] for row in json.loads(done.stdout)] == list(DETECTORS)

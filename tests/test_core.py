@@ -242,7 +242,8 @@ def test_evaluate_takes_names_records_functions_and_sets():
     assert result["mean_gap"] == pytest.approx(0.5333333)
     assert te.evaluate(Y, S, mean_gap)["mean_gap"] == result["mean_gap"]
     assert "cce" in te.evaluate(Y, S, "paper")
-    assert set(te.evaluate(Y, S)) == set(METRICS)
+    assert set(te.evaluate(Y, S, "all")) == set(METRICS)
+    assert {"ears", "f1", "vus_pr"} <= set(te.evaluate(Y, S)) < set(METRICS)
 
 
 def test_evaluate_refuses_what_it_cannot_use():
@@ -314,3 +315,16 @@ def test_latex_keeps_every_character():
     from tsadeval.core.results import latex_text
 
     assert latex_text("a^b~c_d") == r"a\textasciicircum{}b\textasciitilde{}c\_d"
+
+
+def test_a_series_that_is_too_long_for_32_bits_is_refused(monkeypatch):
+    monkeypatch.setattr("tsadeval.core.inputs.LARGEST", 5)
+    y, s = [0, 1, 0, 1, 0, 1], [0.1, 0.2, 0.3, 0.4, 0.5, 0.6]
+    words = r"the series has 6 points, but this metric takes at most 5: split it \(cce has no such limit\)"
+    for name in ("auc_roc", "pate", "vus_pr"):
+        with pytest.raises(InvalidInputError, match=words):
+            getattr(te.metrics, name)(y, s)
+    for name in ("f1", "affiliation_f1", "etapr_f1"):
+        with pytest.raises(InvalidInputError, match=words):
+            getattr(te.metrics, name)(y, y)
+    assert te.cce(y, s) > 0

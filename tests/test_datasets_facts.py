@@ -11,10 +11,13 @@ from tsadeval.datasets.checksums import CHECKSUMS
 from tsadeval.datasets.dataset import DATASETS
 from tsadeval.datasets.files import read_all
 
-pytestmark = pytest.mark.skipif(
-    not (published.SHARED / "SMAP_MSL").is_dir(),
-    reason=f"the published data is not part of the repository: there is none in {published.SHARED}",
-)
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(
+        not (published.SHARED / "SMAP_MSL").is_dir(),
+        reason=f"the published data is not part of the repository: there is none in {published.SHARED}",
+    ),
+]
 
 
 def load(name, **options):

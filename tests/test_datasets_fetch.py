@@ -179,6 +179,7 @@ def run(*arguments, **environment):
     return subprocess.run(command, capture_output=True, text=True, check=False, env=kept | environment)
 
 
+@pytest.mark.slow
 def test_list_and_info(tmp_path):
     smd(tmp_path)
     write(tmp_path / "UCR" / UCR_NAME, "\n".join(map(str, range(20))))
@@ -206,6 +207,7 @@ def test_list_and_info(tmp_path):
     assert about.splitlines()[5].split() == ["their", "names", "y"]
 
 
+@pytest.mark.slow
 def test_errors_are_one_line(tmp_path):
     for arguments, message in [
         (("info", "ucrr"), "tsadeval: unknown data set 'ucrr', and there is no such file or folder: did you mean ucr?"),

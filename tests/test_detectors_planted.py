@@ -8,6 +8,8 @@ import pytest
 import tsadeval as te
 from tsadeval.detectors import DETECTORS, make
 
+pytestmark = pytest.mark.slow
+
 STARTS = (200, 500, 800)
 
 

@@ -213,6 +213,7 @@ def wait_for_parts(store, process, count):
         time.sleep(0.01)
 
 
+@pytest.mark.slow
 def test_kill_9_loses_only_what_was_in_flight(tmp_path, script):
     store = tmp_path / "store"
     process = start(script, store)
@@ -236,6 +237,7 @@ def test_kill_9_loses_only_what_was_in_flight(tmp_path, script):
     assert set(store.glob("*/*.aside")) <= torn
 
 
+@pytest.mark.slow
 def test_two_runs_into_one_store(tmp_path, script):
     store = tmp_path / "store"
     both = [start(script, store) for _ in range(2)]

@@ -14,6 +14,8 @@ from tsadeval.rankeval.plan import Cell
 
 pytest.importorskip("distributed", reason="Dask is an extra of its own")
 
+pytestmark = pytest.mark.slow
+
 SCRIPT = """
 import sys, time
 import joblib

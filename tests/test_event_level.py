@@ -190,6 +190,7 @@ def test_corners_of_precision_recall_f(function):
     assert function([1, 1], [1, 1]) == (1, 1, 1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_long_series_do_not_overflow(variant):
     n = 4_000_000

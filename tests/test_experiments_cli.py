@@ -12,6 +12,8 @@ import pytest
 from interrupting import interrupt
 from tsadeval.cli import main
 
+pytestmark = pytest.mark.slow
+
 COMMAND = [sys.executable, "-m", "tsadeval", "detect"]
 MINE = """
 import time

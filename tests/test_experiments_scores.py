@@ -95,6 +95,7 @@ def test_provenance_says_what_ran_on_what(tmp_path, files):
     assert provenance["device"]
 
 
+@pytest.mark.slow
 def test_scores_can_be_made_where_neither_kernels_nor_tables_are(tmp_path):
     """The script for machines with a GPU, twice, without what such a machine may lack."""
     (tmp_path / "UCR").mkdir()

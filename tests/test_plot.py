@@ -180,6 +180,7 @@ def test_spread_keeps_order_and_distance(places):
     assert sum(found) == pytest.approx(sum(places))  # nothing drifts
 
 
+@pytest.mark.slow
 def test_write_figures(result, tmp_path):
     before = len(result.store.plans())
     said = []
@@ -238,6 +239,7 @@ def command(*arguments):
     return subprocess.run(done, capture_output=True, text=True, check=False)
 
 
+@pytest.mark.slow
 def test_command(tmp_path):
     te.rankeval.run("quick", ["auc_roc", "f1"], store=tmp_path / "store", cases=CASES[:1], tasks=["PreQ-NegP-P"])
     done = command(tmp_path / "store", "-o", tmp_path, "--format", "pdf", "--metrics", "f1")

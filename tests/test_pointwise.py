@@ -74,6 +74,7 @@ def test_any_beta_is_fine(beta):
         assert te.metrics.f1([0, 1, 1], [1, 1, 1], beta=beta) == pytest.approx(2 / 3 if beta < 1 else 1, abs=0.05)
 
 
+@pytest.mark.slow
 def test_the_counts_of_ten_million_points_do_not_overflow():
     y_true = np.zeros(10_000_000, np.uint8)
     y_true[::2] = 1

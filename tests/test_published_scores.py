@@ -9,9 +9,12 @@ import published
 import tsadeval as te
 
 SCORES = published.SHARED / "scores"
-pytestmark = pytest.mark.skipif(
-    not SCORES.is_dir(), reason=f"the published scores are not part of the repository: there are none in {SCORES}"
-)
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(
+        not SCORES.is_dir(), reason=f"the published scores are not part of the repository: there are none in {SCORES}"
+    ),
+]
 
 
 @pytest.fixture(scope="module")

@@ -11,6 +11,8 @@ import pytest
 from interrupting import interrupt
 from tsadeval.cli import main
 
+pytestmark = pytest.mark.slow
+
 COMMAND = [sys.executable, "-m", "tsadeval", "rankeval"]
 SMALL = ["--cases", "10k-2seg-50L,10k-20seg-50H", "--tasks", "AccQ", "--jobs", "1"]
 

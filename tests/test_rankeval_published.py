@@ -19,7 +19,10 @@ from tsadeval.rankeval.labels import CASES
 from tsadeval.rankeval.plan import Cell, Chunk, compute
 from tsadeval.rankeval.suites import SUITES
 
-pytestmark = pytest.mark.skipif(not SHARED.is_dir(), reason="the published values are not part of the repository")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(not SHARED.is_dir(), reason="the published values are not part of the repository"),
+]
 
 PAPER = SUITES["paper"]
 LABELS = [

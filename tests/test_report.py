@@ -69,9 +69,26 @@ def test_what_cannot_be_evaluated_is_left_out_and_said(tmp_path):
     bad = np.full(500, np.nan)
     path = te.report({**SCORES, "broken": bad}, tmp_path / "page.html", y_true=Y, metrics="f1")
     assert data_of(path)["detectors"] == ["good", "poor"]
-    assert "Left out: &#39;broken&#39;: y_score must be finite" in path.read_text(encoding="utf-8")
-    with pytest.raises(InvalidInputError, match="y_score must be finite"):
+    assert "Left out: &#39;broken&#39;: no point has a score" in path.read_text(encoding="utf-8")
+    with pytest.raises(InvalidInputError, match="no point has a score"):
         te.report({"broken": bad}, tmp_path / "page.html", y_true=Y)
+    some = np.where(np.arange(500) < 3, np.nan, SCORES["good"])
+    path = te.report({"some": some}, tmp_path / "page.html", y_true=Y, metrics="f1")
+    assert "3 points without a score have the lowest score of the series here" in path.read_text(encoding="utf-8")
+
+
+def test_results_have_a_report(tmp_path):
+    found = te.compare(SCORES, Y, ["f1", "cce"])
+    data = data_of(found.report(tmp_path / "page.html", title="mine"))
+    assert data["detectors"] == ["good", "poor"]
+    assert [metric["name"] for metric in data["metrics"]] == ["f1", "cce"]
+    assert data_of(te.report(found, tmp_path / "again.html", metrics="f1"))["detectors"] == ["good", "poor"]
+
+
+def test_a_table_with_a_row_per_point(tmp_path):
+    table = {"label": Y, "good": SCORES["good"], "poor": SCORES["poor"]}
+    data = data_of(te.report(table, tmp_path / "page.html", y_true="label", y_score=["good", "poor"], metrics="f1"))
+    assert data["detectors"] == ["good", "poor"]
 
 
 def test_comparison_of_several_series(tmp_path):

@@ -1,7 +1,10 @@
 """Streaming CCE: any chunking and any order of merging neighbours gives the batch value."""
 
+import copy
 import math
 import pickle
+import sys
+import threading
 
 import numpy as np
 import pytest
@@ -138,3 +141,65 @@ def test_merging_what_does_not_belong_together_is_refused():
         te.StreamingCCE().merge([1])
     with pytest.raises(InvalidInputError, match="tau must be"):
         te.StreamingCCE(tau=2)
+
+
+@pytest.mark.parametrize("duplicate", [copy.copy, copy.deepcopy, lambda stream: pickle.loads(pickle.dumps(stream))])
+def test_a_copy_goes_its_own_way(duplicate):
+    stream = te.StreamingCCE().update([0, 1, 1], [0.1, 0.9, 0.8])
+    before = stream.compute()
+    other = duplicate(stream)
+    other.update([0, 0, 1], [0.5, 0.6, 0.2])
+    assert stream.compute() == before
+    stream.update([1, 0], [0.3, 0.9])
+    assert (stream.n, other.n) == (5, 6)
+    assert other.compute() != stream.compute()
+    stream.reset()
+    assert other.n == 6
+
+
+def test_threads_that_read_lose_no_point_of_one_that_writes():
+    rng = np.random.default_rng(0)
+    y, s = (rng.random(6000) < 0.3).astype(int), rng.random(6000)
+    stream, stop, errors = te.StreamingCCE(), threading.Event(), []
+    stream.update(y[:3], s[:3])
+
+    def look():
+        try:
+            while not stop.is_set():
+                stream.compute()
+                copy.copy(stream)
+                repr(stream)
+        except Exception as error:
+            errors.append(error)
+
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    readers = [threading.Thread(target=look) for _ in range(3)]
+    try:
+        for reader in readers:
+            reader.start()
+        for i in range(3, 6000, 3):
+            stream.update(y[i : i + 3], s[i : i + 3])
+    finally:
+        stop.set()
+        for reader in readers:
+            reader.join()
+        sys.setswitchinterval(before)
+    assert not errors
+    assert stream.n == 6000
+    assert stream.compute() == pytest.approx(te.cce(y, s), abs=1e-12)
+
+
+def test_two_streams_that_merge_each_other_do_not_wait_for_ever():
+    streams = [te.StreamingCCE().update([0, 1], [0.1, 0.9]) for _ in range(2)]
+    threads = [
+        threading.Thread(
+            target=lambda a, b: [a.merge(b) for _ in range(8)], args=(streams[i], streams[1 - i]), daemon=True
+        )
+        for i in range(2)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(30)
+        assert not thread.is_alive()

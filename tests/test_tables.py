@@ -428,10 +428,23 @@ def test_a_text_that_repeats_takes_little_memory(tmp_path):
     assert read_table(path).columns["x"].nbytes < 10**7
 
 
-def test_a_file_that_says_less_than_it_holds(tmp_path, monkeypatch):
-    monkeypatch.setattr("tsadeval.tables.readers._parquet_size", lambda metadata: 0)
+def test_texts_count_with_their_length(tmp_path):
+    """Rows say nothing about the size of texts."""
+    words = pa.table({"x": [f"{i:09d}" * 100 for i in range(10_000)]})
+    pa.parquet.write_table(words, tmp_path / "a.parquet", compression="zstd", use_dictionary=False)
+    assert (tmp_path / "a.parquet").stat().st_size < 200_000
     with pytest.raises(InvalidInputError, match="larger than 1000000 bytes"):
-        read_table(write(tmp_path / "a.parquet", _flat(10**6)), max_bytes=1e6)
+        read_table(tmp_path / "a.parquet", max_bytes=1e6)
+    assert read_table(tmp_path / "a.parquet").n == 10_000
+
+
+def test_nested_columns_of_parquet_are_left_out(tmp_path):
+    table = pa.table({"label": [0, 1], "a": [[1], [2]], "b": [{"label": 1}, {"label": 2}], "c.d": [1, 2]})
+    pa.parquet.write_table(table, tmp_path / "a.parquet")
+    assert set(read_table(tmp_path / "a.parquet").columns) == {"label", "c.d"}
+    pa.parquet.write_table(table.select(["a", "b"]), tmp_path / "a.parquet")
+    with pytest.raises(InvalidInputError, match="expected plain columns, found nested ones only"):
+        read_table(tmp_path / "a.parquet")
 
 
 @pytest.mark.parametrize("value", ["many", "0", "-1", "nan", "inf"])

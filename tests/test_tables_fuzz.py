@@ -13,11 +13,11 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from data_files import npy, write
-from strategies import FACTOR
+from strategies import examples
 from tsadeval.errors import InvalidInputError
 from tsadeval.tables import read_table, scorings
 
@@ -124,14 +124,14 @@ def folder(tmp_path_factory):
 
 
 @pytest.mark.parametrize("name", SEEDS)
-@settings(max_examples=100 * FACTOR)
+@examples(100)
 @given(st.data())
 def test_damaged_files(folder, name, data):
     use(write(folder / name, data.draw(damaged(SEEDS[name]))))
 
 
 @pytest.mark.parametrize("name", SEEDS)
-@settings(max_examples=30 * FACTOR)
+@examples(30)
 @given(st.binary(max_size=300))
 def test_arbitrary_bytes(folder, name, content):
     use(write(folder / name, content))
@@ -148,7 +148,7 @@ def test_files_cut_off_anywhere(folder, name):
             assert problems or name in ("a.csv", "a.tsv", "a.jsonl")
 
 
-@settings(max_examples=100 * FACTOR)
+@examples(100)
 @given(st.text(alphabet='ab1,."\n\r\t \u2028é', max_size=60))
 def test_text(folder, content):
     use(write(folder / "a.csv", content))

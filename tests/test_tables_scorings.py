@@ -118,6 +118,7 @@ def test_groups_by_their_text():
         (encoded, {"a": [0, 2, 3], "b": [1]}),
         (np.array(["2024-01-01"] * 4, "M8[ns]"), {"2024-01-01T00:00:00.000000000": [0, 1, 2, 3]}),
         (pa.array([[1], [2], [1], [1]]), {"[1]": [0, 2, 3], "[2]": [1]}),
+        (pa.array([2**60] * 4, pa.timestamp("s")), {str(2**60): [0, 1, 2, 3]}),  # no year that Python knows
     ]:
         found = scorings(read_table({"u": values, "label": [0] * 4, "score": range(4)}), by="u")
         assert {part.keys["u"]: part.scores.tolist() for part in found} == expected

@@ -191,6 +191,7 @@ def test_weights_that_underflow_are_skipped(generator, monkeypatch):
 SMALL = "timesnet(window=40, d_model=8, d_ff=8, num_kernels=3, learning_rate=3e-3, batch_size=32, epochs=1)"
 
 
+@pytest.mark.slow
 def test_the_detector_finds_another_rhythm():
     rng = np.random.default_rng(0)
 

@@ -66,6 +66,7 @@ def reports(tmp_path_factory):
     return {**by_file, "head": len(head)}
 
 
+@pytest.mark.slow
 def test_a_users_script_is_fully_typed(reports):
     assert SCRIPT.read_text(encoding="utf-8").startswith("# pyright: strict\n")
     types = [r["message"] for r in reports["script.py"] if r["severity"] == "information"]
@@ -76,12 +77,14 @@ def test_a_users_script_is_fully_typed(reports):
     assert not others
 
 
+@pytest.mark.slow
 def test_mistakes_are_seen(reports):
     lines = {r["range"]["start"]["line"] for r in reports["mistakes.py"] if r["severity"] == "error"}
     missed = [text for number, text in enumerate(MISTAKES, reports["head"]) if number not in lines]
     assert not missed
 
 
+@pytest.mark.slow
 def test_the_script_runs(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)  # where it writes
     assert runpy.run_path(str(SCRIPT))["value"] > 0

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from tsadeval.core.time import times
     from tsadeval.evaluation import StreamingCCE, evaluate, evaluate_many
     from tsadeval.evaluation.events import events
+    from tsadeval.evaluation.scorer import scorer
     from tsadeval.evaluation.stream import StreamingEvaluator
     from tsadeval.experiments.api import detect
     from tsadeval.metrics import CCEBreakdown, cce, cce_breakdown, ears, ears_breakdown
@@ -52,6 +53,7 @@ _HOMES = {
     "rankeval": "",
     "report": "tsadeval.reports.api",
     "times": "tsadeval.core.time",
+    "scorer": "tsadeval.evaluation.scorer",
 }
 
 __all__ = [
@@ -82,6 +84,7 @@ __all__ = [
     "plot",
     "rankeval",
     "report",
+    "scorer",
     "times",
 ]
 

@@ -65,7 +65,7 @@ def test_tsadmetrics():
             "f1_pa": (te.metrics.f1_pa(y, p), PointadjustedFScore().compute(y, p)),
             "f1_pa_k": (te.metrics.f1_pa_k(y, p, k=k), PointadjustedAtKFScore(k=k).compute(y, p)),
             "f1_pa_delay": (
-                te.metrics.f1_pa_delay(y, p, k=delay),
+                te.metrics.f1_pa_delay(y, p, max_delay=delay),
                 DelayThresholdedPointadjustedFScore(k=delay + 1).compute(y, p),
             ),
         }
@@ -75,6 +75,7 @@ def test_tsadmetrics():
             assert ours == pytest.approx(theirs, abs=1e-12), name
 
 
+@pytest.mark.slow
 def test_tadpak_is_the_strict_variant():
     pak = pytest.importorskip("tadpak.pak", reason="tadpak is in the parity extra")
     # Quarters, whose products with a length are exact: tadpak compares products of floats, and 29 of 100 hits

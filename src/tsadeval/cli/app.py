@@ -8,11 +8,14 @@ typer = require("typer", extra="all")
 require("rich", extra="all")
 
 from tsadeval.cli import (  # noqa: E402 - only once the extra is known to be there
+    compare,
     datasets,
     detect,
     detectors,
+    leaderboard,
     metrics,
     rankeval,
+    report,
     score,
 )
 
@@ -24,11 +27,14 @@ app = typer.Typer(
     rich_markup_mode=None,
 )
 app.command("score")(score.score)
+app.command("compare")(compare.compare)
+app.command("report")(report.report)
 app.command("metrics")(metrics.metrics)
 app.command("detectors")(detectors.detectors)
 app.command("detect")(detect.detect)
 app.add_typer(datasets.app, name="datasets")
 app.add_typer(rankeval.app, name="rankeval")
+app.add_typer(leaderboard.app, name="leaderboard")
 
 
 # Untyped for mypy, because `require` gives typer as Any.

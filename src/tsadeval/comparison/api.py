@@ -2,52 +2,73 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
+from tsadeval.comparison.categories import SeriesFacts
 from tsadeval.comparison.result import Comparison, Values
-from tsadeval.core.metric import Rule
+from tsadeval.comparison.statistics import Missing
+from tsadeval.core.metric import Metric, Rule
+from tsadeval.core.parameters import OneOf, check_parameters
 from tsadeval.core.results import Row
 from tsadeval.core.selection import Metrics, select_metrics
-from tsadeval.core.setting import Missing
+from tsadeval.core.setting import is_spans
 from tsadeval.engine.scores import all_scores
 from tsadeval.errors import InvalidInputError
 from tsadeval.evaluation.many import evaluate_many
+from tsadeval.tables import runs as table_runs
 from tsadeval.thresholds.rules import parse_rule
 
-__all__ = ["Run", "compare", "runs_of"]
+__all__ = ["Run", "compare", "runs_of", "usable"]
 
 Run = tuple[str, str, Any, Any]
-Setting = Mapping[str, Any]
 
 
 def compare(
-    scores: Mapping[str, Any] | Iterable[Run] | str | Path,
+    scores: Any,
     y_true: Any = None,
     metrics: Metrics = "paper",
     *,
+    by: str | Sequence[str] = (),
+    y_score: str | Sequence[str] = "score",
+    detector: str | None = None,
     threshold: str | float | Rule = "best",
+    missing: Missing = "skip",
     times: Any = None,
     ignore: Any = None,
-    missing: Missing = "error",
-    fit: Mapping[str, Any] | None = None,
+    fit: Mapping[Any, Any] | None = None,
 ) -> Comparison:
     """Evaluate several detectors with several metrics.
 
     Parameters
     ----------
-    scores : mapping, iterable or path
-        Detector to scores of one series; or any iterable of `(series, detector, y_true, y_score)`, for many series;
-        or the store of `te.detect`, whose cached scores are evaluated again.
-    y_true : array-like of shape (n,), optional
-        The labels, where `scores` is a mapping.
+    scores : mapping, iterable, table or path
+        Detector to scores of one series; any iterable of `(series, detector, y_true, y_score)`, for many series; a
+        table (pandas, polars, a mapping of columns, a file, several files or a folder of files: csv, Parquet, npz and
+        others), long or with a column of scores for each detector; or the store of `te.detect`, whose cached scores
+        are evaluated again.
+    y_true : array-like of shape (n,), or str
+        The labels, where `scores` is a mapping from detectors; the column of the labels ("label" by default), where
+        it is a table.
     metrics, threshold
         As for `evaluate`; the threshold is found for each scoring by itself.
+    by : str or sequence of str
+        Of a table: the columns that tell series and detectors apart, such as `["series", "detector"]`; "file" and
+        "folder" are those of the files.
+    y_score : str or sequence of str, default="score"
+        Of a table: the columns of scores; several, or a pattern as "lof_*", for a table with a column per detector.
+    detector : str, optional
+        Of a table: which of `by` names the detector; by default one that is called so ("detector", "model", ...).
+    missing : {"skip", "worst", "error"}, default="skip"
+        What to do about missing scores (NaN) and about detectors without scores on a series. "skip" leaves out the
+        points without a score and averages over the series that a detector has; "worst" gives such points the lowest
+        score of the series, and a detector the worst value of all detectors where it has none; "error" refuses.
     times, ignore : optional
         As for `evaluate` where there is one series; for many a mapping from series to these.
-    missing : {"error", "ignore", "no alarm"}, default="error"
-        What to do with scores that are NaN, as for `evaluate`.
     fit : mapping, optional
         Detector to scores of a training or validation part, from which rules without labels take their threshold; for
         many series, (series, detector) to these.
@@ -55,7 +76,8 @@ def compare(
     Returns
     -------
     Comparison
-        Prints as tables; `rows`, `table(series)`, `average()`, `to_frame`, `to_latex`, `to_json`.
+        Prints as tables; `rows`, `table(series)`, `average()`, `ranks()`, `significance()`, `disagreement()`,
+        `report(path)`, `to_frame`, `to_latex`, `to_json`.
 
     Examples
     --------
@@ -69,40 +91,126 @@ def compare(
     poor      0.0475   0.5000
     <BLANKLINE>
     * best
+
+    A table with a row per point, here with a column of scores for each detector:
+
+    >>> table = {"day": ["mo"] * 3 + ["tu"] * 5, "label": y_true, "good": good, "poor": poor}
+    >>> te.compare(table, "label", "auc_roc", by="day", y_score=["good", "poor"]).series
+    ['mo', 'tu']
     """
+    check_parameters("compare", {"missing": OneOf(("skip", "worst", "error"))}, {"missing": missing})
     rule = parse_rule(threshold)
     chosen = select_metrics(metrics)
-    runs: dict[str, list[tuple[str, Any, Any, Setting]]] = {}
-    for series, detector, labels, values in runs_of(scores, y_true):
+    given = list(runs_of(scores, y_true, by=by, y_score=y_score, detector=detector))
+    if not given:
+        raise InvalidInputError("scores is empty: there is nothing to compare")
+    runs: dict[str, list[tuple[str, Any, Any, dict[str, Any]]]] = {}
+    gone: dict[str, list[str]] = {}
+    dropped: dict[tuple[str, str], int] = {}
+    facts: dict[str, SeriesFacts] = {}
+    for series, name, labels, values in given:
+        facts.setdefault(series, SeriesFacts.of(labels))
         setting = {
             "times": _of_series(times, series),
             "ignore": _of_series(ignore, series),
-            "fit": None if fit is None else fit.get((series, detector), fit.get(detector)),  # type: ignore[call-overload]
+            "fit": None if fit is None else fit.get((series, name), fit.get(name)),
         }
-        runs.setdefault(detector, []).append((series, labels, values, setting))
-    if not runs:
-        raise InvalidInputError("scores is empty: there is nothing to compare")
+        entry = usable(labels, values, missing, setting)
+        runs.setdefault(name, [])
+        if entry is None:
+            gone.setdefault(name, []).append(series)
+        else:
+            dropped[series, name] = entry[3]
+            runs[name].append((series, *entry[:3]))
+    if not any(runs.values()):
+        raise InvalidInputError("no detector has a score on any series: there is nothing to compare")
+    if missing == "error":
+        _refuse_gaps(runs, list(facts))
     rows: list[Row] = []
     micro: Values = {}
-    for detector, entries in runs.items():
-        try:
-            found = evaluate_many(entries, chosen, threshold=rule, missing=missing)
-        except InvalidInputError as error:
-            raise InvalidInputError(f"detector {detector!r}: {error}") from None
-        rows += [{"series": row["series"], "detector": detector, **row} for row in found.rows]
-        micro[detector] = found.micro
-    return Comparison(rows, pooled=lambda: micro, lower={str(m) for m in chosen if m.direction == "lower"})
+    for name, entries in runs.items():
+        if entries:
+            try:
+                found = evaluate_many(entries, chosen, threshold=rule)
+            except InvalidInputError as error:
+                raise InvalidInputError(f"detector {name!r}: {error}") from None
+            micro[name] = found.micro
+            rows += [
+                {"series": row["series"], "detector": name, **row, "dropped": dropped[row["series"], name]}
+                for row in found.rows
+            ]
+        rows += [_gap(series, name, metric) for series in gone.get(name, []) for metric in chosen]
+    return Comparison(
+        rows,
+        pooled=lambda: micro,
+        lower={str(m) for m in chosen if m.direction == "lower"},
+        missing=missing,
+        facts=facts,
+        runs=given,
+    )
 
 
 def _of_series(given: Any, series: str) -> Any:
     """What is given for all series, or for this one of a mapping from series."""
-    return given.get(series) if series and isinstance(given, Mapping) else given
+    return given.get(series) if isinstance(given, Mapping) and series in given else given
 
 
-def runs_of(scores: Any, y_true: Any = None) -> Iterator[Run]:
+def usable(
+    labels: Any, scores: Any, missing: Missing, setting: Mapping[str, Any] | None = None
+) -> tuple[Any, Any, dict[str, Any], int] | None:
+    """Labels, scores and their setting without gaps, and the number of points that had none; None where all had none."""
+    known = dict(setting or {})
+    try:
+        array = np.asarray(scores, np.float64)
+        lost = np.isnan(array)
+    except (TypeError, ValueError):
+        return labels, scores, known, 0  # whoever checks the scores says what is wrong with them
+    if array.ndim != 1 or not lost.any() or len(array) != len(labels) or missing == "error":
+        return labels, scores, known, 0
+    if lost.all():
+        return None
+    count = int(lost.sum())
+    if missing == "worst":
+        return labels, np.where(lost, array[~lost].min(), array), known, count
+    for key in ("times", "ignore"):
+        if known.get(key) is not None and not (key == "ignore" and is_spans(known[key])):
+            known[key] = np.asarray(known[key])[~lost]
+    return np.asarray(labels)[~lost], array[~lost], known, count
+
+
+def _refuse_gaps(runs: Mapping[str, list[tuple[Any, ...]]], series: list[str]) -> None:
+    for name, entries in runs.items():
+        have = {entry[0] for entry in entries}
+        for one in series:
+            if one not in have:
+                raise InvalidInputError(
+                    f'detector {name!r} has no scores on series {one!r}: complete them, or choose missing="skip"'
+                )
+
+
+def _gap(series: str, detector: str, metric: Metric) -> Row:
+    nothing = dict.fromkeys(("message", "rule", "threshold", "alarms", "alarmed_points"))
+    named = {"series": series, "detector": detector, "metric": str(metric), "value": float("nan")}
+    return {**named, "status": "missing", **nothing, "message": "no scores", "seconds": float("nan"), "dropped": None}
+
+
+def runs_of(
+    scores: Any,
+    y_true: Any = None,
+    *,
+    by: str | Sequence[str] = (),
+    y_score: str | Sequence[str] = "score",
+    detector: str | None = None,
+) -> Iterator[Run]:
     """Every scoring, whatever form it came in."""
-    if isinstance(scores, (str, Path)):
+    if hasattr(scores, "scorings"):  # a result that keeps what it was made from
+        yield from scores.scorings()
+    elif _is_store(scores):
         yield from _cached(scores)
+    elif _is_table(scores, y_true, by):
+        if not isinstance(y_true, (str, type(None))):
+            raise InvalidInputError("y_true must be the name of a column where scores is a table")
+        yield from table_runs(scores, by=by, y_true=y_true or "label", y_score=y_score, detector=detector)
     elif isinstance(scores, Mapping):
         if y_true is None:
             raise InvalidInputError("y_true is missing: a mapping of scores needs the labels of the series")
@@ -111,17 +219,32 @@ def runs_of(scores: Any, y_true: Any = None) -> Iterator[Run]:
     elif y_true is not None:
         raise InvalidInputError("scores must be a mapping from detector to scores where y_true is given")
     else:
-        for entry in scores:
-            try:
-                series, detector, labels, values = entry
-            except (TypeError, ValueError):
-                raise InvalidInputError("scores must give (series, detector, y_true, y_score) each time") from None
-            yield str(series), str(detector), labels, values
+        yield from _tuples(scores)
+
+
+def _tuples(scores: Iterable[Any]) -> Iterator[Run]:
+    for entry in scores:
+        try:
+            series, detector, labels, values = entry
+        except (TypeError, ValueError):
+            raise InvalidInputError("scores must give (series, detector, y_true, y_score) each time") from None
+        yield str(series), str(detector), labels, values
+
+
+def _is_store(scores: Any) -> bool:
+    return isinstance(scores, (str, os.PathLike)) and Path(scores, "scores").is_dir()
+
+
+def _is_table(scores: Any, y_true: Any, by: str | Sequence[str]) -> bool:
+    """Is it a table, by what was said of it or by what it is?"""
+    if isinstance(y_true, str) or by or isinstance(scores, (str, os.PathLike)):
+        return True
+    if isinstance(scores, (list, tuple)) and scores and all(isinstance(one, (str, os.PathLike)) for one in scores):
+        return True
+    return not isinstance(scores, Mapping) and (hasattr(scores, "columns") or hasattr(scores, "column_names"))
 
 
 def _cached(folder: str | Path) -> Iterator[Run]:
-    if not Path(folder, "scores").is_dir():
-        raise InvalidInputError(f"{folder} keeps no scores: run `tsadeval detect --store {folder}` first")
     for cached in all_scores(folder):
         seed = cached.provenance["seed"]
         detector = cached.provenance["detector"] + (f", seed {seed}" if seed else "")

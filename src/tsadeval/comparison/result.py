@@ -5,8 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import Literal
+from pathlib import Path
+from typing import Any, Literal
 
+import numpy as np
+
+from tsadeval.comparison.categories import SeriesFacts
+from tsadeval.comparison.inference import Categories, Disagreement, Ranks, Significance
+from tsadeval.comparison.latex import Style, metrics_tabular, series_tabular
+from tsadeval.comparison.statistics import Floats, Missing
 from tsadeval.core.metric import METRICS, metric_labels
 from tsadeval.core.parameters import OneOf, check_parameters
 from tsadeval.core.registry import did_you_mean
@@ -18,6 +25,7 @@ from tsadeval.evaluation.single import chosen_with_labels, finite_mean
 __all__ = ["Comparison", "DetectorTable", "dataset_of"]
 
 Values = dict[str, dict[str, float]]
+Run = tuple[str, str, Any, Any]
 
 AVERAGE = "average"
 # With more series than this, a comparison prints averages over data sets instead of every series.
@@ -136,14 +144,31 @@ class Comparison(Result):
         pooled: Callable[[], Values],
         titles: Mapping[str, str] | None = None,
         lower: Iterable[str] = (),
+        missing: Missing = "skip",
+        facts: Mapping[str, SeriesFacts] | None = None,
+        runs: Sequence[Run] = (),
     ) -> None:
         super().__init__(rows)
+        self.missing = missing
         self.series = list(dict.fromkeys(row["series"] for row in rows))
         self.detectors = list(dict.fromkeys(row["detector"] for row in rows))
         self.metrics = list(dict.fromkeys(row["metric"] for row in rows))
         self._pooled = pooled
         self._titles = dict(titles or {})  # of detectors, as tables show them
         self._lower = set(lower)  # metrics of which less is better
+        self._facts = dict(facts or {})
+        self._runs = runs
+
+    def scorings(self) -> Iterator[Run]:
+        """(series, detector, y_true, y_score) of everything that was compared."""
+        yield from self._runs
+
+    def report(self, path: str | Path, **options: Any) -> Path:
+        """Write a page about what was compared: `te.report` of the same scores. Options as there."""
+        import tsadeval
+
+        options = {"metrics": self.metrics, **options}
+        return tsadeval.report(self, path, **options)
 
     @cached_property
     def _means(self) -> dict[tuple[str, str, str], float]:
@@ -151,7 +176,75 @@ class Comparison(Result):
         found: dict[tuple[str, str, str], list[float]] = {}
         for row in self.rows:
             found.setdefault((row["series"], row["detector"], row["metric"]), []).append(row["value"])
-        return {key: finite_mean(values) for key, values in found.items()}
+        means = {key: finite_mean(values) for key, values in found.items()}
+        return self._filled(means) if self.missing == "worst" else means
+
+    def _filled(self, means: dict[tuple[str, str, str], float]) -> dict[tuple[str, str, str], float]:
+        """Where a detector has no scores, the worst value that any detector has on the series."""
+        gone = {(row["series"], row["detector"]) for row in self.rows if row["status"] == "missing"}
+        have = {(series, detector) for series, detector, _ in means}
+        for series in self.series:
+            for metric in self.metrics:
+                known = [means.get((series, d, metric), math.nan) for d in self.detectors]
+                known = [value for value in known if math.isfinite(value)]
+                if not known:
+                    continue
+                worst = max(known) if metric in self._lower else min(known)
+                for d in self.detectors:
+                    if (series, d) in gone or (series, d) not in have:
+                        means[series, d, metric] = worst
+        return means
+
+    def _matrix(self, metric: str) -> Floats:
+        """Series by detectors, the larger the better."""
+        if metric not in self.metrics:
+            raise UnknownNameError(f"no metric {metric!r} in this comparison: {did_you_mean(metric, self.metrics)}")
+        sign = -1.0 if metric in self._lower else 1.0
+        rows = [[sign * self._means.get((s, d, metric), math.nan) for d in self.detectors] for s in self.series]
+        return np.array(rows, np.float64).reshape(len(self.series), len(self.detectors))
+
+    def ranks(self, metric: str | None = None, *, alpha: float = 0.05, random_state: int = 0) -> Ranks:
+        """Mean ranks with 95 % bootstrap intervals over series, and groups that were not told apart (Wilcoxon-Holm).
+
+        Of one metric or of all. Ranks stand on the series on which every detector has a value.
+        """
+        names = self.metrics if metric is None else [metric]
+        return Ranks.of({name: self._matrix(name) for name in names}, self._names, alpha, random_state)
+
+    def significance(
+        self,
+        metric: str | None = None,
+        *,
+        test: Literal["wilcoxon-holm", "nemenyi", "bayes"] = "wilcoxon-holm",
+        alpha: float = 0.05,
+        rope: float = 0.01,
+        random_state: int = 0,
+    ) -> Significance:
+        """Every two detectors: is there a difference, how large is it, and on how many series?
+
+        `test` is Wilcoxon's signed-rank test with Holm's correction, Nemenyi's test, or the Bayesian signed-rank test
+        with differences of at most `rope` as practically equivalent.
+        """
+        names = self.metrics if metric is None else [metric]
+        matrices = {name: self._matrix(name) for name in names}
+        return Significance.of(matrices, self._names, self._lower, test, alpha, rope, random_state)
+
+    def disagreement(self) -> Disagreement:
+        """Where metrics name different winners: which, and on which series."""
+        return Disagreement.of({name: self._matrix(name) for name in self.metrics}, self.series, self._names)
+
+    def by_category(self, metric: str | None = None, *, kinds: Sequence[str] | None = None) -> Categories:
+        """The average of one metric (the first by default) by data set and by what the labels say of the series.
+
+        `kinds` are some of "data set", "number of events", "length of events" and "kind of anomaly".
+        """
+        name = self.metrics[0] if metric is None else metric
+        sign = -1.0 if name in self._lower else 1.0
+        return Categories.of(sign * self._matrix(name), name, self.series, self._names, self._facts, kinds, dataset_of)
+
+    @property
+    def _names(self) -> list[str]:
+        return [self._titles.get(d, d) for d in self.detectors]
 
     @cached_property
     def _micro(self) -> Values:
@@ -222,9 +315,32 @@ class Comparison(Result):
             shown = [self.table(name, percent=percent) for name in self.series]
         return [*shown, self.average(percent=percent)] if len(shown) > 1 else shown
 
-    def to_latex(self, *, percent: bool = False, digits: int | None = None) -> str:
-        """The tables under each other in one tabular, best values in bold (booktabs)."""
-        return _tabular(self.tables(percent=percent), digits)
+    def to_latex(
+        self,
+        *,
+        layout: Literal["tables", "metrics", "series"] = "tables",
+        metric: str | None = None,
+        spread: bool = False,
+        percent: bool = False,
+        digits: int | None = None,
+        alpha: float = 0.05,
+    ) -> str:
+        """A tabular (booktabs) with the best values in bold.
+
+        "tables" has the tables that are printed under each other. "metrics" has a row per detector and a column per
+        metric, averaged over series, and "series" a row per series and a column per detector, of one metric; in both
+        the second best is underlined, and a dagger marks detectors that Wilcoxon-Holm tests over the series do not
+        tell apart from the best at level `alpha`. `spread` adds the standard deviation over series.
+        """
+        check_parameters("to_latex", {"layout": OneOf(("tables", "metrics", "series"))}, {"layout": layout})
+        if layout == "tables":
+            return _tabular(self.tables(percent=percent), digits)
+        names = [self.metrics[0] if metric is None else metric] if layout == "series" else self.metrics
+        matrices = {name: self._matrix(name) for name in names}
+        style = Style(percent, digits, spread, alpha, frozenset(self._lower))
+        if layout == "series":
+            return series_tabular(names[0], matrices[names[0]], self.series, self._names, style)
+        return metrics_tabular(matrices, self._names, style)
 
     def to_text(self, *, percent: bool = False) -> str:
         """The tables as text, as they are printed."""
@@ -241,14 +357,19 @@ class Comparison(Result):
         """What the marks mean, how thresholds were chosen, and which averages stand on fewer series than the others."""
         notes = ["* best"] if len(self.detectors) > 1 else []
         notes += chosen_with_labels(row.get("rule") for row in self.rows)
+        without = {(row["series"], row["detector"]) for row in self.rows if row.get("dropped")}
+        if without:
+            how = "left out" if self.missing == "skip" else "given the lowest score of the series"
+            notes.append(f"points without a score were {how} in {len(without)} scorings")
         if len(self.series) == 1:
             return notes
         have: dict[str, set[str]] = {d: set() for d in self.detectors}
-        for (series, detector, _), value in self._means.items():
-            if math.isfinite(value):
-                have[detector].add(series)
+        for row in self.rows:
+            if math.isfinite(row["value"]):
+                have[row["detector"]].add(row["series"])
+        rest = ", and the worst of all detectors on the others" if self.missing == "worst" else ""
         return notes + [
-            f"{self._titles.get(d, d)} has values on {len(found)} of {len(self.series)} series only"
+            f"{self._titles.get(d, d)} has values on {len(found)} of {len(self.series)} series only{rest}"
             for d, found in have.items()
             if len(found) < len(self.series)
         ]

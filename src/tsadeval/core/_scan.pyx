@@ -5,6 +5,8 @@ be looked at for labels other than 0 and 1; and a score that is not finite makes
 checked input costs no more than read input.
 """
 
+from libc.string cimport memset
+
 import numpy as np
 
 ctypedef fused label_t:
@@ -128,7 +130,8 @@ def scan_labels(const label_t[::1] y):
                     break
                 at[k] = i
                 k += 1
-                i = same_until(&y[0], i, n, value)
+                # From the next point on: a run has a point, whoever writes to the labels meanwhile.
+                i = same_until(&y[0], i + 1, n, value)
         if i < n and y[i] != 0 and y[i] != 1:
             return starts[:k], i
     return starts[:k], -1
@@ -167,7 +170,7 @@ def scan(const label_t[::1] y, const score_t[::1] s):
                 m.squares = 0
                 while True:
                     block = i + BLOCK if i + BLOCK < n else n
-                    stop = same_until(&y[0], i, block, value)
+                    stop = same_until(&y[0], max(i, at[k] + 1), block, value)
                     add_scores(&s[i], stop - i, first, &m)
                     i = stop
                     if stop < block or stop == n:
@@ -182,6 +185,18 @@ def scan(const label_t[::1] y, const score_t[::1] s):
         if i < n and y[i] != 0 and y[i] != 1:
             return starts[:k], counts[:k], means[:k], m2[:k], m.low, m.high, check == 0, i
     return starts[:k], counts[:k], means[:k], m2[:k], m.low, m.high, check == 0, -1
+
+
+def mask_of(const long long[::1] starts, Py_ssize_t n, int first):
+    """Labels of one byte, from the starts of their runs; the first run has the label `first`."""
+    labels = np.empty(n, np.uint8)
+    cdef unsigned char[::1] out = labels
+    cdef Py_ssize_t k, stop, count = starts.shape[0]
+    with nogil:
+        for k in range(count):
+            stop = starts[k + 1] if k + 1 < count else n
+            memset(&out[starts[k]], first ^ (k & 1), stop - starts[k])
+    return labels
 
 
 def shared_points(

@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from tsadeval.core._scan import scan, scan_labels
+from tsadeval.core._scan import mask_of, scan, scan_labels
 from tsadeval.core.arrays import read_array
 from tsadeval.core.events import Events, Index
 from tsadeval.core.order import Points, descending
@@ -25,6 +25,9 @@ T = TypeVar("T")
 Array = NDArray[Any]
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
+
+# Kernels count levels and places in 32 bits, and square lengths in 64. CCE needs the scan only, which has no limit.
+LARGEST = 2**31 - 1
 
 # What the scan reads as it is; any other number type is converted to one of these first.
 _LABEL_TYPES = {np.dtype(t) for t in (np.uint8, np.int32, np.int64, np.float64)}
@@ -107,6 +110,13 @@ def _same_length(y: Array, other: Array, name: str) -> None:
         )
 
 
+def _refuse_longer(n: int) -> None:
+    if n > LARGEST:
+        raise InvalidInputError(
+            f"the series has {n:,} points, but this metric takes at most {LARGEST:,}: split it (cce has no such limit)"
+        )
+
+
 def _same_index(y_true: Any, other: Any, name: str) -> None:
     """Refuse a pandas index that differs: the points would be paired by position, whatever their labels say."""
     if type(y_true) is np.ndarray or type(other) is np.ndarray:
@@ -140,10 +150,10 @@ class LabelRuns:
         """Number of points."""
         return len(self.labels)
 
-    @property
+    @cached_property
     def first(self) -> int:
-        """Label of the first run; labels alternate from there."""
-        return int(self.labels[0])
+        """Label of the first run; labels alternate from there. Read once: the memory is the caller's."""
+        return int(self.labels[0] != 0)
 
     @cached_property
     def stops(self) -> Index:
@@ -163,10 +173,11 @@ class LabelRuns:
 
     @cached_property
     def mask(self) -> Bools:
-        """The labels as bool, one byte a point."""
-        if self.labels.dtype == np.uint8:
-            return self.labels.view(np.bool_)
-        return np.asarray(self.labels != 0)
+        """The labels as bool, one byte a point.
+
+        Made from the runs, so that both agree even where another thread writes to the caller's array.
+        """
+        return mask_of(self.starts, self.n, self.first).view(np.bool_)  # type: ignore[no-any-return]
 
     def has(self, label: int) -> bool:
         """Does any point have this label?"""
@@ -275,8 +286,18 @@ class Scoring(_Shared):
 
     @cached_property
     def scores(self) -> Floats:
-        """The scores as float64."""
-        return np.asarray(self.raw, np.float64)
+        """The scores as float64, in memory of our own.
+
+        What looks at scores more than once relies on what it saw the first time, and kernels index by it; another
+        thread may write to the caller's array meanwhile.
+        """
+        _refuse_longer(self.n)
+        own: Floats = np.array(self.raw, np.float64)
+        if own.min() != self.low or own.max() != self.high:  # which NaN does too
+            raise InvalidInputError(
+                "y_score was changed by another thread while it was evaluated: pass a copy, or wait for that thread"
+            )
+        return own
 
     @property
     def reference(self) -> Floats:
@@ -394,6 +415,7 @@ class Prediction(_Shared):
         y = _as_labels(y_true, "y_true")
         alarms = _as_labels(y_pred, "y_pred")
         _same_length(y, alarms, "y_pred")
+        _refuse_longer(len(y))
         return cls(_runs(y, "y_true"), _runs(alarms, "y_pred"))
 
     @property

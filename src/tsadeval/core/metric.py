@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import inspect
 import math
+import textwrap
 import time
 from collections.abc import Callable, Iterable, Mapping, Set
 from dataclasses import dataclass, field, replace
@@ -329,7 +330,10 @@ def _parameters(function: Callable[..., Any]) -> dict[str, Any]:
 
 
 def _public(
-    inner: Callable[..., Any], second: str, call: Callable[[Any, Any, dict[str, Any]], Any]
+    inner: Callable[..., Any],
+    second: str,
+    call: Callable[[Any, Any, dict[str, Any]], Any],
+    undefined: str | None = None,
 ) -> Callable[..., Any]:
     """The public face of a function of checked data: same options, two arrays in front, here and in the docstring."""
 
@@ -346,27 +350,38 @@ def _public(
     arrays = [inspect.Parameter(a, inspect.Parameter.POSITIONAL_OR_KEYWORD) for a in ("y_true", second)]
     options = list(signature.parameters.values())[1:]
     face.__signature__ = signature.replace(parameters=[*arrays, *options])
-    face.__doc__ = _with_arrays(inspect.cleandoc(inner.__doc__ or ""), second)
+    face.__doc__ = _documented(inspect.cleandoc(inner.__doc__ or ""), second, signature.parameters, undefined)
     return cast(Callable[..., Any], face)
 
 
-_ARRAYS = {
-    "y_true": "0 for normal and 1 for anomalous points.",
-    "y_score": "Finite scores, higher for more anomalous.",
-    "y_pred": "1 where an alarm is raised, else 0.",
+# What is the same for every metric stands here, not in each docstring.
+_ARGUMENTS = {
+    "y_true": "array-like of shape (n,)\n    0 for normal and 1 for anomalous points.",
+    "y_score": "array-like of shape (n,)\n    Finite scores, higher for more anomalous.",
+    "y_pred": "array-like of shape (n,)\n    1 where an alarm is raised, else 0.",
 }
+_BETA = "beta : float, default=1.0\n    Recall counts beta times as much as precision.\n"
 
 
-def _with_arrays(doc: str, second: str) -> str:
-    """The docstring with the two arrays as its first parameters, which are the same for all metrics."""
-    head = "Parameters\n----------\n"
-    arrays = "".join(f"{name} : array-like of shape (n,)\n    {_ARRAYS[name]}\n" for name in ("y_true", second))
-    if head in doc:
-        return doc if f"{head}y_true" in doc else doc.replace(head, head + arrays, 1)
-    section = next((section for section in ("Returns\n", "Examples\n") if f"\n{section}" in doc), None)
-    if section is None:
-        return f"{doc}\n\n{head}{arrays}"
-    return doc.replace(f"\n{section}", f"\n{head}{arrays}\n{section}", 1)
+def _documented(doc: str, second: str, options: Iterable[str], undefined: str | None) -> str:
+    """The docstring with the arguments and the return value that are documented here, unless it has its own."""
+    parameters, returns = "Parameters\n----------\n", "Returns\n-------\n"
+    arrays = "".join(f"{name} : {_ARGUMENTS[name]}\n" for name in ("y_true", second))
+    if returns not in doc and undefined is not None:
+        words = "The value." if undefined == "never" else f"NaN, with an `UndefinedMetricWarning`, where {undefined}."
+        wrapped = textwrap.fill(words, 110, initial_indent="    ", subsequent_indent="    ")
+        doc = _before(doc, "Examples\n", f"{returns}float\n{wrapped}\n\n")
+    if parameters not in doc:
+        doc = _before(doc, returns if returns in doc else "Examples\n", f"{parameters}\n")
+    if "beta" in options and "beta : float" not in doc:
+        end = doc.index("\n\n", doc.index(parameters)) + 1
+        doc = doc[:end] + _BETA + doc[end:]
+    return doc if f"{parameters}y_true" in doc else doc.replace(parameters, parameters + arrays, 1)
+
+
+def _before(doc: str, section: str, text: str) -> str:
+    at = doc.find(f"\n{section}") + 1
+    return doc[:at] + text + doc[at:] if at else f"{doc}\n\n{text.rstrip()}"
 
 
 def _refuse_unknown(name: str, known: Mapping[str, Any], options: dict[str, Any]) -> None:
@@ -453,7 +468,7 @@ def _registering(kind: Kind, data_type: Any, second: str, description: dict[str,
                 warn_undefined(name, reason, stacklevel=4)
             return value
 
-        face = _public(inner, second, call)
+        face = _public(inner, second, call, description["undefined"])
         METRICS.add(name, Metric(name=name, kind=kind, function=face, compute=inner, parameters=known, **description))
         return face
 

@@ -60,7 +60,7 @@ class SeriesEvaluation(MappingResult):
 
 def evaluate_many(
     series: Iterable[tuple[str, Any, Any] | tuple[str, Any, Any, Mapping[str, Any]]],
-    metrics: Metrics = "all",
+    metrics: Metrics = "recommended",
     *,
     threshold: str | float | Rule = "best",
     missing: Missing = "error",

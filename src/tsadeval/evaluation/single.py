@@ -44,7 +44,7 @@ class Evaluation(MappingResult):
 def evaluate(
     y_true: Any,
     y_score: Any = None,
-    metrics: Metrics = "all",
+    metrics: Metrics = "recommended",
     *,
     y_pred: Any = None,
     times: Any = None,
@@ -66,14 +66,14 @@ def evaluate(
     y_score : array-like of shape (n,)
         Finite scores, higher for more anomalous. May be left out where `y_pred` is given. Scores that are all 0 or 1
         are predictions.
-    metrics : str, function, or several of these, default="all"
-        A set ("paper", "all"), a metric with or without options ("cce", "cce(tau=0.4)", "VUS-PR", "cce,f1"), any
-        function `(y_true, y_score) -> float` or `(y_true, y_pred) -> float`, or "module:function".
+    metrics : str, function, or several of these, default="recommended"
+        A set ("recommended", "paper", "all"), a metric with or without options ("cce", "cce(tau=0.4)", "VUS-PR",
+        "cce,f1"), any function `(y_true, y_score) -> float` or `(y_true, y_pred) -> float`, or "module:function".
     y_pred : array-like of shape (n,), optional
         1 where an alarm is raised: the predictions of the metrics that take these. The threshold is not used then.
     times : array-like of shape (n,), optional
         Time stamps of the points (dates, or numbers of seconds; see `te.times`), regular or not. Options of metrics can
-        then be durations, as in "time_tolerant_f1(k='30min')" and "false_alarms(per='week')". The DatetimeIndex of a
+        then be durations, as in "time_tolerant_f1(tolerance='30min')" and "false_alarms(per='week')". The DatetimeIndex of a
         pandas `y_true` is taken without asking.
     ignore : array-like of shape (n,), or intervals of time, optional
         Points that are not judged: a mask, or what `te.labels` takes (needs `times`). They count neither as right nor

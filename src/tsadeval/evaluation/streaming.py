@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from threading import RLock
 from typing import Any
 
 import numpy as np
@@ -23,7 +24,7 @@ class StreamingCCE:
 
     Any chunking gives the value that `cce` gives for the whole series, up to rounding. The state grows with the
     number of events, not of points. It pickles, and states of neighbouring stretches of one series merge, so a
-    long series can be read by several workers.
+    long series can be read by several workers. Threads may share it: one adds chunks while others ask for the value.
 
     Options are those of `cce`, but for `normalize`: "robust", "rank" and "quantile" need all scores at once.
 
@@ -62,6 +63,7 @@ class StreamingCCE:
                 'use "minmax", or normalise the scores yourself and pass None'
             )
         self._options = CCEOptions(**given)  # type: ignore[arg-type]
+        self._lock = RLock()
         self._pieces: list[RunMoments] = []
         self.n = 0
 
@@ -79,48 +81,60 @@ class StreamingCCE:
             raise InvalidInputError(f"can only merge another StreamingCCE, not {type(later).__name__}")
         if later._options != self._options:
             raise InvalidInputError(f"cannot merge different options: {self._options} and {later._options}")
-        if later._pieces:
-            self._add(later._runs(), later.n)
+        with later._lock:  # never both locks at once: two streams may merge each other
+            runs, n = later._runs(), later.n
+        if runs is not None:
+            self._add(runs, n)
         return self
 
     def compute(self) -> float:
         """CCE of all points so far; NaN, with a warning, until both classes have been seen."""
-        if self._undefined():
+        runs = self._runs()
+        if runs is None or len(runs.counts) < 2:
             warn_undefined("StreamingCCE", "it has not yet seen both normal and anomalous points")
             return float("nan")
-        return score_of(self._options, self._runs())
+        return score_of(self._options, runs)
 
     def breakdown(self) -> CCEBreakdown:
         """CCE of all points so far, explained; positions count from the first point ever seen."""
-        if not self._pieces:
+        runs = self._runs()
+        if runs is None:
             raise InvalidInputError("StreamingCCE has seen no points: call update() before breakdown()")
-        return explain(self._options, self._runs())
+        return explain(self._options, runs)
 
     def reset(self) -> StreamingCCE:
         """Forget all points, keep the options."""
-        self._pieces, self.n = [], 0
+        with self._lock:
+            self._pieces, self.n = [], 0
         return self
 
     def _add(self, runs: RunMoments, n: int) -> None:
-        self._pieces.append(runs)
-        self.n += n
-        if len(self._pieces) >= _PENDING:
-            self._runs()
+        with self._lock:
+            self._pieces.append(runs)
+            self.n += n
+            if len(self._pieces) >= _PENDING:
+                self._runs()
 
-    def _runs(self) -> RunMoments:
-        self._pieces = [RunMoments.join(self._pieces)]
-        return self._pieces[0]
-
-    def _undefined(self) -> bool:
-        return not self._pieces or len(self._runs().counts) < 2
+    def _runs(self) -> RunMoments | None:
+        """All pieces as one, None where nothing was seen; the pieces themselves are never changed."""
+        with self._lock:
+            if len(self._pieces) > 1:
+                self._pieces = [RunMoments.join(self._pieces)]
+            return self._pieces[0] if self._pieces else None
 
     def __getstate__(self) -> dict[str, Any]:
-        if self._pieces:
-            self._runs()
-        return self.__dict__.copy()
+        with self._lock:
+            runs = self._runs()
+            return {"_options": self._options, "_pieces": [] if runs is None else [runs], "n": self.n}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._lock = RLock()
 
     def __repr__(self) -> str:
-        return f"StreamingCCE(n={self.n}, events={len(self._runs().counts) if self._pieces else 0})"
+        with self._lock:
+            runs = self._runs()
+            return f"StreamingCCE(n={self.n}, events={0 if runs is None else len(runs.counts)})"
 
 
 def _is_empty(values: Any) -> bool:

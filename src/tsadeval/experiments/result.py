@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import warnings
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tsadeval.comparison.result import Comparison, Values
+from tsadeval.comparison.result import Comparison, Run, Values
 from tsadeval.core.inputs import Floats
 from tsadeval.core.registry import did_you_mean
 from tsadeval.core.results import Row
@@ -69,6 +70,15 @@ class Detection(Comparison):
         raise UnknownNameError(
             f"no detector {detector!r} with seed {seed} in this result: {did_you_mean(detector, list(self.titles))}"
         )
+
+    def scorings(self) -> Iterator[Run]:
+        """(data set, detector, y_true, y_score) of all scores that are cached."""
+        for series in self.plan.datasets:
+            for spec in self.plan.detectors:
+                cached = self._cached(series, spec)
+                if cached is not None:
+                    title = self.titles[spec.text] + (f", seed {spec.seed}" if spec.seed else "")
+                    yield series, title, cached.labels, cached.scores
 
     def all_scores(self, series: str, seed: int = 0) -> dict[str, Floats]:
         """The scores of all detectors that have some on a data set, by the titles of the detectors."""

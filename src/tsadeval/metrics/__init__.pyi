@@ -147,6 +147,8 @@ def affiliation_f1(
     ----------
     y_true, y_pred, beta
         As for `affiliation`.
+    beta : float, default=1.0
+        Recall counts beta times as much as precision.
 
     Returns
     -------
@@ -262,7 +264,7 @@ def alarming_precision(y_true: ArrayLike, y_pred: ArrayLike) -> float:
     Returns
     -------
     float
-        NaN, with an `UndefinedMetricWarning`, where no event is detected (ESA-ADB gives 0).
+        NaN, with an `UndefinedMetricWarning`, where no event is detected.
 
     Examples
     --------
@@ -296,8 +298,7 @@ def auc_pr(
     Returns
     -------
     float
-        NaN, with an `UndefinedMetricWarning`, where y_true has no anomalous point. Uninformative scores
-        get about the share of anomalous points.
+        NaN, with an `UndefinedMetricWarning`, where y_true has no anomalous point.
 
     Examples
     --------
@@ -360,7 +361,7 @@ def auc_roc(y_true: ArrayLike, y_score: ArrayLike) -> float:
     Returns
     -------
     float
-        NaN, with an `UndefinedMetricWarning`, where y_true has one class only.
+        NaN, with an `UndefinedMetricWarning`, where y_true lacks one of the two classes.
 
     Examples
     --------
@@ -386,7 +387,7 @@ def auc_roc_pa(y_true: ArrayLike, y_score: ArrayLike) -> float:
     Returns
     -------
     float
-        NaN, with an `UndefinedMetricWarning`, where y_true has one class only.
+        NaN, with an `UndefinedMetricWarning`, where y_true lacks one of the two classes.
 
     Examples
     --------
@@ -410,7 +411,7 @@ def average_detection_count(y_true: ArrayLike, y_pred: ArrayLike) -> float:
     Returns
     -------
     float
-        NaN, with an `UndefinedMetricWarning`, where there is no event.
+        NaN, with an `UndefinedMetricWarning`, where y_true has no event.
 
     Examples
     --------
@@ -566,7 +567,7 @@ def cce(
     Returns
     -------
     float
-        NaN, with an `UndefinedMetricWarning`, where y_true has one class only.
+        NaN, with an `UndefinedMetricWarning`, where y_true lacks one of the two classes.
 
     Examples
     --------
@@ -627,6 +628,8 @@ def composite(
         0 for normal and 1 for anomalous points.
     y_pred : array-like of shape (n,)
         1 where an alarm is raised, else 0.
+    beta : float, default=1.0
+        Recall counts beta times as much as precision.
 
     Examples
     --------
@@ -653,7 +656,7 @@ def composite_f1(
     y_pred : array-like of shape (n,)
         1 where an alarm is raised, else 0.
     beta : float, default=1.0
-        Weight of recall against precision.
+        Recall counts beta times as much as precision.
 
     Returns
     -------
@@ -671,14 +674,14 @@ def detection_accuracy_in_range(
     y_true: ArrayLike,
     y_pred: ArrayLike,
     *,
-    k: int = 5,
+    tolerance: int = 5,
     false: Literal["far", "all"] = "far",
 ) -> float:
-    """Detected anomalous points as a share of these and the false alarms, with a tolerance of k points.
+    """Detected anomalous points as a share of these and the false alarms, with a tolerance.
 
-    An anomalous point is detected where an alarm is at most k points away. `DetectionAccuracyInRange` of tsadmetrics
-    says that alarms within the tolerance are not false, but counts them as false: it equals `false="all"`, except at
-    the start of the series (see `total_detected_in_range`).
+    An anomalous point is detected where an alarm is at most `tolerance` points away. `DetectionAccuracyInRange` of
+    tsadmetrics says that alarms within the tolerance are not false, but counts them as false: it equals `false="all"`,
+    except at the start of the series (see `total_detected_in_range`).
 
     Parameters
     ----------
@@ -686,23 +689,23 @@ def detection_accuracy_in_range(
         0 for normal and 1 for anomalous points.
     y_pred : array-like of shape (n,)
         1 where an alarm is raised, else 0.
-    k : int, default=5
+    tolerance : int, default=5
         The tolerance in points.
     false : {"far", "all"}, default="far"
-        Which alarms are false: those more than k points from every event, or all at normal points.
+        Which alarms are false: those more than `tolerance` points from every event, or all at normal points.
 
     Returns
     -------
     float
-        NaN, with an `UndefinedMetricWarning`, where there is no anomalous point or no alarm.
+        NaN, with an `UndefinedMetricWarning`, where y_true has no anomalous point, or y_pred no alarm.
 
     Examples
     --------
     >>> import tsadeval as te
     >>> y_true, y_pred = [0, 0, 1, 1, 0, 0], [0, 1, 0, 0, 0, 0]
-    >>> te.metrics.detection_accuracy_in_range(y_true, y_pred, k=1)
+    >>> te.metrics.detection_accuracy_in_range(y_true, y_pred, tolerance=1)
     1.0
-    >>> te.metrics.detection_accuracy_in_range(y_true, y_pred, k=1, false="all")
+    >>> te.metrics.detection_accuracy_in_range(y_true, y_pred, tolerance=1, false="all")
     0.5
     """
 
@@ -730,7 +733,8 @@ def detection_delay(
     Returns
     -------
     float
-        NaN, with an `UndefinedMetricWarning`, where there is no event to take the mean over.
+        NaN, with an `UndefinedMetricWarning`, where y_true has no event, or no event is detected (unless missed
+        events count).
 
     Examples
     --------
@@ -748,7 +752,7 @@ def dqe(
     y_score: ArrayLike,
     *,
     near: int | None = None,
-    thresholds: int = 100,
+    n_thresholds: int = 100,
 ) -> float:
     """Detection quality of every event, averaged over events and thresholds.
 
@@ -766,13 +770,13 @@ def dqe(
     near : int, default=None
         Points before and after an event in which alarms are near misses; None is the mean length of the events, at
         most 1/22 of the normal points.
-    thresholds : int, default=100
+    n_thresholds : int, default=100
         The number of thresholds T.
 
     Returns
     -------
     float
-        NaN, with an `UndefinedMetricWarning`, where there is no event.
+        NaN, with an `UndefinedMetricWarning`, where y_true has no event.
 
     Examples
     --------
@@ -808,7 +812,7 @@ def early_detection_score(
     Returns
     -------
     float
-        NaN, with an `UndefinedMetricWarning`, where there is no event.
+        NaN, with an `UndefinedMetricWarning`, where y_true has no event.
 
     Examples
     --------
@@ -853,7 +857,7 @@ def ears(
     Returns
     -------
     float
-        NaN, with an `UndefinedMetricWarning`, where y_true has one class only.
+        NaN, with an `UndefinedMetricWarning`, where y_true lacks one of the two classes.
 
     Examples
     --------
@@ -965,6 +969,8 @@ def etapr_f1(
         0 for normal and 1 for anomalous points.
     y_pred : array-like of shape (n,)
         1 where an alarm is raised, else 0.
+    beta : float, default=1.0
+        Recall counts beta times as much as precision.
 
     Returns
     -------
@@ -996,6 +1002,8 @@ def event(
         0 for normal and 1 for anomalous points.
     y_pred : array-like of shape (n,)
         1 where an alarm is raised, else 0.
+    beta : float, default=1.0
+        Recall counts beta times as much as precision.
 
     Examples
     --------
@@ -1025,8 +1033,6 @@ def event_f1(
         0 for normal and 1 for anomalous points.
     y_pred : array-like of shape (n,)
         1 where an alarm is raised, else 0.
-    beta : float, default=1.0
-        Weight of recall against precision.
     variant : {"segments", "runs", "discounted"}, default="segments"
         "segments": detected events / (detected events + false alarm runs), as in Hundman et al. 2018; equals
         `SegmentwiseFScore` of tsadmetrics.
@@ -1034,6 +1040,8 @@ def event_f1(
         found by ten short runs counts ten times in it.
         "discounted": "segments" times the share of normal points without alarm, so that predicting everything does
         not pay (Sehili and Zhang 2023); equals `EventWiseFBeta` of dtaianomaly.
+    beta : float, default=1.0
+        Recall counts beta times as much as precision.
 
     Returns
     -------
@@ -1073,7 +1081,7 @@ def event_precision(
     Returns
     -------
     float
-        NaN, with an `UndefinedMetricWarning`, where there is no alarm or no event.
+        NaN, with an `UndefinedMetricWarning`, where y_pred has no alarm.
 
     Examples
     --------
@@ -1101,7 +1109,7 @@ def event_recall(y_true: ArrayLike, y_pred: ArrayLike) -> float:
     Returns
     -------
     float
-        NaN, with an `UndefinedMetricWarning`, where there is no event.
+        NaN, with an `UndefinedMetricWarning`, where y_true has no event.
 
     Examples
     --------
@@ -1175,15 +1183,15 @@ def f1_pa_delay(
     y_true: ArrayLike,
     y_pred: ArrayLike,
     *,
-    k: int = 7,
+    max_delay: int = 7,
     beta: float = 1.0,
 ) -> float:
     """F after delayed point adjustment, the protocol of the AIOps competition on KPIs.
 
-    An event counts as alarmed throughout if one of its first k + 1 points is (a delay of at most k), else as
+    An event counts as alarmed throughout if one of its first `max_delay` + 1 points is, else as
     missed throughout, whatever alarms come later. The default is that of the competition and of Ren et al. for
-    series by the minute (they take k = 3 by the hour). `DelayThresholdedPointadjustedFScore` of tsadmetrics
-    counts points instead of delays: its k is one more than this one.
+    series by the minute (they take 3 by the hour). `DelayThresholdedPointadjustedFScore` of tsadmetrics
+    counts points instead of delays: its k is one more than `max_delay`.
 
     Parameters
     ----------
@@ -1191,7 +1199,7 @@ def f1_pa_delay(
         0 for normal and 1 for anomalous points.
     y_pred : array-like of shape (n,)
         1 where an alarm is raised, else 0.
-    k : int, default=7
+    max_delay : int, default=7
         The longest delay at which an event still counts as found, in points.
     beta : float, default=1.0
         Recall counts beta times as much as precision.
@@ -1206,7 +1214,7 @@ def f1_pa_delay(
     --------
     >>> import tsadeval as te
     >>> y_true, y_pred = [0, 1, 1, 1, 0, 0, 1, 0], [0, 0, 1, 0, 0, 1, 1, 0]
-    >>> [round(te.metrics.f1_pa_delay(y_true, y_pred, k=k), 4) for k in (0, 1)]
+    >>> [round(te.metrics.f1_pa_delay(y_true, y_pred, max_delay=k), 4) for k in (0, 1)]
     [0.3333, 0.8889]
     """
 
@@ -1380,7 +1388,7 @@ def mcc(y_true: ArrayLike, y_pred: ArrayLike) -> float:
     Returns
     -------
     float
-        NaN, with an `UndefinedMetricWarning`, where labels or alarms are all equal.
+        NaN, with an `UndefinedMetricWarning`, where y_true or y_pred has one class only.
 
     Examples
     --------
@@ -1421,7 +1429,7 @@ def nab_score(
     Returns
     -------
     float
-        NaN, with an `UndefinedMetricWarning`, where there is no event to detect.
+        NaN, with an `UndefinedMetricWarning`, where y_true has no event (after the probation, if there is one).
 
     Examples
     --------
@@ -1448,6 +1456,8 @@ def normalized_affiliation_f1(
     ----------
     y_true, y_pred, beta
         As for `affiliation`.
+    beta : float, default=1.0
+        Recall counts beta times as much as precision.
 
     Returns
     -------
@@ -1591,7 +1601,7 @@ def pate_f1(
     early, delay, n_splits, include_zero
         The pairs of buffer sizes, as for `pate`.
     beta : float, default=1.0
-        Weight of recall against precision.
+        Recall counts beta times as much as precision.
 
     Returns
     -------
@@ -1628,6 +1638,8 @@ def pate_prf(
         0 for normal and 1 for anomalous points.
     y_pred : array-like of shape (n,)
         1 where an alarm is raised, else 0.
+    beta : float, default=1.0
+        Recall counts beta times as much as precision.
 
     Examples
     --------
@@ -1710,7 +1722,7 @@ def precision(y_true: ArrayLike, y_pred: ArrayLike) -> float:
     Returns
     -------
     float
-        NaN, with an `UndefinedMetricWarning`, where there is no alarm.
+        NaN, with an `UndefinedMetricWarning`, where y_pred has no alarm.
 
     Examples
     --------
@@ -1743,7 +1755,8 @@ def precision_at_k(
     Returns
     -------
     float
-        NaN, with an `UndefinedMetricWarning`, where there are no k points to take.
+        NaN, with an `UndefinedMetricWarning`, where y_true has no anomalous point and k is not given, or k is
+        more than the number of points.
 
     Examples
     --------
@@ -1773,6 +1786,11 @@ def range_auc_pr(
         0 for normal and 1 for anomalous points.
     y_score : array-like of shape (n,)
         Finite scores, higher for more anomalous.
+
+    Returns
+    -------
+    float
+        NaN, with an `UndefinedMetricWarning`, where y_true lacks one of the two classes.
 
     Examples
     --------
@@ -1815,7 +1833,7 @@ def range_auc_roc(
     Returns
     -------
     float
-        NaN, with an `UndefinedMetricWarning`, where y_true has one class only.
+        NaN, with an `UndefinedMetricWarning`, where y_true lacks one of the two classes.
 
     Examples
     --------
@@ -1896,6 +1914,8 @@ def range_f1(
     ----------
     y_true, y_pred, alpha, precision_alpha, bias, precision_bias, cardinality, beta
         As for `range_based`.
+    beta : float, default=1.0
+        Recall counts beta times as much as precision.
 
     Returns
     -------
@@ -1997,7 +2017,7 @@ def recall(y_true: ArrayLike, y_pred: ArrayLike) -> float:
     Returns
     -------
     float
-        NaN, with an `UndefinedMetricWarning`, where there is no anomalous point.
+        NaN, with an `UndefinedMetricWarning`, where y_true has no anomalous point.
 
     Examples
     --------
@@ -2142,6 +2162,8 @@ def tapr_f1(
         0 for normal and 1 for anomalous points.
     y_pred : array-like of shape (n,)
         1 where an alarm is raised, else 0.
+    beta : float, default=1.0
+        Recall counts beta times as much as precision.
 
     Returns
     -------
@@ -2241,10 +2263,10 @@ def time_tolerant(
     y_true: ArrayLike,
     y_pred: ArrayLike,
     *,
-    k: int = 5,
+    tolerance: int = 5,
     beta: float = 1.0,
 ) -> PRF:
-    """Precision, recall and F that forgive shifts of up to k points. Definitions as for `time_tolerant_f1`.
+    """Precision, recall and F that forgive shifts of up to `tolerance` points. Definitions as for `time_tolerant_f1`.
 
     Precision is NaN where nothing is predicted; recall and F are NaN where y_true has no anomalous point.
 
@@ -2254,11 +2276,13 @@ def time_tolerant(
         0 for normal and 1 for anomalous points.
     y_pred : array-like of shape (n,)
         1 where an alarm is raised, else 0.
+    beta : float, default=1.0
+        Recall counts beta times as much as precision.
 
     Examples
     --------
     >>> import tsadeval as te
-    >>> te.metrics.time_tolerant([0, 0, 1, 1, 0, 0, 0, 0], [0, 1, 0, 0, 0, 0, 0, 1], k=1)
+    >>> te.metrics.time_tolerant([0, 0, 1, 1, 0, 0, 0, 0], [0, 1, 0, 0, 0, 0, 0, 1], tolerance=1)
     PRF(precision=0.5, recall=0.5, f1=0.5)
     """
 
@@ -2266,13 +2290,14 @@ def time_tolerant_f1(
     y_true: ArrayLike,
     y_pred: ArrayLike,
     *,
-    k: int = 5,
+    tolerance: int = 5,
     beta: float = 1.0,
 ) -> float:
-    """Point-wise F that forgives shifts of up to k points.
+    """Point-wise F that forgives shifts of up to `tolerance` points.
 
-    Recall is the share of anomalous points with an alarm at most k points away, precision the share of alarms with an
-    anomalous point at most k points away; k = 0 is point-wise F. Equals `TimeTolerantFScore` of tsadmetrics.
+    Recall is the share of anomalous points with an alarm at most `tolerance` points away, precision the
+    share of alarms with an anomalous point at most so far away; 0 is point-wise F. Equals `TimeTolerantFScore`
+    of tsadmetrics.
 
     Parameters
     ----------
@@ -2280,7 +2305,7 @@ def time_tolerant_f1(
         0 for normal and 1 for anomalous points.
     y_pred : array-like of shape (n,)
         1 where an alarm is raised, else 0.
-    k : int, default=5
+    tolerance : int, default=5
         The largest distance, in points, at which a label and an alarm agree.
     beta : float, default=1.0
         Recall counts beta times as much as precision.
@@ -2294,7 +2319,7 @@ def time_tolerant_f1(
     --------
     >>> import tsadeval as te
     >>> y_true, y_pred = [0, 0, 1, 1, 0, 0, 0, 0], [0, 1, 0, 0, 0, 0, 0, 1]
-    >>> [te.metrics.time_tolerant_f1(y_true, y_pred, k=k) for k in (0, 1)]
+    >>> [te.metrics.time_tolerant_f1(y_true, y_pred, tolerance=t) for t in (0, 1)]
     [0.0, 0.5]
     """
 
@@ -2302,13 +2327,13 @@ def total_detected_in_range(
     y_true: ArrayLike,
     y_pred: ArrayLike,
     *,
-    k: int = 5,
+    tolerance: int = 5,
 ) -> float:
-    """Share of anomalous points with an alarm at most k points away: the recall of `time_tolerant`.
+    """Share of anomalous points with an alarm at most `tolerance` points away: the recall of `time_tolerant`.
 
     Alarms everywhere get 1, so look at false alarms or `detection_accuracy_in_range` beside it. Equals
-    `TotalDetectedInRange` of tsadmetrics, except for points less than k from the start of the series, where the window
-    of that one begins at the end of the series.
+    `TotalDetectedInRange` of tsadmetrics, except near the start of the series, where the window of that one begins
+    at the end of the series.
 
     Parameters
     ----------
@@ -2316,7 +2341,7 @@ def total_detected_in_range(
         0 for normal and 1 for anomalous points.
     y_pred : array-like of shape (n,)
         1 where an alarm is raised, else 0.
-    k : int, default=5
+    tolerance : int, default=5
         The largest distance, in points, at which an anomalous point counts as detected.
 
     Returns
@@ -2327,7 +2352,7 @@ def total_detected_in_range(
     Examples
     --------
     >>> import tsadeval as te
-    >>> te.metrics.total_detected_in_range([0, 0, 1, 1, 0, 0], [0, 1, 0, 0, 0, 0], k=1)
+    >>> te.metrics.total_detected_in_range([0, 0, 1, 1, 0, 0], [0, 1, 0, 0, 0, 0], tolerance=1)
     0.5
     """
 
@@ -2356,7 +2381,7 @@ def ucr_accuracy(
     Returns
     -------
     float
-        NaN, with an `UndefinedMetricWarning`, where there is no event.
+        NaN, with an `UndefinedMetricWarning`, where y_true has no event.
 
     Examples
     --------
@@ -2398,6 +2423,8 @@ def unbiased_affiliation_f1(
         with J the length of the event and E that of its zone. A number takes each point as an alarm with that
         chance: zones that are likely to stay empty count less. (Zones are taken as independent, and a point that
         two of them share as a whole point of each.) 0.02 comes nearest to the published code.
+    beta : float, default=1.0
+        Recall counts beta times as much as precision.
 
     Returns
     -------
@@ -2435,6 +2462,11 @@ def vus_pr(
         0 for normal and 1 for anomalous points.
     y_score : array-like of shape (n,)
         Finite scores, higher for more anomalous.
+
+    Returns
+    -------
+    float
+        NaN, with an `UndefinedMetricWarning`, where y_true lacks one of the two classes.
 
     Examples
     --------
@@ -2485,7 +2517,7 @@ def vus_roc(
     Returns
     -------
     float
-        NaN, with an `UndefinedMetricWarning`, where y_true has one class only.
+        NaN, with an `UndefinedMetricWarning`, where y_true lacks one of the two classes.
 
     Examples
     --------
@@ -2502,13 +2534,13 @@ def weighted_detection_difference(
     y_true: ArrayLike,
     y_pred: ArrayLike,
     *,
-    k: int = 5,
+    tolerance: int = 5,
 ) -> float:
     """Rewards of alarms inside events less penalties of alarms outside.
 
     An alarm at distance x from the centre of its event of length L earns exp(-x² / (2 w²)) with w = max(L / 2, 1); one
-    at distance d from the nearest event costs min(d / k, 1). Equals `WeightedDetectionDifference` of tsadmetrics.
-    Values of series of different length cannot be compared.
+    at distance d from the nearest event costs min(d / tolerance, 1). Equals `WeightedDetectionDifference` of
+    tsadmetrics. Values of series of different length cannot be compared.
 
     Parameters
     ----------
@@ -2516,7 +2548,7 @@ def weighted_detection_difference(
         0 for normal and 1 for anomalous points.
     y_pred : array-like of shape (n,)
         1 where an alarm is raised, else 0.
-    k : int, default=5
+    tolerance : int, default=5
         Distance in points from which on a false alarm costs 1; 0 is the same as 1.
 
     Returns

@@ -22,6 +22,7 @@ from tsadeval.core.events import Events, Index
 from tsadeval.core.inputs import Floats, Prediction, Scoring
 from tsadeval.core.metric import PRF, f_beta, prediction_metric, recall_weight, takes_predictions
 from tsadeval.core.parameters import Check, Number
+from tsadeval.errors import InvalidInputError
 from tsadeval.metrics._counting import BETA
 
 __all__ = [
@@ -40,11 +41,31 @@ _HUET = "Huet, Navarro, Rossi, Local Evaluation of Time Series Anomaly Detection
 _ZHONG = "Zhong et al., SimAD: A Simple Dissimilarity-based Approach for Time Series Anomaly Detection"
 
 
+# The kernel's largest number is 16 times the square of a zone's length.
+_LONGEST_ZONE = math.isqrt((2**63 - 1) // 16)
+
+
+def _borders(events: Events) -> Index:
+    """Borders of the zones in halves of a point, as the kernel counts them."""
+    return np.concatenate(([0], events.stops[:-1] + events.starts[1:], [2 * events.n]))
+
+
+def _refuse_long_zones(events: Events) -> None:
+    if events.n > _LONGEST_ZONE and len(events):
+        longest = int(np.diff(_borders(events)).max()) // 2
+        if longest > _LONGEST_ZONE:
+            raise InvalidInputError(
+                f"affiliation: the zone around an event has {longest:,} points, but at most {_LONGEST_ZONE:,} can be "
+                "counted exactly: split the series"
+            )
+
+
 def _precision_recall(data: Prediction) -> tuple[float, float]:
     """Both means over zones; precision is NaN without alarms."""
 
     def judged() -> tuple[float, float]:
         events, alarms = data.events, data.predicted
+        _refuse_long_zones(events)
         precision, recall = kernel.means(events.starts, events.stops, alarms.starts, alarms.stops, data.n)
         return precision, recall
 
@@ -61,6 +82,7 @@ def _signed_f(precision: float, recall: float, bias: float, beta: float) -> floa
 
 def _best(data: Scoring, objective: str, bias: float = 0.0, beta: float = 1.0) -> float:
     """The best threshold for an objective."""
+    _refuse_long_zones(data.events)
     order, events = data.descending, data.events
     threshold: float = kernel.best(
         data.scores,
@@ -101,8 +123,7 @@ def _bias(data: Scoring | Prediction, alarm_rate: float | None) -> float:
 
 
 def _random_precision(events: Events, alarm_rate: float | None) -> float:
-    # Borders of zones in halves of a point, as the kernel counts them.
-    borders = np.concatenate(([0], events.stops[:-1] + events.starts[1:], [2 * events.n]))
+    borders = _borders(events)
     shares = 2 * events.lengths / np.diff(borders)
     # Of two random times of a zone the first is at least as near with chance 1/2, plus half that of a tie; only
     # times inside the event tie.

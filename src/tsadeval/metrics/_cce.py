@@ -245,11 +245,6 @@ def cce(
     gamma : float, default=10.0
         The scale of "pointwise" and "scaled".
 
-    Returns
-    -------
-    float
-        NaN, with an `UndefinedMetricWarning`, where y_true has one class only.
-
     Examples
     --------
     >>> import tsadeval as te

@@ -112,11 +112,6 @@ def ears(data: Scoring, *, tolerance: int | None = None, floor: float = 0.01, ea
     earliness : float, default=0.5
         The first i of the L points of an event have the weight (i / L) ** earliness; 1 turns it off.
 
-    Returns
-    -------
-    float
-        NaN, with an `UndefinedMetricWarning`, where y_true has one class only.
-
     Examples
     --------
     >>> import tsadeval as te

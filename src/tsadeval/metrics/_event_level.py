@@ -144,8 +144,6 @@ def event_f1(data: Prediction, *, beta: float = 1.0, variant: str = "segments") 
 
     Parameters
     ----------
-    beta : float, default=1.0
-        Weight of recall against precision.
     variant : {"segments", "runs", "discounted"}, default="segments"
         "segments": detected events / (detected events + false alarm runs), as in Hundman et al. 2018; equals
         `SegmentwiseFScore` of tsadmetrics.
@@ -211,11 +209,6 @@ def composite_f1(data: Prediction, *, beta: float = 1.0) -> float:
     Equals `CompositeFScore` of tsadmetrics, and "Event-based-F1" of TSB-AD unless the last point of the series is
     anomalous: there the published code, and TSB-AD with it, loses that point of the last event.
 
-    Parameters
-    ----------
-    beta : float, default=1.0
-        Weight of recall against precision.
-
     Returns
     -------
     float
@@ -263,11 +256,6 @@ def detection_delay(data: Prediction, *, missed: str = "skip", unit: str = "poin
         What delays are counted in; units of time need `te.evaluate(..., times=...)`.
     statistic : {"mean", "median", "p90", "max"}, default="mean"
         What is taken of the delays; "p90" is their 90th percentile. For a table of all events see `te.events`.
-
-    Returns
-    -------
-    float
-        NaN, with an `UndefinedMetricWarning`, where there is no event to take the mean over.
 
     Examples
     --------

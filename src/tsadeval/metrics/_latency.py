@@ -67,8 +67,6 @@ def latency_sparsity_f1(data: Prediction, *, batch: int = 1, beta: float = 1.0) 
     ----------
     batch : int, default=1
         Points of a batch.
-    beta : float, default=1.0
-        Recall counts beta times as much as precision.
 
     Returns
     -------
@@ -125,11 +123,6 @@ def early_detection_score(data: Prediction, *, share: float = 0.1) -> float:
     ----------
     share : float, default=0.1
         Length of all windows as a share of the series.
-
-    Returns
-    -------
-    float
-        NaN, with an `UndefinedMetricWarning`, where there is no event.
 
     Examples
     --------
@@ -212,11 +205,6 @@ def adtqc(data: Prediction, *, exponent: float = math.e) -> float:
     ----------
     exponent : float, default=e
         The e above: the larger, the steeper.
-
-    Returns
-    -------
-    float
-        NaN, with an `UndefinedMetricWarning`, where no event is detected.
 
     Examples
     --------

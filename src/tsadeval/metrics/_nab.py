@@ -154,11 +154,6 @@ def nab_score(data: Prediction, *, profile: str = "standard", probation: float =
         Share of the first 5,000 points (or of the series, if shorter) whose alarms are ignored, and events that
         lie within. NAB uses 0.15.
 
-    Returns
-    -------
-    float
-        NaN, with an `UndefinedMetricWarning`, where there is no event to detect.
-
     Examples
     --------
     >>> import tsadeval as te

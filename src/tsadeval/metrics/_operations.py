@@ -59,11 +59,6 @@ def event_recall(data: Prediction, *, early: int | str = 0) -> float:
         Alarms so shortly before an event count as well: points, or a duration ("2h") where there are times. They may
         not lie in the event before, or directly after it.
 
-    Returns
-    -------
-    float
-        NaN, with an `UndefinedMetricWarning`, where there is no event.
-
     Examples
     --------
     >>> import tsadeval as te
@@ -110,11 +105,6 @@ def event_precision(data: Prediction, *, variant: str = "segments", early: int |
     early : int or duration, default=0
         Alarms so shortly before an event belong to it, as for `event_recall`.
 
-    Returns
-    -------
-    float
-        NaN, with an `UndefinedMetricWarning`, where there is no alarm or no event.
-
     Examples
     --------
     >>> import tsadeval as te
@@ -159,11 +149,6 @@ def alarming_precision(data: Prediction) -> float:
 
     With D detected events and, summed over them, R alarm runs that touch the event, the value is D / R. A run that
     touches two events counts for both. Alarms outside events do not count.
-
-    Returns
-    -------
-    float
-        NaN, with an `UndefinedMetricWarning`, where no event is detected (ESA-ADB gives 0).
 
     Examples
     --------
@@ -326,11 +311,6 @@ def time_to_recover(data: Prediction, *, unit: str = "points") -> float:
     ----------
     unit : {"points", "s", "min", "h", "day"}, default="points"
         What the time is counted in; units of time need `te.evaluate(..., times=...)`.
-
-    Returns
-    -------
-    float
-        NaN, with an `UndefinedMetricWarning`, where no event is detected.
 
     Examples
     --------

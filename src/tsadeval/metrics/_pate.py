@@ -236,8 +236,6 @@ def pate_f1(
     ----------
     early, delay, n_splits, include_zero
         The pairs of buffer sizes, as for `pate`.
-    beta : float, default=1.0
-        Weight of recall against precision.
 
     Returns
     -------

@@ -98,11 +98,6 @@ def _best_mcc(data: Scoring) -> float:
 def point(data: Prediction, *, beta: float = 1.0) -> PRF:
     """Point-wise precision, recall and F at once.
 
-    Parameters
-    ----------
-    beta : float, default=1.0
-        Recall counts beta times as much as precision.
-
     Returns
     -------
     PRF
@@ -132,11 +127,6 @@ def point(data: Prediction, *, beta: float = 1.0) -> PRF:
 def precision(data: Prediction) -> float:
     """Point-wise precision; equals `precision_score` of scikit-learn where there are alarms.
 
-    Returns
-    -------
-    float
-        NaN, with an `UndefinedMetricWarning`, where there is no alarm.
-
     Examples
     --------
     >>> import tsadeval as te
@@ -160,11 +150,6 @@ def precision(data: Prediction) -> float:
 )
 def recall(data: Prediction) -> float:
     """Point-wise recall; equals `recall_score` of scikit-learn where there are anomalous points.
-
-    Returns
-    -------
-    float
-        NaN, with an `UndefinedMetricWarning`, where there is no anomalous point.
 
     Examples
     --------
@@ -190,11 +175,6 @@ def recall(data: Prediction) -> float:
 )
 def f1(data: Prediction, *, beta: float = 1.0) -> float:
     """Point-wise F; equals `fbeta_score` of scikit-learn where there are anomalous points.
-
-    Parameters
-    ----------
-    beta : float, default=1.0
-        Recall counts beta times as much as precision.
 
     Returns
     -------
@@ -225,11 +205,6 @@ def accuracy(data: Prediction) -> float:
     """Point-wise accuracy; equals `accuracy_score` of scikit-learn.
 
     Anomalies are rare, so a detector that never raises an alarm comes close to 1.
-
-    Returns
-    -------
-    float
-        The value.
 
     Examples
     --------
@@ -287,11 +262,6 @@ def mcc(data: Prediction) -> float:
 
     Equals `matthews_corrcoef` of scikit-learn where both labels and alarms vary. Where they do not, no
     correlation exists: NaN here, 0 there.
-
-    Returns
-    -------
-    float
-        NaN, with an `UndefinedMetricWarning`, where labels or alarms are all equal.
 
     Examples
     --------

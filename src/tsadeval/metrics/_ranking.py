@@ -35,11 +35,6 @@ def auc_roc(data: Scoring) -> float:
     The share of pairs (anomalous point, normal point) in which the anomalous one scores higher, a tie counting
     one half; so constant scores get 0.5. Equals `roc_auc_score` of scikit-learn.
 
-    Returns
-    -------
-    float
-        NaN, with an `UndefinedMetricWarning`, where y_true has one class only.
-
     Examples
     --------
     >>> import tsadeval as te
@@ -75,12 +70,6 @@ def auc_pr(data: Scoring, *, interpolation: str = "step") -> float:
     ----------
     interpolation : {"step", "trapezoid"}, default="step"
         How the area between two thresholds is counted.
-
-    Returns
-    -------
-    float
-        NaN, with an `UndefinedMetricWarning`, where y_true has no anomalous point. Uninformative scores
-        get about the share of anomalous points.
 
     Examples
     --------
@@ -121,16 +110,6 @@ def best_f1(data: Scoring, *, beta: float = 1.0) -> float:
     with the labels, so this is what a detector could reach, not what it does. Equals the maximum of F over
     scikit-learn's `precision_recall_curve`.
 
-    Parameters
-    ----------
-    beta : float, default=1.0
-        Recall counts beta times as much as precision.
-
-    Returns
-    -------
-    float
-        NaN, with an `UndefinedMetricWarning`, where y_true has no anomalous point.
-
     Examples
     --------
     >>> import tsadeval as te
@@ -161,11 +140,6 @@ def precision_at_k(data: Scoring, *, k: int | None = None) -> float:
     ----------
     k : int, optional
         How many points to take; None means as many as are anomalous.
-
-    Returns
-    -------
-    float
-        NaN, with an `UndefinedMetricWarning`, where there are no k points to take.
 
     Examples
     --------

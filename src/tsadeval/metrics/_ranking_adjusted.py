@@ -53,11 +53,6 @@ def auc_roc_pa(data: Scoring) -> float:
     above the score of the normal point, a tie counting one half. Random scores get far more than 0.5, the more the
     longer the events: look at `auc_roc` beside it. Equals `PointadjustedAucRoc` of tsadmetrics.
 
-    Returns
-    -------
-    float
-        NaN, with an `UndefinedMetricWarning`, where y_true has one class only.
-
     Examples
     --------
     >>> import tsadeval as te
@@ -89,11 +84,6 @@ def auc_pr_pa(data: Scoring, *, interpolation: str = "step") -> float:
     interpolation : {"step", "trapezoid"}, default="step"
         How the area between two thresholds is counted, as for `auc_pr`. "trapezoid" equals `PointadjustedAucPr` of
         tsadmetrics.
-
-    Returns
-    -------
-    float
-        NaN, with an `UndefinedMetricWarning`, where y_true has no anomalous point.
 
     Examples
     --------

@@ -34,11 +34,6 @@ def ucr_accuracy(data: Scoring, *, slack: int = 100) -> float:
     slack : int, default=100
         The least distance, in points, that is too far.
 
-    Returns
-    -------
-    float
-        NaN, with an `UndefinedMetricWarning`, where there is no event.
-
     Examples
     --------
     >>> import tsadeval as te

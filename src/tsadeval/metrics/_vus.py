@@ -162,11 +162,6 @@ def range_auc_roc(
     variant : {"range_auc", "vus", "timeeval", "ff_vus"}, default="range_auc"
         Which definition; see `vus_roc`.
 
-    Returns
-    -------
-    float
-        NaN, with an `UndefinedMetricWarning`, where y_true has one class only.
-
     Examples
     --------
     >>> import tsadeval as te
@@ -243,11 +238,6 @@ def vus_roc(data: Scoring, *, window: Window = 100, n_thresholds: int | None = 2
         for "range_auc". "ff_vus": as FF-VUS with `slope_size=window`: straight slopes, every buffer length
         0 .. window once, the larger weight counts, positives and PR as for "vus"; it uses every threshold
         (`n_thresholds=None`).
-
-    Returns
-    -------
-    float
-        NaN, with an `UndefinedMetricWarning`, where y_true has one class only.
 
     Examples
     --------

@@ -74,8 +74,6 @@ def f1_pa_kl(data: Prediction, *, k: float = 0.5, reach: int = 1, beta: float = 
         The share of an event that must be alarmed.
     reach : int, default=1
         How many points before and after an alarm count as alarmed, within its event.
-    beta : float, default=1.0
-        Recall counts beta times as much as precision.
 
     Returns
     -------
@@ -138,8 +136,6 @@ def balanced_f1_pa(data: Prediction, *, width: int = 2, form: str = "asymmetric"
         Points by which alarms are widened on each side.
     form : {"asymmetric", "symmetric", "false"}, default="asymmetric"
         What is adjusted and what is widened.
-    beta : float, default=1.0
-        Recall counts beta times as much as precision.
 
     Returns
     -------

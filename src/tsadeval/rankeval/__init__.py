@@ -10,6 +10,7 @@ from tsadeval.rankeval.api import read, run
 from tsadeval.rankeval.auditing import Adversary, AuditResult, audit
 from tsadeval.rankeval.hard import HARD_TASKS, HardTask
 from tsadeval.rankeval.hard.result import HardResult
+from tsadeval.rankeval.properties import check_properties
 from tsadeval.rankeval.result import QualityTable, RankEvalResult
 from tsadeval.rankeval.suites import SUITES, Suite
 from tsadeval.rankeval.tasks import Task
@@ -26,6 +27,7 @@ __all__ = [
     "Suite",
     "Task",
     "audit",
+    "check_properties",
     "read",
     "run",
 ]

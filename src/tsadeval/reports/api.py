@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tsadeval.comparison.api import Run, runs_of
+from tsadeval.comparison.api import Run, runs_of, usable
 from tsadeval.core.inputs import Scoring
 from tsadeval.core.metric import Rule
 from tsadeval.core.selection import Metrics, select_metrics
@@ -24,10 +24,13 @@ __all__ = ["report"]
 
 
 def report(
-    scores: Mapping[str, Any] | Iterable[Run] | str | Path | Any,
+    scores: Any,
     path: str | Path,
     *,
     y_true: Any = None,
+    by: str | Sequence[str] = (),
+    y_score: str | Sequence[str] = "score",
+    detector: str | None = None,
     values: Any = None,
     times: Any = None,
     metrics: Metrics = "all",
@@ -45,13 +48,15 @@ def report(
 
     Parameters
     ----------
-    scores : array-like, mapping, iterable or path
-        Scores of one detector, or detector to scores of one series (both with `y_true`); or any iterable of
-        `(series, detector, y_true, y_score)`, for many series; or the store of `te.detect`.
+    scores : result, array-like, mapping, iterable, table or path
+        What `te.compare` or `te.detect` returned; scores of one detector, or detector to scores of one series (both
+        with `y_true`); or whatever else `te.compare` takes.
     path : str or Path
         The file to write.
-    y_true : array-like of shape (n,), optional
-        The labels, where `scores` are of one series.
+    y_true : array-like of shape (n,), or str, optional
+        The labels, where `scores` are of one series; the column of labels, where they are a table.
+    by, y_score, detector
+        Of a table, as for `te.compare`.
     values : array-like of shape (n,) or (n, columns), or mapping, optional
         The series itself, drawn above the scores; a mapping from series to its values where there are several series,
         or from column to values where there is one. Up to eight columns are drawn.
@@ -71,7 +76,8 @@ def report(
     Returns
     -------
     Path
-        The file. A scoring that cannot be evaluated is left out, and the page says so; where none can, this raises.
+        The file. A scoring that cannot be evaluated is left out, points without a score get the lowest score of the
+        series, and the page says so; where nothing can be evaluated, this raises.
 
     Examples
     --------
@@ -83,30 +89,40 @@ def report(
     """
     chosen = select_metrics(metrics)
     rule = parse_rule(threshold)
-    series, left_out = _inputs(scores, y_true, values, times)
+    runs = runs_of(_one(scores, y_true), y_true, by=by, y_score=y_score, detector=detector)
+    series, remarks = _inputs(runs, values, times)
     page = build_page(series, chosen, rule, random_state=random_state)
-    text = _render(page, title, command, dict(sources or {}), left_out, str(rule))
+    text = _render(page, title, command, dict(sources or {}), remarks, str(rule))
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text, encoding="utf-8")
     return path
 
 
-def _inputs(scores: Any, y_true: Any, values: Any, times: Any) -> tuple[list[SeriesInput], list[str]]:
+def _one(scores: Any, y_true: Any) -> Any:
+    """Scores of a single detector get a name."""
+    single = y_true is not None and not isinstance(y_true, str) and not isinstance(scores, Mapping)
+    return {"detector": scores} if single else scores
+
+
+def _inputs(runs: Iterable[Run], values: Any, times: Any) -> tuple[list[SeriesInput], list[str]]:
     """The scorings by series, and what was left out and why."""
-    if y_true is not None and not isinstance(scores, Mapping):
-        scores = {"detector": scores}
     series: dict[str, SeriesInput] = {}
-    left_out: list[str] = []
+    notes: list[str] = []
     first: InvalidInputError | None = None
-    for name, detector, labels, given in runs_of(scores, y_true):
+    for name, detector, labels, given in runs:
+        where = f"{detector!r} on series {name!r}" if name else repr(detector)
         try:
-            scoring = Scoring.of(labels, given)
+            entry = usable(labels, given, "worst")
+            if entry is None:
+                raise InvalidInputError("no point has a score")
+            scoring = Scoring.of(*entry[:2])
         except InvalidInputError as error:
             first = first or error
-            where = f" on series {name!r}" if name else ""
-            left_out.append(f"{detector!r}{where}: {error}")
+            notes.append(f"Left out: {where}: {error}")
             continue
+        if entry[2]:
+            notes.append(f"{where}: {entry[2]:,} points without a score have the lowest score of the series here.")
         one = series.setdefault(name, SeriesInput(name, {}))
         if detector in one.scorings:
             raise InvalidInputError(f"there are two scorings of {detector!r} on series {name!r}")
@@ -117,7 +133,7 @@ def _inputs(scores: Any, y_true: Any, values: Any, times: Any) -> tuple[list[Ser
     for name, one in series.items():
         one.values = checked_values(_of_series(values, name, len(series)), one.n, name)
         one.times = _times(_of_series(times, name, len(series)), one.n, name)
-    return list(series.values()), left_out
+    return list(series.values()), notes
 
 
 def _same_labels(one: SeriesInput, scoring: Scoring, detector: str) -> None:
@@ -156,9 +172,7 @@ def _times(times: Any, n: int, name: str) -> NDArray[Any] | None:
         raise InvalidInputError(f"times must be time stamps, but are {array.dtype} ({error})") from None
 
 
-def _render(
-    page: Page, title: str, command: str, sources: Mapping[str, str], left_out: Sequence[str], rule: str
-) -> str:
+def _render(page: Page, title: str, command: str, sources: Mapping[str, str], remarks: Sequence[str], rule: str) -> str:
     import tsadeval
 
     data = page.data
@@ -169,7 +183,7 @@ def _render(
         f"{len(data['metrics'])} metrics"
     )
     step, draws, best = data["step"], data["draws"], rule.startswith("best")
-    notes = [f"Left out: {text}" for text in left_out]
+    notes = list(remarks)
     if step > 1:
         notes.append(f"Lines are drawn from the extremes of every {step} points; all numbers are of all points.")
     if len(detectors) == 1:

@@ -29,7 +29,7 @@ def _percent(share: float) -> str:
     """A share as people say it.
 
     >>> _percent(0.0), _percent(0.00031), _percent(0.124)
-    ('none', '0.03 %', '12 %')
+    ('none', '0.031 %', '12 %')
     """
     if share <= 0:
         return "none"

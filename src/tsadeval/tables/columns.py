@@ -243,13 +243,23 @@ def _arrow_codes(column: Any) -> tuple[Array, list[Any]]:
         try:
             column = column.dictionary_encode()
         except (NotImplementedError, ValueError):  # nested
-            return _object_codes(column.to_pylist())
+            return _object_codes(python_values(column))
     if hasattr(column, "chunks"):
         column = column.unify_dictionaries().combine_chunks()
         if hasattr(column, "chunks"):  # older releases keep one chunk
             column = column.chunk(0) if column.num_chunks else pyarrow.array([], column.type)
     indices = column.indices.fill_null(-1) if column.indices.null_count else column.indices
-    return np.asarray(indices.to_numpy(zero_copy_only=False), np.int64), column.dictionary.to_pylist()
+    return np.asarray(indices.to_numpy(zero_copy_only=False), np.int64), python_values(column.dictionary)
+
+
+def python_values(column: Any) -> list[Any]:
+    """The values of an Arrow array as Python's; dates beyond the years that Python knows as integers."""
+    values: list[Any]
+    try:
+        values = column.to_pylist()
+    except (OverflowError, ValueError):
+        values = column.view(f"int{column.type.bit_width}").to_pylist()
+    return values
 
 
 def _numpy_codes(values: Array) -> tuple[Array, list[Any]]:

@@ -25,7 +25,7 @@ Reader = Callable[[bytes, str, int, Sequence[str]], Table]
 
 # Bytes that one value takes once it is read; text is kept as numbers into a dictionary of the distinct ones.
 _WIDTHS = {"BOOLEAN": 1, "INT32": 4, "INT64": 8, "INT96": 12, "FLOAT": 4, "DOUBLE": 8, "BYTE_ARRAY": 4}
-_BATCH = 2**18
+_BATCH = 2**16
 
 
 def _read_tsv(content: bytes, where: str, limit: int, text: Sequence[str]) -> Table:
@@ -33,31 +33,26 @@ def _read_tsv(content: bytes, where: str, limit: int, text: Sequence[str]) -> Ta
 
 
 def _read_parquet(content: bytes, where: str, limit: int, text: Sequence[str]) -> Table:
+    """The columns that are not nested."""
     parquet, pyarrow = require("pyarrow.parquet", extra="all"), require("pyarrow", extra="all")
     metadata = parquet.read_metadata(pyarrow.BufferReader(content))
-    if _parquet_size(metadata) > limit:
+    leaves = [metadata.schema.column(i) for i in range(metadata.num_columns)]
+    columns = [leaf for leaf in leaves if leaf.path == leaf.name and not leaf.max_repetition_level]
+    if not columns:
+        raise InvalidInputError(f"{where}: expected plain columns, found nested ones only")
+    # Repeated values take almost no bytes in a file, so that its size says nothing. What the file says about the size
+    # of its parts is not asked for: pyarrow ends the process where that is damaged.
+    if metadata.num_rows * sum(_WIDTHS.get(leaf.physical_type) or max(leaf.length, 1) for leaf in columns) > limit:
         raise too_large(where, limit)
-    schema = metadata.schema.to_arrow_schema()
-    words = [f.name for f in schema if pyarrow.types.is_string(f.type) or pyarrow.types.is_large_string(f.type)]
+    words = [leaf.name for leaf in columns if leaf.physical_type == "BYTE_ARRAY"]
     file = parquet.ParquetFile(pyarrow.BufferReader(content), read_dictionary=words, metadata=metadata)
     batches, size = [], 0
-    for batch in file.iter_batches(batch_size=_BATCH):
+    for batch in file.iter_batches(batch_size=_BATCH, columns=[leaf.name for leaf in columns]):
         size += batch.nbytes
-        if size > limit:  # the file says less than it holds
+        if size > limit:  # long texts, or more rows than the file says
             raise too_large(where, limit)
         batches.append(batch)
     return from_arrow(pyarrow.Table.from_batches(batches, None if batches else file.schema_arrow), where)
-
-
-def _parquet_size(metadata: Any) -> int:
-    """Bytes once read. Repeated values take almost none in the file, so the number of values counts as well."""
-    size = 0
-    columns = [metadata.schema.column(i) for i in range(metadata.num_columns)]
-    widths = [_WIDTHS.get(c.physical_type) or max(c.length, 1) for c in columns]
-    for group in (metadata.row_group(i) for i in range(metadata.num_row_groups)):
-        chunks = (group.column(i) for i in range(metadata.num_columns))
-        size += group.total_byte_size + sum(c.num_values * w for c, w in zip(chunks, widths, strict=True))
-    return size
 
 
 def _read_jsonl(content: bytes, where: str, limit: int, text: Sequence[str]) -> Table:

@@ -11,7 +11,7 @@ import numpy as np
 from tsadeval._optional import require
 from tsadeval.core.printable import printable
 from tsadeval.errors import InvalidInputError
-from tsadeval.tables.columns import Array, is_arrow, is_numeric
+from tsadeval.tables.columns import Array, is_arrow, is_numeric, python_values
 from tsadeval.tables.groups import Groups
 from tsadeval.tables.one_series import check_one_series
 from tsadeval.tables.table import POSITIONS, TIMES, Table
@@ -125,5 +125,5 @@ def _times(table: Table, name: str) -> Array:
     if is_arrow(column):
         types = require("pyarrow.types", extra="all")
         dated = types.is_timestamp(column.type) or types.is_date(column.type)
-        return np.asarray(column) if dated or is_numeric(column) else np.array(column.to_pylist(), object)
+        return np.asarray(column) if dated or is_numeric(column) else np.array(python_values(column), object)
     return np.asarray(column, "datetime64[ns]" if getattr(column.dtype, "kind", "") == "M" else None)

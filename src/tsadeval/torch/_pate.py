@@ -147,9 +147,7 @@ def _hits(
     # After it; whether or not the event is detected.
     at, owner = expand(events.stops, end - 1)
     rate = 2.0 / (2 * (end - 1) - middle)[owner].double()
-    weights.index_put_(
-        (events.rows[owner], bins[events.rows[owner], at]), (end[owner] - 1 - at) * rate, accumulate=True
-    )
+    add_at(weights, events.rows[owner], bins[events.rows[owner], at], (end[owner] - 1 - at) * rate)
     return found + weights.cumsum(1)
 
 

@@ -2,7 +2,8 @@
 
 All is exact integer arithmetic until the last division: borders of zones are multiples of 1/2, the places where
 integrands bend are multiples of 1/4, so lengths count in halves and integrals in fixed fractions. The largest
-number is 16 times the square of the series' length, which 64 bits hold for series of half a billion points.
+number is 16 times the square of a zone's length, which 64 bits hold for zones of 759,250,124 points; the caller
+refuses longer ones.
 """
 
 from libc.math cimport INFINITY, NAN

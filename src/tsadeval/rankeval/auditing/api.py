@@ -81,7 +81,9 @@ def audit(
     >>> table = {"label": label.astype(int), "good": noise[0] + 3 * label, "poor": noise[1] + label}
     >>> result = te.rankeval.audit(table, ["auc_pr", "f1_pa"], by=None)
     >>> result.table()["auc_pr"], result.table()["f1_pa"]
-    (0.0, 1.0)
+    (0.0, 0.0)
+    >>> [round(row["random"], 2) for row in result.table().rows]  # what uniformly random scores get
+    [0.11, 0.82]
     """
     check_parameters("audit", {"random_state": Number(0, 2**63 - 1, integer=True)}, {"random_state": random_state})
     tried = choose_adversaries(adversaries)

@@ -12,6 +12,7 @@ from itertools import combinations
 
 import numpy as np
 
+from tsadeval._optional import require
 from tsadeval.core.inputs import Floats
 from tsadeval.rankeval.quality import ranking_quality
 
@@ -77,7 +78,7 @@ def mean_ranks(values: Values, detectors: Iterable[str]) -> dict[str, float]:
 
     Ranks are counted from 0 to 1 where a series has fewer detectors, and scaled back.
     """
-    from scipy.stats import rankdata  # a slow import, and the command line must start quickly
+    rankdata = require("scipy.stats", extra="all").rankdata
 
     names = list(detectors)
     ranks: dict[str, list[float]] = {name: [] for name in names}
@@ -104,7 +105,7 @@ def agreement(one: Mapping[str, float], other: Mapping[str, float]) -> float:
 
 
 def _spearman(one: Floats, other: Floats) -> float:
-    from scipy.stats import rankdata
+    rankdata = require("scipy.stats", extra="all").rankdata
 
     # `ranking_quality` wants distinct numbers as the truth, which average ranks need not be.
     ranks = rankdata(one), rankdata(other)

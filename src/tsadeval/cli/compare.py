@@ -1,0 +1,95 @@
+"""`tsadeval compare`: several detectors side by side, from tables of scores."""
+
+from __future__ import annotations
+
+import enum
+import warnings
+from typing import Annotated
+
+import typer
+
+from tsadeval.cli.output import Format, render
+from tsadeval.cli.tables import (
+    By,
+    Detector,
+    Files,
+    Label,
+    MetricNames,
+    Missing,
+    Scores,
+    Threshold,
+    names_of,
+    one_or_many,
+)
+from tsadeval.comparison.api import compare as compare_scores
+from tsadeval.comparison.result import Comparison
+from tsadeval.core.results import Result
+
+
+class Form(str, enum.Enum):
+    """How to print a comparison."""
+
+    text = "text"
+    csv = "csv"
+    json = "json"
+    latex = "latex"
+    html = "html"
+
+
+class Layout(str, enum.Enum):
+    """Which tables LaTeX has."""
+
+    tables = "tables"
+    metrics = "metrics"
+    series = "series"
+
+
+def compare(
+    files: Files,
+    by: By = None,
+    label: Label = "label",
+    score: Scores = None,
+    detector: Detector = "",
+    metrics: MetricNames = None,
+    threshold: Threshold = "best",
+    missing: Missing = "skip",
+    statistics: Annotated[
+        bool, typer.Option("--statistics", help="Add ranks, tests of pairs and where metrics disagree.")
+    ] = False,
+    layout: Annotated[
+        Layout, typer.Option(help="Of LaTeX: the printed tables, detectors by metrics, or series by detectors.")
+    ] = Layout.tables,
+    format: Annotated[Form, typer.Option(help="How to print the values.")] = Form.text,
+) -> None:
+    """Compare detectors over all series in tables of scores."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        found = compare_scores(
+            one_or_many(files),
+            label,
+            names_of(metrics) or "paper",
+            by=names_of(by),
+            y_score=names_of(score) or "score",
+            detector=detector or None,
+            threshold=threshold,
+            missing=missing,  # type: ignore[arg-type]
+        )
+        parts: list[Result] = [found]
+        if statistics and len(found.detectors) > 1:
+            parts += [found.ranks(), *([found.significance()] if len(found.series) > 1 else []), found.disagreement()]
+    for message in dict.fromkeys(str(warning.message) for warning in caught):
+        typer.echo(f"tsadeval: {message}", err=True)
+    typer.echo(_shown(found, parts, format, layout))
+
+
+def _shown(found: Comparison, parts: list[Result], form: Form, layout: Layout) -> str:
+    if form is Form.text:
+        return "\n\n".join(map(repr, parts))
+    if form is Form.html:
+        return "\n".join(part._repr_html_() for part in parts)
+    if form is Form.latex:
+        first = found.to_latex(layout=layout.value)
+        return "\n\n".join([first, *(part.to_latex() for part in parts[1:])])
+    rows = found.rows
+    head = [key for key in rows[0] if key != "seconds"]
+    return render(Format(form.value), head, [[row.get(key) for key in head] for row in rows])

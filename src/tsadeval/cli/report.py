@@ -1,0 +1,70 @@
+"""`tsadeval report`: one page about the detectors in tables of scores."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+import warnings
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from tsadeval.cli.tables import (
+    By,
+    Detector,
+    Files,
+    Label,
+    MetricNames,
+    Scores,
+    Threshold,
+    checksums,
+    names_of,
+    one_or_many,
+)
+from tsadeval.reports.api import report as write_report
+from tsadeval.tables import runs
+
+
+def report(
+    files: Files,
+    output: Annotated[Path, typer.Option("--output", "-o", help="The page to write.")] = Path("report.html"),
+    by: By = None,
+    label: Label = "label",
+    score: Scores = None,
+    detector: Detector = "",
+    value: Annotated[str, typer.Option(help="Column of the series itself, drawn above the scores.")] = "",
+    metrics: MetricNames = None,
+    threshold: Threshold = "best",
+    title: Annotated[str, typer.Option(help="Of the page.")] = "",
+) -> None:
+    """Write one self-contained HTML page about detectors: series, scores, events, metrics and their statistics."""
+    names = names_of(by)
+    who = detector or None
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        page = write_report(
+            one_or_many(files),
+            output,
+            y_true=label,
+            by=names,
+            y_score=names_of(score) or "score",
+            detector=who,
+            values=_values(files, names, label, value, who) if value else None,
+            metrics=names_of(metrics) or "all",
+            threshold=threshold,
+            title=title,
+            command=shlex.join(["tsadeval", *sys.argv[1:]]),
+            sources=checksums(files),
+        )
+    for message in dict.fromkeys(str(warning.message) for warning in caught):
+        typer.echo(f"tsadeval: {message}", err=True)
+    typer.echo(page)
+
+
+def _values(files: list[Path], by: list[str], label: str, value: str, detector: str | None) -> dict[str, Any]:
+    """The series themselves by name: of a long table, as the rows of the first detector have them."""
+    found: dict[str, Any] = {}
+    for run in runs(one_or_many(files), by=by, y_true=label, y_score=value, detector=detector):
+        found.setdefault(run.series, {value: run.y_score})
+    return found

@@ -1,0 +1,71 @@
+"""Options that the commands on tables of scores share."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from tsadeval.core.text import split_names
+from tsadeval.tables import table_files
+
+__all__ = [
+    "By",
+    "Detector",
+    "Files",
+    "Label",
+    "MetricNames",
+    "Missing",
+    "Scores",
+    "Threshold",
+    "checksums",
+    "names_of",
+    "one_or_many",
+]
+
+Files = Annotated[
+    list[Path],
+    typer.Argument(help="Tables of labels and scores (csv, parquet, npz and others), folders of them, or a store."),
+]
+By = Annotated[
+    list[str] | None,
+    typer.Option(help='Columns that tell series and detectors apart, e.g. "series,detector"; also file and folder.'),
+]
+Label = Annotated[str, typer.Option(help="Column or array of the labels (0 or 1).")]
+Scores = Annotated[
+    list[str] | None, typer.Option(help='Columns of the scores, e.g. "lof,pca" or a pattern as "lof_*". Repeatable.')
+]
+Detector = Annotated[str, typer.Option(help="Which of --by names the detector, if it is not called so.")]
+MetricNames = Annotated[
+    list[str] | None,
+    typer.Option(help='Metrics and sets (paper, all), e.g. "cce,cce(tau=0.4)", or "module:function". Repeatable.'),
+]
+Threshold = Annotated[
+    str, typer.Option(help="How scores become predictions: best, best(metric), quantile(p), or a number.")
+]
+Missing = Annotated[str, typer.Option(help="Points and series without a score: skip, worst or error.")]
+
+
+def names_of(texts: Iterable[str] | None) -> list[str]:
+    """Names from options that may hold several, with commas between."""
+    return [name for text in texts or [] for name in split_names(text)]
+
+
+def one_or_many(files: list[Path]) -> Path | list[Path]:
+    """A single path as it is, since it may be a store or a folder."""
+    return files[0] if len(files) == 1 else files
+
+
+def checksums(files: Iterable[Path]) -> dict[str, str]:
+    """SHA-256 of every file, of folders those of the tables in them."""
+    found = {}
+    for file in files:
+        for path in table_files(file) if file.is_dir() else [file]:
+            if path.is_file():
+                with open(path, "rb") as opened:
+                    digest = hashlib.file_digest(opened, "sha256") if hasattr(hashlib, "file_digest") else None
+                    found[str(path)] = (digest or hashlib.sha256(opened.read())).hexdigest()
+    return found

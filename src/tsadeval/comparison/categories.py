@@ -1,0 +1,56 @@
+"""Kinds of series: few or many events, short or long ones, single points or sequences."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from tsadeval.core.inputs import label_runs
+
+__all__ = ["CATEGORIES", "SeriesFacts"]
+
+# With more events than FEW a series has many; with a median length beyond SHORT its events are long; with a median
+# length of at most POINT they are point anomalies.
+FEW, SHORT, POINT = 3, 50, 3
+
+
+class SeriesFacts(NamedTuple):
+    """What the labels of a series say of it."""
+
+    n: int
+    events: int
+    points: int
+    median_length: float
+    longest: int
+
+    @classmethod
+    def of(cls, labels: Any) -> SeriesFacts:
+        """The facts of labels.
+
+        >>> SeriesFacts.of([0, 1, 1, 0, 1])
+        SeriesFacts(n=5, events=2, points=3, median_length=1.5, longest=2)
+        """
+        events = label_runs(labels, "y_true").events
+        lengths = events.lengths
+        median = float(np.median(lengths)) if len(lengths) else 0.0
+        return cls(events.n, len(events), events.points, median, int(lengths.max(initial=0)))
+
+    def category(self, kind: str) -> str:
+        """The category of one kind; "" for series without events.
+
+        >>> SeriesFacts.of([0, 1, 1, 0, 1]).category("number of events")
+        'few events (at most 3)'
+        """
+        if not self.events:
+            return ""
+        if kind == "number of events":
+            return f"few events (at most {FEW})" if self.events <= FEW else f"many events (more than {FEW})"
+        if kind == "length of events":
+            short = self.median_length <= SHORT
+            return f"short events (at most {SHORT} points)" if short else f"long events (more than {SHORT} points)"
+        point = self.median_length <= POINT
+        return f"point anomalies (at most {POINT} points)" if point else "sequence anomalies"
+
+
+CATEGORIES = ("number of events", "length of events", "kind of anomaly")

@@ -1,0 +1,301 @@
+"""Results of comparing detectors over series: ranks, tests of pairs, disagreement of metrics, categories."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
+
+from tsadeval.comparison import pairs, statistics
+from tsadeval.comparison.categories import CATEGORIES, SeriesFacts
+from tsadeval.comparison.statistics import Floats
+from tsadeval.core.metric import METRICS
+from tsadeval.core.parameters import Check, Number, OneOf, check_parameters
+from tsadeval.core.registry import did_you_mean
+from tsadeval.core.results import Grid, Result, Row
+from tsadeval.errors import InvalidInputError, UnknownNameError
+
+__all__ = ["Categories", "Disagreement", "Ranks", "Significance"]
+
+_ALPHA: dict[str, Check] = {"alpha": Number(0, 1, open_low=True)}
+DATASET = "data set"
+
+
+def _need_several(detectors: Sequence[str]) -> None:
+    if len(detectors) < 2:
+        raise InvalidInputError(f"statistics need at least 2 detectors, but there is only {', '.join(detectors)}")
+
+
+def _several(rows: Sequence[Row]) -> bool:
+    return len({row["metric"] for row in rows}) > 1
+
+
+class Ranks(Result):
+    """Mean ranks by metric and detector, best first. Detectors that share a letter were not told apart."""
+
+    _remarks: list[str]
+
+    @classmethod
+    def of(cls, matrices: Mapping[str, Floats], detectors: Sequence[str], alpha: float, random_state: int) -> Ranks:
+        """Of values (series by detectors, larger is better) by metric."""
+        check_parameters("ranks", _ALPHA, {"alpha": alpha})
+        _need_several(detectors)
+        rows: list[Row] = []
+        notes = []
+        for metric, better in matrices.items():
+            found = statistics.mean_ranks(better, seed=random_state)
+            letters = [""] * len(detectors)
+            if found.series > 1:
+                groups = statistics.tie_groups(found.mean, statistics.wilcoxon_holm(better).same(alpha))
+                for i, group in enumerate(groups):
+                    for j in group:
+                        letters[j] += _letter(i)
+                notes += _overall(metric, better, len(detectors))
+            counts = statistics.wins_ties_losses(better)
+            for j in np.argsort(found.mean, kind="stable").tolist():
+                rows.append(
+                    {
+                        "metric": metric,
+                        "detector": detectors[j],
+                        "rank": float(found.mean[j]),
+                        "low": float(found.low[j]),
+                        "high": float(found.high[j]),
+                        "group": letters[j],
+                        "wins": int(counts.wins[j].sum()),
+                        "ties": int(counts.ties[j].sum()),
+                        "losses": int(counts.losses[j].sum()),
+                        "series": found.series,
+                    }
+                )
+        result = cls(rows)
+        result._remarks = [*notes, f"the same letter: not told apart by Wilcoxon-Holm tests at {alpha:g}"]
+        return result
+
+    def _grid(self) -> Grid:
+        head = ["metric"] * _several(self.rows) + ["detector", "rank", "low", "high", "group", "wins", "ties", "losses"]
+        return [head, *([row[key] for key in head] for row in self.rows)]
+
+    def _notes(self) -> list[str]:
+        return self._remarks
+
+
+def _letter(i: int) -> str:
+    """a, b, ..., z, a1, b1, ..."""
+    return chr(ord("a") + i % 26) + (str(i // 26) if i >= 26 else "")
+
+
+def _overall(metric: str, better: Floats, k: int) -> list[str]:
+    if k < 3:
+        return []
+    test = statistics.friedman(better)
+    return [f"{metric}: Friedman test (Iman-Davenport) F = {test.f:.3f}, p = {test.f_p:.3g} on {test.series} series"]
+
+
+class Significance(Result):
+    """Every two detectors by metric: p-value (or posterior), size of the difference, wins, ties and losses.
+
+    `difference` is how much better the first is on average, with its bootstrap interval from `low` to `high`;
+    `effect` is the matched-pairs rank-biserial correlation, from -1 to 1.
+    """
+
+    _remarks: list[str]
+
+    @classmethod
+    def of(
+        cls,
+        matrices: Mapping[str, Floats],
+        detectors: Sequence[str],
+        lower: set[str],
+        test: str,
+        alpha: float,
+        rope: float,
+        random_state: int,
+    ) -> Significance:
+        """Of values (series by detectors, larger is better) by metric."""
+        checks: dict[str, Check] = {"test": OneOf(("wilcoxon-holm", "nemenyi", "bayes")), **_ALPHA, "rope": Number(0)}
+        check_parameters("significance", checks, {"test": test, "alpha": alpha, "rope": rope})
+        _need_several(detectors)
+        rows: list[Row] = []
+        for metric, better in matrices.items():
+            order = np.argsort(statistics.mean_ranks(better, draws=1).mean, kind="stable").tolist()
+            counts = statistics.wins_ties_losses(better)
+            found = None
+            if test != "bayes":
+                found = (statistics.nemenyi if test == "nemenyi" else statistics.wilcoxon_holm)(better)
+            for place, i in enumerate(order):
+                for j in order[place + 1 :]:
+                    x, y = better[:, i], better[:, j]
+                    size = pairs.paired_difference(x, y, seed=random_state)
+                    row: Row = {"metric": metric, "detector": detectors[i], "rival": detectors[j]}
+                    if found is None:
+                        posterior = pairs.bayesian_signed_rank(x, y, rope=rope, seed=random_state)
+                        row |= {**posterior._asdict(), "different": max(posterior[0], posterior[2]) > 1 - alpha}
+                    else:
+                        p = float(found.p_values[i, j])
+                        row |= {"p_value": p, "raw_p_value": float(found.raw[i, j]), "different": p < alpha}
+                    row |= {"difference": size.mean, "low": size.low, "high": size.high}
+                    row |= {"effect": pairs.rank_biserial(x, y), "wins": int(counts.wins[i, j])}
+                    row |= {"ties": int(counts.ties[i, j]), "losses": int(counts.losses[i, j]), "series": size.series}
+                    rows.append(row)
+        words = {
+            "wilcoxon-holm": "p-values of Wilcoxon's signed-rank test with Holm's correction",
+            "nemenyi": "p-values of Nemenyi's test",
+            "bayes": f"posterior probabilities of the Bayesian signed-rank test, equivalent within {rope:g}",
+        }
+        remarks = [f"{words[test]}; different at {alpha:g}"]
+        if any(metric in lower for metric in matrices):
+            remarks.append("a positive difference is in favour of the first detector, also where less is better")
+        result = cls(rows)
+        result._remarks = remarks
+        return result
+
+    def _grid(self) -> Grid:
+        first = ["worse", "equivalent", "better"] if "better" in self.rows[0] else ["p_value"]
+        head = ["metric"] * _several(self.rows) + ["detector", "rival", *first, "difference", "low", "high", "effect"]
+        head += ["wins", "ties", "losses"]
+        body = [[row[key] for key in head] + ["yes" if row["different"] else "no"] for row in self.rows]
+        return [[*head, "different"], *body]
+
+    def _notes(self) -> list[str]:
+        return self._remarks
+
+
+class Disagreement(Result):
+    """The winner of every metric on every series (rows), and where metrics name different ones.
+
+    Attributes
+    ----------
+    overall : dict
+        Metric to the detectors with the best mean rank over all series.
+    agreement : ndarray
+        Spearman correlation of the detectors' mean ranks between every two metrics.
+    """
+
+    overall: dict[str, list[str]]
+    agreement: Floats
+    _counts: dict[str, int]
+    _split: list[tuple[str, Counter[str]]]
+
+    @classmethod
+    def of(cls, matrices: Mapping[str, Floats], series: Sequence[str], detectors: Sequence[str]) -> Disagreement:
+        """Of values (series by detectors, larger is better) by metric."""
+        _need_several(detectors)
+        rows: list[Row] = []
+        named: dict[str, Counter[str]] = {name: Counter() for name in series}
+        overall, means = {}, []
+        for metric, better in matrices.items():
+            rank = statistics.mean_ranks(better, draws=1).mean
+            means.append(rank)
+            best = [] if np.isnan(rank).all() else np.flatnonzero(rank == np.nanmin(rank)).tolist()
+            overall[metric] = [detectors[j] for j in best]
+            for name, row in zip(series, better, strict=True):
+                if np.isnan(row).all():
+                    continue
+                winners = [detectors[j] for j in np.flatnonzero(row == np.nanmax(row)).tolist()]
+                for winner in winners:
+                    named[name][winner] += 1
+                rows.append({"series": name, "metric": metric, "winner": " = ".join(winners)})
+        result = cls(rows)
+        result.overall = overall
+        result.agreement = statistics.agreement(np.array(means)) if means else np.empty((0, 0))
+        most = {name: max(found.values()) if found else 0 for name, found in named.items()}
+        favourite = {name: {w for w, c in named[name].items() if c == most[name]} for name in series}
+        result._counts = {
+            metric: sum(
+                row["metric"] == metric and not favourite[row["series"]] & set(row["winner"].split(" = "))
+                for row in rows
+            )
+            for metric in matrices
+        }
+        # Where one detector wins, or shares the win, by every metric, there is no disagreement.
+        counted = Counter(row["series"] for row in rows)
+        split = [(name, found) for name, found in named.items() if found and max(found.values()) < counted[name]]
+        result._split = sorted(split, key=lambda item: -len(item[1]))
+        return result
+
+    @property
+    def series(self) -> list[str]:
+        """The series on which metrics name different winners, those with the most winners first."""
+        return [name for name, _ in self._split]
+
+    def _grid(self) -> Grid:
+        body: Grid = []
+        for i, (metric, winners) in enumerate(self.overall.items()):
+            others = np.delete(self.agreement[i], i)
+            known = others[~np.isnan(others)]
+            mean = float(known.mean()) if len(known) else math.nan
+            body.append([metric, " = ".join(winners), mean, self._counts[metric]])
+        return [["metric", "winner", "agreement", "alone on"], *body]
+
+    def _notes(self) -> list[str]:
+        notes = [
+            "agreement: mean Spearman correlation of mean ranks with the other metrics; alone on: series on which its "
+            "winner is not the one that most metrics name",
+            f"metrics name different winners on {len(self._split)} series",
+        ]
+        for name, found in self._split[:5]:
+            notes.append(f"  {name or 'series'}: " + ", ".join(f"{w} ({c})" for w, c in found.most_common()))
+        return notes
+
+
+class Categories(Result):
+    """The average of a metric by data set and by kinds of series: a row per category and detector."""
+
+    @classmethod
+    def of(
+        cls,
+        values: Floats,
+        metric: str,
+        series: Sequence[str],
+        detectors: Sequence[str],
+        facts: Mapping[str, SeriesFacts],
+        kinds: Sequence[str] | None,
+        dataset_of: Callable[[str], str],
+    ) -> Categories:
+        """Of values (series by detectors)."""
+        known = (DATASET, *CATEGORIES)
+        wanted = [kind for kind in known if kind == DATASET or facts] if kinds is None else list(kinds)
+        for kind in wanted:
+            if kind not in known:
+                raise UnknownNameError(f"unknown kind of category {kind!r}: {did_you_mean(kind, list(known))}")
+            if kind != DATASET and not facts:
+                raise InvalidInputError(f"the labels are not known here, so there is no {kind!r}")
+        rows: list[Row] = []
+        for kind in wanted:
+            groups: dict[str, list[int]] = {}
+            for i, name in enumerate(series):
+                group = dataset_of(name) if kind == DATASET else facts[name].category(kind)
+                if group:
+                    groups.setdefault(group, []).append(i)
+            if kind == DATASET and len(groups) == len(series) and kinds is None:
+                continue  # every series is its own
+            for group, members in sorted(groups.items()) if kind != DATASET else groups.items():
+                for j, detector in enumerate(detectors):
+                    part = values[members, j]
+                    part = part[np.isfinite(part)]
+                    mean = float(part.mean()) if len(part) else math.nan
+                    rows.append(
+                        {"kind": kind, "category": group, "detector": detector, "metric": metric, "value": mean,
+                         "series": len(members)}
+                    )  # fmt: skip
+        return cls(rows)
+
+    def _grid(self) -> Grid:
+        detectors = list(dict.fromkeys(row["detector"] for row in self.rows))
+        cells: dict[tuple[str, str], dict[str, float]] = {}
+        counts: dict[tuple[str, str], int] = {}
+        for row in self.rows:
+            key = (row["kind"], row["category"])
+            cells.setdefault(key, {})[row["detector"]] = row["value"]
+            counts[key] = row["series"]
+        body: Grid = [[key[1], counts[key], *(found[d] for d in detectors)] for key, found in cells.items()]
+        return [["category", "series", *detectors], *body]
+
+    def _notes(self) -> list[str]:
+        if not self.rows:
+            return []
+        metric = self.rows[0]["metric"]
+        record = METRICS.get(metric.partition("(")[0])
+        return [f"mean of {metric}" + (", lower is better" if record and record.direction == "lower" else "")]

@@ -1,0 +1,114 @@
+"""LaTeX tables of comparisons: best, second best, and what is not told apart from the best."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from tsadeval.comparison import statistics
+from tsadeval.comparison.statistics import Floats
+from tsadeval.core.metric import METRICS, metric_labels
+from tsadeval.core.results import cell_text, latex_text
+
+__all__ = ["Style", "metrics_tabular", "series_tabular"]
+
+DAGGER = r"$^{\dagger}$"
+
+
+class Style(NamedTuple):
+    """How numbers are printed; `lower` are the metrics of which less is better."""
+
+    percent: bool
+    digits: int | None
+    spread: bool
+    alpha: float
+    lower: frozenset[str]
+
+    def text(self, metric: str, value: float, spread: float | None = None) -> str:
+        """A value, and its spread where it is wanted; a missing one is a dash."""
+        if math.isnan(value):
+            return "-"
+        record = METRICS.get(metric.partition("(")[0])
+        scaled = self.percent and record is not None and record.range[1] <= 1
+        places = self.digits if self.digits is not None else 1 if scaled else 3
+        shown = cell_text(round(100 * value if scaled else value, places) + 0.0, places)
+        if spread is None:
+            return shown
+        return rf"{shown} $\pm$ {cell_text(100 * spread if scaled else spread, places)}"
+
+    def texts(self, metric: str, better: Floats, means: Floats) -> list[str]:
+        """The means of a metric, each with its spread where that is wanted."""
+        spreads = _deviation(better) if self.spread else [None] * len(means)
+        return [self.text(metric, value, spread) for value, spread in zip(means.tolist(), spreads, strict=True)]
+
+
+def _marked(texts: Sequence[str], better: Floats, same: Sequence[bool]) -> list[str]:
+    """Bold for the best, a line under the second best, a dagger for those that are not told apart from the best."""
+    known = sorted({value for value in better.tolist() if not math.isnan(value)}, reverse=True)
+    found = []
+    for text, value, alike in zip(texts, better.tolist(), same, strict=True):
+        if len(known) > 1 and value == known[0]:
+            text = rf"\textbf{{{text}}}"
+        elif len(known) > 2 and value == known[1]:
+            text = rf"\underline{{{text}}}"
+        found.append(text + (DAGGER if alike and not math.isnan(value) and value != known[0] else ""))
+    return found
+
+
+def _alike(better: Floats, alpha: float) -> list[bool]:
+    """Which detectors the test does not tell apart from the one with the best mean rank."""
+    k = better.shape[1]
+    mean = statistics.mean_ranks(better, draws=1)
+    if k < 2 or mean.series < 2:
+        return [False] * k
+    best = int(np.argmin(mean.mean))
+    return [bool(value) for value in statistics.wilcoxon_holm(better).same(alpha)[best]]
+
+
+def _mean(better: Floats) -> Floats:
+    known = np.isfinite(better)
+    count = known.sum(axis=0)
+    total = np.where(known, better, 0.0).sum(axis=0)
+    return np.where(count > 0, total / np.maximum(count, 1), math.nan)
+
+
+def _deviation(better: Floats) -> list[float | None]:
+    """The standard deviation over series of each detector that has values on two at least."""
+    known = [column[np.isfinite(column)] for column in better.T]
+    return [float(np.std(column, ddof=1)) if len(column) > 1 else None for column in known]
+
+
+def _tabular(head: Sequence[str], rows: Sequence[Sequence[str]], rules: frozenset[int] = frozenset()) -> str:
+    lines = [rf"\begin{{tabular}}{{l{'r' * (len(head) - 1)}}}", r"\toprule", " & ".join(head) + r" \\", r"\midrule"]
+    for i, row in enumerate(rows):
+        lines += [r"\midrule"] * (i in rules) + [" & ".join(row) + r" \\"]
+    return "\n".join([*lines, r"\bottomrule", r"\end{tabular}"])
+
+
+def metrics_tabular(matrices: Mapping[str, Floats], detectors: Sequence[str], style: Style) -> str:
+    """Detectors by metrics, averaged over series."""
+    columns = []
+    for metric, better in matrices.items():
+        means = _mean(better)
+        sign = -1.0 if metric in style.lower else 1.0
+        texts = style.texts(metric, better, sign * means)
+        columns.append(_marked(texts, means, _alike(better, style.alpha)))
+    head = ["Detector", *(latex_text(label) for label in metric_labels(list(matrices)).values())]
+    return _tabular(head, [[latex_text(name), *(c[i] for c in columns)] for i, name in enumerate(detectors)])
+
+
+def series_tabular(metric: str, better: Floats, series: Sequence[str], detectors: Sequence[str], style: Style) -> str:
+    """Series by detectors of one metric, the average last."""
+    sign = -1.0 if metric in style.lower else 1.0
+    nothing = [False] * len(detectors)
+    rows = []
+    for name, row in zip(series, better, strict=True):
+        rows.append([latex_text(name), *_marked([style.text(metric, sign * v) for v in row.tolist()], row, nothing)])
+    means = _mean(better)
+    texts = style.texts(metric, better, sign * means)
+    rows.append(["average", *_marked(texts, means, _alike(better, style.alpha))])
+    label = metric_labels([metric])[metric]
+    return _tabular([latex_text(label), *map(latex_text, detectors)], rows, frozenset({len(series)}))

@@ -1,0 +1,106 @@
+"""`tsadeval compare` and `tsadeval report`."""
+
+import csv
+import io
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import tsadeval as te
+
+
+@pytest.fixture(scope="module")
+def table(tmp_path_factory):
+    rng = np.random.default_rng(0)
+    parts = []
+    for i in range(4):
+        y = np.zeros(200, int)
+        y[40:60] = 1
+        for name, skill in (("good", 2.0), ("poor", 0.2)):
+            parts.append(
+                pd.DataFrame(
+                    {
+                        "series": f"s{i}",
+                        "detector": name,
+                        "label": y,
+                        "value": y + 0.5,
+                        "score": rng.normal(size=200) + skill * y,
+                    }
+                )
+            )
+    path = tmp_path_factory.mktemp("table") / "long.csv"
+    pd.concat(parts).to_csv(path, index=False)
+    return path
+
+
+def run(*arguments):
+    return subprocess.run(
+        [sys.executable, "-m", "tsadeval", *map(str, arguments)], capture_output=True, text=True, check=False
+    )
+
+
+def test_compare_prints_what_python_gives(table):
+    expected = te.compare(table, metrics=["auc_roc", "f1"], by=["series", "detector"])
+    done = run("compare", table, "--by", "series,detector", "--metrics", "auc_roc,f1", "--statistics")
+    assert done.returncode == 0, done.stderr
+    assert repr(expected) in done.stdout
+    assert repr(expected.ranks()) in done.stdout
+    done = run("compare", table, "--by", "series,detector", "--metrics", "auc_roc,f1", "--format", "csv")
+    rows = list(csv.DictReader(io.StringIO(done.stdout)))
+    assert [float(row["value"]) for row in rows] == [row["value"] for row in expected.rows]
+    done = run("compare", table, "--by", "series,detector", "--metrics", "auc_roc", "--format", "json")
+    assert len(json.loads(done.stdout)) == 8
+    done = run(
+        "compare", table, "--by", "series,detector", "--format", "latex", "--layout", "metrics", "--metrics", "f1"
+    )
+    assert done.stdout.startswith(r"\begin{tabular}")
+    done = run("compare", table, "--by", "series,detector", "--format", "html", "--metrics", "f1")
+    assert done.stdout.startswith("<table>")
+
+
+def test_report_writes_a_page(table, tmp_path):
+    page = tmp_path / "page.html"
+    done = run(
+        "report",
+        table,
+        "-o",
+        page,
+        "--by",
+        "series,detector",
+        "--metrics",
+        "f1,cce",
+        "--value",
+        "value",
+        "--title",
+        "Mine",
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.strip() == str(page)
+    text = page.read_text(encoding="utf-8")
+    assert "<title>Mine</title>" in text
+    assert "tsadeval report" in text
+    assert "SHA-256" in text
+    data = json.loads(text.split('id="data">')[1].split("</script>")[0])
+    assert [one["name"] for one in data["series"]] == ["s0", "s1", "s2", "s3"]
+    assert data["series"][0]["values"][0]["name"] == "value"
+
+
+@pytest.mark.parametrize("command", ["compare", "report"])
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["nowhere.csv"], "nowhere.csv"),
+        (["TABLE", "--by", "seris"], "no column 'seris'"),
+        (["TABLE", "--by", "series,detector", "--metrics", "f7"], "unknown metric or set 'f7'"),
+    ],
+)
+def test_bad_input_is_one_line(table, tmp_path, command, arguments, message):
+    given = [table if a == "TABLE" else a for a in arguments]
+    done = run(command, *given, *(["-o", tmp_path / "page.html"] if command == "report" else []))
+    assert done.returncode == 2
+    (line,) = done.stderr.splitlines()
+    assert message in line

@@ -1,0 +1,102 @@
+"""Properties of metrics: known verdicts, smallest counterexamples, and claims of records that agree with the checks."""
+
+import dataclasses
+
+import pytest
+
+import tsadeval as te
+from tsadeval.core.metric import METRICS, parse_metric
+from tsadeval.rankeval.properties import CHECKS, _exhaustive, _random, _Values, small, verdict
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="module")
+def table():
+    names = ["f1", "recall", "f1_pa", "nab_score", "ears", "false_alarms", "affiliation_f1"]
+    return te.rankeval.check_properties(names, longest=5, cases=100)
+
+
+@pytest.mark.parametrize(
+    ("metric", "name", "status"),
+    [
+        ("f1", "perfect", "holds"),
+        ("f1", "more events", "holds"),
+        ("f1", "earlier", "fails"),
+        ("f1", "any event", "fails"),
+        ("f1", "mirror", "by definition"),
+        ("recall", "fewer false alarms", "fails"),
+        ("recall", "not everywhere", "fails"),
+        ("f1_pa", "more of an event", "fails"),
+        ("f1_pa", "more events", "holds"),
+        ("nab_score", "earlier", "holds"),
+        ("nab_score", "more of an event", "fails"),
+        ("ears", "earlier", "holds"),
+        ("ears", "any event", "holds"),
+        ("ears", "mirror", "fails"),
+        ("false_alarms", "fewer false alarms", "holds"),
+        ("affiliation_f1", "fewer false alarms", "fails"),
+    ],
+)
+def test_known_verdicts(table, metric, name, status):
+    assert table.status(metric, name) == status
+
+
+def test_counterexamples_are_the_smallest_and_true(table):
+    found = {(row["metric"], row["property"]): row for row in table.rows}
+    earlier = found["f1", "earlier"]["example"]
+    assert earlier.before == ((0, 1, 1), (0, 0, 1))
+    assert earlier.after == ((0, 1, 1), (0, 1, 0))
+    for row in table.rows:
+        assert (row["example"] is not None) == (row["status"] == "fails")
+        if row["example"] is not None:
+            values = _Values(parse_metric(row["options"]))
+            for case, value in ((row["example"].before, row["example"].before_value), row["example"][2:]):
+                assert values.shown(values(case)) == value
+    recall = found["recall", "fewer false alarms"]["example"]
+    assert te.metrics.recall(*recall.before) == recall.before_value == recall.after_value
+
+
+def test_claims_of_records_agree_with_the_checks():
+    """Where a record claims a property, looking for a counterexample finds none."""
+    cases = (*_exhaustive(4), *_random(60))
+    claimed = [check for check in CHECKS.values() if check.claim]
+    assert claimed
+    for metric in METRICS.values():
+        for check in claimed:
+            if check.claim in metric.properties:
+                looked_for = dataclasses.replace(check, claim="")
+                assert verdict(small(metric), looked_for, _Values(small(metric)), cases)["status"] == "holds"
+
+
+def test_every_check_has_cases_and_a_metric_that_fails_it():
+    """A check that nothing can fail, or that never applies, would say nothing."""
+
+    def nothing(y_true, y_pred):
+        return 0.5
+
+    def size(y_true, y_pred):
+        return len(y_true) + float(
+            sum((i + 1) * (2 * a + b) for i, (a, b) in enumerate(zip(y_true, y_pred, strict=True)))
+        )
+
+    found = te.rankeval.check_properties([nothing, size, "precision"], longest=6, cases=50)
+    for name, check in CHECKS.items():
+        statuses = {found.status(metric, name) for metric in ("nothing", "size", "precision")}
+        if check.relation == "better":
+            assert found.status("nothing", name) == "fails"
+        assert "fails" in statuses, name
+        assert all(row["cases"] > 0 for row in found.rows if row["property"] == name and row["metric"] == "nothing")
+
+
+def test_widths_fit_into_short_series():
+    assert dict(small(METRICS["pate"]).bound) == {"early": 2, "delay": 2}
+    assert small(METRICS["f1"]).bound == ()
+    assert dict(small(METRICS["vus_pr"].with_options(window=7)).bound) == {"window": 7}
+
+
+def test_prints_a_table(table):
+    text = repr(table)
+    assert "affiliation_f1" in text
+    assert "always" in text
+    assert set(table.to_frame()["status"]) <= {"by definition", "holds", "fails", "undefined"}
