@@ -158,7 +158,7 @@ def _of_series(given: Any, series: str) -> Any:
 def usable(
     labels: Any, scores: Any, missing: Missing, setting: Mapping[str, Any] | None = None
 ) -> tuple[Any, Any, dict[str, Any], int] | None:
-    """Labels, scores and their setting without gaps, and the number of points that had none; None where all had none."""
+    """Labels, scores and their setting without gaps, and how many points had none; None where all had none."""
     known = dict(setting or {})
     try:
         array = np.asarray(scores, np.float64)

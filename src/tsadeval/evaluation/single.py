@@ -73,8 +73,8 @@ def evaluate(
         1 where an alarm is raised: the predictions of the metrics that take these. The threshold is not used then.
     times : array-like of shape (n,), optional
         Time stamps of the points (dates, or numbers of seconds; see `te.times`), regular or not. Options of metrics can
-        then be durations, as in "time_tolerant_f1(tolerance='30min')" and "false_alarms(per='week')". The DatetimeIndex of a
-        pandas `y_true` is taken without asking.
+        then be durations, as in "time_tolerant_f1(tolerance='30min')" and "false_alarms(per='week')". The
+        DatetimeIndex of a pandas `y_true` is taken without asking.
     ignore : array-like of shape (n,), or intervals of time, optional
         Points that are not judged: a mask, or what `te.labels` takes (needs `times`). They count neither as right nor
         as wrong. Metrics of single points leave them out; for others of predictions they are normal points without
