@@ -14,7 +14,7 @@ PEERS_ALONE := aeon==1.6.0 cce==0.3.3 PATE==0.1.1 vus==0.0.6
 BROWSER ?= chromium
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-browser quick lint format bench peers docs clean
+.PHONY: help demo test test-browser quick site lint format bench peers docs clean
 
 # The text after the two hashes is what `make help` and the table in CONTRIBUTING.md say.
 help: ## list the targets
@@ -32,6 +32,10 @@ quick: $(VENV)/.test ## run the fast tests only, with a tenth of the random exam
 
 test-browser: $(VENV)/.browser ## set up chromium and test the pages in it
 	TSADEVAL_BROWSER=$(BROWSER) $(BIN)/python -m pytest tests/browser
+
+site: $(VENV)/.demo ## build the leaderboard in site/, from the scores in $$TSADEVAL_DATA or a small set
+	$(BIN)/python examples/make_board.py runs/board
+	$(BIN)/tsadeval leaderboard build runs/board -o site
 
 lint: $(VENV)/.test ## check style (ruff), types (mypy) and layers (import-linter)
 	$(BIN)/ruff check .

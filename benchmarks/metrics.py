@@ -32,6 +32,7 @@ TARGETS = {
     "best_f1": 3,
     TOGETHER: 6,
     "pate": 10,
+    "ears": 4,
     "affiliation_f1": 3,
     "range_f1": 3,
     "etapr_f1": 3,

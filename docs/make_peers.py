@@ -42,7 +42,7 @@ ROWS = [
     ("add", {}, "absolute_detection_distance", "erratum 33"),
     ("td", {}, "temporal_distance", "at `distance=1` erratum 32"),
     ("etaf", {}, "etapr_f1(theta_r=0.5)", ""),
-    ("dtpaf", {"k": 4}, "f1_pa_delay(k=3)", ""),
+    ("dtpaf", {"k": 4}, "f1_pa_delay(max_delay=3)", ""),
     ("lsaf", {}, "latency_sparsity_f1", "terms of 1e-5, erratum 34"),
     ("mttd", {}, "detection_delay", "erratum 22"),
     ("nab_score", {}, "nab_score", ""),

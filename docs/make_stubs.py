@@ -41,8 +41,9 @@ def option_type(check: Check) -> str:
         case OneOf(choices):
             words = ", ".join(literal(choice) for choice in choices if choice is not None)
             return f"Literal[{words}]" + (" | None" if None in choices else "")
-        case Number(integer=integer, none=none):
-            return ("int" if integer else "float") + (" | None" if none else "")
+        case Number(integer=integer, none=none, words=words):
+            named = [f"Literal[{', '.join(map(literal, words))}]"] if words else []
+            return " | ".join(["int" if integer else "float", *named, *["None"] * none])
     raise TypeError(f"no type is known for {check!r}: add its kind to docs/make_stubs.py")
 
 

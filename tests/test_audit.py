@@ -125,6 +125,7 @@ def test_values_equal_those_of_the_metric():
     assert result.values_of("f1")["a"]["poor"] == expected
 
 
+@pytest.mark.slow
 def test_an_adversary_of_your_own_joins():
     def constant(n, random):
         """Always the same."""

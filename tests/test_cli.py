@@ -69,7 +69,7 @@ def test_several_files_columns_and_metrics(folder):
 @pytest.mark.slow
 def test_table_and_latex(folder):
     one = run("score", "a.csv", cwd=folder).stdout
-    assert "cce" in one
+    assert "ears" in one
     assert "chosen with the labels" in one
     assert "quantile(0.95)" in run("score", "a.csv", "--threshold", "quantile(0.95)", cwd=folder).stdout
     many = run("score", "a.csv", "a.npy", "--metrics", "cce", cwd=folder).stdout

@@ -26,7 +26,7 @@ def test_all_thresholds_equal_the_definition(data, near, thresholds):
     if set(np.unique(s)) - {0.0, 1.0} and len(set(s)) < len(s):
         s = s + 0.001 * np.arange(len(s))  # not on a threshold, where the last digit would decide
     expected = naive.dqe(y.tolist(), s.tolist(), near, thresholds)
-    assert te.metrics.dqe(y, s, near=near, thresholds=thresholds) == pytest.approx(expected, abs=1e-10)
+    assert te.metrics.dqe(y, s, near=near, n_thresholds=thresholds) == pytest.approx(expected, abs=1e-10)
 
 
 @examples(150)

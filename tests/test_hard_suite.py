@@ -170,6 +170,7 @@ def test_metrics_of_predictions_have_two_rules():
     assert len(plan.cells()) == 3 * 6
 
 
+@pytest.mark.slow
 def test_what_the_suite_is_made_to_show():
     """Not the digits, but each metric's known weakness, on few repeats."""
     tasks = ["transform", "delay", "glitch", "fa_near", "chance"]
@@ -207,6 +208,7 @@ def louder(random):
     return labels.astype(int), [level * labels + random.normal(size=400) for level in (0, 3, 9)]
 
 
+@pytest.mark.slow
 def test_a_task_of_your_own():
     def travels(random):  # workers cannot import this file, but get the code of what is defined here
         labels = np.arange(400) // 20 % 5 == 2
@@ -307,6 +309,7 @@ def test_a_run_goes_on_where_it_stopped(tmp_path):
         te.rankeval.run("quick", ["auc_roc"], store=tmp_path / "s")
 
 
+@pytest.mark.slow
 def test_the_stream_of_a_task_does_not_depend_on_what_else_runs():
     alone = te.rankeval.run("hard", "auc_roc", tasks=["rare"], repeats=1).to_frame()
     among = te.rankeval.run("hard", "auc_roc", tasks=["glitch", "rare"], repeats=2, n_jobs=2).to_frame()

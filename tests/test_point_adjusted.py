@@ -19,7 +19,7 @@ CHOICES = {
     "f1_pa": {},
     "f1_pa_k": {"k": [0.0, 0.07, 0.1, 0.2, 1 / 3, 0.5, 0.6, 0.75, 0.9, 1.0], "strict": [False, True]},
     "pa_k_auc": {"n_values": [2, 3, 11, 13], "integration": ["mean", "trapezoid"], "strict": [False, True]},
-    "f1_pa_delay": {"k": list(range(10))},
+    "f1_pa_delay": {"max_delay": list(range(10))},
     "reduced_f1": {},
 }
 
@@ -108,9 +108,9 @@ def test_a_third_reaches_33_of_99():
 
 def test_delay_by_hand():
     y, p = [0, 1, 1, 1, 1, 0], [0, 0, 0, 1, 0, 0]
-    assert [te.metrics.f1_pa_delay(y, p, k=k) for k in (0, 1, 2, 10**12)] == [0, 0, 1, 1]
+    assert [te.metrics.f1_pa_delay(y, p, max_delay=k) for k in (0, 1, 2, 10**12)] == [0, 0, 1, 1]
     # An alarm before the event that lasts into it is in time; a late alarm inside is not a false one.
-    assert te.metrics.f1_pa_delay([0, 1, 1, 0, 1, 1], [1, 1, 0, 0, 0, 1], k=0) == pytest.approx(4 / 7)
+    assert te.metrics.f1_pa_delay([0, 1, 1, 0, 1, 1], [1, 1, 0, 0, 0, 1], max_delay=0) == pytest.approx(4 / 7)
 
 
 @pytest.mark.parametrize(

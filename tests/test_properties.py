@@ -8,6 +8,8 @@ import tsadeval as te
 from tsadeval.core.metric import METRICS, parse_metric
 from tsadeval.rankeval.properties import CHECKS, _exhaustive, _random, _Values, small, verdict
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def table():

@@ -118,7 +118,7 @@ def test_trivial_metrics_are_taken_at_the_best_f1():
     y = np.zeros(300, int)
     y[100:130] = 1
     s = rng.random(300) + 0.5 * y
-    result = te.evaluate(y, s)
+    result = te.evaluate(y, s, "all")
     at = te.best_threshold("f1", y, s).threshold
     trivial = [m.name for m in METRICS.values() if m.trivial_best]
     assert {"precision", "recall", "accuracy", "detection_delay", "false_alarms", "event_f1"} <= set(trivial)
@@ -126,7 +126,7 @@ def test_trivial_metrics_are_taken_at_the_best_f1():
     assert {rows[name]["threshold"] for name in trivial} == {at}
     assert rows["f1_pa"]["threshold"] != at
     assert "chosen with the labels" in repr(result)
-    one = {row["threshold"] for row in te.evaluate(y, s, threshold="best(f1_pa)").rows if row["rule"]}
+    one = {row["threshold"] for row in te.evaluate(y, s, "all", threshold="best(f1_pa)").rows if row["rule"]}
     assert one == {te.best_threshold("f1_pa", y, s).threshold}
 
 

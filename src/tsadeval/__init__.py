@@ -10,8 +10,10 @@ if TYPE_CHECKING:
     from tsadeval.comparison import compare
     from tsadeval.core.align import align
     from tsadeval.core.intervals import alarms, intervals, labels
+    from tsadeval.core.period import period
     from tsadeval.core.time import times
     from tsadeval.evaluation import StreamingCCE, evaluate, evaluate_many
+    from tsadeval.evaluation.scorer import scorer
     from tsadeval.experiments.api import detect
     from tsadeval.metrics import CCEBreakdown, cce, cce_breakdown, ears, ears_breakdown
     from tsadeval.reports.api import report
@@ -40,10 +42,12 @@ _HOMES = {
     "intervals": "tsadeval.core.intervals",
     "labels": "tsadeval.core.intervals",
     "metrics": "",
+    "period": "tsadeval.core.period",
     "plot": "",
     "rankeval": "",
-    "times": "tsadeval.core.time",
     "report": "tsadeval.reports.api",
+    "times": "tsadeval.core.time",
+    "scorer": "tsadeval.evaluation.scorer",
 }
 
 __all__ = [
@@ -66,9 +70,11 @@ __all__ = [
     "intervals",
     "labels",
     "metrics",
+    "period",
     "plot",
     "rankeval",
     "report",
+    "scorer",
     "times",
 ]
 

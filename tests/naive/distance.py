@@ -26,7 +26,7 @@ def absolute_detection_distance(y, p):
     return math.fsum(found) / len(found) if found else None
 
 
-def weighted_detection_difference(y, p, k=5):
+def weighted_detection_difference(y, p, tolerance=5):
     total = []
     for i in ones(p):
         if y[i]:
@@ -34,7 +34,7 @@ def weighted_detection_difference(y, p, k=5):
             center, width = (start + stop - 1) / 2, max((stop - start) / 2, 1)
             total.append(math.exp(-((i - center) ** 2) / (2 * width**2)))
         else:
-            total.append(-min(nearest(i, ones(y), len(y)) / max(k, 1), 1))
+            total.append(-min(nearest(i, ones(y), len(y)) / max(tolerance, 1), 1))
     return math.fsum(total)
 
 

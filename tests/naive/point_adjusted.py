@@ -51,10 +51,10 @@ def pa_k_auc(labels, alarms, n_values=100, integration="mean", strict=False, bet
     return sum((a + b) / 2 for a, b in pairwise(values)) / (n_values - 1)
 
 
-def f1_pa_delay(labels, alarms, k=7, beta=1.0):
+def f1_pa_delay(labels, alarms, max_delay=7, beta=1.0):
     changed = [int(p) for p in alarms]
     for start, stop in events(labels):
-        in_time = any(alarms[i] for i in range(start, min(start + k + 1, stop)))
+        in_time = any(alarms[i] for i in range(start, min(start + max_delay + 1, stop)))
         changed[start:stop] = [int(in_time)] * (stop - start)
     return f_after(labels, changed, beta)
 

@@ -29,10 +29,10 @@ def peer():
 
 
 EQUAL = [
-    ("ttf", {"t": 3, "beta": 2.0}, "time_tolerant_f1", {"k": 3, "beta": 2.0}),
+    ("ttf", {"t": 3, "beta": 2.0}, "time_tolerant_f1", {"tolerance": 3, "beta": 2.0}),
     ("td", {}, "temporal_distance", {}),
     ("eds", {}, "early_detection_score", {}),
-    ("wdd", {"k": 4}, "weighted_detection_difference", {"k": 4}),
+    ("wdd", {"k": 4}, "weighted_detection_difference", {"tolerance": 4}),
     ("adc", {}, "average_detection_count", {}),
     ("paklf", {"k": 0.4, "l": 2, "beta": 0.5}, "f1_pa_kl", {"k": 0.4, "reach": 2, "beta": 0.5}),
     ("bpaf", {"w": 3}, "balanced_f1_pa", {"width": 2, "form": "false"}),
@@ -60,9 +60,9 @@ def test_ranges_equal_tsadmetrics_away_from_the_start(peer):
         expected = DetectionAccuracyInRange(k=5).compute(y, p)
         assert te.metrics.detection_accuracy_in_range(y, p, false="all") == pytest.approx(expected)
     assert TotalDetectedInRange(k=2).compute([0, 1], [1, 0]) == 0
-    assert te.metrics.total_detected_in_range([0, 1], [1, 0], k=2) == 1
+    assert te.metrics.total_detected_in_range([0, 1], [1, 0], tolerance=2) == 1
     assert DetectionAccuracyInRange(k=1).compute([0, 0, 1], [0, 1, 0]) == 0.5
-    assert te.metrics.detection_accuracy_in_range([0, 0, 1], [0, 1, 0], k=1) == 1
+    assert te.metrics.detection_accuracy_in_range([0, 0, 1], [0, 1, 0], tolerance=1) == 1
 
 
 def test_detection_distance_equals_tsadmetrics_for_odd_events(peer):

@@ -65,7 +65,7 @@ def test_tsadmetrics():
             "f1_pa": (te.metrics.f1_pa(y, p), PointadjustedFScore().compute(y, p)),
             "f1_pa_k": (te.metrics.f1_pa_k(y, p, k=k), PointadjustedAtKFScore(k=k).compute(y, p)),
             "f1_pa_delay": (
-                te.metrics.f1_pa_delay(y, p, k=delay),
+                te.metrics.f1_pa_delay(y, p, max_delay=delay),
                 DelayThresholdedPointadjustedFScore(k=delay + 1).compute(y, p),
             ),
         }

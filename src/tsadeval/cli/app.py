@@ -12,6 +12,7 @@ from tsadeval.cli import (  # noqa: E402 - only once the extra is known to be th
     datasets,
     detect,
     detectors,
+    leaderboard,
     metrics,
     rankeval,
     report,
@@ -33,6 +34,7 @@ app.command("detectors")(detectors.detectors)
 app.command("detect")(detect.detect)
 app.add_typer(datasets.app, name="datasets")
 app.add_typer(rankeval.app, name="rankeval")
+app.add_typer(leaderboard.app, name="leaderboard")
 
 
 # Untyped for mypy, because `require` gives typer as Any.

@@ -31,7 +31,7 @@ def score(
     ] = None,
     metrics: Annotated[
         list[str] | None,
-        typer.Option(help='Metrics and sets (paper, all), e.g. "cce,cce(tau=0.4)", or "module:function". Repeatable.'),
+        typer.Option(help='Metrics and sets (recommended, paper, all): "cce,cce(tau=0.4),mine:function". Repeatable.'),
     ] = None,
     threshold: Annotated[
         str, typer.Option(help="How scores become predictions: best, best(metric), quantile(p), or a number.")
@@ -39,7 +39,7 @@ def score(
     format: Annotated[Format, typer.Option(help="How to print the table.")] = Format.text,
 ) -> None:
     """Evaluate the scores in one or more files with any number of metrics."""
-    chosen = select_metrics(metrics or ["all"])
+    chosen = select_metrics(metrics or ["recommended"])
     rule = parse_rule(threshold)
     results: dict[tuple[str, str], Evaluation] = {}
     for file in files:

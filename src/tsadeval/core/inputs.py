@@ -18,6 +18,7 @@ from tsadeval.core._scan import mask_of, scan, scan_labels
 from tsadeval.core.arrays import read_array
 from tsadeval.core.events import Events, Index
 from tsadeval.core.order import Points, descending
+from tsadeval.core.setting import PLAIN, Setting
 from tsadeval.errors import InvalidInputError
 
 T = TypeVar("T")
@@ -223,7 +224,7 @@ class Scoring(_Shared):
     low: float
     high: float
     given: LabelRuns | None = None  # predictions that the caller brought along
-    fit: Floats | None = None  # scores of another part, from which rules take their threshold
+    setting: Setting = PLAIN
 
     @classmethod
     def of(cls, y_true: Any, y_score: Any, y_pred: Any = None) -> Scoring:
@@ -250,7 +251,7 @@ class Scoring(_Shared):
 
     def scanned_again(self) -> Scoring:
         """The same arrays, checked and scanned anew, without what was computed of them so far."""
-        return Scoring.of(self.truth.labels, self.raw)
+        return replace(Scoring.of(self.truth.labels, self.raw), setting=self.setting)
 
     @property
     def second(self) -> Floats:
@@ -262,7 +263,7 @@ class Scoring(_Shared):
         """The predictions that the scores are where none of them is anything but 0 or 1."""
         if not {self.low, self.high} <= {0.0, 1.0} or not _two_values(self.raw, self.low, self.high):
             return None
-        return Prediction(self.truth, _runs((self.raw == 1).view(np.uint8), "y_score"))
+        return self._alarms(self.raw == 1)
 
     @cached_property
     def two_valued(self) -> bool:
@@ -297,7 +298,29 @@ class Scoring(_Shared):
     @property
     def reference(self) -> Floats:
         """The scores, in time order, from which a rule without labels takes its threshold."""
-        return self.scores if self.fit is None else self.fit
+        if self.setting.fit is not None:
+            return self.setting.fit
+        return self.scores if self.setting.ignored is None else self.scores[~self.setting.ignored]
+
+    @property
+    def pieces(self) -> list[Scoring]:
+        """The stretches of points that are judged, each as a series of its own."""
+        skipped = self.setting.ignored
+        if skipped is None:
+            return [self]
+        judged = _runs((~skipped).view(np.uint8), "ignore").events
+        stretches = zip(judged.starts.tolist(), judged.stops.tolist(), strict=True)
+        return [Scoring.of(self.truth.mask[a:b], self.raw[a:b]) for a, b in stretches]
+
+    @cached_property
+    def kept(self) -> Scoring:
+        """The points that are judged alone: for metrics to which the order of points, and so a gap, says nothing."""
+        skipped = self.setting.ignored
+        if skipped is None:
+            return self
+        found = Scoring.of(self.truth.mask[~skipped], self.raw[~skipped])
+        given = None if self.given is None else _runs(self.given.labels[~skipped], "y_pred")
+        return replace(found, given=given, setting=replace(self.setting, times=None, ignored=None))
 
     @cached_property
     def sorted(self) -> Floats:
@@ -319,15 +342,17 @@ class Scoring(_Shared):
 
     def at_least(self, v: float) -> Prediction:
         """The alarms `score >= v`."""
-        return Prediction(self.truth, _runs((self.scores >= v).view(np.uint8), "y_pred"))
+        return self._alarms(self.scores >= v)
 
     def above(self, threshold: float) -> Prediction:
         """The alarms `score > threshold`; metrics of one call that have a threshold in common share them."""
 
-        def make() -> Prediction:
-            return Prediction(self.truth, _runs((self.scores > threshold).view(np.uint8), "y_pred"))
+        return self.shared(("alarms above", threshold), lambda: self._alarms(self.scores > threshold))
 
-        return self.shared(("alarms above", threshold), make)
+    def _alarms(self, mask: Bools) -> Prediction:
+        if self.setting.ignored is not None:
+            mask = mask & ~self.setting.ignored
+        return Prediction(self.truth, _runs(mask.view(np.uint8), "y_pred"), self.setting)
 
     def threshold_below(self, value: float) -> float:
         """The largest number of the scores' own type that is at most `value`.
@@ -352,6 +377,12 @@ class Prediction(_Shared):
 
     truth: LabelRuns
     alarms: LabelRuns
+    setting: Setting = PLAIN
+
+    @property
+    def judged(self) -> int:
+        """Number of points that are judged."""
+        return self.n - self.setting.skipped
 
     @property
     def predicted(self) -> Events:
@@ -365,7 +396,7 @@ class Prediction(_Shared):
 
     def scanned_again(self) -> Prediction:
         """The same arrays, checked and scanned anew, without what was computed of them so far."""
-        return Prediction.of(self.truth.labels, self.alarms.labels)
+        return replace(Prediction.of(self.truth.labels, self.alarms.labels), setting=self.setting)
 
     @classmethod
     def of(cls, y_true: Any, y_pred: Any) -> Prediction:

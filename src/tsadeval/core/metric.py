@@ -156,6 +156,8 @@ class Metric:
     trivial_best: bool = False
     # (data, options) -> the expected value once the scores are shuffled, where there is a formula for it.
     chance: Callable[..., float] | None = field(default=None, repr=False, compare=False)
+    # (scorings or predictions of several series, options) -> their value together, with the events of each apart.
+    pool: Callable[..., float] | None = field(default=None, repr=False, compare=False)
     # Stores reuse values of the same version only: the revision of the library's code, or a key of a user's function.
     version: str = "r1"
     library: bool = True
@@ -239,10 +241,29 @@ class Metric:
         if self.kind == "scores":
             return None
         if scoring.given is not None:
-            return Decision(Prediction(scoring.truth, scoring.given), "given")
+            return Decision(Prediction(scoring.truth, scoring.given, scoring.setting), "given")
         if scoring.zero_one is not None and not rule.literal:
             return Decision(scoring.zero_one, "scores are 0 or 1")
         return rule.decide(scoring, self)
+
+    def judges(self, scoring: Scoring) -> Scoring:
+        """The scoring as this metric sees it, with or without the points that are not judged.
+
+        Metrics to which the order of points does not matter leave them out. For others of predictions they are normal
+        points without alarm, which part the events on either side of them; time goes on.
+        """
+        return scoring.kept if "exchangeable" in self.properties else scoring
+
+    def _run_on_pieces(self, scoring: Scoring) -> Outcome:
+        """A metric of scores on the stretches between the points that are not judged, if it can put them together."""
+        if self.pool is None:
+            return Outcome(math.nan, "undefined", "it cannot leave out the points of ignore=")
+        reason = missing(self.needs, scoring.kept)
+        if reason is not None:
+            return Outcome(math.nan, "undefined", reason)
+        start = time.perf_counter()
+        value = float(self.pool(scoring.pieces, **self.options))
+        return Outcome(value, "ok", seconds=time.perf_counter() - start)
 
     def run(self, scoring: Scoring, rule: Rule, *, fresh: bool = False) -> Outcome:
         """The outcome on one scoring; a user's function may raise whatever it raises.
@@ -250,6 +271,9 @@ class Metric:
         With `fresh`, inputs are checked and scanned again inside the time that is measured, so that `seconds` is that
         of a public call of the metric, whatever other metrics have computed on this scoring before.
         """
+        if scoring.setting.ignored is not None and self.kind == "scores" and "exchangeable" not in self.properties:
+            return self._run_on_pieces(scoring)
+        scoring = self.judges(scoring)
         decision = self.decide(scoring, rule)
         data: Scoring | Prediction = scoring if decision is None else decision.prediction
         start = time.perf_counter()

@@ -21,11 +21,14 @@ class Number:
     open_low: bool = False
     integer: bool = False
     none: bool = False
+    words: tuple[str, ...] = ()  # texts that stand for a number
 
     def accepts(self, value: Any) -> bool:
         """Is the value allowed?"""
         if value is None:
             return self.none
+        if isinstance(value, str) and value in self.words:
+            return True
         if isinstance(value, (bool, np.bool_)) or not isinstance(value, Integral if self.integer else Real):
             return False
         try:
@@ -44,7 +47,7 @@ class Number:
             kind += f" {'>' if self.open_low else '>='} {low}"
         elif math.isfinite(self.high):
             kind += f" <= {high}"
-        return kind + (" or None" if self.none else "")
+        return " or ".join([kind, *map(repr, self.words), *["None"] * self.none])
 
     def _text(self, bound: float) -> str:
         """A bound in full where digits matter: a seed of at most 4.29497e+09 helps nobody."""

@@ -20,11 +20,26 @@ from tsadeval.detectors.records import DETECTORS, DetectorRecord, detector, make
 if TYPE_CHECKING:
     from tsadeval.detectors.base import Detector
     from tsadeval.detectors.deep import DeepDetector
+    from tsadeval.detectors.wrapping import wrap
 
-__all__ = ["DETECTORS", "DeepDetector", "Detector", "DetectorRecord", "detector", "make", "option", "parse_detector"]
+__all__ = [
+    "DETECTORS",
+    "DeepDetector",
+    "Detector",
+    "DetectorRecord",
+    "detector",
+    "make",
+    "option",
+    "parse_detector",
+    "wrap",
+]
 
 # Names that need scikit-learn, so they are loaded when first used.
-_HOMES = {"DeepDetector": "tsadeval.detectors.deep", "Detector": "tsadeval.detectors.base"}
+_HOMES = {
+    "DeepDetector": "tsadeval.detectors.deep",
+    "Detector": "tsadeval.detectors.base",
+    "wrap": "tsadeval.detectors.wrapping",
+}
 
 
 if not TYPE_CHECKING:  # a checker that saw it would take every name for one of ours

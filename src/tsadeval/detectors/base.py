@@ -8,18 +8,24 @@ import numpy as np
 
 from tsadeval._optional import require
 from tsadeval.core.parameters import check_parameters
-from tsadeval.detectors.series import Floats, as_series
+from tsadeval.detectors.series import Floats, Index, as_series
 from tsadeval.errors import InvalidInputError
 
 if TYPE_CHECKING:
     from tsadeval.detectors.records import DetectorRecord
 
-BaseEstimator: Any = require("sklearn.base", extra="all").BaseEstimator
+_base: Any = require("sklearn.base", extra="all")
 D = TypeVar("D", bound="Detector")
 
+# `predict` raises an alarm above this quantile of the scores of the last training points, at most so many.
+QUANTILE, TAIL = 0.99, 2000
 
-class Detector(BaseEstimator):  # type: ignore[misc]
+
+class Detector(_base.OutlierMixin, _base.BaseEstimator):  # type: ignore[misc]
     """A detector that learns from a training part and gives every point of a series a score.
+
+    It is an outlier detector of scikit-learn too: `score_samples`, `decision_function` and `predict` follow its
+    convention, in which low values are anomalous; `score` is ours, in which high values are.
 
     A detector is a dataclass registered by `@detector(...)`. It writes `_fit` and `_score`, which get checked
     arrays of points by columns, and `span` where it looks at more than one point at once.
@@ -42,15 +48,18 @@ class Detector(BaseEstimator):  # type: ignore[misc]
         columns = series.shape[1]
         self._fit(as_series(series, self.span(columns)))
         self.n_features_in_ = columns
+        self._tail = series[-max(TAIL, self.span(columns)) :].copy()
         return self
 
-    def score(self, X: Any) -> Floats:
+    def score(self, X: Any, y: Any = None) -> Floats:
         """One finite score for every point of X, higher for more anomalous.
 
         Parameters
         ----------
         X : array-like of shape (m,) or (m, columns)
             A series with the columns of the training part, finite, at least as long as one window.
+        y : None
+            Not used; there because scikit-learn's pipelines pass it.
         """
         columns = getattr(self, "n_features_in_", None)
         if columns is None:
@@ -66,6 +75,29 @@ class Detector(BaseEstimator):  # type: ignore[misc]
         if not np.isfinite(scores).all():
             raise InvalidInputError(f"{self} has no finite score for some points: its training went wrong")
         return scores
+
+    def score_samples(self, X: Any) -> Floats:
+        """Minus `score(X)`: in scikit-learn's convention low values are anomalous."""
+        return -self.score(X)
+
+    def decision_function(self, X: Any) -> Floats:
+        """`score_samples(X) - offset_`: negative where `predict` says -1."""
+        return self.score_samples(X) - self.offset_
+
+    def predict(self, X: Any) -> Index:
+        """-1 for anomalous points and 1 for all others, as in scikit-learn.
+
+        The threshold is a default, the 99 % quantile of the scores of the last 2,000 training points; better ones are
+        chosen from `score` by the rules of `te.evaluate`.
+        """
+        return np.where(self.decision_function(X) < 0, -1, 1)
+
+    @property
+    def offset_(self) -> float:
+        """Minus the threshold of `predict`; computed when asked for, so that `fit` costs no more."""
+        if not hasattr(self, "_tail"):
+            raise AttributeError("offset_ is known once the detector is fitted")
+        return -float(np.quantile(self.score(self._tail), QUANTILE))
 
     def span(self, columns: int) -> int:
         """How many points the detector looks at together: the least that it can be fitted on and can score."""

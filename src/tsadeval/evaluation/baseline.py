@@ -35,8 +35,10 @@ def random_values(
 
 def _shuffled(scoring: Scoring, rng: np.random.Generator) -> Scoring:
     """Scores in random order, and with them the predictions where they were given."""
-    order = rng.permutation(scoring.n)
-    shuffled = Scoring.of(scoring.truth.labels, scoring.scores[order])
+    order = np.arange(scoring.n)
+    judged = order if scoring.setting.ignored is None else np.flatnonzero(~scoring.setting.ignored)
+    order[judged] = rng.permutation(judged)  # points that are not judged stay where they are
+    shuffled = replace(Scoring.of(scoring.truth.labels, scoring.scores[order]), setting=scoring.setting)
     if scoring.given is None:
         return shuffled
     return replace(shuffled, given=label_runs(scoring.given.labels[order], "y_pred"))
@@ -46,6 +48,7 @@ def _by_formula(metric: Metric, scoring: Scoring, rule: Rule) -> float | None:
     # The best threshold of shuffled scores is not that of these scores: no formula gives it.
     if metric.chance is None:
         return None
+    scoring = metric.judges(scoring)
     decision = metric.decide(scoring, rule)
     if decision is not None and isinstance(rule, best) and decision.rule.startswith("best"):
         return None
@@ -64,5 +67,5 @@ def _mean_and_error(values: Floats) -> tuple[float, float]:
 
 def perfect_values(metrics: Sequence[Metric], scoring: Scoring) -> list[float]:
     """For each metric its value when the labels themselves are the scores, and so the alarms."""
-    truth = Scoring.of(scoring.truth.labels, scoring.truth.mask)
+    truth = replace(Scoring.of(scoring.truth.labels, scoring.truth.mask), setting=scoring.setting)
     return [metric.run(truth, fixed(0.5)).value for metric in metrics]

@@ -57,15 +57,16 @@ class SeriesEvaluation(MappingResult):
 
 
 def evaluate_many(
-    series: Iterable[tuple[str, Any, Any]], metrics: Metrics = "all", *, threshold: str | float | Rule = "best"
+    series: Iterable[tuple[str, Any, Any]], metrics: Metrics = "recommended", *, threshold: str | float | Rule = "best"
 ) -> SeriesEvaluation:
     """Metrics of many series, one by one, averaged and pooled.
 
     *Macro* is the mean over the series on which a metric is defined; `defined` says how many those are. *Micro*
     pools all points of all series. It exists for metrics that do not look at the order of points (their record says
-    "exchangeable") and for those of predictions in which a quiet normal point between two series changes nothing
-    ("separable"), so that no event runs from one series into the next; for all others, and for metrics of predictions
-    with the rule "best", it is NaN.
+    "exchangeable"), for those of predictions in which a quiet normal point between two series changes nothing
+    ("separable"), so that no event runs from one series into the next, and for those that say how series are put
+    together (CCE, and NAB as the benchmark does it); for all others, and for metrics of predictions with the rule
+    "best", it is NaN.
 
     Parameters
     ----------
@@ -90,7 +91,7 @@ def evaluate_many(
     a        0.8380  1.0000
     b       -0.1544  0.0000
     macro    0.3418  0.5000
-    micro       nan  0.6667
+    micro    0.4226  0.6667
     """
     chosen = select_metrics(metrics)
     rule = parse_rule(threshold)
@@ -134,35 +135,48 @@ class _Pool:
     def __init__(self, metrics: Sequence[Metric], rule: Rule) -> None:
         self._metrics = metrics
         self._rule = rule
-        of_scores = [m for m in metrics if m.kind == "scores" and "exchangeable" in m.properties]
+        exchangeable = {"exchangeable"}
+        of_scores = [m for m in metrics if m.kind == "scores" and (m.pool or m.properties & exchangeable)]
         # With the rule best every metric has its own alarms, so there are none to pool.
-        of_alarms = [m for m in metrics if m.kind == "predictions" and m.properties & {"exchangeable", "separable"}]
+        of_alarms = [
+            m for m in metrics if m.kind == "predictions" and (m.pool or m.properties & {*exchangeable, "separable"})
+        ]
         self._of_scores, self._of_alarms = of_scores, [] if isinstance(rule, best) else of_alarms
         self._labels: list[Any] = []
         self._scores: list[Any] = []
         self._alarms: list[Any] = []
 
     def add(self, scoring: Scoring) -> None:
+        skipped = scoring.setting.ignored
+        keep = slice(None) if skipped is None else ~skipped
         if self._of_scores or self._of_alarms:
-            self._labels.append(scoring.truth.mask.copy())  # a view would keep all of the caller's arrays alive
+            self._labels.append(scoring.truth.mask[keep].copy())  # a view would keep all of the caller's arrays alive
         if self._of_scores:
-            self._scores.append(scoring.raw.copy())
+            self._scores.append(scoring.raw[keep].copy())
         if self._of_alarms:
             decision = self._of_alarms[0].decide(scoring, self._rule)
-            self._alarms.append(decision.prediction.alarms.mask)  # type: ignore[union-attr]
+            self._alarms.append(decision.prediction.alarms.mask[keep])  # type: ignore[union-attr]
 
     def values(self) -> dict[str, float]:
         """The micro value of every metric, NaN where there is none."""
         found = {str(metric): math.nan for metric in self._metrics}
         if self._of_scores:
-            pooled = Scoring.of(np.concatenate(self._labels), np.concatenate(self._scores))
-            found |= {str(m): m.value_of(pooled)[0] for m in self._of_scores}
+            found |= {str(m): self._of_all_scores(m) for m in self._of_scores}
         if self._of_alarms:
             joined = Prediction.of(np.concatenate(self._labels), np.concatenate(self._alarms))
             apart = Prediction.of(_separated(self._labels), _separated(self._alarms))
+            series = list(map(Prediction.of, self._labels, self._alarms))
             for m in self._of_alarms:
-                found[str(m)] = m.value_of(apart if "separable" in m.properties else joined)[0]
+                if m.pool is not None:
+                    found[str(m)] = m.pool(series, **m.options)
+                else:
+                    found[str(m)] = m.value_of(apart if "separable" in m.properties else joined)[0]
         return found
+
+    def _of_all_scores(self, metric: Metric) -> float:
+        if metric.pool is not None:
+            return float(metric.pool(list(map(Scoring.of, self._labels, self._scores)), **metric.options))
+        return metric.value_of(Scoring.of(np.concatenate(self._labels), np.concatenate(self._scores)))[0]
 
 
 def _separated(parts: Sequence[Any]) -> Any:

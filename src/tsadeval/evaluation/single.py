@@ -7,11 +7,12 @@ import warnings
 from collections.abc import Sequence
 from typing import Any
 
-from tsadeval.core.inputs import Scoring
 from tsadeval.core.metric import Metric, Outcome, Rule
+from tsadeval.core.observed import observe
 from tsadeval.core.parameters import Number, check_parameters
 from tsadeval.core.results import Grid, MappingResult, Row
 from tsadeval.core.selection import Metrics, select_metrics
+from tsadeval.core.setting import Missing
 from tsadeval.errors import ThresholdWarning, warn_undefined
 from tsadeval.evaluation.baseline import perfect_values, random_values
 from tsadeval.thresholds.rules import parse_rule
@@ -37,10 +38,15 @@ class Evaluation(MappingResult):
 def evaluate(
     y_true: Any,
     y_score: Any = None,
-    metrics: Metrics = "all",
+    metrics: Metrics = "recommended",
     *,
     y_pred: Any = None,
+    times: Any = None,
+    ignore: Any = None,
+    missing: Missing = "error",
     threshold: str | float | Rule = "best",
+    fit: Any = None,
+    values: Any = None,
     baseline: bool = False,
     draws: int = 20,
     random_state: int = 0,
@@ -54,16 +60,35 @@ def evaluate(
     y_score : array-like of shape (n,)
         Finite scores, higher for more anomalous. May be left out where `y_pred` is given. Scores that are all 0 or 1
         are predictions.
-    metrics : str, function, or several of these, default="all"
-        A set ("paper", "all"), a metric with or without options ("cce", "cce(tau=0.4)", "VUS-PR", "cce,f1"), any
-        function `(y_true, y_score) -> float` or `(y_true, y_pred) -> float`, or "module:function".
+    metrics : str, function, or several of these, default="recommended"
+        A set ("recommended", "paper", "all"), a metric with or without options ("cce", "cce(tau=0.4)", "VUS-PR",
+        "cce,f1"), any function `(y_true, y_score) -> float` or `(y_true, y_pred) -> float`, or "module:function".
     y_pred : array-like of shape (n,), optional
         1 where an alarm is raised: the predictions of the metrics that take these. The threshold is not used then.
+    times : array-like of shape (n,), optional
+        Time stamps of the points (dates, or numbers of seconds; see `te.times`), regular or not. Options of metrics can
+        then be durations, as in "time_tolerant_f1(k='30min')" and "false_alarms(per='week')". The DatetimeIndex of a
+        pandas `y_true` is taken without asking.
+    ignore : array-like of shape (n,), or intervals of time, optional
+        Points that are not judged: a mask, or what `te.labels` takes (needs `times`). They count neither as right nor
+        as wrong. Metrics of single points leave them out; for others of predictions they are normal points without
+        alarm, so that they part the events on either side; CCE takes the stretches between them as series of their
+        own. Metrics of scores that can do none of this are NaN with a warning.
+    missing : {"error", "ignore", "no alarm"}, default="error"
+        What to do with scores that are NaN: refuse them, do not judge these points, or take them as lower than all
+        other scores. The result says how many there are.
     threshold : str, number or rule, default="best"
         How scores become predictions for the metrics that take these. "best" is, for each metric, the threshold that is
         best for it, chosen with the labels (metrics for which that is trivial, such as recall, are taken at the best
         point-wise F1); "best(f1)" puts all metrics at the best threshold of one; a number or "fixed(value)" is a fixed
-        threshold, "quantile(p)" a quantile of the scores. Alarms are scores above the threshold.
+        threshold, "quantile(p)" a quantile of the scores. Alarms are scores above the threshold. Rules that need no
+        labels: "sigma(k)", "mad(k)", "iqr(k)", "pot(risk)", "epsilon", "top(k)", "contamination(p)"; on top of any rule
+        "hysteresis(rule, release)" and "sustained(rule, points)".
+    fit : array-like, optional
+        Scores of a training or validation part, from which rules without labels take their threshold. Without it they
+        take it from `y_score` itself.
+    values : array-like of shape (n,) or (n, channels), optional
+        The series that was scored, for options such as `window="period"`.
     baseline : bool, default=False
         Add what an uninformative detector would get, `random`: the same scores, shuffled, under the same rule. A
         formula where there is one, else the mean over seeded draws, with its standard error `random_error`. And what a
@@ -86,7 +111,7 @@ def evaluate(
     check_parameters("evaluate", {"draws": Number(2, integer=True)}, {"draws": draws})
     chosen = select_metrics(metrics)
     rule = parse_rule(threshold)
-    scoring = Scoring.of(y_true, y_score, y_pred)
+    scoring = observe(y_true, y_score, y_pred, times=times, ignore=ignore, missing=missing, fit=fit, values=values)
     rows = [row_of(metric, metric.run(scoring, rule)) for metric in chosen]
     shown = ["metric", "value"]
     if baseline:

@@ -105,20 +105,36 @@ def _title(record: Any) -> str:
 def _imported(text: str) -> DetectorSpec:
     path, positional, named = parse_call(text)
     made = import_object(path, "detector")
-    try:
-        spec = _of_object(made(*positional, **named))
-    except TypeError as error:
-        raise InvalidParameterError(f"detector {text!r} cannot be made: {error}") from None
+    # A function without options is the detector itself; with options, and of a class, the call gives it.
+    if not isinstance(made, type) and "(" not in text:
+        spec = _of_object(made)
+    else:
+        try:
+            instance = made(*positional, **named)
+        except Exception as error:  # whatever a user's constructor raises
+            kind = "" if isinstance(error, TypeError) else f"{type(error).__name__}: "
+            words = " ".join(str(error).split())
+            raise InvalidParameterError(f"detector {text!r} cannot be made: {kind}{words}") from None
+        spec = _of_object(instance)
     mark = spec.text.rpartition("@")[2]
     return replace(spec, text=f"{text}@{mark}", title=text.partition(":")[2])
 
 
 def _of_object(detector: Any) -> DetectorSpec:
-    if isinstance(detector, type) or not all(callable(getattr(detector, name, None)) for name in ("fit", "score")):
-        raise InvalidParameterError(
-            f"a detector must be a name such as 'lof', or an object with fit(X) and score(X), but one is {detector!r}"
-        )
-    name = type(detector).__name__
+    from tsadeval.core.estimators import family_of
+    from tsadeval.detectors.wrapping import wrap, wrappable
+
+    name = getattr(detector, "__name__", type(detector).__name__)
     # scikit-learn's own repr has the options that differ from the defaults; any other may hold an address.
     shown = " ".join(repr(detector).split()) if hasattr(detector, "get_params") else name
-    return DetectorSpec(f"{shown}@{fingerprint(detector)}", shown, instance=detector)
+    # Pipelines have a `score` whatever their last step is, so models of known packages come first.
+    known = family_of(detector) in ("sklearn", "pyod", "aeon", "sktime")
+    ours = not known and all(callable(getattr(detector, part, None)) for part in ("fit", "score"))
+    if isinstance(detector, type) or not (ours or wrappable(detector)):
+        raise InvalidParameterError(
+            "a detector must be a name such as 'lof', an object with fit(X) and score(X), or what "
+            f"te.detectors.wrap takes (an outlier detector of scikit-learn, PyOD, aeon or sktime, a function), "
+            f"but one is {detector!r}"
+        )
+    made = detector if ours else wrap(detector)
+    return DetectorSpec(f"{shown}@{fingerprint(made)}", shown, instance=made)

@@ -674,14 +674,14 @@ def detection_accuracy_in_range(
     y_true: ArrayLike,
     y_pred: ArrayLike,
     *,
-    k: int = 5,
+    tolerance: int = 5,
     false: Literal["far", "all"] = "far",
 ) -> float:
-    """Detected anomalous points as a share of these and the false alarms, with a tolerance of k points.
+    """Detected anomalous points as a share of these and the false alarms, with a tolerance.
 
-    An anomalous point is detected where an alarm is at most k points away. `DetectionAccuracyInRange` of tsadmetrics
-    says that alarms within the tolerance are not false, but counts them as false: it equals `false="all"`, except at
-    the start of the series (see `total_detected_in_range`).
+    An anomalous point is detected where an alarm is at most `tolerance` points away. `DetectionAccuracyInRange` of
+    tsadmetrics says that alarms within the tolerance are not false, but counts them as false: it equals `false="all"`,
+    except at the start of the series (see `total_detected_in_range`).
 
     Parameters
     ----------
@@ -689,10 +689,10 @@ def detection_accuracy_in_range(
         0 for normal and 1 for anomalous points.
     y_pred : array-like of shape (n,)
         1 where an alarm is raised, else 0.
-    k : int, default=5
+    tolerance : int, default=5
         The tolerance in points.
     false : {"far", "all"}, default="far"
-        Which alarms are false: those more than k points from every event, or all at normal points.
+        Which alarms are false: those more than `tolerance` points from every event, or all at normal points.
 
     Returns
     -------
@@ -703,9 +703,9 @@ def detection_accuracy_in_range(
     --------
     >>> import tsadeval as te
     >>> y_true, y_pred = [0, 0, 1, 1, 0, 0], [0, 1, 0, 0, 0, 0]
-    >>> te.metrics.detection_accuracy_in_range(y_true, y_pred, k=1)
+    >>> te.metrics.detection_accuracy_in_range(y_true, y_pred, tolerance=1)
     1.0
-    >>> te.metrics.detection_accuracy_in_range(y_true, y_pred, k=1, false="all")
+    >>> te.metrics.detection_accuracy_in_range(y_true, y_pred, tolerance=1, false="all")
     0.5
     """
 
@@ -752,7 +752,7 @@ def dqe(
     y_score: ArrayLike,
     *,
     near: int | None = None,
-    thresholds: int = 100,
+    n_thresholds: int = 100,
 ) -> float:
     """Detection quality of every event, averaged over events and thresholds.
 
@@ -770,7 +770,7 @@ def dqe(
     near : int, default=None
         Points before and after an event in which alarms are near misses; None is the mean length of the events, at
         most 1/22 of the normal points.
-    thresholds : int, default=100
+    n_thresholds : int, default=100
         The number of thresholds T.
 
     Returns
@@ -1183,15 +1183,15 @@ def f1_pa_delay(
     y_true: ArrayLike,
     y_pred: ArrayLike,
     *,
-    k: int = 7,
+    max_delay: int = 7,
     beta: float = 1.0,
 ) -> float:
     """F after delayed point adjustment, the protocol of the AIOps competition on KPIs.
 
-    An event counts as alarmed throughout if one of its first k + 1 points is (a delay of at most k), else as
+    An event counts as alarmed throughout if one of its first `max_delay` + 1 points is, else as
     missed throughout, whatever alarms come later. The default is that of the competition and of Ren et al. for
-    series by the minute (they take k = 3 by the hour). `DelayThresholdedPointadjustedFScore` of tsadmetrics
-    counts points instead of delays: its k is one more than this one.
+    series by the minute (they take 3 by the hour). `DelayThresholdedPointadjustedFScore` of tsadmetrics
+    counts points instead of delays: its k is one more than `max_delay`.
 
     Parameters
     ----------
@@ -1199,7 +1199,7 @@ def f1_pa_delay(
         0 for normal and 1 for anomalous points.
     y_pred : array-like of shape (n,)
         1 where an alarm is raised, else 0.
-    k : int, default=7
+    max_delay : int, default=7
         The longest delay at which an event still counts as found, in points.
     beta : float, default=1.0
         Recall counts beta times as much as precision.
@@ -1214,7 +1214,7 @@ def f1_pa_delay(
     --------
     >>> import tsadeval as te
     >>> y_true, y_pred = [0, 1, 1, 1, 0, 0, 1, 0], [0, 0, 1, 0, 0, 1, 1, 0]
-    >>> [round(te.metrics.f1_pa_delay(y_true, y_pred, k=k), 4) for k in (0, 1)]
+    >>> [round(te.metrics.f1_pa_delay(y_true, y_pred, max_delay=k), 4) for k in (0, 1)]
     [0.3333, 0.8889]
     """
 
@@ -1411,7 +1411,8 @@ def nab_score(
     wide, about 10 % of a series in all.
 
     Equals NAB's own per-file score at `probation=0.15`, once that is normalised as NAB does for the whole corpus,
-    and `NabScore` of tsadmetrics at the default options.
+    and `NabScore` of tsadmetrics at the default options. The micro average of `te.evaluate_many` is NAB's score of a
+    corpus, to which series without an event add the cost of their false alarms.
 
     Parameters
     ----------
@@ -1770,7 +1771,7 @@ def range_auc_pr(
     y_true: ArrayLike,
     y_score: ArrayLike,
     *,
-    window: int = 100,
+    window: int | Literal["period"] = 100,
     n_thresholds: int | None = 250,
     variant: Literal["vus", "range_auc", "timeeval", "ff_vus"] = "range_auc",
 ) -> float:
@@ -1804,7 +1805,7 @@ def range_auc_roc(
     y_true: ArrayLike,
     y_score: ArrayLike,
     *,
-    window: int = 100,
+    window: int | Literal["period"] = 100,
     n_thresholds: int | None = 250,
     variant: Literal["vus", "range_auc", "timeeval", "ff_vus"] = "range_auc",
 ) -> float:
@@ -1819,9 +1820,11 @@ def range_auc_roc(
         0 for normal and 1 for anomalous points.
     y_score : array-like of shape (n,)
         Finite scores, higher for more anomalous.
-    window : int, default=100
+    window : int or "period", default=100
         The width: each event gets a buffer of `window // 2` points before and after it, cut at the ends of the
         series. With 0 or 1 there is no buffer, and what is left beside AUC-ROC is the share of events found.
+        "period" is that of the series, `te.period(values)`, as TSB-AD chooses it; it needs `te.evaluate(...,
+        values=series)`.
     n_thresholds : int or None, default=250
         Thresholds are the scores at that many evenly spaced ranks; None takes every distinct score.
     variant : {"range_auc", "vus", "timeeval", "ff_vus"}, default="range_auc"
@@ -2260,10 +2263,10 @@ def time_tolerant(
     y_true: ArrayLike,
     y_pred: ArrayLike,
     *,
-    k: int = 5,
+    tolerance: int = 5,
     beta: float = 1.0,
 ) -> PRF:
-    """Precision, recall and F that forgive shifts of up to k points. Definitions as for `time_tolerant_f1`.
+    """Precision, recall and F that forgive shifts of up to `tolerance` points. Definitions as for `time_tolerant_f1`.
 
     Precision is NaN where nothing is predicted; recall and F are NaN where y_true has no anomalous point.
 
@@ -2279,7 +2282,7 @@ def time_tolerant(
     Examples
     --------
     >>> import tsadeval as te
-    >>> te.metrics.time_tolerant([0, 0, 1, 1, 0, 0, 0, 0], [0, 1, 0, 0, 0, 0, 0, 1], k=1)
+    >>> te.metrics.time_tolerant([0, 0, 1, 1, 0, 0, 0, 0], [0, 1, 0, 0, 0, 0, 0, 1], tolerance=1)
     PRF(precision=0.5, recall=0.5, f1=0.5)
     """
 
@@ -2287,13 +2290,14 @@ def time_tolerant_f1(
     y_true: ArrayLike,
     y_pred: ArrayLike,
     *,
-    k: int = 5,
+    tolerance: int = 5,
     beta: float = 1.0,
 ) -> float:
-    """Point-wise F that forgives shifts of up to k points.
+    """Point-wise F that forgives shifts of up to `tolerance` points.
 
-    Recall is the share of anomalous points with an alarm at most k points away, precision the share of alarms with an
-    anomalous point at most k points away; k = 0 is point-wise F. Equals `TimeTolerantFScore` of tsadmetrics.
+    Recall is the share of anomalous points with an alarm at most `tolerance` points away, precision the
+    share of alarms with an anomalous point at most so far away; 0 is point-wise F. Equals `TimeTolerantFScore`
+    of tsadmetrics.
 
     Parameters
     ----------
@@ -2301,7 +2305,7 @@ def time_tolerant_f1(
         0 for normal and 1 for anomalous points.
     y_pred : array-like of shape (n,)
         1 where an alarm is raised, else 0.
-    k : int, default=5
+    tolerance : int, default=5
         The largest distance, in points, at which a label and an alarm agree.
     beta : float, default=1.0
         Recall counts beta times as much as precision.
@@ -2315,7 +2319,7 @@ def time_tolerant_f1(
     --------
     >>> import tsadeval as te
     >>> y_true, y_pred = [0, 0, 1, 1, 0, 0, 0, 0], [0, 1, 0, 0, 0, 0, 0, 1]
-    >>> [te.metrics.time_tolerant_f1(y_true, y_pred, k=k) for k in (0, 1)]
+    >>> [te.metrics.time_tolerant_f1(y_true, y_pred, tolerance=t) for t in (0, 1)]
     [0.0, 0.5]
     """
 
@@ -2323,13 +2327,13 @@ def total_detected_in_range(
     y_true: ArrayLike,
     y_pred: ArrayLike,
     *,
-    k: int = 5,
+    tolerance: int = 5,
 ) -> float:
-    """Share of anomalous points with an alarm at most k points away: the recall of `time_tolerant`.
+    """Share of anomalous points with an alarm at most `tolerance` points away: the recall of `time_tolerant`.
 
     Alarms everywhere get 1, so look at false alarms or `detection_accuracy_in_range` beside it. Equals
-    `TotalDetectedInRange` of tsadmetrics, except for points less than k from the start of the series, where the window
-    of that one begins at the end of the series.
+    `TotalDetectedInRange` of tsadmetrics, except near the start of the series, where the window of that one begins
+    at the end of the series.
 
     Parameters
     ----------
@@ -2337,7 +2341,7 @@ def total_detected_in_range(
         0 for normal and 1 for anomalous points.
     y_pred : array-like of shape (n,)
         1 where an alarm is raised, else 0.
-    k : int, default=5
+    tolerance : int, default=5
         The largest distance, in points, at which an anomalous point counts as detected.
 
     Returns
@@ -2348,7 +2352,7 @@ def total_detected_in_range(
     Examples
     --------
     >>> import tsadeval as te
-    >>> te.metrics.total_detected_in_range([0, 0, 1, 1, 0, 0], [0, 1, 0, 0, 0, 0], k=1)
+    >>> te.metrics.total_detected_in_range([0, 0, 1, 1, 0, 0], [0, 1, 0, 0, 0, 0], tolerance=1)
     0.5
     """
 
@@ -2443,7 +2447,7 @@ def vus_pr(
     y_true: ArrayLike,
     y_score: ArrayLike,
     *,
-    window: int = 100,
+    window: int | Literal["period"] = 100,
     n_thresholds: int | None = 250,
     variant: Literal["vus", "range_auc", "timeeval", "ff_vus"] = "vus",
 ) -> float:
@@ -2477,7 +2481,7 @@ def vus_roc(
     y_true: ArrayLike,
     y_score: ArrayLike,
     *,
-    window: int = 100,
+    window: int | Literal["period"] = 100,
     n_thresholds: int | None = 250,
     variant: Literal["vus", "range_auc", "timeeval", "ff_vus"] = "vus",
 ) -> float:
@@ -2493,10 +2497,11 @@ def vus_roc(
         0 for normal and 1 for anomalous points.
     y_score : array-like of shape (n,)
         Finite scores, higher for more anomalous.
-    window : int, default=100
+    window : int or "period", default=100
         The longest buffer, in points before and after each event. Buffers are cut at the ends of the series, so a
         window longer than the series is fine; time and memory grow with it all the same. With 0 there is no
-        buffer, and what is left beside AUC-ROC is the share of events found.
+        buffer, and what is left beside AUC-ROC is the share of events found. "period" takes the widths 0 .. p, with p
+        the period of the series (`te.period(values)`), as TSB-AD does; it needs `te.evaluate(..., values=series)`.
     n_thresholds : int or None, default=250
         Thresholds are the scores at that many evenly spaced ranks; None takes every distinct score. The paper's
         benchmark uses 100.
@@ -2529,13 +2534,13 @@ def weighted_detection_difference(
     y_true: ArrayLike,
     y_pred: ArrayLike,
     *,
-    k: int = 5,
+    tolerance: int = 5,
 ) -> float:
     """Rewards of alarms inside events less penalties of alarms outside.
 
     An alarm at distance x from the centre of its event of length L earns exp(-x² / (2 w²)) with w = max(L / 2, 1); one
-    at distance d from the nearest event costs min(d / k, 1). Equals `WeightedDetectionDifference` of tsadmetrics.
-    Values of series of different length cannot be compared.
+    at distance d from the nearest event costs min(d / tolerance, 1). Equals `WeightedDetectionDifference` of
+    tsadmetrics. Values of series of different length cannot be compared.
 
     Parameters
     ----------
@@ -2543,7 +2548,7 @@ def weighted_detection_difference(
         0 for normal and 1 for anomalous points.
     y_pred : array-like of shape (n,)
         1 where an alarm is raised, else 0.
-    k : int, default=5
+    tolerance : int, default=5
         Distance in points from which on a false alarm costs 1; 0 is the same as 1.
 
     Returns

@@ -14,8 +14,9 @@ beta of the Beta distribution keep their names.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -107,8 +108,8 @@ def _clipped(data: Scoring, quantiles: tuple[float, float]) -> Floats:
     return np.asarray((np.clip(scores / 2, low, high) - low) / (high - low))
 
 
-def event_moments(options: CCEOptions, data: Scoring) -> RunMoments:
-    """The runs of checked data, normalised first where that needs all scores at once."""
+def _prepared(options: CCEOptions, data: Scoring) -> Scoring:
+    """Checked data, normalised where that needs all scores at once."""
     if options.normalize == "rank":
         data = Scoring.of(data.truth.labels, _ranks(data))
     elif options.normalize == "robust":
@@ -120,7 +121,12 @@ def event_moments(options: CCEOptions, data: Scoring) -> RunMoments:
             f"y_score must lie in [0, 1] when normalize=None, but ranges from {data.low:g} to {data.high:g}; "
             'pass probabilities, or use normalize="minmax"'
         )
-    return RunMoments.of(data)
+    return data
+
+
+def event_moments(options: CCEOptions, data: Scoring) -> RunMoments:
+    """The runs of checked data, normalised first where that needs all scores at once."""
+    return RunMoments.of(_prepared(options, data))
 
 
 def _unit_moments(options: CCEOptions, runs: RunMoments) -> tuple[Floats, Floats]:
@@ -155,6 +161,36 @@ def score_of(options: CCEOptions, runs: RunMoments) -> float:
     return sum(_combine(options, *_parts(options, runs, _unit_moments(options, runs))))
 
 
+def _pooled(series: Sequence[Scoring], **given: Any) -> float:
+    """CCE of several series: scores are normalised together, and no event runs from one series into the next."""
+    options = CCEOptions(**given)
+    labels = np.concatenate([data.truth.mask for data in series])
+    together = Scoring.of(labels, np.concatenate([data.scores for data in series]))
+    scores = _unit_scores(options, together)
+    borders = np.cumsum([0] + [data.n for data in series[:-1]])
+    starts = np.union1d(borders, together.truth.starts)
+    counts = np.diff(starts, append=together.n)
+    means = np.add.reduceat(scores, starts) / counts
+    variances = np.add.reduceat((scores - np.repeat(means, counts)) ** 2, starts) / counts
+    anomalous = labels[starts]
+    parts = []
+    for label in (False, True):
+        # The kernel takes runs whose labels alternate: each of one class gets a run of the other beside it.
+        of_class = anomalous == label
+        columns = (np.repeat(column[of_class], 2) for column in (counts, means, variances))
+        parts.append(_Parts(*kernel.parts(*columns, int(label), *options.formula)[int(label)]))
+    return sum(_combine(options, *parts))
+
+
+def _unit_scores(options: CCEOptions, data: Scoring) -> Floats:
+    """Scores in [0, 1], as the option says."""
+    data = _prepared(options, data)
+    if options.normalize not in ("minmax", "robust", "published"):
+        return data.scores
+    width = data.high - data.low + (1e-8 if options.normalize == "published" else 0.0)
+    return np.full(data.n, 0.5) if width == 0 else np.asarray((data.scores - data.low) / width)
+
+
 @score_metric(
     label="CCE",
     range=(-1.0, 1.0),
@@ -165,6 +201,7 @@ def score_of(options: CCEOptions, runs: RunMoments) -> float:
     properties={"affine", "mirror", "symmetric"},
     needs={"anomaly", "normal"},
     sets={"paper"},
+    pool=_pooled,
 )
 def cce(
     data: Scoring,

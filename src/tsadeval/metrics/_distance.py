@@ -166,7 +166,7 @@ def absolute_detection_distance(data: Prediction) -> float:
     return float(np.mean(_off_center(points, event, data.events)))
 
 
-def _weights(points: Index, anomalous: Bools, events: Events, k: int) -> Floats:
+def _weights(points: Index, anomalous: Bools, events: Events, tolerance: int) -> Floats:
     """What an alarm at each of some points is worth: a bell curve inside events, a penalty outside."""
     after = np.searchsorted(events.starts, points, side="right")
     event = np.maximum(after - 1, 0)
@@ -176,12 +176,12 @@ def _weights(points: Index, anomalous: Bools, events: Events, k: int) -> Floats:
     # An event behind and one ahead; at the ends of the series one of them is as far as can be.
     behind = np.where(after > 0, points - (events.stops[event] - 1), events.n)
     ahead = np.append(events.starts, 2 * events.n)[after] - points
-    penalty = np.minimum(np.minimum(behind, ahead) / max(float(k), 1.0), 1.0)
+    penalty = np.minimum(np.minimum(behind, ahead) / max(float(tolerance), 1.0), 1.0)
     return np.where(anomalous, bell, -penalty)
 
 
-def _best_weighted_detection_difference(data: Scoring, *, k: int) -> float:
-    weights = _weights(np.arange(data.n), data.truth.mask, data.events, k)
+def _best_weighted_detection_difference(data: Scoring, *, tolerance: int) -> float:
+    weights = _weights(np.arange(data.n), data.truth.mask, data.events, tolerance)
     v, sums, _ = _sums_from(data.scores, weights)
     return float(v[first_best(sums)])
 
@@ -192,21 +192,21 @@ def _best_weighted_detection_difference(data: Scoring, *, k: int) -> float:
     summary="Sum over alarms of a bell-shaped reward inside events and a penalty that grows with the distance outside.",
     undefined="y_true has no anomalous point",
     references=(_KOVACS,),
-    checks={"k": Number(0, integer=True)},
+    checks={"tolerance": Number(0, integer=True)},
     properties={"mirror", "separable"},
     needs={"anomaly"},
     best=_best_weighted_detection_difference,
 )
-def weighted_detection_difference(data: Prediction, *, k: int = 5) -> float:
+def weighted_detection_difference(data: Prediction, *, tolerance: int = 5) -> float:
     """Rewards of alarms inside events less penalties of alarms outside.
 
     An alarm at distance x from the centre of its event of length L earns exp(-x² / (2 w²)) with w = max(L / 2, 1); one
-    at distance d from the nearest event costs min(d / k, 1). Equals `WeightedDetectionDifference` of tsadmetrics.
-    Values of series of different length cannot be compared.
+    at distance d from the nearest event costs min(d / tolerance, 1). Equals `WeightedDetectionDifference` of
+    tsadmetrics. Values of series of different length cannot be compared.
 
     Parameters
     ----------
-    k : int, default=5
+    tolerance : int, default=5
         Distance in points from which on a false alarm costs 1; 0 is the same as 1.
 
     Returns
@@ -221,7 +221,7 @@ def weighted_detection_difference(data: Prediction, *, k: int = 5) -> float:
     1.6007
     """
     points = np.flatnonzero(data.alarms.mask)
-    return float(np.sum(_weights(points, data.truth.mask[points], data.events, k)))
+    return float(np.sum(_weights(points, data.truth.mask[points], data.events, tolerance)))
 
 
 @prediction_metric(

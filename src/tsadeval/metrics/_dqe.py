@@ -135,11 +135,11 @@ def sdqe(data: Prediction, *, near: int | None = None) -> float:
     summary="Quality of the detection of every event, averaged over events and evenly spaced thresholds.",
     undefined="y_true has no event",
     references=(_LI,),
-    checks={**NEAR, "thresholds": Number(1, _MOST, integer=True)},
+    checks={**NEAR, "n_thresholds": Number(1, _MOST, integer=True)},
     properties={"affine"},
     needs={"anomaly"},
 )
-def dqe(data: Scoring, *, near: int | None = None, thresholds: int = 100) -> float:
+def dqe(data: Scoring, *, near: int | None = None, n_thresholds: int = 100) -> float:
     """Detection quality of every event, averaged over events and thresholds.
 
     Scores are scaled to [0, 1] by their minimum and maximum; thresholds are 1/T, 2/T, ..., 1, and an alarm is a score
@@ -152,7 +152,7 @@ def dqe(data: Scoring, *, near: int | None = None, thresholds: int = 100) -> flo
     near : int, default=None
         Points before and after an event in which alarms are near misses; None is the mean length of the events, at
         most 1/22 of the normal points.
-    thresholds : int, default=100
+    n_thresholds : int, default=100
         The number of thresholds T.
 
     Examples
@@ -166,5 +166,5 @@ def dqe(data: Scoring, *, near: int | None = None, thresholds: int = 100) -> flo
     """
     spread = data.high - data.low
     scaled = (data.scores - data.low) / spread if spread > 0 else np.zeros(data.n)
-    levels = np.asarray(levels_of(scaled, np.linspace(1, 0, thresholds + 1)[:-1]), np.int64)
-    return float(np.mean(_qualities(data.events, levels, thresholds, near_range(data.events, near))))
+    levels = np.asarray(levels_of(scaled, np.linspace(1, 0, n_thresholds + 1)[:-1]), np.int64)
+    return float(np.mean(_qualities(data.events, levels, n_thresholds, near_range(data.events, near))))

@@ -15,6 +15,7 @@ finds each window at its first point, without a false alarm, gets 100, and one t
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -99,6 +100,29 @@ def _best(data: Scoring, *, profile: str, probation: float) -> float:
     return float(thresholds[first_best(values)])
 
 
+def _gained(data: Prediction, profile: str, probation: float) -> tuple[float, int]:
+    """What a series gains over a detector without alarms, and the number of its windows."""
+    reward, cost, miss = PROFILES[profile]
+    begin = _probation(data.n, probation)
+    starts, stops = _windows(data.events, begin)
+    first = first_inside(data.predicted, np.maximum(starts, begin), stops)
+    found = first < stops
+    rewards = float(_rewards(first[found], starts[found], stops[found]).sum()) / math.tanh(2.5)
+    # The misses' -A_FN each and the base line's -A_FN per window leave A_FN per window that is found.
+    gained = reward * rewards + miss * np.count_nonzero(found) - cost * _false_alarm_cost(data, begin)
+    return float(gained), len(starts)
+
+
+def _pooled(series: Sequence[Prediction], *, profile: str, probation: float) -> float:
+    """The score of a corpus: sums over all series, those without a window included, scaled as for one."""
+    reward, _, miss = PROFILES[profile]
+    parts = [_gained(data, profile, probation) for data in series]
+    windows = sum(count for _, count in parts)
+    if windows == 0:
+        return math.nan
+    return 100 * math.fsum(gained for gained, _ in parts) / ((reward + miss) * windows)
+
+
 @prediction_metric(
     label="NAB",
     range=(-math.inf, 100.0),
@@ -109,6 +133,7 @@ def _best(data: Scoring, *, profile: str, probation: float) -> float:
     properties={"separable"},
     needs={"anomaly"},
     best=_best,
+    pool=_pooled,
 )
 def nab_score(data: Prediction, *, profile: str = "standard", probation: float = 0.0) -> float:
     """Score of the Numenta Anomaly Benchmark, with the events of y_true as its windows.
@@ -118,7 +143,8 @@ def nab_score(data: Prediction, *, profile: str = "standard", probation: float =
     wide, about 10 % of a series in all.
 
     Equals NAB's own per-file score at `probation=0.15`, once that is normalised as NAB does for the whole corpus,
-    and `NabScore` of tsadmetrics at the default options.
+    and `NabScore` of tsadmetrics at the default options. The micro average of `te.evaluate_many` is NAB's score of a
+    corpus, to which series without an event add the cost of their false alarms.
 
     Parameters
     ----------
@@ -137,14 +163,8 @@ def nab_score(data: Prediction, *, profile: str = "standard", probation: float =
     >>> round(te.metrics.nab_score(y_true, [0, 1, 0, 0, 0, 1, 0, 0, 0, 0]), 4)
     87.4896
     """
-    reward, cost, miss = PROFILES[profile]
-    begin = _probation(data.n, probation)
-    starts, stops = _windows(data.events, begin)
-    if len(starts) == 0:
+    reward, _, miss = PROFILES[profile]
+    gained, windows = _gained(data, profile, probation)
+    if windows == 0:
         raise UndefinedError("every event lies in the probation")
-    first = first_inside(data.predicted, np.maximum(starts, begin), stops)
-    found = first < stops
-    rewards = float(_rewards(first[found], starts[found], stops[found]).sum()) / math.tanh(2.5)
-    # The misses' -A_FN each and the base line's -A_FN per window leave A_FN per window that is found.
-    gained = reward * rewards + miss * np.count_nonzero(found) - cost * _false_alarm_cost(data, begin)
-    return float(100 * gained / ((reward + miss) * len(starts)))
+    return float(100 * gained / ((reward + miss) * windows))

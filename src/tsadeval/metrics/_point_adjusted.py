@@ -4,7 +4,7 @@ With L the length of an event and h the number of its points that are alarmed, t
 
     f1_pa        L points found where h >= 1
     f1_pa_k      L points found where h >= 1 and h / L >= k, else h
-    f1_pa_delay  L points found where one of its first k + 1 points is alarmed, else none
+    f1_pa_delay  L points found where one of its first max_delay + 1 points is alarmed, else none
     reduced_f1   floor(log_3(L + 3)) points, all found where h >= 1, else all missed
 
 Normal points count singly in all of them, so one lucky alarm weighs as much as a long event has points: uninformative
@@ -290,32 +290,32 @@ def pa_k_auc(
     return float((weights * _adjusted_f(data, shares, strict, beta)).sum())
 
 
-def _best_f1_pa_delay(data: Scoring, *, k: int, beta: float) -> float:
-    return _best(data, _maxima(data, min(k, data.n) + 1), beta=beta)
+def _best_f1_pa_delay(data: Scoring, *, max_delay: int, beta: float) -> float:
+    return _best(data, _maxima(data, min(max_delay, data.n) + 1), beta=beta)
 
 
 @prediction_metric(
     label="F1-PA delay",
     range=(0.0, 1.0),
-    summary="Point-wise F where an event is found whole if an alarm comes at most k points late, else missed whole.",
+    summary="Point-wise F where an event is found whole if an alarm comes early enough in it, else missed whole.",
     undefined=_UNDEFINED,
     references=(_REN, _XU),
-    checks={"k": Number(0, integer=True), "beta": BETA},
+    checks={"max_delay": Number(0, integer=True), "beta": BETA},
     properties={"separable"},
     needs={"anomaly"},
     best=_best_f1_pa_delay,
 )
-def f1_pa_delay(data: Prediction, *, k: int = 7, beta: float = 1.0) -> float:
+def f1_pa_delay(data: Prediction, *, max_delay: int = 7, beta: float = 1.0) -> float:
     """F after delayed point adjustment, the protocol of the AIOps competition on KPIs.
 
-    An event counts as alarmed throughout if one of its first k + 1 points is (a delay of at most k), else as
+    An event counts as alarmed throughout if one of its first `max_delay` + 1 points is, else as
     missed throughout, whatever alarms come later. The default is that of the competition and of Ren et al. for
-    series by the minute (they take k = 3 by the hour). `DelayThresholdedPointadjustedFScore` of tsadmetrics
-    counts points instead of delays: its k is one more than this one.
+    series by the minute (they take 3 by the hour). `DelayThresholdedPointadjustedFScore` of tsadmetrics
+    counts points instead of delays: its k is one more than `max_delay`.
 
     Parameters
     ----------
-    k : int, default=7
+    max_delay : int, default=7
         The longest delay at which an event still counts as found, in points.
 
     Returns
@@ -328,14 +328,14 @@ def f1_pa_delay(data: Prediction, *, k: int = 7, beta: float = 1.0) -> float:
     --------
     >>> import tsadeval as te
     >>> y_true, y_pred = [0, 1, 1, 1, 0, 0, 1, 0], [0, 0, 1, 0, 0, 1, 1, 0]
-    >>> [round(te.metrics.f1_pa_delay(y_true, y_pred, k=k), 4) for k in (0, 1)]
+    >>> [round(te.metrics.f1_pa_delay(y_true, y_pred, max_delay=k), 4) for k in (0, 1)]
     [0.3333, 0.8889]
     """
     events, alarms = data.events, data.predicted
     # The first run of alarms that ends after the event starts: it has the first alarm from there on, if any.
     run = np.searchsorted(alarms.stops, events.starts, side="right")
     first_alarm = np.append(alarms.starts, data.n)[run]
-    in_time = first_alarm < events.starts + np.minimum(events.lengths, min(k, data.n) + 1)
+    in_time = first_alarm < events.starts + np.minimum(events.lengths, min(max_delay, data.n) + 1)
     found = int(events.lengths[in_time].sum())
     return prf_of_counts(found, _false(data), events.points, beta).f1
 

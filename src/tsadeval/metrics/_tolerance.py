@@ -1,7 +1,7 @@
-"""Metrics that forgive small shifts in time: a label and an alarm agree where they are at most k points apart.
+"""Metrics that forgive small shifts in time: a label and an alarm agree where they are a few points apart.
 
 With A the anomalous points and P the alarmed points, |.| their number, and [X near Y] the points of X that are within
-k points of a point of Y:
+`tolerance` points of a point of Y:
 
     time-tolerant recall, and total detected in range   |A near P| / |A|
     time-tolerant precision                             |P near A| / |P|
@@ -27,36 +27,36 @@ _SCHARWACHTER = "Scharwächter and Müller, Statistical Evaluation of Anomaly De
 _KOVACS = "Kovács et al., Evaluation metrics for anomaly detection algorithms in time-series, Acta Sapientiae 2019"
 
 POINTS = Number(0, integer=True)
-TOLERANT: dict[str, Check] = {"k": POINTS, "beta": BETA}
+TOLERANT: dict[str, Check] = {"tolerance": POINTS, "beta": BETA}
 
 
-def _near(data: Prediction, k: int) -> int:
-    """Number of anomalous points within k points of an alarm."""
-    return data.events.shared_points(widened(data.predicted, k))
+def _near(data: Prediction, tolerance: int) -> int:
+    """Number of anomalous points within `tolerance` points of an alarm."""
+    return data.events.shared_points(widened(data.predicted, tolerance))
 
 
-def _tolerant(data: Prediction, k: int, beta: float) -> PRF:
+def _tolerant(data: Prediction, tolerance: int, beta: float) -> PRF:
     alarmed, anomalous = data.predicted.points, data.events.points
     if anomalous == 0:
         return PRF(0.0 if alarmed else np.nan, np.nan, np.nan)
-    precision = data.predicted.shared_points(widened(data.events, k)) / alarmed if alarmed else np.nan
-    recall = _near(data, k) / anomalous
+    precision = data.predicted.shared_points(widened(data.events, tolerance)) / alarmed if alarmed else np.nan
+    recall = _near(data, tolerance) / anomalous
     return PRF(precision, recall, f_beta(precision, recall, beta))
 
 
 @takes_predictions(TOLERANT)
-def time_tolerant(data: Prediction, *, k: int = 5, beta: float = 1.0) -> PRF:
-    """Precision, recall and F that forgive shifts of up to k points. Definitions as for `time_tolerant_f1`.
+def time_tolerant(data: Prediction, *, tolerance: int = 5, beta: float = 1.0) -> PRF:
+    """Precision, recall and F that forgive shifts of up to `tolerance` points. Definitions as for `time_tolerant_f1`.
 
     Precision is NaN where nothing is predicted; recall and F are NaN where y_true has no anomalous point.
 
     Examples
     --------
     >>> import tsadeval as te
-    >>> te.metrics.time_tolerant([0, 0, 1, 1, 0, 0, 0, 0], [0, 1, 0, 0, 0, 0, 0, 1], k=1)
+    >>> te.metrics.time_tolerant([0, 0, 1, 1, 0, 0, 0, 0], [0, 1, 0, 0, 0, 0, 0, 1], tolerance=1)
     PRF(precision=0.5, recall=0.5, f1=0.5)
     """
-    return _tolerant(data, k, beta)
+    return _tolerant(data, tolerance, beta)
 
 
 def _at_least(ascending: Floats, v: Floats) -> Floats:
@@ -64,10 +64,10 @@ def _at_least(ascending: Floats, v: Floats) -> Floats:
     return len(ascending) - np.searchsorted(ascending, v).astype(np.float64)
 
 
-def _best_time_tolerant_f1(data: Scoring, *, k: int, beta: float) -> float:
+def _best_time_tolerant_f1(data: Scoring, *, tolerance: int, beta: float) -> float:
     weight = recall_weight(beta)
-    zone = widened(data.events, k).mask()
-    detected = np.sort(window_maxima(data.scores, k)[data.truth.mask])
+    zone = widened(data.events, tolerance).mask()
+    detected = np.sort(window_maxima(data.scores, tolerance)[data.truth.mask])
     near, far = np.sort(data.scores[zone]), np.sort(data.scores[~zone])
     # Between two scores of points near an event only false alarms are added.
     v = near[np.concatenate([near[1:] != near[:-1], [True]])][::-1]
@@ -81,7 +81,7 @@ def _best_time_tolerant_f1(data: Scoring, *, k: int, beta: float) -> float:
 @prediction_metric(
     label="Time-tolerant F1",
     range=(0.0, 1.0),
-    summary="Point-wise F where labels and alarms that are at most k points apart agree.",
+    summary="Point-wise F where labels and alarms that are at most `tolerance` points apart agree.",
     undefined=_UNDEFINED,
     references=(_SCHARWACHTER, "Sørbø and Ruocco, Navigating the metric maze, DMKD 2024"),
     checks=TOLERANT,
@@ -89,15 +89,16 @@ def _best_time_tolerant_f1(data: Scoring, *, k: int, beta: float) -> float:
     needs={"anomaly"},
     best=_best_time_tolerant_f1,
 )
-def time_tolerant_f1(data: Prediction, *, k: int = 5, beta: float = 1.0) -> float:
-    """Point-wise F that forgives shifts of up to k points.
+def time_tolerant_f1(data: Prediction, *, tolerance: int = 5, beta: float = 1.0) -> float:
+    """Point-wise F that forgives shifts of up to `tolerance` points.
 
-    Recall is the share of anomalous points with an alarm at most k points away, precision the share of alarms with an
-    anomalous point at most k points away; k = 0 is point-wise F. Equals `TimeTolerantFScore` of tsadmetrics.
+    Recall is the share of anomalous points with an alarm at most `tolerance` points away, precision the
+    share of alarms with an anomalous point at most so far away; 0 is point-wise F. Equals `TimeTolerantFScore`
+    of tsadmetrics.
 
     Parameters
     ----------
-    k : int, default=5
+    tolerance : int, default=5
         The largest distance, in points, at which a label and an alarm agree.
 
     Returns
@@ -109,39 +110,39 @@ def time_tolerant_f1(data: Prediction, *, k: int = 5, beta: float = 1.0) -> floa
     --------
     >>> import tsadeval as te
     >>> y_true, y_pred = [0, 0, 1, 1, 0, 0, 0, 0], [0, 1, 0, 0, 0, 0, 0, 1]
-    >>> [te.metrics.time_tolerant_f1(y_true, y_pred, k=k) for k in (0, 1)]
+    >>> [te.metrics.time_tolerant_f1(y_true, y_pred, tolerance=t) for t in (0, 1)]
     [0.0, 0.5]
     """
-    return _tolerant(data, k, beta).f1
+    return _tolerant(data, tolerance, beta).f1
 
 
-def _best_total(data: Scoring, *, k: int) -> float:
+def _best_total(data: Scoring, *, tolerance: int) -> float:
     # It can only grow as the threshold falls, so the best is where the last anomalous point comes near an alarm.
-    return float(window_maxima(data.scores, k)[data.truth.mask].min())
+    return float(window_maxima(data.scores, tolerance)[data.truth.mask].min())
 
 
 @prediction_metric(
     label="Detected in range",
     range=(0.0, 1.0),
-    summary="The share of anomalous points with an alarm at most k points away.",
+    summary="The share of anomalous points with an alarm at most `tolerance` points away.",
     undefined=_UNDEFINED,
     references=(_KOVACS,),
-    checks={"k": POINTS},
+    checks={"tolerance": POINTS},
     properties={"mirror"},
     needs={"anomaly"},
     best=_best_total,
     trivial_best=True,
 )
-def total_detected_in_range(data: Prediction, *, k: int = 5) -> float:
-    """Share of anomalous points with an alarm at most k points away: the recall of `time_tolerant`.
+def total_detected_in_range(data: Prediction, *, tolerance: int = 5) -> float:
+    """Share of anomalous points with an alarm at most `tolerance` points away: the recall of `time_tolerant`.
 
     Alarms everywhere get 1, so look at false alarms or `detection_accuracy_in_range` beside it. Equals
-    `TotalDetectedInRange` of tsadmetrics, except for points less than k from the start of the series, where the window
-    of that one begins at the end of the series.
+    `TotalDetectedInRange` of tsadmetrics, except near the start of the series, where the window of that one begins
+    at the end of the series.
 
     Parameters
     ----------
-    k : int, default=5
+    tolerance : int, default=5
         The largest distance, in points, at which an anomalous point counts as detected.
 
     Returns
@@ -152,15 +153,15 @@ def total_detected_in_range(data: Prediction, *, k: int = 5) -> float:
     Examples
     --------
     >>> import tsadeval as te
-    >>> te.metrics.total_detected_in_range([0, 0, 1, 1, 0, 0], [0, 1, 0, 0, 0, 0], k=1)
+    >>> te.metrics.total_detected_in_range([0, 0, 1, 1, 0, 0], [0, 1, 0, 0, 0, 0], tolerance=1)
     0.5
     """
-    return _near(data, k) / data.events.points
+    return _near(data, tolerance) / data.events.points
 
 
-def _best_accuracy(data: Scoring, *, k: int, false: str) -> float:
-    right = data.truth.mask if false == "all" else widened(data.events, k).mask()
-    detected = np.sort(window_maxima(data.scores, k)[data.truth.mask])
+def _best_accuracy(data: Scoring, *, tolerance: int, false: str) -> float:
+    right = data.truth.mask if false == "all" else widened(data.events, tolerance).mask()
+    detected = np.sort(window_maxima(data.scores, tolerance)[data.truth.mask])
     wrong = np.sort(data.scores[~right])
     # It can only grow where a detection is added; the highest threshold is best where all are equally bad.
     v = np.append(detected[np.concatenate([[True], detected[1:] != detected[:-1]])], data.high)[::-1]
@@ -172,38 +173,38 @@ def _best_accuracy(data: Scoring, *, k: int, false: str) -> float:
 @prediction_metric(
     label="Accuracy in range",
     range=(0.0, 1.0),
-    summary="Anomalous points with an alarm at most k points away, as a share of these and the false alarms.",
+    summary="Anomalous points with an alarm at most `tolerance` points away, as a share of these and the false alarms.",
     undefined="y_true has no anomalous point, or y_pred no alarm",
     references=(_KOVACS,),
-    checks={"k": POINTS, "false": OneOf(("far", "all"))},
+    checks={"tolerance": POINTS, "false": OneOf(("far", "all"))},
     properties={"mirror"},
     needs={"anomaly", "alarm"},
     best=_best_accuracy,
     trivial_best=True,
 )
-def detection_accuracy_in_range(data: Prediction, *, k: int = 5, false: str = "far") -> float:
-    """Detected anomalous points as a share of these and the false alarms, with a tolerance of k points.
+def detection_accuracy_in_range(data: Prediction, *, tolerance: int = 5, false: str = "far") -> float:
+    """Detected anomalous points as a share of these and the false alarms, with a tolerance.
 
-    An anomalous point is detected where an alarm is at most k points away. `DetectionAccuracyInRange` of tsadmetrics
-    says that alarms within the tolerance are not false, but counts them as false: it equals `false="all"`, except at
-    the start of the series (see `total_detected_in_range`).
+    An anomalous point is detected where an alarm is at most `tolerance` points away. `DetectionAccuracyInRange` of
+    tsadmetrics says that alarms within the tolerance are not false, but counts them as false: it equals `false="all"`,
+    except at the start of the series (see `total_detected_in_range`).
 
     Parameters
     ----------
-    k : int, default=5
+    tolerance : int, default=5
         The tolerance in points.
     false : {"far", "all"}, default="far"
-        Which alarms are false: those more than k points from every event, or all at normal points.
+        Which alarms are false: those more than `tolerance` points from every event, or all at normal points.
 
     Examples
     --------
     >>> import tsadeval as te
     >>> y_true, y_pred = [0, 0, 1, 1, 0, 0], [0, 1, 0, 0, 0, 0]
-    >>> te.metrics.detection_accuracy_in_range(y_true, y_pred, k=1)
+    >>> te.metrics.detection_accuracy_in_range(y_true, y_pred, tolerance=1)
     1.0
-    >>> te.metrics.detection_accuracy_in_range(y_true, y_pred, k=1, false="all")
+    >>> te.metrics.detection_accuracy_in_range(y_true, y_pred, tolerance=1, false="all")
     0.5
     """
-    right = data.events if false == "all" else widened(data.events, k)
-    found, wrong = _near(data, k), data.predicted.points - data.predicted.shared_points(right)
+    right = data.events if false == "all" else widened(data.events, tolerance)
+    found, wrong = _near(data, tolerance), data.predicted.points - data.predicted.shared_points(right)
     return found / (found + wrong)

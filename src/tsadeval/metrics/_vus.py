@@ -13,6 +13,7 @@ twice the window. The paper's buffer length l is the width here. Definitions dif
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
+from typing import Literal
 
 import numpy as np
 
@@ -52,7 +53,7 @@ VARIANTS = {
 }
 
 CHECKS: dict[str, Check] = {
-    "window": Number(0, 100_000, integer=True),  # the work grows with its square
+    "window": Number(0, 100_000, integer=True, words=("period",)),  # the work grows with its square
     "n_thresholds": Number(2, integer=True, none=True),
     "variant": OneOf(tuple(VARIANTS)),
 }
@@ -104,22 +105,28 @@ def _mean_areas(
     return roc, pr
 
 
-def _range_auc(data: Scoring, window: int, n_thresholds: int | None, variant: str) -> tuple[float, float]:
+Window = int | Literal["period"]
+
+
+def _range_auc(data: Scoring, window: Window, n_thresholds: int | None, variant: str) -> tuple[float, float]:
+    width = data.setting.period if window == "period" else window
+
     def areas() -> tuple[float, float]:
-        return _mean_areas(data, VARIANTS[variant], np.array([window]), np.array([1]), n_thresholds)
+        return _mean_areas(data, VARIANTS[variant], np.array([width]), np.array([1]), n_thresholds)
 
     return data.shared(("range_auc", window, n_thresholds, variant), areas)
 
 
-def _vus(data: Scoring, window: int, n_thresholds: int | None, variant: str) -> tuple[float, float]:
+def _vus(data: Scoring, window: Window, n_thresholds: int | None, variant: str) -> tuple[float, float]:
     how = VARIANTS[variant]
+    widest = data.setting.period if window == "period" else 2 * window
 
     def areas() -> tuple[float, float]:
-        widths = np.arange(0, 2 * window + 1, how.step)
+        widths = np.arange(0, widest + 1, how.step)
         repeats = np.ones_like(widths)
         if not how.root and how.step == 1:  # a straight slope depends on w // 2 only: two widths at a time
             widths, repeats = widths[::2], 2 * repeats[::2]
-            repeats[-1] = 1
+            repeats[-1] = 2 - (widest + 1) % 2
         return _mean_areas(data, how, widths, repeats, n_thresholds)
 
     return data.shared(("vus", window, n_thresholds, variant), areas)
@@ -136,7 +143,7 @@ def _vus(data: Scoring, window: int, n_thresholds: int | None, variant: str) -> 
     needs={"anomaly", "normal"},
 )
 def range_auc_roc(
-    data: Scoring, *, window: int = 100, n_thresholds: int | None = 250, variant: str = "range_auc"
+    data: Scoring, *, window: Window = 100, n_thresholds: int | None = 250, variant: str = "range_auc"
 ) -> float:
     """Area under the range-based ROC curve at one buffer width.
 
@@ -145,9 +152,11 @@ def range_auc_roc(
 
     Parameters
     ----------
-    window : int, default=100
+    window : int or "period", default=100
         The width: each event gets a buffer of `window // 2` points before and after it, cut at the ends of the
         series. With 0 or 1 there is no buffer, and what is left beside AUC-ROC is the share of events found.
+        "period" is that of the series, `te.period(values)`, as TSB-AD chooses it; it needs `te.evaluate(...,
+        values=series)`.
     n_thresholds : int or None, default=250
         Thresholds are the scores at that many evenly spaced ranks; None takes every distinct score.
     variant : {"range_auc", "vus", "timeeval", "ff_vus"}, default="range_auc"
@@ -175,7 +184,7 @@ def range_auc_roc(
     needs={"anomaly", "normal"},
 )
 def range_auc_pr(
-    data: Scoring, *, window: int = 100, n_thresholds: int | None = 250, variant: str = "range_auc"
+    data: Scoring, *, window: Window = 100, n_thresholds: int | None = 250, variant: str = "range_auc"
 ) -> float:
     """Area under the range-based precision-recall curve at one buffer width.
 
@@ -204,7 +213,7 @@ def range_auc_pr(
     needs={"anomaly", "normal"},
     sets={"paper"},
 )
-def vus_roc(data: Scoring, *, window: int = 100, n_thresholds: int | None = 250, variant: str = "vus") -> float:
+def vus_roc(data: Scoring, *, window: Window = 100, n_thresholds: int | None = 250, variant: str = "vus") -> float:
     """Volume under the ROC surface: the mean range-based area over the widths 0, 1, ..., 2 * window.
 
     The default equals `RangeAUC_volume_opt(labels, score, 2 * window)` of PyPI vus 0.0.6 and TSB-AD 1.5. Mind the
@@ -213,10 +222,11 @@ def vus_roc(data: Scoring, *, window: int = 100, n_thresholds: int | None = 250,
 
     Parameters
     ----------
-    window : int, default=100
+    window : int or "period", default=100
         The longest buffer, in points before and after each event. Buffers are cut at the ends of the series, so a
         window longer than the series is fine; time and memory grow with it all the same. With 0 there is no
-        buffer, and what is left beside AUC-ROC is the share of events found.
+        buffer, and what is left beside AUC-ROC is the share of events found. "period" takes the widths 0 .. p, with p
+        the period of the series (`te.period(values)`), as TSB-AD does; it needs `te.evaluate(..., values=series)`.
     n_thresholds : int or None, default=250
         Thresholds are the scores at that many evenly spaced ranks; None takes every distinct score. The paper's
         benchmark uses 100.
@@ -253,7 +263,7 @@ def vus_roc(data: Scoring, *, window: int = 100, n_thresholds: int | None = 250,
     needs={"anomaly", "normal"},
     sets={"recommended"},
 )
-def vus_pr(data: Scoring, *, window: int = 100, n_thresholds: int | None = 250, variant: str = "vus") -> float:
+def vus_pr(data: Scoring, *, window: Window = 100, n_thresholds: int | None = 250, variant: str = "vus") -> float:
     """Volume under the precision-recall surface: the mean area over the widths 0, 1, ..., 2 * window.
 
     Equals the last value of `RangeAUC_volume_opt(labels, score, 2 * window)` of PyPI vus 0.0.6 and TSB-AD 1.5.

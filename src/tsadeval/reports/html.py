@@ -9,7 +9,7 @@ from typing import Any
 
 from tsadeval._optional import require
 
-__all__ = ["as_json", "render", "source"]
+__all__ = ["as_json", "page", "render", "source"]
 
 FOLDER = "templates"
 
@@ -45,8 +45,13 @@ def as_json(data: Any) -> Any:
     return trusted(text)
 
 
+def page(template: str, **context: Any) -> str:
+    """A page of a site, whose styles and scripts are files beside it."""
+    return str(_environment().get_template(template).render(**context))
+
+
 def render(template: str, *, styles: tuple[str, ...], scripts: tuple[str, ...], **context: Any) -> str:
     """A page with its styles and scripts inside."""
     css = trusted("\n".join(map(source, styles)))
     script = trusted("\n".join(map(source, scripts)))
-    return str(_environment().get_template(template).render(css=css, script=script, **context))
+    return page(template, css=css, script=script, **context)

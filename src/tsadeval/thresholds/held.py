@@ -117,7 +117,10 @@ def _set_rules(owner: Any, *names: str) -> None:
 
 
 def _alarms(data: Scoring, starts: Any, stops: Any) -> Prediction:
-    return Prediction(data.truth, label_runs(Events(starts, stops, data.n).mask(), "y_pred"))
+    mask = Events(starts, stops, data.n).mask()
+    if data.setting.ignored is not None:
+        mask = mask & ~data.setting.ignored
+    return Prediction(data.truth, label_runs(mask, "y_pred"), data.setting)
 
 
 RULES.add("hysteresis", hysteresis)

@@ -85,8 +85,8 @@ class strict_quantile(ThresholdRule):
 
     def threshold_of(self, data: Scoring) -> float:
         """NumPy's linear quantile."""
-        if data.fit is not None:
-            return float(np.quantile(data.fit, self.p))
+        if data.setting.fit is not None or data.setting.ignored is not None:
+            return float(np.quantile(data.reference, self.p))
         # A sort that is there already, or will be needed, beats a selection of its own.
         return float(np.quantile(data.__dict__.get("sorted", data.scores), self.p))
 
@@ -103,7 +103,7 @@ class quantile(strict_quantile):
 
     def threshold_of(self, data: Scoring) -> float:
         """NumPy's linear quantile; where it is that of the scores themselves, just below the largest at most."""
-        if data.fit is not None:
+        if data.setting.fit is not None:
             return super().threshold_of(data)
         if data.two_valued:
             return data.low  # the larger of two values is an alarm, whatever its share

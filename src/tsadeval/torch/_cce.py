@@ -14,10 +14,8 @@ from tsadeval.torch._batch import Batch, apply, check_options, finish, read
 from tsadeval.torch._moments import RunList, run_moments
 from tsadeval.torch._segments import sum_by
 
-# As for `tsadeval.metrics.cce`; a test keeps them equal.
-# As in `metrics._cce`, which needs the compiled kernels; a test compares them.
+# As in `tsadeval.metrics._cce`, which needs the compiled kernels; tests keep both equal.
 ROBUST_POWER = 8
-
 CHECKS: dict[str, Check] = {
     "tau": Number(0, 1),
     "constrained": Flag(),

@@ -1,0 +1,176 @@
+"""Write docs/audit.md from audits of two tables of real scores.
+
+    python docs/make_audit.py DATA runs
+
+DATA holds `Theseus` (a Parquet file per data set) and `NAB_results/scores.parquet`: series, value, label, a column per
+detector. The values are kept in two stores in the folder `runs`.
+"""
+
+import sys
+from pathlib import Path
+
+import tsadeval as te
+from tsadeval import plot
+from tsadeval.plot.style import new_figure
+from tsadeval.rankeval.auditing.adversaries import ADVERSARIES
+from tsadeval.rankeval.auditing.series import read_series
+
+HERE = Path(__file__).parent
+FIGURES = HERE / "figures"
+METRICS = "all,cce(normalize=robust)"
+# Of the published scores of NAB, two detectors are no detectors: constant and random.
+NOT_REAL = ("null", "random")
+
+# What the tables show; all metrics are in the stores.
+SHOWN = [
+    "ears",
+    "cce(normalize='robust')",
+    "cce",
+    "vus_pr",
+    "pate",
+    "auc_pr",
+    "best_f1",
+    "auc_roc",
+    "vus_roc",
+    "f1",
+    "event_f1",
+    "etapr_f1",
+    "range_f1",
+    "nab_score",
+    "f1_pa",
+    "affiliation_f1",
+]
+
+HEAD = """# The audit: real scores, and scorers without skill
+
+Written by `docs/make_audit.py`. The hard suite asks whether a metric orders models whose order is known. On real scores no order is known, but
+two things can be asked: does a metric rate scorers that look at nothing as highly as real detectors (**gameability**), and do metrics agree on
+which detectors are good (**agreement**)?
+
+    tsadeval rankeval run --suite audit --data scores.parquet --metrics all
+    te.rankeval.audit("scores.parquet", "all", adversaries=[my_scorer])
+
+The table needs a column `series`, a column `label`, a column per detector and, for the one-liners, the `value` of the series.
+Points without a score are left out, detector by detector. Metrics of predictions are taken at `quantile(0.95)`.
+"""
+
+MEASURES = """**gameability**: the share of series on which the best scorer without skill reaches 90 % of the best real detector. **search**: the same
+where the best of many attempts counts. **one-liners**: the same for a line of code on the series. **beats median**: the share of series on
+which the best scorer without skill is above the median detector. **random**: the mean value of uniform random scores, and its **spread**
+over series, from the 5 % to the 95 % quantile: where it is wide, the level of chance depends on the labels.
+"""
+
+LESSONS = """## What to take from it
+
+- **Point adjustment and affiliation can be had for nothing**: on a third of the series of
+  Theseus random scores or the position in time come within 10 % of the best of twelve detectors. The pictures show the series on which that is plainest.
+- **F1-PA orders the detectors nearly the other way round** than VUS-PR, PATE, AUC-PR and EARS do, which agree with each other almost perfectly.
+  A leaderboard by F1-PA is a leaderboard of something else.
+- **EARS is central** on the twelve detectors of Theseus: its order is close to that of most others, and opposite to F1-PA's only.
+- **The best of many attempts is dangerous for every metric**: whoever may try twenty scorers and report the best one reaches real detectors
+  on a fifth to a half of the series. Choose on other series than those you report.
+- **One line of code** reaches the best detector on one series in six or so under most metrics: on those series the benchmark says little about
+  detectors.
+- **NAB is another world.** Its windows are wide and its detectors raise one short alarm in each, so metrics over all points and thresholds
+  (AUC-ROC, best F1, EARS, CCE) rate the published detectors little above chance, and scorers without skill reach them on half of the series. NAB's own
+  score and event F1 do not have that problem. Where labels are windows around a single alarm, use a metric of alarms and events.
+- **The level of chance of AUC-PR, VUS-PR, best F1 and F1-PA depends on the labels** by a third of the range and more. CCE and EARS are
+  within a few hundredths of 0 everywhere, AUC-ROC within a few hundredths of 1/2.
+
+Gameability was named by Lyu (arXiv 2607.11969); the scorers and the measures here are our own.
+"""
+
+
+def adversaries():
+    lines = ["| adversary | kind | scores |", "|---|---|---|"]
+    return "\n".join(lines + [f"| {a.name} | {a.kind} | {a.summary} |" for a in ADVERSARIES.values()])
+
+
+def gameability(result):
+    columns = ["gameability", "search", "one_liners", "beats_median", "random", "random_spread"]
+    lines = ["| metric | " + " | ".join(c.replace("_", " ") for c in columns) + " |", "|---|" + "--:|" * len(columns)]
+    for row in result.table().rows:
+        if row["metric"] in SHOWN:
+            lines.append(f"| `{row['metric']}` | " + " | ".join(f"{row[c]:.2f}" for c in columns) + " |")
+    return "\n".join(lines)
+
+
+def agreement(table):
+    lines = ["| | " + " | ".join(f"`{name}`" for name in table.metrics) + " |", "|---|" + "--:|" * len(table.metrics)]
+    for one in table.metrics:
+        cells = [f"{table.between(one, other):.2f}" for other in table.metrics]
+        lines.append(f"| `{one}` | " + " | ".join(cells) + " |")
+    return "\n".join(lines)
+
+
+def flips(table):
+    worst = sorted(table.rows, key=lambda row: -row["flips"])[:5]
+    texts = [f"`{row['metric']}` and `{row['other']}` {row['flips']:.2f}" for row in worst]
+    return "Pairs of detectors that two metrics put in opposite order on a series, at most: " + "; ".join(texts) + "."
+
+
+def winners(result):
+    lines = ["| metric | best by mean rank | second | wins most series |", "|---|---|---|---|"]
+    rows = result.ranks().rows
+    for name in SHOWN:
+        mine = sorted((row for row in rows if row["metric"] == name), key=lambda row: row["value"])
+        most = max(mine, key=lambda row: row["wins"])
+        first, second = (f"{row['detector']} ({row['value']:.1f})" for row in mine[:2])
+        lines.append(f"| `{name}` | {first} | {second} | {most['detector']} ({100 * most['wins']:.0f} %) |")
+    return "\n".join(lines)
+
+
+def examples(result, series, metrics, path):
+    """The series that shows the gameability of each of these metrics most."""
+    figure = new_figure(7.0, 2.1 * len(metrics))
+    for ax, metric in zip(figure.subplots(len(metrics), 1), metrics, strict=True):
+        plot.fooled(result, metric, series, ax)
+    figure.savefig(path)
+
+
+def section(title, name, result):
+    table = result.agreement(SHOWN)
+    series, scorings = len(result.plan.series), sum(len(s.detectors) for s in result.plan.series)
+    plot.gameability(result).figure.savefig(FIGURES / f"audit-gameability-{name}.png")
+    plot.agreement(table).figure.savefig(FIGURES / f"audit-agreement-{name}.png")
+    return "\n\n".join(
+        [
+            f"## {title}",
+            f"{series} series with both classes, {scorings:,} scorings of {len(result.plan.detectors)} detectors.",
+            "### Gameability\n\n" + gameability(result),
+            f"![Gameability of every metric](figures/audit-gameability-{name}.png)",
+            "### Agreement\n\nSpearman's correlation of the detectors' mean ranks.\n\n" + agreement(table),
+            flips(table),
+            f"![Agreement of metrics](figures/audit-agreement-{name}.png)",
+            "### Winners\n\n" + winners(result),
+        ]
+    )
+
+
+def main(data, stores):
+    data, stores = Path(data), Path(stores)
+    theseus = te.rankeval.audit(data / "Theseus", METRICS, store=stores / "audit-theseus", n_jobs=-1)
+    nab_file = data / "NAB_results" / "scores.parquet"
+    detectors = [d for d in next(iter(read_series(nab_file))).detectors if d not in NOT_REAL]
+    nab = te.rankeval.audit(nab_file, METRICS, y_score=detectors, store=stores / "audit-nab", n_jobs=-1)
+    examples(
+        theseus,
+        list(read_series(data / "Theseus")),
+        ["f1_pa", "affiliation_f1", "auc_roc", "ears"],
+        FIGURES / "audit-fooled.png",
+    )
+    parts = [
+        HEAD,
+        "## Adversaries\n\n" + adversaries(),
+        MEASURES,
+        section("Theseus: twelve detectors on eleven data sets", "theseus", theseus),
+        "### The series that show it most\n\nThe best detector, and the scorer without skill that comes closest to it.",
+        "![Series on which scorers without skill reach the best detector](figures/audit-fooled.png)",
+        section("NAB: fourteen published detectors", "nab", nab),
+        LESSONS,
+    ]
+    (HERE / "audit.md").write_text("\n\n".join(part.strip() for part in parts) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:3])

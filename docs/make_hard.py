@@ -1,0 +1,133 @@
+"""Write docs/hard.md from a run of the suite `hard`.
+
+tsadeval rankeval run --suite hard --metrics "all,cce(normalize=robust),cce(normalize=rank)" --store runs/hard
+python docs/make_hard.py runs/hard
+"""
+
+import sys
+from pathlib import Path
+
+from tsadeval import plot
+from tsadeval.rankeval import HARD_TASKS, read
+from tsadeval.rankeval.hard.index import PARTS
+
+HERE = Path(__file__).parent
+FIGURES = HERE / "figures"
+
+# The metrics that are looked at task by task.
+CHOSEN = [
+    "ears",
+    "nab_score at best",
+    "pate",
+    "cce(normalize='robust')",
+    "affiliation_f1 at best",
+    "vus_pr",
+    "vus_roc",
+    "auc_roc",
+    "auc_pr",
+    "f1_pa at best",
+    "f1 at best",
+    "cce",
+]
+
+HEAD = """# The hard suite: tasks on which metrics are fooled
+
+Written by `docs/make_hard.py` from a run of the suite. The published tasks of RankEval no longer separate metrics: CCE, AUC-ROC,
+VUS-ROC and a plain difference of means all order their models nearly perfectly. Here are twenty tasks that do separate them.
+
+    tsadeval rankeval run --suite hard --metrics all                      # all metrics, about 65 with their rules
+    tsadeval rankeval run --suite hard --metrics recommended,mine:metric  # yours beside a few others, in under a minute
+    tsadeval rankeval explain runs/hard mine:metric -o pictures           # why it loses
+
+In an **order task** six models are worse and better by construction, and a metric is scored by the mean of Spearman's and
+Kendall's correlation between its order and the true one (equal values share ranks, undefined ones rank last): 1 is perfect, 0 is no
+order. Some orders are **preferences** that not everybody shares; they count in the index and are reported apart. In a **control** all
+cases should get the same value: 1 - mean |difference| / skill of the reference detector. The **index** is the plain mean over tasks,
+with a 95 % bootstrap interval over tasks and repeats. Labels and scores are drawn anew in each of 12 repeats, from streams that depend on
+the task, the repeat and the model only. Metrics of predictions are tried at their best threshold and at `quantile(0.95)`.
+
+Series have 10,000 points and a tenth of them is anomalous unless the task says otherwise. The background is AR(1) noise of unit
+variance, an alarm adds 4 to a point, and each model has 45 false alarms of one point at random places unless the task says otherwise.
+"""
+
+LESSONS = """## What to take from it
+
+- **EARS** is alone in holding up on all three parts. Its weakest tasks are `jitter`, `fragments`,
+  `resolution` and `fa_near`; [ears.md](ears.md) says why.
+- **No point-wise metric sees when an event is found** (`delay`), how many episodes false alarms make (`fa_episodes`) or how near to an
+  event they are (`fa_near`). AUC-ROC, AUC-PR, F1 and CCE are near 0 there: they order such models at random.
+- **CCE with min-max scaling fails where scales differ** (`transform`, `dominance`) and where one score is wild (`glitch`): the paper's
+  normalisation, not its idea. With `normalize="robust"` it is among the best of the metrics that know nothing of time.
+- **The level of chance depends on the labels** for PATE, VUS-PR, NAB and point-adjusted F1 (`chance` is 0): a value says little
+  without what random scores get on the same labels. `te.evaluate(..., baseline=True)` prints that.
+- **Affiliation orders most things well but ignores when an event is found** (`delay`, `fragments`), because it measures distance in time,
+  whichever way.
+- **Thresholds matter more than metrics** for some: compare a metric at its best threshold and at `quantile(0.95)`.
+- Intervals over tasks are wide: the twenty tasks are a sample of what could go wrong, and differences of .05 between metrics
+  in the middle of the table say nothing.
+
+## A task or a metric of your own
+
+A metric is a function `(y_true, y_score) -> float` or `(y_true, y_pred) -> float` in a file, named `file:function`. A task is a function of a
+random generator that returns labels and the scores of models, worst first:
+
+```python
+import numpy as np
+
+def louder(random):
+    \"\"\"A signal that grows.\"\"\"
+    labels = np.arange(400) // 20 % 5 == 2
+    return labels, [level * labels + random.normal(size=400) for level in (1, 2, 3)]
+```
+
+`tsadeval rankeval run --suite hard --tasks all,mine:louder` adds it to the suite; `te.rankeval.run("hard", tasks=[louder])` runs it alone.
+`result.explain("mine:metric")` lists the pairs of models that a metric puts in the wrong order, worst first, task by task, and says so
+where it ranks in reverse. The picture shows a task on which AUC-ROC is at a loss: the same share of the event is found, late or early.
+"""
+
+
+def tasks():
+    lines = ["| task | part | what it models |", "|---|---|---|"]
+    return "\n".join(lines + [f"| `{t.name}` | {t.part} | {t.summary} |" for t in HARD_TASKS.values()])
+
+
+def index(table):
+    head = ["metric", *PARTS]
+    lines = ["| " + " | ".join(head) + " |", "|---|" + "--:|" * len(PARTS)]
+    for row in table.rows:
+        first = f"{row['index']:.3f} [{row['index_low']:.2f}, {row['index_high']:.2f}]"
+        lines.append(f"| `{row['name']}` | {first} | " + " | ".join(f"{row[p]:.2f}" for p in list(PARTS)[1:]) + " |")
+    return "\n".join(lines)
+
+
+def each_task(table):
+    rows = {row["name"]: row for row in table.rows}
+    lines = ["| task | " + " | ".join(f"`{name}`" for name in CHOSEN) + " |", "|---|" + "--:|" * len(CHOSEN)]
+    for task in table.tasks:
+        lines.append(f"| {task} | " + " | ".join(f"{rows[name][task]:.2f}" for name in CHOSEN) + " |")
+    return "\n".join(lines)
+
+
+def main(store):
+    result = read(store)
+    table = result.table()
+    plot.hard_tasks(table, metrics=["ears", "pate", "vus_pr", "auc_roc", "f1_pa at best", "cce"]).figure.savefig(
+        FIGURES / "hard-tasks.png"
+    )
+    found = result.explain("auc_roc", pairs=1)
+    row = next(row for row in found.rows if row["task"] == "delay")
+    plot.worst_pair(found, row).figure.savefig(FIGURES / "hard-delay.png")
+    parts = [
+        HEAD,
+        "## The tasks\n\n" + tasks(),
+        f"## All metrics\n\n{result.plan.repeats} repeats, seed {result.plan.seed}.\n\n" + index(table),
+        "## Task by task\n\n" + each_task(table),
+        "![Scores of six metrics on every task](figures/hard-tasks.png)",
+        LESSONS,
+        "![The same share of the events found late and early](figures/hard-delay.png)",
+    ]
+    (HERE / "hard.md").write_text("\n\n".join(part.strip() for part in parts) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])

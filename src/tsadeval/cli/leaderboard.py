@@ -1,0 +1,48 @@
+"""`tsadeval leaderboard`: a site from score files, and what is wrong with a submission."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from tsadeval.reports.leaderboard import build_site
+from tsadeval.reports.submission import check_submission
+
+app = typer.Typer(
+    help="A static site that ranks detectors by their score files.", no_args_is_help=True, rich_markup_mode=None
+)
+
+
+@app.command("build")
+def build(
+    folder: Annotated[Path, typer.Argument(help="The board: a folder with labels/, submissions/ and board.toml.")],
+    output: Annotated[Path, typer.Option("--output", "-o", help="Folder of the site.")] = Path("site"),
+    rankeval: Annotated[
+        list[Path] | None, typer.Option(help="A store of RankEval, for the board of metrics. Repeatable.")
+    ] = None,
+    jobs: Annotated[int, typer.Option(help="Parallel workers; -1 for all cores.")] = -1,
+) -> None:
+    """Compute what is new and write the site; exit code 1 where a submission was left out."""
+    board = build_site(folder, output, rankeval=rankeval or [], n_jobs=jobs, progress=True)
+    typer.echo(output / "index.html")
+    for text in board.problems:
+        typer.echo(f"tsadeval: left out: {text}", err=True)
+    if board.problems:
+        raise typer.Exit(1)
+
+
+@app.command("check")
+def check(
+    folder: Annotated[Path, typer.Argument(help="The submission.")],
+    board: Annotated[Path | None, typer.Option(help="The board, to check that the scores fit its labels.")] = None,
+) -> None:
+    """Say what is wrong with a submission; exit code 1 where something is."""
+    lines = check_submission(folder, board)
+    for line in lines:
+        typer.echo(line)
+    wrong = [line for line in lines if not line.startswith("note:") and ": note:" not in line]
+    if wrong:
+        raise typer.Exit(1)
+    typer.echo("the submission can be taken")

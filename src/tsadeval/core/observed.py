@@ -1,0 +1,107 @@
+"""The door for everything about a series at once: labels, scores, times, points that are not judged."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from tsadeval.core.arrays import read_array
+from tsadeval.core.inputs import Bools, Scoring, checked_scores, label_runs
+from tsadeval.core.intervals import labels
+from tsadeval.core.setting import Missing, Setting, is_spans
+from tsadeval.core.time import Times, read_times
+from tsadeval.errors import InvalidInputError, InvalidParameterError
+
+__all__ = ["observe"]
+
+
+def observe(
+    y_true: Any,
+    y_score: Any,
+    y_pred: Any = None,
+    *,
+    times: Any = None,
+    ignore: Any = None,
+    missing: Missing = "error",
+    fit: Any = None,
+    values: Any = None,
+) -> Scoring:
+    """A checked scoring with its setting; see `te.evaluate` for the arguments."""
+    if missing not in ("error", "ignore", "no alarm"):
+        raise InvalidParameterError(f"missing must be one of 'error', 'ignore', 'no alarm', but is {missing!r}")
+    if times is None and _has_dates(y_true):
+        times = y_true.index
+    if missing != "error" and y_score is not None:
+        y_score, gaps = _filled(y_score)
+        ignore = _with_gaps(ignore, gaps, times) if missing == "ignore" else ignore
+    scoring = Scoring.of(y_true, y_score, y_pred)
+    stamps = None if times is None else read_times(times, n=scoring.n)
+    skipped = None if ignore is None else _mask(ignore, scoring.n, stamps)
+    if stamps is None and skipped is None and fit is None and values is None:
+        return scoring
+    setting = Setting(stamps, skipped, None if fit is None else checked_scores(fit, "fit"), values)
+    return _masked(scoring, setting)
+
+
+def _has_dates(y_true: Any) -> bool:
+    """Do labels come with the dates of their points, as a pandas Series does?"""
+    index = getattr(y_true, "index", None)
+    return not callable(index) and getattr(getattr(index, "dtype", None), "kind", "") == "M"
+
+
+def _filled(y_score: Any) -> tuple[Any, Bools]:
+    """Scores with those that are missing just below all others, and where they are."""
+    scores = read_array(y_score, "y_score", "a one-dimensional sequence of numbers")
+    if scores.dtype.kind != "f":
+        return y_score, np.zeros(len(scores), np.bool_)
+    gaps = np.isnan(scores)
+    if not gaps.any():
+        return y_score, gaps
+    if gaps.all():
+        raise InvalidInputError("y_score is NaN everywhere: there is nothing to judge")
+    filled = scores.copy()
+    filled[gaps] = np.nextafter(scores[~gaps].min(), scores.dtype.type(-np.inf))
+    return filled, gaps
+
+
+def _with_gaps(ignore: Any, gaps: Bools, times: Any) -> Any:
+    if not gaps.any():
+        return ignore
+    if ignore is None:
+        return gaps
+    stamps = None if times is None else read_times(times, n=len(gaps))
+    return _mask(ignore, len(gaps), stamps) | gaps
+
+
+def _mask(ignore: Any, n: int, times: Times | None) -> Bools:
+    """The points that are not judged, from a mask or from intervals of time."""
+    if not is_spans(ignore):
+        found = label_runs(ignore, "ignore")
+        if found.n != n:
+            raise InvalidInputError(f"ignore has {found.n} points, but there are {n}; they must correspond")
+        return found.mask
+    if times is None:
+        raise InvalidInputError(
+            "ignore holds intervals of time, so times= is needed (or pass a mask, one value a point)"
+        )
+    return labels(ignore, times, overlap="merge", outside="clip", between="drop").view(np.bool_)
+
+
+def _masked(scoring: Scoring, setting: Setting) -> Scoring:
+    """The scoring in its setting: points that are not judged are normal and have no alarm."""
+    skipped = setting.ignored
+    if skipped is None or not skipped.any():
+        return replace(scoring, setting=replace(setting, ignored=None))
+    if skipped.all():
+        raise InvalidInputError("ignore leaves no point to judge")
+    truth = scoring.truth.mask & ~skipped
+    scores = scoring.raw.copy()
+    judged = scores[~skipped]
+    # Below all others, so that no threshold among these reaches it; of scores that are predictions, no alarm.
+    binary = scoring.zero_one is not None
+    scores[skipped] = 0 if binary else np.nextafter(judged.min(), judged.dtype.type(-np.inf))
+    found = Scoring.of(truth, scores)
+    given = None if scoring.given is None else label_runs(scoring.given.mask & ~skipped, "y_pred")
+    return replace(found, given=given, setting=setting)

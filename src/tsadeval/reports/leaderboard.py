@@ -1,0 +1,288 @@
+"""`tsadeval leaderboard build`: a static site from labels and score files that anybody can check."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tsadeval.core.metric import PROPERTIES, Metric, parse_metric
+from tsadeval.core.results import plain
+from tsadeval.engine.progress import Progress
+from tsadeval.reports.html import as_json, page, source
+from tsadeval.reports.ranking import Standing, Table, agreement, metric_facts, rank_all, slug
+from tsadeval.reports.submission import GAPS, Board, labels_digest, read_board, read_labels
+from tsadeval.reports.values import SUBMISSION, compute_values
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["build_site"]
+
+Data = dict[str, Any]
+STYLES = ("base.css", "site.css")
+SCRIPTS = ("common.js", "board.js")
+PREFERRED = ("vus_pr", "ears", "cce")
+
+
+def build_site(
+    folder: str | Path,
+    output: str | Path,
+    *,
+    rankeval: Iterable[str | Path] = (),
+    n_jobs: int | None = None,
+    progress: bool | Progress | None = None,
+) -> Board:
+    """Build the site of a board; what earlier builds into the same output have computed is used again.
+
+    Parameters
+    ----------
+    folder : path
+        The board: `labels/`, `submissions/` and, optionally, `board.toml` (see `tsadeval.reports.submission`).
+    output : path
+        Where the site goes. It works from a file and from any folder of a server.
+    rankeval : paths
+        Stores of RankEval, whose tables become the board of metrics.
+    n_jobs : int, optional
+        Worker processes; -1 for all cores.
+    progress : bool or function
+        As for `te.rankeval.run`.
+
+    Returns
+    -------
+    Board
+        What was read; `problems` names the submissions that were left out.
+    """
+    board = read_board(folder)
+    output = Path(output)
+    frame = compute_values(board, output / "values", n_jobs=n_jobs, progress=progress)
+    table = Table.of(board, frame)
+    ranked = rank_all(table, n_jobs)
+    site = _Site(board, output, table, ranked)
+    site.assets()
+    site.downloads(frame)
+    site.index()
+    site.detectors(frame)
+    site.series()
+    site.metrics()
+    site.about(list(rankeval))
+    return board
+
+
+class _Site:
+    """The pages of a site."""
+
+    def __init__(self, board: Board, output: Path, table: Table, ranked: Mapping[str, Mapping[str, Standing]]) -> None:
+        self.board, self.output, self.table, self.ranked = board, output, table, ranked
+        self.records = {text: parse_metric(text) for text in board.metrics}
+        self.slugs = {
+            kind: _slugs(names)
+            for kind, names in (
+                ("detectors", table.detectors),
+                ("series", table.series),
+                ("metrics", list(board.metrics)),
+            )
+        }
+        lower = [text for text, record in self.records.items() if record.direction == "lower"]
+        self.agreement = agreement(ranked, lower)
+        self.facts = {text: metric_facts(table, record) for text, record in self.records.items()}
+        self.rankeval = False
+
+    def write(self, name: str, text: str) -> None:
+        """Write a file of the site; one that is the same stays as it is."""
+        path = self.output / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        content = text.encode()
+        if not path.is_file() or path.read_bytes() != content:
+            path.write_bytes(content)
+
+    def page(self, path: str, template: str, **context: Any) -> None:
+        """Write a page; `root` leads from it to the top of the site."""
+        root = "../" * path.count("/")
+        self.write(path, page(template, root=root, site=self.board.title, **context))
+
+    def assets(self) -> None:
+        """Styles, scripts, and the data that all pages share."""
+        self.write("assets/site.css", "\n".join(map(source, STYLES)))
+        self.write("assets/site.js", "\n".join(map(source, SCRIPTS)))
+        table = self.table
+        data: Data = {
+            "title": self.board.title,
+            "metrics": [
+                {"name": text, "label": r.label, "lower": r.direction == "lower", "slug": self.slugs["metrics"][text],
+                 "summary": r.summary, **self.facts[text]}
+                for text, r in self.records.items()
+            ],
+            "detectors": [
+                {"name": d, "kind": table.kinds[d], "slug": self.slugs["detectors"][d]} for d in table.detectors
+            ],
+            "series": [
+                {"name": s, "slug": self.slugs["series"][s], **table.facts[s]._asdict()} for s in table.series
+            ],
+            "groups": {name: len(members) for name, members in table.groups.items()},
+            "first": next((m for m in PREFERRED if m in self.records), self.board.metrics[0]),
+            "agreement": self.agreement,
+        }  # fmt: skip
+        self.write("data/board.js", f"window.BOARD = {as_json(data)};\n")
+        for metric, found in self.ranked.items():
+            text = as_json({"metric": metric, "groups": _rounded(found)})
+            self.write(f"data/metric-{self.slugs['metrics'][metric]}.js", f"window.STANDINGS({text});\n")
+
+    def downloads(self, frame: pd.DataFrame) -> None:
+        """All raw values, and what each stands on."""
+        columns = ["detector", "kind", "series", "metric", "value", "rule", "threshold", "alarms", "alarmed_points"]
+        shown = frame[[*columns, "n", "events", "status", "message", "labels", "scores", "versions"]]
+        folder = self.output / "data"
+        folder.mkdir(parents=True, exist_ok=True)
+        shown.to_parquet(folder / "values.parquet", index=False)
+        shown[columns].to_csv(folder / "values.csv", index=False)
+
+    def index(self) -> None:
+        """The board."""
+        real = sum(kind == SUBMISSION for kind in self.table.kinds.values())
+        points = sum(f.n for f in self.table.facts.values())
+        subtitle = (
+            f"{real} detectors on {len(self.table.series)} series with {points:,} points, by "
+            f"{len(self.records)} metrics; all values are computed from the published scores."
+        )
+        self.page("index.html", "board.html.j2", title=self.board.title, subtitle=subtitle, about=self.board.about)
+
+    def detectors(self, frame: pd.DataFrame) -> None:
+        """A page for every submission and every baseline."""
+        about = {one.name: one for one in self.board.submissions}
+        files = frame.drop_duplicates(["detector", "series"])
+        marks = {name: files[files["detector"] == name].set_index("series") for name in self.table.detectors}
+        for j, name in enumerate(self.table.detectors):
+            one = about.get(name)
+            facts: list[tuple[str, str]] = []
+            if one is not None:
+                facts = [(key, text) for key, text in one.about.items() if key != "name"]
+                absent = [s for s in self.table.series if s not in one.scores]
+                facts.append(("series", f"{len(self.table.series) - len(absent)} of {len(self.table.series)}"))
+            mine = marks[name]
+            data = {
+                "rows": [
+                    {"name": s, "slug": self.slugs["series"][s], "sha256": mine["scores"].get(s, ""),
+                     "message": mine["message"].get(s) if mine["status"].get(s) == "missing" else None}
+                    for s in self.table.series
+                ],
+                "values": [_row(table[:, j]) for table in self.table.values.values()],
+            }  # fmt: skip
+            path = f"detectors/{self.slugs['detectors'][name]}.html"
+            kind = self.table.kinds[name]
+            self.page(
+                path, "detector.html.j2", title=name, kind=kind, submission=SUBMISSION, facts=facts, data=as_json(data)
+            )
+
+    def series(self) -> None:
+        """A page for every series."""
+        for i, name in enumerate(self.table.series):
+            labels = read_labels(self.board.labels[name])[0]
+            facts = self.table.facts[name]
+            data = {
+                "rows": [
+                    {"name": d, "slug": self.slugs["detectors"][d], "kind": self.table.kinds[d]}
+                    for d in self.table.detectors
+                ],
+                "values": [_row(table[i]) for table in self.table.values.values()],
+            }
+            about = [
+                ("points", f"{facts.n:,}"), ("events", f"{facts.events:,}"), ("anomalous points", f"{facts.points:,}"),
+                ("median length of events", f"{facts.median_length:g}"),
+                ("SHA-256 of the labels", labels_digest(labels)),
+            ]  # fmt: skip
+            path = f"series/{self.slugs['series'][name]}.html"
+            self.page(path, "series.html.j2", title=name, facts=about, strip=_strip(labels), data=as_json(data))
+
+    def metrics(self) -> None:
+        """A page for every metric."""
+        order = list(self.records)
+        for i, (text, record) in enumerate(self.records.items()):
+            known = [(order[j], v) for j, v in enumerate(self.agreement[i]) if v is not None and j != i]
+            near = sorted(known, key=lambda item: -item[1])
+            self.page(
+                f"metrics/{self.slugs['metrics'][text]}.html",
+                "metric.html.j2",
+                title=record.label,
+                text=text,
+                facts=_metric_facts(record),
+                properties=[PROPERTIES.get(p, p) for p in sorted(record.properties)],
+                definition=inspect.getdoc(record.function) or "",
+                game=self.facts[text],
+                near=[(self.records[m].label, self.slugs["metrics"][m], v) for m, v in near],
+                data=as_json({"metric": text, "slug": self.slugs["metrics"][text]}),
+            )
+
+    def about(self, stores: Sequence[str | Path]) -> None:
+        """How the numbers were made, and the board of metrics."""
+        import tsadeval
+
+        digests = [(s, labels_digest(read_labels(path)[0])) for s, path in self.board.labels.items()]
+        tables = [table for store in stores for table in _rankeval_tables(store)]
+        if tables:
+            self.page("rankeval.html", "rankeval.html.j2", title="The metrics", tables=tables)
+        self.page(
+            "about.html", "about.html.j2", title="How this board is made", version=tsadeval.__version__,
+            rule=self.board.rule, gaps=f"{GAPS:.0%}", digests=digests, problems=self.board.problems,
+            rankeval=bool(tables),
+        )  # fmt: skip
+
+
+def _slugs(names: Sequence[str]) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for name in names:
+        found[name] = slug(name, found.values())
+    return found
+
+
+def _row(values: Any) -> list[float | None]:
+    """Values for a page: six digits, which is more than it shows."""
+    return [None if not np.isfinite(v) else float(f"{v:.6g}") for v in values.tolist()]
+
+
+def _rounded(groups: Mapping[str, Standing]) -> Data:
+    def short(value: Any) -> Any:
+        if isinstance(value, list):
+            return [short(v) for v in value]
+        return float(f"{value:.6g}") if isinstance(value, float) else plain(value)
+
+    return {group: {key: short(value) for key, value in found.items()} for group, found in groups.items()}
+
+
+def _metric_facts(record: Metric) -> list[tuple[str, str]]:
+    low, high = record.range
+    return [
+        ("takes", record.kind),
+        ("range", f"{low:g} to {high:g}, {record.direction} is better"),
+        ("undefined where", record.undefined or "never"),
+        ("references", "; ".join(record.references) or "-"),
+    ]
+
+
+def _strip(labels: Any) -> list[tuple[float, float]]:
+    """The events of a series as shares of its length: start and width; at most 400 of them are drawn."""
+    from tsadeval.core.events import Events
+
+    events = Events.of(labels)
+    starts, widths = events.starts / events.n, np.maximum(events.lengths / events.n, 0.0015)
+    step = max(1, len(events) // 400)
+    return [(round(float(a), 5), round(float(w), 5)) for a, w in zip(starts[::step], widths[::step], strict=True)]
+
+
+def _rankeval_tables(folder: str | Path) -> list[Data]:
+    """The tables of a store of RankEval, as text."""
+    from tsadeval.core.results import cell_text
+    from tsadeval.rankeval import read
+
+    result: Any = read(folder)
+    made: Any = result.table() if hasattr(result, "table") else result
+    name = str(getattr(getattr(result, "plan", None), "suite", "") or Path(folder).name)
+    suite = getattr(getattr(getattr(result, "plan", None), "suite", None), "name", name)
+    tables = []
+    for title, grid in made._grids():
+        head, *rows = [[cell_text(cell) for cell in row] for row in grid]
+        tables.append({"title": f"Suite {suite}: {title}" if title else f"Suite {suite}", "head": head, "rows": rows})
+    return tables

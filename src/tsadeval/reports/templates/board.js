@@ -1,0 +1,159 @@
+"use strict";
+// The leaderboard: standings by metric and group, and pages of detectors, series and metrics.
+const Board = (() => {
+  const $ = (id) => document.getElementById(id);
+  const root = document.body.dataset.root;
+  const board = window.BOARD;
+  const theme = T.theme($("theme"));
+  const known = new Map(), waiting = new Map();
+
+  // Data comes as scripts: pages that are opened as files may not read other files in any other way.
+  window.STANDINGS = (data) => {
+    known.set(data.metric, data.groups);
+    (waiting.get(data.metric) || []).forEach((done) => done(data.groups));
+    waiting.delete(data.metric);
+  };
+  function standings(metric) {
+    if (known.has(metric.name)) return Promise.resolve(known.get(metric.name));
+    return new Promise((done) => {
+      if (waiting.has(metric.name)) { waiting.get(metric.name).push(done); return; }
+      waiting.set(metric.name, [done]);
+      document.head.append(T.element("script", { src: `${root}data/metric-${metric.slug}.js` }));
+    });
+  }
+  const link = (kind, entry, text) => T.element("a", { class: "name", title: entry.name, href: `${root}${kind}/${entry.slug}.html`, text: text || entry.name });
+
+  function drawStanding(metric, group, found, baselines, filter) {
+    const one = found[group];
+    const rows = one.listed.map((d, i) => ({
+      entry: board.detectors[d], name: board.detectors[d].name, i, mean: one.mean[i], rank: one.rank[i], low: one.low[i], high: one.high[i], defined: one.defined[i],
+      letters: one.groups.map((g, j) => (g.includes(i) ? String.fromCharCode(97 + (j % 26)) : "")).join(""),
+      told: one.best.includes(i),
+    })).filter((row) => baselines || row.entry.kind === "submission");
+    rows.sort((a, b) => a.rank - b.rank);
+    rows.forEach((row, i) => { row.place = i + 1; });
+    const k = one.listed.length, means = rows.map((r) => r.mean).filter((v) => v !== null);
+    const top = metric.lower ? Math.min(...means) : Math.max(...means);
+    const at = (rank) => `${(100 * (rank - 1)) / Math.max(k - 1, 1)}%`;
+    const columns = [
+      { key: "place", label: "#", number: true },
+      { key: "name", label: "Detector", cell: (r, td) => { td.append(link("detectors", r.entry)); if (r.entry.kind !== "submission") td.append(T.element("span", { class: "small soft", text: ` ${r.entry.kind}` })); } },
+      { key: "mean", label: `Mean ${metric.label}`, number: true, text: (r) => T.fixed(r.mean), best: (r) => r.mean === top },
+      { key: "rank", label: "Mean rank", number: true, text: (r) => T.fixed(r.rank, 2) },
+      { key: "low", label: "95 % interval", number: true, text: (r) => (r.low === null ? "–" : `${T.fixed(r.low, 2)}–${T.fixed(r.high, 2)}`) },
+      { key: "bar", label: "", sort: (r) => r.rank, text: () => "", cell: (r, td) => {
+        if (r.rank === null) return;
+        const line = T.element("i"), dot = T.element("b");
+        line.style.left = at(r.low); line.style.width = `calc(${at(r.high)} - ${at(r.low)})`;
+        dot.style.left = at(r.rank);
+        td.append(T.element("span", { class: "rank", role: "img", "aria-label": `rank ${T.fixed(r.rank, 2)} of ${k}` }, line, dot));
+      } },
+      { key: "letters", label: "Ties", title: "Detectors that share a letter were not told apart" },
+      { key: "defined", label: "Series", number: true, text: (r) => `${r.defined} of ${one.n}` },
+    ];
+    const table = T.table($("table"), columns, rows, { sort: "place", caption: "Standings" });
+    for (const line of $("table").querySelectorAll("tbody tr")) if (line.querySelector("td .small.soft")) line.classList.add("baseline");
+    if (filter) table.filter(filter);
+    const shown = one.listed.map((d, i) => i).filter((i) => baselines || board.detectors[one.listed[i]].kind === "submission");
+    const place = new Map(shown.map((i, j) => [i, j]));
+    const groups = (one.groups || []).map((g) => g.filter((i) => place.has(i)).map((i) => place.get(i))).filter((g) => g.length > 1);
+    if ($("diagram")) T.diagram($("diagram"), shown.map((i) => board.detectors[one.listed[i]].name), shown.map((i) => one.rank[i]), groups);
+    const words = [`${T.whole(one.n)} series on which the metric is defined.`];
+    if (metric.lower) words.push("Lower is better.");
+    if (one.friedman !== null && one.friedman !== undefined) words.push(`Friedman test (Iman-Davenport): p ${one.friedman < 1e-4 ? "< 0.0001" : "= " + T.fixed(one.friedman)}.`);
+    const rest = board.detectors.length - one.listed.length;
+    if (rest) words.push(`${rest} detectors have values on fewer than half of these series and are not listed.`);
+    $("note").textContent = one.listed.length ? words.join(" ") : "No detector has values on half of these series.";
+    return table;
+  }
+
+  function fillGroups(select) {
+    select.replaceChildren(...Object.entries(board.groups).map(([name, count]) => T.element("option", { value: name, text: `${name} (${count})` })));
+  }
+
+  function index() {
+    const metric = $("metric"), group = $("group");
+    metric.replaceChildren(...board.metrics.map((m) => T.element("option", { value: m.name, text: m.label })));
+    fillGroups(group);
+    // Addresses as #metric=vus_pr&group=NAB stay the same.
+    function read() {
+      const wanted = new URLSearchParams(location.hash.slice(1));
+      metric.value = board.metrics.some((m) => m.name === wanted.get("metric")) ? wanted.get("metric") : board.first;
+      group.value = wanted.get("group") in board.groups ? wanted.get("group") : Object.keys(board.groups)[0];
+    }
+    let table = null;
+    async function show() {
+      const chosen = board.metrics.find((m) => m.name === metric.value);
+      const found = await standings(chosen);
+      if (chosen.name !== metric.value) return;
+      table = drawStanding(chosen, group.value, found, $("baselines").checked, $("filter").value);
+      document.body.dataset.ready = `${metric.value} ${group.value}`;
+    }
+    function changed() {
+      history.replaceState(null, "", "#" + new URLSearchParams({ metric: metric.value, group: group.value }));
+      show();
+    }
+    metric.addEventListener("change", changed);
+    group.addEventListener("change", changed);
+    $("baselines").addEventListener("change", show);
+    $("filter").addEventListener("input", (e) => table && table.filter(e.target.value));
+    window.addEventListener("hashchange", () => { if (location.hash.includes("=")) { read(); show(); } });
+    window.addEventListener("resize", show);
+    read();
+    show();
+    const agree = board.agreement.map((row, i) => { const v = row.filter((x, j) => x !== null && j !== i); return v.length ? v.reduce((a, b) => a + b, 0) / v.length : null; });
+    T.table($("metrics-table"), [
+      { key: "label", label: "Metric", cell: (m, td) => td.append(link("metrics", m, m.label)) },
+      { key: "gameability", label: "Gameability", number: true, text: (m) => T.fixed(m.gameability, 2) },
+      { key: "one_liners", label: "One-liners", number: true, text: (m) => T.fixed(m.one_liners, 2) },
+      { key: "beats_median", label: "Beats the median", number: true, text: (m) => T.fixed(m.beats_median, 2) },
+      { key: "agree", label: "Agreement", number: true, text: (m) => T.fixed(m.agree, 2) },
+      { key: "summary", label: "What it is", cell: (m, td) => { td.textContent = m.summary; td.style.whiteSpace = "normal"; td.style.minWidth = "18rem"; } },
+    ], board.metrics.map((m, i) => ({ ...m, agree: agree[i] })), { caption: "Metrics" });
+    T.heat($("agreement"), board.metrics.map((m) => m.label), board.agreement);
+    T.table($("series-table"), [
+      { key: "name", label: "Series", cell: (s, td) => td.append(link("series", s)) },
+      { key: "n", label: "Points", number: true, text: (s) => T.whole(s.n) },
+      { key: "events", label: "Events", number: true, text: (s) => T.whole(s.events) },
+      { key: "points", label: "Anomalous", number: true, text: (s) => T.whole(s.points) },
+      { key: "median_length", label: "Median length", number: true, text: (s) => T.short(s.median_length) },
+    ], board.series, { caption: "Series" });
+  }
+
+  // A page with one row per series or detector and a column per metric.
+  function values(kind, label) {
+    const data = JSON.parse($("data").textContent);
+    const rows = data.rows.map((row, i) => ({ ...row, entry: row, values: data.values.map((column) => column[i]) })).filter((row) => row.values.some((v) => v !== null) || kind === "detectors");
+    const top = board.metrics.map((m, j) => {
+      const found = rows.map((r) => r.values[j]).filter((v) => v !== null);
+      return found.length > 1 && kind === "detectors" ? (m.lower ? Math.min(...found) : Math.max(...found)) : null;
+    });
+    const columns = [{ key: "name", label, cell: (r, td) => td.append(link(kind, r.entry)) }];
+    board.metrics.forEach((m, j) => columns.push({ key: m.name, label: m.label, number: true, title: m.summary, sort: (r) => r.values[j], text: (r) => T.fixed(r.values[j]), best: (r) => top[j] !== null && r.values[j] === top[j] }));
+    const table = T.table($("table"), columns, rows, { caption: "Values" });
+    $("filter").addEventListener("input", (e) => table.filter(e.target.value));
+    if ($("files")) T.table($("files"), [
+      { key: "name", label: "Series", cell: (r, td) => td.append(link(kind, r.entry)) },
+      { key: "sha256", label: "SHA-256", cell: (r, td) => td.append(T.element("span", { class: "mono", text: r.sha256 || "no file" })) },
+      { key: "message", label: "Note", text: (r) => r.message || "" },
+    ], data.rows.map((row) => ({ ...row, entry: row })), { caption: "Score files" });
+    document.body.dataset.ready = "values";
+  }
+
+  function metric() {
+    const data = JSON.parse($("data").textContent), chosen = board.metrics.find((m) => m.name === data.metric);
+    fillGroups($("group"));
+    async function show() {
+      const found = await standings(chosen);
+      drawStanding(chosen, $("group").value, found, true, "");
+      document.body.dataset.ready = $("group").value;
+    }
+    $("group").addEventListener("change", show);
+    window.addEventListener("resize", show);
+    show();
+  }
+
+  function plain() { document.body.dataset.ready = "plain"; }
+
+  return { index, values, metric, plain, theme };
+})();

@@ -1,0 +1,146 @@
+"""Figures of the suite `hard` and of audits, and the commands that write them."""
+
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import tsadeval as te
+from tsadeval.rankeval.auditing.series import AuditSeries
+
+COMMAND = [sys.executable, "-m", "tsadeval", "rankeval"]
+
+
+def poor(y_true, y_score):
+    """Mean score of the anomalous points over the largest score."""
+    return float(y_score[y_true == 1].mean() / np.abs(y_score).max())
+
+
+@pytest.fixture(scope="module")
+def result():
+    return te.rankeval.run("hard", ["ears", "auc_roc", poor], tasks=["transform", "delay", "glitch"], repeats=2)
+
+
+@pytest.fixture(scope="module")
+def series():
+    rng = np.random.default_rng(0)
+    label = np.arange(400) // 20 == 9
+    return [
+        AuditSeries(name, label, {"a": rng.random(400) + label, "b": rng.random(400)}, rng.random(400))
+        for name in ("one", "two")
+    ]
+
+
+def test_tasks_by_metrics(result):
+    ax = te.plot.hard_tasks(result)
+    assert [label.get_text() for label in ax.get_yticklabels()] == ["transform", "delay", "glitch"]
+    assert len(ax.get_legend().get_texts()) == 3
+    drawn = {line.get_label().split(" (")[0]: line.get_xdata() for line in ax.lines if " (" in line.get_label()}
+    rows = {row["name"]: row for row in result.table().rows}
+    assert list(drawn["ears"]) == [rows["ears"][task] for task in ("transform", "delay", "glitch")]
+    one = te.plot.hard_tasks(result.table(), metrics=["ears"])
+    assert len(one.get_legend().get_texts()) == 1
+    with pytest.raises(te.errors.UnknownNameError, match="did you mean ears"):
+        te.plot.hard_tasks(result, metrics=["eras"])
+
+
+def test_a_worst_pair_shows_both_models(result):
+    found = result.explain("poor", pairs=1)
+    for row in found.rows:
+        ax = te.plot.worst_pair(found, row)
+        text = " ".join(t.get_text() for t in ax.texts)
+        assert row["worse"] in text
+        assert row["better"] in text
+        low, high = ax.get_xlim()
+        assert high - low <= 1200
+
+
+def test_pictures_of_an_explanation(result, tmp_path):
+    found = result.explain("poor")
+    paths = te.plot.write_explanation(found, tmp_path / "pictures", format="svg")
+    assert {path.stem for path in paths} == {f"explain-{row['task']}" for row in found.rows}
+    assert all(path.stat().st_size > 1000 for path in paths)
+    with pytest.raises(te.errors.InvalidParameterError, match="format"):
+        te.plot.write_explanation(found, tmp_path, format="bmp")
+    (tmp_path / "file").touch()
+    with pytest.raises(te.errors.InvalidInputError, match="cannot be made"):
+        te.plot.write_explanation(found, tmp_path / "file")
+
+
+def test_all_figures_of_a_run(result, series, tmp_path):
+    assert [p.name for p in te.plot.write_figures(result, tmp_path)] == ["hard-tasks.png"]
+    audit = te.rankeval.audit(series, ["auc_pr", "f1_pa", "ears"])
+    names = [p.name for p in te.plot.write_figures(audit, tmp_path)]
+    assert names == ["gameability.png", "agreement.png"]
+    ax = te.plot.agreement(audit.agreement(["auc_pr", "ears"]))
+    assert [t.get_text() for t in ax.get_xticklabels()] == ["AUC-PR", "EARS"]
+    ax = te.plot.gameability(audit)
+    assert len(ax.get_legend().get_texts()) == 3
+    ax = te.plot.fooled(audit, "f1_pa", series)
+    example = audit.example("f1_pa")
+    assert example["series"] in ax.get_title(loc="left")
+    assert [t.get_text().split("\n")[0] for t in ax.get_yticklabels()] == [
+        "series",
+        example["detector"],
+        example["adversary"],
+    ]
+
+
+def run(*arguments, cwd):
+    return subprocess.run([*COMMAND, *map(str, arguments)], capture_output=True, text=True, cwd=cwd, check=False)
+
+
+@pytest.mark.slow
+def test_a_new_users_metric_is_ranked_and_explained_with_pictures(tmp_path):
+    (tmp_path / "mine.py").write_text(
+        "import numpy as np\n"
+        "def metric(y_true, y_score):\n"
+        "    return y_score[y_true == 1].mean() / np.abs(y_score).max()\n"
+        "def task(random):\n"
+        "    labels = np.arange(400) // 20 % 5 == 2\n"
+        "    return labels, [level * labels + random.normal(size=400) for level in (0, 3, 9)]\n"
+        "def fails(y_true, y_score):\n"
+        "    raise ValueError('no')\n"
+    )
+    some = ["--suite", "hard", "--repeats", "2", "--store", "store"]
+    done = run("run", "--metrics", "ears,mine:metric", "--tasks", "transform,glitch,mine:task", *some, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "mine:metric" in done.stdout
+    assert "mine:task" in done.stdout
+    rows = json.loads(run("table", "store", "--format", "json", cwd=tmp_path).stdout)
+    assert [row["metric"] for row in rows] == ["ears", "mine:metric"]
+    explained = run("explain", "store", "mine:metric", "-o", "pictures", cwd=tmp_path)
+    assert explained.returncode == 0, explained.stderr
+    assert "worse in truth" in explained.stdout
+    assert (tmp_path / "pictures" / "explain-transform.png").stat().st_size > 1000
+    figures = run("figures", "store", "-o", "figures", cwd=tmp_path)
+    assert "figures/hard-tasks.png" in figures.stdout
+    assert "figures/explain-mine-metric-transform.png" in figures.stdout
+    failed = run("run", "--metrics", "mine:fails", "--tasks", "rare", *some, cwd=tmp_path)
+    assert failed.returncode == 1
+    assert "mine:fails failed on 12 series, first with ValueError: no" in failed.stderr
+    wrong = run("latency", "store", cwd=tmp_path)
+    assert wrong.returncode == 2
+    assert "latency is of the suites" in wrong.stderr
+
+
+@pytest.mark.slow
+def test_audit_from_the_command_line(tmp_path, series):
+    pd = pytest.importorskip("pandas")
+    frames = [
+        pd.DataFrame({"series": s.name, "value": s.values, "label": s.labels.astype(int), **s.detectors})
+        for s in series
+    ]
+    pd.concat(frames).to_csv(tmp_path / "scores.csv", index=False)
+    done = run("run", "--suite", "audit", "--data", "scores.csv", "--metrics", "auc_pr,f1", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "Audit on 2 series: 4 scorings of 2 detectors" in done.stdout
+    assert "Audit on 2 series" in run("table", "runs/audit", cwd=tmp_path).stdout
+    explained = run("explain", "runs/audit", "f1", cwd=tmp_path)
+    assert explained.returncode == 2
+    assert "no run of the suite hard" in explained.stderr
+    missing = run("run", "--suite", "audit", cwd=tmp_path)
+    assert missing.returncode == 2
+    assert "needs data" in missing.stderr

@@ -1,0 +1,145 @@
+"""Values of several series together, series and pieces apart; the period of a series."""
+
+import json
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import tsadeval as te
+from naive import cce as naive_cce
+from naive.events import runs
+from published import SHARED
+from strategies import examples, scorings
+from tsadeval.errors import InvalidInputError, UndefinedMetricWarning
+
+NAB = SHARED / "scores" / "NAB_results"
+PROFILES = {
+    "standard": "standard",
+    "reward_low_FP_rate": "reward_low_fp",
+    "reward_low_FN_rate": "reward_low_fn",
+}
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_all_published_scores_of_the_numenta_corpus():
+    """15 detectors and three profiles, each the sum over 58 files, five of them without a window."""
+    if not NAB.exists():
+        pytest.skip("the published scores are not here")
+    frame = pytest.importorskip("pandas").read_parquet(NAB / "scores.parquet")
+    published = json.loads((NAB / "final_results.json").read_text())
+    thresholds = json.loads((NAB / "thresholds.json").read_text())
+    files = [(name, part["label"].to_numpy(), part) for name, part in frame.groupby("series", sort=False)]
+    compared = 0
+    for detector, values in published.items():
+        for profile, value in values.items():
+            # An alarm is a score of at least the threshold there.
+            threshold = float(np.nextafter(thresholds[detector][profile]["threshold"], -np.inf))
+            series = [(name, y, part[detector].to_numpy(float)) for name, y, part in files]
+            metric = f"nab_score(profile={PROFILES[profile]}, probation=0.15)"
+            found = te.evaluate_many(series, metric, threshold=threshold)
+            assert list(found.micro.values()) == [pytest.approx(value, abs=1e-6)], (detector, profile)
+            compared += 1
+    assert compared == 45
+
+
+def naive_pooled_cce(series):
+    """The paper's formula, with the events of every series apart."""
+    scores = naive_cce.normalised([score for _, s in series for score in s])
+    pieces, at = [], 0
+    for y, s in series:
+        pieces += [(label, scores[at + start : at + stop]) for start, stop, label in runs(y)]
+        at += len(s)
+
+    def score_of(values, label):
+        mean = sum(values) / len(values)
+        confidence = mean - 1 / 2 if label else 1 / 2 - mean
+        return float(confidence) * math.exp(-float(naive_cce.uncertainty_of(values, "beta", 10)))
+
+    total = 0.0
+    for label in (0, 1):
+        own = [values for of, values in pieces if of == label]
+        total += 0.5 * sum(score_of(values, label) for values in own) / len(own)
+        total += 0.5 * score_of([v for values in own for v in values], label)
+    return total
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@examples(100)
+@given(st.lists(scorings(max_size=12), min_size=1, max_size=4))
+def test_micro_cce_keeps_the_events_of_series_apart(series):
+    named = [(str(i), y, s) for i, (y, s) in enumerate(series)]
+    found = te.evaluate_many(named, "cce", threshold=0.5)
+    assert found.micro["cce"] == pytest.approx(naive_pooled_cce(series), abs=1e-9)
+    if len(series) == 1:
+        assert found.micro["cce"] == pytest.approx(te.cce(*series[0]), abs=1e-12)
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.parametrize("options", ["normalize=rank", "normalize=robust", "normalize=published", "uncertainty=scaled"])
+def test_micro_cce_of_one_series_is_its_cce(options):
+    rng = np.random.default_rng(0)
+    y = np.repeat([0, 1, 0, 1, 0], [9, 4, 7, 1, 5])
+    s = rng.normal(size=len(y)) + y
+    name = f"cce({options})"
+    found = te.evaluate_many([("a", y, s)], name, threshold=0.5)
+    assert list(found.micro.values()) == pytest.approx(list(found.macro.values()), abs=1e-12)
+
+
+def naive_period(x):
+    """Autocorrelation lag by lag."""
+    x = np.asarray(x, float)[:20_000]
+    x = x - x.mean()
+    if not x.any():
+        return 125
+    lags = range(min(400, len(x) - 1) + 1)
+    r = [float(np.dot(x[: len(x) - lag], x[lag:])) for lag in lags]
+    r = [value / r[0] for value in r][3:]
+    peaks = [i for i in range(1, len(r) - 1) if r[i] > r[i - 1] and r[i] > r[i + 1]]
+    if not peaks:
+        return 125
+    best = max(peaks, key=lambda i: r[i])
+    return best + 3 if 3 <= best <= 300 else 125
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_period_equals_the_definition(seed):
+    rng = np.random.default_rng(seed)
+    n, p = int(rng.integers(50, 3000)), float(rng.uniform(3, 400))
+    x = np.sin(2 * np.pi * np.arange(n) / p) + rng.normal(size=n) * rng.choice([0.01, 0.3, 2.0])
+    assert te.period(x) == naive_period(x)
+
+
+def test_period_of_series_without_one():
+    assert te.period(np.ones(100)) == 125
+    assert te.period([1.0, 2.0]) == 125
+    assert te.period(np.arange(1000.0)) == 125
+    two = np.column_stack([np.sin(np.arange(900) / 5), np.zeros(900)])
+    assert te.period(two) == te.period(two[:, 0]) == 31
+    with pytest.raises(InvalidInputError, match="row 1 is not"):
+        te.period([1.0, math.nan])
+    with pytest.raises(InvalidInputError, match="series of numbers"):
+        te.period(["a"])
+
+
+def test_window_of_the_period():
+    rng = np.random.default_rng(1)
+    values = np.sin(2 * np.pi * np.arange(400) / 25)
+    y = np.zeros(400, int)
+    y[100:130] = 1
+    s = rng.random(400) + y
+    assert te.period(values) == 25
+    found = te.evaluate(y, s, ["vus_pr(window=period)", "range_auc_roc(window=period)"], values=values)
+    # TSB-AD takes the widths 0 .. 25, which is no even number of points.
+    widths = [te.metrics.range_auc_pr(y, s, window=w, variant="vus") for w in range(26)]
+    assert found["vus_pr(window='period')"] == pytest.approx(np.mean(widths), abs=1e-9)
+    assert found["range_auc_roc(window='period')"] == te.metrics.range_auc_roc(y, s, window=25)
+    for variant in ("timeeval", "ff_vus"):
+        name = f"vus_roc(window='period', variant='{variant}')"
+        step = 2 if variant == "ff_vus" else 1
+        widths = [te.metrics.range_auc_roc(y, s, window=w, variant=variant) for w in range(0, 26, step)]
+        assert te.evaluate(y, s, name, values=values)[name] == pytest.approx(np.mean(widths), abs=1e-9)
+    with pytest.warns(UndefinedMetricWarning, match="needs the series: pass values="):
+        assert math.isnan(te.metrics.vus_pr(y, s, window="period"))
