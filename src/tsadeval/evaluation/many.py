@@ -11,6 +11,7 @@ import numpy as np
 from tsadeval.core.inputs import Prediction, Scoring
 from tsadeval.core.metric import Metric, Rule
 from tsadeval.core.observed import observe
+from tsadeval.core.parameters import Span
 from tsadeval.core.results import Grid, MappingResult, Row
 from tsadeval.core.selection import Metrics, select_metrics
 from tsadeval.core.setting import Missing
@@ -177,13 +178,17 @@ class _Pool:
             found |= {str(m): self._of_all_scores(m) for m in self._of_scores}
         if self._of_alarms:
             joined = Prediction.of(np.concatenate(self._labels), np.concatenate(self._alarms))
-            apart = Prediction.of(_separated(self._labels), _separated(self._alarms))
+            longest = max(map(len, self._labels))
             series = list(map(Prediction.of, self._labels, self._alarms))
             for m in self._of_alarms:
                 if m.pool is not None:
                     found[str(m)] = m.pool(series, **m.options)
+                elif "separable" in m.properties:
+                    quiet = 1 + min(_reach(m), longest)
+                    apart = (_separated(parts, quiet) for parts in (self._labels, self._alarms))
+                    found[str(m)] = m.value_of(Prediction.of(*apart))[0]
                 else:
-                    found[str(m)] = m.value_of(apart if "separable" in m.properties else joined)[0]
+                    found[str(m)] = m.value_of(joined)[0]
         return found
 
     def _of_all_scores(self, metric: Metric) -> float:
@@ -192,7 +197,13 @@ class _Pool:
         return metric.value_of(Scoring.of(np.concatenate(self._labels), np.concatenate(self._scores)))[0]
 
 
-def _separated(parts: Sequence[Any]) -> Any:
-    """The parts with a quiet normal point in front of each, so that no event runs from one into the next."""
-    quiet = np.zeros(1, np.bool_)
+def _reach(metric: Metric) -> int:
+    """Over how many points an option of the metric reaches, such as `early=5`."""
+    spans = [metric.options[name] for name, check in metric.checks.items() if isinstance(check, Span)]
+    return max((int(span) for span in spans if isinstance(span, (int, float))), default=0)
+
+
+def _separated(parts: Sequence[Any], points: int) -> Any:
+    """The parts with quiet normal points in front of each, so that nothing reaches from one into the next."""
+    quiet = np.zeros(points, np.bool_)
     return np.concatenate([piece for part in parts for piece in (quiet, part)])
