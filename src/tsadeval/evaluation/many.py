@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -174,27 +174,57 @@ class _Pool:
     def values(self) -> dict[str, float]:
         """The micro value of every metric, NaN where there is none."""
         found = {str(metric): math.nan for metric in self._metrics}
+        labels, alarms = _joined(self._labels), _joined(self._alarms)
         if self._of_scores:
-            found |= {str(m): self._of_all_scores(m) for m in self._of_scores}
+            scores = None if all(m.pool for m in self._of_scores) else _joined(self._scores)
+            found |= {str(m): self._of_all_scores(m, labels, scores) for m in self._of_scores}
         if self._of_alarms:
-            joined = Prediction.of(np.concatenate(self._labels), np.concatenate(self._alarms))
+            joined = Prediction.of(labels, alarms)
+            apart: dict[int, Prediction] = {}  # by the number of quiet points between two series
             longest = max(map(len, self._labels))
-            series = list(map(Prediction.of, self._labels, self._alarms))
+            series = _Apart(Prediction.of, self._labels, self._alarms)
             for m in self._of_alarms:
                 if m.pool is not None:
                     found[str(m)] = m.pool(series, **m.options)
                 elif "separable" in m.properties:
                     quiet = 1 + min(_reach(m), longest)
-                    apart = (_separated(parts, quiet) for parts in (self._labels, self._alarms))
-                    found[str(m)] = m.value_of(Prediction.of(*apart))[0]
+                    if quiet not in apart:
+                        parts = (_separated(one, quiet) for one in (self._labels, self._alarms))
+                        apart[quiet] = Prediction.of(*parts)
+                    found[str(m)] = m.value_of(apart[quiet])[0]
                 else:
                     found[str(m)] = m.value_of(joined)[0]
         return found
 
-    def _of_all_scores(self, metric: Metric) -> float:
+    def _of_all_scores(self, metric: Metric, labels: Any, scores: Any) -> float:
         if metric.pool is not None:
-            return float(metric.pool(list(map(Scoring.of, self._labels, self._scores)), **metric.options))
-        return metric.value_of(Scoring.of(np.concatenate(self._labels), np.concatenate(self._scores)))[0]
+            return float(metric.pool(_Apart(Scoring.of, self._labels, self._scores), **metric.options))
+        return metric.value_of(Scoring.of(labels, scores))[0]
+
+
+class _Apart(Sequence[Any]):
+    """The series one by one, each checked when it is asked for, so that only one of them is there at a time."""
+
+    def __init__(self, make: Callable[[Any, Any], Any], labels: list[Any], others: list[Any]) -> None:
+        self._make, self._labels, self._others = make, labels, others
+
+    def __len__(self) -> int:
+        return len(self._labels)
+
+    def __getitem__(self, at: Any) -> Any:
+        if isinstance(at, slice):
+            return _Apart(self._make, self._labels[at], self._others[at])
+        return self._make(self._labels[at], self._others[at])
+
+
+def _joined(parts: list[Any]) -> Any:
+    """The parts one after the other; the list then holds views of that, so that nothing is in memory twice."""
+    if not parts:
+        return None
+    joined = np.concatenate(parts)
+    borders = np.cumsum([len(part) for part in parts[:-1]])
+    parts[:] = np.split(joined, borders)
+    return joined
 
 
 def _reach(metric: Metric) -> int:
