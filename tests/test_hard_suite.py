@@ -267,6 +267,8 @@ def test_options_of_other_suites_are_refused():
         te.rankeval.run("hard", cases=["10k-2seg-50L"])
     with pytest.raises(te.errors.InvalidParameterError, match="repeats"):
         te.rankeval.run("hard", "ears", repeats=0)
+    with pytest.raises(te.errors.InvalidParameterError, match="has no option 'adversaries'"):
+        te.rankeval.run("hard", "ears", adversaries=[])
 
 
 def reverse(y_true, y_score):
