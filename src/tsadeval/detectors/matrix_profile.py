@@ -89,12 +89,12 @@ def profile(values: Floats, window: int, train: Floats | None = None) -> Floats:
                 squares[np.abs(starts[:, None] - other_starts) <= apart] = np.inf
             np.minimum(nearest[at : at + len(rows)], squares.min(axis=1), out=nearest[at : at + len(rows)])
     nearest[np.isinf(nearest)] = 0.0
-    return np.sqrt(np.maximum(nearest, 0.0))
+    return np.sqrt(np.maximum(nearest, 0.0))  # type: ignore[no-any-return]
 
 
 def _shapes(cut: Floats) -> Floats:
     """Windows brought to mean 0 and deviation 1."""
-    away = cut - cut.mean(axis=1, keepdims=True)
+    away: Floats = cut - cut.mean(axis=1, keepdims=True)
     deviation = away.std(axis=1, keepdims=True)
     away /= np.where(deviation > _CONSTANT, deviation, np.inf)
     return away

@@ -46,4 +46,4 @@ class Poly(ForecastDetector):
 
     def forecast(self, past: Floats) -> Floats:
         """The extrapolated points."""
-        return np.einsum("wpc,p->wc", past, self.model_)
+        return np.einsum("wpc,p->wc", past, self.model_)  # type: ignore[no-any-return]
