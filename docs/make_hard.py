@@ -35,7 +35,7 @@ HEAD = """# The hard suite: tasks on which metrics are fooled
 Written by `docs/make_hard.py` from a run of the suite. The published tasks of RankEval no longer separate metrics: CCE, AUC-ROC,
 VUS-ROC and a plain difference of means all order their models nearly perfectly. Here are twenty tasks that do separate them.
 
-    tsadeval rankeval run --suite hard --metrics all                      # all metrics, about 65 with their rules
+    tsadeval rankeval run --suite hard --metrics all                      # all metrics, those of predictions at two rules
     tsadeval rankeval run --suite hard --metrics recommended,mine:metric  # yours beside a few others, in under a minute
     tsadeval rankeval explain runs/hard mine:metric -o pictures           # why it loses
 

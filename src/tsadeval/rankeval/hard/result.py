@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -81,7 +82,7 @@ class HardResult(Result):
         columns = zip(*(self._frame[c].tolist() for c in ("task", "repeat", "case", "metric", "rule")), strict=True)
         keys = [(*key[:4], key[4] if isinstance(key[4], str) else None) for key in columns]
         self._values = dict(zip(keys, self._frame["value"].tolist(), strict=True))
-        self._status = dict(zip(keys, self._frame["status"].tolist(), strict=True))
+        self._counts = Counter((*key[3:], s) for key, s in zip(keys, self._frame["status"].tolist(), strict=True))
 
     @property
     def rows(self) -> list[Row]:  # type: ignore[override]
@@ -129,12 +130,12 @@ class HardResult(Result):
 
     def _row(self, entry: Entry) -> Row:
         quality, parts = index_of(self.values_of(entry))
-        status = [s for key, s in self._status.items() if key[3:] == (str(entry.metric), entry.rule)]
         row: Row = {"name": str(entry), "metric": str(entry.metric), "rule": entry.rule, "value": parts["index"].value}
         for part, found in parts.items():
             row |= {part: found.value, f"{part}_low": found.low, f"{part}_high": found.high}
         row |= quality
-        row |= {"undefined": status.count("undefined"), "errors": status.count("error")}
+        who = str(entry.metric), entry.rule
+        row |= {"undefined": self._counts[(*who, "undefined")], "errors": self._counts[(*who, "error")]}
         order = [quality[task.name] for task in self.plan.tasks if task.kind == "order"]
         return row | {"reversed": bool(order) and float(np.mean(order)) < REVERSED}
 
