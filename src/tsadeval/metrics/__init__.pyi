@@ -1638,7 +1638,7 @@ def pate(
 
     Rounding decides nothing: recalls within 1e-12 are equal, and a percentile that stands on a score is that
     score. In the package it may come to stand a little above it, so that a shift of all scores moves the value
-    (with 100 thresholds in 1 of 307 published values, by 3e-9; with ten thresholds often).
+    (with 100 thresholds in 28 of 2,789 published values, by about 3e-9; with ten thresholds often).
 
     The value depends on the number of thresholds and on the buffer sizes: state them beside it.
 
@@ -2520,9 +2520,10 @@ def unbiased_affiliation_f1(
     precise than random; there U is not bounded when events fill most of their zones, but F stays above
     -(1 + 1 / beta^2), that is -2.
 
-    The published code estimates b from three unseeded random predictions with 2 % alarms, so that it never gives
-    one value twice; here b is the exact expectation. With that same b the values are equal. `tsadmetrics` has
-    this as `naff_f` with `alpha` for b, but with U instead of |U| in the denominator: equal where U >= 0.
+    The published code estimates b from three unseeded random predictions with 2 % alarms, kept for each array of
+    labels, so that its values differ from run to run; here b is the exact expectation. With that same b the values
+    are equal. `tsadmetrics` has this as `naff_f` with `alpha` for b, but with U instead of |U| in the denominator:
+    equal where U >= 0.
 
     Parameters
     ----------
@@ -2598,8 +2599,9 @@ def vus_roc(
     """Volume under the ROC surface: the mean range-based area over the widths 0, 1, ..., 2 * window.
 
     The default equals `RangeAUC_volume_opt(labels, score, 2 * window)` of PyPI vus 0.0.6 and TSB-AD 1.5. Mind the
-    factor: their `get_metrics(..., slidingWindow=w)` takes the widths 0 .. w, which is `window=w // 2` here, while
-    the authors' experiments and the CCE paper take 0 .. 2 * w for a window of w points, which is `window=w`.
+    factor: their `get_metrics(..., slidingWindow=w)` takes the widths 0 .. w, which for even w is `window=w // 2`
+    here (an odd w has no equal), while the authors' experiments and the CCE paper take 0 .. 2 * w for a window of w
+    points, which is `window=w`.
 
     Parameters
     ----------
