@@ -202,6 +202,7 @@ def _unit_scores(options: CCEOptions, data: Scoring) -> Floats:
     needs={"anomaly", "normal"},
     sets={"paper"},
     pool=_pooled,
+    stream="moments",
 )
 def cce(
     data: Scoring,
