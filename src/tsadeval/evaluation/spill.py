@@ -105,9 +105,9 @@ def stretches(anomalous: Spill, normal: Spill) -> Iterator[Stretch]:
             starts = [0 if border is None else int(np.searchsorted(piece, border, side="right")) for piece in side]
             parts = [piece[a:b] for piece, a, b in zip(side, starts, ends[which], strict=True) if a < b]
             ends[which] = starts
-            values = np.concatenate([np.empty(0), *parts]).astype(np.float64, copy=False)
-            values.sort()
-            found.append(values)
+            # The stable sort finds the parts, which are sorted already, and merges them.
+            values = np.sort(np.concatenate(parts), kind="stable") if parts else np.empty(0)
+            found.append(values.astype(np.float64, copy=False))
             above[which] += len(values)
         if len(found[0]) or len(found[1]):
             yield Stretch(found[0], found[1], *higher)
