@@ -69,9 +69,9 @@ def test_tolerances_and_rates_equal_the_definition(data, k, early):
     y, p, t = data
     e = edges(t)
     precision, recall = timing.tolerant(y, p, e, k)
-    same(value(f"total_detected_in_range(k='{k}s')", y, p, t), recall)
+    same(value(f"total_detected_in_range(tolerance='{k}s')", y, p, t), recall)
     f = 2 * precision * recall / (precision + recall) if precision and recall else 0.0
-    same(value(f"time_tolerant_f1(k='{k}s')", y, p, t), f)
+    same(value(f"time_tolerant_f1(tolerance='{k}s')", y, p, t), f)
     same(value(f"event_recall(early='{early}s')", y, p, t), timing.event_recall(y, p, e, early))
     same(value(f"false_alarms(per='min', early='{early}s')", y, p, t), timing.false_alarms(y, p, e, 60, early))
     same(value(f"alarm_episodes(merge_gap='{k}s')", y, p, t), timing.alarm_episodes(p, e, k, 0))
@@ -80,8 +80,8 @@ def test_tolerances_and_rates_equal_the_definition(data, k, early):
 
 
 SWEPT = {
-    "time_tolerant_f1(k='7s')": lambda y, p, e: _f(*timing.tolerant(y, p, e, 7)),
-    "total_detected_in_range(k='7s')": lambda y, p, e: timing.tolerant(y, p, e, 7)[1],
+    "time_tolerant_f1(tolerance='7s')": lambda y, p, e: _f(*timing.tolerant(y, p, e, 7)),
+    "total_detected_in_range(tolerance='7s')": lambda y, p, e: timing.tolerant(y, p, e, 7)[1],
     "event_recall(early='7s')": lambda y, p, e: timing.event_recall(y, p, e, 7),
     "false_alarms(per='h', early='7s')": lambda y, p, e: timing.false_alarms(y, p, e, 3600, 7),
     "alarm_episodes(merge_gap='7s', min_duration='9s')": lambda y, p, e: timing.alarm_episodes(p, e, 7, 9),
@@ -116,7 +116,7 @@ def test_best_thresholds_in_time_are_exact(name, data):
 
 
 IN_TIME = [
-    "time_tolerant_f1(k='{}')",
+    "time_tolerant_f1(tolerance='{}')",
     "event_recall(early='{}')",
     "false_alarms(per='week', early='{}')",
     "alarm_episodes(merge_gap='{}')",
@@ -143,7 +143,7 @@ def test_points_and_time_agree_on_regular_stamps():
     y, p = np.repeat(rng.integers(0, 2, 60), 5), (rng.random(300) < 0.2).astype(int)
     t = te.times(np.arange(300) * 10, unit="min")
     for points, time in (
-        ("time_tolerant_f1(k=3)", "time_tolerant_f1(k='30min')"),
+        ("time_tolerant_f1(tolerance=3)", "time_tolerant_f1(tolerance='30min')"),
         ("event_recall(early=4)", "event_recall(early='40min')"),
         ("alarm_episodes(merge_gap=2, min_duration=3)", "alarm_episodes(merge_gap='20min', min_duration='30min')"),
         ("lead_time(horizon=3)", "lead_time(horizon='30min', unit='points')"),
@@ -184,12 +184,12 @@ def test_other_stamps_of_the_same_history():
 
 def test_durations_need_time_stamps():
     y, p = [0, 1, 1, 0], [0, 0, 1, 1]
-    for name in ("time_tolerant_f1(k='5s')", "false_alarms(per='day')", "detection_delay(unit='min')"):
+    for name in ("time_tolerant_f1(tolerance='5s')", "false_alarms(per='day')", "detection_delay(unit='min')"):
         with pytest.warns(UndefinedMetricWarning, match="needs time stamps: pass times="):
             assert math.isnan(te.evaluate(y, y_pred=p, metrics=name)[name])
     with pytest.warns(UndefinedMetricWarning, match="both be points, or both durations"):
         te.evaluate(y, y_pred=p, metrics="alarm_episodes(merge_gap='5s', min_duration=3)", times=[0, 1, 2, 3])
-    for bad in ("time_tolerant_f1(k='5 parsecs')", "false_alarms(per='0s')", "lead_time(horizon=0)"):
+    for bad in ("time_tolerant_f1(tolerance='5 parsecs')", "false_alarms(per='0s')", "lead_time(horizon=0)"):
         with pytest.raises(InvalidParameterError, match="or a duration such as '30min'"):
             te.evaluate(y, y_pred=p, metrics=bad)
 

@@ -23,7 +23,7 @@ from tsadeval.evaluation.many import evaluate_many
 from tsadeval.tables import runs as table_runs
 from tsadeval.thresholds.rules import parse_rule
 
-__all__ = ["Run", "compare", "runs_of", "usable"]
+__all__ = ["Run", "compare", "is_store", "runs_of", "usable"]
 
 Run = tuple[str, str, Any, Any]
 
@@ -205,7 +205,7 @@ def runs_of(
     """Every scoring, whatever form it came in."""
     if hasattr(scores, "scorings"):  # a result that keeps what it was made from
         yield from scores.scorings()
-    elif _is_store(scores):
+    elif is_store(scores):
         yield from _cached(scores)
     elif _is_table(scores, y_true, by):
         if not isinstance(y_true, (str, type(None))):
@@ -231,7 +231,8 @@ def _tuples(scores: Iterable[Any]) -> Iterator[Run]:
         yield str(series), str(detector), labels, values
 
 
-def _is_store(scores: Any) -> bool:
+def is_store(scores: Any) -> bool:
+    """Is it the folder of a store with scores of detectors?"""
     return isinstance(scores, (str, os.PathLike)) and Path(scores, "scores").is_dir()
 
 

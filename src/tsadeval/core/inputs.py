@@ -316,9 +316,14 @@ class Scoring(_Shared):
         stretches = zip(judged.starts.tolist(), judged.stops.tolist(), strict=True)
         return [Scoring.of(self.truth.mask[a:b], self.raw[a:b]) for a, b in stretches]
 
-    @cached_property
+    @property
     def kept(self) -> Scoring:
         """The points that are judged alone: for metrics to which the order of points, and so a gap, says nothing."""
+        # Not cached: an object that refers to itself stays in memory until the next garbage collection.
+        return self if self.setting.ignored is None else self._judged
+
+    @cached_property
+    def _judged(self) -> Scoring:
         skipped = self.setting.ignored
         if skipped is None:
             return self

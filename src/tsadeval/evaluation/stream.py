@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from tsadeval.core.inputs import Floats, Scoring, checked_scores
+from tsadeval.core.metric import METRICS
 from tsadeval.core.observed import observe
 from tsadeval.core.parameters import Number, Span, check_parameters
 from tsadeval.core.results import Grid, Result, Row
@@ -16,7 +17,6 @@ from tsadeval.core.time import UNITS, span_size
 from tsadeval.errors import InvalidInputError
 from tsadeval.evaluation.stream_runs import Stretch
 from tsadeval.evaluation.streaming import StreamingCCE
-from tsadeval.metrics._cce import cce
 
 __all__ = ["Drift", "StreamResult", "StreamingEvaluator"]
 
@@ -203,8 +203,7 @@ class StreamingEvaluator:
         recent = None
         if window is not None:
             recent = _in_unit(Stretch.of(window.above(self.threshold)).values(), self._timed)
-            both = window.truth.has(0) and window.truth.has(1)
-            recent["cce"] = float(cce.compute(window)) if both else math.nan  # type: ignore[attr-defined]
+            recent["cce"] = METRICS["cce"].value_of(window)[0]
         rows = [
             {"metric": name, "value": value, **({} if recent is None else {"recent": recent[name]})}
             for name, value in values.items()

@@ -1,6 +1,6 @@
 """Every metric as a plain function: `tsadeval.metrics.cce(y_true, y_score)`.
 
-Written by `make docs` from the registry: do not edit.
+Written by `make generated` from the registry: do not edit.
 """
 
 from typing import Literal

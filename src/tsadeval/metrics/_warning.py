@@ -111,7 +111,7 @@ def _best_expected_cost(data: Scoring, *, miss: float, false_alarm: float, delay
         thresholds.append(records)
     at = np.sort(np.concatenate(thresholds))
     sweep = steps.at(at)
-    cost = miss * (len(events) - sweep.detected) + false_alarm * sweep.false
+    cost = float(miss) * (len(events) - sweep.detected) + float(false_alarm) * sweep.false
     if delay_per_hour > 0:
         order = np.argsort(records)
         sums = np.append(0.0, np.cumsum(gained[order][::-1]))
@@ -126,6 +126,7 @@ def _best_expected_cost(data: Scoring, *, miss: float, false_alarm: float, delay
     undefined="y_true has no event",
     references=(_FAWCETT,),
     checks={"miss": Number(0), "false_alarm": Number(0), "delay_per_hour": Number(0)},
+    properties={"separable"},
     needs={"anomaly"},
     direction="lower",
     best=_best_expected_cost,
@@ -159,7 +160,7 @@ def expected_cost(
     first = first_inside(runs, events.starts, events.stops)
     found = first < events.stops
     false = int(np.count_nonzero(first_inside(events, runs.starts, runs.stops) >= runs.stops))
-    cost = miss * (len(events) - np.count_nonzero(found)) + false_alarm * false
+    cost = float(miss) * int(np.count_nonzero(~found)) + float(false_alarm) * false
     if delay_per_hour > 0:
         stamps = data.setting.clock.stamps
         cost += delay_per_hour * float((stamps[first[found]] - stamps[events.starts[found]]).sum()) / SIZES["h"]
