@@ -48,9 +48,10 @@ two things can be asked: does a metric rate scorers that look at nothing as high
 which detectors are good (**agreement**)?
 
     tsadeval rankeval run --suite audit --data scores.parquet --metrics all
+    tsadeval rankeval run --suite audit --data scores.parquet --metrics recommended,mine:metric --adversaries mine:scorer
     te.rankeval.audit("scores.parquet", "all", adversaries=[my_scorer])
 
-The table needs a column `series`, a column `label`, a column per detector and, for the one-liners, the `value` of the series.
+The table needs a column `series`, a column `label` (or others, named with `--by` and `--label`), a column per detector and, for the one-liners, the `value` of the series.
 Points without a score are left out, detector by detector. Metrics of predictions are taken at `quantile(0.95)`.
 """
 

@@ -185,6 +185,15 @@ def test_audit_from_the_command_line(tmp_path, series):
     explained = run("explain", "runs/audit", "f1", cwd=tmp_path)
     assert explained.returncode == 2
     assert "no run of the suite hard" in explained.stderr
+    renamed = pd.concat(frames).rename(columns={"label": "gt", "series": "unit"})
+    renamed.to_csv(tmp_path / "renamed.csv", index=False)
+    (tmp_path / "mine.py").write_text("def scorer(n, random):\n    return random.normal(size=n)\n")
+    columns = ["--label", "gt", "--by", "unit", "--score", "a", "--adversaries", "mine:scorer", "--metrics", "auc_pr"]
+    done = run("run", "--suite", "audit", "--data", "renamed.csv", *columns, "--store", "other", cwd=tmp_path)
+    assert "Audit on 2 series: 2 scorings of 1 detectors, 18 adversaries" in done.stdout, done.stderr
+    wrong = run("run", "--suite", "hard", "--label", "gt", cwd=tmp_path)
+    assert wrong.returncode == 2
+    assert "are of the suite audit" in wrong.stderr
     missing = run("run", "--suite", "audit", cwd=tmp_path)
     assert missing.returncode == 2
     assert "needs data" in missing.stderr

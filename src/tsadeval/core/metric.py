@@ -154,7 +154,8 @@ class Metric:
     # scores v; of several best the largest. None where only a grid of thresholds is searched.
     best: Callable[..., float] | None = field(default=None, repr=False, compare=False)
     # Its own best threshold says nothing (alarm everywhere, or nowhere): the rule `best` takes that of point-wise F1.
-    trivial_best: bool = False
+    # A function of the options where it depends on them.
+    trivial_best: bool | Callable[[Mapping[str, Any]], bool] = False
     # (data, options) -> the expected value once the scores are shuffled, where there is a formula for it.
     chance: Callable[..., float] | None = field(default=None, repr=False, compare=False)
     # (scorings or predictions of several series, options) -> their value together, with the events of each apart.
@@ -211,6 +212,11 @@ class Metric:
     def options(self) -> dict[str, Any]:
         """All options: the defaults, and those that are bound."""
         return {**self.parameters, **dict(self.bound)}
+
+    @property
+    def best_is_trivial(self) -> bool:
+        """Does its own best threshold say nothing, with the options as they are?"""
+        return self.trivial_best(self.options) if callable(self.trivial_best) else self.trivial_best
 
     def with_options(self, **options: Any) -> Metric:
         """The same metric with some options fixed."""
