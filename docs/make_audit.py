@@ -121,53 +121,35 @@ def winners(result):
     return "\n".join(lines)
 
 
-def examples(result, series, metrics, path):
-    """The series that shows the gameability of each of these metrics most."""
-    figure = new_figure(7.0, 2.1 * len(metrics))
-    for ax, metric in zip(figure.subplots(len(metrics), 1), metrics, strict=True):
-        plot.fooled(result, metric, series, ax)
+def drawn(figures, path):
+    """Functions that draw on axes, under each other."""
+    figure = new_figure(7.0, 2.1 * len(figures))
+    for ax, draw in zip(figure.subplots(len(figures), 1, squeeze=False)[:, 0], figures, strict=True):
+        draw(ax)
     figure.savefig(path)
 
 
-def section(title, name, result):
-    table = result.agreement(SHOWN)
-    series, scorings = len(result.plan.series), sum(len(s.detectors) for s in result.plan.series)
-    plot.gameability(result).figure.savefig(FIGURES / f"audit-gameability-{name}.png")
-    plot.agreement(table).figure.savefig(FIGURES / f"audit-agreement-{name}.png")
+def examples(name, result, series, metrics, pairs):
+    """The series that show gameability and disagreement most."""
+    drawn(
+        [lambda ax, metric=metric: plot.fooled(result, metric, series, ax) for metric in metrics],
+        FIGURES / f"audit-fooled-{name}.png",
+    )
+    drawn(
+        [lambda ax, pair=pair: plot.disagreement(result, *pair, series, ax) for pair in pairs],
+        FIGURES / f"audit-disagreement-{name}.png",
+    )
     return "\n\n".join(
         [
-            f"## {title}",
-            f"{series} series with both classes, {scorings:,} scorings of {len(result.plan.detectors)} detectors.",
-            "### Gameability\n\n" + gameability(result),
-            f"![Gameability of every metric](figures/audit-gameability-{name}.png)",
-            "### Agreement\n\nSpearman's correlation of the detectors' mean ranks.\n\n" + agreement(table),
-            flips(table),
-            f"![Agreement of metrics](figures/audit-agreement-{name}.png)",
-            "### Winners\n\n" + winners(result),
-        ]
-    )
-
-
-def main(data, stores):
-    data, stores = Path(data), Path(stores)
-    theseus = te.rankeval.audit(data / "Theseus", METRICS, store=stores / "audit-theseus", n_jobs=-1)
-    nab_file = data / "NAB_results" / "scores.parquet"
-    detectors = [d for d in next(iter(read_series(nab_file))).detectors if d not in NOT_REAL]
-    nab = te.rankeval.audit(nab_file, METRICS, y_score=detectors, store=stores / "audit-nab", n_jobs=-1)
-    examples(
-        theseus,
-        list(read_series(data / "Theseus")),
-        ["f1_pa", "affiliation_f1", "auc_roc", "ears"],
-        FIGURES / "audit-fooled.png",
-    )
-    parts = [
-        HEAD,
-        "## Adversaries\n\n" + adversaries(),
-        MEASURES,
-        section("Theseus: twelve detectors on eleven data sets", "theseus", theseus),
-        "### The series that show it most\n\nThe best detector, and the scorer without skill that comes closest to it.",
-        "![Series on which scorers without skill reach the best detector](figures/audit-fooled.png)",
+            examples(
+            "theseus",
+            theseus,
+            scores[0],
+            ["f1_pa", "affiliation_f1", "auc_roc", "ears"],
+            [("f1_pa", "vus_pr"), ("affiliation_f1", "ears")],
+        ),
         section("NAB: fourteen published detectors", "nab", nab),
+        examples("nab", nab, scores[1], ["auc_roc", "ears", "nab_score"], [("nab_score", "auc_roc"), ("event_f1", "ears")]),
         LESSONS,
     ]
     (HERE / "audit.md").write_text("\n\n".join(part.strip() for part in parts) + "\n", encoding="utf-8")
