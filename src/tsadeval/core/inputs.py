@@ -270,6 +270,10 @@ class Scoring(_Shared):
         """Have the scores two distinct values only?"""
         return self.low < self.high and _two_values(self.raw, self.low, self.high)
 
+    def with_truth(self, labels: Bools) -> Scoring:
+        """The same scores with other labels."""
+        return replace(Scoring.of(labels, self.raw), given=self.given, setting=self.setting)
+
     @property
     def n(self) -> int:
         """Number of points."""
@@ -325,7 +329,9 @@ class Scoring(_Shared):
             return self
         found = Scoring.of(self.truth.mask[~skipped], self.raw[~skipped])
         given = None if self.given is None else _runs(self.given.labels[~skipped], "y_pred")
-        return replace(found, given=given, setting=replace(self.setting, times=None, ignored=None))
+        shares = self.setting.shares
+        weights = None if shares is None else shares[~skipped]
+        return replace(found, given=given, setting=replace(self.setting, times=None, ignored=None, weights=weights))
 
     @cached_property
     def sorted(self) -> Floats:
@@ -383,6 +389,10 @@ class Prediction(_Shared):
     truth: LabelRuns
     alarms: LabelRuns
     setting: Setting = PLAIN
+
+    def with_truth(self, labels: Bools) -> Prediction:
+        """The same alarms with other labels."""
+        return Prediction(_runs(labels.view(np.uint8), "y_true"), self.alarms, self.setting)
 
     @property
     def judged(self) -> int:
