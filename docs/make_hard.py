@@ -74,12 +74,16 @@ A metric is a function `(y_true, y_score) -> float` or `(y_true, y_pred) -> floa
 random generator that returns labels and the scores of models, worst first:
 
 ```python
-import numpy as np
+>>> import numpy as np
+>>> import tsadeval as te
+>>> def louder(random):
+...     "A signal that grows."
+...     labels = np.arange(400) // 20 % 5 == 2
+...     return labels, [level * labels + random.normal(size=400) for level in (1, 2, 3)]
+>>> found = te.rankeval.run("hard", ["auc_roc", "ears"], tasks=[louder], repeats=2)
+>>> round(found.table()["auc_roc"], 2)
+1.0
 
-def louder(random):
-    \"\"\"A signal that grows.\"\"\"
-    labels = np.arange(400) // 20 % 5 == 2
-    return labels, [level * labels + random.normal(size=400) for level in (1, 2, 3)]
 ```
 
 `tsadeval rankeval run --suite hard --tasks all,mine:louder` adds it to the suite; `te.rankeval.run("hard", tasks=[louder])` runs it alone.
