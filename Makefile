@@ -17,7 +17,18 @@ PACKAGING := .venv-packaging
 BROWSER ?= chromium
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-browser quick site lint format bench peers docs generated dist clean
+.PHONY: help demo test test-browser quick fuzz asan site lint format bench peers docs generated dist clean
+
+# Seconds of `make fuzz`, and the seed it starts with.
+SECONDS ?= 3600
+SEED ?= $(shell date +%s)
+
+# A copy of the sources, so that the kernels with sanitizers never take the place of those in src.
+ASAN := build/asan
+ASAN_FLAGS := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer -g
+# Every metric, with all its definitions and examples, and the arrays that another thread writes to.
+ASAN_TESTS := affiliation cce cce_theory common core dqe ears etapr evaluation event_level nab operations order pate point_adjusted \
+  pointwise pooling range_based ranking recommended scorer streaming tapr tapr_golden thresholds tolerance vus
 
 # The text after the two hashes is what `make help` and the table in CONTRIBUTING.md say.
 help: ## list the targets
@@ -32,6 +43,18 @@ test: $(VENV)/.test lint ## set up .venv, lint, run all tests and report their c
 
 quick: $(VENV)/.test ## run the fast tests only, with a tenth of the random examples: under a minute on two cores
 	TSADEVAL_EXAMPLES=0.1 $(BIN)/python -m pytest -n auto -m "not slow"
+
+fuzz: $(VENV)/.test ## try random and damaged input on readers, parsers, stores and metrics, for SECONDS=3600
+	$(BIN)/python tests/faults/fuzz.py $(SECONDS) $(SEED)
+
+asan: $(VENV)/.test ## build the kernels with Address- and UB-sanitizer in build/asan and run the tests of metrics on them
+	rm -rf $(ASAN) && mkdir -p $(ASAN)
+	tar -c --exclude='*.so' --exclude='*.c' --exclude=__pycache__ src setup.py pyproject.toml README.md LICENSE | tar -x -C $(ASAN)
+	cd $(ASAN) && CFLAGS="$(ASAN_FLAGS)" LDFLAGS="$(ASAN_FLAGS)" $(abspath $(BIN))/python setup.py -q build_ext --inplace
+	LD_PRELOAD="$$(gcc -print-file-name=libasan.so) $$(gcc -print-file-name=libubsan.so)" \
+	  ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1 UBSAN_OPTIONS=print_stacktrace=1 PYTHONMALLOC=malloc \
+	  PYTHONPATH=$(ASAN)/src TSADEVAL_EXAMPLES=0.5 \
+	  $(BIN)/python -m pytest -q -p no:cacheprovider $(ASAN_TESTS:%=tests/test_%.py) tests/faults/test_threads.py
 
 test-browser: $(VENV)/.browser ## set up chromium and test the pages in it
 	TSADEVAL_BROWSER=$(BROWSER) $(BIN)/python -m pytest tests/browser

@@ -1,4 +1,4 @@
-"""Random and damaged input for readers, parsers, stores and metrics, for as long as one likes.
+"""Random and damaged input for readers, parsers, stores, boards and metrics, for as long as one likes.
 
 Whatever comes in, there is a result or a `TsadevalError` of one line; anything else is a finding, and is printed with
 the seed that repeats it. A crash or a hang leaves the name and the seed of the trial in a temporary file.
@@ -19,10 +19,13 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import numpy as np
+import pandas as pd
 
 import tsadeval as te
+from boards import labels, submission
+from boards import write as write_arrays
 from test_store import LAYOUT, draws
-from test_tables_fuzz import SEEDS
+from test_tables_fuzz import SEEDS, use
 from tsadeval.core.inputs import Prediction, Scoring
 from tsadeval.core.metric import METRICS, parse_metric
 from tsadeval.core.text import parse_call
@@ -30,7 +33,8 @@ from tsadeval.detectors import parse_detector
 from tsadeval.engine.run import limits_of
 from tsadeval.engine.scores import read_scores, scores_path, write_scores
 from tsadeval.engine.store import Store
-from tsadeval.errors import TsadevalError
+from tsadeval.errors import InvalidInputError, TsadevalError
+from tsadeval.reports.submission import check_submission, labels_digest
 from tsadeval.tables import read_table
 from tsadeval.thresholds.rules import parse_rule
 
@@ -78,7 +82,37 @@ def tables(rng, folder):
     name = rng.choice(list(SEEDS))
     path = folder / name
     path.write_bytes(changed(rng, rng.choice(SEEDS[name])))
+    use(path)
     read_table(path)
+
+
+OWN = pd.DataFrame({"x": np.arange(9) / 7, "y": np.arange(9) ** 2, "label": [0, 0, 0, 1, 1, 0, 0, 1, 0]})
+OWN_FILES = {"own.csv": OWN.to_csv(index=False).encode(), "own.parquet": OWN.to_parquet()}
+
+
+def datasets(rng, folder):
+    name = rng.choice(list(OWN_FILES))
+    path = folder / name
+    path.write_bytes(changed(rng, OWN_FILES[name]))
+    te.datasets.load(path)
+
+
+def boards(rng, folder):
+    """A submission with a damaged file is refused with lines, whatever is in it."""
+    with tempfile.TemporaryDirectory(dir=folder) as inside:
+        board = Path(inside)
+        y = labels(0)
+        write_arrays(board / "labels" / "a" / "0.npz", label=y, value=y * 1.0)
+        (board / "board.toml").write_text('title = "A"\nmetrics = ["auc_roc", "f1"]\n')
+        given = submission(board, "d", series=("a/0",))
+        (given / "labels.sha256").write_text(f"{labels_digest(y)}  a/0\n")
+        victim = rng.choice(sorted(path for path in board.rglob("*") if path.is_file()))
+        victim.write_bytes(changed(rng, victim.read_bytes()))
+        lines = check_submission(given, board)
+        if not all(line.isprintable() for line in lines):
+            raise AssertionError(f"a line that cannot be printed: {lines}")
+        if lines:
+            raise InvalidInputError("refused")
 
 
 def parsers(rng, folder):
@@ -142,7 +176,7 @@ def metrics(rng, folder):
         raise AssertionError(f"{metric} is {value}, outside of {metric.range}")
 
 
-TRIALS = {f.__name__: f for f in (tables, parsers, stores, scores, metrics)}
+TRIALS = {f.__name__: f for f in (tables, parsers, stores, scores, metrics, datasets, boards)}
 
 
 def main(seconds, first):
@@ -155,15 +189,15 @@ def main(seconds, first):
     with tempfile.TemporaryDirectory() as folder:
         while time.monotonic() < until:
             name = list(TRIALS)[seed % len(TRIALS)]
-            faulthandler.dump_traceback_later(120, exit=True)
+            faulthandler.dump_traceback_later(600, exit=True)
             where.write_text(f"{name} {seed}")  # what a crash leaves behind
             tried[name] += 1
             try:
                 TRIALS[name](random.Random(seed), Path(folder))
             except TsadevalError as error:
                 refused[name] += 1
-                if "\n" in str(error):
-                    findings.append((name, seed, f"more than one line: {error!r}"))
+                if not str(error).isprintable():
+                    findings.append((name, seed, f"not one printable line: {error!r}"))
             except MemoryError:
                 refused[name] += 1
             except Exception as error:

@@ -15,6 +15,7 @@ from tsadeval.comparison.api import Run, runs_of, usable
 from tsadeval.core.inputs import Scoring
 from tsadeval.core.metric import Rule
 from tsadeval.core.selection import Metrics, select_metrics
+from tsadeval.engine.store import write_whole
 from tsadeval.errors import InvalidInputError
 from tsadeval.reports.html import as_json, render
 from tsadeval.reports.page import Page, SeriesInput, build_page, checked_values
@@ -95,7 +96,7 @@ def report(
     text = _render(page, title, command, dict(sources or {}), remarks, str(rule))
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text, encoding="utf-8")
+    write_whole(path, text.encode())
     return path
 
 
@@ -121,8 +122,8 @@ def _inputs(runs: Iterable[Run], values: Any, times: Any) -> tuple[list[SeriesIn
             first = first or error
             notes.append(f"Left out: {where}: {error}")
             continue
-        if entry[2]:
-            notes.append(f"{where}: {entry[2]:,} points without a score have the lowest score of the series here.")
+        if entry[3]:
+            notes.append(f"{where}: {entry[3]:,} points without a score have the lowest score of the series here.")
         one = series.setdefault(name, SeriesInput(name, {}))
         if detector in one.scorings:
             raise InvalidInputError(f"there are two scorings of {detector!r} on series {name!r}")

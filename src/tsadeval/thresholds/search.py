@@ -51,7 +51,7 @@ class best:
 
     def __post_init__(self) -> None:
         if self.metric is not None:
-            object.__setattr__(self, "_target", _of_predictions(self.metric))
+            object.__setattr__(self, "_target", of_predictions(self.metric))
             object.__setattr__(self, "metric", str(self._target))
 
     @classmethod
@@ -61,7 +61,7 @@ class best:
 
     def decide(self, data: Scoring, metric: Metric) -> Decision:
         """Alarms that differ from metric to metric, unless the rule names one."""
-        target = self._target or (METRICS["f1"] if metric.trivial_best else metric)
+        target = self._target or (METRICS["f1"] if metric.best_is_trivial else metric)
         found = data.shared(("best", str(target), id(target.function)), lambda: find_best(target, data))
         # Without a best threshold (the metric is undefined at every one) there is no alarm.
         threshold = data.high if math.isnan(found.threshold) else found.threshold
@@ -102,14 +102,15 @@ def best_threshold(metric: AnyMetric, y_true: Any, y_score: Any) -> BestThreshol
     >>> found.value, 0.4 < found.threshold < 0.6, found.exact
     (1.0, True, True)
     """
-    chosen = _of_predictions(metric)
+    chosen = of_predictions(metric)
     found = find_best(chosen, Scoring.of(y_true, y_score))
     if math.isnan(found.value):
         warn_undefined(str(chosen), "it is undefined at every threshold")
     return found
 
 
-def _of_predictions(metric: AnyMetric) -> Metric:
+def of_predictions(metric: AnyMetric) -> Metric:
+    """The one metric of predictions that is named."""
     chosen = select_metrics(metric)
     if len(chosen) != 1:
         raise InvalidParameterError(f"expected one metric, but {metric!r} names {len(chosen)}")
