@@ -21,7 +21,7 @@ from tsadeval.core.parameters import Number
 from tsadeval.core.results import Row
 from tsadeval.engine.cells import C, Compute, compute_all
 from tsadeval.engine.pool import Limits, supervised
-from tsadeval.engine.progress import Progress, progress_of
+from tsadeval.engine.progress import Bar, Progress, progress_of
 from tsadeval.engine.store import Store
 from tsadeval.errors import InvalidParameterError, TsadevalError
 
@@ -71,13 +71,15 @@ def complete(
     finished = total - len(missing)
     with progress_of(progress, store.layout.command) as report:
 
-        def tell(new: int) -> None:
+        def tell(rows: list[Row]) -> None:
             nonlocal finished
-            finished += new
+            finished += len(rows)
+            if isinstance(report, Bar) and rows:
+                report.name = str(rows[-1][store.layout.fields[0]])
             if report is not None:
                 report(finished, total)
 
-        tell(0)
+        tell([])
         run(chunks(missing), compute, store, n_jobs=n_jobs, progress=tell, limits=limits)
     store.compact()
 
@@ -88,10 +90,10 @@ def run(
     store: Store[C],
     *,
     n_jobs: int | None = None,
-    progress: Callable[[int], None] | None = None,
+    progress: Callable[[list[Row]], None] | None = None,
     limits: Limits | None = None,
 ) -> None:
-    """Compute all chunks, in any order; `progress(new)` is called once so many new rows are stored.
+    """Compute all chunks, in any order; `progress(rows)` is called once new rows are stored.
 
     SIGTERM stops a run as Ctrl-C does, with KeyboardInterrupt.
     """
@@ -105,7 +107,7 @@ def run(
             for rows in finished:
                 store.add(rows)
                 if progress is not None:
-                    progress(len(rows))
+                    progress(rows)
         finally:
             finished.close()
 
