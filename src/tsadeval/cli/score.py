@@ -22,7 +22,8 @@ from tsadeval.core.text import split_names
 from tsadeval.errors import InvalidInputError
 from tsadeval.evaluation.events import events as event_table
 from tsadeval.evaluation.single import Evaluation, chosen_with_labels, evaluate
-from tsadeval.tables import FitScores, Spans, read_table, scorings
+from tsadeval.tables import read_table, scorings
+from tsadeval.tables.beside import FitScores, Spans
 from tsadeval.thresholds.rules import parse_rule
 
 

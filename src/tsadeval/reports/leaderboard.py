@@ -14,6 +14,7 @@ from tsadeval.core.inputs import Floats
 from tsadeval.core.metric import PROPERTIES, Metric, parse_metric
 from tsadeval.core.results import plain
 from tsadeval.engine.progress import Progress
+from tsadeval.engine.store import write_whole
 from tsadeval.reports.html import as_json, page, source
 from tsadeval.reports.ranking import Standing, Table, agreement, metric_facts, rank_all, slug
 from tsadeval.reports.submission import GAPS, Board, labels_digest, read_board, read_labels
@@ -95,11 +96,13 @@ class _Site:
 
     def write(self, name: str, text: str) -> None:
         """Write a file of the site; one that is the same stays as it is."""
+        self._write(name, text.encode())
+
+    def _write(self, name: str, content: bytes) -> None:
         path = self.output / name
         path.parent.mkdir(parents=True, exist_ok=True)
-        content = text.encode()
         if not path.is_file() or path.read_bytes() != content:
-            path.write_bytes(content)
+            write_whole(path, content, durable=False)  # thousands of pages, and the next build writes what is missing
 
     def page(self, path: str, template: str, **context: Any) -> None:
         """Write a page; `root` leads from it to the top of the site."""
@@ -137,10 +140,8 @@ class _Site:
         """All raw values, and what each stands on."""
         columns = ["detector", "kind", "series", "metric", "value", "rule", "threshold", "alarms", "alarmed_points"]
         shown = frame[[*columns, "n", "events", "status", "message", "labels", "scores", "versions"]]
-        folder = self.output / "data"
-        folder.mkdir(parents=True, exist_ok=True)
-        shown.to_parquet(folder / "values.parquet", index=False)
-        shown[columns].to_csv(folder / "values.csv", index=False)
+        self._write("data/values.parquet", shown.to_parquet(index=False))
+        self.write("data/values.csv", shown[columns].to_csv(index=False))
 
     def index(self) -> None:
         """The board."""
