@@ -123,3 +123,41 @@ def test_files_at_other_addresses(runs):
     )
     with pytest.raises(InvalidInputError, match="cannot be read"):
         te.tables.read_table("memory://bucket/none.csv")
+
+
+def run(*arguments):
+    from typer.testing import CliRunner
+
+    from tsadeval.cli.app import app
+
+    return CliRunner().invoke(app, list(map(str, arguments)))
+
+
+def test_the_command_resumes_and_prints_a_table(runs, tmp_path):
+    command = ["score", f"{runs}/**/*.*", "--metrics", "cce,f1", "--store", tmp_path / "store", "--jobs", "2"]
+    found = run(*command)
+    assert found.exit_code == 0, found.output
+    assert "pca       power" in found.output
+    assert "all rows are in" in found.output
+    parts = sorted((tmp_path / "store" / "parts").iterdir())
+    again = run(*command, "--format", "csv")
+    assert again.output.startswith("detector,dataset,file,")
+    assert sorted((tmp_path / "store" / "parts").iterdir()) == parts
+    (runs / "bad.csv").write_text("label\n")
+    failing = run(*command)
+    assert failing.exit_code == 1
+    assert "bad.csv" in failing.output
+    refused = run(*command, "--baseline")
+    assert refused.exit_code != 0
+
+
+def test_the_command_reads_streams(runs):
+    file = runs / "lof" / "power" / "1.parquet"
+    found = run("score", file, "--stream", "--metrics", "f1,auc_roc", "--threshold", "0.7", "--format", "csv")
+    assert found.exit_code == 0, found.output
+    expected = te.evaluate_stream(file, ["f1", "auc_roc"], threshold=0.7)
+    assert f"f1,{expected['f1']!r}" in found.output
+    bounds = run("score", file, file, "--stream", "--metrics", "auc_roc", "--order", "bins", "--jobs", "2")
+    assert "low" in bounds.output
+    assert "600 points in a stream" in bounds.output
+    assert "number as --threshold" in str(run("score", file, "--stream", "--threshold", "sigma(3)").exception)
