@@ -155,8 +155,9 @@ def score_files(
         A folder that keeps the rows, in parquet files, as they come. The same call again computes only what is missing
         there: new files, files that were written anew, new metrics, and what was an error.
     n_jobs : int, optional
-        Worker processes, -1 for all cores. Under `joblib.parallel_config(backend="dask")` or "ray" the workers of a
-        cluster, which must be able to open the files.
+        Worker processes, -1 for all cores; by default threads of this process. Under
+        `joblib.parallel_config(backend="dask")` or "ray" the workers of a cluster, which must be able to open the
+        files.
     progress : bool or function (done, total)
         True shows a progress bar.
 
@@ -189,6 +190,7 @@ def score_files(
         kept,
         n_jobs=n_jobs,
         progress=progress,
+        threads=all(metric.library for metric in chosen),
     )
     return FileScores(kept.frame(cells()), found, scores, chosen)
 
