@@ -58,6 +58,14 @@ def gather(target: Path) -> None:
     reference.write(target / "reference")
 
 
+def polish(target: Path) -> None:
+    """What doctest needs and readers do not: marks of blank lines, and a blank line before the end of a block."""
+    for page in target.rglob("*.md"):
+        text = page.read_text(encoding="utf-8").replace("<BLANKLINE>", "")
+        text = re.sub(r"^(```python\n(?:(?!```).*\n)*?)\n+```$", r"\1```", text, flags=re.MULTILINE)
+        page.write_text(text, encoding="utf-8")
+
+
 def timed(what: str, function, *args) -> None:
     start = time.perf_counter()
     function(*args)
@@ -85,6 +93,7 @@ def main() -> None:
     timed("pages", gather, given.sources)
     if not given.fast:
         timed("code of pages with pictures", execute.pictures, given.sources)
+    polish(given.sources)
     timed("Sphinx", sphinx, given.sources, given.site)
     timed("links", links.check, given.site)
     print(f"open {given.site}/index.html")

@@ -17,6 +17,7 @@ myst_enable_extensions = ["colon_fence", "deflist", "dollarmath", "attrs_inline"
 myst_heading_anchors = 3
 html_math_renderer = "mathml"
 default_role = "code"
+smartquotes = False  # a text to copy keeps its quotes
 numpydoc_show_class_members = False
 numpydoc_xref_param_type = False
 autodoc_typehints = "none"  # the docstrings name them in words
