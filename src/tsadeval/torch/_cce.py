@@ -11,8 +11,7 @@ from torch import Tensor
 from tsadeval.core.parameters import Check, Flag, Number, OneOf, Pair
 from tsadeval.errors import InvalidInputError
 from tsadeval.torch._batch import Batch, apply, check_options, finish, read
-from tsadeval.torch._moments import RunList, run_moments
-from tsadeval.torch._segments import sum_by
+from tsadeval.torch._moments import RunList, has_kernels, run_moments
 
 # As in `tsadeval.metrics._cce`, which needs the compiled kernels; tests keep both equal.
 ROBUST_POWER = 8
@@ -90,23 +89,22 @@ def _cce(
         added = added + 1e-8 if exponent is None else torch.ldexp(added + 1e-8, -exponent)
     means, variances = _unit_moments(runs, normalize, added)
     rows = len(batch.scores)
-    keys = 2 * runs.rows + runs.labels.long()
+    keys = 2 * runs.rows + runs.labels
 
-    def of_classes(values: Tensor) -> Tensor:
-        return sum_by(keys, values, 2 * rows)
+    def of_classes(*values: Tensor) -> Tensor:
+        table = means.new_zeros((2 * rows, len(values)))
+        return table.index_add_(0, keys, torch.stack(values, dim=1)).T
 
     judged = event_scores(means, variances, runs.labels, tau, constrained, uncertainty, gamma)
-    events = of_classes(judged) / of_classes(torch.ones_like(judged))
-    points = of_classes(runs.counts)
-    mean = of_classes(runs.counts * means) / points
-    variance = of_classes(runs.counts * (variances + (means - mean[keys]).square())) / points
+    total, events, points, weighted = of_classes(judged, torch.ones_like(judged), runs.counts, runs.counts * means)
+    mean = weighted / points
+    (spread,) = of_classes(runs.counts * (variances + (means - mean[keys]).square()))
     anomalous = torch.arange(2 * rows, device=mean.device) % 2 == 1
-    pooled = event_scores(mean, variance, anomalous, tau, constrained, uncertainty, gamma)
-    weights = mean.new_tensor([[1 - event_weight, event_weight], [1 - global_weight, global_weight]])
-    values = weights[0] * events.view(rows, 2) + weights[1] * pooled.view(rows, 2)
-    # Scores that are not finite must not hide behind a missing class.
-    broken = (runs.low - runs.low) + (runs.high - runs.high) + sum_by(runs.rows, means - means, rows)
-    return torch.stack([values.sum(1), broken])
+    pooled = event_scores(mean, spread / points, anomalous, tau, constrained, uncertainty, gamma)
+    of_events, of_all = (torch.where(anomalous, mean.new_full((), w), 1 - w) for w in (event_weight, global_weight))
+    values = (of_events * (total / events) + of_all * pooled).view(rows, 2).sum(1)
+    # Scores that are not finite must not hide behind a missing class, a weight of 0 or the limits of a scale.
+    return values + (runs.low - runs.low) + (runs.high - runs.high) + (weighted - weighted).view(rows, 2).sum(1)
 
 
 def _in_range(batch: Batch) -> tuple[Batch, Tensor | None]:
@@ -229,7 +227,10 @@ def cce(
         how = {"robust": "minmax"}.get(normalize or "", normalize if normalize in ("minmax", "published") else None)
         return _cce(block, tau, constrained, event_weight, global_weight, how, uncertainty, gamma)
 
-    values, broken = apply(batch, of_block)
-    if validate and bool(broken.isnan().any()):
+    # Kernels need next to no memory beside the batch, so there is no need to ask how much is left.
+    whole = normalize in ("minmax", "published", None) and has_kernels(batch.scores)
+    values = of_block(batch) if whole else apply(batch, of_block)
+    if validate and bool(values.isnan().any()):
         read(preds, target, lengths, mask)  # names the score that is not finite
-    return finish("cce", batch, values, ONE_CLASS, validate)
+        return finish("cce", batch, values, ONE_CLASS, validate)
+    return finish("cce", batch, values, ONE_CLASS, False)
