@@ -16,7 +16,7 @@ import tsadeval as te
 from tsadeval.torch import _moments, _triton, cce
 
 warnings.simplefilter("ignore")  # of series with one class
-_moments._finder = lambda scores: _triton.run_sums
+_moments._finder = lambda scores: _triton.run_moments
 rng = np.random.default_rng(0)
 # Rows of whole blocks, of several and a part, of less than one; of lengths that four labels at a time divide or not.
 shapes = [(1, 1000), (1, 1001), (3, 512), (3, 300), (2, 64), (5, 63), (4, 9), (1, 1), (3, 1)]
@@ -34,22 +34,26 @@ for number, (rows, points, longest) in enumerate(cases):
     found = cce(*given, **padding).double().numpy()
     expected = [te.cce(y[:n], s[:n]) for y, s, n in zip(labels, scores, lengths)]
     np.testing.assert_allclose(found, expected, rtol=0, atol=1e-6 if dtype == "f4" else 1e-9)
-    begins, sums, low, high = _triton.run_sums(given[0], given[1] == 1, torch.from_numpy(lengths))
-    plain = _moments.run_sums(given[0], given[1] == 1, torch.from_numpy(lengths))
-    assert torch.equal(begins, plain[0]) and torch.equal(low, plain[2]) and torch.equal(high, plain[3])
-    np.testing.assert_allclose(sums, plain[1], rtol=0, atol=1e-10)
-# A view that starts at an odd byte.
-labels = torch.from_numpy(rng.random(1000) < 0.5)
-assert torch.equal(_triton.run_sums(given[0].new_zeros(1, 999), labels[None, 1:], torch.tensor([999]))[0],
-                   _moments.run_sums(given[0].new_zeros(1, 999), labels[None, 1:], torch.tensor([999]))[0])
-broken = torch.rand(1, 500)
-broken[0, 77] = torch.nan
-try:
-    cce(broken, torch.arange(500)[None] % 100 < 9)
-except te.errors.InvalidInputError as error:
-    assert "point 77" in str(error), error
-else:
-    raise AssertionError("a score of NaN passed")
+    for added in (None, torch.zeros(rows).double(), torch.rand(rows).double()):
+        where = given[0], given[1] == 1, torch.from_numpy(lengths), added
+        (*exact, means, variances), (*whole, m, v) = _triton.run_moments(*where), _moments.by_torch(*where)
+        assert all(torch.equal(a, b) for a, b in zip(exact, whole))
+        scale = 1 if added is not None else 1e4  # of the largest squares
+        np.testing.assert_allclose(means, m, rtol=0, atol=1e-11 * scale)
+        np.testing.assert_allclose(variances, v, rtol=0, atol=1e-11 * scale)
+# Labels that begin at an odd byte.
+labels = torch.from_numpy(rng.random(1000) < 0.5)[None, 1:]
+where = torch.rand(1, 999), labels, torch.tensor([999]), None
+assert torch.equal(_triton.run_moments(*where)[2], _moments.by_torch(*where)[2])
+for value in (torch.nan, torch.inf, -torch.inf):
+    for broken in (torch.rand(1, 500), torch.ones(1, 500)):
+        broken[0, 77] = value
+        try:
+            cce(broken, torch.arange(500)[None] % 100 < 9)
+        except te.errors.InvalidInputError as error:
+            assert "point 77" in str(error), error
+        else:
+            raise AssertionError(f"a score of {value} passed")
 print("equal")
 """
 

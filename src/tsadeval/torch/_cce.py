@@ -11,7 +11,7 @@ from torch import Tensor
 from tsadeval.core.parameters import Check, Flag, Number, OneOf, Pair
 from tsadeval.errors import InvalidInputError
 from tsadeval.torch._batch import Batch, apply, check_options, finish, read
-from tsadeval.torch._moments import RunList, has_kernels, run_moments
+from tsadeval.torch._moments import has_kernels, run_moments
 
 # As in `tsadeval.metrics._cce`, which needs the compiled kernels; tests keep both equal.
 ROBUST_POWER = 8
@@ -59,19 +59,6 @@ def _scaled(means: Tensor, variances: Tensor, gamma: float) -> Tensor:
     return torch.where(known, alpha / total * (beta / total) / (total + 1), 0)
 
 
-def _unit_moments(runs: RunList, normalize: str | None, added: Tensor) -> tuple[Tensor, Tensor]:
-    """Means and variances once scores are scaled; constant scores count as one half."""
-    unit = runs.unit[runs.rows]
-    if normalize is None:
-        return runs.origins[runs.rows] + runs.means * unit, runs.variances * unit * unit
-    width = (runs.high - runs.low + added)[runs.rows]
-    constant = width == 0
-    width = torch.where(constant, 1, width)
-    unit = unit / width
-    means = ((runs.origins - runs.low)[runs.rows] / width + runs.means * unit).clamp(0, 1)
-    return torch.where(constant, 0.5, means), torch.where(constant, 0, runs.variances * unit * unit)
-
-
 def _cce(
     batch: Batch,
     tau: float,
@@ -83,28 +70,24 @@ def _cce(
     gamma: float,
 ) -> Tensor:
     batch, exponent = _in_range(batch) if normalize in ("minmax", "published") else (batch, None)
-    runs = run_moments(batch)
-    added = torch.zeros_like(runs.low)
-    if normalize == "published":
-        added = added + 1e-8 if exponent is None else torch.ldexp(added + 1e-8, -exponent)
-    means, variances = _unit_moments(runs, normalize, added)
-    rows = len(batch.scores)
-    keys = 2 * runs.rows + runs.labels
-
-    def of_classes(*values: Tensor) -> Tensor:
-        table = means.new_zeros((2 * rows, len(values)))
-        return table.index_add_(0, keys, torch.stack(values, dim=1)).T
-
-    judged = event_scores(means, variances, runs.labels, tau, constrained, uncertainty, gamma)
-    total, events, points, weighted = of_classes(judged, torch.ones_like(judged), runs.counts, runs.counts * means)
-    mean = weighted / points
-    (spread,) = of_classes(runs.counts * (variances + (means - mean[keys]).square()))
-    anomalous = torch.arange(2 * rows, device=mean.device) % 2 == 1
-    pooled = event_scores(mean, spread / points, anomalous, tau, constrained, uncertainty, gamma)
-    of_events, of_all = (torch.where(anomalous, mean.new_full((), w), 1 - w) for w in (event_weight, global_weight))
-    values = (of_events * (total / events) + of_all * pooled).view(rows, 2).sum(1)
-    # Scores that are not finite must not hide behind a missing class, a weight of 0 or the limits of a scale.
-    return values + (runs.low - runs.low) + (runs.high - runs.high) + (weighted - weighted).view(rows, 2).sum(1)
+    added = None
+    if normalize is not None:
+        added = torch.zeros(len(batch.scores), dtype=torch.float64, device=batch.scores.device)
+        if normalize == "published":
+            added = added + 1e-8 if exponent is None else torch.ldexp(added + 1e-8, -exponent)
+    keys, labels, counts, means, variances = run_moments(batch, added)
+    judged = event_scores(means, variances, labels, tau, constrained, uncertainty, gamma)
+    squares = counts * (variances + means * means)
+    classes = means.new_zeros((2 * len(batch.scores), 5))
+    columns = torch.stack([judged, torch.ones_like(judged), counts, counts * means, squares], dim=1)
+    total, events, points, mean, square = classes.index_add_(0, keys, columns).unbind(1)
+    mean = mean / points
+    variance = (square / points - mean * mean).clamp_min(0)
+    anomalous = torch.arange(2, device=mean.device).bool().repeat(len(batch.scores))
+    pooled = event_scores(mean, variance, anomalous, tau, constrained, uncertainty, gamma)
+    (normal, event), (all_normal, all_events) = (x.view(-1, 2).unbind(1) for x in (total / events, pooled))
+    of_runs = (1 - event_weight) * normal + event_weight * event
+    return of_runs + (1 - global_weight) * all_normal + global_weight * all_events
 
 
 def _in_range(batch: Batch) -> tuple[Batch, Tensor | None]:

@@ -8,7 +8,7 @@ nothing but their sums. Sums inside of a block are only needed where a run begin
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
@@ -19,58 +19,41 @@ SIZE = 1024  # points of a block
 PIECE = 1 << 24  # without Triton, so many points at a time are copied as float64
 
 
-@dataclass(frozen=True, eq=False)
-class RunList:
-    """Runs of equal labels of all rows, one after the other.
+class Runs(NamedTuple):
+    """Runs of equal labels of all rows, one after the other."""
 
-    Means are measured from the row's first score, and all in units of the row's range: so nothing is lost to a large
-    offset, nor to a neighbouring row of another scale.
-    """
-
-    rows: Tensor
+    keys: Tensor  # twice the row, plus the label
     labels: Tensor  # bool
-    counts: Tensor  # float64, as all that follows
+    counts: Tensor  # points, float64 as all that follows
     means: Tensor
     variances: Tensor
-    # Of every row: its first, lowest and highest score.
-    origins: Tensor
-    low: Tensor
-    high: Tensor
-    unit: Tensor  # the range, 1 where it is 0
 
 
-def run_moments(batch: Batch) -> RunList:
-    """The runs of a batch, without its padding."""
-    rows, columns = batch.scores.shape
+def run_moments(batch: Batch, added: Tensor | None) -> Runs:
+    """The runs of a batch, without its padding.
+
+    Scores are brought to 0 ... 1 by their row's range plus what is `added` to it, or left as they are where that is
+    None. Constant scores count as one half.
+    """
     scores, labels = batch.scores.contiguous(), batch.labels.contiguous()
     if batch.padded:
         scores = torch.where(batch.valid, scores, scores[:, :1])  # neither a new extreme nor far from the others
-    begins, sums, low, high = _finder(scores)(scores, labels, batch.lengths)
-    row = begins // columns
-    counts = torch.empty_like(begins)
-    torch.sub(begins[1:], begins[:-1], out=counts[:-1])
-    counts[-1:] = rows * columns - begins[-1:]
+    runs = Runs(*_finder(scores)(scores, labels, batch.lengths, added))
     if batch.padded:
-        inside = begins - row * columns < batch.lengths[row]
-        begins, counts, row, sums = begins[inside], counts[inside], row[inside], sums[:, inside]
-    points = counts.double()
-    means = sums[0] / points
-    variances = (sums[1] / points - means * means).clamp_min(0)
-    # A run of one point is constant, which the difference of two squares need not give exactly.
-    variances = variances.masked_fill(counts == 1, 0)
-    unit = torch.where(high > low, high - low, 1)
-    return RunList(row, labels.view(-1)[begins], points, means, variances, scores[:, 0].double(), low, high, unit)
+        inside = runs.counts > 0
+        runs = Runs(*(x[inside] for x in runs))
+    return runs
 
 
-Finder = Callable[[Tensor, Tensor, Tensor], tuple[Tensor, Tensor, Tensor, Tensor]]
+Finder = Callable[[Tensor, Tensor, Tensor, Tensor | None], tuple[Tensor, ...]]
 
 
 def _finder(scores: Tensor) -> Finder:
     if has_kernels(scores):
         from tsadeval.torch import _triton
 
-        return _triton.run_sums
-    return run_sums
+        return _triton.run_moments
+    return by_torch
 
 
 def has_kernels(tensor: Tensor) -> bool:
@@ -82,22 +65,36 @@ def has_kernels(tensor: Tensor) -> bool:
     return _triton.available()
 
 
-def run_sums(scores: Tensor, labels: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    """Of a contiguous batch: where runs begin, their sums and sums of squares (2, runs), and the rows' extremes.
-
-    A row's padding counts as a run of its own. Sums are about the row's first score and in units of its range.
-    """
+def by_torch(scores: Tensor, labels: Tensor, lengths: Tensor, added: Tensor | None) -> tuple[Tensor, ...]:
+    """The fields of `Runs`; a row's padding is a run of 0 points."""
     rows, columns = scores.shape
     flat = labels.view(-1)
     borders = (flat[1:] != flat[:-1]).nonzero()[:, 0] + 1
     edges = torch.arange(rows, device=scores.device) * columns
     begins = torch.unique(torch.cat([borders, edges, (edges + lengths)[lengths < columns]]))
     ends = torch.cat([begins[1:], begins.new_full((1,), rows * columns)])
+    row = begins // columns
+    # In units of the row's range, so that nothing is lost to a neighbouring row of another scale.
     low, high = (x.double() for x in torch.aminmax(scores, dim=1))
     unit = torch.where(high > low, high - low, 1)
     origins = scores[:, 0].double()
-    blocks = _block_sums(scores, origins)
-    return begins, _sums_of_runs(scores.view(-1), origins, unit, columns, blocks, begins, ends).T, low, high
+    sums = _sums_of_runs(scores.view(-1), origins, unit, columns, _block_sums(scores, origins), begins, ends)
+    counts = (ends - begins).double()
+    means, squares = (sums / counts[:, None]).T
+    # A run of one point is constant, which the difference of two squares need not give exactly.
+    variances = (squares - means * means).clamp_min(0).masked_fill(counts == 1, 0)
+    if added is None:
+        means, variances = origins[row] + means * unit[row], variances * unit[row].square()
+    else:
+        width = high - low + added
+        constant = (width == 0)[row]
+        width = torch.where(width == 0, 1, width)
+        scale = (unit / width)[row]
+        means = torch.where(constant, 0.5, (((origins - low) / width)[row] + means * scale).clamp(0, 1))
+        variances = variances * scale.square()
+    kept = torch.where(begins - row * columns < lengths[row], counts, 0)
+    marks = flat[begins]
+    return 2 * row + marks, marks, kept, means, variances
 
 
 def _block_sums(scores: Tensor, origins: Tensor) -> Tensor:

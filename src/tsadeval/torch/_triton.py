@@ -1,8 +1,8 @@
 """Runs of equal labels and their sums on a GPU, reading labels once and scores once. Triton may be missing.
 
-Blocks of points never cross rows. The first kernel counts the borders of runs in every block; so the number of runs is
-known, and all later work is queued, before the long pass over the scores begins. That pass gives the sums of whole
-blocks. Only blocks that a border cuts are read again, for the sums up to their borders.
+Blocks of points never cross rows. The first kernel counts the borders of runs in every block, so that the number of
+runs is known and the GPU is not waited for after that: all later work is queued while the long pass over the scores
+runs. That pass gives the sums of whole blocks. Only blocks that a border cuts are read again, for the sums up to it.
 """
 
 from typing import Any
@@ -93,25 +93,81 @@ if triton is not None:
 
     @triton.jit  # type: ignore[untyped-decorator]
     def _cut(  # type: ignore[no-untyped-def]
-        scores, labels, lengths, unit, cut, stops, counts, sums, begins, before, blocks, runs, columns, per_row,
-        SIZE: tl.constexpr,
-    ):  # fmt: skip
+        scores, labels, lengths, cut, stops, counts, begins, before, runs, columns, per_row, SIZE: tl.constexpr
+    ):
+        """Where runs begin, and the sums of their blocks up to there."""
         number = tl.program_id(0)
         block = tl.load(cut + number)
         row = block // per_row
         first = (block - row * per_row) * SIZE
         start = row * columns + first
         raw, inside = _scores(scores, start, first, columns, SIZE)
-        origin = tl.load(scores + row * columns).to(tl.float64)
-        values = tl.where(inside, (raw.to(tl.float64) - origin) / tl.load(unit + row), 0.0)
+        values = tl.where(inside, raw.to(tl.float64) - tl.load(scores + row * columns).to(tl.float64), 0.0)
         squares = values * values
-        tl.store(sums + block, tl.sum(values))
-        tl.store(sums + blocks + block, tl.sum(squares))
         border = _borders(labels, start, first, columns, tl.load(lengths + row), SIZE)
         place = tl.load(stops + number) - tl.load(counts + block) + tl.cumsum(border.to(tl.int32)) - 1
         tl.store(begins + place, start + tl.arange(0, SIZE), mask=border)
         tl.store(before + place, tl.cumsum(values) - values, mask=border)
         tl.store(before + runs + place, tl.cumsum(squares) - squares, mask=border)
+
+    @triton.jit
+    def _total(at, run, there, before, sums, up_to, block, first, last, ends_row, row, per_row):  # type: ignore[no-untyped-def]
+        """What is left of a run's first block, whole blocks, and the beginning of its last block."""
+        within = first == last
+        rest = tl.load(before + at + run + 1, mask=there & (ends_row == 0), other=0.0)
+        head = tl.load(sums + block, mask=there & (within == 0), other=0.0) - tl.load(before + at + run, mask=there)
+        # Differences of these long sums are exact to about 1e-16 times the number of points. They are only used over
+        # whole blocks, so a mean loses no more than that divided by the size of a block.
+        edge = up_to + row * (per_row + 1)
+        high = tl.load(edge + last, mask=there & (within == 0), other=0.0)
+        return head + (high - tl.load(edge + first + 1, mask=there & (within == 0), other=0.0)) + rest
+
+    @triton.jit  # type: ignore[untyped-decorator]
+    def _moments(  # type: ignore[no-untyped-def]
+        scores, labels, lengths, begins, before, sums, up_to, low, high, added,
+        keys, marks, points, means, variances,
+        runs, rows, columns, per_row, size, SCALE: tl.constexpr, SIZE: tl.constexpr,
+    ):  # fmt: skip
+        """As `tsadeval.torch._moments.Runs` has them; padding has 0 points."""
+        run = tl.program_id(0) * SIZE + tl.arange(0, SIZE)
+        there = run < runs
+        begin = tl.load(begins + run, mask=there, other=0)
+        end = tl.load(begins + run + 1, mask=run + 1 < runs, other=rows * columns)
+        row = begin // columns
+        next_row = end // columns
+        ends_row = next_row != row
+        first = (begin - row * columns) // size
+        last = tl.where(ends_row, per_row, (end - next_row * columns) // size)
+        block = row * per_row + first
+        blocks = rows * per_row
+        total = _total(0, run, there, before, sums, up_to, block, first, last, ends_row, row, per_row)
+        edges = up_to + rows * (per_row + 1)
+        squares = _total(runs, run, there, before, sums + blocks, edges, block, first, last, ends_row, row, per_row)
+        count = (end - begin).to(tl.float64)
+        mean = total / count
+        # A run of one point is constant, which the difference of two squares need not give exactly.
+        variance = tl.where(count == 1.0, 0.0, squares / count - mean * mean)
+        variance = tl.where(variance < 0.0, 0.0, variance)
+        origin = tl.load(scores + row * columns, mask=there).to(tl.float64)
+        if SCALE:
+            least = tl.load(low + row, mask=there)
+            width = tl.load(high + row, mask=there) - least + tl.load(added + row, mask=there)
+            constant = width == 0.0
+            width = tl.where(constant, 1.0, width)
+            # The order keeps what is no number: a NaN is neither below 0 nor above 1.
+            scaled = (origin - least) / width + mean / width
+            scaled = tl.where(scaled < 0.0, 0.0, tl.where(scaled > 1.0, 1.0, scaled))
+            mean = tl.where(constant, 0.5 + 0.0 * mean, scaled)
+            variance = variance / width / width
+        else:
+            mean += origin
+        label = tl.load(labels + begin, mask=there, other=0)
+        padding = begin - row * columns >= tl.load(lengths + row, mask=there, other=0)
+        tl.store(keys + run, 2 * row + label, mask=there)
+        tl.store(marks + run, label, mask=there)
+        tl.store(points + run, tl.where(padding, 0.0, count), mask=there)
+        tl.store(means + run, mean, mask=there)
+        tl.store(variances + run, variance, mask=there)
 
 
 def available() -> bool:
@@ -119,11 +175,8 @@ def available() -> bool:
     return triton is not None
 
 
-def run_sums(scores: Tensor, labels: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    """Of a contiguous batch: where runs begin, their sums and sums of squares (2, runs), and the rows' extremes.
-
-    A row's padding counts as a run of its own. Sums are about the row's first score and in units of its range.
-    """
+def run_moments(scores: Tensor, labels: Tensor, lengths: Tensor, added: Tensor | None) -> tuple[Tensor, ...]:
+    """Keys, labels, counts, means and variances of the runs of a contiguous batch; see `tsadeval.torch._moments`."""
     rows, columns = scores.shape
     size = SMALL if columns <= SMALL else SIZE
     per_row = -(-columns // size)
@@ -139,38 +192,21 @@ def run_sums(scores: Tensor, labels: Tensor, lengths: Tensor) -> tuple[Tensor, T
         cut = counts.nonzero()[:, 0]
         stops = counts[cut].cumsum(0)
         runs = int(stops[-1])
-        sums = torch.empty((2, rows, per_row), dtype=torch.float64, device=device)
         extremes = torch.empty((2, rows, per_row), dtype=scores.dtype, device=device)
+        # Everything else in float64: sums of blocks, sums up to blocks, sums up to borders, results.
+        sums = torch.empty((2, rows, per_row), dtype=torch.float64, device=device)
         _sum[(blocks,)](scores, sums, extremes, blocks, columns, per_row, **how, SINGLE=single)
+        begins, keys = torch.empty((2, runs), dtype=torch.int64, device=device)
+        before = sums.new_empty((2, runs))
+        _cut[(len(cut),)](scores, flat, lengths, cut, stops, counts, begins, before, runs, columns, per_row, **how)
+        up_to = sums.new_zeros((2, rows, per_row + 1))
+        for k in range(2):
+            torch.cumsum(sums[k], 1, out=up_to[k, :, 1:])
         low, high = extremes[0].amin(1).double(), extremes[1].amax(1).double()
-        unit = torch.where(high > low, high - low, 1)
-        sums /= torch.stack([unit, unit * unit])[:, :, None]
-        begins = torch.empty(runs, dtype=torch.int64, device=device)
-        before = torch.empty((2, runs), dtype=torch.float64, device=device)
-        arrays = scores, flat, lengths, unit, cut, stops, counts, sums, begins, before
-        _cut[(len(cut),)](*arrays, blocks, runs, columns, per_row, **how)
-    return begins, _of_runs(begins, before, sums, columns, size), low, high
-
-
-def _of_runs(begins: Tensor, before: Tensor, sums: Tensor, columns: int, size: int) -> Tensor:
-    """The sums of runs: of what is left of the first block, of whole blocks, and of the beginning of the last."""
-    _, rows, per_row = sums.shape
-    row = begins // columns
-    first = (begins - row * columns) // size
-    ends_row = torch.ones_like(row, dtype=torch.bool)
-    ends_row[:-1] = row[1:] != row[:-1]
-    last = torch.where(ends_row, per_row, first.roll(-1))
-    rest = torch.where(ends_row, 0, before.roll(-1, 1))
-    at = row * (per_row + 1) + first
-    through = at - first + last
-    within = at == through
-    found = []
-    for k in range(2):
-        # Differences of this long sum are exact to about 1e-16 times the number of points; they are only used over
-        # whole blocks, so a mean loses no more than that divided by the size of a block.
-        up_to = sums.new_zeros((rows, per_row + 1))
-        torch.cumsum(sums[k], 1, out=up_to[:, 1:])
-        whole = up_to.view(-1)[through] - up_to.view(-1)[torch.where(within, at, at + 1)]
-        head = torch.where(within, 0, sums[k].view(-1)[row * per_row + first])
-        found.append(head - before[k] + whole + rest[k])
-    return torch.stack(found)
+        marks = torch.empty(runs, dtype=torch.uint8, device=device)
+        results = sums.new_empty((3, runs)).unbind()
+        arrays = scores, flat, lengths, begins, before, sums, up_to, low, high, low if added is None else added
+        _moments[(-(-runs // 256),)](
+            *arrays, keys, marks, *results, runs, rows, columns, per_row, size, SCALE=added is not None, SIZE=256
+        )
+    return keys, marks.view(torch.bool), *results
