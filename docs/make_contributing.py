@@ -1,6 +1,6 @@
 """Write the generated parts of CONTRIBUTING.md: the make targets, and the packages with their imports.
 
-    python docs/make_contributing.py        # or: make docs
+    python docs/make_contributing.py        # or: make generated
 
 Targets come from the comments in the Makefile, layers from the import-linter contract in pyproject.toml, imports from
 the source. A test fails when a part is older than what it is made from.
@@ -91,7 +91,7 @@ PARTS = {"targets": targets, "imports": picture}
 def page(text: str) -> str:
     """CONTRIBUTING.md with its generated parts made anew."""
     for name, make in PARTS.items():
-        begin, end = f"<!-- {name}: written by make docs -->\n", f"<!-- end of {name} -->"
+        begin, end = f"<!-- {name}: written by make generated -->\n", f"<!-- end of {name} -->"
         before, rest = text.split(begin)
         text = before + begin + "\n" + make() + "\n\n" + end + rest.split(end)[1]
     return text

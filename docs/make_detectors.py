@@ -1,6 +1,6 @@
 """Write docs/detectors.md from the registry of detectors.
 
-    python docs/make_detectors.py           # or: make docs
+    python docs/make_detectors.py           # or: make generated
 
 A test fails when the page is older than the registry, and runs the page's example.
 """
@@ -14,7 +14,7 @@ PAGE = Path(__file__).parent / "detectors.md"
 
 HEAD = """# The detectors
 
-Written by `make docs` from the registry, so it cannot differ from the code.
+Written by `make generated` from the registry, so it cannot differ from the code.
 
 A detector has scikit-learn's manners: `fit(X_train)` learns what is normal, `score(X_test)` gives one finite score for
 every point, higher for more anomalous. X is `(points,)` or `(points, columns)`, finite, at least one window long.

@@ -30,12 +30,14 @@ CHOSEN = [
     "cce",
 ]
 
+SIX = ["ears", "pate", "vus_pr", "auc_roc", "f1_pa at best", "cce"]
+
 HEAD = """# The hard suite: tasks on which metrics are fooled
 
 Written by `docs/make_hard.py` from a run of the suite. The published tasks of RankEval no longer separate metrics: CCE, AUC-ROC,
 VUS-ROC and a plain difference of means all order their models nearly perfectly. Here are twenty tasks that do separate them.
 
-    tsadeval rankeval run --suite hard --metrics all                      # all metrics, about 65 with their rules
+    tsadeval rankeval run --suite hard --metrics all                      # all metrics, those of predictions at two rules
     tsadeval rankeval run --suite hard --metrics recommended,mine:metric  # yours beside a few others, in under a minute
     tsadeval rankeval explain runs/hard mine:metric -o pictures           # why it loses
 
@@ -111,9 +113,8 @@ def each_task(table):
 def main(store):
     result = read(store)
     table = result.table()
-    plot.hard_tasks(table, metrics=["ears", "pate", "vus_pr", "auc_roc", "f1_pa at best", "cce"]).figure.savefig(
-        FIGURES / "hard-tasks.png"
-    )
+    plot.hard_tasks(table, metrics=SIX).figure.savefig(FIGURES / "hard-tasks.png")
+    plot.hard_sensitivity(result, metrics=SIX).figure.savefig(FIGURES / "hard-sensitivity.png")
     found = result.explain("auc_roc", pairs=1)
     row = next(row for row in found.rows if row["task"] == "delay")
     plot.worst_pair(found, row).figure.savefig(FIGURES / "hard-delay.png")
@@ -123,6 +124,9 @@ def main(store):
         f"## All metrics\n\n{result.plan.repeats} repeats, seed {result.plan.seed}.\n\n" + index(table),
         "## Task by task\n\n" + each_task(table),
         "![Scores of six metrics on every task](figures/hard-tasks.png)",
+        "## Sensitivity to each nuisance\n\nHow far a nuisance of the controls moves the value, in units of the skill of the "
+        "reference detector (`result.sensitivity()`).",
+        "![Change of the value of six metrics by each nuisance](figures/hard-sensitivity.png)",
         LESSONS,
         "![The same share of the events found late and early](figures/hard-delay.png)",
     ]

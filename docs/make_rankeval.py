@@ -48,7 +48,7 @@ REASONS = {
     "f1": "the same; most of the loss on AccQ is ties, see below",
     "f1_pa": "the same",
     "reduced_f1": "values on the synthetic sets are equal; the published code drops all normal points where labels are "
-    "bool, as for MSL, and fails where nothing is predicted (errata 15, 16)",
+    "bool, as for MSL (errata 16)",
     "range_f1": "the published ranges are one point too long, with a positional bias counted from the start of the "
     "series (errata 13, 14)",
     "etapr_f1": "the published code fails where nothing is predicted, and the averages are over incomplete logs; the "

@@ -1,12 +1,14 @@
-"""Write docs/metrics.md from the registry.
+"""Write docs/metrics.md from the registry, and add new metrics to the golden values of this version.
 
-    python docs/make_reference.py           # or: make docs
+    python docs/make_reference.py           # or: make generated
 
 A test fails when the page is older than the registry.
 """
 
 import inspect
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import tsadeval.metrics
@@ -16,7 +18,7 @@ PAGE = Path(__file__).parent / "metrics.md"
 
 HEAD = """# The metrics
 
-Written by `make docs` from the registry, so it cannot differ from the code. Each entry says which definition it is
+Written by `make generated` from the registry, so it cannot differ from the code. Each entry says which definition it is
 and which packages it equals, at which parameters: a name is not a definition. Where a package computes something else
 than its own definition, `errata.md` has the smallest input that shows it.
 
@@ -104,3 +106,4 @@ def page() -> str:
 if __name__ == "__main__":
     PAGE.write_text(page(), encoding="utf-8")
     print(f"wrote {PAGE}")
+    subprocess.run([sys.executable, PAGE.parents[1] / "tests" / "golden" / "make_values.py"], check=True)

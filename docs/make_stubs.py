@@ -1,6 +1,6 @@
 """Write src/tsadeval/metrics/__init__.pyi from the registry, so that type checkers and editors know every metric.
 
-    python docs/make_stubs.py               # or: make docs
+    python docs/make_stubs.py               # or: make generated
 
 At run time the names of `tsadeval.metrics` are found by `__getattr__`, which a type checker cannot follow. The stub
 has the same names with their options, defaults and docstrings. A test fails when it is older than the registry.
@@ -19,7 +19,7 @@ STUB = Path(tsadeval.metrics.__file__).with_suffix(".pyi")
 
 HEAD = '''"""Every metric as a plain function: `tsadeval.metrics.cce(y_true, y_score)`.
 
-Written by `make docs` from the registry: do not edit.
+Written by `make generated` from the registry: do not edit.
 """
 
 from typing import Literal

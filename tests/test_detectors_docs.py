@@ -11,7 +11,7 @@ def test_the_page_is_the_registry():
     spec = importlib.util.spec_from_file_location("make_detectors", DOCS / "make_detectors.py")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    assert (DOCS / "detectors.md").read_text(encoding="utf-8") == module.page(), "run: make docs"
+    assert (DOCS / "detectors.md").read_text(encoding="utf-8") == module.page(), "run: make generated"
 
 
 def test_the_examples_run(tmp_path, monkeypatch):

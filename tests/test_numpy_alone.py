@@ -22,6 +22,7 @@ rng = np.random.default_rng(0)
 y_true = np.zeros(300, int)
 y_true[100:120] = y_true[200:210] = 1
 y_score = rng.random(300) + 0.3 * y_true
+y_score[95] = 1.2  # a warning
 """
 
 

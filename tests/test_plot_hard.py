@@ -57,6 +57,45 @@ def test_a_worst_pair_shows_both_models(result):
         assert high - low <= 1200
 
 
+def test_nuisances_by_metrics(result):
+    ax = te.plot.hard_sensitivity(result)
+    assert [label.get_text() for label in ax.get_yticklabels()] == [f"glitch: {i} wild" for i in (1, 2, 3)]
+    drawn = {line.get_label(): line.get_xdata() for line in ax.lines}
+    assert list(drawn) == ["poor", "ears", "auc_roc"]  # a user's own metric comes first, whatever its index
+    rows = result.sensitivity().rows
+    assert list(drawn["ears"]) == [row["value"] for row in rows if row["name"] == "ears"]
+    assert list(drawn["poor"]) == [1, 1, 1]  # one wild score takes all of its skill
+    quality = {row["name"]: row["glitch"] for row in result.table().rows}
+    assert quality["ears"] == pytest.approx(1 - np.mean(drawn["ears"]))
+    assert "3 wild" in repr(result.sensitivity())
+    orders = te.rankeval.run("hard", "auc_roc", tasks=["rare"], repeats=1)
+    with pytest.raises(te.errors.InvalidInputError, match="no control"):
+        te.plot.hard_sensitivity(orders)
+
+
+def test_a_rare_event_is_in_the_picture():
+    found = te.rankeval.run("hard", [poor, "cce"], tasks=["rare", "resolution"], repeats=6).explain("poor", pairs=9)
+    assert {row["task"] for row in found.rows} == {"rare", "resolution"}
+    for row in found.rows:
+        ax = te.plot.worst_pair(found, row)
+        low, high = ax.get_xlim()
+        spans = [patch.get_paths()[0].get_extents() for patch in ax.collections]
+        assert any(low < span.x0 and span.x1 < high for span in spans)
+        if row["task"] == "resolution":
+            assert "scaled to the length" in ax.get_xlabel()
+            one, other = (sorted(s.x0 for s in spans if (s.y0 > 1) == upper) for upper in (True, False))
+            assert one == pytest.approx(other, abs=4)  # the same events at the same places
+
+
+def test_equal_scores_are_drawn_as_a_level_line():
+    found = te.rankeval.run("hard", poor, tasks="chance", repeats=1).explain("poor", pairs=1)
+    lines = [line.get_ydata() for line in te.plot.worst_pair(found, found.rows[0]).lines]
+    assert [np.ptp(line) > 0 for line in lines] == [
+        not name.startswith("constant") for name in (found.rows[0]["worse"], found.rows[0]["better"])
+    ]
+    assert not all(np.ptp(line) > 0 for line in lines)
+
+
 def test_pictures_of_an_explanation(result, tmp_path):
     found = result.explain("poor")
     paths = te.plot.write_explanation(found, tmp_path / "pictures", format="svg")
@@ -70,7 +109,9 @@ def test_pictures_of_an_explanation(result, tmp_path):
 
 
 def test_all_figures_of_a_run(result, series, tmp_path):
-    assert [p.name for p in te.plot.write_figures(result, tmp_path)] == ["hard-tasks.png"]
+    names = [p.name for p in te.plot.write_figures(result, tmp_path)]
+    assert names[:2] == ["hard-tasks.png", "hard-sensitivity.png"]
+    assert {name.partition("-poor-")[0] for name in names[2:]} == {"explain"}
     audit = te.rankeval.audit(series, ["auc_pr", "f1_pa", "ears"])
     names = [p.name for p in te.plot.write_figures(audit, tmp_path)]
     assert names == ["gameability.png", "agreement.png"]
@@ -107,6 +148,7 @@ def test_a_new_users_metric_is_ranked_and_explained_with_pictures(tmp_path):
     some = ["--suite", "hard", "--repeats", "2", "--store", "store"]
     done = run("run", "--metrics", "ears,mine:metric", "--tasks", "transform,glitch,mine:task", *some, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
+    assert "tsadeval rankeval explain store mine:metric -o pictures" in done.stderr
     assert "mine:metric" in done.stdout
     assert "mine:task" in done.stdout
     rows = json.loads(run("table", "store", "--format", "json", cwd=tmp_path).stdout)
@@ -117,9 +159,11 @@ def test_a_new_users_metric_is_ranked_and_explained_with_pictures(tmp_path):
     assert (tmp_path / "pictures" / "explain-transform.png").stat().st_size > 1000
     figures = run("figures", "store", "-o", "figures", cwd=tmp_path)
     assert "figures/hard-tasks.png" in figures.stdout
+    assert "figures/hard-sensitivity.png" in figures.stdout
     assert "figures/explain-mine-metric-transform.png" in figures.stdout
     failed = run("run", "--metrics", "mine:fails", "--tasks", "rare", *some, cwd=tmp_path)
     assert failed.returncode == 1
+    assert "--metrics recommended,mine:fails" in failed.stderr
     assert "mine:fails failed on 12 series, first with ValueError: no" in failed.stderr
     wrong = run("latency", "store", cwd=tmp_path)
     assert wrong.returncode == 2

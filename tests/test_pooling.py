@@ -1,7 +1,10 @@
 """Values of several series together, series and pieces apart; the period of a series."""
 
+import gc
 import json
 import math
+import tracemalloc
+import weakref
 
 import numpy as np
 import pytest
@@ -13,7 +16,10 @@ from naive import cce as naive_cce
 from naive.events import runs
 from published import SHARED
 from strategies import examples, scorings
+from tsadeval.core.inputs import Scoring
+from tsadeval.core.metric import METRICS
 from tsadeval.errors import InvalidInputError, UndefinedMetricWarning
+from tsadeval.thresholds.rules import parse_rule
 
 NAB = SHARED / "scores" / "NAB_results"
 PROFILES = {
@@ -143,3 +149,49 @@ def test_window_of_the_period():
         assert te.evaluate(y, s, name, values=values)[name] == pytest.approx(np.mean(widths), abs=1e-9)
     with pytest.warns(UndefinedMetricWarning, match="needs the series: pass values="):
         assert math.isnan(te.metrics.vus_pr(y, s, window="period"))
+
+
+def peak_memory(count, metrics, n=20_000):
+    """The most bytes that were held at once, while that many series came from a generator."""
+
+    def series():
+        rng = np.random.default_rng(0)
+        for i in range(count):
+            y = (np.arange(n) // 100) % 20 == 7
+            yield f"s{i}", y, rng.random(n) + y
+
+    tracemalloc.start()
+    try:
+        te.evaluate_many(series(), metrics)
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
+def test_nothing_is_kept_of_series_but_what_the_micro_average_needs():
+    peak_memory(1, ["f1", "vus_pr"])  # imports
+    assert peak_memory(40, ["f1", "vus_pr"]) < 2 * peak_memory(2, ["f1", "vus_pr"])
+    # Scores and labels of all series take 9 bytes a point.
+    kept = 40 * 20_000 * 9
+    assert peak_memory(40, "cce") < 1.5 * kept
+    assert peak_memory(40, "auc_roc") < 5 * kept  # which sorts them
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.parametrize("rule", ["best", "quantile(0.9)"])
+def test_what_was_computed_of_a_series_goes_with_it(rule):
+    """Without waiting for the garbage collector, to which a few large arrays are a few small objects."""
+    y = (np.arange(300) // 20) % 5 == 2
+    left = []
+    gc.disable()
+    try:
+        for metric in METRICS.values():
+            scoring = Scoring.of(y, np.sin(np.arange(300)) + y)
+            metric.run(scoring, parse_rule(rule))
+            seen = weakref.ref(scoring)
+            del scoring
+            if seen() is not None:
+                left.append(metric.name)
+    finally:
+        gc.enable()
+    assert left == []

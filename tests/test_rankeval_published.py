@@ -38,15 +38,15 @@ CHECKED = [*SHORT, "SMD-1-1", "SMD-2-1", "SMD-3-1", "MSL"]
 
 
 @cache
-def compared(label):
-    """(cell, our value, published value) of one metric on the checked cases."""
+def compared(label, cases=tuple(CHECKED)):
+    """(cell, our value, published value) of one metric on some cases."""
     name = METRICS[label]
     takes_scores = parse_metric(name).kind == "scores"
     wanted = {}
     with gzip.open(SHARED / "published" / "values.csv.gz", "rt", newline="") as file:
         for row in csv.DictReader(file):
             case = CASE_NAMES.get(row["case"], row["case"])
-            if row["metric"] != label or case not in CHECKED:
+            if row["metric"] != label or case not in cases:
                 continue
             generator, sigma = row["model"].removesuffix("-R"), float(row["noise_std"] or 0)
             bare = name.partition("(")[0]

@@ -34,7 +34,7 @@ def test_the_stub_is_the_registry():
     spec = importlib.util.spec_from_file_location("make_stubs", ROOT / "docs" / "make_stubs.py")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    assert module.STUB.read_text(encoding="utf-8") == module.stub(), "run: make docs"
+    assert module.STUB.read_text(encoding="utf-8") == module.stub(), "run: make generated"
 
 
 @pytest.fixture(scope="module")

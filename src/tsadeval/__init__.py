@@ -13,11 +13,13 @@ if TYPE_CHECKING:
     from tsadeval.core.period import period
     from tsadeval.core.time import times
     from tsadeval.evaluation import StreamingCCE, evaluate, evaluate_many
+    from tsadeval.evaluation.events import events
     from tsadeval.evaluation.scorer import scorer
+    from tsadeval.evaluation.stream import StreamingEvaluator
     from tsadeval.experiments.api import detect
     from tsadeval.metrics import CCEBreakdown, cce, cce_breakdown, ears, ears_breakdown
     from tsadeval.reports.api import report
-    from tsadeval.thresholds import best_threshold
+    from tsadeval.thresholds import best_threshold, choose_threshold, curve
 
 __version__ = "0.1.0"
 
@@ -25,12 +27,15 @@ __version__ = "0.1.0"
 _HOMES = {
     "CCEBreakdown": "tsadeval.metrics._cce",
     "StreamingCCE": "tsadeval.evaluation",
+    "StreamingEvaluator": "tsadeval.evaluation.stream",
     "alarms": "tsadeval.core.intervals",
     "align": "tsadeval.core.align",
     "best_threshold": "tsadeval.thresholds",
     "cce": "tsadeval.metrics._cce",
     "cce_breakdown": "tsadeval.metrics._cce",
+    "choose_threshold": "tsadeval.thresholds",
     "compare": "tsadeval.comparison",
+    "curve": "tsadeval.thresholds",
     "datasets": "",
     "detect": "tsadeval.experiments.api",
     "detectors": "",
@@ -39,6 +44,7 @@ _HOMES = {
     "errors": "",
     "evaluate": "tsadeval.evaluation",
     "evaluate_many": "tsadeval.evaluation",
+    "events": "tsadeval.evaluation.events",
     "intervals": "tsadeval.core.intervals",
     "labels": "tsadeval.core.intervals",
     "metrics": "",
@@ -53,12 +59,15 @@ _HOMES = {
 __all__ = [
     "CCEBreakdown",
     "StreamingCCE",
+    "StreamingEvaluator",
     "alarms",
     "align",
     "best_threshold",
     "cce",
     "cce_breakdown",
+    "choose_threshold",
     "compare",
+    "curve",
     "datasets",
     "detect",
     "detectors",
@@ -67,6 +76,7 @@ __all__ = [
     "errors",
     "evaluate",
     "evaluate_many",
+    "events",
     "intervals",
     "labels",
     "metrics",

@@ -19,11 +19,13 @@ from tsadeval.cli.tables import (
     Scores,
     Threshold,
     names_of,
-    one_or_many,
+    usable_runs,
 )
 from tsadeval.comparison.api import compare as compare_scores
 from tsadeval.comparison.result import Comparison
 from tsadeval.core.results import Result
+from tsadeval.core.selection import select_metrics
+from tsadeval.errors import InvalidInputError
 
 
 class Form(str, enum.Enum):
@@ -61,16 +63,20 @@ def compare(
     ] = Layout.tables,
     format: Annotated[Form, typer.Option(help="How to print the values.")] = Form.text,
 ) -> None:
-    """Compare detectors over all series in tables of scores."""
+    """Compare detectors over all series in tables of scores; exit code 1 where some could not be used."""
+    refused: list[InvalidInputError] = []
+    chosen = select_metrics(names_of(metrics) or "paper")
+    columns = {"by": names_of(by), "y_true": label, "y_score": names_of(score) or "score", "detector": detector or None}
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
+        runs = usable_runs(files, refused.append, **columns)
+        for error in refused:
+            typer.echo(f"tsadeval: {error}", err=True)
+        if refused and not runs:
+            raise typer.Exit(2)
         found = compare_scores(
-            one_or_many(files),
-            label,
-            names_of(metrics) or "paper",
-            by=names_of(by),
-            y_score=names_of(score) or "score",
-            detector=detector or None,
+            runs,
+            metrics=chosen,
             threshold=threshold,
             missing=missing,  # type: ignore[arg-type]
         )
@@ -80,6 +86,8 @@ def compare(
     for message in dict.fromkeys(str(warning.message) for warning in caught):
         typer.echo(f"tsadeval: {message}", err=True)
     typer.echo(_shown(found, parts, format, layout))
+    if refused:
+        raise typer.Exit(1)
 
 
 def _shown(found: Comparison, parts: list[Result], form: Form, layout: Layout) -> str:

@@ -95,6 +95,8 @@ def run(
     typer.echo(_shown(result.table(), format))
     failed = _complain(result)
     typer.echo(f"tsadeval: the values are in {store}", err=True)
+    for hint in _hints(result, store):
+        typer.echo(f"tsadeval: {hint}", err=True)
     if failed:  # a script must be able to tell that values are missing
         raise typer.Exit(1)
 
@@ -187,6 +189,17 @@ def _shown(table: Result, format: Format) -> str:
         return table.to_latex()
     head = list(dict.fromkeys(key for row in table.rows for key in row))
     return render(format, head, [[row.get(key) for key in head] for row in table.rows])
+
+
+def _hints(result: AnyResult, store: Path) -> list[str]:
+    """What to do next with a metric of one's own in the suite hard."""
+    if not isinstance(result, HardResult):
+        return []
+    own = [str(metric) for metric in result.plan.metrics if not metric.library]
+    hints = [f"why it loses, with pictures: tsadeval rankeval explain {store} {name} -o pictures" for name in own]
+    if own and len(own) == len(result.plan.metrics):
+        hints.append(f"beside others: the same command with --metrics recommended,{','.join(own)}")
+    return hints
 
 
 def _complain(result: AnyResult) -> bool:

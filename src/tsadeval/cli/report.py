@@ -21,9 +21,12 @@ from tsadeval.cli.tables import (
     checksums,
     names_of,
     one_or_many,
+    usable_runs,
 )
+from tsadeval.core.selection import select_metrics
+from tsadeval.errors import InvalidInputError
 from tsadeval.reports.api import report as write_report
-from tsadeval.tables import runs
+from tsadeval.tables import runs as table_runs
 
 
 def report(
@@ -41,17 +44,21 @@ def report(
     """Write one self-contained HTML page about detectors: series, scores, events, metrics and their statistics."""
     names = names_of(by)
     who = detector or None
+    refused: list[InvalidInputError] = []
+    chosen = select_metrics(names_of(metrics) or "all")
+    columns = {"by": names, "y_true": label, "y_score": names_of(score) or "score", "detector": who}
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
+        runs = usable_runs(files, refused.append, **columns)
+        for error in refused:
+            typer.echo(f"tsadeval: {error}", err=True)
+        if refused and not runs:
+            raise typer.Exit(2)
         page = write_report(
-            one_or_many(files),
+            runs,
             output,
-            y_true=label,
-            by=names,
-            y_score=names_of(score) or "score",
-            detector=who,
             values=_values(files, names, label, value, who) if value else None,
-            metrics=names_of(metrics) or "all",
+            metrics=chosen,
             threshold=threshold,
             title=title,
             command=shlex.join(["tsadeval", *sys.argv[1:]]),
@@ -60,11 +67,15 @@ def report(
     for message in dict.fromkeys(str(warning.message) for warning in caught):
         typer.echo(f"tsadeval: {message}", err=True)
     typer.echo(page)
+    if refused:
+        raise typer.Exit(1)
 
 
 def _values(files: list[Path], by: list[str], label: str, value: str, detector: str | None) -> dict[str, Any]:
     """The series themselves by name: of a long table, as the rows of the first detector have them."""
     found: dict[str, Any] = {}
-    for run in runs(one_or_many(files), by=by, y_true=label, y_score=value, detector=detector):
+    for run in table_runs(
+        one_or_many(files), by=by, y_true=label, y_score=value, detector=detector, on_error=lambda error: None
+    ):
         found.setdefault(run.series, {value: run.y_score})
     return found

@@ -42,19 +42,28 @@ def score(
     chosen = select_metrics(metrics or ["recommended"])
     rule = parse_rule(threshold)
     results: dict[tuple[str, str], Evaluation] = {}
+    failed = False
     for file in files:
-        table = read_table(file)
-        for _, column, y_true, y_score, _ in scorings(table, label=label, score=score or ["score"]):
-            where = table.source, printable(column)
-            results[where] = _evaluated(", ".join(where), y_true, y_score, chosen, rule)
+        try:
+            table = read_table(file)
+            for _, column, y_true, y_score, _ in scorings(table, label=label, score=score or ["score"]):
+                where = table.source, printable(column)
+                results[where] = _evaluated(", ".join(where), y_true, y_score, chosen, rule)
+        except InvalidInputError as error:  # it costs this file only
+            failed = True
+            typer.echo(f"tsadeval: {error}", err=True)
+    if results:
+        typer.echo(_shown(results, format, len(score or []) > 1))
+    if failed:  # a script must be able to tell that values are missing
+        raise typer.Exit(1 if results else 2)
+
+
+def _shown(results: dict[tuple[str, str], Evaluation], format: Format, columns: bool) -> str:
     if format is not Format.text:
         head = ["file", "score", *(key for key in next(iter(results.values())).rows[0] if key != "seconds")]
         rows = [[*where, *(row[key] for key in head[2:])] for where, found in results.items() for row in found.rows]
-        typer.echo(render(format, head, rows))
-    elif len(results) == 1:
-        typer.echo(repr(next(iter(results.values()))))
-    else:
-        typer.echo(_side_by_side(results, len(score or []) > 1))
+        return render(format, head, rows)
+    return repr(next(iter(results.values()))) if len(results) == 1 else _side_by_side(results, columns)
 
 
 def _side_by_side(results: dict[tuple[str, str], Evaluation], columns: bool) -> str:

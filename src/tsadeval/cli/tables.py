@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
+from tsadeval.comparison.api import is_store, usable
+from tsadeval.core.inputs import Scoring
 from tsadeval.core.text import split_names
-from tsadeval.tables import table_files
+from tsadeval.errors import InvalidInputError
+from tsadeval.tables import runs, table_files
 
 __all__ = [
     "By",
@@ -24,6 +27,7 @@ __all__ = [
     "checksums",
     "names_of",
     "one_or_many",
+    "usable_runs",
 ]
 
 Files = Annotated[
@@ -57,6 +61,25 @@ def names_of(texts: Iterable[str] | None) -> list[str]:
 def one_or_many(files: list[Path]) -> Path | list[Path]:
     """A single path as it is, since it may be a store or a folder."""
     return files[0] if len(files) == 1 else files
+
+
+def usable_runs(
+    files: list[Path], refuse: Callable[[InvalidInputError], Any], **options: Any
+) -> list[tuple[str, str, Any, Any]] | Path:
+    """Every scoring in the files that can be evaluated, or the store; what cannot be evaluated is refused."""
+    if len(files) == 1 and is_store(files[0]):
+        return files[0]
+    found: list[tuple[str, str, Any, Any]] = []
+    for run in runs(one_or_many(files), on_error=refuse, **options):
+        try:
+            entry = usable(run.y_true, run.y_score, "skip")
+            if entry is not None:
+                Scoring.of(*entry[:2])
+        except InvalidInputError as error:
+            refuse(InvalidInputError(f"series {run.series!r}, detector {run.detector!r}: {error}"))
+        else:
+            found.append(run)
+    return found
 
 
 def checksums(files: Iterable[Path]) -> dict[str, str]:

@@ -16,13 +16,14 @@ from tsadeval.core.metric import Metric, Rule
 from tsadeval.core.parameters import OneOf, check_parameters
 from tsadeval.core.results import Row
 from tsadeval.core.selection import Metrics, select_metrics
+from tsadeval.core.setting import is_spans
 from tsadeval.engine.scores import all_scores
 from tsadeval.errors import InvalidInputError
 from tsadeval.evaluation.many import evaluate_many
 from tsadeval.tables import runs as table_runs
 from tsadeval.thresholds.rules import parse_rule
 
-__all__ = ["Run", "compare", "runs_of", "usable"]
+__all__ = ["Run", "compare", "is_store", "runs_of", "usable"]
 
 Run = tuple[str, str, Any, Any]
 
@@ -37,6 +38,9 @@ def compare(
     detector: str | None = None,
     threshold: str | float | Rule = "best",
     missing: Missing = "skip",
+    times: Any = None,
+    ignore: Any = None,
+    fit: Mapping[Any, Any] | None = None,
 ) -> Comparison:
     """Evaluate several detectors with several metrics.
 
@@ -63,6 +67,11 @@ def compare(
         What to do about missing scores (NaN) and about detectors without scores on a series. "skip" leaves out the
         points without a score and averages over the series that a detector has; "worst" gives such points the lowest
         score of the series, and a detector the worst value of all detectors where it has none; "error" refuses.
+    times, ignore : optional
+        As for `evaluate` where there is one series; for many a mapping from series to these.
+    fit : mapping, optional
+        Detector to scores of a training or validation part, from which rules without labels take their threshold; for
+        many series, (series, detector) to these.
 
     Returns
     -------
@@ -95,19 +104,24 @@ def compare(
     given = list(runs_of(scores, y_true, by=by, y_score=y_score, detector=detector))
     if not given:
         raise InvalidInputError("scores is empty: there is nothing to compare")
-    runs: dict[str, list[tuple[str, Any, Any]]] = {}
+    runs: dict[str, list[tuple[str, Any, Any, dict[str, Any]]]] = {}
     gone: dict[str, list[str]] = {}
     dropped: dict[tuple[str, str], int] = {}
     facts: dict[str, SeriesFacts] = {}
     for series, name, labels, values in given:
         facts.setdefault(series, SeriesFacts.of(labels))
-        entry = usable(labels, values, missing)
+        setting = {
+            "times": _of_series(times, series),
+            "ignore": _of_series(ignore, series),
+            "fit": None if fit is None else fit.get((series, name), fit.get(name)),
+        }
+        entry = usable(labels, values, missing, setting)
         runs.setdefault(name, [])
         if entry is None:
             gone.setdefault(name, []).append(series)
         else:
-            dropped[series, name] = entry[2]
-            runs[name].append((series, *entry[:2]))
+            dropped[series, name] = entry[3]
+            runs[name].append((series, *entry[:3]))
     if not any(runs.values()):
         raise InvalidInputError("no detector has a score on any series: there is nothing to compare")
     if missing == "error":
@@ -136,24 +150,35 @@ def compare(
     )
 
 
-def usable(labels: Any, scores: Any, missing: Missing) -> tuple[Any, Any, int] | None:
-    """Labels and scores without gaps, and the number of points that had none; None where no point has a score."""
+def _of_series(given: Any, series: str) -> Any:
+    """What is given for all series, or for this one of a mapping from series."""
+    return given.get(series) if isinstance(given, Mapping) and series in given else given
+
+
+def usable(
+    labels: Any, scores: Any, missing: Missing, setting: Mapping[str, Any] | None = None
+) -> tuple[Any, Any, dict[str, Any], int] | None:
+    """Labels, scores and their setting without gaps, and how many points had none; None where all had none."""
+    known = dict(setting or {})
     try:
         array = np.asarray(scores, np.float64)
         lost = np.isnan(array)
     except (TypeError, ValueError):
-        return labels, scores, 0  # whoever checks the scores says what is wrong with them
+        return labels, scores, known, 0  # whoever checks the scores says what is wrong with them
     if array.ndim != 1 or not lost.any() or len(array) != len(labels) or missing == "error":
-        return labels, scores, 0
+        return labels, scores, known, 0
     if lost.all():
         return None
     count = int(lost.sum())
     if missing == "worst":
-        return labels, np.where(lost, array[~lost].min(), array), count
-    return np.asarray(labels)[~lost], array[~lost], count
+        return labels, np.where(lost, array[~lost].min(), array), known, count
+    for key in ("times", "ignore"):
+        if known.get(key) is not None and not (key == "ignore" and is_spans(known[key])):
+            known[key] = np.asarray(known[key])[~lost]
+    return np.asarray(labels)[~lost], array[~lost], known, count
 
 
-def _refuse_gaps(runs: Mapping[str, list[tuple[str, Any, Any]]], series: list[str]) -> None:
+def _refuse_gaps(runs: Mapping[str, list[tuple[Any, ...]]], series: list[str]) -> None:
     for name, entries in runs.items():
         have = {entry[0] for entry in entries}
         for one in series:
@@ -180,7 +205,7 @@ def runs_of(
     """Every scoring, whatever form it came in."""
     if hasattr(scores, "scorings"):  # a result that keeps what it was made from
         yield from scores.scorings()
-    elif _is_store(scores):
+    elif is_store(scores):
         yield from _cached(scores)
     elif _is_table(scores, y_true, by):
         if not isinstance(y_true, (str, type(None))):
@@ -206,7 +231,8 @@ def _tuples(scores: Iterable[Any]) -> Iterator[Run]:
         yield str(series), str(detector), labels, values
 
 
-def _is_store(scores: Any) -> bool:
+def is_store(scores: Any) -> bool:
+    """Is it the folder of a store with scores of detectors?"""
     return isinstance(scores, (str, os.PathLike)) and Path(scores, "scores").is_dir()
 
 

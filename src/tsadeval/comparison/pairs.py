@@ -7,6 +7,7 @@ on which both detectors have a value; NaN marks a missing one.
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -32,6 +33,8 @@ Floats = NDArray[np.float64]
 
 # Up to so many series the null distribution is counted: without ties, and with ties or zeros. As SciPy chooses.
 EXACT, EXACT_TIED = 50, 13
+# Draws of up to so many rows in all are kept for the next table of the same size.
+_KEPT = 1_000_000
 
 
 def differences(x: Any, y: Any) -> Floats:
@@ -43,6 +46,11 @@ def differences(x: Any, y: Any) -> Floats:
     a, b = _values(x, "x"), _values(y, "y")
     if a.shape != b.shape:
         raise InvalidInputError(f"x has {len(a)} values but y has {len(b)}; they must be of the same series")
+    return subtract(a, b)
+
+
+def subtract(a: Floats, b: Floats) -> Floats:
+    """`a - b`, where equal infinities differ by 0."""
     with np.errstate(invalid="ignore"):
         return np.where(a == b, 0.0, a - b)
 
@@ -83,28 +91,41 @@ def wilcoxon(differences: Any) -> Floats:
     up = np.where(d > 0, ranks, 0.0).sum(axis=0)
     n = moved.sum(axis=0).astype(np.float64)
     # Mid-ranks lower the sum of squares by what the correction for ties takes off.
-    spread = np.sqrt((ranks**2).sum(axis=0)) / 2
-    tied = np.array([len(np.unique(column[keep])) < keep.sum() for column, keep in zip(ranks.T, moved.T, strict=True)])
+    squares = (ranks**2).sum(axis=0)  # of halves: exact
+    spread = np.sqrt(squares) / 2
+    tied = squares < n * (n + 1) * (2 * n + 1) / 6
     with np.errstate(invalid="ignore", divide="ignore"):
         z = np.abs(up - n * (n + 1) / 4) / spread
     special = require("scipy.special", extra="all")
     p = np.where(n > 0, np.minimum(2 * special.ndtr(-z), 1.0), 1.0)
     count = known.sum(axis=0)
-    for column in np.flatnonzero(count <= np.where(tied | (n < count), EXACT_TIED, EXACT)):
-        p[column] = _exact(ranks[moved[:, column], column], up[column])
+    exact = count <= np.where(tied | (n < count), EXACT_TIED, EXACT)
+    for columns in (exact & tied, *(exact & ~tied & (n == size) for size in np.unique(n[exact & ~tied]))):
+        if columns.any():
+            # Without ties the ranks are 1 to n in some order, so that one distribution serves all columns.
+            shown = ranks[:, columns] if tied[columns].any() else np.arange(1.0, n[columns].max() + 1)[:, None]
+            p[columns] = _exact(shown, up[columns])
     return np.where(count > 0, p, math.nan)
 
 
-def _exact(ranks: Floats, up: float) -> float:
-    """The p-value from all signs that the ranks could have had."""
+def _exact(ranks: Floats, up: Floats) -> Floats:
+    """P-values from all signs that the ranks in each column could have had; a rank of 0 is none.
+
+    With a single column of ranks it is that of all sums `up`.
+    """
     doubled = np.rint(2 * ranks).astype(np.int64)  # mid-ranks are halves
-    ways = np.zeros(int(doubled.sum()) + 1)
-    ways[0] = 1.0
+    width = int(doubled.sum(axis=0).max(initial=0)) + 1
+    ways = np.zeros((doubled.shape[1], width))
+    ways[:, 0] = 1.0
     for rank in doubled:
-        ways[rank:] += ways[: len(ways) - rank].copy()
-    at = round(2 * up)
-    total = ways.sum()
-    return float(min(1.0, 2 * min(ways[: at + 1].sum(), ways[at:].sum()) / total))
+        before = np.arange(width) - rank[:, None]
+        ways += np.where((before >= 0) & (rank[:, None] > 0), np.take_along_axis(ways, np.maximum(before, 0), 1), 0.0)
+    to = np.cumsum(ways, axis=1)
+    column = np.arange(len(up)) if len(ways) > 1 else np.zeros(len(up), np.int64)
+    at = np.rint(2 * up).astype(np.int64)
+    below, total = to[column, at], to[column, -1]
+    above = total - below + ways[column, at]
+    return np.asarray(np.minimum(1.0, 2 * np.minimum(below, above) / total))
 
 
 class Posterior(NamedTuple):
@@ -262,8 +283,16 @@ def paired_difference(x: Any, y: Any, *, level: float = 0.95, draws: int = 2000,
 
 def bootstrap_means(values: Floats, draws: int, seed: int) -> Floats:
     """Means over the rows, drawn with replacement; a row per draw."""
-    rng = np.random.default_rng(seed)
     n = len(values)
-    drawn = rng.integers(0, n, (draws, n)) + n * np.arange(draws)[:, None]
-    counts = np.bincount(drawn.ravel(), minlength=draws * n).reshape(draws, n)
+    counts = _kept_counts(n, draws, seed) if n * draws <= _KEPT else _counts(n, draws, seed)
     return np.asarray(counts.astype(np.float64) @ values / n)
+
+
+def _counts(n: int, draws: int, seed: int) -> NDArray[np.uint32]:
+    """How often each of n rows was drawn, a row per draw."""
+    drawn = np.random.default_rng(seed).integers(0, n, (draws, n)) + n * np.arange(draws)[:, None]
+    return np.bincount(drawn.ravel(), minlength=draws * n).reshape(draws, n).astype(np.uint32)
+
+
+# A board ranks by hundreds of metrics and groups of series, most of the same few sizes.
+_kept_counts = lru_cache(maxsize=32)(_counts)

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tsadeval._optional import require
-from tsadeval.comparison.pairs import bootstrap_means, differences, wilcoxon
+from tsadeval.comparison.pairs import bootstrap_means, subtract, wilcoxon
 from tsadeval.core.parameters import Check, Number, OneOf, check_parameters
 from tsadeval.errors import InvalidInputError
 
@@ -245,7 +245,7 @@ def wilcoxon_holm(values: Any) -> Pairwise:
     table = _table(values, 2)
     k = table.shape[1]
     first, second = np.triu_indices(k, 1)
-    apart = np.column_stack([differences(table[:, i], table[:, j]) for i, j in zip(first, second, strict=True)])
+    apart = subtract(table[:, first], table[:, second])
     raw = wilcoxon(apart)
     count = _square(k, (~np.isnan(apart)).sum(axis=0)).astype(np.int64)
     np.fill_diagonal(count, (~np.isnan(table)).sum(axis=0))
@@ -319,12 +319,14 @@ def agreement(rows: Any) -> Floats:
     stats = require("scipy.stats", extra="all")
     found = np.full((len(table), len(table)), math.nan)
     known = ~np.isnan(table)
-    for i in range(len(table)):
-        for j in range(i + 1):
-            both = known[i] & known[j]
-            a, b = (stats.rankdata(table[row, both]) for row in (i, j))
-            a, b = a - a.mean() if len(a) else a, b - b.mean() if len(b) else b
-            size = math.sqrt(float(a @ a) * float(b @ b))
-            if size > 0:
-                found[i, j] = found[j, i] = float(np.clip(a @ b / size, -1.0, 1.0))
+    for gaps in np.unique(known, axis=0):  # rows with the same gaps are ranked together
+        for others in np.unique(known, axis=0):
+            both = gaps & others
+            if not both.any():
+                continue
+            one, two = (np.flatnonzero((known == which).all(axis=1)) for which in (gaps, others))
+            a, b = (stats.rankdata(table[np.ix_(rows, both)], axis=1) - (both.sum() + 1) / 2 for rows in (one, two))
+            size = np.sqrt(np.outer((a**2).sum(axis=1), (b**2).sum(axis=1)))
+            with np.errstate(invalid="ignore"):
+                found[np.ix_(one, two)] = np.where(size > 0, np.clip(a @ b.T / size, -1.0, 1.0), math.nan)
     return found

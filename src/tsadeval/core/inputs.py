@@ -270,6 +270,10 @@ class Scoring(_Shared):
         """Have the scores two distinct values only?"""
         return self.low < self.high and _two_values(self.raw, self.low, self.high)
 
+    def with_truth(self, labels: Bools) -> Scoring:
+        """The same scores with other labels."""
+        return replace(Scoring.of(labels, self.raw), given=self.given, setting=self.setting)
+
     @property
     def n(self) -> int:
         """Number of points."""
@@ -312,15 +316,22 @@ class Scoring(_Shared):
         stretches = zip(judged.starts.tolist(), judged.stops.tolist(), strict=True)
         return [Scoring.of(self.truth.mask[a:b], self.raw[a:b]) for a, b in stretches]
 
-    @cached_property
+    @property
     def kept(self) -> Scoring:
         """The points that are judged alone: for metrics to which the order of points, and so a gap, says nothing."""
+        # Not cached: an object that refers to itself stays in memory until the next garbage collection.
+        return self if self.setting.ignored is None else self._judged
+
+    @cached_property
+    def _judged(self) -> Scoring:
         skipped = self.setting.ignored
         if skipped is None:
             return self
         found = Scoring.of(self.truth.mask[~skipped], self.raw[~skipped])
         given = None if self.given is None else _runs(self.given.labels[~skipped], "y_pred")
-        return replace(found, given=given, setting=replace(self.setting, times=None, ignored=None))
+        shares = self.setting.shares
+        weights = None if shares is None else shares[~skipped]
+        return replace(found, given=given, setting=replace(self.setting, times=None, ignored=None, weights=weights))
 
     @cached_property
     def sorted(self) -> Floats:
@@ -378,6 +389,10 @@ class Prediction(_Shared):
     truth: LabelRuns
     alarms: LabelRuns
     setting: Setting = PLAIN
+
+    def with_truth(self, labels: Bools) -> Prediction:
+        """The same alarms with other labels."""
+        return Prediction(_runs(labels.view(np.uint8), "y_true"), self.alarms, self.setting)
 
     @property
     def judged(self) -> int:

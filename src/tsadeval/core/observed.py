@@ -33,15 +33,20 @@ def observe(
         raise InvalidParameterError(f"missing must be one of 'error', 'ignore', 'no alarm', but is {missing!r}")
     if times is None and _has_dates(y_true):
         times = y_true.index
+    count = 0
     if missing != "error" and y_score is not None:
         y_score, gaps = _filled(y_score)
-        ignore = _with_gaps(ignore, gaps, times) if missing == "ignore" else ignore
+        if missing == "ignore":
+            ignore = _with_gaps(ignore, gaps, times)
+        else:
+            count = int(np.count_nonzero(gaps))
     scoring = Scoring.of(y_true, y_score, y_pred)
     stamps = None if times is None else read_times(times, n=scoring.n)
     skipped = None if ignore is None else _mask(ignore, scoring.n, stamps)
-    if stamps is None and skipped is None and fit is None and values is None:
+    if stamps is None and skipped is None and fit is None and values is None and not count:
         return scoring
-    setting = Setting(stamps, skipped, None if fit is None else checked_scores(fit, "fit"), values)
+    others = None if fit is None else checked_scores(fit, "fit")
+    setting = Setting(stamps, skipped, others, values, missing=count)
     return _masked(scoring, setting)
 
 

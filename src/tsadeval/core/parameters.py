@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from tsadeval.core.time import span_size
 from tsadeval.errors import InvalidParameterError
 
 
@@ -63,6 +64,18 @@ class Number:
         if self.integer:
             values += [1.5, 10**400]
         return values if self.none else [*values, None]
+
+
+@dataclass(frozen=True)
+class Span(Number):
+    """A number of points, or a duration as text ("30min", "week"), which needs time stamps."""
+
+    def accepts(self, value: Any) -> bool:
+        """Is the value allowed?"""
+        return span_size(value) is not None or super().accepts(value)
+
+    def __str__(self) -> str:
+        return f"{super().__str__()} (points), or a duration such as '30min'"
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from tsadeval.core.events import Index
 from tsadeval.core.period import period
-from tsadeval.core.time import Times, nanoseconds
+from tsadeval.core.time import Times, span_size, unit_size
 from tsadeval.errors import UndefinedError
 
 Bools = NDArray[np.bool_]
@@ -29,6 +29,8 @@ class Setting:
     ignored: Bools | None = None  # points that are not judged
     fit: Floats | None = None  # scores of another part, from which rules take their threshold
     values: Any = None  # the series that was scored
+    weights: Index | None = None  # time that each point stands for, of points whose stamps are gone
+    missing: int = 0  # scores that were NaN and count as lower than all others
 
     @cached_property
     def period(self) -> int:
@@ -39,23 +41,47 @@ class Setting:
             )
         return period(self.values)
 
-    @property
-    def stamps(self) -> Index:
-        """Time stamps in nanoseconds."""
-        if self.times is None:
-            raise UndefinedError("this option is a time, so it needs time stamps: pass times= to te.evaluate")
-        return self.times.stamps
+    def positions(self, span: float | str, n: int) -> tuple[float, Index]:
+        """A distance, and where the n points begin and the last one ends, in the same unit.
 
-    def reach(self, span: float | str) -> tuple[int, Index | None]:
-        """A distance, and the positions it is measured on: a number of points, or nanoseconds and stamps."""
-        if isinstance(span, str):
-            return nanoseconds(span), self.stamps
-        return int(span), None
+        Both in points for a number, in nanoseconds for a duration, which needs time stamps.
+        """
+        size = span_size(span)
+        if size is None:
+            return float(span), np.arange(n + 1)
+        return size, self.clock.edges
+
+    @property
+    def clock(self) -> Times:
+        """The time stamps, which some options need."""
+        if self.times is None:
+            raise UndefinedError("an option is a time, so it needs time stamps: pass times= to te.evaluate")
+        return self.times
+
+    def in_unit(self, unit: str, n: int) -> tuple[float, Index]:
+        """How much a unit is, and the positions of the points measured the same way: "points", or a unit of time."""
+        return (1.0, np.arange(n + 1)) if unit == "points" else (float(unit_size(unit)), self.clock.edges)
+
+    @property
+    def shares(self) -> Index | None:
+        """The time that each point stands for, where time stamps are known."""
+        return self.weights if self.times is None else self.times.durations
 
     @cached_property
     def skipped(self) -> int:
         """Number of points that are not judged."""
         return 0 if self.ignored is None else int(np.count_nonzero(self.ignored))
+
+    def notes(self) -> list[str]:
+        """What a reader of the result has to know."""
+        found = []
+        if self.skipped:
+            found.append(f"{self.skipped} points are not judged")
+        if self.missing:
+            found.append(f"{self.missing} scores are missing, so without alarm")
+        if self.fit is not None:
+            found.append(f"rules without labels are fitted on {len(self.fit)} other scores")
+        return found
 
 
 PLAIN = Setting()

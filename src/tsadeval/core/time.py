@@ -80,6 +80,18 @@ def nanoseconds(duration: Any, name: str = "duration") -> int:
     return found
 
 
+def span_size(span: Any) -> int | None:
+    """Nanoseconds of a text that is a duration ("30min") or a unit ("week"); None of anything else.
+
+    >>> span_size("week") == span_size("7 days")
+    True
+    """
+    if not isinstance(span, str):
+        return None
+    size = UNITS.get(span, _duration(span))
+    return size if size is not None and 0 < size < 2**63 else None
+
+
 def _duration(value: Any) -> int | None:
     """Nanoseconds, or None where the value is no duration."""
     if isinstance(value, str):
@@ -166,6 +178,11 @@ class Times:
     def durations(self) -> Index:
         """Time that each point stands for: up to the next stamp; for the last point the median step."""
         return np.diff(self.stamps, append=self.stamps[-1] + self.step)
+
+    @cached_property
+    def edges(self) -> Index:
+        """The stamps, and the end of the time that the last point stands for."""
+        return np.append(self.stamps, self.stamps[-1] + self.step)
 
     @property
     def total(self) -> int:

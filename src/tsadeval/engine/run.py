@@ -29,7 +29,7 @@ __all__ = ["Limits", "Progress", "complete", "limits_of", "run"]
 
 _WORKERS = Number(integer=True, none=True)
 _SECONDS = Number(0, open_low=True, none=True)
-_BYTES = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([kmgt]?)(?:i?b)?\s*", re.IGNORECASE)
+_BYTES = re.compile(r"\s*(\d{1,15}(?:\.\d{1,15})?)\s*([kmgt]?)(?:i?b)?\s*", re.IGNORECASE)
 # joblib's backends that run on this machine in processes of its own, which `pool` replaces, or in the caller's.
 _LOCAL = {"LokyBackend", "MultiprocessingBackend", "SequentialBackend"}
 

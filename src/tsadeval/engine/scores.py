@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from zipfile import BadZipFile, is_zipfile
+from zipfile import is_zipfile
 
 import numpy as np
 
@@ -117,8 +117,9 @@ def _read(path: Path) -> CachedScores:
             provenance = json.loads(str(arrays["provenance"]))
         if not set(provenance) >= _FACTS:
             raise ValueError(f"its provenance lacks {', '.join(sorted(_FACTS - set(provenance)))}")
-    except (ValueError, KeyError, TypeError, EOFError, BadZipFile) as error:
-        raise InvalidInputError(f"{path} is not a file of cached scores ({error}); move it away") from None
+    except Exception as error:  # a damaged archive raises a dozen types, from zlib's to OSError
+        reason = str(error).partition("\n")[0] or type(error).__name__
+        raise InvalidInputError(f"{path} is not a file of cached scores ({reason}); move it away") from None
     if labels.shape != scores.shape or labels.dtype != np.bool_:
         raise InvalidInputError(f"{path} has scores of shape {scores.shape} but labels of {labels.shape}; move it away")
     return CachedScores(checked_scores(scores, str(path), len(labels)), labels, provenance)

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, Generic
 import numpy as np
 
 from tsadeval._optional import require
+from tsadeval.core.printable import printable
 from tsadeval.core.results import Row
 from tsadeval.engine.cells import C, Layout
 from tsadeval.errors import InvalidInputError, StoreError
@@ -97,8 +98,11 @@ class Store(Generic[C]):
         found = []
         for path in sorted((self.folder / "plans").glob("*.json")):
             try:
-                found.append(json.loads(path.read_text()))
-            except ValueError as error:
+                plan = json.loads(path.read_text())
+                if not isinstance(plan, dict):
+                    raise ValueError("it holds no object")
+                found.append(plan)
+            except (ValueError, RecursionError) as error:
                 raise InvalidInputError(
                     f"{path} is not a plan of `{self.layout.command}` ({error}); move it away"
                 ) from None
@@ -232,7 +236,7 @@ class Store(Generic[C]):
             raise self._foreign(path, error) from None
 
     def _foreign(self, path: Path, error: Exception) -> InvalidInputError:
-        reason = str(error).partition("\n")[0]
+        reason = printable(str(error).partition("\n")[0])
         return InvalidInputError(
             f"{path} is damaged, or not a part of a store of `{self.layout.command}` ({reason}); move it away and "
             "run the same command again, which computes what it held"

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from tsadeval.core.inputs import Prediction, Scoring
 from tsadeval.core.metric import Metric, Rule
+from tsadeval.core.observed import observe
+from tsadeval.core.parameters import Span
 from tsadeval.core.results import Grid, MappingResult, Row
 from tsadeval.core.selection import Metrics, select_metrics
+from tsadeval.core.setting import Missing
 from tsadeval.errors import InvalidInputError, warn_undefined
-from tsadeval.evaluation.single import chosen_with_labels, finite_mean, row_of, warn_of_alarms
+from tsadeval.evaluation.single import chosen_with_labels, counts_of, finite_mean, row_of, warn_of_alarms
 from tsadeval.thresholds.rules import parse_rule
 from tsadeval.thresholds.search import best
 
@@ -57,7 +60,11 @@ class SeriesEvaluation(MappingResult):
 
 
 def evaluate_many(
-    series: Iterable[tuple[str, Any, Any]], metrics: Metrics = "recommended", *, threshold: str | float | Rule = "best"
+    series: Iterable[tuple[str, Any, Any] | tuple[str, Any, Any, Mapping[str, Any]]],
+    metrics: Metrics = "recommended",
+    *,
+    threshold: str | float | Rule = "best",
+    missing: Missing = "error",
 ) -> SeriesEvaluation:
     """Metrics of many series, one by one, averaged and pooled.
 
@@ -70,9 +77,10 @@ def evaluate_many(
 
     Parameters
     ----------
-    series : iterable of (name, y_true, y_score)
-        Any iterable, read once. Names must differ.
-    metrics, threshold
+    series : iterable of (name, y_true, y_score) or (name, y_true, y_score, setting)
+        Any iterable, read once. Names must differ. A setting is a mapping with any of "times", "ignore", "fit" and
+        "values", as `evaluate` takes them.
+    metrics, threshold, missing
         As for `evaluate`; the threshold is found for each series by itself.
 
     Returns
@@ -99,14 +107,14 @@ def evaluate_many(
     rows: list[Row] = []
     seen: set[str] = set()
     for entry in series:
-        name, y_true, y_score = _checked_entry(entry, seen)
+        name, y_true, y_score, setting = _checked_entry(entry, seen)
         try:
-            scoring = Scoring.of(y_true, y_score)
+            scoring = observe(y_true, y_score, missing=missing, **setting)
         except InvalidInputError as error:
             raise InvalidInputError(f"series {name!r}: {error}" if name else str(error)) from None
         found = [row_of(metric, metric.run(scoring, rule)) for metric in chosen]
         warn_of_alarms(found, scoring.n, where=f" on series {name!r}" if name else "")
-        rows += [{"series": name, **row} for row in found]
+        rows += [{"series": name, **row, **counts_of(scoring)} for row in found]
         pool.add(scoring)
     if not rows:
         raise InvalidInputError("series is empty: there is nothing to evaluate")
@@ -118,15 +126,21 @@ def evaluate_many(
     return SeriesEvaluation(rows, list(map(str, chosen)), pool.values())
 
 
-def _checked_entry(entry: Any, seen: set[str]) -> tuple[str, Any, Any]:
+_SETTING = ("times", "ignore", "fit", "values")
+
+
+def _checked_entry(entry: Any, seen: set[str]) -> tuple[str, Any, Any, dict[str, Any]]:
     try:
-        name, y_true, y_score = entry
+        name, y_true, y_score, *rest = entry
+        (setting,) = rest or ({},)
     except (TypeError, ValueError):
-        raise InvalidInputError("series must give (name, y_true, y_score) each time") from None
+        raise InvalidInputError("series must give (name, y_true, y_score) or (..., setting) each time") from None
+    if not isinstance(setting, Mapping) or any(key not in _SETTING for key in setting):
+        raise InvalidInputError(f"series {name!r}: a setting is a mapping with any of {', '.join(_SETTING)}")
     if name in seen:
         raise InvalidInputError(f"there are two series named {name!r}")
     seen.add(name)
-    return str(name), y_true, y_score
+    return str(name), y_true, y_score, dict(setting)
 
 
 class _Pool:
@@ -160,26 +174,66 @@ class _Pool:
     def values(self) -> dict[str, float]:
         """The micro value of every metric, NaN where there is none."""
         found = {str(metric): math.nan for metric in self._metrics}
+        labels, alarms = _joined(self._labels), _joined(self._alarms)
         if self._of_scores:
-            found |= {str(m): self._of_all_scores(m) for m in self._of_scores}
+            scores = None if all(m.pool for m in self._of_scores) else _joined(self._scores)
+            found |= {str(m): self._of_all_scores(m, labels, scores) for m in self._of_scores}
         if self._of_alarms:
-            joined = Prediction.of(np.concatenate(self._labels), np.concatenate(self._alarms))
-            apart = Prediction.of(_separated(self._labels), _separated(self._alarms))
-            series = list(map(Prediction.of, self._labels, self._alarms))
+            joined = Prediction.of(labels, alarms)
+            apart: dict[int, Prediction] = {}  # by the number of quiet points between two series
+            longest = max(map(len, self._labels))
+            series = _Apart(Prediction.of, self._labels, self._alarms)
             for m in self._of_alarms:
                 if m.pool is not None:
                     found[str(m)] = m.pool(series, **m.options)
+                elif "separable" in m.properties:
+                    quiet = 1 + min(_reach(m), longest)
+                    if quiet not in apart:
+                        parts = (_separated(one, quiet) for one in (self._labels, self._alarms))
+                        apart[quiet] = Prediction.of(*parts)
+                    found[str(m)] = m.value_of(apart[quiet])[0]
                 else:
-                    found[str(m)] = m.value_of(apart if "separable" in m.properties else joined)[0]
+                    found[str(m)] = m.value_of(joined)[0]
         return found
 
-    def _of_all_scores(self, metric: Metric) -> float:
+    def _of_all_scores(self, metric: Metric, labels: Any, scores: Any) -> float:
         if metric.pool is not None:
-            return float(metric.pool(list(map(Scoring.of, self._labels, self._scores)), **metric.options))
-        return metric.value_of(Scoring.of(np.concatenate(self._labels), np.concatenate(self._scores)))[0]
+            return float(metric.pool(_Apart(Scoring.of, self._labels, self._scores), **metric.options))
+        return metric.value_of(Scoring.of(labels, scores))[0]
 
 
-def _separated(parts: Sequence[Any]) -> Any:
-    """The parts with a quiet normal point in front of each, so that no event runs from one into the next."""
-    quiet = np.zeros(1, np.bool_)
+class _Apart(Sequence[Any]):
+    """The series one by one, each checked when it is asked for, so that only one of them is there at a time."""
+
+    def __init__(self, make: Callable[[Any, Any], Any], labels: list[Any], others: list[Any]) -> None:
+        self._make, self._labels, self._others = make, labels, others
+
+    def __len__(self) -> int:
+        return len(self._labels)
+
+    def __getitem__(self, at: Any) -> Any:
+        if isinstance(at, slice):
+            return _Apart(self._make, self._labels[at], self._others[at])
+        return self._make(self._labels[at], self._others[at])
+
+
+def _joined(parts: list[Any]) -> Any:
+    """The parts one after the other; the list then holds views of that, so that nothing is in memory twice."""
+    if not parts:
+        return None
+    joined = np.concatenate(parts)
+    borders = np.cumsum([len(part) for part in parts[:-1]])
+    parts[:] = np.split(joined, borders)
+    return joined
+
+
+def _reach(metric: Metric) -> int:
+    """Over how many points an option of the metric reaches, such as `early=5`."""
+    spans = [metric.options[name] for name, check in metric.checks.items() if isinstance(check, Span)]
+    return max((int(span) for span in spans if isinstance(span, (int, float))), default=0)
+
+
+def _separated(parts: Sequence[Any], points: int) -> Any:
+    """The parts with quiet normal points in front of each, so that nothing reaches from one into the next."""
+    quiet = np.zeros(points, np.bool_)
     return np.concatenate([piece for part in parts for piece in (quiet, part)])

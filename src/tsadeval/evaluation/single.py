@@ -7,6 +7,7 @@ import warnings
 from collections.abc import Sequence
 from typing import Any
 
+from tsadeval.core.inputs import Scoring
 from tsadeval.core.metric import Metric, Outcome, Rule
 from tsadeval.core.observed import observe
 from tsadeval.core.parameters import Number, check_parameters
@@ -23,6 +24,10 @@ __all__ = ["Evaluation", "evaluate"]
 class Evaluation(MappingResult):
     """Values of metrics on one scoring: a row per metric; as a mapping, metric to value."""
 
+    def __init__(self, rows: list[Row], *, shown: Sequence[str] = (), notes: Sequence[str] = ()) -> None:
+        super().__init__(rows, shown=shown)
+        self._about = list(notes)
+
     def _grid(self) -> Grid:
         head, *body = super()._grid()
         short = {"random_error": "error", "alarmed_points": "points"}  # so that a line fits the terminal
@@ -30,9 +35,10 @@ class Evaluation(MappingResult):
 
     def _notes(self) -> list[str]:
         rules = list(dict.fromkeys(row["rule"] for row in self.rows if row["rule"]))
-        if len(rules) != 1:
-            return chosen_with_labels(rules)
-        return chosen_with_labels(rules) if rules[0].startswith("best") else [f"alarms: {rules[0]}"]
+        notes = chosen_with_labels(rules)
+        if len(rules) == 1 and not rules[0].startswith("best"):
+            notes = [f"alarms: {rules[0]}"]
+        return [*notes, *self._about]
 
 
 def evaluate(
@@ -67,8 +73,8 @@ def evaluate(
         1 where an alarm is raised: the predictions of the metrics that take these. The threshold is not used then.
     times : array-like of shape (n,), optional
         Time stamps of the points (dates, or numbers of seconds; see `te.times`), regular or not. Options of metrics can
-        then be durations, as in "time_tolerant_f1(k='30min')" and "false_alarms(per='week')". The DatetimeIndex of a
-        pandas `y_true` is taken without asking.
+        then be durations, as in "time_tolerant_f1(tolerance='30min')" and "false_alarms(per='week')". The
+        DatetimeIndex of a pandas `y_true` is taken without asking.
     ignore : array-like of shape (n,), or intervals of time, optional
         Points that are not judged: a mask, or what `te.labels` takes (needs `times`). They count neither as right nor
         as wrong. Metrics of single points leave them out; for others of predictions they are normal points without
@@ -126,7 +132,15 @@ def evaluate(
     warn_of_alarms(rows, scoring.n)
     rules = {row["rule"] for row in rows if row["rule"]}
     shown += ["rule"] * (len(rules) > 1) + ["threshold", "alarms", "alarmed_points"] * bool(rules)
-    return Evaluation(rows, shown=shown)
+    for row in rows:
+        row |= counts_of(scoring)
+    return Evaluation(rows, shown=shown, notes=scoring.setting.notes())
+
+
+def counts_of(scoring: Scoring) -> Row:
+    """What a row says of points and scores that were left out, where there are such."""
+    found = {"ignored_points": scoring.setting.skipped, "missing_scores": scoring.setting.missing}
+    return {name: count for name, count in found.items() if count}
 
 
 def row_of(metric: Metric, outcome: Outcome) -> Row:

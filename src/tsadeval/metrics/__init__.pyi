@@ -1,6 +1,6 @@
 """Every metric as a plain function: `tsadeval.metrics.cce(y_true, y_score)`.
 
-Written by `make docs` from the registry: do not edit.
+Written by `make generated` from the registry: do not edit.
 """
 
 from typing import Literal
@@ -223,13 +223,13 @@ def alarm_episodes(
     Parameters
     ----------
     y_true : array-like of shape (n,)
-        0 for normal and 1 for anomalous points; it does not matter here.
+        0 for normal and 1 for anomalous points.
     y_pred : array-like of shape (n,)
-        1 where an alarm is raised.
-    merge_gap : int, default=0
-        Alarm runs with at most so many quiet points between them are one episode.
-    min_duration : int, default=1
-        Episodes of fewer points (after merging) are left out.
+        1 where an alarm is raised, else 0.
+    merge_gap : int or duration, default=0
+        Alarm runs with at most so many quiet points (or so much time) between them are one episode.
+    min_duration : int or duration, default=1
+        Episodes that are shorter (after merging) are left out.
 
     Returns
     -------
@@ -689,8 +689,8 @@ def detection_accuracy_in_range(
         0 for normal and 1 for anomalous points.
     y_pred : array-like of shape (n,)
         1 where an alarm is raised, else 0.
-    tolerance : int, default=5
-        The tolerance in points.
+    tolerance : int or duration, default=5
+        The tolerance, in points or as a duration.
     false : {"far", "all"}, default="far"
         Which alarms are false: those more than `tolerance` points from every event, or all at normal points.
 
@@ -714,6 +714,8 @@ def detection_delay(
     y_pred: ArrayLike,
     *,
     missed: Literal["skip", "length"] = "skip",
+    unit: Literal["points", "s", "min", "h", "day"] = "points",
+    statistic: Literal["mean", "median", "p90", "max"] = "mean",
 ) -> float:
     """Mean number of points from the start of an event to the first alarm inside it. Lower is better.
 
@@ -729,6 +731,10 @@ def detection_delay(
     missed : {"skip", "length"}, default="skip"
         "skip": the mean is over detected events only, so look at recall beside it.
         "length": a missed event counts with its whole length.
+    unit : {"points", "s", "min", "h", "day"}, default="points"
+        What delays are counted in; units of time need `te.evaluate(..., times=...)`.
+    statistic : {"mean", "median", "p90", "max"}, default="mean"
+        What is taken of the delays; "p90" is their 90th percentile. For a table of all events see `te.events`.
 
     Returns
     -------
@@ -1064,6 +1070,7 @@ def event_precision(
     y_pred: ArrayLike,
     *,
     variant: Literal["segments", "runs", "discounted"] = "segments",
+    early: int = 0,
 ) -> float:
     """Share of detections that are right, with events and alarm runs as the things that are counted.
 
@@ -1077,6 +1084,8 @@ def event_precision(
         As for `event_f1`. "segments": detected events / (detected events + false alarm runs). "runs": the share of
         alarm runs that touch an event. "discounted": "segments" times the share of normal points without alarm; this
         is the event-wise precision of ESA-ADB.
+    early : int or duration, default=0
+        Alarms so shortly before an event belong to it, as for `event_recall`.
 
     Returns
     -------
@@ -1093,7 +1102,12 @@ def event_precision(
     0.4
     """
 
-def event_recall(y_true: ArrayLike, y_pred: ArrayLike) -> float:
+def event_recall(
+    y_true: ArrayLike,
+    y_pred: ArrayLike,
+    *,
+    early: int = 0,
+) -> float:
     """Share of events in which at least one point is alarmed.
 
     Alarms everywhere get 1, so look at `event_precision`, `false_alarms` or `time_in_alarm` beside it. Equals the
@@ -1105,6 +1119,9 @@ def event_recall(y_true: ArrayLike, y_pred: ArrayLike) -> float:
         0 for normal and 1 for anomalous points.
     y_pred : array-like of shape (n,)
         1 where an alarm is raised, else 0.
+    early : int or duration, default=0
+        Alarms so shortly before an event count as well: points, or a duration ("2h") where there are times. They may
+        not lie in the event before, or directly after it.
 
     Returns
     -------
@@ -1116,6 +1133,41 @@ def event_recall(y_true: ArrayLike, y_pred: ArrayLike) -> float:
     >>> import tsadeval as te
     >>> te.metrics.event_recall([0, 1, 1, 0, 1, 0], [1, 0, 1, 0, 0, 0])
     0.5
+    """
+
+def expected_cost(
+    y_true: ArrayLike,
+    y_pred: ArrayLike,
+    *,
+    miss: float = 1.0,
+    false_alarm: float = 0.1,
+    delay_per_hour: float = 0.0,
+) -> float:
+    """Cost of the alarms: missed events, false alarm runs, and the delay of the events that are detected.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        0 for normal and 1 for anomalous points.
+    y_pred : array-like of shape (n,)
+        1 where an alarm is raised, else 0.
+    miss : float, default=1.0
+        Cost of an event without an alarm.
+    false_alarm : float, default=0.1
+        Cost of an alarm run that touches no event.
+    delay_per_hour : float, default=0.0
+        Cost of every hour from the start of a detected event to its first alarm; needs `te.evaluate(..., times=...)`.
+
+    Returns
+    -------
+    float
+        The sum over the series. NaN, with an `UndefinedMetricWarning`, where there is no event.
+
+    Examples
+    --------
+    >>> import tsadeval as te
+    >>> te.metrics.expected_cost([0, 1, 1, 0, 0, 1, 0], [1, 0, 1, 0, 0, 0, 0], miss=5, false_alarm=2)
+    7.0
     """
 
 def f1(
@@ -1303,10 +1355,12 @@ def false_alarms(
     y_pred: ArrayLike,
     *,
     per: float = 1000,
+    early: int = 0,
 ) -> float:
     """Number of alarm runs without an anomalous point, per 1,000 points of the series. Lower is better.
 
-    A run counts once, however long it is. With one point a second, `per=3600` gives false alarms per hour.
+    A run counts once, however long it is. With `per="day"` (or any other duration, which needs `te.evaluate(...,
+    times=...)`) it is the number of false alarms per day of normal time. Points that are not judged do not count.
 
     Parameters
     ----------
@@ -1314,8 +1368,10 @@ def false_alarms(
         0 for normal and 1 for anomalous points.
     y_pred : array-like of shape (n,)
         1 where an alarm is raised, else 0.
-    per : float, default=1000
-        Number of points that the count is scaled to.
+    per : float or duration, default=1000
+        Number of points, or time, that the count is scaled to.
+    early : int or duration, default=0
+        Alarms so shortly before an event are warnings, and not false.
 
     Returns
     -------
@@ -1325,8 +1381,12 @@ def false_alarms(
     Examples
     --------
     >>> import tsadeval as te
-    >>> te.metrics.false_alarms([0, 1, 1, 0, 0, 0, 0, 0], [0, 1, 0, 0, 1, 1, 0, 0])
+    >>> y_true, y_pred = [0, 1, 1, 0, 0, 0, 0, 0], [0, 1, 0, 0, 1, 1, 0, 0]
+    >>> te.metrics.false_alarms(y_true, y_pred)
     125.0
+    >>> times = te.times(range(0, 80, 10), unit="min")
+    >>> te.evaluate(y_true, y_pred=y_pred, metrics="false_alarms(per='h')", times=times)["false_alarms(per='h')"]
+    1.0
     """
 
 def latency_sparsity_f1(
@@ -1370,6 +1430,47 @@ def latency_sparsity_f1(
     0.6666666666666666
     >>> te.metrics.latency_sparsity_f1(y_true, y_pred, batch=2)
     0.8
+    """
+
+def lead_time(
+    y_true: ArrayLike,
+    y_pred: ArrayLike,
+    *,
+    horizon: int = 100,
+    unit: Literal["points", "s", "min", "h", "day"] = "points",
+    statistic: Literal["mean", "median", "p90", "max"] = "mean",
+) -> float:
+    """Time from the first warning to the start of the event it warns of, averaged over events with a warning.
+
+    A warning is an alarm at most `horizon` before the start of an event, after the end of the event before (not
+    directly after it). Events without a warning do not count: `event_recall(early=...)` says how many are found in time
+    or warned of.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        0 for normal and 1 for anomalous points.
+    y_pred : array-like of shape (n,)
+        1 where an alarm is raised, else 0.
+    horizon : int or duration, default=100
+        How long before an event an alarm counts as its warning: points, or a duration ("2h") where there are times.
+    unit : {"points", "s", "min", "h", "day"}, default="points"
+        What the lead is counted in; units of time need `te.evaluate(..., times=...)`.
+    statistic : {"mean", "median", "p90", "max"}, default="mean"
+        What is taken of the leads; "p90" is their 90th percentile.
+
+    Returns
+    -------
+    float
+        NaN, with an `UndefinedMetricWarning`, where no event has a warning.
+
+    Examples
+    --------
+    >>> import tsadeval as te
+    >>> te.metrics.lead_time([0, 0, 0, 0, 1, 1, 0], [0, 1, 0, 1, 0, 0, 0], horizon=3)
+    3.0
+    >>> te.metrics.lead_time([0, 0, 0, 0, 1, 1, 0], [0, 1, 0, 1, 0, 0, 0], horizon=2)
+    1.0
     """
 
 def mcc(y_true: ArrayLike, y_pred: ArrayLike) -> float:
@@ -1537,7 +1638,7 @@ def pate(
 
     Rounding decides nothing: recalls within 1e-12 are equal, and a percentile that stands on a score is that
     score. In the package it may come to stand a little above it, so that a shift of all scores moves the value
-    (with 100 thresholds in 1 of 307 published values, by 3e-9; with ten thresholds often).
+    (with 100 thresholds in 28 of 2,789 published values, by about 3e-9; with ten thresholds often).
 
     The value depends on the number of thresholds and on the buffer sizes: state them beside it.
 
@@ -2215,12 +2316,14 @@ def temporal_distance(
 def time_in_alarm(y_true: ArrayLike, y_pred: ArrayLike) -> float:
     """Share of the series that is alarmed, right or wrong.
 
+    Where time stamps are given, a point weighs the time to the next one; else all points weigh the same.
+
     Parameters
     ----------
     y_true : array-like of shape (n,)
-        0 for normal and 1 for anomalous points; it does not matter here.
+        0 for normal and 1 for anomalous points.
     y_pred : array-like of shape (n,)
-        1 where an alarm is raised.
+        1 where an alarm is raised, else 0.
 
     Returns
     -------
@@ -2234,7 +2337,12 @@ def time_in_alarm(y_true: ArrayLike, y_pred: ArrayLike) -> float:
     0.25
     """
 
-def time_to_recover(y_true: ArrayLike, y_pred: ArrayLike) -> float:
+def time_to_recover(
+    y_true: ArrayLike,
+    y_pred: ArrayLike,
+    *,
+    unit: Literal["points", "s", "min", "h", "day"] = "points",
+) -> float:
     """Mean number of points that the alarm goes on after a detected event has ended. Lower is better.
 
     Counted from the point after the event to the first one without alarm, but not into the next event. 0 where the
@@ -2246,6 +2354,8 @@ def time_to_recover(y_true: ArrayLike, y_pred: ArrayLike) -> float:
         0 for normal and 1 for anomalous points.
     y_pred : array-like of shape (n,)
         1 where an alarm is raised, else 0.
+    unit : {"points", "s", "min", "h", "day"}, default="points"
+        What the time is counted in; units of time need `te.evaluate(..., times=...)`.
 
     Returns
     -------
@@ -2305,8 +2415,8 @@ def time_tolerant_f1(
         0 for normal and 1 for anomalous points.
     y_pred : array-like of shape (n,)
         1 where an alarm is raised, else 0.
-    tolerance : int, default=5
-        The largest distance, in points, at which a label and an alarm agree.
+    tolerance : int or duration, default=5
+        The largest distance at which a label and an alarm agree: points, or a duration ("30min") where there are times.
     beta : float, default=1.0
         Recall counts beta times as much as precision.
 
@@ -2341,8 +2451,8 @@ def total_detected_in_range(
         0 for normal and 1 for anomalous points.
     y_pred : array-like of shape (n,)
         1 where an alarm is raised, else 0.
-    tolerance : int, default=5
-        The largest distance, in points, at which an anomalous point counts as detected.
+    tolerance : int or duration, default=5
+        The largest distance at which an anomalous point counts as detected, in points or as a duration.
 
     Returns
     -------
@@ -2410,9 +2520,10 @@ def unbiased_affiliation_f1(
     precise than random; there U is not bounded when events fill most of their zones, but F stays above
     -(1 + 1 / beta^2), that is -2.
 
-    The published code estimates b from three unseeded random predictions with 2 % alarms, so that it never gives
-    one value twice; here b is the exact expectation. With that same b the values are equal. `tsadmetrics` has
-    this as `naff_f` with `alpha` for b, but with U instead of |U| in the denominator: equal where U >= 0.
+    The published code estimates b from three unseeded random predictions with 2 % alarms, kept for each array of
+    labels, so that its values differ from run to run; here b is the exact expectation. With that same b the values
+    are equal. `tsadmetrics` has this as `naff_f` with `alpha` for b, but with U instead of |U| in the denominator:
+    equal where U >= 0.
 
     Parameters
     ----------
@@ -2488,8 +2599,9 @@ def vus_roc(
     """Volume under the ROC surface: the mean range-based area over the widths 0, 1, ..., 2 * window.
 
     The default equals `RangeAUC_volume_opt(labels, score, 2 * window)` of PyPI vus 0.0.6 and TSB-AD 1.5. Mind the
-    factor: their `get_metrics(..., slidingWindow=w)` takes the widths 0 .. w, which is `window=w // 2` here, while
-    the authors' experiments and the CCE paper take 0 .. 2 * w for a window of w points, which is `window=w`.
+    factor: their `get_metrics(..., slidingWindow=w)` takes the widths 0 .. w, which for even w is `window=w // 2`
+    here (an odd w has no equal), while the authors' experiments and the CCE paper take 0 .. 2 * w for a window of w
+    points, which is `window=w`.
 
     Parameters
     ----------

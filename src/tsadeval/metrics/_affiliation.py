@@ -326,9 +326,10 @@ def unbiased_affiliation_f1(data: Prediction, *, beta: float = 1.0, alarm_rate: 
     precise than random; there U is not bounded when events fill most of their zones, but F stays above
     -(1 + 1 / beta^2), that is -2.
 
-    The published code estimates b from three unseeded random predictions with 2 % alarms, so that it never gives
-    one value twice; here b is the exact expectation. With that same b the values are equal. `tsadmetrics` has
-    this as `naff_f` with `alpha` for b, but with U instead of |U| in the denominator: equal where U >= 0.
+    The published code estimates b from three unseeded random predictions with 2 % alarms, kept for each array of
+    labels, so that its values differ from run to run; here b is the exact expectation. With that same b the values
+    are equal. `tsadmetrics` has this as `naff_f` with `alpha` for b, but with U instead of |U| in the denominator:
+    equal where U >= 0.
 
     Parameters
     ----------

@@ -14,7 +14,7 @@ beta of the Beta distribution keep their names.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -164,15 +164,13 @@ def score_of(options: CCEOptions, runs: RunMoments) -> float:
 def _pooled(series: Sequence[Scoring], **given: Any) -> float:
     """CCE of several series: scores are normalised together, and no event runs from one series into the next."""
     options = CCEOptions(**given)
-    labels = np.concatenate([data.truth.mask for data in series])
-    together = Scoring.of(labels, np.concatenate([data.scores for data in series]))
-    scores = _unit_scores(options, together)
-    borders = np.cumsum([0] + [data.n for data in series[:-1]])
-    starts = np.union1d(borders, together.truth.starts)
-    counts = np.diff(starts, append=together.n)
-    means = np.add.reduceat(scores, starts) / counts
-    variances = np.add.reduceat((scores - np.repeat(means, counts)) ** 2, starts) / counts
-    anomalous = labels[starts]
+    found = []
+    for data, scores in zip(series, _unit_scores(options, series), strict=True):
+        starts, counts = data.truth.starts, data.truth.counts
+        means = np.add.reduceat(scores, starts) / counts
+        variances = np.add.reduceat((scores - np.repeat(means, counts)) ** 2, starts) / counts
+        found.append((data.truth.mask[starts], counts, means, variances))
+    anomalous, counts, means, variances = (np.concatenate(columns) for columns in zip(*found, strict=True))
     parts = []
     for label in (False, True):
         # The kernel takes runs whose labels alternate: each of one class gets a run of the other beside it.
@@ -182,13 +180,22 @@ def _pooled(series: Sequence[Scoring], **given: Any) -> float:
     return sum(_combine(options, *parts))
 
 
-def _unit_scores(options: CCEOptions, data: Scoring) -> Floats:
-    """Scores in [0, 1], as the option says."""
-    data = _prepared(options, data)
-    if options.normalize not in ("minmax", "robust", "published"):
-        return data.scores
-    width = data.high - data.low + (1e-8 if options.normalize == "published" else 0.0)
-    return np.full(data.n, 0.5) if width == 0 else np.asarray((data.scores - data.low) / width)
+def _unit_scores(options: CCEOptions, series: Sequence[Scoring]) -> Iterator[Floats]:
+    """Scores of every series in [0, 1], as the option says of all of them together."""
+    if options.normalize in ("minmax", "published"):  # the range of all is known without putting them together
+        parts: Iterable[Floats] = (data.scores for data in series)
+        ranges = [(data.low, data.high) for data in series]
+        low, high = min(low for low, _ in ranges), max(high for _, high in ranges)
+    else:
+        joined = [
+            np.concatenate(part) for part in zip(*((data.truth.mask, data.scores) for data in series), strict=True)
+        ]
+        together = _prepared(options, Scoring.of(*joined))
+        parts = np.split(together.scores, np.cumsum([data.n for data in series[:-1]]))
+        low, high = (together.low, together.high) if options.normalize == "robust" else (0.0, 1.0)
+    width = high - low + (1e-8 if options.normalize == "published" else 0.0)
+    for scores in parts:
+        yield np.full(len(scores), 0.5) if width == 0 else np.asarray((scores - low) / width)
 
 
 @score_metric(

@@ -137,10 +137,15 @@ def best_of_values(found_from: Floats, false_from: Floats, beta: float) -> float
 _ONE_PIECE = np.zeros(1, np.int64)
 
 
-def window_maxima(scores: Floats, reach: int, starts: Index = _ONE_PIECE) -> Floats:
-    """The highest score within `reach` points of each point; windows are cut at the given starts of pieces."""
-    reach = min(reach, len(scores))
-    return np.asarray(finding.window_maxima(scores, starts, reach)) if reach else scores
+def window_maxima(scores: Floats, reach: float, starts: Index = _ONE_PIECE, places: Index | None = None) -> Floats:
+    """The highest score within `reach` of each point; windows are cut at the given starts of pieces.
+
+    Distances are those of `places`, by default numbers of points.
+    """
+    if reach == 0:
+        return scores
+    where = np.arange(len(scores)) if places is None else places
+    return np.asarray(finding.window_maxima(scores, starts, where, int(min(reach, 2**62))))
 
 
 def merged(starts: Index, stops: Index, n: int) -> Events:
@@ -151,10 +156,15 @@ def merged(starts: Index, stops: Index, n: int) -> Events:
     return Events(starts[np.concatenate([[True], apart])], stops[np.concatenate([apart, [True]])], n)
 
 
-def widened(runs: Events, reach: int) -> Events:
-    """The points within `reach` points of a run, as runs."""
-    reach = min(reach, runs.n)
-    return merged(np.maximum(runs.starts - reach, 0), np.minimum(runs.stops + reach, runs.n), runs.n)
+def widened(runs: Events, reach: float, edges: Index | None = None) -> Events:
+    """The points within `reach` of a run, as runs; distances are those of the edges, by default numbers of points."""
+    if edges is None:
+        points = int(min(reach, runs.n))
+        return merged(np.maximum(runs.starts - points, 0), np.minimum(runs.stops + points, runs.n), runs.n)
+    places, reach = edges[:-1], int(min(reach, 2**62))
+    starts = np.searchsorted(places, places[runs.starts] - reach)
+    stops = np.searchsorted(places, places[runs.stops - 1] + reach, side="right")
+    return merged(starts, stops, runs.n)
 
 
 class Pieces(NamedTuple):

@@ -11,20 +11,34 @@ recall is D / K throughout, and the metrics differ in what they call precision.
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from tsadeval.core.events import Events, Index
 from tsadeval.core.inputs import Prediction
 from tsadeval.core.metric import PRF, f_beta, prediction_metric, takes_predictions
-from tsadeval.core.parameters import Check, Number, OneOf
+from tsadeval.core.parameters import Check, OneOf, Span
 from tsadeval.errors import UndefinedError
 from tsadeval.metrics._counting import BETA
-from tsadeval.metrics._event_sweep import best_composite_f1, best_delay, best_event_f1, best_false_alarms
+from tsadeval.metrics._event_sweep import (
+    best_composite_f1,
+    best_delay,
+    best_event_f1,
+    best_false_alarms,
+    with_early,
+)
 
 __all__ = ["composite", "composite_f1", "detection_delay", "event", "event_f1", "false_alarms"]
 
+UNITS = ("points", "s", "min", "h", "day")
+STATISTICS: dict[str, Callable[[Any], Any]] = {
+    "mean": np.mean,
+    "median": np.median,
+    "p90": lambda values: np.quantile(values, 0.9),
+    "max": np.max,
+}
 F_CHECKS: dict[str, Check] = {"beta": BETA}
 EVENT_CHECKS: dict[str, Check] = {**F_CHECKS, "variant": OneOf(("segments", "runs", "discounted"))}
 
@@ -81,7 +95,7 @@ def _event(data: Prediction, beta: float, variant: str) -> PRF:
     if variant == "runs":
         return _prf((count.runs - count.false_runs) / count.runs, count, beta)
     precision = count.detected / (count.detected + count.false_runs)
-    normal = data.n - data.events.points
+    normal = data.judged - data.events.points
     if variant == "discounted" and normal > 0:
         precision *= 1 - (data.predicted.points - _true_points(data)) / normal
     return _prf(precision, count, beta)
@@ -215,7 +229,11 @@ def composite_f1(data: Prediction, *, beta: float = 1.0) -> float:
     summary="Mean number of points from the start of an event to its first alarm.",
     undefined="y_true has no event, or no event is detected (unless missed events count)",
     references=("Zamanzadeh Darban et al., Deep Learning for Time Series Anomaly Detection: A Survey, 2024",),
-    checks={"missed": OneOf(("skip", "length"))},
+    checks={
+        "missed": OneOf(("skip", "length")),
+        "unit": OneOf(UNITS),
+        "statistic": OneOf(tuple(STATISTICS)),
+    },
     properties={"separable"},
     needs={"anomaly"},
     direction="lower",
@@ -223,7 +241,7 @@ def composite_f1(data: Prediction, *, beta: float = 1.0) -> float:
     trivial_best=True,
     sets={"recommended"},
 )
-def detection_delay(data: Prediction, *, missed: str = "skip") -> float:
+def detection_delay(data: Prediction, *, missed: str = "skip", unit: str = "points", statistic: str = "mean") -> float:
     """Mean number of points from the start of an event to the first alarm inside it. Lower is better.
 
     Equals `MeanTimeToDetect` of tsadmetrics where every event is detected. For a missed event that one takes the
@@ -234,6 +252,10 @@ def detection_delay(data: Prediction, *, missed: str = "skip") -> float:
     missed : {"skip", "length"}, default="skip"
         "skip": the mean is over detected events only, so look at recall beside it.
         "length": a missed event counts with its whole length.
+    unit : {"points", "s", "min", "h", "day"}, default="points"
+        What delays are counted in; units of time need `te.evaluate(..., times=...)`.
+    statistic : {"mean", "median", "p90", "max"}, default="mean"
+        What is taken of the delays; "p90" is their 90th percentile. For a table of all events see `te.events`.
 
     Examples
     --------
@@ -245,13 +267,14 @@ def detection_delay(data: Prediction, *, missed: str = "skip") -> float:
     >>> te.metrics.detection_delay(y_true, y_pred, missed="length")
     2.0
     """
+    size, edges = data.setting.in_unit(unit, data.n)
     first, events = _counts(data).first, data.events
-    delays = first - events.starts
+    delays = edges[first] - edges[events.starts]
     if missed == "skip":
         delays = delays[first < events.stops]
     if len(delays) == 0:
         raise UndefinedError("no event is detected, so there is no delay to average")
-    return float(np.mean(delays))
+    return float(STATISTICS[statistic](delays)) / size
 
 
 @prediction_metric(
@@ -260,22 +283,25 @@ def detection_delay(data: Prediction, *, missed: str = "skip") -> float:
     summary="Alarm runs that touch no event, per 1,000 points of the series.",
     undefined="never",
     references=("Hundman et al., KDD 2018 (the false positives of its segment-wise precision)",),
-    checks={"per": Number(0, open_low=True)},
+    checks={"per": Span(0, open_low=True), "early": Span(0, integer=True)},
     properties={"mirror"},
     direction="lower",
     best=best_false_alarms,
     trivial_best=True,
     sets={"recommended"},
 )
-def false_alarms(data: Prediction, *, per: float = 1000) -> float:
+def false_alarms(data: Prediction, *, per: float | str = 1000, early: int | str = 0) -> float:
     """Number of alarm runs without an anomalous point, per 1,000 points of the series. Lower is better.
 
-    A run counts once, however long it is. With one point a second, `per=3600` gives false alarms per hour.
+    A run counts once, however long it is. With `per="day"` (or any other duration, which needs `te.evaluate(...,
+    times=...)`) it is the number of false alarms per day of normal time. Points that are not judged do not count.
 
     Parameters
     ----------
-    per : float, default=1000
-        Number of points that the count is scaled to.
+    per : float or duration, default=1000
+        Number of points, or time, that the count is scaled to.
+    early : int or duration, default=0
+        Alarms so shortly before an event are warnings, and not false.
 
     Returns
     -------
@@ -285,7 +311,20 @@ def false_alarms(data: Prediction, *, per: float = 1000) -> float:
     Examples
     --------
     >>> import tsadeval as te
-    >>> te.metrics.false_alarms([0, 1, 1, 0, 0, 0, 0, 0], [0, 1, 0, 0, 1, 1, 0, 0])
+    >>> y_true, y_pred = [0, 1, 1, 0, 0, 0, 0, 0], [0, 1, 0, 0, 1, 1, 0, 0]
+    >>> te.metrics.false_alarms(y_true, y_pred)
     125.0
+    >>> times = te.times(range(0, 80, 10), unit="min")
+    >>> te.evaluate(y_true, y_pred=y_pred, metrics="false_alarms(per='h')", times=times)["false_alarms(per='h')"]
+    1.0
     """
-    return per * (_counts(data).false_runs / data.n)  # in this order no number of points is too many
+    false = _counts(with_early(data, early)).false_runs
+    if not isinstance(per, str):
+        return per * (false / data.judged)  # in this order no number of points is too many
+    size, _ = data.setting.positions(per, data.n)
+    shares = data.setting.clock.durations
+    normal = ~data.truth.mask if data.setting.ignored is None else ~(data.truth.mask | data.setting.ignored)
+    time = int(shares[normal].sum())
+    if time == 0:
+        raise UndefinedError("there is no normal time")
+    return false * (size / time)

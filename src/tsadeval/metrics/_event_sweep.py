@@ -6,12 +6,12 @@ happens at a score that is known beforehand, so the counts at any threshold are 
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from tsadeval.core.events import Index
-from tsadeval.core.inputs import Floats, Scoring
+from tsadeval.core.events import Events, Index
+from tsadeval.core.inputs import Floats, Prediction, Scoring
 from tsadeval.core.metric import recall_weight
 from tsadeval.metrics._counting import curve, first_best, sorted_normal
 
@@ -34,13 +34,32 @@ def event_maxima(data: Scoring) -> Floats:
     return np.asarray(np.maximum.reduceat(data.scores, data.truth.starts)[1 - data.truth.first :: 2])
 
 
-class _Sweep(NamedTuple):
+class Sweep(NamedTuple):
     """At ascending thresholds: detected events, alarm runs that touch an event, alarm runs that do not."""
 
     thresholds: Floats
     detected: Index
     touching: Index
     false: Index
+
+
+class EventSteps(NamedTuple):
+    """Scores, ascending, at which something happens as the threshold falls."""
+
+    maxima: Floats  # an event is detected
+    false_up: Floats  # a false alarm run appears
+    false_down: Floats  # one vanishes: it grows into another, or into an event
+    touching_up: Floats  # an alarm run that touches an event appears
+    touching_down: Floats  # one vanishes
+
+    def at(self, thresholds: Floats) -> Sweep:
+        """The counts at some ascending thresholds."""
+        return Sweep(
+            thresholds,
+            at_least(self.maxima, thresholds),
+            at_least(self.touching_up, thresholds) - at_least(self.touching_down, thresholds),
+            at_least(self.false_up, thresholds) - at_least(self.false_down, thresholds),
+        )
 
 
 def _steps(scores: Floats, starting: Any) -> tuple[Floats, Floats]:
@@ -56,8 +75,13 @@ def _steps(scores: Floats, starting: Any) -> tuple[Floats, Floats]:
     return scores[np.flatnonzero(peaks)], scores[np.flatnonzero(valleys)]
 
 
-def _sweep(data: Scoring) -> _Sweep:
-    """The counts at every threshold at which the best event F can be.
+def event_steps(data: Scoring) -> EventSteps:
+    """The steps of events and alarm runs, once for all metrics of these scores."""
+    return data.shared(("event_level", "steps"), lambda: _event_steps(data))
+
+
+def _event_steps(data: Scoring) -> EventSteps:
+    """Where alarm runs appear and vanish.
 
     An alarm run that starts at a normal point is false unless it goes on into the event that ends its normal
     stretch. It does so from the lower of the two scores at that border (`joins`), and no longer counts as a run
@@ -77,20 +101,21 @@ def _sweep(data: Scoring) -> _Sweep:
     bridges = np.minimum(between, np.minimum(scores[data.events.stops[:-1] - 1], scores[starts[1:]]))
     false_up, false_down = np.sort(np.append(normal_up, bridges)), np.sort(np.append(normal_down, joins))
     touching_up, touching_down = np.sort(np.append(event_up, joins)), np.sort(np.append(event_down, bridges))
-    # F can only rise where a false run vanishes or a run touches an event: no other threshold can be the best,
-    # unless all are equally bad, and then the largest is.
-    thresholds = np.sort(np.concatenate([false_down, touching_up, [data.high]]))
-    return _Sweep(
-        thresholds,
-        detected=at_least(maxima, thresholds),
-        touching=at_least(touching_up, thresholds) - at_least(touching_down, thresholds),
-        false=at_least(false_up, thresholds) - at_least(false_down, thresholds),
-    )
+    return EventSteps(maxima, false_up, false_down, touching_up, touching_down)
 
 
-def swept_events(data: Scoring) -> _Sweep:
-    """The sweep, once for all metrics of these scores."""
-    return data.shared(("event_level", "sweep"), lambda: _sweep(data))
+def swept_events(data: Scoring) -> Sweep:
+    """The counts at every threshold at which the best event F can be, once for all metrics of these scores."""
+
+    def make() -> Sweep:
+        steps = event_steps(data)
+        # F can only rise where a false run vanishes or a run touches an event: no other threshold can be the best,
+        # unless all are equally bad, and then the largest is.
+        # Pieces that are sorted already merge in one pass.
+        found = np.concatenate([steps.false_down, steps.touching_up, [data.high]])
+        return steps.at(np.sort(found, kind="stable"))
+
+    return data.shared(("event_level", "sweep"), make)
 
 
 def best_event_f1(data: Scoring, *, beta: float, variant: str) -> float:
@@ -117,14 +142,36 @@ def best_composite_f1(data: Scoring, *, beta: float) -> float:
     return _best(points.scores[::-1], (points.found * detected)[::-1], possible[::-1], weight)
 
 
-def best_false_alarms(data: Scoring, *, per: float) -> float:
+def best_false_alarms(data: Scoring, *, per: float | str, early: int | str) -> float:
     """The largest v with the fewest false alarm runs."""
-    sweep = swept_events(data)
+    sweep = swept_events(with_early(data, early))
     return float(sweep.thresholds[::-1][np.argmin(sweep.false[::-1])])
 
 
-def best_delay(data: Scoring, *, missed: str) -> float:
-    """The largest v at which the mean delay is 0: as it is at the lowest score, no other mean can be the best."""
+T = TypeVar("T", Scoring, Prediction)
+
+
+def with_early(data: T, early: int | str) -> T:
+    """The data with events that begin earlier, so that alarms shortly before them are in time.
+
+    One normal point stays between an event and the one before, so that they remain two.
+    """
+    if early == 0:
+        return data
+
+    def make() -> T:
+        events = data.events
+        before, edges = data.setting.positions(early, data.n)
+        places = edges[:-1]
+        starts = np.searchsorted(places, places[events.starts] - int(min(before, 2**62)))
+        starts = np.minimum(np.maximum(starts, np.concatenate([[0], events.stops[:-1] + 1])), events.starts)
+        return data.with_truth(Events(starts, events.stops, data.n).mask())
+
+    return data.shared(("event_level", "early", early), make)
+
+
+def best_delay(data: Scoring, *, missed: str, unit: str, statistic: str) -> float:
+    """The largest v at which all delays are 0: as they are at the lowest score, nothing else can be the best."""
     firsts = data.scores[data.events.starts]
     if missed == "length":
         return float(firsts.min())  # every event has to be detected at its first point

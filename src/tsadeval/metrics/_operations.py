@@ -10,14 +10,14 @@ import math
 import numpy as np
 
 import tsadeval.metrics._kernels.neighbours as kernel
-from tsadeval.core.events import Events
+from tsadeval.core.events import Events, Index
 from tsadeval.core.inputs import Prediction, Scoring
 from tsadeval.core.metric import prediction_metric
-from tsadeval.core.parameters import Check, Number, OneOf
+from tsadeval.core.parameters import Check, OneOf, Span
 from tsadeval.errors import UndefinedError
-from tsadeval.metrics._counting import best_mean, first_best, merged, overlaps, ranges, running_maxima, sorted_normal
-from tsadeval.metrics._event_level import event, first_inside
-from tsadeval.metrics._event_sweep import at_least, event_maxima, swept_events
+from tsadeval.metrics._counting import best_mean, first_best, overlaps, ranges, running_maxima, sorted_normal
+from tsadeval.metrics._event_level import UNITS, event, first_inside
+from tsadeval.metrics._event_sweep import at_least, event_maxima, swept_events, with_early
 
 __all__ = [
     "alarm_episodes",
@@ -30,7 +30,8 @@ __all__ = [
 
 _HUNDMAN = "Hundman et al., Detecting Spacecraft Anomalies Using LSTMs and Nonparametric Dynamic Thresholding, KDD 2018"
 _KOTOWSKI = "Kotowski et al., European Space Agency Benchmark for Anomaly Detection in Satellite Telemetry, 2024"
-EPISODES: dict[str, Check] = {"merge_gap": Number(0, integer=True), "min_duration": Number(1, integer=True)}
+EPISODES: dict[str, Check] = {"merge_gap": Span(0, integer=True), "min_duration": Span(1, integer=True)}
+EARLY: dict[str, Check] = {"early": Span(0, integer=True)}
 
 
 @prediction_metric(
@@ -39,17 +40,24 @@ EPISODES: dict[str, Check] = {"merge_gap": Number(0, integer=True), "min_duratio
     summary="The share of events with at least one alarm.",
     undefined="y_true has no event",
     references=(_HUNDMAN,),
+    checks=EARLY,
     properties={"mirror", "separable"},
     needs={"anomaly"},
     # It can only grow as the threshold falls: the best is where the last event is found.
-    best=lambda data: float(event_maxima(data).min()),
+    best=lambda data, *, early: float(event_maxima(with_early(data, early)).min()),
     trivial_best=True,
 )
-def event_recall(data: Prediction) -> float:
+def event_recall(data: Prediction, *, early: int | str = 0) -> float:
     """Share of events in which at least one point is alarmed.
 
     Alarms everywhere get 1, so look at `event_precision`, `false_alarms` or `time_in_alarm` beside it. Equals the
     event-wise recall of ESA-ADB and the recall of `te.metrics.event`.
+
+    Parameters
+    ----------
+    early : int or duration, default=0
+        Alarms so shortly before an event count as well: points, or a duration ("2h") where there are times. They may
+        not lie in the event before, or directly after it.
 
     Examples
     --------
@@ -57,12 +65,13 @@ def event_recall(data: Prediction) -> float:
     >>> te.metrics.event_recall([0, 1, 1, 0, 1, 0], [1, 0, 1, 0, 0, 0])
     0.5
     """
-    events = data.events
+    events = with_early(data, early).events
     first = first_inside(data.predicted, events.starts, events.stops)
     return float(np.count_nonzero(first < events.stops)) / len(events)
 
 
-def _best_event_precision(data: Scoring, *, variant: str) -> float:
+def _best_event_precision(data: Scoring, *, variant: str, early: int | str) -> float:
+    data = with_early(data, early)
     thresholds, detected, touching, false = swept_events(data)
     right = touching if variant == "runs" else detected
     values = right / np.maximum(right + false, 1)
@@ -78,13 +87,13 @@ def _best_event_precision(data: Scoring, *, variant: str) -> float:
     summary="The share of detections that are right: events that are detected against false alarm runs.",
     undefined="y_pred has no alarm",
     references=(_HUNDMAN, _KOTOWSKI),
-    checks={"variant": OneOf(("segments", "runs", "discounted"))},
+    checks={"variant": OneOf(("segments", "runs", "discounted")), **EARLY},
     properties={"mirror"},
     needs={"anomaly", "alarm"},
     best=_best_event_precision,
     trivial_best=True,
 )
-def event_precision(data: Prediction, *, variant: str = "segments") -> float:
+def event_precision(data: Prediction, *, variant: str = "segments", early: int | str = 0) -> float:
     """Share of detections that are right, with events and alarm runs as the things that are counted.
 
     Parameters
@@ -93,6 +102,8 @@ def event_precision(data: Prediction, *, variant: str = "segments") -> float:
         As for `event_f1`. "segments": detected events / (detected events + false alarm runs). "runs": the share of
         alarm runs that touch an event. "discounted": "segments" times the share of normal points without alarm; this
         is the event-wise precision of ESA-ADB.
+    early : int or duration, default=0
+        Alarms so shortly before an event belong to it, as for `event_recall`.
 
     Examples
     --------
@@ -103,7 +114,7 @@ def event_precision(data: Prediction, *, variant: str = "segments") -> float:
     >>> te.metrics.event_precision(y_true, y_pred, variant="discounted")
     0.4
     """
-    return event.compute(data, variant=variant).precision  # type: ignore[attr-defined, no-any-return]
+    return event.compute(with_early(data, early), variant=variant).precision  # type: ignore[attr-defined, no-any-return]
 
 
 def _best_alarming_precision(data: Scoring) -> float:
@@ -151,18 +162,38 @@ def alarming_precision(data: Prediction) -> float:
     return len(np.unique(touched)) / len(touched)
 
 
-def episodes(runs: Events, merge_gap: int, min_duration: int) -> Events:
-    """Alarm runs with at most `merge_gap` quiet points between them joined, and the short ones then left out."""
-    gap = min(merge_gap, runs.n)
-    joined = merged(runs.starts, runs.stops + gap, runs.n)
-    long = joined.stops - gap - joined.starts >= min(min_duration, runs.n + 1)
-    return Events(joined.starts[long], joined.stops[long] - gap, runs.n)
+def _in_one_unit(
+    data: Prediction | Scoring, merge_gap: int | str, min_duration: int | str
+) -> tuple[float, float, Index]:
+    """Both spans in the same unit, and the edges of the points in it; the defaults are the same in any unit."""
+    if isinstance(merge_gap, str) == isinstance(min_duration, str):
+        gap, edges = data.setting.positions(merge_gap, data.n)
+        return gap, data.setting.positions(min_duration, data.n)[0], edges
+    if isinstance(merge_gap, str) and min_duration == 1:
+        gap, edges = data.setting.positions(merge_gap, data.n)
+        return gap, 0.0, edges
+    if isinstance(min_duration, str) and merge_gap == 0:
+        shortest, edges = data.setting.positions(min_duration, data.n)
+        return 0.0, shortest, edges
+    raise UndefinedError("merge_gap and min_duration must both be points, or both durations")
 
 
-def _best_alarm_episodes(data: Scoring, *, merge_gap: int, min_duration: int) -> float:
+def episodes(data: Prediction, merge_gap: int | str, min_duration: int | str) -> Events:
+    """Alarm runs that are quiet for at most `merge_gap` between them joined, and the short ones then left out."""
+    runs = data.predicted
+    gap, shortest, edges = _in_one_unit(data, merge_gap, min_duration)
+    apart = edges[runs.starts[1:]] - edges[runs.stops[:-1]] > gap
+    first, last = np.append(True, apart)[: len(runs)], np.append(apart, True)[: len(runs)]
+    joined = Events(runs.starts[first], runs.stops[last], runs.n)
+    long = edges[joined.stops] - edges[joined.starts] >= shortest
+    return Events(joined.starts[long], joined.stops[long], runs.n)
+
+
+def _best_alarm_episodes(data: Scoring, *, merge_gap: int | str, min_duration: int | str) -> float:
     ordered = data.descending
     order, scores = np.ascontiguousarray(ordered["position"]), ordered["score"]
-    counts = kernel.episode_counts(order, min(merge_gap, data.n), min(min_duration, data.n + 1))
+    gap, shortest, edges = _in_one_unit(data, merge_gap, min_duration)
+    counts = kernel.episode_counts(order, edges, gap, shortest)
     last = np.append(np.flatnonzero(scores[1:] != scores[:-1]), data.n - 1)
     return float(scores[last][np.argmin(counts[last])])
 
@@ -179,19 +210,15 @@ def _best_alarm_episodes(data: Scoring, *, merge_gap: int, min_duration: int) ->
     best=_best_alarm_episodes,
     trivial_best=True,
 )
-def alarm_episodes(data: Prediction, *, merge_gap: int = 0, min_duration: int = 1) -> float:
+def alarm_episodes(data: Prediction, *, merge_gap: int | str = 0, min_duration: int | str = 1) -> float:
     """Number of alarm episodes: what an operator has to look at, right or wrong.
 
     Parameters
     ----------
-    y_true : array-like of shape (n,)
-        0 for normal and 1 for anomalous points; it does not matter here.
-    y_pred : array-like of shape (n,)
-        1 where an alarm is raised.
-    merge_gap : int, default=0
-        Alarm runs with at most so many quiet points between them are one episode.
-    min_duration : int, default=1
-        Episodes of fewer points (after merging) are left out.
+    merge_gap : int or duration, default=0
+        Alarm runs with at most so many quiet points (or so much time) between them are one episode.
+    min_duration : int or duration, default=1
+        Episodes that are shorter (after merging) are left out.
 
     Returns
     -------
@@ -209,7 +236,7 @@ def alarm_episodes(data: Prediction, *, merge_gap: int = 0, min_duration: int = 
     >>> te.metrics.alarm_episodes(y_true, y_pred, merge_gap=1, min_duration=4)
     1.0
     """
-    return float(len(episodes(data.predicted, merge_gap, min_duration)))
+    return float(len(episodes(data, merge_gap, min_duration)))
 
 
 @prediction_metric(
@@ -227,12 +254,7 @@ def alarm_episodes(data: Prediction, *, merge_gap: int = 0, min_duration: int = 
 def time_in_alarm(data: Prediction) -> float:
     """Share of the series that is alarmed, right or wrong.
 
-    Parameters
-    ----------
-    y_true : array-like of shape (n,)
-        0 for normal and 1 for anomalous points; it does not matter here.
-    y_pred : array-like of shape (n,)
-        1 where an alarm is raised.
+    Where time stamps are given, a point weighs the time to the next one; else all points weigh the same.
 
     Returns
     -------
@@ -245,10 +267,13 @@ def time_in_alarm(data: Prediction) -> float:
     >>> te.metrics.time_in_alarm([0, 0, 1, 1], [0, 1, 0, 0])
     0.25
     """
-    return data.predicted.points / data.n
+    shares = data.setting.shares
+    if shares is None:
+        return data.predicted.points / data.n
+    return float(shares[data.alarms.mask].sum()) / float(shares.sum())
 
 
-def _best_time_to_recover(data: Scoring) -> float:
+def _best_time_to_recover(data: Scoring, *, unit: str) -> float:
     # An event is detected from its highest score down; its alarm goes on to a point after it from the lowest score on
     # the way there down, starting with the event's last point.
     events, scores = data.events, data.scores
@@ -257,9 +282,10 @@ def _best_time_to_recover(data: Scoring) -> float:
     after = np.ones(len(points), np.bool_)
     after[np.cumsum(lengths) - lengths] = False
     goes_on = -running_maxima(-scores[points], lengths)[after]
+    lasts = np.diff(data.setting.in_unit(unit, data.n)[1])[points[after]].astype(np.float64)
     v = np.concatenate([event_maxima(data), goes_on])
     detected = np.arange(len(v)) < len(events)
-    return best_mean(v, (~detected).astype(np.float64), detected.astype(np.float64), lower=True)
+    return best_mean(v, np.append(np.zeros(len(events)), lasts), detected.astype(np.float64), lower=True)
 
 
 @prediction_metric(
@@ -268,17 +294,23 @@ def _best_time_to_recover(data: Scoring) -> float:
     summary="Mean number of points from the end of a detected event until the alarm is off.",
     undefined="no event is detected",
     references=("ISA 18.2, Management of Alarm Systems for the Process Industries (return to normal)",),
+    checks={"unit": OneOf(UNITS)},
     properties={"separable"},
     needs={"anomaly"},
     direction="lower",
     best=_best_time_to_recover,
     trivial_best=True,
 )
-def time_to_recover(data: Prediction) -> float:
+def time_to_recover(data: Prediction, *, unit: str = "points") -> float:
     """Mean number of points that the alarm goes on after a detected event has ended. Lower is better.
 
     Counted from the point after the event to the first one without alarm, but not into the next event. 0 where the
     alarm is off by then. Events that are missed do not count: look at `event_recall` beside it.
+
+    Parameters
+    ----------
+    unit : {"points", "s", "min", "h", "day"}, default="points"
+        What the time is counted in; units of time need `te.evaluate(..., times=...)`.
 
     Examples
     --------
@@ -294,4 +326,5 @@ def time_to_recover(data: Prediction) -> float:
     run = np.searchsorted(runs.stops, events.stops, side="right")
     goes_on = np.append(runs.starts, runs.n)[run] < events.stops
     until = np.minimum(np.append(runs.stops, runs.n)[run], np.append(events.starts[1:], data.n))
-    return float(np.mean(np.where(goes_on, until - events.stops, 0)[seen]))
+    size, edges = data.setting.in_unit(unit, data.n)
+    return float(np.mean(np.where(goes_on, edges[until] - edges[events.stops], 0)[seen])) / size

@@ -15,9 +15,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from tsadeval.core.events import Events
 from tsadeval.core.inputs import Floats, Prediction, Scoring
 from tsadeval.core.metric import PRF, f_beta, prediction_metric, recall_weight, takes_predictions
-from tsadeval.core.parameters import Check, Number, OneOf
+from tsadeval.core.parameters import Check, OneOf, Span
 from tsadeval.metrics._counting import BETA, first_best, widened, window_maxima
 
 __all__ = ["detection_accuracy_in_range", "time_tolerant", "time_tolerant_f1", "total_detected_in_range"]
@@ -26,26 +27,44 @@ _UNDEFINED = "y_true has no anomalous point"
 _SCHARWACHTER = "Scharwächter and Müller, Statistical Evaluation of Anomaly Detectors for Sequences, 2020"
 _KOVACS = "Kovács et al., Evaluation metrics for anomaly detection algorithms in time-series, Acta Sapientiae 2019"
 
-POINTS = Number(0, integer=True)
+POINTS = Span(0, integer=True)
 TOLERANT: dict[str, Check] = {"tolerance": POINTS, "beta": BETA}
 
 
-def _near(data: Prediction, tolerance: int) -> int:
-    """Number of anomalous points within `tolerance` points of an alarm."""
-    return data.events.shared_points(widened(data.predicted, tolerance))
+Tolerance = int | str  # a number of points, or a duration
 
 
-def _tolerant(data: Prediction, tolerance: int, beta: float) -> PRF:
+def _around(data: Prediction | Scoring, runs: Events, tolerance: Tolerance) -> Events:
+    """The points within `tolerance` of a run."""
+    return (
+        widened(runs, *data.setting.positions(tolerance, data.n))
+        if isinstance(tolerance, str)
+        else widened(runs, tolerance)
+    )
+
+
+def _maxima(data: Scoring, tolerance: Tolerance) -> Floats:
+    """The highest score within `tolerance` of each anomalous point."""
+    reach, edges = data.setting.positions(tolerance, data.n)
+    return window_maxima(data.scores, reach, places=edges[:-1])[data.truth.mask]
+
+
+def _near(data: Prediction, tolerance: Tolerance) -> int:
+    """Number of anomalous points within `tolerance` of an alarm."""
+    return data.events.shared_points(_around(data, data.predicted, tolerance))
+
+
+def _tolerant(data: Prediction, tolerance: Tolerance, beta: float) -> PRF:
     alarmed, anomalous = data.predicted.points, data.events.points
     if anomalous == 0:
         return PRF(0.0 if alarmed else np.nan, np.nan, np.nan)
-    precision = data.predicted.shared_points(widened(data.events, tolerance)) / alarmed if alarmed else np.nan
+    precision = data.predicted.shared_points(_around(data, data.events, tolerance)) / alarmed if alarmed else np.nan
     recall = _near(data, tolerance) / anomalous
     return PRF(precision, recall, f_beta(precision, recall, beta))
 
 
 @takes_predictions(TOLERANT)
-def time_tolerant(data: Prediction, *, tolerance: int = 5, beta: float = 1.0) -> PRF:
+def time_tolerant(data: Prediction, *, tolerance: Tolerance = 5, beta: float = 1.0) -> PRF:
     """Precision, recall and F that forgive shifts of up to `tolerance` points. Definitions as for `time_tolerant_f1`.
 
     Precision is NaN where nothing is predicted; recall and F are NaN where y_true has no anomalous point.
@@ -64,10 +83,10 @@ def _at_least(ascending: Floats, v: Floats) -> Floats:
     return len(ascending) - np.searchsorted(ascending, v).astype(np.float64)
 
 
-def _best_time_tolerant_f1(data: Scoring, *, tolerance: int, beta: float) -> float:
+def _best_time_tolerant_f1(data: Scoring, *, tolerance: Tolerance, beta: float) -> float:
     weight = recall_weight(beta)
-    zone = widened(data.events, tolerance).mask()
-    detected = np.sort(window_maxima(data.scores, tolerance)[data.truth.mask])
+    zone = _around(data, data.events, tolerance).mask()
+    detected = np.sort(_maxima(data, tolerance))
     near, far = np.sort(data.scores[zone]), np.sort(data.scores[~zone])
     # Between two scores of points near an event only false alarms are added.
     v = near[np.concatenate([near[1:] != near[:-1], [True]])][::-1]
@@ -89,7 +108,7 @@ def _best_time_tolerant_f1(data: Scoring, *, tolerance: int, beta: float) -> flo
     needs={"anomaly"},
     best=_best_time_tolerant_f1,
 )
-def time_tolerant_f1(data: Prediction, *, tolerance: int = 5, beta: float = 1.0) -> float:
+def time_tolerant_f1(data: Prediction, *, tolerance: Tolerance = 5, beta: float = 1.0) -> float:
     """Point-wise F that forgives shifts of up to `tolerance` points.
 
     Recall is the share of anomalous points with an alarm at most `tolerance` points away, precision the
@@ -98,8 +117,8 @@ def time_tolerant_f1(data: Prediction, *, tolerance: int = 5, beta: float = 1.0)
 
     Parameters
     ----------
-    tolerance : int, default=5
-        The largest distance, in points, at which a label and an alarm agree.
+    tolerance : int or duration, default=5
+        The largest distance at which a label and an alarm agree: points, or a duration ("30min") where there are times.
 
     Returns
     -------
@@ -116,9 +135,9 @@ def time_tolerant_f1(data: Prediction, *, tolerance: int = 5, beta: float = 1.0)
     return _tolerant(data, tolerance, beta).f1
 
 
-def _best_total(data: Scoring, *, tolerance: int) -> float:
+def _best_total(data: Scoring, *, tolerance: Tolerance) -> float:
     # It can only grow as the threshold falls, so the best is where the last anomalous point comes near an alarm.
-    return float(window_maxima(data.scores, tolerance)[data.truth.mask].min())
+    return float(_maxima(data, tolerance).min())
 
 
 @prediction_metric(
@@ -133,7 +152,7 @@ def _best_total(data: Scoring, *, tolerance: int) -> float:
     best=_best_total,
     trivial_best=True,
 )
-def total_detected_in_range(data: Prediction, *, tolerance: int = 5) -> float:
+def total_detected_in_range(data: Prediction, *, tolerance: Tolerance = 5) -> float:
     """Share of anomalous points with an alarm at most `tolerance` points away: the recall of `time_tolerant`.
 
     Alarms everywhere get 1, so look at false alarms or `detection_accuracy_in_range` beside it. Equals
@@ -142,8 +161,8 @@ def total_detected_in_range(data: Prediction, *, tolerance: int = 5) -> float:
 
     Parameters
     ----------
-    tolerance : int, default=5
-        The largest distance, in points, at which an anomalous point counts as detected.
+    tolerance : int or duration, default=5
+        The largest distance at which an anomalous point counts as detected, in points or as a duration.
 
     Returns
     -------
@@ -159,9 +178,9 @@ def total_detected_in_range(data: Prediction, *, tolerance: int = 5) -> float:
     return _near(data, tolerance) / data.events.points
 
 
-def _best_accuracy(data: Scoring, *, tolerance: int, false: str) -> float:
-    right = data.truth.mask if false == "all" else widened(data.events, tolerance).mask()
-    detected = np.sort(window_maxima(data.scores, tolerance)[data.truth.mask])
+def _best_accuracy(data: Scoring, *, tolerance: Tolerance, false: str) -> float:
+    right = data.truth.mask if false == "all" else _around(data, data.events, tolerance).mask()
+    detected = np.sort(_maxima(data, tolerance))
     wrong = np.sort(data.scores[~right])
     # It can only grow where a detection is added; the highest threshold is best where all are equally bad.
     v = np.append(detected[np.concatenate([[True], detected[1:] != detected[:-1]])], data.high)[::-1]
@@ -182,7 +201,7 @@ def _best_accuracy(data: Scoring, *, tolerance: int, false: str) -> float:
     best=_best_accuracy,
     trivial_best=True,
 )
-def detection_accuracy_in_range(data: Prediction, *, tolerance: int = 5, false: str = "far") -> float:
+def detection_accuracy_in_range(data: Prediction, *, tolerance: Tolerance = 5, false: str = "far") -> float:
     """Detected anomalous points as a share of these and the false alarms, with a tolerance.
 
     An anomalous point is detected where an alarm is at most `tolerance` points away. `DetectionAccuracyInRange` of
@@ -191,8 +210,8 @@ def detection_accuracy_in_range(data: Prediction, *, tolerance: int = 5, false: 
 
     Parameters
     ----------
-    tolerance : int, default=5
-        The tolerance in points.
+    tolerance : int or duration, default=5
+        The tolerance, in points or as a duration.
     false : {"far", "all"}, default="far"
         Which alarms are false: those more than `tolerance` points from every event, or all at normal points.
 
@@ -205,6 +224,6 @@ def detection_accuracy_in_range(data: Prediction, *, tolerance: int = 5, false: 
     >>> te.metrics.detection_accuracy_in_range(y_true, y_pred, tolerance=1, false="all")
     0.5
     """
-    right = data.events if false == "all" else widened(data.events, tolerance)
+    right = data.events if false == "all" else _around(data, data.events, tolerance)
     found, wrong = _near(data, tolerance), data.predicted.points - data.predicted.shared_points(right)
     return found / (found + wrong)

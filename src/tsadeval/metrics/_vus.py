@@ -217,8 +217,9 @@ def vus_roc(data: Scoring, *, window: Window = 100, n_thresholds: int | None = 2
     """Volume under the ROC surface: the mean range-based area over the widths 0, 1, ..., 2 * window.
 
     The default equals `RangeAUC_volume_opt(labels, score, 2 * window)` of PyPI vus 0.0.6 and TSB-AD 1.5. Mind the
-    factor: their `get_metrics(..., slidingWindow=w)` takes the widths 0 .. w, which is `window=w // 2` here, while
-    the authors' experiments and the CCE paper take 0 .. 2 * w for a window of w points, which is `window=w`.
+    factor: their `get_metrics(..., slidingWindow=w)` takes the widths 0 .. w, which for even w is `window=w // 2`
+    here (an odd w has no equal), while the authors' experiments and the CCE paper take 0 .. 2 * w for a window of w
+    points, which is `window=w`.
 
     Parameters
     ----------

@@ -15,7 +15,7 @@ from tsadeval.plot.audit import agreement, fooled, gameability
 from tsadeval.plot.comparison import critical_difference, metric_agreement, rank_distributions, values_by_series
 from tsadeval.plot.curves import det_curve, pr_curve, roc_curve, value_by_threshold, vus_surface
 from tsadeval.plot.gallery import write_figures
-from tsadeval.plot.hard import hard_tasks, worst_pair, write_explanation
+from tsadeval.plot.hard import hard_sensitivity, hard_tasks, worst_pair, write_explanation
 from tsadeval.plot.outcomes import outcome_strips, worst_events
 from tsadeval.plot.rankeval import (
     five_models,
@@ -34,6 +34,7 @@ __all__ = [
     "five_models",
     "fooled",
     "gameability",
+    "hard_sensitivity",
     "hard_tasks",
     "latency",
     "latency_by",

@@ -11,7 +11,7 @@ from tsadeval.core.parameters import OneOf, check_parameters
 from tsadeval.errors import InvalidInputError, TsadevalError
 from tsadeval.plot import rankeval
 from tsadeval.plot.audit import agreement, gameability
-from tsadeval.plot.hard import hard_tasks, pairs_of_task
+from tsadeval.plot.hard import hard_sensitivity, hard_tasks, pairs_of_task
 from tsadeval.plot.rankeval import TAUS, WORDS
 from tsadeval.plot.style import GREY, new_figure, options_note, styled
 from tsadeval.rankeval.auditing.result import AuditResult
@@ -98,7 +98,9 @@ def _drawings(result: RankEvalResult | HardResult | AuditResult, metrics: Sequen
 def _of_hard(result: HardResult, metrics: Sequence[str] | None) -> Drawings:
     table = result.table()
     yield "hard-tasks", lambda: hard_tasks(table, metrics=metrics).figure  # type: ignore[misc, return-value]
-    for name in [name for name in table if ":" in name]:
+    if any(task.changes is not None for task in result.plan.tasks):
+        yield "hard-sensitivity", lambda: hard_sensitivity(result, metrics=metrics).figure  # type: ignore[misc, return-value]
+    for name in [row["name"] for row in table.rows if row["own"]]:
         found = result.explain(name)
         for task in dict.fromkeys(row["task"] for row in found.rows):
             rows = [row for row in found.rows if row["task"] == task]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tsadeval.core.events import Events
-from tsadeval.core.inputs import Floats
+from tsadeval.core.inputs import Bools, Floats
 from tsadeval.core.parameters import OneOf, check_parameters
 from tsadeval.core.registry import did_you_mean
 from tsadeval.core.results import Row
@@ -17,12 +17,13 @@ from tsadeval.errors import InvalidInputError, UnknownNameError
 from tsadeval.plot.style import GREY, SMALL, new_axes, new_figure, styled
 from tsadeval.rankeval.hard.explain import Explanation
 from tsadeval.rankeval.hard.result import HardResult, HardTable
+from tsadeval.rankeval.hard.task import Case
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["hard_tasks", "worst_pair", "write_explanation"]
+__all__ = ["hard_sensitivity", "hard_tasks", "worst_pair", "write_explanation"]
 
 FORMATS = ("png", "pdf", "svg")
 MOST = 8  # metrics that can be told apart in one figure
@@ -58,15 +59,7 @@ def hard_tasks(result: HardResult | HardTable, ax: Axes | None = None, *, metric
     ['delay', 'glitch']
     """
     table = result.table() if isinstance(result, HardResult) else result
-    names = list(table)
-    if metrics is None:
-        # A user's own metric is what the figure is for, wherever it stands.
-        chosen = sorted(names, key=lambda name: (":" not in name, names.index(name)))[:MOST]
-    else:
-        for name in metrics:
-            if name not in names:
-                raise UnknownNameError(f"no metric {name!r} in this result: {did_you_mean(name, names)}")
-        chosen = list(metrics)
+    chosen = _chosen(table, metrics)
     rows = {row["name"]: row for row in table.rows}
     ax = new_axes(ax, 6.0, 0.9 + 0.24 * len(table.tasks))
     places = -np.arange(len(table.tasks), dtype=np.float64)
@@ -92,54 +85,143 @@ def hard_tasks(result: HardResult | HardTable, ax: Axes | None = None, *, metric
     return ax
 
 
+def _chosen(table: HardTable, metrics: Sequence[str] | None) -> list[str]:
+    """The metrics that were named; else a user's own, which the figures are for, and the best others."""
+    names = list(table)
+    if metrics is None:
+        own = [row["name"] for row in table.rows if row["own"]]
+        return [*own, *(name for name in names if name not in own)][:MOST]
+    for name in metrics:
+        if name not in names:
+            raise UnknownNameError(f"no metric {name!r} in this result: {did_you_mean(name, names)}")
+    return list(metrics)
+
+
+@styled
+def hard_sensitivity(result: HardResult, ax: Axes | None = None, *, metrics: Sequence[str] | None = None) -> Axes:
+    """How far each nuisance of the controls moves the value of metrics, a dot each; 0 is not at all.
+
+    Parameters
+    ----------
+    result : HardResult
+        With at least one control.
+    ax : Axes, optional
+    metrics : sequence of str
+        As in the table; by default your own metrics and the best others, eight in all.
+
+    Examples
+    --------
+    >>> import tsadeval as te
+    >>> result = te.rankeval.run("hard", ["ears", "cce"], tasks=["glitch", "gaps"], repeats=1)
+    >>> ax = te.plot.hard_sensitivity(result)
+    >>> [label.get_text() for label in ax.get_yticklabels()]
+    ['glitch: 1 wild', 'glitch: 2 wild', 'glitch: 3 wild', 'gaps: cut']
+    """
+    found = {(f"{row['task']}: {row['nuisance']}", row["name"]): row["value"] for row in result.sensitivity().rows}
+    if not found:
+        raise InvalidInputError("result has no control, so no nuisance: run the suite with tasks='control' or all")
+    nuisances = list(dict.fromkeys(nuisance for nuisance, _ in found))
+    ax = new_axes(ax, 6.0, 0.9 + 0.24 * len(nuisances))
+    places = -np.arange(len(nuisances), dtype=np.float64)
+    chosen = _chosen(result.table(), metrics)
+    for i, name in enumerate(chosen):
+        color, marker = MARKS[i % len(MARKS)]
+        ax.plot(
+            np.minimum([found[nuisance, name] for nuisance in nuisances], 1.0),
+            places + 0.6 * (0.5 - (i + 0.5) / len(chosen)),
+            linestyle="none",
+            marker=marker,
+            markersize=3.5,
+            color=color,
+            label=name,
+            clip_on=False,
+        )
+    ax.set_xlim(-0.02, 1.02)
+    ax.set_yticks(places, nuisances)
+    ax.tick_params(axis="y", length=0)
+    ax.grid(axis="y")
+    ax.set_xlabel("change of the value, in units of the detector's skill (1: as much or more)")
+    ax.legend(loc="center left", bbox_to_anchor=(1.01, 0.5), title="metric", title_fontsize=SMALL)
+    return ax
+
+
 @styled
 def worst_pair(explanation: Explanation, row: Row, ax: Axes | None = None) -> Axes:
     """Two cases that a metric judged wrongly: labels, both scores, both values.
 
-    The stretch of the series is shown where the ranks of the two scores differ most.
+    Scores are drawn by rank, the upper ones spread out, so that neither scale nor outliers matter; the range of the
+    scores is printed. A stretch with an event is shown, the one where the two cases differ most. Where the series
+    differ in length, both are drawn over the same share of their time.
     """
     worse, better = explanation.cases(row)
     ax = new_axes(ax, 6.0, 1.6)
-    names = ("worse", "better") if row["kind"] == "order" else ("reference", "should be equal")
-    start = _stretch(worse.scores, better.scores)
-    for i, (case, name) in enumerate(zip((worse, better), names, strict=True)):
-        stop = min(start + WIDTH, len(case.scores))
+    n = len(worse.scores)
+    start = _stretch(worse, better)
+    stop = min(start + WIDTH, n)
+    for i, case in enumerate((worse, better)):
         bottom = 1.25 * (1 - i)
-        events = Events.of(case.labels)
+        scale = n / len(case.scores)
+        shown = slice(int(start / scale), int(np.ceil(stop / scale)))
+        events = Events.of(case.labels[shown])
         for a, b in zip(events.starts.tolist(), events.stops.tolist(), strict=True):
-            if b > start and a < stop:
-                ax.fill_between([a - 0.5, b - 0.5], bottom, bottom + 1, color=EVENT, linewidth=0)
-        ax.plot(np.arange(start, stop), bottom + _unit(case.scores)[start:stop], color=COLORS[i], linewidth=0.7)
-        value = row["worse_value"] if i == 0 else row["better_value"]
+            span = [scale * (shown.start + edge - 0.5) for edge in (a, b)]
+            ax.fill_between(span, bottom, bottom + 1, color=EVENT, linewidth=0)
+        heights = bottom + _unit(case.scores)[shown]
+        ax.plot(scale * np.arange(shown.start, shown.start + len(heights)), heights, color=COLORS[i], linewidth=0.7)
         ax.text(
             1.01,
             (bottom + 0.5 + 0.1) / 2.45,
-            f"{name}: {case.name}\n{explanation.entry.metric.label} {value:.4g}",
+            _about(explanation, row, i, case),
             transform=ax.transAxes,
             va="center",
             fontsize=SMALL,
             color=COLORS[i],
         )
-    ax.set_xlim(start - 0.5, start + min(WIDTH, len(worse.scores)) - 0.5)
+    ax.set_xlim(start - 0.5, stop - 0.5)
     ax.set_ylim(-0.1, 2.35)
     ax.set_yticks([])
     ax.spines["left"].set_visible(False)
-    ax.set_xlabel(f"time (repeat {row['repeat']})")
+    scaled = ", scaled to the length of the first series" if len(better.scores) != n else ""
+    ax.set_xlabel(f"time{scaled} (repeat {row['repeat']})")
     return ax
+
+
+def _about(explanation: Explanation, row: Row, place: int, case: Case) -> str:
+    """What stands beside a series: its role, the value of the metric, the range of the scores."""
+    role = (("worse", "better") if row["kind"] == "order" else ("reference", "should be equal"))[place]
+    value = row[("worse_value", "better_value")[place]]
+    name = role if role == case.name else f"{role}: {case.name}"
+    return (
+        f"{name}\n{explanation.entry.metric.label} {value:.4g}\n"
+        f"scores {case.scores.min():.3g} to {case.scores.max():.3g}"
+    )
 
 
 def _unit(scores: Floats) -> Floats:
     """Ranks from 0 to 1: what is drawn does not depend on the scale of the scores, nor on one wild value."""
-    order = np.argsort(np.argsort(scores, kind="stable"), kind="stable")
-    return np.asarray((order / max(len(scores) - 1, 1)) ** 4)  # upper scores are what alarms are made of
+    _, which, counts = np.unique(scores, return_inverse=True, return_counts=True)
+    ranks = (np.cumsum(counts) - (counts + 1) / 2)[which]  # equal scores share their mean rank
+    return np.asarray((ranks / max(len(scores) - 1, 1)) ** 4)  # upper scores are what alarms are made of
 
 
-def _stretch(one: Floats, other: Floats) -> int:
-    """Where to begin."""
-    if len(one) != len(other) or len(one) <= WIDTH:
+def _stretch(one: Case, other: Case) -> int:
+    """Where to begin: the two cases differ most there, among the stretches with an event well inside."""
+    n = len(one.scores)
+    if n <= WIDTH:
         return 0
-    away = np.concatenate([[0.0], np.cumsum(np.abs(_unit(one) - _unit(other)))])
-    return int(np.argmax(away[WIDTH:] - away[:-WIDTH]))
+    away, events = np.zeros(n), one.labels
+    if len(other.scores) == n:
+        away = np.abs(_unit(one.scores) - _unit(other.scores)) + (one.labels != other.labels)
+        events = events | other.labels
+    differ = _within(away, 0, WIDTH)
+    return int(np.argmax(np.where(_within(events, WIDTH // 10, WIDTH - WIDTH // 10) > 0, differ, -1.0)))
+
+
+def _within(values: Floats | Bools, low: int, high: int) -> Floats:
+    """The sum from `low` to `high` of every stretch of WIDTH points."""
+    sums = np.concatenate([[0.0], np.cumsum(values, dtype=np.float64)])
+    starts = np.arange(len(values) - WIDTH + 1)
+    return np.asarray(sums[starts + high] - sums[starts + low])
 
 
 @styled

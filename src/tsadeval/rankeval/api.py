@@ -166,7 +166,7 @@ def read(folder: str | Path, suite: str | None = None) -> AnyResult:
     recorded = sorted((Path(folder) / "plans").glob("*.json"))
     try:
         last = json.loads(recorded[-1].read_text()).get("suite") if recorded else None
-    except (ValueError, AttributeError, OSError) as error:
+    except (ValueError, AttributeError, OSError, RecursionError) as error:
         raise InvalidInputError(f"{recorded[-1]} is not a plan of `tsadeval rankeval run` ({error})") from None
     if last == "hard" and suite in (None, "hard"):
         return read_hard(folder)

@@ -121,8 +121,8 @@ def _inputs(runs: Iterable[Run], values: Any, times: Any) -> tuple[list[SeriesIn
             first = first or error
             notes.append(f"Left out: {where}: {error}")
             continue
-        if entry[2]:
-            notes.append(f"{where}: {entry[2]:,} points without a score have the lowest score of the series here.")
+        if entry[3]:
+            notes.append(f"{where}: {entry[3]:,} points without a score have the lowest score of the series here.")
         one = series.setdefault(name, SeriesInput(name, {}))
         if detector in one.scorings:
             raise InvalidInputError(f"there are two scorings of {detector!r} on series {name!r}")

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import inspect
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tsadeval.core.inputs import Floats
 from tsadeval.core.metric import PROPERTIES, Metric, parse_metric
 from tsadeval.core.results import plain
 from tsadeval.engine.progress import Progress
@@ -89,7 +91,7 @@ class _Site:
         lower = [text for text, record in self.records.items() if record.direction == "lower"]
         self.agreement = agreement(ranked, lower)
         self.facts = {text: metric_facts(table, record) for text, record in self.records.items()}
-        self.rankeval = False
+        self.shown = [_six_digits(values) for values in table.values.values()]
 
     def write(self, name: str, text: str) -> None:
         """Write a file of the site; one that is the same stays as it is."""
@@ -169,7 +171,7 @@ class _Site:
                      "message": mine["message"].get(s) if mine["status"].get(s) == "missing" else None}
                     for s in self.table.series
                 ],
-                "values": [_row(table[:, j]) for table in self.table.values.values()],
+                "values": [_row(table[:, j]) for table in self.shown],
             }  # fmt: skip
             path = f"detectors/{self.slugs['detectors'][name]}.html"
             kind = self.table.kinds[name]
@@ -187,7 +189,7 @@ class _Site:
                     {"name": d, "slug": self.slugs["detectors"][d], "kind": self.table.kinds[d]}
                     for d in self.table.detectors
                 ],
-                "values": [_row(table[i]) for table in self.table.values.values()],
+                "values": [_row(table[i]) for table in self.shown],
             }
             about = [
                 ("points", f"{facts.n:,}"), ("events", f"{facts.events:,}"), ("anomalous points", f"{facts.points:,}"),
@@ -238,9 +240,21 @@ def _slugs(names: Sequence[str]) -> dict[str, str]:
     return found
 
 
-def _row(values: Any) -> list[float | None]:
-    """Values for a page: six digits, which is more than it shows."""
-    return [None if not np.isfinite(v) else float(f"{v:.6g}") for v in values.tolist()]
+def _six_digits(values: Floats) -> Floats:
+    """Values for a page, which shows fewer digits.
+
+    >>> _six_digits(np.array([0.123456789, -1234567.0, 0.0]))
+    array([ 1.234570e-01, -1.234567e+06,  0.000000e+00])
+    """
+    with np.errstate(divide="ignore"):
+        size = np.floor(np.log10(np.abs(values)))
+    # Larger numbers keep all digits before the point; smaller ones are 0 beside what the page shows.
+    scale = 10.0 ** np.clip(5 - np.where(np.isfinite(size), size, 5), 0, 15)
+    return np.asarray(np.rint(values * scale) / scale)
+
+
+def _row(values: Floats) -> list[float | None]:
+    return [value if math.isfinite(value) else None for value in values.tolist()]
 
 
 def _rounded(groups: Mapping[str, Standing]) -> Data:

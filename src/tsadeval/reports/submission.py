@@ -80,8 +80,8 @@ def _toml(path: Path) -> dict[str, Any]:
             return dict(tomllib.load(file))
     except FileNotFoundError:
         raise InvalidInputError(f"{printable(path)}: there is no such file") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise InvalidInputError(f"{printable(path)}: not a TOML file ({error})") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise InvalidInputError(f"{printable(path)}: not a TOML file ({printable(error)})") from None
 
 
 def file_digest(path: Path) -> str:
@@ -141,7 +141,7 @@ def _digests(path: Path) -> dict[str, str]:
     if not path.is_file():
         return {}
     found = {}
-    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+    for number, line in enumerate(path.read_text(encoding="utf-8", errors="replace").splitlines(), 1):
         match = re.fullmatch(r"([0-9a-f]{64})\s+\*?(\S.*)", line.strip())
         if line.strip() and match is None:
             raise InvalidInputError(f'{printable(path)}, line {number}: expected "checksum  series"')

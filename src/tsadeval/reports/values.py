@@ -12,7 +12,7 @@ import numpy as np
 
 from tsadeval.core.events import Events
 from tsadeval.core.inputs import Floats, Scoring
-from tsadeval.core.metric import Metric, Outcome, parse_metric
+from tsadeval.core.metric import Metric, Outcome, Rule, parse_metric
 from tsadeval.core.results import Row
 from tsadeval.engine.cells import OUTCOME, Layout, Working, versions
 from tsadeval.engine.run import Progress, complete
@@ -110,6 +110,8 @@ def _compute(chunk: Chunk) -> Iterator[Row | Working]:
     wanted: dict[str, list[BoardCell]] = {}
     for cell in chunk.cells:
         wanted.setdefault(cell.detector, []).append(cell)
+    metrics = {text: parse_metric(text) for text in {cell.metric for cell in chunk.cells}}
+    rules = {text: parse_rule(text or "best") for text in {cell.rule for cell in chunk.cells}}
     for name, cells in wanted.items():
         facts: Row = {"n": events.n, "events": len(events), "anomalous": events.points, "versions": versions()}
         try:
@@ -124,7 +126,7 @@ def _compute(chunk: Chunk) -> Iterator[Row | Working]:
             continue
         for cell in cells:
             yield Working((cell,))
-            found = _outcome(parse_metric(cell.metric), scoring, cell.rule)
+            found = _outcome(metrics[cell.metric], scoring, rules[cell.rule])
             yield {**cell._asdict(), **facts, "n": scoring.n, **found}
 
 
@@ -138,9 +140,9 @@ def _scoring(labels: Any, scores: Floats) -> Scoring:
     return Scoring.of(labels[~lost], scores[~lost])
 
 
-def _outcome(metric: Metric, scoring: Scoring, rule: str | None) -> Row:
+def _outcome(metric: Metric, scoring: Scoring, rule: Rule) -> Row:
     # Metrics of one scoring share what they compute, so `seconds` is not that of the metric alone: it is left out.
-    found: Outcome = metric.run(scoring, parse_rule(rule or "best"))
+    found: Outcome = metric.run(scoring, rule)
     row = found._asdict()
     del row["rule"]
     row["seconds"] = math.nan

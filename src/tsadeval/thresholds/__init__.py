@@ -4,6 +4,7 @@ An alarm is a score strictly above the threshold, everywhere in tsadeval. Every 
 very same alarms when it is applied to the scores as they were given, `y_score > threshold`.
 """
 
+from tsadeval.thresholds.choose import Choice, Curve, choose_threshold, curve
 from tsadeval.thresholds.fitted import FittedRule, contamination, epsilon, iqr, mad, pot, sigma, top
 from tsadeval.thresholds.held import hysteresis, sustained
 from tsadeval.thresholds.rules import RULES, ThresholdRule, fixed, parse_rule, quantile, strict_quantile
@@ -14,11 +15,15 @@ __all__ = [
     "RULES",
     "SPOT",
     "BestThreshold",
+    "Choice",
+    "Curve",
     "FittedRule",
     "ThresholdRule",
     "best",
     "best_threshold",
+    "choose_threshold",
     "contamination",
+    "curve",
     "epsilon",
     "fixed",
     "hysteresis",

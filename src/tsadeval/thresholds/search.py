@@ -51,7 +51,7 @@ class best:
 
     def __post_init__(self) -> None:
         if self.metric is not None:
-            object.__setattr__(self, "_target", _of_predictions(self.metric))
+            object.__setattr__(self, "_target", of_predictions(self.metric))
             object.__setattr__(self, "metric", str(self._target))
 
     @classmethod
@@ -102,14 +102,15 @@ def best_threshold(metric: AnyMetric, y_true: Any, y_score: Any) -> BestThreshol
     >>> found.value, 0.4 < found.threshold < 0.6, found.exact
     (1.0, True, True)
     """
-    chosen = _of_predictions(metric)
+    chosen = of_predictions(metric)
     found = find_best(chosen, Scoring.of(y_true, y_score))
     if math.isnan(found.value):
         warn_undefined(str(chosen), "it is undefined at every threshold")
     return found
 
 
-def _of_predictions(metric: AnyMetric) -> Metric:
+def of_predictions(metric: AnyMetric) -> Metric:
+    """The one metric of predictions that is named."""
     chosen = select_metrics(metric)
     if len(chosen) != 1:
         raise InvalidParameterError(f"expected one metric, but {metric!r} names {len(chosen)}")

@@ -22,8 +22,12 @@ def running_maxima(const double[::1] values, const long long[::1] starts):
     return found
 
 
-def window_maxima(const double[::1] values, const long long[::1] starts, Py_ssize_t reach):
-    """The highest value within `reach` points of each, windows cut at the starts of pieces (the first is 0).
+def window_maxima(
+    const double[::1] values, const long long[::1] starts, const long long[::1] places, long long reach
+):
+    """The highest value within `reach` of each, where `places` say how far apart values are.
+
+    Windows are cut at the starts of pieces (the first is 0).
 
     A queue holds the positions that can still become a maximum, in descending order of their values.
     """
@@ -42,13 +46,13 @@ def window_maxima(const double[::1] values, const long long[::1] starts, Py_ssiz
             head = tail = 0
             j = starts[k]
             for i in range(starts[k], stop):
-                while j < stop and j <= i + reach:
+                while j < stop and places[j] - places[i] <= reach:
                     while tail > head and values[queue[tail - 1]] <= values[j]:
                         tail -= 1
                     queue[tail] = j
                     tail += 1
                     j += 1
-                while queue[head] < i - reach:
+                while places[i] - places[queue[head]] > reach:
                     head += 1
                 out[i] = values[queue[head]]
     free(queue)

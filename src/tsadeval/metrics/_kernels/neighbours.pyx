@@ -76,11 +76,11 @@ def distances_left(const long long[::1] order, const unsigned char[::1] anomalou
     return found
 
 
-def episode_counts(const long long[::1] order, Py_ssize_t gap, Py_ssize_t shortest):
-    """The number of episodes once the first 1, 2, ... of `order` are alarmed.
+def episode_counts(const long long[::1] order, const long long[::1] edges, double gap, double shortest):
+    """The number of episodes once the first 1, 2, ... of `order` are alarmed; point i lasts from edges[i] to edges[i + 1].
 
-    Alarms with at most `gap` quiet points between them are one episode; those of fewer than `shortest` points, the
-    quiet ones inside included, do not count.
+    Alarms that are quiet for at most `gap` between them are one episode; those shorter than `shortest`, what is quiet
+    inside included, do not count.
     """
     cdef Py_ssize_t n = order.shape[0], i, k
     cdef long long x, left, right, low, high, total = 0
@@ -103,16 +103,16 @@ def episode_counts(const long long[::1] order, Py_ssize_t gap, Py_ssize_t shorte
             x = order[k]
             low = high = x
             end[x] = x
-            if l[k] >= 0 and r[k] < n and r[k] - l[k] - 1 <= gap:
+            if l[k] >= 0 and r[k] < n and edges[r[k]] - edges[l[k] + 1] <= gap:
                 out[k] = total  # inside an episode, which stays as it is
                 continue
-            if l[k] >= 0 and x - l[k] - 1 <= gap:
+            if l[k] >= 0 and edges[x] - edges[l[k] + 1] <= gap:
                 low = end[l[k]]
-                total -= l[k] - low + 1 >= shortest
-            if r[k] < n and r[k] - x - 1 <= gap:
+                total -= edges[l[k] + 1] - edges[low] >= shortest
+            if r[k] < n and edges[r[k]] - edges[x + 1] <= gap:
                 high = end[r[k]]
-                total -= high - r[k] + 1 >= shortest
-            total += high - low + 1 >= shortest
+                total -= edges[high + 1] - edges[r[k]] >= shortest
+            total += edges[high + 1] - edges[low] >= shortest
             end[low] = high
             end[high] = low
             out[k] = total

@@ -38,44 +38,75 @@ def _weighted(values: Floats, weights: Floats) -> Floats:
     return np.asarray(np.tensordot(weights, values, 1) / weights.sum(axis=1).reshape(-1, *[1] * (values.ndim - 1)))
 
 
-def _equality(values: Floats, names: Sequence[str], weights: Floats, *, of_means: bool) -> Floats:
+def _compared_with(
+    values: Floats, names: Sequence[str], weights: Floats, of_means: bool
+) -> tuple[Sequence[str], Floats]:
+    """The cases that should equal the reference, and how far each is from it in units of its skill, by resample."""
     place_of = {name: i for i, name in enumerate(names)}
-    others = [i for name, i in place_of.items() if name not in ("reference", "random", "perfect")]
-    away = values[:, others] - values[:, [place_of["reference"]]]
+    others = [name for name in names if name not in ("reference", "random", "perfect")]
+    away = values[:, [place_of[name] for name in others]] - values[:, [place_of["reference"]]]
     changed = np.abs(_weighted(away, weights)) if of_means else _weighted(np.abs(away), weights)
     reference, random, perfect = (
         _weighted(values[:, place_of[n]], weights) for n in ("reference", "random", "perfect")
     )
     skill = np.maximum(np.abs(reference - random), LEAST_SKILL * np.abs(perfect - random))
     with np.errstate(invalid="ignore", divide="ignore"):
-        found = 1 - np.minimum(1, changed.mean(axis=1) / skill)
-    # Undefined where it should be equal, or equal because the metric gives one value to everything: no credit.
-    return np.where(np.isfinite(found), found, 0.0)
+        return others, changed / skill[:, None]
 
 
-def equality(values: Floats, names: Sequence[str], weights: Floats) -> Floats:
-    """How equal is each case to the reference?"""
-    return _equality(values, names, weights, of_means=False)
+class Equality:
+    """How equal is each case to the reference? Of means over repeats where the cases are drawn independently."""
+
+    def __init__(self, of_means: bool = False) -> None:
+        self.of_means = of_means
+
+    def __call__(self, values: Floats, names: Sequence[str], weights: Floats) -> Floats:
+        """1 - mean change, by resample."""
+        found = 1 - np.minimum(1, _compared_with(values, names, weights, self.of_means)[1].mean(axis=1))
+        # Undefined where it should be equal, or equal because the metric gives one value to everything: no credit.
+        return np.where(np.isfinite(found), found, 0.0)
+
+    def changes(self, values: Floats, names: Sequence[str]) -> dict[str, float]:
+        """The change that each nuisance makes, in units of the skill of the reference."""
+        others, found = _compared_with(values, names, np.ones((1, len(values))), self.of_means)
+        return dict(zip(others, found[0].tolist(), strict=True))
 
 
-def equality_of_means(values: Floats, names: Sequence[str], weights: Floats) -> Floats:
-    """The same for means over repeats, where the cases are drawn independently."""
-    return _equality(values, names, weights, of_means=True)
+equality, equality_of_means = Equality(), Equality(of_means=True)
 
 
-def chance_level(values: Floats, names: Sequence[str], weights: Floats) -> Floats:
-    """1 - (largest - smallest mean value of scores without skill) / (perfect - mean); undefined cases are left out."""
-    known = np.isfinite(values)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        means = (weights @ np.where(known, values, 0.0)) / (weights @ known)
-        perfect = np.array([name.startswith("perfect") for name in names])
-        without = means[:, ~perfect]
-        without = without[:, np.isfinite(without).any(axis=0)]
-        if not without.shape[1]:
-            return np.zeros(len(weights))
-        spread = np.nanmax(without, axis=1) - np.nanmin(without, axis=1)
-        found = 1 - np.minimum(1, spread / np.abs(np.nanmean(means[:, perfect], axis=1) - np.nanmean(without, axis=1)))
-    return np.where(np.isfinite(found), found, 0.0)
+class ChanceLevel:
+    """Do scores without skill get the same value on all labels? Undefined cases are left out."""
+
+    def __call__(self, values: Floats, names: Sequence[str], weights: Floats) -> Floats:
+        """1 - (largest - smallest mean value of scores without skill) / (perfect - mean)."""
+        found = 1 - np.minimum(1, self._spread(values, names, weights))
+        return np.where(np.isfinite(found), found, 0.0)
+
+    def changes(self, values: Floats, names: Sequence[str]) -> dict[str, float]:
+        """The same spread for each kind of scores."""
+        kinds = dict.fromkeys(name.partition(",")[0] for name in names if not name.startswith("perfect"))
+        found = {}
+        for kind in kinds:
+            some = [i for i, name in enumerate(names) if name.startswith((kind, "perfect"))]
+            spread = self._spread(values[:, some], [names[i] for i in some], np.ones((1, len(values))))
+            found[kind] = float(spread[0])
+        return found
+
+    def _spread(self, values: Floats, names: Sequence[str], weights: Floats) -> Floats:
+        known = np.isfinite(values)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            means = (weights @ np.where(known, values, 0.0)) / (weights @ known)
+            perfect = np.array([name.startswith("perfect") for name in names])
+            without = means[:, ~perfect]
+            without = without[:, np.isfinite(without).any(axis=0)]
+            if not without.shape[1] or not np.isfinite(means[:, perfect]).any():
+                return np.full(len(weights), np.nan)
+            spread = np.nanmax(without, axis=1) - np.nanmin(without, axis=1)
+            return np.asarray(spread / np.abs(np.nanmean(means[:, perfect], axis=1) - np.nanmean(without, axis=1)))
+
+
+chance_level = ChanceLevel()
 
 
 def _detector(random: Random, mask: Bools, phi: float | None = None) -> Floats:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -40,17 +41,21 @@ class Index(NamedTuple):
     high: float
 
 
+@lru_cache(maxsize=128)
+def _resampled(count: int, seed: int, which: int) -> Floats:
+    """How often each of so many is drawn with replacement, one resample a row."""
+    random = np.random.default_rng((seed, which + 1))
+    return np.asarray(random.multinomial(count, np.full(count, 1 / count), RESAMPLES), np.float64)
+
+
 def index_of(found: Sequence[TaskValues], seed: int = 0) -> tuple[dict[str, float], dict[str, Index]]:
     """The quality on each task, and the index and its parts.
 
     The same draws are used for every metric, so that their intervals can be compared.
     """
-    random = np.random.default_rng(seed)
     quality: list[tuple[HardTask, Floats]] = []
-    for task, names, values in found:
-        repeats = len(values)
-        drawn = random.multinomial(repeats, np.full(repeats, 1 / repeats), RESAMPLES)
-        weights = np.concatenate([np.ones((1, repeats)), drawn])
+    for i, (task, names, values) in enumerate(found):
+        weights = np.concatenate([np.ones((1, len(values))), _resampled(len(values), seed, i)])
         quality.append((task, task.quality(values, names, weights)))
     means: dict[str, Index] = {}
     for part, kinds in PARTS.items():
@@ -59,7 +64,7 @@ def index_of(found: Sequence[TaskValues], seed: int = 0) -> tuple[dict[str, floa
             continue
         low = high = float("nan")
         if len(inside) > 1:
-            drawn = random.multinomial(len(inside), np.full(len(inside), 1 / len(inside)), RESAMPLES)
+            drawn = _resampled(len(inside), seed, -1)
             resampled = (drawn.T * inside[:, 1:]).sum(axis=0) / len(inside)
             low, high = np.quantile(resampled, [(1 - LEVEL) / 2, (1 + LEVEL) / 2]).tolist()
         means[part] = Index(float(inside[:, 0].mean()), low, high)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -21,7 +22,7 @@ from tsadeval.rankeval.hard.plan import LAYOUT, Entry, HardCell, HardPlan
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["HardResult", "HardTable", "read_hard"]
+__all__ = ["HardResult", "HardTable", "SensitivityTable", "read_hard"]
 
 # A mean over the order tasks below this is no accident of a poor metric.
 REVERSED = -0.3
@@ -31,7 +32,8 @@ class HardTable(MappingResult):
     """Scores of metrics on the hard tasks: a row per metric and rule, the best first; as a mapping, name to index.
 
     A row has the index, its parts `order`, `preference` and `control`, each with `_low` and `_high`, and the quality on
-    each task under the task's name; `undefined` and `errors` count values. Names are "cce" or "f1 at best".
+    each task under the task's name; `undefined` and `errors` count values; `own` marks metrics that are not of the
+    library. Names are "cce" or "f1 at best".
     """
 
     def __init__(self, rows: list[Row], tasks: list[str], about: str) -> None:
@@ -65,6 +67,17 @@ class HardTable(MappingResult):
         return f"{self.about}\n\n{super().__repr__()}"
 
 
+class SensitivityTable(Result):
+    """How far nuisances move the values of metrics: a row per metric, control (`task`) and `nuisance`."""
+
+    def _grid(self) -> Grid:
+        names = list(dict.fromkeys(row["name"] for row in self.rows))
+        found = {(row["task"], row["nuisance"], row["name"]): row["value"] for row in self.rows}
+        head = ["control", "nuisance", *names]
+        cells = dict.fromkeys((task, nuisance) for task, nuisance, _ in found)
+        return [head, *([*cell, *(found.get((*cell, name)) for name in names)] for cell in cells)]
+
+
 def _interval(row: Row, part: str) -> str:
     low, high = row[f"{part}_low"], row[f"{part}_high"]
     interval = "" if math.isnan(low) else f" [{low:.2f}, {high:.2f}]"
@@ -81,7 +94,7 @@ class HardResult(Result):
         columns = zip(*(self._frame[c].tolist() for c in ("task", "repeat", "case", "metric", "rule")), strict=True)
         keys = [(*key[:4], key[4] if isinstance(key[4], str) else None) for key in columns]
         self._values = dict(zip(keys, self._frame["value"].tolist(), strict=True))
-        self._status = dict(zip(keys, self._frame["status"].tolist(), strict=True))
+        self._counts = Counter((*key[3:], s) for key, s in zip(keys, self._frame["status"].tolist(), strict=True))
 
     @property
     def rows(self) -> list[Row]:  # type: ignore[override]
@@ -129,14 +142,31 @@ class HardResult(Result):
 
     def _row(self, entry: Entry) -> Row:
         quality, parts = index_of(self.values_of(entry))
-        status = [s for key, s in self._status.items() if key[3:] == (str(entry.metric), entry.rule)]
         row: Row = {"name": str(entry), "metric": str(entry.metric), "rule": entry.rule, "value": parts["index"].value}
         for part, found in parts.items():
             row |= {part: found.value, f"{part}_low": found.low, f"{part}_high": found.high}
         row |= quality
-        row |= {"undefined": status.count("undefined"), "errors": status.count("error")}
+        who = str(entry.metric), entry.rule
+        row["own"] = not entry.metric.library
+        row |= {"undefined": self._counts[(*who, "undefined")], "errors": self._counts[(*who, "error")]}
         order = [quality[task.name] for task in self.plan.tasks if task.kind == "order"]
         return row | {"reversed": bool(order) and float(np.mean(order)) < REVERSED}
+
+    def sensitivity(self) -> SensitivityTable:
+        """How far each nuisance of the controls moves the value of every metric; 0 is not at all.
+
+        In units of the skill of the reference detector, the difference between its value and that of random scores.
+        Of the control `chance`: the spread of the value of scores without skill over label sets, in units of the
+        difference between their mean and a perfect detector's.
+        """
+        rows: list[Row] = []
+        for entry in self.plan.entries:
+            for task, names, values in self.values_of(entry):
+                if task.changes is not None:
+                    who = {"name": str(entry), "metric": str(entry.metric), "rule": entry.rule, "task": task.name}
+                    changes = task.changes(values, names)
+                    rows += [{**who, "nuisance": case, "value": change} for case, change in changes.items()]
+        return SensitivityTable(rows)
 
     def explain(self, metric: str, *, rule: str | None = None, pairs: int = 3) -> Explanation:
         """Why a metric loses: the pairs of models that it puts in the wrong order, worst first, task by task.

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, Protocol
 
 import numpy as np
 
@@ -33,6 +33,16 @@ class Case(NamedTuple):
 Drawing = Callable[[Random], Sequence[Case]]
 # (values by repeat and case, names of the cases, weights by resample and repeat) -> a number per resample.
 Quality = Callable[[Floats, Sequence[str], Floats], Floats]
+# (values by repeat and case, names of the cases) -> how far each nuisance of a control moves the value.
+Changes = Callable[[Floats, Sequence[str]], dict[str, float]]
+
+
+class ControlQuality(Protocol):
+    """How equal the cases of a control are judged, and how far each nuisance moves the value."""
+
+    def __call__(self, values: Floats, names: Sequence[str], weights: Floats) -> Floats: ...
+
+    def changes(self, values: Floats, names: Sequence[str]) -> dict[str, float]: ...
 
 
 @dataclass(frozen=True)
@@ -49,6 +59,8 @@ class HardTask:
     draw : function (numpy Generator) -> cases
     quality : function
         What the values of a metric on these cases are worth: 1 is perfect.
+    changes : function, optional
+        Of a control: how far each of its nuisances moves the value of a metric.
     version : str
     """
 
@@ -58,6 +70,7 @@ class HardTask:
     draw: Drawing = field(repr=False, compare=False)
     quality: Quality = field(repr=False, compare=False)
     value_laden: bool = False
+    changes: Changes | None = field(default=None, repr=False, compare=False)
     # Raised when what it draws changes, so that stores do not reuse old values; of a user's task a key of its code.
     version: str = "1"
     function: Callable[[Random], Any] | None = field(default=None, repr=False, compare=False)  # a user's own
@@ -131,11 +144,11 @@ def order_task(summary: str, *, value_laden: bool = False) -> Callable[[Callable
     return decorate
 
 
-def control(summary: str, quality: Quality) -> Callable[[Drawing], HardTask]:
+def control(summary: str, quality: ControlQuality) -> Callable[[Drawing], HardTask]:
     """Make a task of a function that draws the cases of a control."""
 
     def decorate(function: Drawing) -> HardTask:
-        return HardTask(function.__name__, summary, "control", function, quality)
+        return HardTask(function.__name__, summary, "control", function, quality, changes=quality.changes)
 
     return decorate
 

@@ -1,0 +1,293 @@
+"""The threshold for a budget of false alarms, and the values of a metric over all thresholds."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from tsadeval.core.inputs import Floats, Scoring
+from tsadeval.core.metric import Metric
+from tsadeval.core.observed import observe
+from tsadeval.core.parameters import Check, Number, Span, check_parameters
+from tsadeval.core.results import Grid, Result, Row
+from tsadeval.core.selection import AnyMetric
+from tsadeval.core.setting import Missing
+from tsadeval.core.time import rate_of
+from tsadeval.errors import InvalidInputError, InvalidParameterError
+from tsadeval.metrics._event_sweep import at_least, event_steps, swept_events, with_early
+from tsadeval.thresholds.search import SAME, of_predictions
+
+__all__ = ["Choice", "Curve", "choose_threshold", "curve"]
+
+_MANY = 1000  # thresholds at which a metric without a sweep of its own is computed
+_SHOWN = 12
+
+
+class Choice(Result):
+    """A threshold under a budget of false alarms, and the trade-off it was chosen from.
+
+    Attributes
+    ----------
+    threshold : float
+        Alarm where `score > threshold`; NaN where no threshold keeps the budget.
+    value : float
+        What was maximized, at that threshold.
+    false_alarms, detected, events : int
+        Number of false alarm runs, of events with an alarm, and of events.
+    budget : float
+        How many false alarm runs the budget allows in this series.
+    exact : bool
+        Were all thresholds looked at?
+    """
+
+    def __init__(self, rows: list[Row], chosen: Row | None, about: Row) -> None:
+        super().__init__(rows)
+        best = chosen or {"threshold": math.nan, "value": math.nan, "false_alarms": 0, "detected": 0}
+        self.threshold: float = best["threshold"]
+        self.value: float = best["value"]
+        self.false_alarms: int = best["false_alarms"]
+        self.detected: int = best["detected"]
+        self.events: int = about["events"]
+        self.budget: float = about["budget"]
+        self.maximize: str = about["maximize"]
+        self.exact: bool = about["exact"]
+
+    def _grid(self) -> Grid:
+        head = ["threshold", self.maximize, "false_alarms", "detected"]
+        step = max(1, math.ceil(len(self.rows) / _SHOWN))
+        shown = [row for i, row in enumerate(self.rows) if i % step == 0 or row["threshold"] == self.threshold]
+        marks = ["*" if row["threshold"] == self.threshold else "" for row in shown]
+        cells = [[row["threshold"], row["value"], row["false_alarms"], row["detected"]] for row in shown]
+        return [[*head, ""], *([*row, mark] for row, mark in zip(cells, marks, strict=True))]
+
+    def _notes(self) -> list[str]:
+        allowed = f"the budget allows {self.budget:.6g} false alarms here"
+        if math.isnan(self.threshold):
+            return [f"no threshold keeps the budget: {allowed}"]
+        searched = "all thresholds" if self.exact else f"{_MANY} thresholds"
+        found = f"{self.detected} of {self.events} events and {self.false_alarms} false alarms"
+        return [f"* threshold {self.threshold:.6g}: {found}; {allowed}; of {searched}"]
+
+
+CHECKS: dict[str, Check] = {"early": Span(0, integer=True), "max_time_in_alarm": Number(0, 1)}
+
+
+def choose_threshold(
+    y_true: Any,
+    y_score: Any,
+    *,
+    max_false_alarms: str | float,
+    maximize: AnyMetric = "event_recall",
+    times: Any = None,
+    ignore: Any = None,
+    missing: Missing = "error",
+    early: int | str = 0,
+    max_time_in_alarm: float = 0.5,
+) -> Choice:
+    """The threshold that is best for a metric among those that keep a budget of false alarms.
+
+    Chosen with the labels, so take it on a validation part and apply it to others with `threshold=choice.threshold`.
+    A false alarm is a run of alarms that touches no event. Far down, alarm runs join, and an alarm everywhere is a
+    single run that is not false; so a threshold keeps the budget only where all higher ones do as well, and where no
+    more than `max_time_in_alarm` of the normal points are alarmed. Of several best thresholds it is that of the fewest
+    false alarms, and then the highest.
+
+    Parameters
+    ----------
+    y_true, y_score, times, ignore, missing
+        As for `evaluate`.
+    max_false_alarms : str or float
+        A rate such as "1/week" or "0.5 per day" of normal time, which needs `times`; or a number of false alarm runs in
+        this series.
+    maximize : str or function, default="event_recall"
+        A metric of predictions. Event recall is exact over all thresholds; others are computed at 1,000 of those that
+        keep the budget, where there are more.
+    early : int or duration, default=0
+        Alarms so shortly before an event are warnings: they find it and are not false.
+    max_time_in_alarm : float, default=0.5
+        The largest share of normal points that may be alarmed.
+
+    Returns
+    -------
+    Choice
+        `threshold`, `value`, `false_alarms`, `detected`, and the trade-off as `rows`, `to_frame()` and
+        `te.plot.trade_off`.
+
+    Examples
+    --------
+    >>> import tsadeval as te
+    >>> y_true = [0, 0, 1, 1, 0, 0, 0, 1, 0, 0]
+    >>> y_score = [0.1, 0.5, 0.9, 0.7, 0.2, 0.8, 0.3, 0.4, 0.1, 0.6]
+    >>> choice = te.choose_threshold(y_true, y_score, max_false_alarms=1)
+    >>> choice.detected, choice.false_alarms, 0.6 <= choice.threshold < 0.9
+    (1, 0, True)
+    >>> te.choose_threshold(y_true, y_score, max_false_alarms=3, max_time_in_alarm=0.6).detected
+    2
+    """
+    check_parameters("choose_threshold", CHECKS, {"early": early, "max_time_in_alarm": max_time_in_alarm})
+    metric = of_predictions(maximize)
+    scoring = observe(y_true, y_score, times=times, ignore=ignore, missing=missing)
+    if not scoring.truth.has(1):
+        raise InvalidInputError("y_true has no event: choose a threshold on a part that has some")
+    warned = with_early(scoring, early)
+    budget = _budget(max_false_alarms, scoring)
+    sweep = swept_events(warned)
+    v, detected, false = (column[::-1] for column in (sweep.thresholds, sweep.detected, sweep.false))
+    # Above a threshold at which false runs vanish there may be more of them than at any threshold of the sweep.
+    steps = event_steps(warned)
+    above = np.nextafter(v, np.inf)
+    before = at_least(steps.false_up, above) - at_least(steps.false_down, above)
+    kept = np.maximum.accumulate(np.maximum(false, before)) <= budget
+    kept &= v > _lowest(scoring, max_time_in_alarm)
+    last = np.append(v[1:] != v[:-1], True)  # equal thresholds have equal counts
+    v, detected, false, kept = v[last], detected[last], false[last], kept[last]
+    exact = metric.name == "event_recall"
+    at = np.flatnonzero(kept)
+    if exact:
+        values = detected / len(warned.events)
+    else:
+        at = at[np.unique(np.linspace(0, len(at) - 1, min(_MANY, len(at))).astype(np.int64))] if len(at) else at
+        exact = len(at) == np.count_nonzero(kept)
+        values = np.full(len(v), math.nan)
+        values[at] = [metric.value_of(metric.judges(scoring).at_least(float(one)))[0] for one in v[at]]
+    chosen = _chosen(values, false, at, metric)
+    corners = _corners(detected, false) if metric.name == "event_recall" else at
+    shown = np.union1d(corners, [] if chosen is None else [chosen]).astype(np.int64)
+    rows = [_row(scoring, v, values, false, detected, i) for i in shown.tolist()]
+    best = None if chosen is None else _row(scoring, v, values, false, detected, chosen)
+    about = {"events": len(scoring.events), "budget": budget, "maximize": str(metric), "exact": exact}
+    return Choice(rows, best, about)
+
+
+def _row(scoring: Scoring, v: Floats, values: Floats, false: Any, detected: Any, i: int) -> Row:
+    return {
+        "threshold": scoring.just_below(float(v[i])),
+        "value": float(values[i]),
+        "false_alarms": int(false[i]),
+        "detected": int(detected[i]),
+    }
+
+
+def _chosen(values: Floats, false: Any, at: Any, metric: Metric) -> int | None:
+    """Of the thresholds that keep the budget the best; of equal ones that of fewest false alarms, then the first."""
+    at = at[~np.isnan(values[at])]
+    if len(at) == 0:
+        return None
+    worth = values[at] if metric.direction == "higher" else -values[at]
+    at = at[worth >= worth.max() - SAME]
+    return int(at[np.argmin(false[at])])
+
+
+def _corners(detected: Any, false: Any) -> Any:
+    """Where the trade-off between events and false alarms has its corners: for each number of events the fewest."""
+    changed = np.flatnonzero(np.append(True, detected[1:] != detected[:-1]))
+    return np.array([a + int(np.argmin(false[a:b])) for a, b in zip(changed, [*changed[1:], len(false)], strict=True)])
+
+
+def _lowest(scoring: Scoring, share: float) -> float:
+    """The score that thresholds have to be above, so that no more than a share of the normal points is alarmed."""
+    normal = ~scoring.truth.mask
+    if scoring.setting.ignored is not None:
+        normal &= ~scoring.setting.ignored
+    scores = scoring.scores[normal]
+    allowed = math.floor(share * len(scores))
+    if allowed >= len(scores):
+        return -math.inf
+    return float(np.partition(scores, len(scores) - 1 - allowed)[len(scores) - 1 - allowed])
+
+
+def _budget(given: str | float, scoring: Scoring) -> float:
+    """How many false alarms are allowed in this series."""
+    if isinstance(given, str):
+        rate = rate_of(given, "max_false_alarms")
+        if scoring.setting.times is None:
+            raise InvalidInputError(f"max_false_alarms={given!r} is a rate, so times= is needed")
+        normal = ~scoring.truth.mask
+        if scoring.setting.ignored is not None:
+            normal &= ~scoring.setting.ignored
+        return float(scoring.setting.times.durations[normal].sum()) * rate.per_nanosecond
+    if not Number(0).accepts(given):
+        raise InvalidParameterError(
+            f"max_false_alarms must be a rate such as '1/week' or a number >= 0, but is {given!r}"
+        )
+    return float(given)
+
+
+class Curve(Result):
+    """The values of a metric at falling thresholds; rows of threshold, value, alarms and alarmed_points."""
+
+    def __init__(self, rows: list[Row], metric: str, exact: bool) -> None:
+        super().__init__(rows)
+        self.metric = metric
+        self.exact = exact
+
+    def _grid(self) -> Grid:
+        step = max(1, math.ceil(len(self.rows) / _SHOWN))
+        head = ["threshold", self.metric, "alarms", "alarmed_points"]
+        return [head, *([r["threshold"], r["value"], r["alarms"], r["alarmed_points"]] for r in self.rows[::step])]
+
+    def _notes(self) -> list[str]:
+        what = "all thresholds" if self.exact else "some of all thresholds, evenly spaced, each value exact"
+        return [f"{len(self.rows)} rows: {what}"]
+
+
+def curve(
+    metric: AnyMetric,
+    y_true: Any,
+    y_score: Any,
+    *,
+    points: int = 500,
+    times: Any = None,
+    ignore: Any = None,
+    missing: Missing = "error",
+) -> Curve:
+    """The value of a metric of predictions at every threshold, thinned for drawing.
+
+    Parameters
+    ----------
+    metric : str or function
+        A metric of predictions.
+    y_true, y_score, times, ignore, missing
+        As for `evaluate`.
+    points : int, default=500
+        Where there are more distinct scores, so many thresholds are taken, evenly spaced among them, and that of the
+        best value.
+
+    Returns
+    -------
+    Curve
+        Rows of threshold, value, alarms and alarmed_points, from no alarm at all to an alarm everywhere.
+
+    Examples
+    --------
+    >>> import tsadeval as te
+    >>> found = te.curve("f1", [0, 1, 1, 0], [0.1, 0.9, 0.4, 0.6])
+    >>> [round(row["value"], 2) for row in found.rows]
+    [0.0, 0.67, 0.5, 0.8, 0.67]
+    """
+    check_parameters("curve", {"points": Number(2, integer=True)}, {"points": points})
+    chosen = of_predictions(metric)
+    scoring = chosen.judges(observe(y_true, y_score, times=times, ignore=ignore, missing=missing))
+    levels = scoring.levels[0]
+    if scoring.setting.ignored is not None:
+        levels = levels[:-1]  # the score of points that are not judged
+    exact = len(levels) <= points
+    if not exact:
+        at = np.linspace(0, len(levels) - 1, points).astype(np.int64)
+        best = [] if chosen.best is None else [np.searchsorted(-levels, -chosen.best(scoring, **chosen.options))]
+        levels = levels[np.unique([*at, *best]).astype(np.int64)]
+    thresholds = [scoring.high, *(scoring.just_below(float(v)) for v in levels)]
+    return Curve(_curve_rows(chosen, scoring, thresholds), str(chosen), exact)
+
+
+def _curve_rows(metric: Metric, scoring: Scoring, thresholds: Sequence[float]) -> list[Row]:
+    rows = []
+    for threshold in thresholds:
+        prediction = scoring.above(threshold)
+        runs = prediction.predicted
+        value = metric.value_of(prediction)[0]
+        rows.append({"threshold": threshold, "value": value, "alarms": len(runs), "alarmed_points": runs.points})
+    return rows

@@ -1,0 +1,231 @@
+"""Thresholds under a budget, curves over thresholds, tables of events, and evaluation of streams."""
+
+import math
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import tsadeval as te
+from naive import timing
+from naive.event_level import detected_events, false_runs
+from strategies import examples, scorings
+from test_tolerance import nothing_missing
+from tsadeval.errors import InvalidInputError, InvalidParameterError
+
+any_scoring = scorings(min_size=1, max_size=25, both=False).map(nothing_missing)
+
+
+def naive_choice(y, s, budget, share=0.5):
+    """(threshold v, detected, false alarms) by trying every score from the top; None where none keeps the budget."""
+    best = None
+    for v in sorted(set(s.tolist()), reverse=True):
+        p = (s >= v).astype(int)
+        found, false = len(detected_events(y, p)), len(false_runs(y, p))
+        normal = p[y == 0]
+        if false > budget or (len(normal) and normal.sum() > share * len(normal)):
+            break
+        if best is None or found > best[1] or (found == best[1] and false < best[2]):
+            best = (v, found, false)
+    return best
+
+
+@examples(300)
+@given(any_scoring, st.integers(0, 4), st.sampled_from([0.2, 0.5, 1.0]))
+def test_choice_equals_trying_every_threshold(data, budget, share):
+    y, s = data
+    expected = naive_choice(y, s, budget, share)
+    found = te.choose_threshold(y, s, max_false_alarms=budget, max_time_in_alarm=share)
+    if expected is None:
+        assert math.isnan(found.threshold)
+        assert "no threshold keeps the budget" in repr(found)
+        return
+    assert (found.detected, found.false_alarms, found.exact) == (*expected[1:], True)
+    p = (s > found.threshold).astype(int)
+    assert (len(detected_events(y, p)), len(false_runs(y, p))) == expected[1:]
+    assert found.value == pytest.approx(expected[1] / len(detected_events(y, np.ones(len(y), int))))
+
+
+def test_budgets_in_time():
+    rng = np.random.default_rng(0)
+    n = 28 * 24 * 6
+    t = np.arange("2026-01-01", "2026-01-29", 10, dtype="datetime64[m]")
+    y = np.zeros(n, int)
+    for start in rng.choice(np.arange(100, n - 200, 30), 20, replace=False):
+        y[start : start + 10] = 1
+    s = np.round(rng.normal(size=n) + 2 * y, 2)
+    found = te.choose_threshold(y, s, times=t, max_false_alarms="1/week")
+    assert found.budget == pytest.approx((n - 200) / (7 * 24 * 6))
+    assert found.false_alarms <= found.budget
+    row = te.evaluate(y, s, "false_alarms(per='week')", threshold=found.threshold, times=t).rows[0]
+    assert row["value"] <= 1
+    assert (found.detected, found.false_alarms) == naive_choice(y, s, 3)[1:]
+    assert "of all thresholds" in repr(found)
+    frame = found.to_frame()
+    assert (frame["threshold"].diff().dropna() < 0).all()
+    assert frame["detected"].is_monotonic_increasing
+    other = te.choose_threshold(y, s, times=t, max_false_alarms="1/week", maximize="f1")
+    assert other.value <= te.best_threshold("f1", y, s).value
+    assert other.false_alarms <= found.budget
+
+
+def test_warnings_are_not_false_alarms():
+    y, s = [0, 0, 0, 1, 0, 0], [0.1, 0.9, 0.2, 0.3, 0.1, 0.1]
+    assert math.isnan(te.choose_threshold(y, s, max_false_alarms=0).threshold)
+    found = te.choose_threshold(y, s, max_false_alarms=0, early=2)
+    assert (found.detected, found.false_alarms) == (1, 0)
+    assert 0.3 <= found.threshold < 0.9
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"max_false_alarms": "1/week"}, "is a rate, so times= is needed"),
+        ({"max_false_alarms": "often"}, "must be a rate such as '1/week'"),
+        ({"max_false_alarms": -1}, "max_false_alarms must be"),
+        ({"max_false_alarms": 1, "maximize": "auc_roc"}, "takes scores"),
+        ({"max_false_alarms": 1, "early": -1}, "early must be"),
+        ({"max_false_alarms": 1, "max_time_in_alarm": 2}, "max_time_in_alarm must be"),
+    ],
+)
+def test_bad_budgets(options, message):
+    with pytest.raises(InvalidInputError, match=message):
+        te.choose_threshold([0, 1, 0], [0.1, 0.9, 0.2], **options)
+
+
+def test_no_event_to_choose_by():
+    with pytest.raises(InvalidInputError, match="y_true has no event"):
+        te.choose_threshold([0, 0], [0.1, 0.2], max_false_alarms=1)
+
+
+@pytest.mark.filterwarnings("ignore::tsadeval.errors.UndefinedMetricWarning")
+@examples(60)
+@given(any_scoring, st.sampled_from(["f1", "event_f1(variant='discounted')", "false_alarms"]))
+def test_curve_has_the_value_at_every_threshold(data, name):
+    y, s = data
+    found = te.curve(name, y, s)
+    assert found.exact
+    metric = te.core.metric.parse_metric(name)
+    for row in found.rows:
+        p = (s > row["threshold"]).astype(int)
+        assert row["value"] == pytest.approx(metric(y, p), nan_ok=True)
+        assert row["alarmed_points"] == p.sum()
+    assert len(found.rows) == len(set(s.tolist())) + 1
+
+
+def test_long_curves_are_thinned_but_keep_the_best():
+    rng = np.random.default_rng(1)
+    y = np.repeat(rng.integers(0, 2, 300), 10)
+    s = rng.random(3000) + 0.3 * y
+    found = te.curve("f1", y, s, points=50)
+    assert not found.exact
+    assert 50 <= len(found.rows) <= 53
+    assert max(row["value"] for row in found.rows) == te.best_threshold("f1", y, s).value
+    with pytest.raises(InvalidParameterError, match="points"):
+        te.curve("f1", y, s, points=1)
+
+
+def test_table_of_events():
+    t = pd.date_range("2026-01-01", periods=12, freq="10min")
+    y, p = [0, 0, 1, 1, 1, 0, 0, 0, 1, 0, 0, 1], [0, 1, 0, 0, 1, 0, 1, 0, 0, 0, 0, 0]
+    found = te.events(y, y_pred=p, times=t, early="10min")
+    assert [(r["detected"], r["delay"], r["lead"], r["alarms"]) for r in found.rows] == [
+        (True, 0.0, 10.0, 2),
+        (False, None, None, 0),
+        (False, None, None, 0),
+    ]
+    assert [r["duration"] for r in found.rows] == [30, 10, 10]
+    assert found.rows[0]["start"] == t[2]
+    assert found.rows[2]["stop"] == np.datetime64("2026-01-01T02:00")
+    assert [r["duration"] for r in found.false_alarms] == [10]
+    assert found.summary["missed"] == 2
+    late = te.events(y, y_pred=p, times=t)
+    assert (late.rows[0]["delay"], late.summary["p90"], late.unit) == (20.0, 20.0, "min")
+    assert "1 of 3 events detected, 2 missed; 2 of 3 alarms false" in repr(late)
+    assert te.events(y, y_pred=[0] * 12).summary["detected"] == 0
+    with pytest.raises(InvalidInputError, match="times= is needed"):
+        te.events(y, y_pred=p, unit="h")
+
+
+BATCH = ["precision", "recall", "f1", "f1_pa", "event_recall", "event_precision", "time_in_alarm", "cce"]
+
+
+@pytest.mark.filterwarnings(
+    "ignore::tsadeval.errors.UndefinedMetricWarning", "ignore::tsadeval.errors.ThresholdWarning"
+)
+@examples(60)
+@given(st.data(), st.booleans())
+def test_stream_equals_batch_on_any_chunking(data, timed):
+    y, s = data.draw(scorings(min_size=2, both=False))
+    n = len(y)
+    steps = data.draw(st.lists(st.integers(1, 5), min_size=n, max_size=n))
+    t = (np.cumsum(steps) * 60).astype("datetime64[s]") if timed else None
+    cuts = sorted(data.draw(st.sets(st.integers(1, n - 1))))
+    parts = list(zip([0, *cuts], [*cuts, n], strict=True))
+    window = data.draw(st.sampled_from([None, 5, "7min"] if timed else [None, 5]))
+    stream = te.StreamingEvaluator(0.4, window=window)
+    half = len(parts) // 2
+    first, second = te.StreamingEvaluator(0.4, window=window), te.StreamingEvaluator(0.4, window=window)
+    for k, (a, b) in enumerate(parts):
+        chunk = (y[a:b], s[a:b], None if t is None else t[a:b])
+        stream.update(*chunk)
+        (first if k < half else second).update(*chunk)
+    merged = pickle.loads(pickle.dumps(first)).merge(pickle.loads(pickle.dumps(second)))
+    p = (s > 0.4).astype(int)
+    for found in (stream.compute(), merged.compute()):
+        batch = te.evaluate(y, s, BATCH, threshold=0.4, times=t) if window is None else None
+        values = {row["metric"]: row["value"] for row in found.rows}
+        if batch is not None:
+            assert [values[name] for name in BATCH] == pytest.approx(list(batch.values()), nan_ok=True, abs=1e-9)
+        assert (values["points"], values["true_positives"]) == (n, int((y & p).sum()))
+        assert values["false_alarms"] == len(false_runs(y, p))
+        e = [*range(n), n] if t is None else [*t.astype(np.int64).tolist(), 0]
+        late = timing.delays(y, p, e)
+        expected = math.nan if not late else np.mean(late) / (60 if timed else 1)
+        assert values["delay"] == pytest.approx(expected, nan_ok=True)
+        if window is not None:
+            keep = slice(-5, None) if window == 5 else t > t[-1] - np.timedelta64(7, "m")
+            last = te.evaluate(y[keep], s[keep], BATCH, threshold=0.4, times=None if t is None else t[keep])
+            recent = {row["metric"]: row["recent"] for row in found.rows}
+            assert [recent[name] for name in BATCH] == pytest.approx(list(last.values()), nan_ok=True, abs=1e-9)
+
+
+def test_drift_of_the_scores():
+    stats = pytest.importorskip("scipy.stats", reason="scipy is an extra")
+    rng = np.random.default_rng(2)
+    reference = rng.normal(size=3000)
+    for shift, drifted in ((0.0, False), (0.8, True)):
+        stream = te.StreamingEvaluator(3.0, window=1000, reference=reference)
+        for _ in range(5):
+            scores = rng.normal(size=400) + shift
+            stream.update(np.zeros(400, int), scores)
+        drift = stream.drift()
+        window = np.concatenate([d.scores for d in stream._recent])[-1000:]
+        exact = stats.ks_2samp(reference, window)
+        assert drift["ks"] == pytest.approx(exact.statistic)
+        assert drift["p"] == pytest.approx(exact.pvalue, abs=0.02)
+        assert (drift.warning is not None) == drifted
+        assert ("drifted from the reference" in repr(stream.compute())) == drifted
+        assert (drift["stability"] > 0.2) == drifted
+
+
+def test_streams_refuse_what_does_not_fit():
+    stream = te.StreamingEvaluator(0.5)
+    with pytest.raises(InvalidInputError, match="nothing to evaluate yet"):
+        stream.compute()
+    stream.update([0, 1], [0.1, 0.9], times=[0, 10])
+    with pytest.raises(InvalidInputError, match="for all chunks, or for none"):
+        stream.update([0, 1], [0.1, 0.9])
+    with pytest.raises(InvalidInputError, match="begins before the end"):
+        stream.update([0, 1], [0.1, 0.9], times=[10, 20])
+    with pytest.raises(InvalidInputError, match="same threshold"):
+        stream.merge(te.StreamingEvaluator(0.6))
+    with pytest.raises(InvalidInputError, match="is a duration, so times are needed"):
+        te.StreamingEvaluator(0.5, window="1h").update([0, 1], [0.1, 0.9])
+    with pytest.raises(InvalidParameterError, match="threshold"):
+        te.StreamingEvaluator("best")
+    assert stream.merge(te.StreamingEvaluator(0.5)) is stream
+    assert repr(stream) == "StreamingEvaluator(threshold=0.5, points=2)"

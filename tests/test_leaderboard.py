@@ -1,0 +1,249 @@
+"""The leaderboard: values follow from the files, builds are incremental, and a bad submission is told what is wrong."""
+
+import json
+import re
+import subprocess
+import sys
+from html.parser import HTMLParser
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import boards
+import tsadeval as te
+from tsadeval.comparison import statistics
+from tsadeval.errors import InvalidInputError
+from tsadeval.reports.leaderboard import build_site
+from tsadeval.reports.submission import check_submission, labels_digest, read_board
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory):
+    board = boards.make(tmp_path_factory.mktemp("board"))
+    site = tmp_path_factory.mktemp("site")
+    build_site(board, site)
+    return board, site
+
+
+def values(site):
+    frame = pd.read_parquet(site / "data" / "values.parquet")
+    return frame.set_index(["detector", "series", "metric"])["value"]
+
+
+def data(path):
+    text = path.read_text(encoding="utf-8")
+    return json.loads(re.search(r"(?:= |\()(\{.*\})\)?;", text, re.S)[1])
+
+
+def test_values_are_those_of_evaluate(built):
+    board, site = built
+    found = values(site)
+    for one in read_board(board).submissions:
+        for series, path in one.scores.items():
+            y = np.load(board / "labels" / f"{series}.npz")["label"]
+            expected = te.evaluate(y, np.load(path)["score"], boards.METRICS)
+            for metric in boards.METRICS:
+                assert found[one.name, series, metric] == expected[metric]
+    csv = pd.read_csv(site / "data" / "values.csv")
+    assert len(csv) == len(found)
+
+
+def test_baselines_are_rows_of_their_own(built):
+    _, site = built
+    board = data(site / "data" / "board.js")
+    kinds = {d["name"]: d["kind"] for d in board["detectors"]}
+    assert kinds["good"] == "submission"
+    assert kinds["uniform"] == "no skill"
+    assert kinds["moving variance"] == "one-liner"
+    # A metric that scorers without skill cannot reach, and what a one-liner does on a series with a visible jump.
+    facts = {m["name"]: m for m in board["metrics"]}
+    assert facts["auc_roc"]["gameability"] == 0
+    assert 0 <= facts["f1"]["one_liners"] <= 1
+
+
+def test_standings_are_those_of_the_statistics(built):
+    _, site = built
+    found = values(site)
+    board = data(site / "data" / "board.js")
+    standing = data(site / "data" / "metric-detection-delay.js")["groups"]["all series"]
+    names = [board["detectors"][i]["name"] for i in standing["listed"]]
+    series = [s["name"] for s in board["series"]]
+    table = -np.array([[found.get((d, s, "detection_delay"), np.nan) for d in names] for s in series])
+    table = table[np.isfinite(table).any(axis=1)]
+    expected = statistics.mean_ranks(statistics.fill_missing(table, "worst"))
+    assert standing["rank"] == pytest.approx(expected.mean.tolist(), rel=1e-5)
+    assert set(board["groups"]) >= {"all series", "a", "sequence anomalies"}
+    assert board["groups"]["a"] == 2
+
+
+def test_a_second_build_computes_nothing_and_a_new_submission_only_itself(tmp_path):
+    board, site = boards.make(tmp_path / "board", ["auc_roc", "f1"]), tmp_path / "site"
+    calls = []
+
+    def progress(done, total):
+        calls.append((done, total))
+
+    build_site(board, site, progress=progress)
+    total = calls[-1][1]
+    assert calls[0] == (0, total)
+    first = (site / "index.html").stat().st_mtime_ns
+    calls.clear()
+    build_site(board, site, progress=progress)
+    assert calls[0] == (total, total)
+    assert (site / "index.html").stat().st_mtime_ns == first
+    boards.submission(board, "new", skill=3.0, series=("a/0", "a/1"))
+    calls.clear()
+    build_site(board, site, progress=progress)
+    assert calls[0] == (total, total + 4)
+    # A changed score file is computed anew.
+    boards.write(board / "submissions" / "new" / "scores" / "a" / "0.npz", score=np.arange(400.0))
+    calls.clear()
+    build_site(board, site, progress=progress)
+    assert calls[0] == (total + 2, total + 4)
+    assert values(site)["new", "a/0", "auc_roc"] == te.metrics.auc_roc(boards.labels(0), np.arange(400))
+
+
+def test_gaps_up_to_one_percent_are_left_out(tmp_path):
+    board = boards.make(tmp_path / "board", ["auc_roc"])
+    y = boards.labels(0)
+    scores = np.random.default_rng(0).normal(size=400) + y
+    for key, missing in (("few", 4), ("more", 5)):
+        folder = boards.submission(board, key)
+        boards.write(folder / "scores" / "a" / "0.npz", score=np.where(np.arange(400) < missing, np.nan, scores))
+    build_site(board, tmp_path / "site")
+    found = values(tmp_path / "site")
+    assert found["few", "a/0", "auc_roc"] == te.metrics.auc_roc(y[4:], scores[4:])
+    assert np.isnan(found["more", "a/0", "auc_roc"])
+    page = (tmp_path / "site" / "detectors" / "more.html").read_text(encoding="utf-8")
+    assert "1.2% of the points have no score" in page
+
+
+class Links(HTMLParser):
+    def __init__(self):
+        super().__init__()
+        self.found = []
+
+    def handle_starttag(self, tag, attributes):
+        self.found += [value for key, value in attributes if key in ("href", "src")]
+
+
+def test_every_link_leads_to_a_file_and_nothing_is_loaded_from_elsewhere(built):
+    _, site = built
+    pages = list(site.rglob("*.html"))
+    assert len(pages) == 1 + 1 + (3 + 6) + 4 + 4
+    for page in pages:
+        links = Links()
+        links.feed(page.read_text(encoding="utf-8"))
+        for link in links.found:
+            if link.startswith(("data:", "https://example.org")):
+                continue
+            assert not link.startswith(("http", "//", "/")), link
+            target = link.partition("#")[0]
+            assert not target or (page.parent / target).is_file(), (page, link)
+
+
+def test_names_are_escaped(built):
+    _, site = built
+    for page in site.rglob("*.html"):
+        assert boards.NASTY not in page.read_text(encoding="utf-8")
+    for script in (site / "data").glob("*.js"):
+        assert "<script" not in script.read_text(encoding="utf-8")
+
+
+def test_the_board_of_metrics_comes_from_stores(tmp_path):
+    board = boards.make(tmp_path / "board", ["auc_roc"])
+    te.rankeval.run("quick", ["cce", "auc_roc"], cases=["10k-2seg-50L"], tasks=["AccQ"], store=tmp_path / "store")
+    build_site(board, tmp_path / "site", rankeval=[tmp_path / "store"])
+    text = (tmp_path / "site" / "rankeval.html").read_text(encoding="utf-8")
+    assert "Suite quick" in text
+    assert "AccQ" in text
+    assert "rankeval.html" in (tmp_path / "site" / "about.html").read_text(encoding="utf-8")
+
+
+def test_a_submission_that_cannot_be_read_is_left_out(tmp_path):
+    board = boards.make(tmp_path / "board", ["auc_roc"])
+    (board / "submissions" / "broken").mkdir()
+    found = build_site(board, tmp_path / "site")
+    assert len(found.submissions) == 3
+    (problem,) = found.problems
+    assert problem.startswith("broken: ")
+    assert "there is no such file" in problem
+    assert "broken" in (tmp_path / "site" / "about.html").read_text(encoding="utf-8")
+
+
+def test_a_good_submission_has_nothing_to_correct(built):
+    board, _ = built
+    assert check_submission(board / "submissions" / "d0", board) == []
+
+
+def write_about(folder, text):
+    (folder / "about.toml").write_text(text, encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("spoil", "message"),
+    [
+        (lambda f: (f / "about.toml").unlink(), "there is no such file"),
+        (lambda f: write_about(f, 'name = "x"'), "author is missing; needed are name, author, training"),
+        (lambda f: write_about(f, 'name = "x"\nauthor = "y"\ntraining = 3'), "training must be a text"),
+        (lambda f: write_about(f, 'name = "x"\nauthor = "y"\ntraining = "z"\nurl = "u"'), "unknown key"),
+        (lambda f: write_about(f, "name = "), "not a TOML file"),
+        (lambda f: boards.write(f / "scores/a/0.npz", score=np.zeros(3)), "3 scores, but the series has 400 points"),
+        (lambda f: boards.write(f / "scores/a/0.npz", scores=np.zeros(400)), "no column 'score'"),
+        (lambda f: boards.write(f / "scores/a/0.npz", score=np.full(400, np.inf)), "some are infinite"),
+        (lambda f: boards.write(f / "scores/a/0.npz", score=np.full(400, np.nan)), "no point has a score"),
+        (lambda f: boards.write(f / "scores/c.npz", score=np.zeros(4)), "the board has no series 'c'"),
+        (lambda f: (f / "labels.sha256").write_text("what"), 'line 1: expected "checksum  series"'),
+        (lambda f: (f / "labels.sha256").write_text("0" * 64 + "  a/0\n"), "the scores belong to other labels"),
+        (lambda f: (f / "scores/a/0.npz").write_bytes(b"no zip"), "0.npz"),
+        (lambda f: (f / "scores/a/0.npz").unlink(), "note: no scores for 1 of 4 series"),
+    ],
+)
+def test_what_is_wrong_is_said(tmp_path, spoil, message):
+    board = boards.make(tmp_path / "board")
+    folder = board / "submissions" / "d0"
+    spoil(folder)
+    lines = check_submission(folder, board)
+    assert any(message in line for line in lines), lines
+
+
+def test_a_right_checksum_of_labels_is_accepted(built):
+    board, _ = built
+    digest = labels_digest(boards.labels(0))
+    (board / "submissions" / "d0" / "labels.sha256").write_text(f"{digest}  a/0\n")
+    assert check_submission(board / "submissions" / "d0", board) == []
+    (board / "submissions" / "d0" / "labels.sha256").unlink()
+
+
+def test_boards_that_cannot_be_read(tmp_path):
+    with pytest.raises(InvalidInputError, match="expected label files in this folder, found none"):
+        read_board(tmp_path)
+    board = boards.make(tmp_path / "board")
+    (board / "board.toml").write_text('titel = "x"')
+    with pytest.raises(InvalidInputError, match="unknown key: did you mean title"):
+        read_board(board)
+    (board / "board.toml").unlink()
+    boards.submission(board, "again", "good")
+    with pytest.raises(InvalidInputError, match="have the same name 'good'"):
+        read_board(board)
+
+
+def test_commands(tmp_path):
+    board = boards.make(tmp_path / "board", ["auc_roc"])
+
+    def run(*arguments):
+        command = [sys.executable, "-m", "tsadeval", "leaderboard", *map(str, arguments)]
+        return subprocess.run(command, capture_output=True, text=True, check=False)
+
+    done = run("build", board, "-o", tmp_path / "site", "--jobs", "1")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.strip() == str(tmp_path / "site" / "index.html")
+    assert run("check", board / "submissions" / "d0", "--board", board).stdout == "the submission can be taken\n"
+    (board / "submissions" / "d1" / "about.toml").unlink()
+    done = run("check", board / "submissions" / "d1", "--board", board)
+    assert (done.returncode, "there is no such file" in done.stdout) == (1, True)
+    done = run("build", board, "-o", tmp_path / "site", "--jobs", "1")
+    assert done.returncode == 1
+    assert "left out: d1" in done.stderr
+    assert run("build", tmp_path / "nowhere").returncode == 2
