@@ -83,7 +83,7 @@ def test_recorded_steps_learn_what_plain_steps_learn(spec, monkeypatch):
 
     training_prepare = training.prepare
     monkeypatch.setattr(training, "prepare", prepare)
-    monkeypatch.setattr(training, "records", lambda detector, device: True)
+    monkeypatch.setattr(training, "records", lambda detector, module, device: True)
     monkeypatch.setattr(training, "RECORDED_FROM", 0)
     module, found = train(detector, SERIES)
     assert len(recorded) == 2  # steps of learning and of validation
@@ -97,9 +97,12 @@ def test_recorded_steps_learn_what_plain_steps_learn(spec, monkeypatch):
 
 def test_steps_are_recorded_on_a_gpu_only():
     detector = make("usad(window=8, device=cpu)")
-    assert not training.records(detector, CPU)
-    assert training.records(detector, torch.device("cuda"))
-    assert not training.records(make("timesnet(window=8)"), torch.device("cuda"))
+    network = detector.build(1)
+    assert not training.records(detector, network, CPU)
+    assert training.records(detector, network, torch.device("cuda"))
+    other = make("timesnet(window=8, d_model=8, d_ff=8)")
+    network = other.build(1)
+    assert training.records(other, network, torch.device("cuda")) == network.static == torch.cuda.is_available()
     assert not training.prepare((torch.optim.SGD([nn.Parameter(torch.zeros(()))]),), CPU)
 
 
@@ -118,7 +121,14 @@ def test_fast_products_are_left_as_they_were(monkeypatch):
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
 @pytest.mark.parametrize(
-    "spec", ["usad(window=8)", "donut(window=8)", "lstm_ad(window=8)", "anomaly_transformer(window=8)"]
+    "spec",
+    [
+        "usad(window=8)",
+        "donut(window=8)",
+        "lstm_ad(window=8)",
+        "anomaly_transformer(window=8)",
+        "timesnet(window=20, d_model=16, d_ff=16)",
+    ],
 )
 def test_recorded_steps_on_a_gpu(spec, monkeypatch):
     detector = make(f"{spec[:-1]}, epochs=3, batch_size=32, device=cuda)")

@@ -34,17 +34,19 @@ for number, (rows, points, longest) in enumerate(cases):
     found = cce(*given, **padding).double().numpy()
     expected = [te.cce(y[:n], s[:n]) for y, s, n in zip(labels, scores, lengths)]
     np.testing.assert_allclose(found, expected, rtol=0, atol=1e-6 if dtype == "f4" else 1e-9)
-    for added in (None, torch.zeros(rows).double(), torch.rand(rows).double()):
-        where = given[0], given[1] == 1, torch.from_numpy(lengths), added
-        (*exact, means, variances), (*whole, m, v) = _triton.run_moments(*where), _moments.by_torch(*where)
-        assert all(torch.equal(a, b) for a, b in zip(exact, whole))
-        scale = 1 if added is not None else 1e4  # of the largest squares
-        np.testing.assert_allclose(means, m, rtol=0, atol=1e-11 * scale)
-        np.testing.assert_allclose(variances, v, rtol=0, atol=1e-11 * scale)
+    for scale, added in ((False, None), (True, None), (True, torch.rand(rows).double())):
+        where = given[0], given[1] == 1, torch.from_numpy(lengths), scale, added
+        (*exact, means, variances, weights), (*same, m, v, w) = _triton.run_moments(*where), _moments.by_torch(*where)
+        assert all(torch.equal(a, b) for a, b in zip(exact, same))
+        inside = w[:, 0] > 0
+        limit = 1e-11 if scale else 1e-7  # of the largest squares
+        for a, b in ((means, m), (variances, v), (weights, w)):
+            np.testing.assert_allclose(a[inside], b[inside], rtol=1e-11, atol=limit)
+        assert not weights[~inside].any()
 # Labels that begin at an odd byte.
 labels = torch.from_numpy(rng.random(1000) < 0.5)[None, 1:]
-where = torch.rand(1, 999), labels, torch.tensor([999]), None
-assert torch.equal(_triton.run_moments(*where)[2], _moments.by_torch(*where)[2])
+where = torch.rand(1, 999), labels, torch.tensor([999]), True, None
+assert torch.equal(_triton.run_moments(*where)[4][:, 1], _moments.by_torch(*where)[4][:, 1])
 for value in (torch.nan, torch.inf, -torch.inf):
     for broken in (torch.rand(1, 500), torch.ones(1, 500)):
         broken[0, 77] = value

@@ -71,23 +71,24 @@ def _cce(
 ) -> Tensor:
     batch, exponent = _in_range(batch) if normalize in ("minmax", "published") else (batch, None)
     added = None
-    if normalize is not None:
-        added = torch.zeros(len(batch.scores), dtype=torch.float64, device=batch.scores.device)
-        if normalize == "published":
-            added = added + 1e-8 if exponent is None else torch.ldexp(added + 1e-8, -exponent)
-    keys, labels, counts, means, variances = run_moments(batch, added)
+    if normalize == "published":
+        added = torch.full((len(batch.scores),), 1e-8, dtype=torch.float64, device=batch.scores.device)
+        added = added if exponent is None else torch.ldexp(added, -exponent)
+    keys, labels, means, variances, weights = run_moments(batch, normalize is not None, added)
     judged = event_scores(means, variances, labels, tau, constrained, uncertainty, gamma)
-    squares = counts * (variances + means * means)
-    classes = means.new_zeros((2 * len(batch.scores), 5))
-    columns = torch.stack([judged, torch.ones_like(judged), counts, counts * means, squares], dim=1)
-    total, events, points, mean, square = classes.index_add_(0, keys, columns).unbind(1)
-    mean = mean / points
-    variance = (square / points - mean * mean).clamp_min(0)
-    anomalous = torch.arange(2, device=mean.device).bool().repeat(len(batch.scores))
+    rows = len(batch.scores)
+
+    def of_classes(values: Tensor) -> Tensor:  # of every row: of its normal and of its anomalous runs
+        return values.new_zeros((2 * rows, *values.shape[1:])).index_add_(0, keys, values).view(rows, 2, -1)
+
+    total = of_classes(judged)[..., 0]
+    events, points, sums, squares = of_classes(weights).unbind(2)
+    mean = sums / points
+    variance = (squares / points - mean * mean).clamp_min(0)
+    anomalous = torch.arange(2, device=mean.device).bool()
     pooled = event_scores(mean, variance, anomalous, tau, constrained, uncertainty, gamma)
-    (normal, event), (all_normal, all_events) = (x.view(-1, 2).unbind(1) for x in (total / events, pooled))
-    of_runs = (1 - event_weight) * normal + event_weight * event
-    return of_runs + (1 - global_weight) * all_normal + global_weight * all_events
+    of_runs = total / events
+    return of_runs[:, 0].lerp(of_runs[:, 1], event_weight) + pooled[:, 0].lerp(pooled[:, 1], global_weight)
 
 
 def _in_range(batch: Batch) -> tuple[Batch, Tensor | None]:

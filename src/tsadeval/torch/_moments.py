@@ -24,28 +24,28 @@ class Runs(NamedTuple):
 
     keys: Tensor  # twice the row, plus the label
     labels: Tensor  # bool
-    counts: Tensor  # points, float64 as all that follows
-    means: Tensor
+    means: Tensor  # float64, as all that follows
     variances: Tensor
+    weights: Tensor  # (runs, 4): 1, points, sums of scores and of their squares
 
 
-def run_moments(batch: Batch, added: Tensor | None) -> Runs:
+def run_moments(batch: Batch, scale: bool, added: Tensor | None = None) -> Runs:
     """The runs of a batch, without its padding.
 
-    Scores are brought to 0 ... 1 by their row's range plus what is `added` to it, or left as they are where that is
-    None. Constant scores count as one half.
+    With `scale`, scores are brought to 0 ... 1 by their row's range, plus what is `added` to it. Constant scores count
+    as one half.
     """
     scores, labels = batch.scores.contiguous(), batch.labels.contiguous()
     if batch.padded:
         scores = torch.where(batch.valid, scores, scores[:, :1])  # neither a new extreme nor far from the others
-    runs = Runs(*_finder(scores)(scores, labels, batch.lengths, added))
+    runs = Runs(*_finder(scores)(scores, labels, batch.lengths, scale, added))
     if batch.padded:
-        inside = runs.counts > 0
+        inside = runs.weights[:, 0] > 0
         runs = Runs(*(x[inside] for x in runs))
     return runs
 
 
-Finder = Callable[[Tensor, Tensor, Tensor, Tensor | None], tuple[Tensor, ...]]
+Finder = Callable[[Tensor, Tensor, Tensor, bool, Tensor | None], tuple[Tensor, ...]]
 
 
 def _finder(scores: Tensor) -> Finder:
@@ -65,8 +65,8 @@ def has_kernels(tensor: Tensor) -> bool:
     return _triton.available()
 
 
-def by_torch(scores: Tensor, labels: Tensor, lengths: Tensor, added: Tensor | None) -> tuple[Tensor, ...]:
-    """The fields of `Runs`; a row's padding is a run of 0 points."""
+def by_torch(scores: Tensor, labels: Tensor, lengths: Tensor, scale: bool, added: Tensor | None) -> tuple[Tensor, ...]:
+    """The fields of `Runs`; a row's padding is a run with weights of 0."""
     rows, columns = scores.shape
     flat = labels.view(-1)
     borders = (flat[1:] != flat[:-1]).nonzero()[:, 0] + 1
@@ -83,18 +83,20 @@ def by_torch(scores: Tensor, labels: Tensor, lengths: Tensor, added: Tensor | No
     means, squares = (sums / counts[:, None]).T
     # A run of one point is constant, which the difference of two squares need not give exactly.
     variances = (squares - means * means).clamp_min(0).masked_fill(counts == 1, 0)
-    if added is None:
-        means, variances = origins[row] + means * unit[row], variances * unit[row].square()
-    else:
-        width = high - low + added
+    if scale:
+        width = high - low + (0 if added is None else added)
         constant = (width == 0)[row]
         width = torch.where(width == 0, 1, width)
-        scale = (unit / width)[row]
-        means = torch.where(constant, 0.5, (((origins - low) / width)[row] + means * scale).clamp(0, 1))
-        variances = variances * scale.square()
-    kept = torch.where(begins - row * columns < lengths[row], counts, 0)
+        factor = (unit / width)[row]
+        means = torch.where(constant, 0.5, (((origins - low) / width)[row] + means * factor).clamp(0, 1))
+        variances = variances * factor.square()
+    else:
+        means, variances = origins[row] + means * unit[row], variances * unit[row].square()
+    inside = (begins - row * columns < lengths[row]).double()
+    squares = counts * (variances + means * means)
+    weights = torch.stack([torch.ones_like(counts), counts, counts * means, squares], dim=1) * inside[:, None]
     marks = flat[begins]
-    return 2 * row + marks, marks, kept, means, variances
+    return 2 * row + marks, marks, means, variances, weights
 
 
 def _block_sums(scores: Tensor, origins: Tensor) -> Tensor:

@@ -18,7 +18,7 @@ except ImportError:  # torch then does the same in several passes
 
 SIZE = 4096  # points of a block; a power of two
 SMALL = 1024  # where rows have no more than that
-WARPS = 8
+WARPS = 4
 
 if triton is not None:
 
@@ -96,8 +96,7 @@ if triton is not None:
         scores, labels, lengths, cut, stops, counts, begins, before, runs, columns, per_row, SIZE: tl.constexpr
     ):
         """Where runs begin, and the sums of their blocks up to there."""
-        number = tl.program_id(0)
-        block = tl.load(cut + number)
+        block = tl.load(cut + tl.program_id(0))
         row = block // per_row
         first = (block - row * per_row) * SIZE
         start = row * columns + first
@@ -105,7 +104,7 @@ if triton is not None:
         values = tl.where(inside, raw.to(tl.float64) - tl.load(scores + row * columns).to(tl.float64), 0.0)
         squares = values * values
         border = _borders(labels, start, first, columns, tl.load(lengths + row), SIZE)
-        place = tl.load(stops + number) - tl.load(counts + block) + tl.cumsum(border.to(tl.int32)) - 1
+        place = tl.load(stops + block) - tl.load(counts + block) + tl.cumsum(border.to(tl.int32)) - 1
         tl.store(begins + place, start + tl.arange(0, SIZE), mask=border)
         tl.store(before + place, tl.cumsum(values) - values, mask=border)
         tl.store(before + runs + place, tl.cumsum(squares) - squares, mask=border)
@@ -125,8 +124,8 @@ if triton is not None:
     @triton.jit  # type: ignore[untyped-decorator]
     def _moments(  # type: ignore[no-untyped-def]
         scores, labels, lengths, begins, before, sums, up_to, low, high, added,
-        keys, marks, points, means, variances,
-        runs, rows, columns, per_row, size, SCALE: tl.constexpr, SIZE: tl.constexpr,
+        keys, marks, means, variances, weights,
+        runs, rows, columns, per_row, size, SCALE: tl.constexpr, ADDED: tl.constexpr, SIZE: tl.constexpr,
     ):  # fmt: skip
         """As `tsadeval.torch._moments.Runs` has them; padding has 0 points."""
         run = tl.program_id(0) * SIZE + tl.arange(0, SIZE)
@@ -150,8 +149,10 @@ if triton is not None:
         variance = tl.where(variance < 0.0, 0.0, variance)
         origin = tl.load(scores + row * columns, mask=there).to(tl.float64)
         if SCALE:
-            least = tl.load(low + row, mask=there)
-            width = tl.load(high + row, mask=there) - least + tl.load(added + row, mask=there)
+            least = tl.load(low + row, mask=there).to(tl.float64)
+            width = tl.load(high + row, mask=there).to(tl.float64) - least
+            if ADDED:
+                width += tl.load(added + row, mask=there)
             constant = width == 0.0
             width = tl.where(constant, 1.0, width)
             # The order keeps what is no number: a NaN is neither below 0 nor above 1.
@@ -163,11 +164,15 @@ if triton is not None:
             mean += origin
         label = tl.load(labels + begin, mask=there, other=0)
         padding = begin - row * columns >= tl.load(lengths + row, mask=there, other=0)
+        count = tl.where(padding, 0.0, count)
         tl.store(keys + run, 2 * row + label, mask=there)
         tl.store(marks + run, label, mask=there)
-        tl.store(points + run, tl.where(padding, 0.0, count), mask=there)
         tl.store(means + run, mean, mask=there)
         tl.store(variances + run, variance, mask=there)
+        tl.store(weights + 4 * run, tl.where(padding, 0.0, 1.0), mask=there)
+        tl.store(weights + 4 * run + 1, count, mask=there)
+        tl.store(weights + 4 * run + 2, count * mean, mask=there)
+        tl.store(weights + 4 * run + 3, count * (variance + mean * mean), mask=there)
 
 
 def available() -> bool:
@@ -175,8 +180,10 @@ def available() -> bool:
     return triton is not None
 
 
-def run_moments(scores: Tensor, labels: Tensor, lengths: Tensor, added: Tensor | None) -> tuple[Tensor, ...]:
-    """Keys, labels, counts, means and variances of the runs of a contiguous batch; see `tsadeval.torch._moments`."""
+def run_moments(
+    scores: Tensor, labels: Tensor, lengths: Tensor, scale: bool, added: Tensor | None
+) -> tuple[Tensor, ...]:
+    """The fields of `tsadeval.torch._moments.Runs` of a contiguous batch."""
     rows, columns = scores.shape
     size = SMALL if columns <= SMALL else SIZE
     per_row = -(-columns // size)
@@ -189,24 +196,26 @@ def run_moments(scores: Tensor, labels: Tensor, lengths: Tensor, added: Tensor |
     counts = torch.empty(blocks, dtype=torch.int32, device=device)
     with torch.cuda.device_of(scores):  # type: ignore[no-untyped-call]
         _count[(blocks,)](flat, words, lengths, counts, columns, per_row, **how, SINGLE=single, WIDE=wide)
-        cut = counts.nonzero()[:, 0]
-        stops = counts[cut].cumsum(0)
-        runs = int(stops[-1])
-        extremes = torch.empty((2, rows, per_row), dtype=scores.dtype, device=device)
-        # Everything else in float64: sums of blocks, sums up to blocks, sums up to borders, results.
+        # As much as can be asked for before the number of runs is known, as little as can be after.
+        stops = counts.cumsum(0)
         sums = torch.empty((2, rows, per_row), dtype=torch.float64, device=device)
+        extremes = torch.empty((2, rows, per_row), dtype=scores.dtype, device=device)
+        up_to = sums.new_zeros((2, rows, per_row + 1))
+        cut = counts.nonzero()[:, 0]
+        runs = int(stops[-1])
         _sum[(blocks,)](scores, sums, extremes, blocks, columns, per_row, **how, SINGLE=single)
         begins, keys = torch.empty((2, runs), dtype=torch.int64, device=device)
         before = sums.new_empty((2, runs))
         _cut[(len(cut),)](scores, flat, lengths, cut, stops, counts, begins, before, runs, columns, per_row, **how)
-        up_to = sums.new_zeros((2, rows, per_row + 1))
         for k in range(2):
             torch.cumsum(sums[k], 1, out=up_to[k, :, 1:])
-        low, high = extremes[0].amin(1).double(), extremes[1].amax(1).double()
+        low, high = extremes[0].amin(1), extremes[1].amax(1)
         marks = torch.empty(runs, dtype=torch.uint8, device=device)
-        results = sums.new_empty((3, runs)).unbind()
+        means, variances = sums.new_empty((2, runs))
+        weights = sums.new_empty((runs, 4))
         arrays = scores, flat, lengths, begins, before, sums, up_to, low, high, low if added is None else added
         _moments[(-(-runs // 256),)](
-            *arrays, keys, marks, *results, runs, rows, columns, per_row, size, SCALE=added is not None, SIZE=256
-        )
-    return keys, marks.view(torch.bool), *results
+            *arrays, keys, marks, means, variances, weights, runs, rows, columns, per_row, size,
+            SCALE=scale, ADDED=added is not None, SIZE=256,
+        )  # fmt: skip
+    return keys, marks.view(torch.bool), means, variances, weights

@@ -150,7 +150,7 @@ def train(detector: DeepDetector, series: Floats) -> tuple[nn.Module, list[Losse
     with seeded(detector.random_state, device), products(device), _bar(detector) as show:
         module = detector.build(series.shape[1]).to(device)
         optimizers = detector.optimizers(module)
-        recorded = records(detector, device) and prepare(optimizers, device)
+        recorded = records(detector, module, device) and prepare(optimizers, device)
         # Recorded steps read the epoch from a tensor.
         now: Any = torch.zeros((), device=device) if recorded else 0
         learn = Steps(
@@ -249,9 +249,9 @@ class Steps:
         return float(total) / len(order)
 
 
-def records(detector: DeepDetector, device: torch.device) -> bool:
-    """Can the detector's steps be recorded there?"""
-    return device.type == "cuda" and detector.static_step
+def records(detector: DeepDetector, module: nn.Module, device: torch.device) -> bool:
+    """Can the detector's steps be recorded there? A network that sometimes cannot says so by `static`."""
+    return device.type == "cuda" and detector.static_step and bool(getattr(module, "static", True))
 
 
 def prepare(optimizers: tuple[Optimizer, ...], device: torch.device) -> bool:
@@ -318,7 +318,7 @@ def score(detector: DeepDetector, module: nn.Module, series: Floats) -> Floats:
         lambda batch: detector.window_scores(module, batch),
         windows,
         detector.batch_size,
-        worth and records(detector, device),
+        worth and records(detector, module, device),
     )
 
     def of_windows(starts: Index) -> Any:
