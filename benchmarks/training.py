@@ -2,8 +2,8 @@
 
     python benchmarks/training.py --data DATA [--store runs/real] [--datasets ...] [--detectors ...] [--device cpu]
 
-One pair after the other, in one process; the compilation of kernels and the loading of libraries count. With a store the
-scores are kept there, in the folder scores/, for `tsadeval detect` and docs/make_real_data.py. Needs NumPy,
+One pair after the other, in one process; compiling kernels and loading libraries count. With a store the scores are
+kept there, in the folder scores/, for `tsadeval detect` and docs/make_real_data.py. Needs NumPy,
 scikit-learn and torch; the package need not be installed: the script finds src/ beside it.
 """
 
@@ -20,7 +20,7 @@ from tsadeval.experiments.scores import keep_scores
 from tsadeval.experiments.sources import Source
 from tsadeval.experiments.specs import DetectorSpec
 
-DATASETS = "msl smd/2-1 ucr/123 ucr/124 ucr/125 ucr/126 ucr/152 ucr/153 ucr/154 ucr/155".split()
+DATASETS = ["msl", "smd/2-1", "ucr/123", "ucr/124", "ucr/125", "ucr/126", "ucr/152", "ucr/153", "ucr/154", "ucr/155"]
 # Seconds of training and of scoring all ten on an NVIDIA H200, five at a time, before steps were recorded.
 BEFORE = {
     "lstm_ad": (156.3, 1.3),

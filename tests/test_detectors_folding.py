@@ -13,6 +13,7 @@ CHECK = """
 import torch
 from tsadeval.detectors._torch import folding, timesnet
 
+torch.backends.cudnn.allow_tf32 = False
 generator = torch.Generator().manual_seed(0)
 rand = lambda *shape: torch.randn(shape, generator=generator, requires_grad=True)
 for length, n_in, n_out, reach, shared in ((20, 3, 5, 2, 2), (13, 16, 4, 1, 1)):
@@ -40,6 +41,12 @@ periods, amplitudes = timesnet.strongest_periods(x, 3)
 weights = torch.softmax(amplitudes, dim=1)
 found = x + timesnet._all_at_once(x, periods, weights, block.first.merged(), block.second.merged())
 torch.testing.assert_close(found, block(x), rtol=1e-4, atol=1e-4)
+torch.backends.cudnn.allow_tf32 = True
+x, weight, bias = rand(1, 20, 3), rand(5, 3, 3, 3), rand(5)
+found = folding.FoldedConvolution.apply(x, weight, bias, torch.tensor([7]), 20)
+expected = timesnet.unfold(timesnet.convolve(timesnet.fold(x, 7), (weight, bias)), 21)
+away = (found[:, :21] - expected).norm() / expected.norm()
+assert 1e-5 < away < 5e-4, away  # as of products with 10 bits, rounded
 print("equal")
 """
 
