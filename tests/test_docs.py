@@ -22,7 +22,7 @@ def script(name):
 
 # Written as files by a command, or shown on the pages of their suites, docs/hard.md and docs/audit.md.
 ELSEWHERE = {
-    *("write_figures", "write_explanation", "agreement", "fooled", "gameability"),
+    *("write_figures", "write_explanation", "agreement", "disagreement", "fooled", "gameability"),
     *("hard_sensitivity", "hard_tasks", "worst_pair"),
 }
 
