@@ -171,7 +171,13 @@ FORMULAS: dict[str, tuple[str, ...]] = {
         r"S = \sum_{\text{found}} A_{TP} \frac{\tanh(2.5\,d_k / L_k)}{\tanh 2.5} - \sum_{\text{missed}} A_{FN} - \sum_{i : p_i = 1,\, y_i = 0} A_{FP} \tanh\left( \frac{2.5\,x_i}{L - 1} \right)",
         r"\text{score} = 100 \cdot \frac{S - S_{\text{no alarm}}}{S_{\text{perfect}} - S_{\text{no alarm}}}, \quad d_k \text{ from the first alarm to the end of the event, } x_i \text{ from the event before}",
     ),
+    "lead_time": (
+        r"\text{mean over events with a warning of } \left( \text{start of } E_k - \text{first alarm within the horizon before it} \right)",
+    ),
     # cost
+    "expected_cost": (
+        r"c_{\text{miss}} \cdot \text{events without an alarm} + c_{\text{false}} \cdot \text{alarm runs that touch no event} + c_{\text{delay}} \cdot \text{hours of delay}",
+    ),
     "false_alarms": (r"\frac{1000}{n} \cdot \left| \{ j : A_j \text{ touches no event} \} \right|",),
     "alarm_episodes": (
         r"J \text{, after runs with gaps of at most merge_gap are joined and those shorter than min_duration dropped}",

@@ -67,6 +67,7 @@ HOMES = {
     "_distance": "distance",
     "_latency": "time",
     "_nab": "time",
+    "_warning": "time",
 }
 # Where a metric is not at home with its family.
 EXCEPTIONS = {
@@ -76,6 +77,7 @@ EXCEPTIONS = {
     "detection_delay": "time",
     "time_to_recover": "time",
     "false_alarms": "cost",
+    "expected_cost": "cost",
     "alarm_episodes": "cost",
     "time_in_alarm": "cost",
 }
