@@ -86,7 +86,7 @@ def compute_values(
         ]
 
     store: Store[BoardCell] = Store(folder, LAYOUT)
-    complete(cells, chunks, _compute, store, n_jobs=n_jobs, progress=progress)
+    complete(cells, chunks, _compute, store, n_jobs=n_jobs, progress=progress, threads=True)
     return store.frame(cells)
 
 
