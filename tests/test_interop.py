@@ -3,10 +3,14 @@
 import pickle
 
 import numpy as np
+import pandas as pd
 import pytest
 import torch
+from sklearn.base import clone
 from sklearn.cluster import KMeans
 from sklearn.ensemble import IsolationForest
+from sklearn.exceptions import NotFittedError
+from sklearn.model_selection import GridSearchCV, TimeSeriesSplit
 from sklearn.neighbors import LocalOutlierFactor
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -81,35 +85,131 @@ def test_torch_reconstruction():
     np.testing.assert_allclose(scores[4:], expected, rtol=1e-5)
 
 
+def test_torch_output_of_the_wrong_form():
+    class Two(torch.nn.Module):
+        def forward(self, batch):
+            return (batch, batch)
+
+    class Next(torch.nn.Module):
+        def forward(self, batch):
+            return batch[:, -1]
+
+    with pytest.raises(InvalidInputError, match="Two must give a tensor, but gave tuple"):
+        te.detectors.wrap(Two(), window=5).fit(TRAIN).score(TEST)
+    with pytest.raises(InvalidInputError, match='output="forecast"'):
+        te.detectors.wrap(Next(), window=5).fit(TRAIN).score(TEST)
+    with pytest.raises(InvalidInputError, match=r"next points of \d+ windows.*with 2 columns"):
+        te.detectors.wrap(torch.nn.Flatten(), window=5, output="forecast").fit(TRAIN).score(TEST)
+    with pytest.raises(InvalidParameterError, match="needs a window"):
+        te.detectors.wrap(Next(), output="forecast")
+    with pytest.raises(InvalidParameterError, match="for torch modules"):
+        te.detectors.wrap(IsolationForest(), window=5, output="forecast")
+
+
+@pytest.mark.parametrize("steps", [0, 1, 3])
+def test_torch_forecast(steps):
+    class Same(torch.nn.Module):
+        """The last point again, for so many steps (0: without an axis of steps)."""
+
+        def forward(self, batch):
+            return batch[:, -1] if steps == 0 else batch[:, -1:].expand(-1, steps, -1)
+
+    scores = te.detectors.wrap(Same(), window=5, output="forecast").fit(TRAIN).score(TEST)
+    errors = {i: [] for i in range(5, 200)}
+    for start in range(195):
+        for i in range(start + 5, min(start + 5 + max(steps, 1), 200)):
+            errors[i].append(np.mean((TEST[start + 4] - TEST[i]) ** 2))
+    expected = [np.mean(errors[max(i, 5)]) for i in range(200)]
+    np.testing.assert_allclose(scores, expected, rtol=1e-5)
+    with pytest.raises(InvalidInputError, match="has 5 points"):
+        te.detectors.wrap(Same(), window=5, output="forecast").fit(TRAIN[:5])
+
+
 @pytest.mark.parametrize("path", ["hbos:HBOS", "knn:KNN", "ecod:ECOD", "iforest:IForest"])
 def test_pyod_by_hand(path):
     file, name = path.split(":")
-    module = pytest.importorskip(f"pyod.models.{file}", reason="PyOD is not installed")
-    make = getattr(module, name)
+    make = getattr(pytest.importorskip(f"pyod.models.{file}", reason="PyOD is not installed"), name)
     options = {"random_state": 0} if name == "IForest" else {}
     scores = te.detectors.wrap(make(**options)).fit(TRAIN).score(TEST)
     np.testing.assert_array_equal(scores, make(**options).fit(TRAIN).decision_function(TEST))
     assert 115 <= scores.argmax() < 130
     assert DetectorSpec.of(make(**options)).make().fit(TRAIN).score(TEST).tolist() == scores.tolist()
+    text = f"pyod.models.{path}(random_state=0)" if options else f"pyod.models.{path}"
+    assert DetectorSpec.of(text).make().fit(TRAIN).score(TEST).tolist() == scores.tolist()
+    windowed = te.detectors.wrap(make(**options), window=5).fit(TRAIN).score(TEST)
+    by_hand = make(**options).fit(rows(TRAIN, 5)).decision_function(rows(TEST, 5))
+    np.testing.assert_array_equal(windowed[4:], by_hand)
 
 
-def test_aeon_by_hand():
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [
+        ("KMeansAD", {"n_clusters": 3, "window_size": 10, "random_state": 0}),
+        ("LOF", {"n_neighbors": 5, "window_size": 10}),
+        ("STOMP", {"window_size": 10}),
+    ],
+    ids=["KMeansAD", "LOF", "STOMP"],
+)
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")  # of numba about itself, while it compiles
+def test_aeon_by_hand(name, options):
     module = pytest.importorskip("aeon.anomaly_detection.series.distance_based", reason="aeon is not installed")
-    make = module.KMeansAD
-    options = {"n_clusters": 3, "window_size": 10, "random_state": 0}
-    scores = te.detectors.wrap(make(**options)).fit(TRAIN).score(TEST)
+    make = getattr(module, name)
+    one_column = name == "STOMP"  # of one column only, and not fitted
+    train, test = (TRAIN[:, 0], TEST[:, 0]) if one_column else (TRAIN, TEST)
+    scores = te.detectors.wrap(make(**options)).fit(train).score(test)
     by_hand = make(**options)
-    by_hand.fit(TRAIN, axis=0)
-    np.testing.assert_array_equal(scores, by_hand.predict(TEST, axis=0))
-    assert 110 <= scores.argmax() < 135
+    by_hand.fit(train, axis=0)
+    np.testing.assert_array_equal(scores, by_hand.predict(test, axis=0))
+    assert 105 <= scores.argmax() < 135
+    assert DetectorSpec.of(make(**options)).make().fit(train).score(test).tolist() == scores.tolist()
 
 
+@pytest.mark.filterwarnings("ignore::FutureWarning")
 def test_sktime_by_hand():
-    pd = pytest.importorskip("pandas")
-    module = pytest.importorskip("sktime.detection.lof", reason="sktime is not installed")
-    scores = te.detectors.wrap(module.SubLOF(5, window_size=60, novelty=True)).fit(TRAIN).score(TEST)
-    by_hand = module.SubLOF(5, window_size=60, novelty=True).fit(pd.DataFrame(TRAIN))
-    np.testing.assert_array_equal(scores, np.asarray(by_hand.transform_scores(pd.DataFrame(TEST))).ravel())
+    """One detector that has scores, and one that has labels alone."""
+    hampel = pytest.importorskip("sktime.detection.hampel", reason="sktime is not installed").HampelDetector
+    column = pd.DataFrame(TEST[:, :1])
+    scores = te.detectors.wrap(hampel(window_length=15)).fit(TRAIN[:, :1]).score(TEST[:, :1])
+    by_hand = hampel(window_length=15).fit(pd.DataFrame(TRAIN[:, :1])).transform_scores(column)
+    np.testing.assert_array_equal(scores, np.asarray(by_hand, dtype=float).ravel())
+    lof = pytest.importorskip("sktime.detection.lof").SubLOF
+    scores = te.detectors.wrap(lof(5, window_size=60, novelty=True)).fit(TRAIN[:, :1]).score(TEST[:, :1])
+    by_hand = lof(5, window_size=60, novelty=True).fit(pd.DataFrame(TRAIN[:, :1])).transform(column)
+    np.testing.assert_array_equal(scores, np.asarray(by_hand).ravel() != 0)
+    assert 0 < scores.mean() < 0.5
+    segments = pytest.importorskip("sktime.detection.dummy").ZeroSegments()
+    with pytest.raises(InvalidParameterError, match="ZeroSegments of sktime is for segmentation"):
+        te.detectors.wrap(segments).fit(TRAIN)
+
+
+def test_estimators_of_sklearn_in_all_respects():
+    wrapped = te.detectors.wrap(IsolationForest(n_estimators=7, random_state=0), window=5)
+    copy = clone(wrapped).set_params(model__n_estimators=9, how="max")
+    assert (wrapped.model.n_estimators, copy.model.n_estimators, copy.how) == (7, 9, "max")
+    assert wrapped.get_params()["model__n_estimators"] == 7
+    assert repr(copy) == "wrap(IsolationForest(n_estimators=9, random_state=0), window=5, how='max')"
+    assert "IsolationForest" in wrapped._repr_html_()
+    with pytest.raises(NotFittedError, match="call fit"):
+        copy.predict(TEST)
+    with pytest.raises(InvalidParameterError, match="window"):
+        clone(wrapped).set_params(window=0).fit(TRAIN)
+    scores = wrapped.fit(TRAIN).score(TEST)
+    np.testing.assert_array_equal(wrapped.score_samples(TEST), -scores)
+    np.testing.assert_array_equal(wrapped.predict(TEST) == -1, scores > -wrapped.offset_)
+    assert clone(te.detectors.wrap(np.ravel)).model is np.ravel  # functions
+    labels = np.zeros(500, int)
+    labels[[120, 250, 320, 400, 470]] = 1
+    series = RNG.normal(size=(500, 1)) + 8 * labels[:, None]
+    search = GridSearchCV(
+        te.detectors.wrap(make_pipeline(StandardScaler(), LocalOutlierFactor(novelty=True))),
+        {"model__localoutlierfactor__n_neighbors": [2, 20], "window": [None, 30]},
+        cv=TimeSeriesSplit(3, test_size=120),
+        scoring=te.scorer("auc_pr"),
+        error_score="raise",
+    ).fit(series, labels)
+    assert search.best_params_["window"] is None
+    assert te.scorer("auc_roc")(search, series, labels) > 0.99
 
 
 def test_what_cannot_be_wrapped():
@@ -123,7 +223,7 @@ def test_what_cannot_be_wrapped():
     with pytest.raises(InvalidParameterError, match="how"):
         te.detectors.wrap(IsolationForest(), how="median")
     wrapped = te.detectors.wrap(IsolationForest(n_estimators=5), window=10)
-    with pytest.raises(InvalidParameterError, match="call fit"):
+    with pytest.raises(NotFittedError, match="call fit"):
         wrapped.score(TEST)
     with pytest.raises(InvalidInputError, match="has 9 points"):
         wrapped.fit(TRAIN[:9])
