@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from tsadeval.core.intervals import alarms, intervals, labels
     from tsadeval.core.period import period
     from tsadeval.core.time import times
+    from tsadeval.engine.streams import evaluate_stream
     from tsadeval.evaluation import StreamingCCE, evaluate, evaluate_many
     from tsadeval.evaluation.events import events
     from tsadeval.evaluation.scorer import scorer
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from tsadeval.experiments.api import detect
     from tsadeval.metrics import CCEBreakdown, cce, cce_breakdown, ears, ears_breakdown
     from tsadeval.reports.api import report
+    from tsadeval.tables.batches import batches
     from tsadeval.thresholds import best_threshold, choose_threshold, curve
 
 __version__ = "0.1.0"
@@ -30,6 +32,7 @@ _HOMES = {
     "StreamingEvaluator": "tsadeval.evaluation.stream",
     "alarms": "tsadeval.core.intervals",
     "align": "tsadeval.core.align",
+    "batches": "tsadeval.tables.batches",
     "best_threshold": "tsadeval.thresholds",
     "cce": "tsadeval.metrics._cce",
     "cce_breakdown": "tsadeval.metrics._cce",
@@ -44,6 +47,7 @@ _HOMES = {
     "errors": "",
     "evaluate": "tsadeval.evaluation",
     "evaluate_many": "tsadeval.evaluation",
+    "evaluate_stream": "tsadeval.engine.streams",
     "events": "tsadeval.evaluation.events",
     "intervals": "tsadeval.core.intervals",
     "labels": "tsadeval.core.intervals",
@@ -62,6 +66,7 @@ __all__ = [
     "StreamingEvaluator",
     "alarms",
     "align",
+    "batches",
     "best_threshold",
     "cce",
     "cce_breakdown",
@@ -76,6 +81,7 @@ __all__ = [
     "errors",
     "evaluate",
     "evaluate_many",
+    "evaluate_stream",
     "events",
     "intervals",
     "labels",

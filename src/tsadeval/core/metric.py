@@ -25,6 +25,7 @@ from tsadeval.core.text import format_call, parse_call
 from tsadeval.errors import InvalidParameterError, UndefinedError, warn_undefined
 
 Kind = Literal["scores", "predictions"]
+Kept = Literal["points", "runs", "moments", "order"]
 P = ParamSpec("P")
 R = TypeVar("R", covariant=True)
 S = TypeVar("S")
@@ -159,6 +160,9 @@ class Metric:
     chance: Callable[..., float] | None = field(default=None, repr=False, compare=False)
     # (scorings or predictions of several series, options) -> their value together, with the events of each apart.
     pool: Callable[..., float] | None = field(default=None, repr=False, compare=False)
+    # What must be kept of a series that is read once, in batches, for the exact value: counts of points, runs of labels
+    # and alarms, moments of runs, or the order of all scores (see `evaluation.states`). None: all of its points.
+    stream: Kept | None = None
     # Stores reuse values of the same version only: the revision of the library's code, or a key of a user's function.
     version: str = "r1"
     library: bool = True
@@ -458,6 +462,9 @@ def prediction_metric(
 def _registering(kind: Kind, data_type: Any, second: str, description: dict[str, Any]) -> Callable[[Any], Any]:
     checks: dict[str, Check] = description.setdefault("checks", {})
     needs = frozenset(description.get("needs", ()))
+    if kind == "predictions":  # what a metric of alarms computes, it nearly always computes from runs
+        exchangeable = "exchangeable" in description.get("properties", ())
+        description.setdefault("stream", "points" if exchangeable else "runs")
 
     def decorate(inner: Callable[..., float]) -> Callable[..., float]:
         name = inner.__name__
