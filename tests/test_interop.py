@@ -18,6 +18,7 @@ from sklearn.svm import OneClassSVM
 from sklearn.utils.estimator_checks import check_estimator
 
 import tsadeval as te
+from tsadeval.detectors import DETECTORS
 from tsadeval.errors import InvalidInputError, InvalidParameterError
 from tsadeval.experiments.specs import DetectorSpec
 
@@ -227,7 +228,7 @@ def test_what_cannot_be_wrapped():
         wrapped.score(TEST)
     with pytest.raises(InvalidInputError, match="has 9 points"):
         wrapped.fit(TRAIN[:9])
-    with pytest.raises(InvalidInputError, match=r"1 columns.*fitted on 2"):
+    with pytest.raises(InvalidInputError, match=r"1 features.*fitted on 2 columns.*Reshape"):
         wrapped.fit(TRAIN).score(TEST[:, :1])
 
 
@@ -254,36 +255,81 @@ def test_a_constructor_that_raises_is_one_line(tmp_path, monkeypatch):
 
 
 # Checks of scikit-learn that our detectors do not pass, and why.
-MESSAGES = "raises as asked, in the words of our own message"
-SERIES = "a one-dimensional X is a series of one column, not a mistake"
 EXCEPTIONS = {
-    "check_n_features_in_after_fitting": MESSAGES,
-    "check_complex_data": MESSAGES,
-    "check_estimators_empty_data_messages": MESSAGES,
-    "check_estimator_sparse_tag": MESSAGES,
-    "check_estimator_sparse_array": MESSAGES,
-    "check_estimator_sparse_matrix": MESSAGES,
-    "check_fit2d_predict1d": SERIES,
-    "check_fit1d": SERIES,
+    "check_fit1d": "a one-dimensional X is a series of one column, not a mistake",
     "check_dtype_object": "columns of objects are refused: numbers must come as numbers",
 }
-# Random scores belong to positions, whatever the points are.
-POSITIONS = dict.fromkeys(
-    ("check_methods_sample_order_invariance", "check_methods_subset_invariance"), "scores belong to positions"
-)
+# Of those that look at more than a point at once, and of random scores, which belong to positions.
+ORDER = {
+    "check_methods_sample_order_invariance": "the order of points is what these detectors look at",
+    "check_methods_subset_invariance": "a subset of the points of a series is another series",
+}
+# The smallest that each takes: the least window, and of networks an epoch of a few units.
+TINY = {"epochs": 1, "batch_size": 64, "device": "cpu", "d_model": 4, "d_ff": 4, "n_layers": 1, "n_heads": 1}
+TINY |= {"hidden": 4, "latent": 2, "layers": 1, "top_k": 1, "num_kernels": 1, "trees": 5, "clusters": 3}
+DEEP = [name for name, record in DETECTORS.items() if record.extra == "torch"]
+
+
+def tiny(name):
+    record = DETECTORS[name]
+    options = {option: value for option, value in TINY.items() if option in record.parameters}
+    if "window" in record.parameters:
+        options["window"] = next(n for n in range(1, 9) if record.checks["window"].accepts(n))
+    return record.with_options(**options).build()
 
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")  # of scikit-learn's checks and of degenerate inputs that they make
-@pytest.mark.parametrize(
-    ("name", "exceptions"), [("random", EXCEPTIONS | POSITIONS), ("pca(window=1)", EXCEPTIONS)], ids=["random", "pca"]
-)
-def test_check_estimator(name, exceptions):
-    """With windows of one point; longer ones depend on the order of the points, which the checks shuffle."""
-    outcomes = check_estimator(te.detectors.make(name), on_fail=None, on_skip=None)
-    failed = {one["check_name"] for one in outcomes if one["status"] == "failed"}
-    assert failed == set(exceptions)
-    assert sum(one["status"] == "passed" for one in outcomes) > 30
+@pytest.mark.parametrize("name", DETECTORS)
+def test_check_estimator(name):
+    detector = tiny(name)
+    exceptions = EXCEPTIONS | (ORDER if name == "random" or detector.span(2) > 1 else {})
+    outcomes = check_estimator(detector, expected_failed_checks=exceptions, on_fail=None, on_skip=None)
+    by_status = {}
+    for one in outcomes:
+        by_status.setdefault(one["status"], set()).add(one["check_name"])
+    assert by_status.get("failed", set()) == set()
+    assert by_status["xfail"] == set(exceptions)  # no exception that is not needed
+    assert by_status.get("skipped", set()) <= {"check_array_api_input"}
+    assert len(by_status["passed"]) >= 35
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")
+def test_check_estimator_of_wrap():
+    wrapped = te.detectors.wrap(IsolationForest(n_estimators=5, random_state=0))
+    outcomes = check_estimator(wrapped, expected_failed_checks=EXCEPTIONS, on_fail=None, on_skip=None)
+    assert [one["check_name"] for one in outcomes if one["status"] == "failed"] == []
+
+
+@pytest.mark.parametrize("name", DETECTORS)
+def test_pipelines_searches_copies_and_pickles(name):
+    """What check_estimator does not look at: a search over time-series splits with `te.scorer`."""
+    if name in DEEP:
+        pytest.importorskip("torch")
+    labels = np.zeros(160, int)
+    labels[[50, 90, 130]] = 1
+    series = np.sin(np.arange(160) / 3)[:, None] + RNG.normal(size=(160, 1)) / 10 + 5 * labels[:, None]
+    piped = make_pipeline(StandardScaler(), tiny(name))
+    step = type(tiny(name)).__name__.lower()
+    option = next((o for o in ("random_state", "window", "join") if o in tiny(name).get_params()), None)
+    values = {"random_state": [1, 2], "window": [3, 4], "join": ["train", "self"]}
+    search = GridSearchCV(
+        piped,
+        {f"{step}__{option}": values[option]} if option else {},
+        cv=TimeSeriesSplit(2, test_size=50),
+        scoring=te.scorer("auc_roc"),
+        error_score="raise",
+    ).fit(series, labels)
+    by_hand = []
+    for train, test in TimeSeriesSplit(2, test_size=50).split(series):
+        fitted = clone(search.best_estimator_).fit(series[train])
+        scaled = fitted[0].transform(series[test])
+        by_hand.append(te.metrics.auc_roc(labels[test], fitted[-1].score(scaled)))
+    assert search.best_score_ == pytest.approx(np.mean(by_hand))
+    again = pickle.loads(pickle.dumps(search.best_estimator_))
+    np.testing.assert_array_equal(again.predict(series), search.predict(series))
+    assert set(search.predict(series)) <= {-1, 1}
 
 
 @pytest.mark.parametrize("name", ["pca(window=10)", "lof(window=1)", "iforest(trees=10)", "random"])

@@ -62,10 +62,12 @@ class OutlierDetector(_base.OutlierMixin, _base.BaseEstimator):  # type: ignore[
             )
 
     def _check_columns(self, series: Floats) -> None:
-        if series.shape[1] != self.n_features_in_:
-            raise InvalidInputError(
-                f"X has {series.shape[1]} columns, but {self} was fitted on {self.n_features_in_}; "
-                "they must be the same ones"
+        given, known = series.shape[1], self.n_features_in_
+        if given != known:
+            advice = "; Reshape your data to (points, columns)" if given == 1 else ""
+            raise InvalidInputError(  # in the words that scikit-learn's checks ask for
+                f"X has {given} features, but {type(self).__name__} is expecting {known} features as input: "
+                f"{self} was fitted on {known} columns{advice}"
             )
 
 
