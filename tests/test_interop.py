@@ -147,16 +147,17 @@ def test_pyod_by_hand(path):
     [
         ("KMeansAD", {"n_clusters": 3, "window_size": 10, "random_state": 0}),
         ("LOF", {"n_neighbors": 5, "window_size": 10}),
-        ("STOMP", {"window_size": 10}),
+        ("DWT_MLEAD", {"start_level": 2}),
     ],
-    ids=["KMeansAD", "LOF", "STOMP"],
+    ids=["KMeansAD", "LOF", "DWT_MLEAD"],
 )
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")  # of numba about itself, while it compiles
 def test_aeon_by_hand(name, options):
-    module = pytest.importorskip("aeon.anomaly_detection.series.distance_based", reason="aeon is not installed")
+    home = "distribution_based" if name == "DWT_MLEAD" else "distance_based"
+    module = pytest.importorskip(f"aeon.anomaly_detection.series.{home}", reason="aeon is not installed")
     make = getattr(module, name)
-    one_column = name == "STOMP"  # of one column only, and not fitted
+    one_column = name == "DWT_MLEAD"  # of one column only, and not fitted
     train, test = (TRAIN[:, 0], TEST[:, 0]) if one_column else (TRAIN, TEST)
     scores = te.detectors.wrap(make(**options)).fit(train).score(test)
     by_hand = make(**options)
@@ -243,6 +244,20 @@ def test_recognised_without_wrap():
     assert DetectorSpec.of(forest).text != DetectorSpec.of(IsolationForest(n_estimators=21, random_state=0)).text
     piped = make_pipeline(StandardScaler(), forest)
     np.testing.assert_allclose(DetectorSpec.of(piped).make().fit(TRAIN).score(TEST).argmax(), expected.argmax(), atol=5)
+
+
+def test_fitted_estimators_in_compare():
+    labels = np.zeros(200, int)
+    labels[120:125] = 1
+    forest = IsolationForest(n_estimators=20, random_state=0).fit(TRAIN)
+    ours, wrapped = te.detectors.make("knn").fit(TRAIN), te.detectors.wrap(LocalOutlierFactor(novelty=True)).fit(TRAIN)
+    models = {"IF": forest, "KNN": ours, "LOF": wrapped, "own": np.abs(TEST).sum(axis=1)}
+    by_hand = {"IF": -forest.score_samples(TEST), "KNN": ours.score(TEST), "LOF": wrapped.score(TEST)}
+    expected = te.compare({**by_hand, "own": models["own"]}, labels, ["auc_roc", "cce"])
+    found = te.compare(models, labels, ["auc_roc", "cce"], X=TEST)
+    assert [row["value"] for row in found.rows] == [row["value"] for row in expected.rows]
+    with pytest.raises(InvalidInputError, match="'IF' is an estimator, not scores: pass X"):
+        te.compare(models, labels)
 
 
 def test_a_constructor_that_raises_is_one_line(tmp_path, monkeypatch):

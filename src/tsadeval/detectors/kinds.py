@@ -18,11 +18,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tsadeval.core.estimators import anomaly_scores, family_of
-from tsadeval.detectors.series import Floats
+from tsadeval.detectors.series import Floats, as_series
 from tsadeval.detectors.windows import batch_size, windows
 from tsadeval.errors import InvalidInputError, InvalidParameterError
 
-__all__ = ["KINDS", "Kind", "forecast_errors", "kind_of", "name_of"]
+__all__ = ["KINDS", "Kind", "fitted_scores", "forecast_errors", "kind_of", "name_of"]
 
 
 class Kind(NamedTuple):
@@ -47,6 +47,12 @@ def kind_of(model: Any) -> str:
         "model must be an outlier detector of scikit-learn (or a Pipeline that ends in one), PyOD, aeon or sktime, a "
         f"torch module, or a function (X_train, X_test) -> scores, but is {' '.join(repr(model).split())[:80]}{hint}"
     )
+
+
+def fitted_scores(model: Any, X: Any) -> Any:
+    """The scores of a fitted estimator of any package that is recognised, one for each row of X."""
+    kind = KINDS.get(family_of(model))
+    return np.ravel(anomaly_scores(model, X) if kind is None else kind.ask(model, as_series(X)))
 
 
 def name_of(model: Any) -> str:
