@@ -29,6 +29,8 @@ __all__ = ["Limits", "Progress", "complete", "limits_of", "run"]
 
 _WORKERS = Number(integer=True, none=True)
 _SECONDS = Number(0, open_low=True, none=True)
+# The columns that say what a value is of.
+_NAMES = ("task", "case", "series", "detector", "generator", "metric")
 _BYTES = re.compile(r"\s*(\d{1,15}(?:\.\d{1,15})?)\s*([kmgt]?)(?:i?b)?\s*", re.IGNORECASE)
 # joblib's backends that run on this machine in processes of its own, which `pool` replaces, or in the caller's.
 _LOCAL = {"LokyBackend", "MultiprocessingBackend", "SequentialBackend"}
@@ -65,19 +67,19 @@ def complete(
     progress: bool | Progress | None = None,
     limits: Limits | None = None,
 ) -> None:
-    """Compute what the store does not have yet of these cells; `progress(done, total)` is called after each chunk."""
+    """Compute what the store does not have yet of these cells; progress is told after each chunk (`progress_of`)."""
     store.compact()  # what a run that was killed left
     missing, total = store.missing(cells)
     finished = total - len(missing)
     with progress_of(progress, store.layout.command) as report:
 
-        def tell(new: int) -> None:
+        def tell(rows: list[Row]) -> None:
             nonlocal finished
-            finished += new
+            finished += len(rows)
             if report is not None:
-                report(finished, total)
+                report(finished, total, _name(rows))
 
-        tell(0)
+        tell([])
         run(chunks(missing), compute, store, n_jobs=n_jobs, progress=tell, limits=limits)
     store.compact()
 
@@ -88,10 +90,10 @@ def run(
     store: Store[C],
     *,
     n_jobs: int | None = None,
-    progress: Callable[[int], None] | None = None,
+    progress: Callable[[list[Row]], None] | None = None,
     limits: Limits | None = None,
 ) -> None:
-    """Compute all chunks, in any order; `progress(new)` is called once so many new rows are stored.
+    """Compute all chunks, in any order; `progress(rows)` is called once these are stored.
 
     SIGTERM stops a run as Ctrl-C does, with KeyboardInterrupt.
     """
@@ -105,9 +107,15 @@ def run(
             for rows in finished:
                 store.add(rows)
                 if progress is not None:
-                    progress(len(rows))
+                    progress(rows)
         finally:
             finished.close()
+
+
+def _name(rows: list[Row]) -> str:
+    """What the last of some rows is of, without the key of a user's code."""
+    named = [str(rows[-1][key]).partition("@")[0] for key in _NAMES if rows and rows[-1].get(key)]
+    return ", ".join(named)
 
 
 def _finished(chunks: Iterable[Any], compute: Compute, n_jobs: int | None, limits: Limits) -> Any:

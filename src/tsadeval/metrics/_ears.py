@@ -26,7 +26,7 @@ from tsadeval._optional import require
 from tsadeval.core.inputs import Floats, Scoring
 from tsadeval.core.metric import missing, score_metric, takes_scores
 from tsadeval.core.parameters import Check, Number
-from tsadeval.core.results import text_table
+from tsadeval.core.results import html_table, text_table
 from tsadeval.errors import warn_undefined
 
 if TYPE_CHECKING:
@@ -219,14 +219,26 @@ class EARSBreakdown:
         pandas = require("pandas", extra="all")
         return pandas.DataFrame(self.worst() if worst_first else self.events)  # type: ignore[no-any-return]
 
-    def __repr__(self) -> str:
+    def _parts(self) -> list[tuple[str, list[list[Any]]]]:
+        """A line of text and the table under it, each."""
         worst, alarms = self.worst(5), self.false_alarms[:5]
-        tables = [
-            [list(EVENT_COLUMNS.names or ())] + [[v.item() for v in row] for row in worst],
-            [list(FALSE_ALARM_COLUMNS.names or ())] + [[v.item() for v in row] for row in alarms],
+        return [
+            (
+                f"the {len(worst)} of {len(self.events)} events that cost most",
+                [list(EVENT_COLUMNS.names or ())] + [[v.item() for v in row] for row in worst],
+            ),
+            (
+                f"the {len(alarms)} normal points that cost most (estimates)",
+                [list(FALSE_ALARM_COLUMNS.names or ())] + [[v.item() for v in row] for row in alarms],
+            ),
         ]
-        return (
-            f"EARS {self.score:.4f} (standard error {self.standard_error:.4f}, tolerance {self.tolerance} points)\n\n"
-            f"the {len(worst)} of {len(self.events)} events that cost most\n\n{text_table(tables[0])}\n\n"
-            f"the {len(alarms)} normal points that cost most (estimates)\n\n{text_table(tables[1])}"
-        )
+
+    def _head(self) -> str:
+        return f"EARS {self.score:.4f} (standard error {self.standard_error:.4f}, tolerance {self.tolerance} points)"
+
+    def _repr_html_(self) -> str:
+        tables = (f"<p>{title}</p>{html_table(table)}" for title, table in self._parts())
+        return "".join([f"<p>{self._head()}</p>", *tables])
+
+    def __repr__(self) -> str:
+        return "\n\n".join([self._head(), *(f"{title}\n\n{text_table(table)}" for title, table in self._parts())])
