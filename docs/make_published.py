@@ -46,13 +46,14 @@ over all series with its standard error, and *correlation* the Spearman correlat
 
 
 def compute(data, path):
-    done = read(path) if path.exists() else pd.DataFrame(columns=["series", "detector"])
+    done = pd.read_csv(path) if path.exists() else pd.DataFrame(columns=["series", "detector"])
     have = set(zip(done["series"], done["detector"], strict=True))
     published = pd.read_csv(data / "published_auc_roc.csv")
     path.parent.mkdir(parents=True, exist_ok=True)
+    fresh = not path.exists()
     with path.open("a", newline="") as file:
         out = csv.writer(file)
-        if not have:
+        if fresh:
             out.writerow(["dataset", "series", "points", "detector", "auc_roc", "seconds"])
         for name, wanted in published.groupby("dataset"):
             table = pd.read_parquet(data / f"{name}.parquet", columns=["series", "value", "label"])
@@ -70,20 +71,13 @@ def compute(data, path):
                     file.flush()
 
 
-def read(path):
-    return pd.read_csv(path)
-
-
 def page(data, path):
-    published, ours = pd.read_csv(data / "published_auc_roc.csv"), read(path)
+    published, ours = pd.read_csv(data / "published_auc_roc.csv"), pd.read_csv(path)
     sets = sorted(ours["dataset"].unique())
     facts = ours.drop_duplicates("series")
     named = ", ".join(f"{name} ({(facts['dataset'] == name).sum()})" for name in sets)
     lines = [HEAD.format(series=len(facts), sets=named, points=facts["points"].sum())]
-    lines += [
-        f"| theirs | ours | {' | '.join(sets)} | difference | correlation |",
-        f"|---|---|{'---:|' * (len(sets) + 2)}",
-    ]
+    lines += [f"| theirs | ours | {' | '.join(sets)} | difference | correlation |", f"|---|---|{'---:|' * (len(sets) + 2)}"]
     for theirs, text, _ in PAIRS:
         both = ours[ours["detector"] == text].merge(
             published[published["detector"] == theirs], on=["dataset", "series"], suffixes=("", "_published")
