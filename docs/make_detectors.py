@@ -61,7 +61,8 @@ of one column all of LOF, isolation forest, PCA, LSTM-AD, USAD and Donut add abo
 blocks) held back for early stopping, the best weights restored. An epoch sees at most `max_windows` windows, drawn anew for each epoch:
 neighbouring windows are nearly the same, so more of them cost time and teach little. `progress=True` shows a bar.
 
-**Your own.** Any object with `fit(X)` and `score(X)`, arrays of points by columns, goes beside them into a run, which keeps the scores,
+**Your own.** Models of scikit-learn, PyOD, aeon, sktime and torch, and functions, go beside them as they are ([interop.md](interop.md)). So does
+any object with `fit(X)` and `score(X)`, arrays of points by columns. A run keeps the scores,
 makes the tables and feeds the picture (`te.detect(["ucr/125", "mine.csv"], ..., store="runs/mine")`; a run that was stopped goes on):
 
 ```python
