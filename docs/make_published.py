@@ -77,7 +77,10 @@ def page(data, path):
     facts = ours.drop_duplicates("series")
     named = ", ".join(f"{name} ({(facts['dataset'] == name).sum()})" for name in sets)
     lines = [HEAD.format(series=len(facts), sets=named, points=facts["points"].sum())]
-    lines += [f"| theirs | ours | {' | '.join(sets)} | difference | correlation |", f"|---|---|{'---:|' * (len(sets) + 2)}"]
+    lines += [
+        f"| theirs | ours | {' | '.join(sets)} | difference | correlation |",
+        f"|---|---|{'---:|' * (len(sets) + 2)}",
+    ]
     for theirs, text, _ in PAIRS:
         both = ours[ours["detector"] == text].merge(
             published[published["detector"] == theirs], on=["dataset", "series"], suffixes=("", "_published")

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from tsadeval.evaluation.scorer import scorer
     from tsadeval.evaluation.stream import StreamingEvaluator
     from tsadeval.experiments.api import detect
+    from tsadeval.experiments.scoring import score_files
     from tsadeval.metrics import CCEBreakdown, cce, cce_breakdown, ears, ears_breakdown
     from tsadeval.reports.api import report
     from tsadeval.tables.batches import batches
@@ -57,6 +58,7 @@ _HOMES = {
     "rankeval": "",
     "report": "tsadeval.reports.api",
     "times": "tsadeval.core.time",
+    "score_files": "tsadeval.experiments.scoring",
     "scorer": "tsadeval.evaluation.scorer",
 }
 
@@ -90,6 +92,7 @@ __all__ = [
     "plot",
     "rankeval",
     "report",
+    "score_files",
     "scorer",
     "times",
 ]

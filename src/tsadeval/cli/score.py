@@ -12,6 +12,7 @@ import typer
 
 import tsadeval
 from tsadeval.cli.completing import complete_metrics
+from tsadeval.cli.many import score_many, score_stream
 from tsadeval.cli.output import Format, render
 from tsadeval.cli.tables import By, Label, Scores, names_of
 from tsadeval.core.inputs import label_runs
@@ -23,15 +24,17 @@ from tsadeval.core.text import split_names
 from tsadeval.errors import InvalidInputError
 from tsadeval.evaluation.events import events as event_table
 from tsadeval.evaluation.single import Evaluation, chosen_with_labels, evaluate
-from tsadeval.tables import FitScores, Spans, read_table, scorings
+from tsadeval.tables import read_table, scorings
+from tsadeval.tables.beside import FitScores, Spans
 from tsadeval.thresholds.rules import parse_rule
 
 
 def score(
     files: Annotated[
-        list[Path],
+        list[str],
         typer.Argument(
-            help="Tables of labels and scores: csv, tsv, parquet, feather, jsonl, npy, npz, also gzipped; - is stdin."
+            help="Tables of labels and scores: csv, tsv, parquet, feather, jsonl, npy, npz, also gzipped; - is stdin. "
+            "With --store or --jobs also folders and patterns."
         ),
     ],
     label: Label = "label",
@@ -71,11 +74,42 @@ def score(
     events: Annotated[
         bool, typer.Option("--events", help="Every event by itself: detected, delay, alarms; instead of metrics.")
     ] = False,
+    store: Annotated[
+        Path | None, typer.Option(help="Many files: folder of all rows; what is there is not computed again.")
+    ] = None,
+    jobs: Annotated[int | None, typer.Option(help="Many files: parallel workers; -1 for all cores.")] = None,
+    stream: Annotated[
+        bool, typer.Option("--stream", help="Files larger than memory, one series: batch by batch, in this order.")
+    ] = False,
+    order: Annotated[
+        str, typer.Option(help="AUC and best F1 with --stream: sort (exact, on disk) or bins (with bounds).")
+    ] = "sort",
+    dask: Annotated[str, typer.Option(help="Address of a Dask scheduler whose workers do it: tcp://host:8786.")] = "",
     format: Annotated[Format, typer.Option(help="How to print the table.")] = Format.text,
 ) -> None:
     """Evaluate the scores in one or more files with any number of metrics."""
-    chosen = select_metrics(metrics or ["recommended"])
+    chosen = select_metrics(metrics or ["cce" if stream else "recommended"])
     rule = parse_rule(threshold)
+    if stream or store is not None or jobs is not None or dask:
+        plain = not (time or incidents or ignore or fit or baseline or events or one_series) and missing == "error"
+        if not plain or (by and not stream):
+            raise InvalidInputError(
+                "--store, --jobs, --dask and --stream go with --label, --score, --metrics and --threshold only "
+                "(--stream with --by as well): leave the other options out"
+            )
+        columns = names_of(score) or ["score"]
+        if stream:
+            series = names_of(by)
+            score_stream(
+                files, chosen, label=label, scores=columns, by=series, threshold=threshold, order=order, jobs=jobs,
+                dask=dask, format=format,
+            )  # fmt: skip
+        else:
+            score_many(
+                files, chosen, label=label, scores=columns, threshold=threshold, store=store, jobs=jobs, dask=dask,
+                format=format,
+            )  # fmt: skip
+        return
     # An event is detected or not at one threshold for all of them, not at the best of each metric.
     of_events = parse_rule("best(f1)") if threshold == "best" else rule
     if (incidents or ignore) and not time:
@@ -136,7 +170,7 @@ class _Source:
     ignore: Spans | None
     fit: FitScores | None
 
-    def cases(self, file: Path, refuse: Callable[[InvalidInputError], None]) -> Iterator[_Case]:
+    def cases(self, file: str, refuse: Callable[[InvalidInputError], None]) -> Iterator[_Case]:
         """Every scoring in a file; a series without usable incidents or fit is refused, the others go on."""
         table = read_table(file, text=self.by)
         parts = scorings(
@@ -158,7 +192,7 @@ class _Source:
 _Results = list[tuple[_Case, Result]]
 
 
-def _all_results(files: list[Path], source: _Source, judge: Callable[[_Case], Result]) -> tuple[_Results, int]:
+def _all_results(files: list[str], source: _Source, judge: Callable[[_Case], Result]) -> tuple[_Results, int]:
     """What was found for every scoring; what cannot be evaluated is one line each, and the rest goes on."""
     results: _Results = []
     failed = 0

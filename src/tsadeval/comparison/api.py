@@ -44,6 +44,7 @@ def compare(
     ignore: Any = None,
     fit: Mapping[Any, Any] | None = None,
     X: Any = None,
+    n_jobs: int | None = None,
 ) -> Comparison:
     """Evaluate several detectors with several metrics.
 
@@ -78,6 +79,8 @@ def compare(
     X : array-like of shape (n, columns), optional
         The series that fitted estimators are asked for scores of: those of scikit-learn, PyOD, aeon, sktime and
         tsadeval, each in its own way, so that higher is more anomalous.
+    n_jobs : int, optional
+        Series that are evaluated at once, as for `evaluate_many`: by default as many as there are cores.
 
     Returns
     -------
@@ -139,7 +142,7 @@ def compare(
     for name, entries in runs.items():
         if entries:
             try:
-                found = evaluate_many(entries, chosen, threshold=rule)
+                found = evaluate_many(entries, chosen, threshold=rule, n_jobs=n_jobs)
             except InvalidInputError as error:
                 raise InvalidInputError(f"detector {name!r}: {error}") from None
             micro[name] = found.micro

@@ -35,7 +35,7 @@ class Kind(NamedTuple):
 def kind_of(model: Any) -> str:
     """The name of the kind, of `KINDS`, that a model is of."""
     family = family_of(model)
-    if family in KINDS:
+    if family is not None and family in KINDS:
         return family
     if "torch.nn.modules.module.Module" in {f"{base.__module__}.{base.__name__}" for base in type(model).__mro__}:
         return "torch"
@@ -51,7 +51,7 @@ def kind_of(model: Any) -> str:
 
 def fitted_scores(model: Any, X: Any) -> Any:
     """The scores of a fitted estimator of any package that is recognised, one for each row of X."""
-    kind = KINDS.get(family_of(model))
+    kind = KINDS.get(family_of(model) or "")
     return np.ravel(anomaly_scores(model, X) if kind is None else kind.ask(model, as_series(X)))
 
 
@@ -181,7 +181,7 @@ def _batches(model: Any, rows: Floats) -> Any:
         yield at, batch, given
 
 
-KINDS: dict[str | None, Kind] = {
+KINDS: dict[str, Kind] = {
     "sklearn": Kind(_fitted, anomaly_scores),
     "pyod": Kind(_fitted, anomaly_scores),
     "aeon": Kind(_fitted_aeon, _asked_aeon),

@@ -35,7 +35,7 @@ class Bar:
             rich.MofNCompleteColumn(),
             rich.TextColumn("{task.fields[rate]}"),
             rich.TimeRemainingColumn(),
-            rich.TextColumn("{task.fields[name]}"),
+            rich.TextColumn("{task.fields[name]}", markup=False),
             console=require("rich.console", extra="all").Console(stderr=True),
             disable=not self._terminal,
         )

@@ -4,10 +4,9 @@
 with the names of series and detectors.
 """
 
-from tsadeval.tables.beside import FitScores, Spans
 from tsadeval.tables.reading import read_table
 from tsadeval.tables.run import Run, runs, table_files
 from tsadeval.tables.scoring import TableScoring, scorings
 from tsadeval.tables.table import Table
 
-__all__ = ["FitScores", "Run", "Spans", "Table", "TableScoring", "read_table", "runs", "scorings", "table_files"]
+__all__ = ["Run", "Table", "TableScoring", "read_table", "runs", "scorings", "table_files"]
