@@ -106,7 +106,7 @@ def test_short_help_and_completion():
 
     assert "detect" in run("-h")
     assert "--detectors" in run("detect", "-h")
-    assert "tsadeval_completion" in run("--show-completion", "bash")
+    assert "tsadeval_completion" in run(_TSADEVAL_COMPLETE="source_bash")
     asked = {
         "_TSADEVAL_COMPLETE": "complete_bash",
         "COMP_WORDS": "tsadeval detect x --detectors lof,k",
