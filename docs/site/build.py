@@ -37,6 +37,14 @@ def adapted(text: str) -> str:
     return text.replace("```mermaid", "```text")
 
 
+def with_all_pages(index: str, target: Path) -> str:
+    """The front page; a page that it does not list yet is a guide."""
+    listed = set(re.findall(r"^([\w/-]+)$", index, flags=re.MULTILINE))
+    found = [page.relative_to(target).with_suffix("").as_posix() for page in sorted(target.rglob("*.md"))]
+    new = [name for name in found if name not in listed and name != "index"]
+    return index.replace("\ncompare\n", "\n" + "\n".join(["compare", *new]) + "\n", 1)
+
+
 def gather(target: Path) -> None:
     """All pages in one folder, as they are linked."""
     shutil.rmtree(target, ignore_errors=True)
@@ -50,6 +58,8 @@ def gather(target: Path) -> None:
         place.write_text(adapted(page.read_text(encoding="utf-8")), encoding="utf-8")
     for name in ("CHANGELOG.md", "CONTRIBUTING.md"):
         (target / name.lower()).write_text(adapted((ROOT / name).read_text(encoding="utf-8")), encoding="utf-8")
+    index = target / "index.md"
+    index.write_text(with_all_pages(index.read_text(encoding="utf-8"), target), encoding="utf-8")
     choosing = target / "choosing.md"
     choosing.write_text(
         choosing.read_text(encoding="utf-8").replace(failures.PLACE, failures.section()), encoding="utf-8"
