@@ -83,7 +83,7 @@ def timed(what: str, function, *args) -> None:
 
 
 def sphinx(source: Path, target: Path) -> None:
-    command = [sys.executable, "-m", "sphinx", "-b", "html", "-c", str(HERE), "-W", "--keep-going", "-q", "-j", "2"]
+    command = [sys.executable, "-m", "sphinx", "-b", "html", "-c", str(HERE), "-W", "--keep-going", "-q"]
     command += ["-d", str(source.parent / "site-doctrees"), str(source), str(target)]
     # Its own doctrees are always made anew: pages are generated, so time stamps say nothing.
     shutil.rmtree(source.parent / "site-doctrees", ignore_errors=True)
