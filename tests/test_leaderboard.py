@@ -1,5 +1,6 @@
 """The leaderboard: values follow from the files, builds are incremental, and a bad submission is told what is wrong."""
 
+import csv
 import json
 import re
 import subprocess
@@ -47,6 +48,17 @@ def test_values_are_those_of_evaluate(built):
                 assert found[one.name, series, metric] == expected[metric]
     csv = pd.read_csv(site / "data" / "values.csv")
     assert len(csv) == len(found)
+
+
+def test_downloads_have_the_same_values(built):
+    _, site = built
+    with open(site / "data" / "values.csv", encoding="utf-8", newline="") as file:
+        found = {(r["detector"], r["series"], r["metric"]): r["value"] for r in csv.DictReader(file)}
+    expected = values(site).to_dict()
+    assert found.keys() == expected.keys()
+    assert {boards.NASTY, "uniform"} <= {key[0] for key in found}
+    for key, value in expected.items():
+        assert found[key] == "" if np.isnan(value) else float(found[key]) == value
 
 
 def test_baselines_are_rows_of_their_own(built):

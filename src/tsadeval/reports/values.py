@@ -91,7 +91,7 @@ def compute_values(
 
 
 def _cells(board: Board, metrics: Sequence[Metric]) -> Iterator[BoardCell]:
-    rules = {str(m): board.rule if m.kind == "predictions" else None for m in metrics}
+    wanted = [(str(m), m.version, board.rule if m.kind == "predictions" else None) for m in metrics]
     for series, path in board.labels.items():
         digest = file_digest(path)
         valued = read_labels(path)[1] is not None
@@ -103,8 +103,8 @@ def _cells(board: Board, metrics: Sequence[Metric]) -> Iterator[BoardCell]:
             if valued or not one.needs_values:
                 scorers.append((name, one.kind, f"version {one.version}"))
         for name, kind, mark in scorers:
-            for m in metrics:
-                yield BoardCell(name, kind, series, digest, mark, str(m), m.version, rules[str(m)])
+            for metric in wanted:
+                yield BoardCell(name, kind, series, digest, mark, *metric)
 
 
 def _compute(chunk: Chunk) -> Iterator[Row | Working]:
