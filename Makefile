@@ -7,7 +7,7 @@ KERNELS := $(shell find src -name '*.pyx')
 TORCH ?= torch==2.13.0
 # Installed without what they ask for: aeon caps numba, and with it NumPy, and sktime caps pandas, below what all else
 # here has. Their detectors that are tested do without the caps; what else they need is in scikit-learn's and PyOD's.
-CAPPED := aeon==1.6.0 sktime==1.2.0 scikit-base==1.2.0 Deprecated==1.3.1 wrapt==2.5.2
+CAPPED := aeon==1.6.0 sktime==1.2.0 scikit-base==1.1.1 Deprecated==1.3.1 wrapt==2.5.2
 # The peers pin old versions of what we use, so they live apart.
 PEERS := .venv-peers
 # Installed without what they ask for: TensorFlow, torch and exact old versions, which their metrics do not use.
@@ -15,6 +15,9 @@ PEERS_ALONE := aeon==1.6.0 cce==0.3.3 PATE==0.1.1 vus==0.0.6
 
 # The tools that build packages.
 PACKAGING := .venv-packaging
+
+# Stores of RankEval that `make site` shows as the board of metrics.
+RANKEVAL ?= $(wildcard runs/paper runs/standard runs/hard runs/audit)
 
 # A real browser for the tests of pages; on Debian `make test-browser` installs it where it may.
 BROWSER ?= chromium
@@ -64,7 +67,7 @@ test-browser: $(VENV)/.browser ## set up chromium and test the pages in it
 
 site: $(VENV)/.demo ## build the leaderboard in site/, from the scores in $$TSADEVAL_DATA or a small set
 	$(BIN)/python examples/make_board.py runs/board
-	$(BIN)/tsadeval leaderboard build runs/board -o site
+	$(BIN)/tsadeval leaderboard build runs/board -o site $(foreach store,$(RANKEVAL),--rankeval $(store))
 
 lint: $(VENV)/.test ## check style (ruff), types (mypy) and layers (import-linter)
 	$(BIN)/ruff check .
