@@ -130,11 +130,15 @@ def _best_expected_cost(data: Scoring, *, miss: float, false_alarm: float, delay
     needs={"anomaly"},
     direction="lower",
     best=_best_expected_cost,
+    trivial_best=True,
 )
 def expected_cost(
     data: Prediction, *, miss: float = 1.0, false_alarm: float = 0.1, delay_per_hour: float = 0.0
 ) -> float:
     """Cost of the alarms: missed events, false alarm runs, and the delay of the events that are detected.
+
+    An alarm that never ends is one run that touches all events, so it costs nothing: `te.choose_threshold` looks for the
+    cheapest threshold at which no more than a given share of the normal points is alarmed.
 
     Parameters
     ----------
