@@ -1,7 +1,9 @@
 """Thresholds under a budget, curves over thresholds, tables of events, and evaluation of streams."""
 
+import doctest
 import math
 import pickle
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -12,6 +14,7 @@ from hypothesis import strategies as st
 import tsadeval as te
 from naive import timing
 from naive.event_level import detected_events, false_runs
+from published import SHARED
 from strategies import examples, scorings
 from test_tolerance import nothing_missing
 from tsadeval.errors import InvalidInputError, InvalidParameterError
@@ -290,3 +293,24 @@ def test_curves_and_choices_leave_out_what_is_not_judged():
             te.choose_threshold(y, x, max_false_alarms=30, max_time_in_alarm=share, ignore=skip) for x in (s, loud)
         )
         assert (one.threshold, one.rows) == (two.threshold, two.rows)
+
+
+PAGE = Path(__file__).resolve().parents[1] / "docs" / "operations.md"
+
+
+def run_page(text, **names):
+    test = doctest.DocTestParser().get_doctest(text, names, PAGE.name, str(PAGE), 0)
+    done = doctest.DocTestRunner().run(test)
+    assert done.attempted > 8
+    assert done.failed == 0
+
+
+def test_the_page_of_operations_runs(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    run_page(PAGE.read_text(encoding="utf-8").partition("\n## A machine")[0])
+
+
+def test_the_page_of_operations_runs_on_the_numenta_benchmark():
+    if not (SHARED / "scores" / "NAB_results").exists():
+        pytest.skip("the published scores are not here")
+    run_page(PAGE.read_text(encoding="utf-8").partition("\n## A machine")[2], folder=SHARED / "scores", np=np, te=te)

@@ -50,13 +50,15 @@ def trade_off(choice: Choice, ax: Axes | None = None) -> Axes:
     best = sign * np.maximum.accumulate(sign * values[order])
     ax = new_axes(ax, 3.4, 2.5)
     color = looks([choice.maximize])[choice.maximize].color
-    end = max(4 * choice.budget, 1.5 * choice.false_alarms, 5.0)
+    limited = math.isfinite(choice.budget)
+    end = max(4 * choice.budget if limited else 4.0 * choice.false_alarms, 5.0)
     x, y = np.append(false[order], max(end, false.max())), np.append(best, best[-1])
     ax.plot(x, y, drawstyle="steps-post", color=color)
-    ax.axvline(choice.budget, color=GREY, linestyle="--", linewidth=0.8)
-    name = "budget" if choice.asked.replace(".", "").isdigit() else f"budget {choice.asked}"
-    ax.annotate(name, (choice.budget, 0.02), xycoords=("data", "axes fraction"), xytext=(3, 0),
-                textcoords="offset points", color=GREY, fontsize=SMALL, ha="left", va="bottom")  # fmt: skip
+    if limited:
+        name = "budget" if choice.asked.replace(".", "").isdigit() else f"budget {choice.asked}"
+        ax.axvline(choice.budget, color=GREY, linestyle="--", linewidth=0.8)
+        ax.annotate(name, (choice.budget, 0.02), xycoords=("data", "axes fraction"), xytext=(3, 0),
+                    textcoords="offset points", color=GREY, fontsize=SMALL, ha="left", va="bottom")  # fmt: skip
     if not math.isnan(choice.threshold):
         ax.plot([choice.false_alarms], [choice.value], "o", color=color, clip_on=False)
         ax.annotate(f"threshold {choice.threshold:.4g}", (choice.false_alarms, choice.value), xytext=(5, -4),

@@ -141,7 +141,9 @@ def choose_threshold(
     warned = with_early(scoring, early)
     budget = _budget(max_false_alarms, scoring)
     swept = str(metric) == "event_recall"
-    v, detected, false, kept = (_of_events if swept else _of_levels)(warned, budget, _lowest(scoring, max_time_in_alarm))
+    v, detected, false, kept = (_of_events if swept else _of_levels)(
+        warned, budget, _lowest(scoring, max_time_in_alarm)
+    )
     at, exact = np.flatnonzero(kept), True
     if swept:
         values = detected / len(warned.events)
