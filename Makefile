@@ -80,6 +80,9 @@ bench: $(VENV)/.test ## time the metrics, as ratios within one run
 peers: $(PEERS)/.ready ## time other packages beside ours, in an environment of their own
 	$(PEERS)/bin/python benchmarks/peers.py
 
+docs: $(VENV)/.docs ## build the site in build/site-docs, with warnings as errors
+	$(BIN)/python docs/site/build.py build/site-src build/site-docs
+
 generated: $(VENV)/.test ## write the generated files: reference pages, type stub, parts of CONTRIBUTING.md, golden values
 	$(BIN)/python docs/make_reference.py
 	$(BIN)/python docs/make_detectors.py
@@ -115,6 +118,10 @@ $(VENV)/.test: $(VENV)/bin/pip pyproject.toml setup.py $(KERNELS)
 	$(BIN)/python -m pip install --quiet '$(TORCH)'
 	$(BIN)/python -m pip install --quiet --editable '.[all,torch,dask,interop,test,parity]'
 	@touch $@ $(VENV)/.demo
+
+$(VENV)/.docs: $(VENV)/bin/pip pyproject.toml setup.py $(KERNELS)
+	$(BIN)/python -m pip install --quiet --editable '.[docs]'
+	@touch $@
 
 $(VENV)/.browser: $(VENV)/.test
 	command -v $(BROWSER) || { apt-get update -q && apt-get install -qy --no-install-recommends chromium fonts-dejavu-core; }

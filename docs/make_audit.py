@@ -48,10 +48,12 @@ two things can be asked: does a metric rate scorers that look at nothing as high
 which detectors are good (**agreement**)?
 
     tsadeval rankeval run --suite audit --data scores.parquet --metrics all
+    tsadeval rankeval run --suite audit --data scores.parquet --metrics recommended,mine:metric --adversaries mine:scorer
     te.rankeval.audit("scores.parquet", "all", adversaries=[my_scorer])
 
-The table needs a column `series`, a column `label`, a column per detector and, for the one-liners, the `value` of the series.
-Points without a score are left out, detector by detector. Metrics of predictions are taken at `quantile(0.95)`.
+The table needs a column `series`, a column `label` (or others, named with `--by` and `--label`), a column per detector and, for the one-liners, the `value` of the series.
+Points without a score are left out, detector by detector. Metrics of predictions are taken at `quantile(0.95)`. The 2,556 scorings of Theseus below
+and 3,638 of adversaries take 30 seconds of CPU time for the recommended metrics and 150 for all.
 """
 
 MEASURES = """**gameability**: the share of series on which the best scorer without skill reaches 90 % of the best real detector. **search**: the same
@@ -120,12 +122,33 @@ def winners(result):
     return "\n".join(lines)
 
 
-def examples(result, series, metrics, path):
-    """The series that shows the gameability of each of these metrics most."""
-    figure = new_figure(7.0, 2.1 * len(metrics))
-    for ax, metric in zip(figure.subplots(len(metrics), 1), metrics, strict=True):
-        plot.fooled(result, metric, series, ax)
+def drawn(figures, path):
+    """Functions that draw on axes, under each other."""
+    figure = new_figure(7.0, 2.1 * len(figures))
+    for ax, draw in zip(figure.subplots(len(figures), 1, squeeze=False)[:, 0], figures, strict=True):
+        draw(ax)
     figure.savefig(path)
+
+
+def examples(name, result, series, metrics, pairs):
+    """The series that show gameability and disagreement most."""
+    drawn(
+        [lambda ax, metric=metric: plot.fooled(result, metric, series, ax) for metric in metrics],
+        FIGURES / f"audit-fooled-{name}.png",
+    )
+    drawn(
+        [lambda ax, pair=pair: plot.disagreement(result, *pair, series, ax) for pair in pairs],
+        FIGURES / f"audit-disagreement-{name}.png",
+    )
+    return "\n\n".join(
+        [
+            "### The series that show it most\n\nThe best detector, and the scorer without skill that comes closest to it.",
+            f"![Series on which scorers without skill reach the best detector](figures/audit-fooled-{name}.png)",
+            "The series on which two metrics put most pairs of detectors in opposite order, and two of these detectors: "
+            "the first metric prefers the upper one, the second the lower one.",
+            f"![Series on which metrics disagree most](figures/audit-disagreement-{name}.png)",
+        ]
+    )
 
 
 def section(title, name, result):
@@ -153,20 +176,18 @@ def main(data, stores):
     nab_file = data / "NAB_results" / "scores.parquet"
     detectors = [d for d in next(iter(read_series(nab_file))).detectors if d not in NOT_REAL]
     nab = te.rankeval.audit(nab_file, METRICS, y_score=detectors, store=stores / "audit-nab", n_jobs=-1)
-    examples(
-        theseus,
-        list(read_series(data / "Theseus")),
-        ["f1_pa", "affiliation_f1", "auc_roc", "ears"],
-        FIGURES / "audit-fooled.png",
-    )
+    of_theseus, of_nab = list(read_series(data / "Theseus")), list(read_series(nab_file, y_score=detectors))
+    fooled, apart = ["f1_pa", "affiliation_f1", "auc_roc", "ears"], [("f1_pa", "vus_pr"), ("affiliation_f1", "ears")]
     parts = [
         HEAD,
         "## Adversaries\n\n" + adversaries(),
         MEASURES,
         section("Theseus: twelve detectors on eleven data sets", "theseus", theseus),
-        "### The series that show it most\n\nThe best detector, and the scorer without skill that comes closest to it.",
-        "![Series on which scorers without skill reach the best detector](figures/audit-fooled.png)",
+        examples("theseus", theseus, of_theseus, fooled, apart),
         section("NAB: fourteen published detectors", "nab", nab),
+        examples(
+            "nab", nab, of_nab, ["auc_roc", "ears", "nab_score"], [("nab_score", "auc_roc"), ("event_f1", "ears")]
+        ),
         LESSONS,
     ]
     (HERE / "audit.md").write_text("\n\n".join(part.strip() for part in parts) + "\n", encoding="utf-8")

@@ -54,7 +54,7 @@ others.
 
 **Windows.** They are views of the series; only batches of them are copied. A score of a window goes to all its points, and a point
 gets the mean of the windows that cover it; a network may also score the last points of a window one by one. Points before the
-first scored one get its score. LOF, isolation forest and PCA learn from at most 10,000 windows, drawn with the seed. On 450,000 points
+first scored one get its score. Those of scikit-learn learn from at most 10,000 windows (OCSVM: 3,000), drawn with the seed. On 450,000 points
 of one column all of LOF, isolation forest, PCA, LSTM-AD, USAD and Donut add about 20 MB or less to what the process has when they begin to score.
 
 **Training.** One loop trains all networks: Adam, gradients shortened to length 5, 20 % of the training part (the ends of up to ten

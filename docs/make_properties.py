@@ -18,7 +18,7 @@ Written by `docs/make_properties.py`, which runs `te.rankeval.check_properties("
 better, a false alarm less should be better, and so on. Each line below is such a property as an executable check: two predictions that differ
 in one respect, of which the second must be better, not worse, or equal. All labels and predictions of up to {SMALL} points are tried, the
 shortest first, so a counterexample is the smallest there is; then {RANDOM_CASES} random cases of {LONG} points. Metrics of scores get the
-predictions as scores of 0 and 1, and widths in points (VUS, PATE, TaPR) are 2, to fit. The lists of properties by Wagner et al. (arXiv
+predictions as scores of 0 and 1 (of three levels where a property is about scales), and widths in points (VUS, PATE, TaPR) are 2, to fit. The lists of properties by Wagner et al. (arXiv
 2510.17562) and of earlier surveys were read for ideas; the definitions are ours.
 
 **always**: by the definition of the metric (the record claims it, and the tests of the library check the claim). **yes**: holds on all cases

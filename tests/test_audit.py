@@ -86,6 +86,9 @@ def test_ranks_winners_and_flips_by_hand():
     assert measures.winners(one, "abc") == pytest.approx({"a": 1.5 / 3, "b": 1.5 / 3, "c": 0})
     other = {"s": {"a": 1, "b": 2, "c": 3}, "t": {"a": 1, "b": 2, "c": 0}, "u": {"a": 5, "b": 6}}
     assert measures.rank_flips(one, other, "abc") == pytest.approx(np.mean([1, 0, 0]))
+    assert measures.flip_shares(one, other, "abc") == {"s": 1, "t": 0, "u": 0}
+    assert measures.flipped_pairs(one, other, "abc")["s"] == [("a", "b"), ("a", "c"), ("b", "c")]
+    assert measures.flipped_pairs(other, one, "abc")["s"] == [("b", "a"), ("c", "a"), ("c", "b")]
     assert measures.agreement({"a": 1, "b": 2, "c": 3}, {"a": 3, "b": 2, "c": 1}) == -1
     assert measures.agreement({"a": 1, "b": 2, "c": 3}, {"a": 1, "b": 2, "c": 2}) == pytest.approx(np.sqrt(3) / 2)
     assert math.isnan(measures.agreement({"a": 1}, {"a": 1}))
@@ -111,6 +114,25 @@ def test_an_audit_of_a_table():
     assert "Audit on 2 series: 6 scorings of 3 detectors" in repr(result)
     with pytest.raises(te.errors.UnknownNameError, match="auc_pr"):
         result.example("auc_rp")
+
+
+def test_the_series_on_which_two_metrics_disagree_most():
+    label = np.arange(300) // 20 == 4
+    late, broad = np.zeros((2, 300))
+    late[85] = 1  # one point of the event
+    broad[80:100] = broad[20:40] = 1  # the whole event and a false alarm
+    data = {"label": label.astype(int), "late": late, "broad": broad, "none": np.arange(300) % 7 / 7.0}
+    result = te.rankeval.audit(data, ["precision", "recall", "false_alarms"], by=None, threshold=0.9)
+    found = result.disagreement("precision", "recall")
+    assert (found["first"], found["second"]) == ("late", "broad")
+    assert found["first_values"] == (1.0, 0.05)
+    assert found["second_values"] == (0.5, 1.0)
+    assert found["flips"] == 1  # without alarms there is no precision, so there is one pair only
+    # Values are shown as the metric gives them, also where lower is better.
+    assert result.example("false_alarms")["detector_value"] >= 0
+    assert result.disagreement("false_alarms", "recall")["first_values"][0] == 0
+    with pytest.raises(te.errors.InvalidInputError, match="no two detectors"):
+        result.disagreement("recall", "recall")
 
 
 def test_values_equal_those_of_the_metric():

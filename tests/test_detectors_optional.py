@@ -33,9 +33,10 @@ import tsadeval as te
 from tsadeval.errors import MissingExtraError
 series = np.sin(np.arange(200.0))
 for name, record in te.detectors.DETECTORS.items():
-    assert str(te.detectors.parse_detector(name, random_state=1)) == f"{name}(random_state=1)"
+    assert str(te.detectors.parse_detector(name)) == name
     if record.extra == "all":
-        assert te.detectors.make(name, random_state=1).fit(series).score(series).shape == (200,)
+        assert te.detectors.make(name).fit(series).score(series).shape == (200,)
+    if record.extra != "torch":
         continue
     for call in (lambda: te.detectors.make(name), lambda: record.make(window=10).fit(series)):
         try:

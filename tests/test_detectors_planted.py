@@ -55,6 +55,16 @@ def other_level():
     return train, test, labels
 
 
+def bursts():
+    """Noise on top of the wave."""
+    train, test, labels = wave(1000, 0), wave(1000, 1), np.zeros(1000, dtype=bool)
+    rng = np.random.default_rng(2)
+    for start in STARTS:
+        test[start : start + 40] += rng.normal(size=(40, 1))
+        labels[start : start + 40] = True
+    return train, test, labels
+
+
 # What is planted for whom, and options that make seconds of it. Detectors with a test file of their own: see there.
 PLANTED = [
     (other_rhythm, "lof(window=25)"),
@@ -63,6 +73,20 @@ PLANTED = [
     (other_level, "iforest"),
     (other_rhythm, "pca(window=25)"),
     (broken_relation, "pca"),
+    (other_rhythm, "knn(window=25)"),
+    (broken_relation, "knn"),
+    (other_level, "hbos"),
+    (other_rhythm, "ocsvm(window=25)"),
+    (broken_relation, "ocsvm"),
+    (other_rhythm, "kmeans_ad(window=25)"),
+    (broken_relation, "kmeans_ad"),
+    (surprises, "ar"),
+    (broken_relation, "ar"),
+    (surprises, "poly(window=12)"),
+    (bursts, "poly(window=12)"),
+    (bursts, "moving_variance(window=10)"),
+    (bursts, "squared_difference"),
+    (other_rhythm, "matrix_profile(window=25)"),
     (surprises, "lstm_ad(window=50, hidden=16, layers=1, epochs=15, learning_rate=0.01)"),
     (other_level, "usad(window=20, epochs=20)"),
     (other_rhythm, "donut(window=25, epochs=30)"),

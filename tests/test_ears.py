@@ -1,5 +1,6 @@
 """EARS against its definition, by hand, and what is claimed of it."""
 
+import json
 import math
 
 import numpy as np
@@ -209,7 +210,12 @@ def test_worst_and_frame():
     y, s = ten_events(), np.random.default_rng(6).normal(size=10_000) + ten_events()
     b = te.ears_breakdown(y, s)
     assert b.worst(1)[0]["rarity"] == b.events["rarity"].min()
-    assert b.to_frame(worst_first=True)["lost"].is_monotonic_decreasing
+    assert (np.diff(b.worst()["lost"]) <= 0).all()
+    assert b.rows[0]["start"] == 300
+    assert sum(row["share"] for row in b.rows) == pytest.approx(b.score)
+    assert "standard error" in b._repr_html_()
+    assert "rarity" in b.to_latex()
+    assert len(json.loads(b.to_json())) == 10
     assert list(b.to_frame()["start"]) == list(range(300, 10_000, 1000))
 
 

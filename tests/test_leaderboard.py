@@ -66,7 +66,7 @@ def test_standings_are_those_of_the_statistics(built):
     _, site = built
     found = values(site)
     board = data(site / "data" / "board.js")
-    standing = data(site / "data" / "metric-detection-delay.js")["groups"]["all series"]
+    standing = data(site / "data" / "standings" / "detection_delay.js")["groups"]["all series"]
     names = [board["detectors"][i]["name"] for i in standing["listed"]]
     series = [s["name"] for s in board["series"]]
     table = -np.array([[found.get((d, s, "detection_delay"), np.nan) for d in names] for s in series])
@@ -119,6 +119,47 @@ def test_gaps_up_to_one_percent_are_left_out(tmp_path):
     assert "1.2% of the points have no score" in page
 
 
+def test_addresses_do_not_depend_on_other_pages(tmp_path, built):
+    """Names that differ in signs only have pages of their own, and a new one does not move the others."""
+    before = {page.relative_to(built[1]) for page in built[1].rglob("*.html")}
+    board = boards.make(tmp_path / "board")
+    for key, name in (("d-0", "GOOD"), ("d 0", "good "), ("uniform", "a uniform one")):
+        boards.submission(board, key, name, series=("a/0",))
+    build_site(board, tmp_path / "site")
+    after = {page.relative_to(tmp_path / "site") for page in (tmp_path / "site").rglob("*.html")}
+    assert {path.as_posix() for path in after - before} == {f"detectors/{x}.html" for x in ("d-0", "d+0", "uniform")}
+    assert before < after
+
+
+def test_a_board_opens_with_series_that_nobody_lacks(tmp_path):
+    board = boards.make(tmp_path / "board", ["auc_roc"])
+    assert data_of(board, tmp_path / "site")["first_group"] == "all series"
+    for key in ("x", "y", "z", "u", "v"):  # half of the series only
+        boards.submission(board, key, series=("a/0", "a/1"))
+    found = data_of(board, tmp_path / "site")
+    assert found["first_group"] == "a"
+    assert [m["name"] for m in found["metrics"]] == ["auc_roc"]
+
+
+def data_of(board, site):
+    build_site(board, site)
+    return data(site / "data" / "board.js")
+
+
+def test_the_page_of_a_detector_has_its_places(built):
+    _, site = built
+    found = json.loads(
+        re.search(r'id="data">(.*?)</script>', (site / "detectors" / "d0.html").read_text(encoding="utf-8"))[1]
+    )
+    metrics = [m["name"] for m in data(site / "data" / "board.js")["metrics"]]
+    # The recommended ones first.
+    assert metrics == ["detection_delay", "f1", "vus_pr", "auc_roc"]
+    row = next(row for row in found["standings"]["all series"] if metrics[row[0]] == "vus_pr")
+    one = data(site / "data" / "standings" / "vus_pr.js")["groups"]["all series"]
+    assert row == [2, one["mean"][0], row[2], 9, one["rank"][0], one["low"][0], one["high"][0]]
+    assert row[2] == sorted(one["rank"]).index(one["rank"][0]) + 1
+
+
 class Links(HTMLParser):
     def __init__(self):
         super().__init__()
@@ -147,7 +188,7 @@ def test_names_are_escaped(built):
     _, site = built
     for page in site.rglob("*.html"):
         assert boards.NASTY not in page.read_text(encoding="utf-8")
-    for script in (site / "data").glob("*.js"):
+    for script in (site / "data").rglob("*.js"):
         assert "<script" not in script.read_text(encoding="utf-8")
 
 
@@ -227,6 +268,9 @@ def test_boards_that_cannot_be_read(tmp_path):
     boards.submission(board, "again", "good")
     with pytest.raises(InvalidInputError, match="have the same name 'good'"):
         read_board(board)
+    boards.submission(board, "again", "uniform")
+    with pytest.raises(InvalidInputError, match="'uniform' is the name of a baseline"):
+        build_site(board, tmp_path / "site")
 
 
 def test_commands(tmp_path):

@@ -129,6 +129,33 @@ def test_all_figures_of_a_run(result, series, tmp_path):
     ]
 
 
+def test_series_of_an_audit(series):
+    def mine(n, random):
+        return np.full(n, 0.5)
+
+    audit = te.rankeval.audit(series, ["accuracy", "auc_roc"], adversaries=[mine])
+    assert audit.example("accuracy")["adversary"] in audit.names("no skill")
+    ax = te.plot.fooled(audit, "accuracy", series, adversaries=[mine])
+    assert len(ax.get_yticks()) == 3
+    only = te.rankeval.audit(series, [poor], adversaries=[mine])  # a level line is as high as the largest score
+    assert only.example("poor")["adversary"] == "mine"
+    with pytest.raises(te.errors.InvalidInputError, match="adversaries must have 'mine'"):
+        te.plot.fooled(only, "poor", series)
+    with pytest.raises(te.errors.InvalidInputError, match="series must be those of the audit"):
+        te.plot.fooled(audit, "auc_roc", [])
+    label = np.arange(400) // 20 == 9
+    flat = [
+        AuditSeries("one", label, {"a": 1.0 * (np.arange(400) == 185), "b": 1.0 * (np.arange(400) // 60 == 3)}, None)
+    ]
+    apart = te.rankeval.audit(flat, ["precision", "recall"], threshold=0.9)
+    ax = te.plot.disagreement(apart, "precision", "recall", flat)
+    assert [t.get_text().split("\n") for t in ax.get_yticklabels()] == [
+        ["a", "Precision 1", "Recall 0.05"],
+        ["b", "Precision 0.333", "Recall 1"],
+    ]
+    assert "100 % of pairs opposite" in ax.get_title(loc="left")
+
+
 def run(*arguments, cwd):
     return subprocess.run([*COMMAND, *map(str, arguments)], capture_output=True, text=True, cwd=cwd, check=False)
 
@@ -185,6 +212,15 @@ def test_audit_from_the_command_line(tmp_path, series):
     explained = run("explain", "runs/audit", "f1", cwd=tmp_path)
     assert explained.returncode == 2
     assert "no run of the suite hard" in explained.stderr
+    renamed = pd.concat(frames).rename(columns={"label": "gt", "series": "unit"})
+    renamed.to_csv(tmp_path / "renamed.csv", index=False)
+    (tmp_path / "mine.py").write_text("def scorer(n, random):\n    return random.normal(size=n)\n")
+    columns = ["--label", "gt", "--by", "unit", "--score", "a", "--adversaries", "mine:scorer", "--metrics", "auc_pr"]
+    done = run("run", "--suite", "audit", "--data", "renamed.csv", *columns, "--store", "other", cwd=tmp_path)
+    assert "Audit on 2 series: 2 scorings of 1 detectors, 18 adversaries" in done.stdout, done.stderr
+    wrong = run("run", "--suite", "hard", "--label", "gt", cwd=tmp_path)
+    assert wrong.returncode == 2
+    assert "are of the suite audit" in wrong.stderr
     missing = run("run", "--suite", "audit", cwd=tmp_path)
     assert missing.returncode == 2
     assert "needs data" in missing.stderr

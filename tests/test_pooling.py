@@ -33,8 +33,8 @@ PROFILES = {
 def test_all_published_scores_of_the_numenta_corpus():
     """16 detectors and three profiles, each the sum over 58 files, five of them without a window.
 
-    `final_results.json` has 15 of the detectors. Of bayesChangePt, `thresholds.json` has the sums, from which the scores
-    follow: 0 is the detector without alarms, 100 the one that finds all 116 windows at once.
+    `final_results.json` has 15 of the detectors. Of bayesChangePt, `thresholds.json` has the sums, from which
+    the scores follow: 0 is the detector without alarms, 100 the one that finds all 116 windows at once.
     """
     if not NAB.exists():
         pytest.skip("the published scores are not here")

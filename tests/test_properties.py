@@ -13,7 +13,7 @@ pytestmark = pytest.mark.slow
 
 @pytest.fixture(scope="module")
 def table():
-    names = ["f1", "recall", "f1_pa", "nab_score", "ears", "false_alarms", "affiliation_f1"]
+    names = ["f1", "recall", "f1_pa", "nab_score", "ears", "false_alarms", "affiliation_f1", "cce"]
     return te.rankeval.check_properties(names, longest=5, cases=100)
 
 
@@ -36,6 +36,17 @@ def table():
         ("ears", "mirror", "fails"),
         ("false_alarms", "fewer false alarms", "holds"),
         ("affiliation_f1", "fewer false alarms", "fails"),
+        ("f1", "inside", "holds"),
+        ("f1", "chance", "fails"),
+        ("recall", "chance", "holds"),
+        ("ears", "chance", "holds"),
+        ("ears", "noise point", "holds"),
+        ("false_alarms", "noise point", "fails"),
+        ("f1", "redrawn", "holds"),
+        ("cce", "increasing map", "fails"),
+        ("cce", "scaled", "by definition"),
+        ("ears", "increasing map", "by definition"),
+        ("f1", "scaled", "undefined"),
     ],
 )
 def test_known_verdicts(table, metric, name, status):
@@ -60,12 +71,12 @@ def test_counterexamples_are_the_smallest_and_true(table):
 def test_claims_of_records_agree_with_the_checks():
     """Where a record claims a property, looking for a counterexample finds none."""
     cases = (*_exhaustive(4), *_random(60))
-    claimed = [check for check in CHECKS.values() if check.claim]
+    claimed = [check for check in CHECKS.values() if check.claims]
     assert claimed
     for metric in METRICS.values():
         for check in claimed:
-            if check.claim in metric.properties:
-                looked_for = dataclasses.replace(check, claim="")
+            if set(check.claims) & set(metric.properties) and (metric.kind == "scores" or not check.of_scores):
+                looked_for = dataclasses.replace(check, claims=())
                 assert verdict(small(metric), looked_for, _Values(small(metric)), cases)["status"] == "holds"
 
 
@@ -80,19 +91,34 @@ def test_every_check_has_cases_and_a_metric_that_fails_it():
             sum((i + 1) * (2 * a + b) for i, (a, b) in enumerate(zip(y_true, y_pred, strict=True)))
         )
 
-    found = te.rankeval.check_properties([nothing, size, "precision"], longest=6, cases=50)
+    def highest(y_true, y_score):
+        return float(y_score.max())
+
+    found = te.rankeval.check_properties([nothing, size, "precision", highest], longest=6, cases=50)
     for name, check in CHECKS.items():
-        statuses = {found.status(metric, name) for metric in ("nothing", "size", "precision")}
+        statuses = {found.status(metric, name) for metric in ("nothing", "size", "precision", "highest")}
         if check.relation == "better":
             assert found.status("nothing", name) == "fails"
         assert "fails" in statuses, name
-        assert all(row["cases"] > 0 for row in found.rows if row["property"] == name and row["metric"] == "nothing")
+        for metric in ["highest"] if check.of_scores else ["nothing", "highest"]:
+            assert sum(r["cases"] for r in found.rows if r["property"] == name and r["metric"] == metric) > 0
+        if check.of_scores:
+            assert found.status("nothing", name) == "undefined"
 
 
 def test_widths_fit_into_short_series():
     assert dict(small(METRICS["pate"]).bound) == {"early": 2, "delay": 2}
+    assert dict(small(METRICS["f1_pa_delay"]).bound) == {"max_delay": 2}
+    assert dict(small(METRICS["time_tolerant_f1"]).bound) == {"tolerance": 2}
     assert small(METRICS["f1"]).bound == ()
     assert dict(small(METRICS["vus_pr"].with_options(window=7)).bound) == {"window": 7}
+
+
+def test_long_examples_are_printed_short():
+    row = te.rankeval.check_properties("false_alarms", ["noise point"], longest=5, cases=0).rows[0]
+    assert str(row["example"]) == (
+        "labels 001010..0 (100 zeros): 000010..0 (100 zeros) gets 0, 101010..0 (100 zeros) gets 9.52"
+    )
 
 
 def test_prints_a_table(table):

@@ -160,9 +160,13 @@ def long(**more):
     ("column", "values", "message"),
     [
         ("series", ["a"] * 149 + ["b"], r"column 'series' has several values, so these are several .*by=\['series'\]"),
-        ("Model", ["a", "b", "c"] * 50, r"column 'Model' has several values, .*by=\['Model'\], or one_series=True"),
+        (
+            "Model",
+            ["a", "b", "c"] * 50,
+            r"column 'Model' has several .*by=\['Model'\] \(--by Model\), or pass one_series",
+        ),
         ("file", [1, 2, 3] * 50, r"column 'file' has several values"),
-        ("timestamp", np.tile(TIMES, 3), r"time stamps repeat in column 'timestamp', so .* as by=\['series'\]"),
+        ("timestamp", np.tile(TIMES, 3), r"time stamps repeat in column 'timestamp', so .* by=\['series'\]"),
         ("when", np.repeat(TIMES, 3), "time stamps repeat in column 'when'"),
         ("time", np.tile(np.arange(50), 3), "time stamps repeat in column 'time'"),
         ("date", np.tile(TIMES.astype(str), 3), "time stamps repeat in column 'date'"),

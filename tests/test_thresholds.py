@@ -121,7 +121,7 @@ def test_trivial_metrics_are_taken_at_the_best_f1():
     s[95] = 1.6  # a warning, so that its lead is defined
     result = te.evaluate(y, s, "all")
     at = te.best_threshold("f1", y, s).threshold
-    trivial = [m.name for m in METRICS.values() if m.trivial_best]
+    trivial = [m.name for m in METRICS.values() if m.best_is_trivial]
     assert {"precision", "recall", "accuracy", "detection_delay", "false_alarms", "event_f1"} <= set(trivial)
     rows = {row["metric"]: row for row in result.rows}
     assert {rows[name]["threshold"] for name in trivial} == {at}
@@ -129,6 +129,34 @@ def test_trivial_metrics_are_taken_at_the_best_f1():
     assert "chosen with the labels" in repr(result)
     one = {row["threshold"] for row in te.evaluate(y, s, "all", threshold="best(f1_pa)").rows if row["rule"]}
     assert one == {te.best_threshold("f1_pa", y, s).threshold}
+
+
+def test_a_best_value_that_random_scores_always_reach_is_trivial():
+    rng = np.random.default_rng(0)
+    y = np.zeros(600, int)
+    for start in (50, 150, 333, 480):
+        y[start : start + 25] = 1
+    for metric in METRICS.values():
+        if metric.kind == "predictions":
+            perfect = te.best_threshold(metric, y, y.astype(float)).value
+            others = [te.best_threshold(metric, y, rng.random(600)).value for _ in range(4)]
+            assert metric.best_is_trivial or others != pytest.approx([perfect] * 4), metric.name
+
+
+def test_the_discounted_event_f1_has_a_best_threshold_of_its_own():
+    rng = np.random.default_rng(0)
+    y = (np.arange(2000) % 500 // 40 == 5).astype(int)
+    values = {}
+    for skill in (0, 1, 4):
+        s = rng.normal(size=2000) + skill * y
+        for variant in ("segments", "discounted"):
+            text = f"event_f1(variant='{variant}')"
+            row = te.evaluate(y, s, text, threshold="best").rows[0]
+            target = "f1" if variant == "segments" else text
+            assert row["threshold"] == te.best_threshold(target, y, s).threshold
+            values[variant, skill] = te.best_threshold(text, y, s).value
+    assert {values["segments", skill] for skill in (0, 1, 4)} == {1.0}  # trivial: says nothing
+    assert values["discounted", 0] < 0.5 < values["discounted", 1] < values["discounted", 4] == 1
 
 
 def test_no_alarm_at_all_is_a_threshold_too():

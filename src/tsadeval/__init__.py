@@ -12,13 +12,16 @@ if TYPE_CHECKING:
     from tsadeval.core.intervals import alarms, intervals, labels
     from tsadeval.core.period import period
     from tsadeval.core.time import times
+    from tsadeval.engine.streams import evaluate_stream
     from tsadeval.evaluation import StreamingCCE, evaluate, evaluate_many
     from tsadeval.evaluation.events import events
     from tsadeval.evaluation.scorer import scorer
     from tsadeval.evaluation.stream import StreamingEvaluator
     from tsadeval.experiments.api import detect
+    from tsadeval.experiments.scoring import score_files
     from tsadeval.metrics import CCEBreakdown, cce, cce_breakdown, ears, ears_breakdown
     from tsadeval.reports.api import report
+    from tsadeval.tables.batches import batches
     from tsadeval.thresholds import best_threshold, choose_threshold, curve
 
 __version__ = "0.1.0"
@@ -30,6 +33,7 @@ _HOMES = {
     "StreamingEvaluator": "tsadeval.evaluation.stream",
     "alarms": "tsadeval.core.intervals",
     "align": "tsadeval.core.align",
+    "batches": "tsadeval.tables.batches",
     "best_threshold": "tsadeval.thresholds",
     "cce": "tsadeval.metrics._cce",
     "cce_breakdown": "tsadeval.metrics._cce",
@@ -44,6 +48,7 @@ _HOMES = {
     "errors": "",
     "evaluate": "tsadeval.evaluation",
     "evaluate_many": "tsadeval.evaluation",
+    "evaluate_stream": "tsadeval.engine.streams",
     "events": "tsadeval.evaluation.events",
     "intervals": "tsadeval.core.intervals",
     "labels": "tsadeval.core.intervals",
@@ -53,6 +58,7 @@ _HOMES = {
     "rankeval": "",
     "report": "tsadeval.reports.api",
     "times": "tsadeval.core.time",
+    "score_files": "tsadeval.experiments.scoring",
     "scorer": "tsadeval.evaluation.scorer",
 }
 
@@ -62,6 +68,7 @@ __all__ = [
     "StreamingEvaluator",
     "alarms",
     "align",
+    "batches",
     "best_threshold",
     "cce",
     "cce_breakdown",
@@ -76,6 +83,7 @@ __all__ = [
     "errors",
     "evaluate",
     "evaluate_many",
+    "evaluate_stream",
     "events",
     "intervals",
     "labels",
@@ -84,6 +92,7 @@ __all__ = [
     "plot",
     "rankeval",
     "report",
+    "score_files",
     "scorer",
     "times",
 ]

@@ -102,7 +102,7 @@ def test_pages_of_detectors_series_and_metrics(visit, root):
 
 
 @pytest.mark.parametrize(
-    "page", ["index.html", "detectors/good.html", "series/a-0.html", "metrics/f1.html", "about.html"]
+    "page", ["index.html", "detectors/d0.html", "series/a/0.html", "metrics/f1.html", "about.html"]
 )
 @pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (390, "dark")])
 def test_wide_and_narrow_light_and_dark(visit, site, page, width, scheme):

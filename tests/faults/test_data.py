@@ -14,6 +14,8 @@ from tsadeval.errors import StoreError
 from tsadeval.experiments.result import read as read_detection
 from tsadeval.rankeval import read
 
+pytestmark = pytest.mark.slow
+
 SMALL = {"cases": ["10k-2seg-50L", "10k-20seg-50H"], "tasks": ["AccQ", "LowDisAccQ"]}
 
 

@@ -25,6 +25,13 @@ def slow(y_true, y_score):
     time.sleep(0.004)
     return y_score[y_true == 1].mean() - y_score[y_true == 0].mean()
 
+def held(y_true, y_score):
+    "Says which process it is, and waits as long as a file says so."
+    open(f"held-{os.getpid()}", "w").close()
+    while os.path.exists("hold"):
+        time.sleep(0.01)
+    return y_score[y_true == 1].mean() - y_score[y_true == 0].mean()
+
 def deaf(y_true, y_score):
     re.match("(a+)+$", "a" * 60 + "b")  # holds the interpreter lock for ever
 
@@ -201,15 +208,16 @@ def test_a_worker_that_is_killed_in_the_middle_of_writing_scores(folder):
 
 
 def test_a_worker_that_somebody_kills_costs_one_value(folder):
-    store = folder / "store"
-    process = start(COMMANDS["rankeval"], folder, store)
-    wait_for(lambda: len(parts(store)) >= 2, process)
-    workers = [p for p in psutil.Process(process.pid).children() if "engine.worker" in " ".join(p.cmdline())]
-    assert len(workers) == 2
-    workers[0].kill()
+    store, hold = folder / "store", folder / "hold"
+    hold.touch()
+    command = [argument.replace("slow", "held") for argument in COMMANDS["rankeval"]]
+    process = start(command, folder, store)
+    wait_for(lambda: list(folder.glob("held-*")), process)
+    os.kill(int(next(folder.glob("held-*")).name.partition("-")[2]), signal.SIGKILL)
+    hold.unlink()
     errors = finish(process, 1)
     assert "failed on 1 series, first with WorkerError: the worker process was killed by SIGKILL" in errors
-    finish(start(COMMANDS["rankeval"], folder, store))
+    finish(start(command, folder, store))
     assert set(read(store).to_frame()["status"]) == {"ok"}
 
 

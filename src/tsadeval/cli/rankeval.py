@@ -57,6 +57,24 @@ def run(
             help="Folder of the real data; else the environment variable TSADEVAL_DATA. Of suite audit: the scores."
         ),
     ] = None,
+    label: Annotated[
+        str | None, typer.Option(help="Of suite audit: the column of the labels; label by default.")
+    ] = None,
+    score: Annotated[
+        list[str] | None,
+        typer.Option(help="Of suite audit: a column of scores; repeat it. All other columns of numbers by default."),
+    ] = None,
+    by: Annotated[
+        str | None,
+        typer.Option(help='Of suite audit: the column that names the series; series by default, "" for none.'),
+    ] = None,
+    threshold: Annotated[
+        str | None, typer.Option(help="Of suite audit: how scores become predictions; quantile(0.95) by default.")
+    ] = None,
+    adversaries: Annotated[
+        list[str] | None,
+        typer.Option(help='Of suite audit: scorers of your own beside ours, "module:function". Repeatable.'),
+    ] = None,
     cell_timeout: Annotated[
         float | None, typer.Option(help="Seconds that one value may take; beyond that it is an error.")
     ] = None,
@@ -72,6 +90,18 @@ def run(
         "cases": split_names(cases) if cases else None,
         "tasks": split_names(tasks) if tasks else None,
     }
+    of_audit: Any = {
+        "y_true": label,
+        "y_score": score,
+        "by": by,
+        "threshold": threshold,
+        "adversaries": split_names(adversaries) if adversaries else None,
+    }
+    of_audit = {name: value for name, value in of_audit.items() if value is not None}
+    if of_audit and suite != "audit":
+        raise InvalidParameterError("--label, --score, --by, --threshold and --adversaries are of the suite audit")
+    if of_audit.get("by") == "":
+        of_audit["by"] = None
     bar = Bar(suite)
     result: AnyResult
     try:
@@ -88,6 +118,7 @@ def run(
                 cell_timeout=cell_timeout,
                 cell_memory=cell_memory,
                 **some,
+                **of_audit,
             )
     except KeyboardInterrupt:
         typer.echo(f"tsadeval: stopped; {bar.words}. The same command again computes the rest.", err=True)

@@ -41,6 +41,7 @@ def compare(
     times: Any = None,
     ignore: Any = None,
     fit: Mapping[Any, Any] | None = None,
+    n_jobs: int | None = None,
 ) -> Comparison:
     """Evaluate several detectors with several metrics.
 
@@ -72,6 +73,8 @@ def compare(
     fit : mapping, optional
         Detector to scores of a training or validation part, from which rules without labels take their threshold; for
         many series, (series, detector) to these.
+    n_jobs : int, optional
+        Series that are evaluated at once, as for `evaluate_many`: by default as many as there are cores.
 
     Returns
     -------
@@ -131,7 +134,7 @@ def compare(
     for name, entries in runs.items():
         if entries:
             try:
-                found = evaluate_many(entries, chosen, threshold=rule)
+                found = evaluate_many(entries, chosen, threshold=rule, n_jobs=n_jobs)
             except InvalidInputError as error:
                 raise InvalidInputError(f"detector {name!r}: {error}") from None
             micro[name] = found.micro

@@ -66,3 +66,38 @@ def levels_of(
                     size -= half
                 out[i] = <int>first
     return levels
+
+
+ctypedef fused Score:
+    float
+    double
+
+cdef union Word:
+    float number
+    unsigned int bits
+
+
+def count_by_score(
+    const Score[::1] scores, const long long[::1] starts, const long long[::1] counts, bint label,
+    long long[:, ::1] bins,
+):
+    """Add the points of each class to bins of neighbouring scores, the lowest first; `label` is that of the first run.
+
+    A bin is a range of single-precision numbers, in the order of their bits: 2**k bins tell apart the first k bits.
+    """
+    cdef Py_ssize_t k, i, size = bins.shape[1]
+    cdef int shift = 32
+    cdef Word word
+    cdef unsigned int bits
+    cdef long long *row
+    while size > 1:
+        size >>= 1
+        shift -= 1
+    with nogil:
+        for k in range(starts.shape[0]):
+            row = &bins[(k + label) & 1, 0]
+            for i in range(starts[k], starts[k] + counts[k]):
+                word.number = <float>scores[i] + <float>0.0  # one zero only
+                bits = word.bits
+                bits ^= 0xFFFFFFFFu if bits >> 31 else 0x80000000u
+                row[bits >> shift] += 1

@@ -25,6 +25,7 @@ from tsadeval.core.text import format_call, parse_call
 from tsadeval.errors import InvalidParameterError, UndefinedError, warn_undefined
 
 Kind = Literal["scores", "predictions"]
+Kept = Literal["points", "runs", "moments", "order"]
 P = ParamSpec("P")
 R = TypeVar("R", covariant=True)
 S = TypeVar("S")
@@ -153,11 +154,15 @@ class Metric:
     # scores v; of several best the largest. None where only a grid of thresholds is searched.
     best: Callable[..., float] | None = field(default=None, repr=False, compare=False)
     # Its own best threshold says nothing (alarm everywhere, or nowhere): the rule `best` takes that of point-wise F1.
-    trivial_best: bool = False
+    # A function of the options where it depends on them.
+    trivial_best: bool | Callable[[Mapping[str, Any]], bool] = False
     # (data, options) -> the expected value once the scores are shuffled, where there is a formula for it.
     chance: Callable[..., float] | None = field(default=None, repr=False, compare=False)
     # (scorings or predictions of several series, options) -> their value together, with the events of each apart.
     pool: Callable[..., float] | None = field(default=None, repr=False, compare=False)
+    # What must be kept of a series that is read once, in batches, for the exact value: counts of points, runs of labels
+    # and alarms, moments of runs, or the order of all scores (see `evaluation.states`). None: all of its points.
+    stream: Kept | None = None
     # Stores reuse values of the same version only: the revision of the library's code, or a key of a user's function.
     version: str = "r1"
     library: bool = True
@@ -207,6 +212,11 @@ class Metric:
     def options(self) -> dict[str, Any]:
         """All options: the defaults, and those that are bound."""
         return {**self.parameters, **dict(self.bound)}
+
+    @property
+    def best_is_trivial(self) -> bool:
+        """Does its own best threshold say nothing, with the options as they are?"""
+        return self.trivial_best(self.options) if callable(self.trivial_best) else self.trivial_best
 
     def with_options(self, **options: Any) -> Metric:
         """The same metric with some options fixed."""
@@ -452,6 +462,9 @@ def prediction_metric(
 def _registering(kind: Kind, data_type: Any, second: str, description: dict[str, Any]) -> Callable[[Any], Any]:
     checks: dict[str, Check] = description.setdefault("checks", {})
     needs = frozenset(description.get("needs", ()))
+    if kind == "predictions":  # what a metric of alarms computes, it nearly always computes from runs
+        exchangeable = "exchangeable" in description.get("properties", ())
+        description.setdefault("stream", "points" if exchangeable else "runs")
 
     def decorate(inner: Callable[..., float]) -> Callable[..., float]:
         name = inner.__name__

@@ -65,6 +65,9 @@ class Registry(Mapping[str, T], Generic[T]):
             raise UnknownNameError(f"unknown {self.kind} {name!r}: {did_you_mean(str(name), list(records))}")
         return records[name]
 
+    def __contains__(self, name: object) -> bool:
+        return name in self._all()  # the default asks `__getitem__`, whose error looks for similar names
+
     def __iter__(self) -> Iterator[str]:
         return iter(self._all())
 

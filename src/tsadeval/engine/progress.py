@@ -24,10 +24,12 @@ class Bar:
             rich.MofNCompleteColumn(),
             rich.TextColumn("{task.fields[rate]}"),
             rich.TimeRemainingColumn(),
+            rich.TextColumn("{task.fields[name]}", markup=False),
             console=require("rich.console", extra="all").Console(stderr=True),
             disable=not sys.stderr.isatty(),
         )
-        self._task = self._progress.add_task("", total=None, rate="")
+        self._task = self._progress.add_task("", total=None, rate="", name="")
+        self.name = ""  # what was computed last
         self._done: int = 0
         self._total: int | None = None
         self._started: float = 0.0
@@ -47,7 +49,7 @@ class Bar:
         self._done, self._total = done, total
         seconds = time.monotonic() - self._started
         rate = f"{(done - self._before) / seconds:,.0f}/s" if seconds > 0.5 else ""
-        self._progress.update(self._task, completed=done, total=total, rate=rate)
+        self._progress.update(self._task, completed=done, total=total, rate=rate, name=self.name)
 
     @property
     def words(self) -> str:

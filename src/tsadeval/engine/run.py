@@ -19,9 +19,10 @@ from typing import Any
 from tsadeval._optional import require
 from tsadeval.core.parameters import Number
 from tsadeval.core.results import Row
+from tsadeval.core.threads import in_order
 from tsadeval.engine.cells import C, Compute, compute_all
 from tsadeval.engine.pool import Limits, supervised
-from tsadeval.engine.progress import Progress, progress_of
+from tsadeval.engine.progress import Bar, Progress, progress_of
 from tsadeval.engine.store import Store
 from tsadeval.errors import InvalidParameterError, TsadevalError
 
@@ -64,21 +65,27 @@ def complete(
     n_jobs: int | None = None,
     progress: bool | Progress | None = None,
     limits: Limits | None = None,
+    threads: bool = False,
 ) -> None:
-    """Compute what the store does not have yet of these cells; `progress(done, total)` is called after each chunk."""
+    """Compute what the store does not have yet of these cells; `progress(done, total)` is called after each chunk.
+
+    Without `n_jobs`, chunks are computed in this process: one by one, or in `threads` where their code allows it.
+    """
     store.compact()  # what a run that was killed left
     missing, total = store.missing(cells)
     finished = total - len(missing)
     with progress_of(progress, store.layout.command) as report:
 
-        def tell(new: int) -> None:
+        def tell(rows: list[Row]) -> None:
             nonlocal finished
-            finished += new
+            finished += len(rows)
+            if isinstance(report, Bar) and rows:
+                report.name = str(rows[-1][store.layout.fields[0]])
             if report is not None:
                 report(finished, total)
 
-        tell(0)
-        run(chunks(missing), compute, store, n_jobs=n_jobs, progress=tell, limits=limits)
+        tell([])
+        run(chunks(missing), compute, store, n_jobs=n_jobs, progress=tell, limits=limits, threads=threads)
     store.compact()
 
 
@@ -88,10 +95,11 @@ def run(
     store: Store[C],
     *,
     n_jobs: int | None = None,
-    progress: Callable[[int], None] | None = None,
+    progress: Callable[[list[Row]], None] | None = None,
     limits: Limits | None = None,
+    threads: bool = False,
 ) -> None:
-    """Compute all chunks, in any order; `progress(new)` is called once so many new rows are stored.
+    """Compute all chunks, in any order; `progress(rows)` is called once new rows are stored.
 
     SIGTERM stops a run as Ctrl-C does, with KeyboardInterrupt.
     """
@@ -100,17 +108,17 @@ def run(
             f"n_jobs (--jobs) must be an integer other than 0 (-1: all cores), but is {n_jobs!r}"
         )
     with _terminable():
-        finished = _finished(chunks, compute, n_jobs, limits or Limits())
+        finished = _finished(chunks, compute, n_jobs, limits or Limits(), threads)
         try:
             for rows in finished:
                 store.add(rows)
                 if progress is not None:
-                    progress(len(rows))
+                    progress(rows)
         finally:
             finished.close()
 
 
-def _finished(chunks: Iterable[Any], compute: Compute, n_jobs: int | None, limits: Limits) -> Any:
+def _finished(chunks: Iterable[Any], compute: Compute, n_jobs: int | None, limits: Limits, threads: bool) -> Any:
     joblib = require("joblib", extra="all")
     backend, configured = require("joblib.parallel", extra="all").get_active_backend()
     name = type(backend).__name__
@@ -122,7 +130,7 @@ def _finished(chunks: Iterable[Any], compute: Compute, n_jobs: int | None, limit
         return _distributed(chunks, compute, n_jobs)
     asked = configured if n_jobs is None else n_jobs
     if name == "SequentialBackend" or (asked is None and not limits):
-        return (compute_all(compute, chunk) for chunk in chunks)
+        return in_order(lambda chunk: compute_all(compute, chunk), chunks, None if threads and asked is None else 1)
     return supervised(chunks, compute, joblib.effective_n_jobs(1 if asked is None else asked), limits)
 
 

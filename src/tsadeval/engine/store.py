@@ -291,14 +291,15 @@ def _codes(values: Any) -> Index:
     return values.dictionary_encode(null_encoding="encode").indices.to_numpy().astype(np.int64)  # type: ignore[no-any-return]
 
 
-def write_whole(path: Path, content: bytes) -> None:
-    """Write a file that is whole or not there, whatever happens to the writer."""
+def write_whole(path: Path, content: bytes, *, durable: bool = True) -> None:
+    """Write a file that is whole or not there, whatever happens to the writer, and, if durable, to the machine."""
     aside = path.with_name(f"{path.stem}.{uuid.uuid4().hex[:8]}.aside")  # of this writer alone
     try:
         with aside.open("wb") as file:
             file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
+            if durable:
+                file.flush()
+                os.fsync(file.fileno())
         aside.replace(path)
     except BaseException:
         with suppress(OSError):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import chain, islice
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from tsadeval.core.parameters import Span
 from tsadeval.core.results import Grid, MappingResult, Row
 from tsadeval.core.selection import Metrics, select_metrics
 from tsadeval.core.setting import Missing
+from tsadeval.core.threads import in_order
 from tsadeval.errors import InvalidInputError, warn_undefined
 from tsadeval.evaluation.single import chosen_with_labels, counts_of, finite_mean, row_of, warn_of_alarms
 from tsadeval.thresholds.rules import parse_rule
@@ -65,6 +67,7 @@ def evaluate_many(
     *,
     threshold: str | float | Rule = "best",
     missing: Missing = "error",
+    n_jobs: int | None = None,
 ) -> SeriesEvaluation:
     """Metrics of many series, one by one, averaged and pooled.
 
@@ -82,6 +85,10 @@ def evaluate_many(
         "values", as `evaluate` takes them.
     metrics, threshold, missing
         As for `evaluate`; the threshold is found for each series by itself.
+    n_jobs : int, optional
+        Series that are evaluated at once, in threads of this process. By default as many as there are cores, but one
+        where the first series is so short that threads cost more than they save, and where a metric is a function of
+        your own, which may not be safe in threads.
 
     Returns
     -------
@@ -106,13 +113,20 @@ def evaluate_many(
     pool = _Pool(chosen, rule)
     rows: list[Row] = []
     seen: set[str] = set()
-    for entry in series:
-        name, y_true, y_score, setting = _checked_entry(entry, seen)
+
+    def work(entry: _Entry) -> tuple[str, Scoring, list[Row]]:
+        name, y_true, y_score, setting = entry
         try:
             scoring = observe(y_true, y_score, missing=missing, **setting)
         except InvalidInputError as error:
             raise InvalidInputError(f"series {name!r}: {error}" if name else str(error)) from None
-        found = [row_of(metric, metric.run(scoring, rule)) for metric in chosen]
+        return name, scoring, [row_of(metric, metric.run(scoring, rule)) for metric in chosen]
+
+    entries = (_checked_entry(entry, seen) for entry in series)
+    first = list(islice(entries, 1))
+    if n_jobs is None and not (all(metric.library for metric in chosen) and all(map(_is_long, first))):
+        n_jobs = 1
+    for name, scoring, found in in_order(work, chain(first, entries), n_jobs):
         warn_of_alarms(found, scoring.n, where=f" on series {name!r}" if name else "")
         rows += [{"series": name, **row, **counts_of(scoring)} for row in found]
         pool.add(scoring)
@@ -126,10 +140,20 @@ def evaluate_many(
     return SeriesEvaluation(rows, list(map(str, chosen)), pool.values())
 
 
+_Entry = tuple[str, Any, Any, dict[str, Any]]
+_LONG = 10_000
 _SETTING = ("times", "ignore", "fit", "values")
 
 
-def _checked_entry(entry: Any, seen: set[str]) -> tuple[str, Any, Any, dict[str, Any]]:
+def _is_long(entry: _Entry) -> bool:
+    """Do threads pay for such series?"""
+    try:
+        return len(entry[1]) >= _LONG
+    except TypeError:
+        return False
+
+
+def _checked_entry(entry: Any, seen: set[str]) -> _Entry:
     try:
         name, y_true, y_score, *rest = entry
         (setting,) = rest or ({},)

@@ -71,9 +71,12 @@ class StreamingCCE:
         """Add the next chunk. A chunk without points changes nothing. A bad chunk raises and adds nothing."""
         if _is_empty(y_true) and _is_empty(y_score):
             return self
-        data = Scoring.of(y_true, y_score)
-        self._add(event_moments(self._options, data), data.n)
+        self.add(Scoring.of(y_true, y_score))
         return self
+
+    def add(self, data: Scoring) -> None:
+        """Add the next chunk, which was checked already."""
+        self._add(event_moments(self._options, data), data.n)
 
     def merge(self, later: StreamingCCE) -> StreamingCCE:
         """Add all that another one has seen, which comes right after what this one has seen."""
@@ -89,11 +92,17 @@ class StreamingCCE:
 
     def compute(self) -> float:
         """CCE of all points so far; NaN, with a warning, until both classes have been seen."""
+        value, reason = self.value()
+        if reason is not None:
+            warn_undefined("StreamingCCE", reason)
+        return value
+
+    def value(self) -> tuple[float, str | None]:
+        """CCE of all points so far, and why it is NaN where it is."""
         runs = self._runs()
         if runs is None or len(runs.counts) < 2:
-            warn_undefined("StreamingCCE", "it has not yet seen both normal and anomalous points")
-            return float("nan")
-        return score_of(self._options, runs)
+            return float("nan"), "it has not yet seen both normal and anomalous points"
+        return score_of(self._options, runs), None
 
     def breakdown(self) -> CCEBreakdown:
         """CCE of all points so far, explained; positions count from the first point ever seen."""

@@ -55,7 +55,7 @@ def detect(
     ----------
     datasets : str, path, Dataset, or several of these
         Names as `te.datasets.load` takes them, with options in brackets ("ucr/125", "ucr/125(end=exclusive)"), several
-        items at once ("ucr/*"), files of your own, or loaded data sets.
+        items at once (``"ucr/*"``), files of your own, or loaded data sets.
     detectors : str, detector, several of these, or a mapping
         Names with options ("lof", "usad(window=50)"), "module:Class(option=value)", or objects with `fit(X)` and
         `score(X)`. The keys of a mapping are what the tables call them: `{"mine": Mine(), "LOF": "lof"}`.

@@ -1031,7 +1031,8 @@ def event_f1(
     that differ in precision; `variant` chooses. TSB-AD's "Event-based-F1" is `composite_f1` here.
 
     Predicting every point is one alarm run that touches all events: "runs" and "segments" give it 1. So their
-    best value over all thresholds is always 1, and only "discounted" (or `composite_f1`) says something there.
+    best value over all thresholds is always 1, and the rule "best" takes them at the threshold of the best point-wise
+    F1. "discounted" gives it 0, has a best threshold of its own, and "best" takes it there.
 
     Parameters
     ----------

@@ -209,6 +209,7 @@ def _unit_scores(options: CCEOptions, series: Sequence[Scoring]) -> Iterator[Flo
     needs={"anomaly", "normal"},
     sets={"paper"},
     pool=_pooled,
+    stream="moments",
 )
 def cce(
     data: Scoring,

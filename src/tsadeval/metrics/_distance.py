@@ -145,6 +145,7 @@ def _sums_from(scores: Floats, weights: Floats) -> tuple[Floats, Floats, Floats]
     direction="lower",
     best=_best_absolute_detection_distance,
     trivial_best=True,
+    stream=None,
 )
 def absolute_detection_distance(data: Prediction) -> float:
     """Mean distance of correct alarms from the centre of their event, as a share of the event's length.
@@ -196,6 +197,7 @@ def _best_weighted_detection_difference(data: Scoring, *, tolerance: int) -> flo
     properties={"mirror", "separable"},
     needs={"anomaly"},
     best=_best_weighted_detection_difference,
+    stream=None,
 )
 def weighted_detection_difference(data: Prediction, *, tolerance: int = 5) -> float:
     """Rewards of alarms inside events less penalties of alarms outside.

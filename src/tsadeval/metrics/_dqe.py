@@ -102,6 +102,7 @@ def _best_sdqe(data: Scoring, *, near: int | None) -> float:
     checks=NEAR,
     needs={"anomaly"},
     best=_best_sdqe,
+    stream=None,
 )
 def sdqe(data: Prediction, *, near: int | None = None) -> float:
     """Detection quality at one threshold: `dqe` of given alarms.

@@ -16,21 +16,17 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 import tsadeval.metrics._kernels.ears as kernel
-from tsadeval._optional import require
 from tsadeval.core.inputs import Floats, Scoring
 from tsadeval.core.metric import missing, score_metric, takes_scores
 from tsadeval.core.parameters import Check, Number
-from tsadeval.core.results import text_table
+from tsadeval.core.results import Grid, Result, Row
 from tsadeval.errors import warn_undefined
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 __all__ = ["EARSBreakdown", "ears", "ears_breakdown"]
 
@@ -178,8 +174,8 @@ def _false_alarms(data: Scoring, found: _Weighed, floor: float) -> NDArray[Any]:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class EARSBreakdown:
-    """EARS and where it comes from.
+class EARSBreakdown(Result):
+    """EARS and where it comes from: a row per event.
 
     Attributes
     ----------
@@ -214,19 +210,24 @@ class EARSBreakdown:
         """The events that cost the score most, worst first: all or n of them."""
         return self.events[np.argsort(-self.events["lost"], kind="stable")][:n]
 
-    def to_frame(self, *, worst_first: bool = False) -> pd.DataFrame:
-        """The table of events as a pandas DataFrame."""
-        pandas = require("pandas", extra="all")
-        return pandas.DataFrame(self.worst() if worst_first else self.events)  # type: ignore[no-any-return]
+    @property
+    def rows(self) -> list[Row]:  # type: ignore[override]
+        """The events as plain dicts, in the order of time."""
+        names = self.events.dtype.names or ()
+        return [dict(zip(names, event, strict=True)) for event in self.events.tolist()]
 
-    def __repr__(self) -> str:
+    def _grids(self) -> list[tuple[str, Grid]]:
         worst, alarms = self.worst(5), self.false_alarms[:5]
-        tables = [
-            [list(EVENT_COLUMNS.names or ())] + [[v.item() for v in row] for row in worst],
-            [list(FALSE_ALARM_COLUMNS.names or ())] + [[v.item() for v in row] for row in alarms],
+        about: Grid = [["EARS", "standard error", "base", "tolerance"]]
+        about.append([self.score, self.standard_error, self.base, self.tolerance])
+        return [
+            ("", about),
+            (
+                f"the {len(worst)} of {len(self.events)} events that cost most",
+                [list(EVENT_COLUMNS.names or ()), *(list(row) for row in worst.tolist())],
+            ),
+            (
+                f"the {len(alarms)} normal points that cost most (estimates)",
+                [list(FALSE_ALARM_COLUMNS.names or ()), *(list(row) for row in alarms.tolist())],
+            ),
         ]
-        return (
-            f"EARS {self.score:.4f} (standard error {self.standard_error:.4f}, tolerance {self.tolerance} points)\n\n"
-            f"the {len(worst)} of {len(self.events)} events that cost most\n\n{text_table(tables[0])}\n\n"
-            f"the {len(alarms)} normal points that cost most (estimates)\n\n{text_table(tables[1])}"
-        )

@@ -130,7 +130,8 @@ def event(data: Prediction, *, beta: float = 1.0, variant: str = "segments") -> 
     properties={"mirror", "separable"},
     needs={"anomaly"},
     best=best_event_f1,
-    trivial_best=True,
+    # An alarm everywhere is one run that touches every event.
+    trivial_best=lambda options: options["variant"] != "discounted",
     sets={"recommended"},
 )
 def event_f1(data: Prediction, *, beta: float = 1.0, variant: str = "segments") -> float:
@@ -140,7 +141,8 @@ def event_f1(data: Prediction, *, beta: float = 1.0, variant: str = "segments") 
     that differ in precision; `variant` chooses. TSB-AD's "Event-based-F1" is `composite_f1` here.
 
     Predicting every point is one alarm run that touches all events: "runs" and "segments" give it 1. So their
-    best value over all thresholds is always 1, and only "discounted" (or `composite_f1`) says something there.
+    best value over all thresholds is always 1, and the rule "best" takes them at the threshold of the best point-wise
+    F1. "discounted" gives it 0, has a best threshold of its own, and "best" takes it there.
 
     Parameters
     ----------

@@ -134,6 +134,7 @@ def _pooled(series: Sequence[Prediction], *, profile: str, probation: float) -> 
     needs={"anomaly"},
     best=_best,
     pool=_pooled,
+    stream=None,
 )
 def nab_score(data: Prediction, *, profile: str = "standard", probation: float = 0.0) -> float:
     """Score of the Numenta Anomaly Benchmark, with the events of y_true as its windows.

@@ -218,6 +218,7 @@ def _best_pate_f1(data: Scoring, *, early: int, delay: int, n_splits: int, inclu
     checks=PREDICTION_CHECKS,
     needs={"anomaly"},
     best=_best_pate_f1,
+    stream=None,
 )
 def pate_f1(
     data: Prediction,

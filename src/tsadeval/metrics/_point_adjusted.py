@@ -41,9 +41,16 @@ def _hits(data: Prediction) -> Index:
     """Number of alarmed points of each event."""
 
     def make() -> Index:
-        truth = data.truth
-        counts = np.add.reduceat(data.alarms.mask.view(np.uint8), truth.starts, dtype=np.int64)
-        return counts[0 if truth.first == 1 else 1 :: 2]
+        events, alarms = data.events, data.predicted
+        before = np.append(0, np.cumsum(alarms.lengths))
+
+        def alarmed(place: Index) -> Index:
+            """Number of alarmed points in front of each place."""
+            run = np.searchsorted(alarms.starts, place)  # so many runs begin in front of it
+            beyond = np.append(0, alarms.stops)[run] - place
+            return np.asarray(before[run] - np.maximum(beyond, 0))
+
+        return alarmed(events.stops) - alarmed(events.starts)
 
     return data.shared(("point_adjusted",), make)
 

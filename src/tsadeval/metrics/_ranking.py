@@ -28,6 +28,7 @@ __all__ = ["auc_pr", "auc_roc", "best_f1", "precision_at_k"]
     chance=lambda data: 0.5,
     needs={"anomaly", "normal"},
     sets={"paper"},
+    stream="order",
 )
 def auc_roc(data: Scoring) -> float:
     """Area under the receiver operating characteristic curve, point by point.
@@ -57,6 +58,7 @@ def auc_roc(data: Scoring) -> float:
     checks={"interpolation": OneOf(("step", "trapezoid"))},
     properties={"affine", "monotone", "mirror", "exchangeable"},
     needs={"anomaly"},
+    stream="order",
 )
 def auc_pr(data: Scoring, *, interpolation: str = "step") -> float:
     """Area under the precision-recall curve, point by point.
@@ -102,6 +104,7 @@ def auc_pr(data: Scoring, *, interpolation: str = "step") -> float:
     checks={"beta": BETA},
     properties={"affine", "monotone", "mirror", "exchangeable"},
     needs={"anomaly"},
+    stream="order",
 )
 def best_f1(data: Scoring, *, beta: float = 1.0) -> float:
     """The best point-wise F over all thresholds: of the alarms `score >= v`, over all distinct scores v.
@@ -128,6 +131,7 @@ def best_f1(data: Scoring, *, beta: float = 1.0) -> float:
     checks={"k": Number(1, integer=True, none=True)},
     properties={"affine", "monotone", "mirror", "exchangeable"},
     chance=lambda data, *, k: data.events.points / data.n,
+    stream="order",
 )
 def precision_at_k(data: Scoring, *, k: int | None = None) -> float:
     """Precision of the k points that score highest.

@@ -12,7 +12,7 @@ that pyplot does not know: `ax.figure.savefig("name.png")` writes it, and nothin
 """
 
 from tsadeval.plot.alarms import curve, trade_off
-from tsadeval.plot.audit import agreement, fooled, gameability
+from tsadeval.plot.audit import agreement, disagreement, fooled, gameability
 from tsadeval.plot.comparison import critical_difference, metric_agreement, rank_distributions, values_by_series
 from tsadeval.plot.curves import det_curve, pr_curve, roc_curve, value_by_threshold, vus_surface
 from tsadeval.plot.gallery import write_figures
@@ -33,6 +33,7 @@ __all__ = [
     "critical_difference",
     "curve",
     "det_curve",
+    "disagreement",
     "five_models",
     "fooled",
     "gameability",

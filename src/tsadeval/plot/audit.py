@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from tsadeval._optional import require
 from tsadeval.core.inputs import Floats
 from tsadeval.core.metric import metric_labels
+from tsadeval.errors import InvalidInputError
 from tsadeval.plot.style import GREY, SMALL, new_axes, styled
-from tsadeval.rankeval.auditing.adversaries import ADVERSARIES, Target
+from tsadeval.rankeval.auditing.adversaries import Target
+from tsadeval.rankeval.auditing.api import AnyAdversary, choose_adversaries
 from tsadeval.rankeval.auditing.plan import stream
 from tsadeval.rankeval.auditing.result import AgreementTable, AuditResult, AuditTable
 from tsadeval.rankeval.auditing.series import AuditSeries
@@ -19,7 +21,7 @@ from tsadeval.rankeval.auditing.series import AuditSeries
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["agreement", "fooled", "gameability"]
+__all__ = ["agreement", "disagreement", "fooled", "gameability"]
 
 COLUMNS = {"gameability": "without skill", "search": "best of many attempts", "one_liners": "one line of code"}
 COLORS = ("#B03A00", "#E69F00", "#56B4E9")
@@ -67,36 +69,80 @@ def agreement(table: AgreementTable, ax: Axes | None = None) -> Axes:
 
 @styled
 def fooled(
-    result: AuditResult, metric: str, series: Sequence[AuditSeries], ax: Axes | None = None, *, seed: int = 0
+    result: AuditResult,
+    metric: str,
+    series: Sequence[AuditSeries],
+    ax: Axes | None = None,
+    *,
+    adversaries: Iterable[AnyAdversary] = (),
 ) -> Axes:
     """The series on which scorers without skill come closest to the best detector: values, both scores, both values.
 
-    `series` are those of the audit, as `tsadeval.rankeval.auditing.series.read_series` gives them.
+    `series` are those of the audit, as `tsadeval.rankeval.auditing.series.read_series` gives them; `adversaries` are
+    your own, as they were given to the audit.
     """
     example = result.example(metric)
-    chosen = next(one for one in series if one.name == example["series"])
-    target = Target(chosen.values, chosen.events)
-    scores = ADVERSARIES[example["adversary"]].checked(target, stream(chosen.name, example["adversary"], seed))
-    detector = np.nan_to_num(chosen.detectors[example["detector"]])
+    chosen = _named(series, example["series"])
+    tried = {one.name: one for one in choose_adversaries(adversaries)}
+    name = example["adversary"]
+    if name not in tried:
+        raise InvalidInputError(f"adversaries must have {name!r}, which comes closest on {chosen.name}")
+    random = stream(chosen.name, name, result.plan.seed)
+    scores = tried[name].checked(Target(chosen.values, chosen.events), random)
     label = metric_labels([metric])[metric]
-    lines: list[tuple[str, Any, str]] = [
-        (f"{example['detector']}\n{label} {example['detector_value']:.3g}", detector, "#0072B2"),
-        (f"{example['adversary']}\n{label} {example['adversary_value']:.3g}", scores, "#B03A00"),
+    lines = [
+        (f"{example['detector']}\n{label} {example['detector_value']:.3g}", chosen.detectors[example["detector"]]),
+        (f"{name}\n{label} {example['adversary_value']:.3g}", scores),
+    ]
+    return _strips(chosen, lines, f"{label}: {chosen.name}", ax)
+
+
+@styled
+def disagreement(
+    result: AuditResult, metric: str, other: str, series: Sequence[AuditSeries], ax: Axes | None = None
+) -> Axes:
+    """The series on which two metrics disagree most: values, and the two detectors of which each prefers another.
+
+    `series` are those of the audit, as `tsadeval.rankeval.auditing.series.read_series` gives them.
+    """
+    found = result.disagreement(metric, other)
+    chosen = _named(series, found["series"])
+    labels = metric_labels([metric, other])
+    lines = []
+    for role in ("first", "second"):
+        values = zip((metric, other), found[f"{role}_values"], strict=True)
+        texts = [f"{labels[name]} {value:.3g}" for name, value in values]
+        lines.append(("\n".join([found[role], *texts]), chosen.detectors[found[role]]))
+    about = f"{labels[metric]} against {labels[other]}: {chosen.name}, {100 * found['flips']:.0f} % of pairs opposite"
+    return _strips(chosen, lines, about, ax)
+
+
+def _named(series: Sequence[AuditSeries], name: str) -> AuditSeries:
+    for one in series:
+        if one.name == name:
+            return one
+    raise InvalidInputError(f"series must be those of the audit, but {name!r} is not among them")
+
+
+def _strips(chosen: AuditSeries, scores: Sequence[tuple[str, Floats]], title: str, ax: Axes | None) -> Axes:
+    """The series and two scores under each other, with the events."""
+    lines: list[tuple[str, Floats, str]] = [
+        (name, values, color) for (name, values), color in zip(scores, ("#0072B2", "#B03A00"), strict=True)
     ]
     if chosen.values is not None:
-        lines.insert(0, ("series", np.nan_to_num(chosen.values), "black"))
+        lines.insert(0, ("series", chosen.values, "black"))
     ax = new_axes(ax, 6.0, 0.7 + 0.5 * len(lines))
     events = chosen.events
     bottoms = [1.2 * (len(lines) - 1 - i) for i in range(len(lines))]
     for a, b in zip(events.starts.tolist(), events.stops.tolist(), strict=True):
         ax.axvspan(a - 0.5, b - 0.5, color=EVENT, linewidth=0)
     for (_, values, color), bottom in zip(lines, bottoms, strict=True):
-        ax.plot(bottom + _scaled(values), color=color, linewidth=0.5)
+        ax.plot(bottom + _scaled(np.nan_to_num(values)), color=color, linewidth=0.5)
     ax.set_yticks([bottom + 0.5 for bottom in bottoms], [name for name, _, _ in lines], fontsize=SMALL)
     ax.tick_params(axis="y", length=0)
     ax.spines["left"].set_visible(False)
     ax.set_xlim(-0.5, events.n - 0.5)
-    ax.set_title(f"{label}: {chosen.name}", color=GREY)
+    ax.set_title(title, color=GREY)
     return ax
 
 

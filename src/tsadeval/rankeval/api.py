@@ -56,6 +56,7 @@ def run(  # type: ignore[overload-overlap]
     progress: bool | Progress | None = None,
     cell_timeout: float | None = None,
     cell_memory: int | str | None = None,
+    **options: Any,
 ) -> AuditResult: ...
 @overload
 def run(
@@ -89,6 +90,7 @@ def run(
     progress: bool | Progress | None = None,
     cell_timeout: float | None = None,
     cell_memory: int | str | None = None,
+    **options: Any,
 ) -> AnyResult:
     """Rank models whose true order is known by metrics, and see how well the metrics do.
 
@@ -96,7 +98,7 @@ def run(
     ----------
     suite : str, default="quick"
         "quick", "paper", "paper-text" or "standard"; "hard" for tasks on which metrics are known to be fooled; "audit"
-        for real scores against adversaries (see `te.rankeval.audit` for its further options).
+        for real scores against adversaries (`te.rankeval.audit`).
     metrics : str, function, or several of these
         "paper" (the eleven of the paper, with the suite's options), names with options ("cce(tau=0.4)"), functions
         `(y_true, y_score) -> float` (higher is better), or "module:function". Those of the suite by default.
@@ -123,6 +125,8 @@ def run(
     cell_memory : int or str
         Bytes ("2GB") that it may take, in the same way. Linux only. Both limits need worker processes: without
         `n_jobs`, one is started.
+    **options
+        Of the suite "audit": `y_true`, `y_score`, `by`, `value`, `threshold` and `adversaries` of `te.rankeval.audit`.
 
     Returns
     -------
@@ -139,6 +143,8 @@ def run(
     """
     limits = limits_of(cell_timeout, cell_memory)
     common: dict[str, Any] = {"store": store, "n_jobs": n_jobs, "progress": progress, "limits": limits}
+    if options and suite != "audit":
+        raise InvalidParameterError(f"suite {suite!r} has no option {next(iter(options))!r}")
     if suite == "hard":
         _refuse("hard", cases=cases, data=data)
         return run_hard(metrics, repeats=repeats, random_state=random_state, tasks=tasks, **common)
@@ -146,7 +152,7 @@ def run(
         _refuse("audit", repeats=repeats, cases=cases, tasks=tasks)
         if data is None:
             raise InvalidParameterError("suite 'audit' needs data (--data): a table, or a folder of tables, of scores")
-        return audit(data, metrics or "recommended", random_state=random_state or 0, **common)
+        return audit(data, metrics or "recommended", random_state=random_state or 0, **common, **options)
     plan = make_plan(suite, metrics, repeats=repeats, random_state=random_state, cases=cases, tasks=tasks, data=data)
     kept = Store(store, LAYOUT)
     kept.add_plan(plan.record())

@@ -15,6 +15,7 @@ from tsadeval.comparison.api import Run, runs_of, usable
 from tsadeval.core.inputs import Scoring
 from tsadeval.core.metric import Rule
 from tsadeval.core.selection import Metrics, select_metrics
+from tsadeval.engine.store import write_whole
 from tsadeval.errors import InvalidInputError
 from tsadeval.reports.html import as_json, render
 from tsadeval.reports.page import Page, SeriesInput, build_page, checked_values
@@ -95,7 +96,7 @@ def report(
     text = _render(page, title, command, dict(sources or {}), remarks, str(rule))
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text, encoding="utf-8")
+    write_whole(path, text.encode())
     return path
 
 

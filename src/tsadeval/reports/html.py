@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 from functools import cache
 from importlib import resources
 from typing import Any
 
 from tsadeval._optional import require
 
-__all__ = ["as_json", "page", "render", "source"]
+__all__ = ["address", "as_json", "page", "render", "source"]
 
 FOLDER = "templates"
 
@@ -43,6 +44,19 @@ def as_json(data: Any) -> Any:
     for character in "<>&\u2028\u2029":
         text = text.replace(character, f"\\u{ord(character):04x}")
     return trusted(text)
+
+
+def address(text: str) -> str:
+    """A text as the path of a page: different for different texts, and the same whatever other pages there are.
+
+    >>> address("NAB/art_daily"), address("moving variance"), address("a & <i>")
+    ('NAB/art_daily', 'moving+variance', 'a+~26+~3Ci~3E')
+    """
+    return re.sub(r"[^A-Za-z0-9_.,=()/-]", _escaped, text)
+
+
+def _escaped(found: re.Match[str]) -> str:
+    return "+" if found[0] == " " else "".join(f"~{byte:02X}" for byte in found[0].encode())
 
 
 def page(template: str, **context: Any) -> str:

@@ -14,8 +14,9 @@ from tsadeval.core.inputs import Floats
 from tsadeval.core.metric import PROPERTIES, Metric, parse_metric
 from tsadeval.core.results import plain
 from tsadeval.engine.progress import Progress
-from tsadeval.reports.html import as_json, page, source
-from tsadeval.reports.ranking import Standing, Table, agreement, metric_facts, rank_all, slug
+from tsadeval.engine.store import write_whole
+from tsadeval.reports.html import address, as_json, page, source
+from tsadeval.reports.ranking import Standing, Table, agreement, first_group, metric_facts, places, rank_all
 from tsadeval.reports.submission import GAPS, Board, labels_digest, read_board, read_labels
 from tsadeval.reports.values import SUBMISSION, compute_values
 
@@ -63,48 +64,59 @@ def build_site(
     frame = compute_values(board, output / "values", n_jobs=n_jobs, progress=progress)
     table = Table.of(board, frame)
     ranked = rank_all(table, n_jobs)
-    site = _Site(board, output, table, ranked)
+    site = _Site(board, output, table, ranked, list(rankeval))
     site.assets()
     site.downloads(frame)
     site.index()
     site.detectors(frame)
     site.series()
     site.metrics()
-    site.about(list(rankeval))
+    site.about()
     return board
 
 
 class _Site:
     """The pages of a site."""
 
-    def __init__(self, board: Board, output: Path, table: Table, ranked: Mapping[str, Mapping[str, Standing]]) -> None:
+    def __init__(
+        self,
+        board: Board,
+        output: Path,
+        table: Table,
+        ranked: Mapping[str, Mapping[str, Standing]],
+        stores: Sequence[str | Path] = (),
+    ) -> None:
         self.board, self.output, self.table, self.ranked = board, output, table, ranked
+        self.rankeval = [made for store in stores for made in _rankeval_tables(store)]
         self.records = {text: parse_metric(text) for text in board.metrics}
-        self.slugs = {
-            kind: _slugs(names)
-            for kind, names in (
-                ("detectors", table.detectors),
-                ("series", table.series),
-                ("metrics", list(board.metrics)),
-            )
+        # Paths of pages are those of the files they are about, so that they stay the same from build to build.
+        keys = {one.name: one.key for one in board.submissions}
+        self.paths = {
+            "detectors": {d: address(keys.get(d, f"baseline/{d}")) for d in table.detectors},
+            "series": {s: address(s) for s in table.series},
+            "metrics": {m: address(m.replace("/", "|")) for m in board.metrics},
         }
         lower = [text for text, record in self.records.items() if record.direction == "lower"]
+        self.first = next((m for m in PREFERRED if m in self.records), board.metrics[0])
         self.agreement = agreement(ranked, lower)
         self.facts = {text: metric_facts(table, record) for text, record in self.records.items()}
+        self.standings = {metric: _rounded(found) for metric, found in ranked.items()}
         self.shown = [_six_digits(values) for values in table.values.values()]
 
     def write(self, name: str, text: str) -> None:
         """Write a file of the site; one that is the same stays as it is."""
+        self._write(name, text.encode())
+
+    def _write(self, name: str, content: bytes) -> None:
         path = self.output / name
         path.parent.mkdir(parents=True, exist_ok=True)
-        content = text.encode()
         if not path.is_file() or path.read_bytes() != content:
-            path.write_bytes(content)
+            write_whole(path, content, durable=False)  # thousands of pages, and the next build writes what is missing
 
     def page(self, path: str, template: str, **context: Any) -> None:
         """Write a page; `root` leads from it to the top of the site."""
         root = "../" * path.count("/")
-        self.write(path, page(template, root=root, site=self.board.title, **context))
+        self.write(path, page(template, root=root, site=self.board.title, rankeval=bool(self.rankeval), **context))
 
     def assets(self) -> None:
         """Styles, scripts, and the data that all pages share."""
@@ -114,33 +126,32 @@ class _Site:
         data: Data = {
             "title": self.board.title,
             "metrics": [
-                {"name": text, "label": r.label, "lower": r.direction == "lower", "slug": self.slugs["metrics"][text],
-                 "summary": r.summary, **self.facts[text]}
+                {"name": text, "label": r.label, "lower": r.direction == "lower", "path": self.paths["metrics"][text],
+                 "summary": r.summary.replace("`", ""), **self.facts[text]}
                 for text, r in self.records.items()
             ],
             "detectors": [
-                {"name": d, "kind": table.kinds[d], "slug": self.slugs["detectors"][d]} for d in table.detectors
+                {"name": d, "kind": table.kinds[d], "path": self.paths["detectors"][d]} for d in table.detectors
             ],
             "series": [
-                {"name": s, "slug": self.slugs["series"][s], **table.facts[s]._asdict()} for s in table.series
+                {"name": s, "path": self.paths["series"][s], **table.facts[s]._asdict()} for s in table.series
             ],
             "groups": {name: len(members) for name, members in table.groups.items()},
-            "first": next((m for m in PREFERRED if m in self.records), self.board.metrics[0]),
+            "first": self.first,
+            "first_group": first_group(table, self.ranked[self.first]),
             "agreement": self.agreement,
         }  # fmt: skip
         self.write("data/board.js", f"window.BOARD = {as_json(data)};\n")
-        for metric, found in self.ranked.items():
-            text = as_json({"metric": metric, "groups": _rounded(found)})
-            self.write(f"data/metric-{self.slugs['metrics'][metric]}.js", f"window.STANDINGS({text});\n")
+        for metric, found in self.standings.items():
+            text = as_json({"metric": metric, "groups": found})
+            self.write(f"data/standings/{self.paths['metrics'][metric]}.js", f"window.STANDINGS({text});\n")
 
     def downloads(self, frame: pd.DataFrame) -> None:
         """All raw values, and what each stands on."""
         columns = ["detector", "kind", "series", "metric", "value", "rule", "threshold", "alarms", "alarmed_points"]
         shown = frame[[*columns, "n", "events", "status", "message", "labels", "scores", "versions"]]
-        folder = self.output / "data"
-        folder.mkdir(parents=True, exist_ok=True)
-        shown.to_parquet(folder / "values.parquet", index=False)
-        shown[columns].to_csv(folder / "values.csv", index=False)
+        self._write("data/values.parquet", shown.to_parquet(index=False))
+        self.write("data/values.csv", shown[columns].to_csv(index=False))
 
     def index(self) -> None:
         """The board."""
@@ -167,13 +178,14 @@ class _Site:
             mine = marks[name]
             data = {
                 "rows": [
-                    {"name": s, "slug": self.slugs["series"][s], "sha256": mine["scores"].get(s, ""),
+                    {"name": s, "path": self.paths["series"][s], "sha256": mine["scores"].get(s, ""),
                      "message": mine["message"].get(s) if mine["status"].get(s) == "missing" else None}
                     for s in self.table.series
                 ],
+                "standings": places(self.standings, j),
                 "values": [_row(table[:, j]) for table in self.shown],
             }  # fmt: skip
-            path = f"detectors/{self.slugs['detectors'][name]}.html"
+            path = f"detectors/{self.paths['detectors'][name]}.html"
             kind = self.table.kinds[name]
             self.page(
                 path, "detector.html.j2", title=name, kind=kind, submission=SUBMISSION, facts=facts, data=as_json(data)
@@ -186,7 +198,7 @@ class _Site:
             facts = self.table.facts[name]
             data = {
                 "rows": [
-                    {"name": d, "slug": self.slugs["detectors"][d], "kind": self.table.kinds[d]}
+                    {"name": d, "path": self.paths["detectors"][d], "kind": self.table.kinds[d]}
                     for d in self.table.detectors
                 ],
                 "values": [_row(table[i]) for table in self.shown],
@@ -196,7 +208,7 @@ class _Site:
                 ("median length of events", f"{facts.median_length:g}"),
                 ("SHA-256 of the labels", labels_digest(labels)),
             ]  # fmt: skip
-            path = f"series/{self.slugs['series'][name]}.html"
+            path = f"series/{self.paths['series'][name]}.html"
             self.page(path, "series.html.j2", title=name, facts=about, strip=_strip(labels), data=as_json(data))
 
     def metrics(self) -> None:
@@ -206,7 +218,7 @@ class _Site:
             known = [(order[j], v) for j, v in enumerate(self.agreement[i]) if v is not None and j != i]
             near = sorted(known, key=lambda item: -item[1])
             self.page(
-                f"metrics/{self.slugs['metrics'][text]}.html",
+                f"metrics/{self.paths['metrics'][text]}.html",
                 "metric.html.j2",
                 title=record.label,
                 text=text,
@@ -214,30 +226,21 @@ class _Site:
                 properties=[PROPERTIES.get(p, p) for p in sorted(record.properties)],
                 definition=inspect.getdoc(record.function) or "",
                 game=self.facts[text],
-                near=[(self.records[m].label, self.slugs["metrics"][m], v) for m, v in near],
-                data=as_json({"metric": text, "slug": self.slugs["metrics"][text]}),
+                near=[(self.records[m].label, self.paths["metrics"][m], v) for m, v in near],
+                data=as_json({"metric": text}),
             )
 
-    def about(self, stores: Sequence[str | Path]) -> None:
+    def about(self) -> None:
         """How the numbers were made, and the board of metrics."""
         import tsadeval
 
         digests = [(s, labels_digest(read_labels(path)[0])) for s, path in self.board.labels.items()]
-        tables = [table for store in stores for table in _rankeval_tables(store)]
-        if tables:
-            self.page("rankeval.html", "rankeval.html.j2", title="The metrics", tables=tables)
+        if self.rankeval:
+            self.page("rankeval.html", "rankeval.html.j2", title="Board of metrics", tables=self.rankeval)
         self.page(
             "about.html", "about.html.j2", title="How this board is made", version=tsadeval.__version__,
             rule=self.board.rule, gaps=f"{GAPS:.0%}", digests=digests, problems=self.board.problems,
-            rankeval=bool(tables),
         )  # fmt: skip
-
-
-def _slugs(names: Sequence[str]) -> dict[str, str]:
-    found: dict[str, str] = {}
-    for name in names:
-        found[name] = slug(name, found.values())
-    return found
 
 
 def _six_digits(values: Floats) -> Floats:

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import math
-import re
-import zlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -24,24 +22,14 @@ from tsadeval.reports.values import BASELINES, SUBMISSION
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Standing", "Table", "metric_facts", "rank_all", "slug"]
+__all__ = ["Standing", "Table", "first_group", "metric_facts", "places", "rank_all"]
 
 Data = dict[str, Any]
 ALL = "all series"
 # A detector is listed in a group of series where it has values on so large a share of them.
 LISTED = 0.5
-
-
-def slug(text: str, taken: Iterable[str] = ()) -> str:
-    """A text as part of an address: stable, readable, and different for different texts of one site.
-
-    >>> slug("NAB/art_daily (1)"), slug("a/b", ["a-b"])
-    ('nab-art-daily-1', 'a-b-07f4401c')
-    """
-    plain_text = re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")[:80] or "x"
-    if plain_text in set(taken):
-        return f"{plain_text}-{zlib.crc32(text.encode()):08x}"
-    return plain_text
+# A board opens with a group of series of which everyone listed has so large a share.
+COMPLETE = 0.95
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,7 +84,8 @@ def rank_all(table: Table, n_jobs: int | None = None) -> dict[str, dict[str, Sta
     metrics = [parse_metric(text) for text in table.values]
     groups = table.groups
     work = (joblib.delayed(_standings)(table.values[str(m)], groups, m.direction == "lower") for m in metrics)
-    found = joblib.Parallel(n_jobs=n_jobs)(work)
+    # Threads: the work is NumPy's, and processes of joblib would outlive this one where it is killed.
+    found = joblib.Parallel(n_jobs=n_jobs, prefer="threads")(work)
     return {str(metric): one for metric, one in zip(metrics, found, strict=True)}
 
 
@@ -115,6 +104,34 @@ def _standing(part: Floats, lower: bool) -> Standing:
         return {"listed": [], "n": len(part)}
     found = standings(part[:, listed], lower=lower, missing="worst")
     return {"listed": listed.tolist(), "n": len(part), **found}
+
+
+def first_group(table: Table, standings: Mapping[str, Standing]) -> str:
+    """The group with which a board opens: the one with the most values, of those that nearly lack none.
+
+    Where data sets have detectors of their own, all series together would rank by what is missing.
+    """
+    found, most = ALL, 0
+    for name, one in standings.items():
+        real = [i for i, d in enumerate(one["listed"]) if table.kinds[table.detectors[d]] == SUBMISSION]
+        counts = [one["defined"][i] for i in real]
+        if sum(counts) > most and min(counts) >= COMPLETE * one["n"]:
+            found, most = name, sum(counts)
+    return found
+
+
+def places(ranked: Mapping[str, Mapping[str, Standing]], detector: int) -> dict[str, list[list[float | None]]]:
+    """Where a detector stands: by group, for each metric that lists it, what the page of the detector shows."""
+    groups = next(iter(ranked.values()), {})
+    found: dict[str, list[list[float | None]]] = {group: [] for group in groups}
+    for m, by_group in enumerate(ranked.values()):
+        for group, one in by_group.items():
+            if detector in one["listed"] and one["rank"][0] is not None:
+                i = one["listed"].index(detector)
+                rank = one["rank"][i]
+                place = 1 + sum(other < rank for other in one["rank"])
+                found[group].append([m, one["mean"][i], place, len(one["listed"]), rank, one["low"][i], one["high"][i]])
+    return found
 
 
 def metric_facts(table: Table, metric: Metric) -> Data:

@@ -16,7 +16,7 @@ from __future__ import annotations
 import hashlib
 import re
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 
 from tsadeval._optional import require
 from tsadeval.core.inputs import Bools, Floats, label_runs
+from tsadeval.core.metric import Metric
 from tsadeval.core.printable import printable
 from tsadeval.core.registry import did_you_mean
 from tsadeval.core.selection import select_metrics
@@ -177,12 +178,19 @@ def read_board(folder: str | Path) -> Board:
         folder,
         str(settings.get("title", "Leaderboard")),
         str(settings.get("about", "")),
-        tuple(map(str, select_metrics(settings.get("metrics", "all")))),
+        _ordered(select_metrics(settings.get("metrics", "all"))),
         str(parse_rule(settings.get("threshold", "best"))),
         labels,
         tuple(found),
         tuple(problems),
     )
+
+
+def _ordered(metrics: Sequence[Metric]) -> tuple[str, ...]:
+    """The recommended metrics first, then those of the paper: the tables of a board have a column for each."""
+    first = [str(m) for name in ("recommended", "paper") for m in select_metrics(name)]
+    given = [str(m) for m in metrics]
+    return tuple(sorted(given, key=lambda text: first.index(text) if text in first else len(first)))
 
 
 def check_submission(folder: str | Path, board: str | Path | None = None) -> list[str]:

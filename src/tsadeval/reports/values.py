@@ -70,6 +70,9 @@ def compute_values(
 ) -> pd.DataFrame:
     """All values of a board; what the folder has of the same files, metrics and rule is not computed again."""
     metrics = [parse_metric(text) for text in board.metrics]
+    for one in board.submissions:
+        if one.name in BASELINES:
+            raise InvalidInputError(f"submission {one.key}: {one.name!r} is the name of a baseline; choose another")
     cells = list(_cells(board, metrics))
     files = {one.name: one.scores for one in board.submissions}
 
@@ -83,7 +86,7 @@ def compute_values(
         ]
 
     store: Store[BoardCell] = Store(folder, LAYOUT)
-    complete(cells, chunks, _compute, store, n_jobs=n_jobs, progress=progress)
+    complete(cells, chunks, _compute, store, n_jobs=n_jobs, progress=progress, threads=True)
     return store.frame(cells)
 
 

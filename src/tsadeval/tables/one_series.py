@@ -44,8 +44,8 @@ def _several(groups: Groups, names: Iterable[str], sign: str) -> InvalidInputErr
     by = [*groups.by, *names] or ["series"]
     return InvalidInputError(
         f"{groups.table.source}: {sign}{' within a group' if groups.by else ''}, so these are several series, which "
-        f"must not be judged as one: pass the columns that tell them apart, as by={[printable(n) for n in by]}, or "
-        "one_series=True if they are one"
+        f"must not be judged as one: name the columns that tell them apart, by={[printable(n) for n in by]} (--by "
+        f"{','.join(map(printable, by))}), or pass one_series=True (--one-series) if they are one"
     )
 
 

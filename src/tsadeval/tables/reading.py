@@ -7,10 +7,11 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from tsadeval._optional import require
 from tsadeval.core.printable import printable
 from tsadeval.errors import InvalidInputError, MissingExtraError
 from tsadeval.tables.readers import READERS, TEXTS, sniffed
-from tsadeval.tables.sources import STDIN, read_source, size_limit, too_large, user_path
+from tsadeval.tables.sources import STDIN, gunzip, read_source, size_limit, too_large, user_path
 from tsadeval.tables.table import Table, from_frame, from_mapping
 
 _PICKLES = (".pkl", ".pickle", ".joblib", ".p", ".pt", ".pth")
@@ -24,8 +25,9 @@ def read_table(
     Parameters
     ----------
     source : path, "-", data frame, mapping or Table
-        A csv, tsv, parquet, feather, arrow, jsonl, npy or npz file, any of them gzipped (csv.gz); "-" for standard
-        input; a pandas, polars or pyarrow data frame; a mapping from names to arrays.
+        A csv, tsv, parquet, feather, arrow, jsonl, npy or npz file, any of them gzipped (csv.gz), local or at an
+        address that fsspec opens ("s3://bucket/a.csv"); "-" for standard input; a pandas, polars or pyarrow data
+        frame; a mapping from names to arrays.
     kind : str, optional
         The format ("csv"), where the file's name does not say it; of standard input it is otherwise found out.
     text : iterable of str
@@ -48,6 +50,8 @@ def read_table(
     """
     if isinstance(source, Table):
         return source
+    if isinstance(source, str) and "://" in source:
+        return _read_remote(source, kind, tuple(text), size_limit(max_bytes))
     if isinstance(source, (str, os.PathLike)):
         return _read_file(user_path(source), kind, tuple(text), size_limit(max_bytes))
     table = from_frame(source, "the table")
@@ -68,16 +72,43 @@ def _suffix(path: Path) -> str:
     return Path(path.name.lower().removesuffix(".gz")).suffix
 
 
+def _read_remote(address: str, kind: str | None, text: tuple[str, ...], limit: int) -> Table:
+    """A file at an address that fsspec opens; so the caller has named where to go, and with which right."""
+    where = printable(address)
+    suffix = _known_suffix(Path(address), where, kind)
+    try:
+        with require("fsspec", extra="remote").open(address, "rb") as file:
+            content = file.read(limit + 1)
+    except MissingExtraError:
+        raise
+    except Exception as error:
+        reason = printable(str(error).partition("\n")[0] or type(error).__name__)
+        raise InvalidInputError(f"{where}: cannot be read ({reason})") from error
+    if len(content) > limit:
+        raise too_large(where, limit)
+    if content[:2] == b"\x1f\x8b":
+        content = gunzip(content, where, limit)
+    return _parsed(content, suffix, where, limit, text)
+
+
 def _read_file(path: Path, kind: str | None, text: tuple[str, ...], limit: int) -> Table:
     where = printable(path)
+    suffix = _known_suffix(path, where, kind)
+    content = read_source(path, limit)
+    return _parsed(content, suffix if suffix in READERS else sniffed(content), where, limit, text)
+
+
+def _known_suffix(path: Path, where: str, kind: str | None) -> str:
     suffix = _suffix(path) if kind is None else f".{kind}"
     if suffix not in READERS and (kind is not None or str(path) != STDIN):
         known = ", ".join(READERS)
         if suffix in _PICKLES:
             raise InvalidInputError(f"{where}: pickles are never opened, as they can run any program; use {known}")
         raise InvalidInputError(f"{where}: cannot read {printable(suffix) or 'a file without suffix'}; use {known}")
-    content = read_source(path, limit)
-    suffix = suffix if suffix in READERS else sniffed(content)
+    return suffix
+
+
+def _parsed(content: bytes, suffix: str, where: str, limit: int, text: tuple[str, ...]) -> Table:
     try:
         table = READERS[suffix](content, where, limit, text)
         if not table.size:

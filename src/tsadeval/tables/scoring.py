@@ -34,7 +34,7 @@ class TableScoring(NamedTuple):
 def scorings(
     table: Table,
     *,
-    label: str = "label",
+    label: str | None = "label",
     score: str | Sequence[str] = "score",
     by: str | Sequence[str] = (),
     time: str | None = None,
@@ -47,8 +47,8 @@ def scorings(
     table : Table
         Of `read_table`. Wide tables have a column of scores for each detector; long ones have one column of scores,
         and columns that say to which series and detector a row belongs.
-    label : str
-        The column of labels.
+    label : str, optional
+        The column of labels; None where these come from elsewhere: then all are 0.
     score : str or sequence of str
         The columns of scores; patterns as "lof_*" mean all numeric columns that match and are not used otherwise.
     by : str or sequence of str
@@ -76,15 +76,16 @@ def scorings(
     """
     by = [by] if isinstance(by, str) else list(by)
     keys = [table.name(name, "to group by") for name in by]
-    label = table.name(label, "for the labels")
+    label = table.name(label, "for the labels") if label is not None else None
     time = table.name(time, "for the times") if time else None
-    taken = {label, *keys} | ({time} if time else set())
+    taken = {*keys, *filter(None, (label, time))}
     names = _score_columns(table, [score] if isinstance(score, str) else list(score), taken)
     groups = Groups(table, keys)
     if not one_series:
         check_one_series(groups, {*names, *taken}, time)
-    labels = groups.split(table.numbers(label), label)
-    times = groups.split(_times(table, time), time) if time else [None] * len(groups.names)
+    truth = np.zeros(table.n, np.uint8) if label is None else table.numbers(label)
+    labels = groups.split(truth, label or "label")
+    times = groups.split(times_of(table, time), time) if time else [None] * len(groups.names)
 
     def scores(name: str) -> list[Array]:
         return groups.split(table.numbers(name), name)
@@ -119,7 +120,7 @@ def _is_position(table: Table, name: str) -> bool:
     return name.lower() in TIMES | POSITIONS or name in table.index
 
 
-def _times(table: Table, name: str) -> Array:
+def times_of(table: Table, name: str) -> Array:
     """A column of times as an array: of dates where it holds such, of numbers, or of text."""
     column = table.columns[name]
     if is_arrow(column):

@@ -16,7 +16,10 @@ from tsadeval._optional import require
 from tsadeval.core.inputs import Floats
 from tsadeval.rankeval.quality import ranking_quality
 
-__all__ = ["agreement", "beats_median", "chance", "gameability", "mean_ranks", "rank_flips", "reached", "winners"]
+__all__ = [
+    *("agreement", "beats_median", "chance", "flip_shares", "flipped_pairs", "gameability", "mean_ranks"),
+    *("rank_flips", "reached", "winners"),
+]
 
 Values = Mapping[str, Mapping[str, float]]
 SHARE = 0.9  # of the best detector's value that counts as reaching it
@@ -130,20 +133,34 @@ def winners(values: Values, detectors: Iterable[str]) -> dict[str, float]:
     return {name: count / series if series else math.nan for name, count in wins.items()}
 
 
+def flipped_pairs(one: Values, other: Values, detectors: Iterable[str]) -> dict[str, list[tuple[str, str]]]:
+    """By series, the pairs of detectors of which one metric prefers the first and the other metric the second."""
+    return {series: [(a, b) for a, b, flipped in pairs if flipped] for series, pairs in _pairs(one, other, detectors)}
+
+
+def flip_shares(one: Values, other: Values, detectors: Iterable[str]) -> dict[str, float]:
+    """By series, the share of pairs of detectors that two metrics put in opposite order."""
+    found = _pairs(one, other, detectors)
+    return {series: sum(flipped for *_, flipped in pairs) / len(pairs) for series, pairs in found if pairs}
+
+
 def rank_flips(one: Values, other: Values, detectors: Iterable[str]) -> float:
     """Over series, the mean share of pairs of detectors that two metrics put in opposite order."""
+    shares = list(flip_shares(one, other, detectors).values())
+    return float(np.mean(shares)) if shares else math.nan
+
+
+def _pairs(one: Values, other: Values, detectors: Iterable[str]) -> list[tuple[str, list[tuple[str, str, bool]]]]:
+    """By series, all pairs of detectors that both metrics rate, with the one first that the first metric prefers."""
     names = list(detectors)
-    shares = []
+    found = []
     for series, first in one.items():
         second = other.get(series, {})
-        flips = pairs = 0
+        pairs = []
         for a, b in combinations(names, 2):
             d = first.get(a, math.nan) - first.get(b, math.nan)
             e = second.get(a, math.nan) - second.get(b, math.nan)
-            if math.isnan(d) or math.isnan(e):
-                continue
-            pairs += 1
-            flips += d * e < 0
-        if pairs:
-            shares.append(flips / pairs)
-    return float(np.mean(shares)) if shares else math.nan
+            if not (math.isnan(d) or math.isnan(e)):
+                pairs.append((a, b, d * e < 0) if d > 0 else (b, a, d * e < 0))
+        found.append((series, pairs))
+    return found

@@ -186,14 +186,50 @@ class AuditResult(Result):
             "metric": metric,
             "series": series,
             "detector": best,
-            "detector_value": values[series][best],
+            "detector_value": self._shown(metric, series, best),
             "adversary": other,
-            "adversary_value": values[series][other],
+            "adversary_value": self._shown(metric, series, other),
         }
+
+    def disagreement(self, metric: str, other: str) -> dict[str, Any]:
+        """The series on which two metrics disagree most, and the two detectors that show it most.
+
+        It is the series with the largest share of pairs of detectors in opposite order (`flips`). `first` is the
+        detector that `metric` prefers, `second` the one that `other` prefers; each has its two values.
+        """
+        one, two, detectors = self.values_of(metric), self.values_of(other), self.names(DETECTOR)
+        shares = measures.flip_shares(one, two, detectors)
+        series = max(shares, key=lambda name: shares[name], default=None)
+        if series is None or not shares[series]:
+            raise InvalidInputError(f"{metric} and {other} put no two detectors in opposite order")
+        of_series = (one[series], two[series])
+
+        def away(pair: tuple[str, str]) -> float:
+            return min(abs(of[pair[0]] - of[pair[1]]) / _width(of, detectors) for of in of_series)
+
+        first, second = max(measures.flipped_pairs(one, two, detectors)[series], key=away)
+        shown = {
+            f"{role}_values": (self._shown(metric, series, name), self._shown(other, series, name))
+            for role, name in (("first", first), ("second", second))
+        }
+        found = {"metric": metric, "other": other, "series": series, "flips": shares[series]}
+        return {**found, "first": first, "second": second, **shown}
+
+    def _shown(self, metric: str, series: str, scorer: str) -> float:
+        """A value as the metric gives it."""
+        lower = next(m for m in self.plan.metrics if str(m) == metric).direction == "lower"
+        value = self._values[metric][series][scorer]
+        return -value if lower else value
 
 
 def _number(value: float | None) -> float:
     return -math.inf if value is None or math.isnan(value) else value
+
+
+def _width(values: dict[str, float], names: Iterable[str]) -> float:
+    """The range of some values; 1 where all are equal."""
+    known = [values[name] for name in names if math.isfinite(values.get(name, math.nan))]
+    return max(known) - min(known) or 1.0
 
 
 def read_audit(folder: str | Path) -> AuditResult:

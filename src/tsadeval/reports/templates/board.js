@@ -18,10 +18,10 @@ const Board = (() => {
     return new Promise((done) => {
       if (waiting.has(metric.name)) { waiting.get(metric.name).push(done); return; }
       waiting.set(metric.name, [done]);
-      document.head.append(T.element("script", { src: `${root}data/metric-${metric.slug}.js` }));
+      document.head.append(T.element("script", { src: `${root}data/standings/${metric.path}.js` }));
     });
   }
-  const link = (kind, entry, text) => T.element("a", { class: "name", title: entry.name, href: `${root}${kind}/${entry.slug}.html`, text: text || entry.name });
+  const link = (kind, entry, text) => T.element("a", { class: "name", title: entry.name, href: `${root}${kind}/${entry.path}.html`, text: text || entry.name });
 
   function drawStanding(metric, group, found, baselines, filter) {
     const one = found[group];
@@ -37,7 +37,7 @@ const Board = (() => {
     const at = (rank) => `${(100 * (rank - 1)) / Math.max(k - 1, 1)}%`;
     const columns = [
       { key: "place", label: "#", number: true },
-      { key: "name", label: "Detector", cell: (r, td) => { td.append(link("detectors", r.entry)); if (r.entry.kind !== "submission") td.append(T.element("span", { class: "small soft", text: ` ${r.entry.kind}` })); } },
+      { key: "name", label: "Detector", cell: (r, td) => { td.append(link("detectors", r.entry)); if (r.entry.kind !== "submission") td.append(T.element("span", { class: "small soft kind", text: ` ${r.entry.kind}` })); } },
       { key: "mean", label: `Mean ${metric.label}`, number: true, text: (r) => T.fixed(r.mean), best: (r) => r.mean === top },
       { key: "rank", label: "Mean rank", number: true, text: (r) => T.fixed(r.rank, 2) },
       { key: "low", label: "95 % interval", number: true, text: (r) => (r.low === null ? "–" : `${T.fixed(r.low, 2)}–${T.fixed(r.high, 2)}`) },
@@ -51,8 +51,7 @@ const Board = (() => {
       { key: "letters", label: "Ties", title: "Detectors that share a letter were not told apart" },
       { key: "defined", label: "Series", number: true, text: (r) => `${r.defined} of ${one.n}` },
     ];
-    const table = T.table($("table"), columns, rows, { sort: "place", caption: "Standings" });
-    for (const line of $("table").querySelectorAll("tbody tr")) if (line.querySelector("td .small.soft")) line.classList.add("baseline");
+    const table = T.table($("table"), columns, rows, { sort: "place", caption: "Standings", rowClass: (r) => (r.entry.kind === "submission" ? null : "baseline") });
     if (filter) table.filter(filter);
     const shown = one.listed.map((d, i) => i).filter((i) => baselines || board.detectors[one.listed[i]].kind === "submission");
     const place = new Map(shown.map((i, j) => [i, j]));
@@ -63,12 +62,15 @@ const Board = (() => {
     if (one.friedman !== null && one.friedman !== undefined) words.push(`Friedman test (Iman-Davenport): p ${one.friedman < 1e-4 ? "< 0.0001" : "= " + T.fixed(one.friedman)}.`);
     const rest = board.detectors.length - one.listed.length;
     if (rest) words.push(`${rest} detectors have values on fewer than half of these series and are not listed.`);
+    const short = one.listed.filter((d, i) => one.defined[i] < one.n).length;
+    if (short) words.push(`${short} of those listed lack values on some of these series, where they count as worst; their means are over the others.`);
     $("note").textContent = one.listed.length ? words.join(" ") : "No detector has values on half of these series.";
     return table;
   }
 
   function fillGroups(select) {
     select.replaceChildren(...Object.entries(board.groups).map(([name, count]) => T.element("option", { value: name, text: `${name} (${count})` })));
+    select.value = board.first_group;
   }
 
   function index() {
@@ -79,7 +81,7 @@ const Board = (() => {
     function read() {
       const wanted = new URLSearchParams(location.hash.slice(1));
       metric.value = board.metrics.some((m) => m.name === wanted.get("metric")) ? wanted.get("metric") : board.first;
-      group.value = wanted.get("group") in board.groups ? wanted.get("group") : Object.keys(board.groups)[0];
+      group.value = wanted.get("group") in board.groups ? wanted.get("group") : board.first_group;
     }
     let table = null;
     async function show() {
@@ -123,7 +125,7 @@ const Board = (() => {
   // A page with one row per series or detector and a column per metric.
   function values(kind, label) {
     const data = JSON.parse($("data").textContent);
-    const rows = data.rows.map((row, i) => ({ ...row, entry: row, values: data.values.map((column) => column[i]) })).filter((row) => row.values.some((v) => v !== null) || kind === "detectors");
+    const rows = data.rows.map((row, i) => ({ ...row, entry: row, values: data.values.map((column) => column[i]) })).filter((row) => row.values.some((v) => v !== null));
     const top = board.metrics.map((m, j) => {
       const found = rows.map((r) => r.values[j]).filter((v) => v !== null);
       return found.length > 1 && kind === "detectors" ? (m.lower ? Math.min(...found) : Math.max(...found)) : null;
@@ -134,10 +136,31 @@ const Board = (() => {
     $("filter").addEventListener("input", (e) => table.filter(e.target.value));
     if ($("files")) T.table($("files"), [
       { key: "name", label: "Series", cell: (r, td) => td.append(link(kind, r.entry)) },
-      { key: "sha256", label: "SHA-256", cell: (r, td) => td.append(T.element("span", { class: "mono", text: r.sha256 || "no file" })) },
+      { key: "sha256", label: "SHA-256", cell: (r, td) => td.append(T.element("span", { class: "mono", text: r.sha256 })) },
       { key: "message", label: "Note", text: (r) => r.message || "" },
-    ], data.rows.map((row) => ({ ...row, entry: row })), { caption: "Score files" });
+    ], data.rows.filter((row) => row.sha256).map((row) => ({ ...row, entry: row })), { caption: "Score files" });
+    if ($("standings")) places(data.standings);
     document.body.dataset.ready = "values";
+  }
+
+  // Where a detector stands by every metric: rows of [metric, mean, place, detectors, rank, low, high] by group.
+  function places(data) {
+    const group = $("group");
+    fillGroups(group);
+    function show() {
+      const rows = data[group.value].map(([m, mean, place, of, rank, low, high]) => ({ metric: board.metrics[m], label: board.metrics[m].label, mean, place, of, rank, low, high }));
+      T.table($("standings"), [
+        { key: "label", label: "Metric", cell: (r, td) => td.append(link("metrics", r.metric, r.label)) },
+        { key: "place", label: "Place", number: true, text: (r) => `${r.place} of ${r.of}` },
+        { key: "mean", label: "Mean", number: true, text: (r) => T.fixed(r.mean) },
+        { key: "rank", label: "Mean rank", number: true, text: (r) => T.fixed(r.rank, 2) },
+        { key: "low", label: "95 % interval", number: true, text: (r) => (r.low === null ? "–" : `${T.fixed(r.low, 2)}–${T.fixed(r.high, 2)}`) },
+      ], rows, { caption: "Standings" });
+      $("no-standing").hidden = rows.length > 0;
+    }
+    if (!data[group.value].length) group.value = Object.keys(data).find((name) => data[name].length) || group.value;
+    group.addEventListener("change", show);
+    show();
   }
 
   function metric() {

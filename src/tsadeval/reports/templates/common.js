@@ -59,7 +59,7 @@ const T = (() => {
       }
       const shown = order();
       body.replaceChildren(...shown.slice(0, options.most || 2000).map((row) => {
-        const line = element("tr");
+        const line = element("tr", { class: options.rowClass && options.rowClass(row) });
         for (const column of columns) {
           const cell = element("td", { class: column.number ? "number" : null });
           if (column.cell) column.cell(row, cell);
@@ -68,7 +68,7 @@ const T = (() => {
           line.append(cell);
         }
         if (options.jump) {
-          line.className = "jump";
+          line.classList.add("jump");
           line.tabIndex = 0;
           line.addEventListener("click", (e) => { if (!e.target.closest("a")) options.jump(row); });
           line.addEventListener("keydown", (e) => { if (e.key === "Enter" || e.key === " ") { e.preventDefault(); options.jump(row); } });
@@ -119,9 +119,11 @@ const T = (() => {
     const width = Math.max(300, target.clientWidth || 640);
     const order = ranks.map((_, i) => i).sort((a, b) => ranks[a] - ranks[b]);
     const left = order.slice(0, Math.ceil(k / 2)), right = order.slice(Math.ceil(k / 2)).reverse();
-    const room = Math.min(0.36 * width, 30 + 7.2 * Math.max(...names.map((n) => n.length)));
+    const room = Math.min(0.36 * width, 48 + 7.4 * Math.max(...names.map((n) => n.length)));
     const low = room, high = width - room;
-    const x = (rank) => low + ((high - low) * (rank - 1)) / (k - 1);
+    // The part of the scale from 1 to k that has ranks on it.
+    const from = Math.floor(Math.min(...ranks)), to = Math.max(Math.ceil(Math.max(...ranks)), from + 1);
+    const x = (rank) => low + ((high - low) * (rank - from)) / (to - from);
     const first = 34 + 9 * groups.length, step = 20;
     const height = first + step * Math.max(left.length, right.length) + 6;
     const ns = "http://www.w3.org/2000/svg";
@@ -138,8 +140,8 @@ const T = (() => {
       return part;
     };
     draw("path", { class: "axis", d: `M${low} 22H${high}` });
-    const every = Math.max(1, Math.ceil((k - 1) / Math.max(2, (high - low) / 28)));
-    for (let rank = 1; rank <= k; rank += every) {
+    const every = Math.max(1, Math.ceil((to - from) / Math.max(2, (high - low) / 28)));
+    for (let rank = from; rank <= to; rank += every) {
       draw("path", { class: "axis", d: `M${x(rank)} 17V22` });
       draw("text", { x: x(rank), y: 13, "text-anchor": "middle" }, rank);
     }
@@ -147,7 +149,7 @@ const T = (() => {
       const ends = group.map((j) => x(ranks[j]));
       draw("path", { class: "group", d: `M${Math.min(...ends) - 3} ${31 + 9 * i}H${Math.max(...ends) + 3}` });
     });
-    const letters = Math.max(6, Math.floor((room - 44) / 7));
+    const letters = Math.max(6, Math.floor((room - 44) / 7.2));
     const cut = (name) => (name.length > letters ? name.slice(0, letters - 1) + "…" : name);
     for (const [side, edge, away, anchor] of [[left, low, -1, "end"], [right, high, 1, "start"]]) {
       side.forEach((j, i) => {

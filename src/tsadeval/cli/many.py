@@ -1,0 +1,101 @@
+"""`tsadeval score` of files that are many, or too large for memory."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import typer
+
+from tsadeval.cli.output import Format, render
+from tsadeval.core.metric import Metric
+from tsadeval.engine.cluster import on_cluster
+from tsadeval.engine.progress import Bar
+from tsadeval.engine.streams import evaluate_stream
+from tsadeval.errors import InvalidParameterError
+from tsadeval.experiments.scoring import FileScores, score_files
+
+__all__ = ["score_many", "score_stream"]
+
+
+def score_many(
+    files: list[str],
+    metrics: tuple[Metric, ...],
+    *,
+    label: str,
+    scores: list[str],
+    threshold: str,
+    store: Path | None,
+    jobs: int | None,
+    dask: str,
+    format: Format,
+) -> None:
+    """Compute what the store does not have yet, then print a table by detector and data set."""
+    bar = Bar("score")
+    try:
+        with bar, on_cluster(dask):
+            result = score_files(
+                files, metrics, label=label, score=scores, threshold=threshold, store=store, n_jobs=jobs, progress=bar
+            )
+    except KeyboardInterrupt:
+        typer.echo(f"tsadeval: stopped; {bar.words}. The same command again computes the rest.", err=True)
+        raise typer.Exit(130) from None
+    typer.echo(_shown(result, format))
+    failures = result.failures()
+    for line in failures:
+        typer.echo(f"tsadeval: {line}", err=True)
+    if store is not None:
+        typer.echo(f"tsadeval: all rows are in {store}", err=True)
+    if failures:  # a script must be able to tell that values are missing
+        raise typer.Exit(1)
+
+
+def _shown(result: FileScores, format: Format) -> str:
+    if format is Format.text:
+        return repr(result)
+    head, *rows = result._grid() if format is Format.latex else [list(result.rows[0]), *map(dict.values, result.rows)]
+    return render(format, list(head), [list(row) for row in rows])
+
+
+def score_stream(
+    files: list[str],
+    metrics: tuple[Metric, ...],
+    *,
+    label: str,
+    scores: list[str],
+    by: list[str],
+    threshold: str,
+    order: str,
+    jobs: int | None,
+    dask: str,
+    format: Format,
+) -> None:
+    """Evaluate one series (or one for each value of a column) that is larger than memory, batch by batch."""
+    if len(scores) > 1 or len(by) > 1:
+        raise InvalidParameterError("--stream takes one column of scores, and at most one column in --by")
+    with on_cluster(dask):
+        result = evaluate_stream(
+            files,
+            metrics,
+            threshold=_number(threshold),
+            order=order,  # type: ignore[arg-type]
+            label=label,
+            score=scores[0],
+            by=by[0] if by else None,
+            n_jobs=jobs,
+        )
+    if format is Format.text:
+        typer.echo(repr(result))
+        return
+    head = list(result.rows[0])
+    typer.echo(render(format, head, [[row[key] for key in head] for row in result.rows]))
+
+
+def _number(threshold: str) -> float | None:
+    if threshold == "best":  # the default; metrics of alarms will ask for a number
+        return None
+    try:
+        return float(threshold.removeprefix("fixed(").removesuffix(")"))
+    except ValueError:
+        raise InvalidParameterError(
+            f"--stream needs a number as --threshold, since scores are read once, but it is {threshold!r}"
+        ) from None

@@ -1,0 +1,47 @@
+"""Work on many items in threads of this process: kernels release the lock of the interpreter, and nothing is copied."""
+
+from __future__ import annotations
+
+import os
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextvars import copy_context
+from typing import Any, TypeVar
+
+from tsadeval.errors import InvalidParameterError
+
+__all__ = ["cores", "in_order"]
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+
+def cores() -> int:
+    """Number of cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def in_order(work: Callable[[T], R], items: Iterable[T], n_jobs: int | None) -> Iterator[R]:
+    """What the work gives for each item, in the order of the items; the first error, in this order, is raised.
+
+    Items are read a little ahead. With one worker there is no thread but the caller's.
+    """
+    if isinstance(n_jobs, bool) or not (n_jobs is None or (isinstance(n_jobs, int) and n_jobs != 0)):
+        raise InvalidParameterError(f"n_jobs must be an integer other than 0 (-1: all cores), but is {n_jobs!r}")
+    workers = cores() if n_jobs is None or n_jobs < 0 else n_jobs
+    if workers == 1:
+        yield from map(work, items)
+        return
+    with ThreadPoolExecutor(workers, thread_name_prefix="tsadeval") as pool:
+        waiting: deque[Future[Any]] = deque()
+        try:
+            for item in items:
+                waiting.append(pool.submit(copy_context().run, work, item))
+                if len(waiting) > 2 * workers:
+                    yield waiting.popleft().result()
+            while waiting:
+                yield waiting.popleft().result()
+        finally:
+            for one in waiting:
+                one.cancel()

@@ -1,0 +1,172 @@
+"""Metrics of series that are larger than memory: read in batches, here or in parts on several workers."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from tsadeval._optional import require
+from tsadeval.core.results import Row
+from tsadeval.core.selection import Metrics
+from tsadeval.errors import InvalidInputError, InvalidParameterError
+from tsadeval.evaluation.many import SeriesEvaluation
+from tsadeval.evaluation.out_of_core import Stream
+from tsadeval.evaluation.single import Evaluation
+from tsadeval.evaluation.states import Order
+from tsadeval.tables.batches import Batches, batches
+
+__all__ = ["evaluate_stream"]
+
+_Streams = dict[str, Stream]
+_PARTS = 64  # parts of a file for each worker: enough that none waits long for the others
+
+
+def evaluate_stream(
+    source: Any,
+    metrics: Metrics = "cce",
+    *,
+    threshold: float | None = None,
+    order: Order = "sort",
+    label: str = "label",
+    score: str = "score",
+    by: str | None = None,
+    n_jobs: int | None = None,
+) -> Evaluation | SeriesEvaluation:
+    """Metrics of a series that is read once, in batches, in memory that does not grow with its points.
+
+    The values are those of `te.evaluate` at the same threshold, whatever the cut into batches. `te.metrics` says which
+    metrics can be computed so (`stream` of their records): CCE, all metrics of single points, nearly all metrics of
+    events and alarms, and those of the order of scores (AUC-ROC, AUC-PR, best F1, P@k). Others raise an error.
+
+    Parameters
+    ----------
+    source : path, several paths, `te.batches`, or iterable of (y_true, y_score)
+        Files are read as `te.batches` reads them. An iterable gives the batches of a series in the order of time, or
+        (name, y_true, y_score) where `by` is given.
+    metrics : str or several
+        As for `te.evaluate`.
+    threshold : float, optional
+        Alarm where `score > threshold`; needed for metrics of alarms.
+    order : {"sort", "bins"}, default="sort"
+        For metrics of the order of scores. "sort" is exact and sorts the scores on disk (in the folder for temporary
+        files, 4 or 8 bytes a point). "bins" counts points in four million bins of neighbouring scores: 64 MB and no
+        disk, and a value with bounds between which the exact one lies for sure, in columns `low` and `high`.
+    label, score, by : str
+        Columns of a file. `by` names the series of each row: each is evaluated by itself, in any order of rows, with a
+        state in memory for each series.
+    n_jobs : int, optional
+        Parts of a file that are read at once (row groups of parquet, rows of npy), in threads of this process, or by
+        the workers of a cluster under `joblib.parallel_config(backend="dask")` or "ray".
+
+    Returns
+    -------
+    Evaluation
+        A mapping from metric to value that prints as a table; with `by` a `SeriesEvaluation`.
+
+    Examples
+    --------
+    >>> import tsadeval as te
+    >>> day = ([0, 0, 1, 1, 0], [0.1, 0.2, 0.9, 0.4, 0.1])
+    >>> night = ([0, 1, 0], [0.6, 0.1, 0.2])
+    >>> result = te.evaluate_stream([day, night], ["f1", "event_f1", "auc_roc"], threshold=0.5)
+    >>> result["f1"], result["event_f1"], round(result["auc_roc"], 4)
+    (0.4, 0.5, 0.7667)
+    """
+    new = _Maker(metrics, threshold, order)
+    new()  # so that whatever is wrong with the arguments is said before anything is read
+    if isinstance(source, Batches):
+        found: Any = source
+    elif isinstance(source, (str, os.PathLike, Mapping)) or _are_paths(source):
+        found = batches(source, label=label, score=score, by=by)
+    else:
+        found = source
+    by = found.by if isinstance(found, Batches) else by
+    here = n_jobs is None and not _elsewhere()
+    streams = _states(new, found, by) if here else _in_parts(new, found, by, n_jobs)
+    if not streams:
+        raise InvalidInputError("the source is empty: there is nothing to evaluate")
+    return streams[""].result() if by is None else _joined(streams)
+
+
+class _Maker:
+    """Makes an empty stream, on any machine."""
+
+    def __init__(self, metrics: Metrics, threshold: float | None, order: Order) -> None:
+        self._metrics = Stream(metrics, threshold=threshold, order=order).metrics
+        self._threshold, self._order = threshold, order
+
+    def __call__(self) -> Stream:
+        return Stream(self._metrics, threshold=self._threshold, order=self._order)
+
+
+def _states(new: _Maker, source: Iterable[Any], by: str | None) -> _Streams:
+    """The states of all batches, by series."""
+    streams: _Streams = {}
+    for batch in source:
+        try:
+            *name, y_true, y_score = batch
+            (series,) = name or ("",)
+        except (TypeError, ValueError):
+            series = None
+        if series is None or (by is None) != (series == ""):
+            wanted = "(y_true, y_score)" if by is None else "(name, y_true, y_score)"
+            raise InvalidInputError(f"batches must give {wanted} each time")
+        if series not in streams:
+            streams[series] = new()
+        try:
+            streams[series].update(y_true, y_score)
+        except InvalidInputError as error:
+            raise InvalidInputError(f"series {series!r}: {error}" if series else str(error)) from None
+    return streams
+
+
+def _part(new: _Maker, part: Batches) -> _Streams:
+    return _states(new, part.read(), part.by)
+
+
+def _in_parts(new: _Maker, source: Any, by: str | None, n_jobs: int | None) -> _Streams:
+    if not isinstance(source, Batches):
+        raise InvalidParameterError("n_jobs needs files or te.batches: parts of an iterable cannot be read apart")
+    joblib = require("joblib", extra="all")
+    workers = joblib.effective_n_jobs(n_jobs if n_jobs is not None else -1)
+    parallel = joblib.Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator")
+    tasks = (joblib.delayed(_part)(new, part) for part in source.parts(_PARTS * max(workers, 1)))
+    streams: _Streams = {}
+    for found in parallel(tasks):  # in the order of the parts, whoever is first
+        for series, stream in found.items():
+            if series in streams:
+                streams[series].merge(stream)
+            else:
+                streams[series] = stream
+    return streams
+
+
+def _elsewhere() -> bool:
+    """Is joblib set up to run on a cluster?"""
+    import sys
+
+    parallel = sys.modules.get("joblib.parallel")
+    if parallel is None:
+        return False
+    name = type(parallel.get_active_backend()[0]).__name__
+    return name not in ("LokyBackend", "MultiprocessingBackend", "SequentialBackend", "ThreadingBackend")
+
+
+def _joined(streams: _Streams) -> SeriesEvaluation:
+    rows: list[Row] = []
+    names: list[str] = []
+    for series, stream in streams.items():
+        found = stream.result()
+        names = list(found)
+        rows += [{"series": series, **row} for row in found.rows]
+    return SeriesEvaluation(rows, names, dict.fromkeys(names, math.nan))
+
+
+def _are_paths(source: Any) -> bool:
+    return (
+        isinstance(source, (list, tuple))
+        and bool(source)
+        and all(isinstance(one, (str, os.PathLike)) for one in source)
+    )

@@ -1,0 +1,113 @@
+"""Metrics of a series that is read once, batch by batch, in memory that does not grow with its points."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tsadeval.core.inputs import Scoring
+from tsadeval.core.metric import METRICS, Metric
+from tsadeval.core.parameters import Number, check_parameters
+from tsadeval.core.results import Row
+from tsadeval.core.selection import Metrics, select_metrics
+from tsadeval.errors import InvalidInputError, InvalidParameterError, warn_undefined
+from tsadeval.evaluation.single import Evaluation
+from tsadeval.evaluation.states import STATES, Found, Order, PointCounts, RunBorders, Settings, State
+
+__all__ = ["Stream", "streamable"]
+
+
+def streamable() -> tuple[Metric, ...]:
+    """The metrics that can be computed from a stream, in bounded memory."""
+    return tuple(metric for metric in METRICS.values() if metric.stream is not None)
+
+
+class Stream:
+    """The states that some metrics are computed from; streams of neighbouring stretches of a series merge.
+
+    >>> early = Stream(["f1", "event_f1"], threshold=0.5).update([0, 0, 1], [0.1, 0.2, 0.9])
+    >>> late = Stream(["f1", "event_f1"], threshold=0.5).update([1, 0, 0], [0.8, 0.1, 0.7])
+    >>> early.merge(late).result()["event_f1"]
+    0.6666666666666666
+    """
+
+    def __init__(self, metrics: Metrics, *, threshold: float | None = None, order: Order = "sort") -> None:
+        self.metrics = select_metrics(metrics)
+        check_parameters("evaluate_stream", {"threshold": Number(none=True)}, {"threshold": threshold})
+        self.settings = Settings(None if threshold is None else float(threshold), order)
+        self._refuse_unfit()
+        self.n = 0
+        self._of = {str(m): str(m) if m.stream == "moments" else str(m.stream) for m in self.metrics}
+        self._states: dict[str, State] = {}
+        for metric in self.metrics:
+            key = self._of[str(metric)]
+            if key not in self._states:
+                assert metric.stream is not None
+                self._states[key] = STATES[metric.stream](metric, self.settings)
+
+    def _refuse_unfit(self) -> None:
+        unfit = [str(metric) for metric in self.metrics if metric.stream is None]
+        if unfit:
+            raise InvalidParameterError(
+                f"{', '.join(unfit)} need{'s' * (len(unfit) == 1)} all points at once, so not in a stream: leave out, "
+                f"or use te.evaluate; these can be streamed: {', '.join(metric.name for metric in streamable())}"
+            )
+        of_alarms = [str(metric) for metric in self.metrics if metric.kind == "predictions"]
+        if of_alarms and self.settings.threshold is None:
+            raise InvalidParameterError(
+                f"{', '.join(of_alarms[:3])} take{'s' * (len(of_alarms) == 1)} alarms: pass threshold=, a number above "
+                "which a score is an alarm (the best threshold is known only once all points were read)"
+            )
+
+    def update(self, y_true: Any, y_score: Any) -> Stream:
+        """Take in the points that follow. A bad batch raises and changes nothing."""
+        if len(y_true) == 0 and len(y_score) == 0:
+            return self
+        try:
+            data = Scoring.of(y_true, y_score)
+        except InvalidInputError as error:
+            raise InvalidInputError(f"in the batch that begins at point {self.n}: {error}") from None
+        for state in self._states.values():
+            state.update(data)
+        self.n += data.n
+        return self
+
+    def merge(self, later: Stream) -> Stream:
+        """Take in the points of another stream, which follow; it must not be used any more."""
+        if later._of != self._of or later.settings != self.settings:
+            raise InvalidInputError("only streams of the same metrics, threshold and order can be merged")
+        for key, state in self._states.items():
+            state.merge(later._states[key])
+        self.n += later.n
+        return self
+
+    def result(self) -> Evaluation:
+        """The value of every metric on all points so far."""
+        if self.n == 0:
+            raise InvalidInputError("the stream is empty: there is nothing to evaluate")
+        rows = [self._row(metric, self._states[self._of[str(metric)]].value(metric)) for metric in self.metrics]
+        for row in rows:
+            if row["message"] is not None:
+                warn_undefined(row["metric"], row["message"], stacklevel=4)
+        shown = ["metric", "value"]
+        shown += ["low", "high"] if any(row["low"] is not None for row in rows) else []
+        shown += ["threshold", "alarms", "alarmed_points"] if self.settings.threshold is not None else []
+        return Evaluation(rows, shown=shown, notes=[f"{self.n:,} points in a stream"])
+
+    def _row(self, metric: Metric, found: Found) -> Row:
+        state = self._states[self._of[str(metric)]]
+        alarms = alarmed = None
+        if isinstance(state, (RunBorders, PointCounts)):
+            predicted = state.prediction().predicted
+            alarms, alarmed = len(predicted) if isinstance(state, RunBorders) else None, predicted.points
+        return {
+            "metric": str(metric),
+            "value": found.value,
+            "low": found.low,
+            "high": found.high,
+            "rule": f"fixed({self.settings.threshold!r})" if metric.kind == "predictions" else None,
+            "threshold": self.settings.threshold if metric.kind == "predictions" else None,
+            "alarms": alarms,
+            "alarmed_points": alarmed,
+            "status": "ok" if found.message is None else "undefined",
+            "message": found.message,
+        }

@@ -1,0 +1,302 @@
+"""Many files of labels and scores: cells of the engine, one for each file, column of scores and metric."""
+
+from __future__ import annotations
+
+import glob
+import hashlib
+import os
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from tsadeval._optional import require
+from tsadeval.core.inputs import Scoring
+from tsadeval.core.metric import Metric, Rule
+from tsadeval.core.results import Grid, Result, Row
+from tsadeval.core.selection import Metrics
+from tsadeval.engine.cells import OUTCOME, Layout, Working, versions
+from tsadeval.engine.metrics import choose_metrics, error_row, record_of_metric
+from tsadeval.engine.progress import Progress
+from tsadeval.engine.run import complete
+from tsadeval.engine.store import Store
+from tsadeval.errors import InvalidInputError
+from tsadeval.evaluation.single import chosen_with_labels, finite_mean
+from tsadeval.tables import read_table, scorings, table_files
+from tsadeval.tables.sources import user_path
+from tsadeval.thresholds.rules import parse_rule
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["FileScores", "score_files"]
+
+_FILES = 32  # of a chunk at most: what a crash can lose, and what is written at once
+
+
+class Cell(NamedTuple):
+    """One value. `state` is the size and time of the file: one that was written anew is another cell."""
+
+    file: str
+    state: str
+    label: str
+    score: str
+    metric: str
+    version: str
+    rule: str | None
+
+
+LAYOUT = Layout(Cell, {**dict.fromkeys(Cell._fields, "string"), **OUTCOME}, "tsadeval score")
+
+
+@dataclass(frozen=True, eq=False)
+class Chunk:
+    """Cells of some files, with all that is needed to compute them."""
+
+    cells: tuple[Cell, ...]
+    metrics: dict[str, Metric]
+
+
+class File(NamedTuple):
+    """A file, and its folder below the part of the pattern without wildcards."""
+
+    path: str
+    state: str
+    folder: str
+
+
+class FileScores(Result):
+    """A row for each file, column of scores and metric. Prints as means by detector and data set.
+
+    Where files have one column of scores, the first folder below the root is the detector and those below it are the
+    data set; where they have several, columns are detectors and folders data sets.
+    """
+
+    def __init__(self, frame: pd.DataFrame, files: Iterable[File], scores: list[str], metrics: tuple[Metric, ...]):
+        self._frame = frame
+        self._folders = {file.path: file.folder for file in files}
+        self._scores = scores
+        self.metrics = list(map(str, metrics))
+
+    @cached_property
+    def rows(self) -> list[Row]:  # type: ignore[override]
+        """Plain dicts, made when they are asked for."""
+        found = self.to_frame()
+        plain = found.astype(object).where(found.notna(), None)
+        return [{str(name): value for name, value in row.items()} for row in plain.to_dict("records")]
+
+    def to_frame(self) -> pd.DataFrame:
+        """All rows: file, score, metric, value, threshold, status, message and what the file holds."""
+        names = [self._names(*pair) for pair in zip(self._frame["file"], self._frame["score"], strict=True)]
+        found = self._frame.copy()
+        found.insert(0, "detector", [name[0] for name in names])
+        found.insert(1, "dataset", [name[1] for name in names])
+        return found
+
+    def _names(self, file: str, score: str) -> tuple[str, str]:
+        folder = self._folders[file]
+        if len(self._scores) > 1:
+            return score, folder
+        first, _, rest = folder.partition("/")
+        return first or score, rest
+
+    def table(self) -> Result:
+        """Mean of each metric over the files of a detector on a data set, and how many of them have no value."""
+        found = self.to_frame()
+        rows: list[Row] = []
+        for (detector, dataset), part in found.groupby(["detector", "dataset"], sort=False):
+            row: Row = {"detector": detector, "dataset": dataset, "files": part["file"].nunique()}
+            values = dict(iter(part.groupby("metric")["value"]))
+            row |= {name: finite_mean(values[name].tolist()) for name in self.metrics if name in values}
+            row["without"] = int(part["value"].isna().sum())
+            rows.append(row)
+        return Result(rows)
+
+    def failures(self) -> list[str]:
+        """One line for each file that could not be evaluated."""
+        failed = self._frame[self._frame["status"] == "error"].drop_duplicates(["file", "message"])
+        return [f"{file}: {message}" for file, message in zip(failed["file"], failed["message"], strict=True)]
+
+    def _grid(self) -> Grid:
+        return self.table()._grid()
+
+    def _notes(self) -> list[str]:
+        failed, empty = len(self.failures()), int((self._frame["status"] == "undefined").sum())
+        notes = chosen_with_labels(self._frame["rule"].dropna().unique().tolist())
+        notes += [f"{failed} files could not be evaluated: see failures()"] * bool(failed)
+        return notes + [f"{empty} values are undefined, and left out of the means"] * bool(empty)
+
+
+def score_files(
+    files: Any,
+    metrics: Metrics = "recommended",
+    *,
+    label: str = "label",
+    score: str | Iterable[str] = "score",
+    threshold: str | float | Rule = "best",
+    store: str | Path | None = None,
+    n_jobs: int | None = None,
+    progress: bool | Progress | None = None,
+) -> FileScores:
+    """Metrics of many files of labels and scores, each a series.
+
+    Parameters
+    ----------
+    files : str, path or several
+        Patterns ("runs/**/*.parquet"), folders or files, local or at any address that fsspec opens ("s3://...").
+    metrics, threshold
+        As for `te.evaluate`.
+    label : str
+        The column of labels.
+    score : str or several
+        The columns of scores.
+    store : path, optional
+        A folder that keeps the rows, in parquet files, as they come. The same call again computes only what is missing
+        there: new files, files that were written anew, new metrics, and what was an error.
+    n_jobs : int, optional
+        Worker processes, -1 for all cores; by default threads of this process. Under
+        `joblib.parallel_config(backend="dask")` or "ray" the workers of a cluster, which must be able to open the
+        files.
+    progress : bool or function (done, total)
+        True shows a progress bar.
+
+    Returns
+    -------
+    FileScores
+        Prints as a table of means by detector and data set; `rows`, `to_frame`, `table`, `failures`.
+    """
+    scores = [score] if isinstance(score, str) else list(score)
+    chosen = choose_metrics(metrics)
+    rule = str(parse_rule(threshold))
+    found = _files(files)
+    if not found or not scores:
+        raise InvalidInputError(f"no file matches {files!r}" if scores else "name at least one column of scores")
+
+    def cells() -> Iterator[Cell]:
+        for file in found:
+            for name in scores:
+                for m in chosen:
+                    alarms = rule if m.kind == "predictions" else None
+                    yield Cell(file.path, file.state, label, name, str(m), m.version, alarms)
+
+    kept = Store(store, LAYOUT)
+    kept.add_plan({"metrics": [record_of_metric(metric) for metric in chosen], "rule": rule, "files": len(found)})
+    by_name = {str(metric): metric for metric in chosen}
+    complete(
+        cells(),
+        lambda missing: _chunks(missing, by_name, len(found), n_jobs),
+        compute,
+        kept,
+        n_jobs=n_jobs,
+        progress=progress,
+        threads=all(metric.library for metric in chosen),
+    )
+    return FileScores(kept.frame(cells()), found, scores, chosen)
+
+
+def _chunks(cells: list[Cell], metrics: dict[str, Metric], files: int, n_jobs: int | None) -> Iterator[Chunk]:
+    """The cells of some neighbouring files together."""
+    most = max(min(files // 64, _FILES), 1)
+    part: list[Cell] = []
+    inside: set[str] = set()
+    for cell in cells:
+        if cell.file not in inside and len(inside) == most:
+            yield Chunk(tuple(part), metrics)
+            part, inside = [], set()
+        part.append(cell)
+        inside.add(cell.file)
+    if part:
+        yield Chunk(tuple(part), metrics)
+
+
+def compute(chunk: Chunk) -> Iterator[Row | Working]:
+    """A row for every cell; a file that cannot be read is an error of its cells."""
+    rules = {rule: parse_rule(rule or "best") for rule in {cell.rule for cell in chunk.cells}}
+    groups: dict[str, dict[str, list[Cell]]] = {}
+    for cell in chunk.cells:
+        groups.setdefault(cell.file, {}).setdefault(cell.score, []).append(cell)
+    for file, columns in groups.items():
+        own = tuple(cell for cells in columns.values() for cell in cells)
+        yield Working(own)
+        try:
+            table = read_table(file)
+        except Exception as error:
+            yield from _lost(own, error)
+            continue
+        for column, cells in columns.items():
+            try:
+                (part,) = scorings(table, label=cells[0].label, score=column)
+                scoring = Scoring.of(part.labels, part.scores)
+            except Exception as error:
+                yield from _lost(cells, error)
+                continue
+            facts = {"n": scoring.n, "events": len(scoring.events), "anomalous": scoring.events.points}
+            for cell in cells:
+                metric = chunk.metrics[cell.metric]
+                if not metric.library:
+                    yield Working((cell,))
+                outcome = _outcome(metric, scoring, rules[cell.rule])
+                yield {**cell._asdict(), **facts, **outcome, "versions": versions()}
+
+
+def _outcome(metric: Metric, scoring: Scoring, rule: Rule) -> Row:
+    """As `engine.metrics.outcome_row`, but with what metrics share computed once: time is not the question here."""
+    try:
+        found = metric.run(scoring, rule)._asdict()
+    except Exception as error:
+        return error_row(error)
+    del found["rule"]
+    return found
+
+
+def _lost(cells: Iterable[Cell], error: Exception) -> Iterator[Row]:
+    lost = {**error_row(error), "versions": versions()}
+    yield from ({**cell._asdict(), **lost} for cell in cells)
+
+
+def _files(given: Any) -> list[File]:
+    """All files that patterns, folders and paths mean, each once, by name."""
+    several = [given] if isinstance(given, (str, os.PathLike)) else list(given)
+    found: dict[str, File] = {}
+    for pattern in several:
+        one = str(os.fspath(pattern))
+        root, paths = _remote(one) if "://" in one else _local(one)
+        for path, state in paths:
+            folder = path.rpartition("/")[0]
+            below = folder[len(root) :].strip("/") if folder.startswith(root) else ""
+            found.setdefault(path, File(path, state, below))
+    return [found[path] for path in sorted(found)]
+
+
+def _root(pattern: str) -> str:
+    """The folder in front of the first wildcard; that of a file itself."""
+    parts = pattern.split("/")
+    wild = next((i for i, part in enumerate(parts) if glob.has_magic(part)), len(parts) - 1)
+    return "/".join(parts[:wild])
+
+
+def _local(one: str) -> tuple[str, list[tuple[str, str]]]:
+    path = str(user_path(one))
+    if os.path.isdir(path):
+        root, paths = path, [str(file) for file in table_files(Path(path))]
+    else:
+        root, paths = _root(Path(path).as_posix()), sorted(glob.glob(path, recursive=True))
+    stats = [(file, os.stat(file)) for file in paths if os.path.isfile(file)]
+    return Path(root).as_posix(), [(Path(file).as_posix(), f"{s.st_size} {s.st_mtime_ns}") for file, s in stats]
+
+
+def _remote(one: str) -> tuple[str, list[tuple[str, str]]]:
+    fsspec = require("fsspec", extra="remote")
+    system, path = fsspec.core.url_to_fs(one)
+    paths = system.glob(path) if glob.has_magic(path) else system.find(path)
+    found = []
+    for name in paths:
+        info = system.info(name)
+        if info["type"] == "file":
+            about = str(
+                sorted((k, str(v)) for k, v in info.items() if k in ("ETag", "mtime", "created", "LastModified"))
+            )
+            digest = hashlib.sha256(about.encode()).hexdigest()[:16]
+            found.append((system.unstrip_protocol(name), f"{info['size']} {digest}"))
+    return system.unstrip_protocol(_root(path) if glob.has_magic(path) else path), found

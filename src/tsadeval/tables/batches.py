@@ -1,0 +1,304 @@
+"""Labels and scores of files that are larger than memory, batch by batch, in the order of their rows."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, replace
+from queue import Queue
+from threading import Event, Thread
+from typing import Any
+
+import numpy as np
+
+from tsadeval._optional import require
+from tsadeval.core.printable import printable
+from tsadeval.errors import InvalidInputError, MissingExtraError
+from tsadeval.tables.columns import Array, codes, is_arrow, numbers
+from tsadeval.tables.sources import user_path
+from tsadeval.tables.table import Table
+
+__all__ = ["Batches", "batches"]
+
+_ROWS = 2**20
+_AHEAD = 2  # batches that are read while others are being used
+_BLOCK = 2**24  # bytes of a csv file that are parsed at once
+_STOP = object()
+
+
+@dataclass(frozen=True, eq=False)
+class Batches:
+    """Pairs of labels and scores, as often as one iterates; it pickles, and so do its parts.
+
+    `span` is the part of a single file that is meant: row groups of parquet, batches of an Arrow file, rows of npy.
+    """
+
+    sources: tuple[Any, ...]
+    label: str = "label"
+    score: str = "score"
+    by: str | None = None
+    rows: int = _ROWS
+    span: tuple[int, int] | None = None
+
+    def __iter__(self) -> Iterator[tuple[Any, ...]]:
+        """The next batch is read while one is being used."""
+        return _ahead(self.read)
+
+    def read(self) -> Iterator[tuple[Any, ...]]:
+        """The same in this thread."""
+        for source in self.sources:
+            where = "the table" if isinstance(source, Mapping) else printable(source)
+            try:
+                for columns in _columns(source, where, self):
+                    yield from self._pieces(columns, where)
+            except (InvalidInputError, MissingExtraError, MemoryError):
+                raise
+            except FileNotFoundError:
+                raise InvalidInputError(f"{where}: no such file") from None
+            except Exception as error:  # whatever a parser raises, the file is not what its name says
+                reason = printable(str(error).strip().partition("\n")[0] or type(error).__name__)
+                raise InvalidInputError(f"{where}: damaged or not readable ({reason})") from error
+
+    def _pieces(self, columns: Mapping[str, Any], where: str) -> Iterator[tuple[Any, ...]]:
+        labels = _values(columns[self.label], where, self.label)
+        scores = _values(columns[self.score], where, self.score)
+        if self.by is None:
+            yield labels, scores
+            return
+        group, names = codes(columns[self.by])
+        if len(group) and group.min() < 0:
+            raise InvalidInputError(f"{where}: expected a value in every row of column {printable(self.by)!r}")
+        if len(names) == 1:
+            yield str(names[0]), labels, scores
+            return
+        order = np.argsort(group, kind="stable")  # rows of a series keep their order
+        borders = np.cumsum(np.bincount(group, minlength=len(names)))[:-1]
+        for name, rows in zip(names, np.split(order, borders), strict=True):
+            yield str(name), labels[rows], scores[rows]
+
+    def parts(self, most: int = 10_000) -> list[Batches]:
+        """Neighbouring parts, at most so many, which can be read apart; one where the format has no such parts."""
+        found: list[Batches] = []
+        share = max(most // len(self.sources), 1)
+        for source in self.sources:
+            one = replace(self, sources=(source,), span=None)
+            count, size = _units(source)
+            step = max(-(-count // share), size)
+            cuts = range(0, count, step) if count > step else range(0)
+            found += [replace(one, span=(a, min(a + step, count))) for a in cuts] or [one]
+        return found
+
+
+def batches(
+    source: Any, *, label: str = "label", score: str = "score", by: str | None = None, rows: int = _ROWS
+) -> Batches:
+    """Labels and scores of a file of any size, batch by batch.
+
+    Parameters
+    ----------
+    source : path, several paths, or mapping from names to arrays
+        A parquet, arrow (feather), csv, tsv or npy file (of a record type, or of two columns), local or at any address
+        that fsspec opens ("s3://..."). Several files are one series, in the order given. Arrays may be memory maps.
+    label, score : str
+        The columns of labels and scores.
+    by : str, optional
+        A column of names of series. Batches are then (name, labels, scores), with the rows of a series in their order.
+    rows : int
+        Rows of a batch, where the format leaves the choice.
+
+    Returns
+    -------
+    Batches
+        Iterate over it, as often as you like; `parts()` gives parts of the file that can be read apart.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import tsadeval as te
+    >>> table = {"label": np.array([0, 1, 1, 0]), "score": np.array([0.1, 0.9, 0.8, 0.3])}
+    >>> [len(labels) for labels, scores in te.batches(table, rows=3)]
+    [3, 1]
+    """
+    several = isinstance(source, Iterable) and not isinstance(source, (str, os.PathLike, Mapping))
+    sources = tuple(source) if several else (source,)
+    if not sources:
+        raise InvalidInputError("there is no file to read")
+    return Batches(tuple(_checked(one) for one in sources), label, score, by, rows)
+
+
+def _checked(source: Any) -> Any:
+    if isinstance(source, Mapping):
+        return {str(name): values for name, values in source.items()}
+    if not isinstance(source, (str, os.PathLike)):
+        raise InvalidInputError(f"expected a path or a mapping of arrays, found {type(source).__name__}")
+    path = os.fspath(source)
+    path = path if "://" in path else str(user_path(path))
+    if _suffix(path) not in _READERS:
+        known = ", ".join(_READERS)
+        raise InvalidInputError(f"{printable(path)}: cannot be read in batches; use {known} (npz: save npy files)")
+    return path
+
+
+def _suffix(path: str) -> str:
+    return os.path.splitext(path.lower().removesuffix(".gz"))[1]
+
+
+@contextmanager
+def _opened(path: str) -> Iterator[Any]:
+    """A local path as it is, anything else as an open file."""
+    if "://" not in path:
+        yield path
+        return
+    with require("fsspec", extra="remote").open(path, "rb") as file:
+        yield file
+
+
+def _columns(source: Any, where: str, how: Batches) -> Iterator[Mapping[str, Any]]:
+    if isinstance(source, Mapping):
+        yield from _slices(source, where, how)
+        return
+    with _opened(source) as file, closing(_READERS[_suffix(source)](file, where, how)) as found:  # type: ignore[type-var]
+        yield from found
+
+
+def _wanted(names: Sequence[str], where: str, how: Batches) -> list[str]:
+    """The columns that are read, or an error that says which there are."""
+    table = Table(dict.fromkeys(names, np.empty(0)), where)
+    uses = [(how.label, "for the labels"), (how.score, "for the scores")]
+    uses += [(how.by, "to group by")] if how.by is not None else []
+    return list(dict.fromkeys(table.name(name, use) for name, use in uses))
+
+
+def _parquet(file: Any, where: str, how: Batches) -> Iterator[Mapping[str, Any]]:
+    parquet = require("pyarrow.parquet", extra="all")
+    # Through a buffer, so that of a row group of any size only some pages are in memory.
+    with parquet.ParquetFile(file, pre_buffer=False, buffer_size=_ROWS) as opened:
+        columns = _wanted(opened.schema_arrow.names, where, how)
+        groups = None if how.span is None else list(range(*how.span))
+        for batch in opened.iter_batches(how.rows, row_groups=groups, columns=columns):
+            yield dict(zip(batch.schema.names, batch.columns, strict=True))
+
+
+def _arrow(file: Any, where: str, how: Batches) -> Iterator[Mapping[str, Any]]:
+    pyarrow, ipc = require("pyarrow", extra="all"), require("pyarrow.ipc", extra="all")
+    source = pyarrow.memory_map(file) if isinstance(file, str) else file
+    try:
+        opened = ipc.open_file(source)
+        stream = (opened.get_batch(i) for i in range(*(how.span or (0, opened.num_record_batches))))
+    except pyarrow.ArrowInvalid:  # a stream, which has no table of contents
+        source.seek(0)
+        opened = stream = ipc.open_stream(source)
+    columns = _wanted(opened.schema.names, where, how)
+    for batch in stream:
+        for start in range(0, len(batch), how.rows):
+            yield {name: batch.column(name).slice(start, how.rows) for name in columns}
+
+
+def _csv(file: Any, where: str, how: Batches) -> Iterator[Mapping[str, Any]]:
+    pyarrow, csv = require("pyarrow", extra="all"), require("pyarrow.csv", extra="all")
+    delimiter = "\t" if ".tsv" in where.lower() else ","
+    # The type of a column is found in its first block; scores that begin with whole numbers are floats all the same.
+    types = {how.score: pyarrow.float64()} | ({} if how.by is None else {how.by: pyarrow.string()})
+    with csv.open_csv(
+        file,
+        csv.ReadOptions(block_size=_BLOCK),
+        csv.ParseOptions(delimiter=delimiter),
+        csv.ConvertOptions(column_types=types),
+    ) as opened:
+        columns = _wanted(opened.schema.names, where, how)
+        for batch in opened:
+            yield {name: batch.column(name) for name in columns}
+
+
+def _npy(file: Any, where: str, how: Batches) -> Iterator[Mapping[str, Any]]:
+    if not isinstance(file, str):
+        raise InvalidInputError(f"{where}: npy files are mapped into memory, so they must be local")
+    array = np.load(file, mmap_mode="r", allow_pickle=False)
+    if array.dtype.names:
+        yield from _slices({name: array[name] for name in array.dtype.names}, where, how)
+    elif array.ndim == 2 and array.shape[1] == 2:
+        yield from _slices({how.label: array[:, 0], how.score: array[:, 1]}, where, how)
+    else:
+        raise InvalidInputError(f"{where}: expected two columns, labels and scores, but its shape is {array.shape}")
+
+
+def _slices(table: Mapping[str, Any], where: str, how: Batches) -> Iterator[Mapping[str, Any]]:
+    columns = _wanted(list(table), where, how)
+    lengths = {len(table[name]) for name in columns}
+    if len(lengths) > 1:
+        raise InvalidInputError(f"{where}: expected columns of one length, found {sorted(lengths)}")
+    first, last = how.span or (0, lengths.pop())
+    for start in range(first, last, how.rows):
+        yield {name: table[name][start : min(start + how.rows, last)] for name in columns}
+
+
+_READERS: dict[str, Callable[[Any, str, Batches], Iterator[Mapping[str, Any]]]] = {
+    ".parquet": _parquet,
+    ".pq": _parquet,
+    ".arrow": _arrow,
+    ".feather": _arrow,
+    ".csv": _csv,
+    ".tsv": _csv,
+    ".npy": _npy,
+}
+
+
+def _units(source: Any) -> tuple[int, int]:
+    """How many units a source has that can be read apart, and how few of them make a part."""
+    if isinstance(source, Mapping):
+        return min((len(values) for values in source.values()), default=0), _ROWS
+    suffix = _suffix(source)
+    if suffix in (".parquet", ".pq"):
+        with _opened(source) as file, require("pyarrow.parquet", extra="all").ParquetFile(file) as opened:
+            return int(opened.num_row_groups), 1
+    if suffix == ".npy":
+        return len(np.load(source, mmap_mode="r", allow_pickle=False)), _ROWS
+    return 1, 1
+
+
+def _values(column: Any, where: str, name: str) -> Array:
+    """A column as an array; Arrow's bits as bytes, many at a time."""
+    if is_arrow(column) and str(column.type) == "bool" and not column.null_count:
+        bits = np.frombuffer(column.buffers()[1], np.uint8)
+        first = column.offset // 8
+        skip = column.offset - 8 * first
+        stop = first + (skip + len(column) + 7) // 8
+        found = np.unpackbits(bits[first:stop], bitorder="little")[skip : skip + len(column)]
+        return found.view(np.bool_)
+    return numbers(column, where, name)
+
+
+def _ahead(read: Callable[[], Iterator[Any]]) -> Iterator[Any]:
+    """What an iterator gives, read by a thread of its own a little ahead."""
+    queue: Queue[Any] = Queue(_AHEAD)
+    left = Event()
+
+    def work() -> None:
+        try:
+            for item in read():
+                queue.put(item)
+                if left.is_set():
+                    return
+            queue.put(_STOP)
+        except BaseException as error:
+            queue.put(_Raised(error))
+
+    thread = Thread(target=work, daemon=True)
+    thread.start()
+    try:
+        while (item := queue.get()) is not _STOP:
+            if isinstance(item, _Raised):
+                raise item.error
+            yield item
+    finally:
+        left.set()
+        while thread.is_alive():  # it may wait for room in the queue
+            while not queue.empty():
+                queue.get_nowait()
+            thread.join(0.01)
+
+
+@dataclass(frozen=True)
+class _Raised:
+    error: BaseException

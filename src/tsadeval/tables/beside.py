@@ -1,0 +1,80 @@
+"""Files that belong to a table of scores: incidents, spans of time that are not judged, scores to fit rules on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from tsadeval.core.intervals import labels
+from tsadeval.core.printable import printable
+from tsadeval.errors import InvalidInputError
+from tsadeval.tables.columns import Array
+from tsadeval.tables.groups import Groups
+from tsadeval.tables.reading import read_table
+from tsadeval.tables.scoring import scorings, times_of
+
+__all__ = ["FitScores", "Spans"]
+
+_ENDS = (("start", "stop"), ("start", "end"), ("begin", "end"), ("StartTime", "EndTime"))
+
+
+class Spans:
+    """Intervals of time in a file with columns start and stop (or start and end); windows of NAB as json.
+
+    Columns that are among `by` say to which series an interval belongs; without such, all series have all of them.
+    """
+
+    def __init__(self, path: Path, by: Sequence[str] = ()) -> None:
+        self._where = printable(path)
+        self._windows = path if path.suffix == ".json" else None
+        if self._windows is not None:
+            return
+        table = read_table(path, text=by)
+        ends = next((pair for pair in _ENDS if all(name in table for name in pair)), None)
+        if ends is None:
+            found = ", ".join(map(printable, table.columns))
+            raise InvalidInputError(f"{self._where}: expected columns start and stop, found {found}")
+        self._by = [name for name in by if name in table]
+        groups = Groups(table, self._by)
+        starts, stops = (groups.split(times_of(table, name), name) for name in ends)
+        self._found = dict(zip(groups.names, zip(starts, stops, strict=True), strict=True))
+
+    def of(self, keys: Mapping[str, str]) -> Any:
+        """The intervals of a series, as pairs."""
+        if self._windows is not None:
+            return self._windows
+        starts, stops = self._found.get(tuple(keys[name] for name in self._by), ((), ()))
+        return list(zip(starts, stops, strict=True))
+
+    def labels(self, keys: Mapping[str, str], times: Array, *, clip: bool) -> Array:
+        """0/1 labels of the points of a series; `clip` also takes what reaches beyond the stamps or overlaps."""
+        spans = self.of(keys)
+        if isinstance(spans, list) and not spans:
+            return np.zeros(len(times), np.uint8)
+        lenient: Any = {"outside": "clip", "overlap": "merge", "between": "next"} if clip else {}
+        try:
+            return labels(spans, times, key="/".join(keys.values()) or None, **lenient)
+        except InvalidInputError as error:
+            raise InvalidInputError(f"{self._where}: {error}") from None
+
+
+class FitScores:
+    """Scores of a training or validation part, by series where the file has the columns `by`, in the same columns."""
+
+    def __init__(self, path: Path, by: Sequence[str] = ()) -> None:
+        self._table = read_table(path, text=by)
+        self._by = [name for name in by if name in self._table]
+        self._known: dict[str, dict[tuple[str, ...], Array]] = {}
+
+    def of(self, keys: Mapping[str, str], score: str) -> Array:
+        """The scores of a series in a column."""
+        if score not in self._known:
+            parts = scorings(self._table, label=None, score=score, by=self._by, one_series=True)
+            self._known[score] = {tuple(part.keys.values()): part.scores for part in parts}
+        wanted = tuple(keys[name] for name in self._by)
+        if wanted not in self._known[score]:
+            raise InvalidInputError(f"{self._table.source}: no scores of {printable('/'.join(wanted))!r} to fit on")
+        return self._known[score][wanted]

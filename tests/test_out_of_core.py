@@ -1,0 +1,295 @@
+"""Metrics of streams: any cut into batches, and any order of merging neighbours, gives the value of the whole."""
+
+import math
+import pickle
+import warnings
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.feather
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import tsadeval as te
+from strategies import examples, scorings
+from tsadeval.core.metric import METRICS, parse_metric
+from tsadeval.core.parameters import Flag, Number, OneOf
+from tsadeval.errors import InvalidInputError, InvalidParameterError, UndefinedMetricWarning
+from tsadeval.evaluation import spill
+from tsadeval.evaluation.out_of_core import Stream, streamable
+
+OFFERED = [m for m in METRICS.values() if m.stream is not None]
+OTHERS = [m for m in METRICS.values() if m.stream is None]
+OF_ORDER = ["auc_roc", "auc_pr", "auc_pr(interpolation='trapezoid')", "best_f1", "best_f1(beta=2)", "precision_at_k"]
+OF_ORDER += ["precision_at_k(k=3)"]
+
+
+def quietly(call, *args, **kwargs):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UndefinedMetricWarning)
+        return call(*args, **kwargs)
+
+
+@st.composite
+def cut(draw, max_size=60):
+    y, s = draw(scorings(max_size=max_size, both=False))
+    s = s / 2  # within [0, 1], as CCE without normalisation asks
+    if draw(st.booleans()):
+        s = s.astype(np.float32)
+    cuts = sorted(draw(st.lists(st.integers(0, len(y)), max_size=6)))
+    return y, s, list(zip(np.split(y, cuts), np.split(s, cuts), strict=True))
+
+
+def variants(metric):
+    """The metric as it is, and with another value of each option that a check names."""
+    yield metric
+    for name, check in metric.checks.items():
+        values = []
+        if isinstance(check, Flag):
+            values = [not metric.parameters[name]]
+        elif isinstance(check, OneOf):
+            values = [v for v in check.choices if v != metric.parameters[name]]
+        elif isinstance(check, Number) and isinstance(metric.parameters[name], (int, float)):
+            values = [v for v in (metric.parameters[name] + 1, 0.5) if check.accepts(v)]
+        yield from (metric.with_options(**{name: value}) for value in values)
+
+
+def offered(metric):
+    """All variants of a metric that a stream takes."""
+    found = []
+    for one in variants(metric):
+        try:
+            Stream(one, threshold=0.4)
+        except InvalidParameterError:
+            assert metric.stream == "moments", "only ways to normalise need all scores at once"
+        else:
+            found.append(one)
+    return found
+
+
+def batch_value(metric, y, s, threshold):
+    if metric.kind == "scores":
+        return metric.value_of(te.core.inputs.Scoring.of(y, s))
+    return metric.value_of(te.core.inputs.Prediction.of(y, s > np.float64(threshold)))
+
+
+@pytest.mark.parametrize("metric", [pytest.param(m, id=m.name) for m in OFFERED])
+@examples(40)
+@given(cut(), st.sampled_from([0.4, 0.5, 0.1, 2.0, -1.0]), st.randoms(use_true_random=False))
+def test_any_cut_gives_the_value_of_the_whole(metric, data, threshold, random):
+    y, s, pieces = data
+    metrics = offered(metric)
+    streams = [Stream(metrics, threshold=threshold).update(*piece) for piece in pieces]
+    while len(streams) > 1:
+        i = random.randrange(len(streams) - 1)
+        streams[i].merge(streams.pop(i + 1))
+    found = quietly(streams[0].result)
+    at_once = quietly(Stream(metrics, threshold=threshold).update(y, s).result)
+    for one in metrics:
+        value, reason = batch_value(one, y, s, threshold)
+        assert found[str(one)] == pytest.approx(value, abs=1e-9, rel=1e-12, nan_ok=True)
+        assert at_once[str(one)] == pytest.approx(value, abs=1e-9, rel=1e-12, nan_ok=True)
+        row = next(row for row in found.rows if row["metric"] == str(one))
+        assert (row["status"] == "ok") == (reason is None)
+        if one.kind == "predictions":
+            assert row["alarmed_points"] == np.count_nonzero(s > np.float64(threshold))
+
+
+def test_what_needs_all_points_says_so():
+    assert {m.name for m in OTHERS} >= {"vus_pr", "pate", "nab_score"}
+    assert {m.name for m in streamable()} == {m.name for m in OFFERED}
+    for metric in OTHERS:
+        with pytest.raises(InvalidParameterError, match=f"{metric.name} needs all points at once"):
+            Stream(metric, threshold=0.5)
+        if metric.kind == "predictions":  # and it does: its code asks for points
+            stream = Stream("event_f1", threshold=0.5).update([0, 1, 1, 0, 0, 1], [0.1, 0.9, 0.8, 0.7, 0.1, 0.2])
+            assert "all points" in metric.value_of(stream._states["runs"].prediction())[1]
+    with pytest.raises(InvalidParameterError, match="pass threshold="):
+        Stream("f1")
+    with pytest.raises(InvalidParameterError, match="rank"):
+        Stream("cce(normalize='rank')")
+    with pytest.raises(InvalidParameterError, match="order must be"):
+        Stream("auc_roc", order="guess")
+
+
+@examples(100)
+@given(cut(max_size=120))
+def test_sorting_on_disk_is_exact(data):
+    y, s, pieces = data
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(spill, "_PIECE", 8)
+        patch.setattr(spill, "_EVERY", 2)
+        stream = Stream(OF_ORDER)
+        other = Stream(OF_ORDER)
+        half = len(pieces) // 2
+        for piece in pieces[:half]:
+            stream.update(*piece)
+        for piece in pieces[half:]:
+            other.update(*piece)
+        found = quietly(stream.merge(other).result)
+        for text in OF_ORDER:
+            value, _ = batch_value(parse_metric(text), y, s, None)
+            assert found[text] == pytest.approx(value, rel=1e-13, nan_ok=True), text
+
+
+@examples(100)
+@given(cut(max_size=120), st.sampled_from([1.0, 1e-6, 1e-9, 1e30]), st.sampled_from([0.0, 1.0, -5.0]))
+def test_the_interval_of_bins_holds_the_value(data, width, offset):
+    y, s, pieces = data
+    s = offset + width * s.astype(np.float64)
+    cuts = np.cumsum([len(piece[0]) for piece in pieces])[:-1]
+    streams = [
+        Stream(OF_ORDER, order="bins").update(a, b) for a, b in zip(np.split(y, cuts), np.split(s, cuts), strict=True)
+    ]
+    while len(streams) > 1:
+        streams[0].merge(pickle.loads(pickle.dumps(streams.pop(1))))
+    found = quietly(streams[0].result)
+    for row in found.rows:
+        value, reason = batch_value(parse_metric(row["metric"]), y, s, None)
+        if reason is not None:
+            assert row["message"] == reason
+            continue
+        assert row["low"] - 1e-12 <= value <= row["high"] + 1e-12, row
+        assert row["value"] == pytest.approx((row["low"] + row["high"]) / 2)
+
+
+def test_bins_tell_scores_apart_that_are_apart():
+    rng = np.random.default_rng(0)
+    y = (rng.random(200_000) < 0.05).astype(int)
+    s = rng.random(len(y)) + 0.3 * y
+    rows = {row["metric"]: row for row in Stream(OF_ORDER, order="bins").update(y, s).result().rows}
+    assert rows["auc_roc"]["high"] - rows["auc_roc"]["low"] < 2e-4
+    assert rows["auc_pr"]["high"] - rows["auc_pr"]["low"] < 2e-3
+    assert rows["best_f1"]["high"] - rows["best_f1"]["low"] < 2e-3
+    assert abs(rows["auc_roc"]["value"] - te.metrics.auc_roc(y, s)) < 1e-6
+
+
+def test_states_do_not_grow_with_points():
+    stream = Stream(["cce", "f1", "event_f1", "affiliation_f1", "auc_roc"], threshold=0.5, order="bins")
+    y, s = np.zeros(10_000, np.int8), np.full(10_000, 0.25, np.float32)
+    y[5000:5010], s[5003:5020] = 1, 0.75
+    stream.update(y, s)
+    before = len(pickle.dumps(stream))
+    for _ in range(20):
+        stream.update(y, s)
+    assert len(pickle.dumps(stream)) < before + 20 * 2 * 2 * 8 * 8
+
+
+def test_sorted_scores_do_not_travel():
+    with pytest.raises(InvalidInputError, match='order="bins"'):
+        pickle.dumps(Stream("auc_roc").update([0, 1], [0.1, 0.2]))
+
+
+def table(n=5000, seed=0):
+    rng = np.random.default_rng(seed)
+    y = np.repeat(rng.random(n // 20) < 0.1, 20)
+    s = (rng.random(n) + 0.4 * y).astype(np.float32)
+    return y, s
+
+
+WANTED = ["cce", "f1", "f1_pa", "range_f1", "affiliation_f1", "auc_roc"]
+
+
+def writers(folder):
+    y, s = table()
+    arrow = pa.table({"extra": np.arange(len(y)), "label": y, "score": s})
+    pq.write_table(arrow, folder / "a.parquet", row_group_size=700)
+    pyarrow.feather.write_feather(arrow, folder / "a.feather", chunksize=900)
+    with pa.ipc.new_stream(folder / "b.arrow", arrow.schema) as sink:
+        sink.write_table(arrow, max_chunksize=800)
+    pyarrow.csv.write_csv(arrow, folder / "a.csv")
+    record = np.empty(len(y), [("label", "?"), ("score", "<f4")])
+    record["label"], record["score"] = y, s
+    np.save(folder / "a.npy", record)
+    np.save(folder / "two.npy", np.column_stack([y, s]))
+    return y, s
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("files")
+    return folder, *writers(folder)
+
+
+@pytest.mark.parametrize("name", ["a.parquet", "a.feather", "b.arrow", "a.csv", "a.npy", "two.npy"])
+@pytest.mark.parametrize("n_jobs", [None, 2])
+def test_every_format(files, name, n_jobs, monkeypatch):
+    monkeypatch.setattr("tsadeval.tables.batches._ROWS", 600)
+    folder, y, s = files
+    expected = te.evaluate(y, s, WANTED, threshold=0.8)
+    source = te.batches(folder / name, rows=999)
+    found = te.evaluate_stream(source, WANTED, threshold=0.8, n_jobs=n_jobs)
+    # csv holds the shortest decimals of single-precision scores, which are other numbers in double precision.
+    assert dict(found) == pytest.approx(dict(expected), rel=1e-6 if name == "a.csv" else 1e-12)
+    if name in ("a.parquet", "a.npy", "two.npy"):
+        assert len(source.parts()) > 5
+    assert dict(te.evaluate_stream([folder / name] * 2, "f1", threshold=0.8)) == pytest.approx(
+        dict(te.evaluate(np.tile(y, 2), np.tile(s, 2), "f1", threshold=0.8))
+    )
+
+
+def test_memory_maps_and_arrays(files):
+    _, y, s = files
+    found = te.evaluate_stream({"y": y, "s": s}, "f1", threshold=0.8, label="y", score="s")
+    assert found["f1"] == te.evaluate(y, s, "f1", threshold=0.8)["f1"]
+
+
+def test_labels_that_begin_within_a_byte(files):
+    """Arrow keeps eight labels in a byte, and a batch may begin anywhere."""
+    folder, y, _ = files
+    found = np.concatenate([labels for labels, _ in te.batches(folder / "a.feather", rows=13)])
+    assert (found == y).all()
+
+
+def test_many_series_in_one_table(tmp_path):
+    rng = np.random.default_rng(1)
+    y, s = table(6000, seed=1)
+    name = np.array(["b", "a", "c"])[rng.integers(0, 3, len(y))]
+    pq.write_table(pa.table({"series": name, "label": y, "score": s}), tmp_path / "a.parquet", row_group_size=700)
+    metrics = ["cce", "f1", "event_f1", "auc_pr"]
+    parts = [(one, y[name == one], s[name == one]) for one in dict.fromkeys(name.tolist())]
+    expected = te.evaluate_many(parts, metrics, threshold=0.8)
+    for n_jobs in (None, 2):
+        found = te.evaluate_stream(tmp_path / "a.parquet", metrics, threshold=0.8, by="series", n_jobs=n_jobs)
+        wanted = {(row["series"], row["metric"]): row["value"] for row in expected.rows}
+        assert {(row["series"], row["metric"]): row["value"] for row in found.rows} == pytest.approx(wanted)
+        assert found.macro == pytest.approx(expected.macro)
+
+
+def test_what_is_wrong_is_said(files, tmp_path):
+    folder, y, s = files
+    with pytest.raises(InvalidInputError, match="no column 'labels' for the labels: did you mean label"):
+        te.evaluate_stream(folder / "a.parquet", label="labels")
+    with pytest.raises(InvalidInputError, match="no such file"):
+        te.evaluate_stream(tmp_path / "none.parquet")
+    with pytest.raises(InvalidInputError, match="npz: save npy"):
+        te.evaluate_stream(tmp_path / "a.npz")
+    (tmp_path / "bad.parquet").write_bytes(b"nothing")
+    with pytest.raises(InvalidInputError, match=r"bad.parquet: damaged or not readable"):
+        te.evaluate_stream(tmp_path / "bad.parquet")
+    with pytest.raises(InvalidInputError, match=r"begins at point 3: y_score must be finite, but is NaN at position 1"):
+        te.evaluate_stream([(y[:3], s[:3]), (y[3:5], [0.5, math.nan])])
+    with pytest.raises(InvalidInputError, match="empty"):
+        te.evaluate_stream([])
+    with pytest.raises(InvalidInputError, match=r"\(y_true, y_score\) each time"):
+        te.evaluate_stream([[1, 2, 3, 4]])
+    with pytest.raises(InvalidParameterError, match="cannot be read apart"):
+        te.evaluate_stream([(y, s)], n_jobs=2)
+    with pytest.raises(InvalidInputError, match="same metrics"):
+        Stream("cce").merge(Stream("f1", threshold=0.5))
+
+
+def test_a_reader_that_is_left_early_ends(files):
+    import threading
+
+    before = threading.active_count()
+    for _ in te.batches(files[0] / "a.npy", rows=10):
+        break
+    assert threading.active_count() <= before + 1
+    iterator = iter(te.batches(files[0] / "a.npy", rows=10))
+    next(iterator)
+    iterator.close()
+    assert threading.active_count() <= before + 1

@@ -1,0 +1,160 @@
+"""`tsadeval score` on the tables that people have: time stamps, incidents, many series, bad files among good ones."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from typer.testing import CliRunner
+
+import tsadeval as te
+from tsadeval.cli.app import app
+
+N = 600
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """Two servers by the minute, their incidents, maintenance, and training scores."""
+    path = tmp_path_factory.mktemp("servers")
+    rng = np.random.default_rng(5)
+    frames, incidents = [], []
+    for name, spans in {"web": [(100, 130), (400, 420)], "db": [(250, 300)]}.items():
+        stamps = pd.date_range("2026-03-01", periods=N, freq="min")
+        label = np.zeros(N, np.int64)
+        for start, stop in spans:
+            label[start:stop] = 1
+            incidents.append({"server": name, "start": stamps[start], "stop": stamps[stop]})
+        score = rng.normal(size=N) + 3 * label
+        frames.append(pd.DataFrame({"server": name, "stamp": stamps, "score": score, "noise": rng.random(N)}))
+        frames[-1]["label"] = label
+    both = pd.concat(frames, ignore_index=True)
+    both.to_csv(path / "scores.csv", index=False)
+    both.to_csv(path / "scores.csv.gz", index=False)
+    both.to_csv(path / "scores.tsv", index=False, sep="\t")
+    both.to_feather(path / "scores.feather")
+    both.assign(stamp=both.stamp.astype(str)).to_json(path / "scores.jsonl", orient="records", lines=True)
+    both[both.server == "web"].drop(columns="server").to_csv(path / "web.csv", index=False)
+    pd.DataFrame(incidents).to_csv(path / "incidents.csv", index=False)
+    stamps = both.stamp[:N]
+    pd.DataFrame({"start": [stamps[0]], "stop": [stamps[60]]}).to_csv(path / "maintenance.csv", index=False)
+    pd.DataFrame({"server": np.repeat(["web", "db"], 500), "score": rng.normal(size=1000)}).to_csv(
+        path / "train.csv", index=False
+    )
+    (path / "bad.csv").write_text("label,score\n0,1\n2,3\n")
+    return path
+
+
+@pytest.fixture
+def run(folder, monkeypatch):
+    monkeypatch.chdir(folder)
+    monkeypatch.setenv("COLUMNS", "200")
+
+    def run(*arguments, stdin=None):
+        return CliRunner().invoke(app, ["score", *arguments], input=stdin)
+
+    return run
+
+
+def part(folder, server):
+    both = pd.read_csv(folder / "scores.csv", parse_dates=["stamp"])
+    return both[both.server == server]
+
+
+def rows_of(done):
+    assert done.exit_code == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+@pytest.mark.parametrize("file", ["scores.csv", "scores.csv.gz", "scores.tsv", "scores.feather", "scores.jsonl"])
+def test_series_of_a_long_table(run, folder, file):
+    rows = rows_of(run(file, "--by", "server", "--metrics", "cce,f1", "--format", "json"))
+    assert [(row["server"], row["metric"]) for row in rows] == [(s, m) for s in ("web", "db") for m in ("cce", "f1")]
+    for row in rows:
+        data = part(folder, row["server"])
+        assert row["value"] == pytest.approx(te.evaluate(data.label, data.score, row["metric"])[row["metric"]])
+        assert (row["points"], row["events"]) == (N, {"web": 2, "db": 1}[row["server"]])
+        assert row["version"] == te.__version__
+        assert row["metric"] == "cce" or row["threshold"] is not None
+
+
+def test_a_long_table_is_not_one_series(run):
+    done = run("scores.csv")
+    assert done.exit_code == 2
+    assert "these are several series" in done.stderr
+    assert "--by" in done.stderr
+    assert run("scores.csv", "--one-series").exit_code == 0
+
+
+def test_incidents_instead_of_labels(run):
+    options = ("--by", "server", "--metrics", "recommended", "--format", "json")
+    by_column = rows_of(run("scores.csv", *options))
+    by_file = rows_of(run("scores.csv", *options, "--time", "stamp", "--incidents", "incidents.csv"))
+    drop = {"seconds"}
+    assert [{k: v for k, v in row.items() if k not in drop} for row in by_file] == [
+        {k: v for k, v in row.items() if k not in drop} for row in by_column
+    ]
+
+
+def test_times_ignored_spans_and_fitted_rules(run, folder):
+    done = run(
+        *("scores.csv", "--by", "server", "--time", "stamp", "--ignore", "maintenance.csv", "--fit", "train.csv"),
+        *("--threshold", "sigma(3)", "--metrics", "false_alarms(per='hour'),f1", "--format", "json"),
+    )
+    train = pd.read_csv(folder / "train.csv")
+    for row in rows_of(done):
+        data = part(folder, row["server"])
+        expected = te.evaluate(
+            *(data.label, data.score, row["metric"]),
+            times=data.stamp,
+            ignore=[(data.stamp.iloc[0], data.stamp.iloc[60])],
+            threshold="sigma(3)",
+            fit=train.score[train.server == row["server"]],
+        )
+        assert row["value"] == pytest.approx(expected[row["metric"]])
+        assert row["ignored_points"] == 60
+
+
+def test_events_and_baseline(run):
+    table = run("web.csv", "--time", "stamp", "--events").stdout
+    assert "2026-03-01T01:40" in table
+    assert "of 2 events detected" in table
+    rows = rows_of(run("web.csv", "--events", "--format", "json"))
+    assert [(row["start"], row["stop"]) for row in rows] == [(100, 130), (400, 420)]
+    (row,) = rows_of(run("web.csv", "--metrics", "auc_roc", "--baseline", "--format", "json"))
+    assert (row["random"], row["perfect"]) == (0.5, 1.0)
+
+
+def test_standard_input(run, folder):
+    (row,) = rows_of(run("-", "--metrics", "auc_roc", "--format", "json", stdin=(folder / "web.csv").read_text()))
+    data = part(folder, "web")
+    assert row["value"] == pytest.approx(te.metrics.auc_roc(data.label, data.score))
+
+
+def test_one_bad_file_does_not_stop_the_others(run):
+    done = run("web.csv", "bad.csv", "none.csv", "--metrics", "cce", "--format", "json")
+    assert done.exit_code == 1
+    assert [row["file"] for row in json.loads(done.stdout)] == ["web.csv"]
+    first, second, last = done.stderr.splitlines()
+    assert first.startswith("tsadeval: bad.csv, score: y_true must be 0")
+    assert second.startswith("tsadeval: none.csv: no such file")
+    assert last == "tsadeval: 2 could not be evaluated, 1 could"
+
+
+def test_what_is_missing_is_said(run):
+    need = run("web.csv", "--incidents", "incidents.csv")
+    assert "--time" in str(need.exception or need.stderr)
+    assert "expected columns start and stop" in str(
+        run("web.csv", "--time", "stamp", "--incidents", "train.csv").exception
+    )
+
+
+def test_incidents_beyond_the_stamps(run, folder):
+    late = pd.DataFrame({"start": ["2026-03-01 09:50"], "stop": ["2026-03-01 12:00"]})
+    late.to_csv(folder / "late.csv", index=False)
+    arguments = ("web.csv", "--time", "stamp", "--incidents", "late.csv", "--metrics", "cce", "--format", "json")
+    done = run(*arguments)
+    assert done.exit_code == 2
+    assert "reaches beyond the time stamps" in done.stderr
+    (row,) = rows_of(run(*arguments, "--clip"))
+    assert row["anomalous_points"] == 10

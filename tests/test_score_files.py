@@ -1,0 +1,163 @@
+"""Many files of labels and scores: the same rows whoever computes them, and nothing twice."""
+
+import os
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.parquet as pq
+import pytest
+
+import tsadeval as te
+from tsadeval.errors import InvalidInputError
+
+METRICS = ["cce", "f1", "auc_roc", "event_recall"]
+
+
+def write(path, seed, n=300):
+    rng = np.random.default_rng(seed)
+    y = np.repeat(rng.random(n // 10) < 0.15, 10)
+    y[:2] = False, True
+    table = pa.table({"label": y.astype(int), "score": rng.random(n) + 0.5 * y, "other": rng.random(n)})
+    path.parent.mkdir(parents=True, exist_ok=True)
+    (pq.write_table if path.suffix == ".parquet" else pyarrow.csv.write_csv)(table, path)
+
+
+@pytest.fixture
+def runs(tmp_path):
+    for d, detector in enumerate(("lof", "pca")):
+        for s in range(3):
+            suffix = "parquet" if s else "csv"
+            write(tmp_path / "runs" / detector / "power" / f"{s}.{suffix}", 10 * d + s)
+    return tmp_path / "runs"
+
+
+def expected(path, score="score"):
+    table = te.tables.read_table(path)
+    return dict(te.evaluate(table.numbers("label"), table.numbers(score), METRICS))
+
+
+def values(result):
+    frame = result.to_frame()
+    return {key: dict(zip(part["metric"], part["value"], strict=True)) for key, part in frame.groupby("file")}
+
+
+@pytest.mark.parametrize("n_jobs", [None, 2])
+def test_every_file_has_the_values_of_evaluate(runs, n_jobs):
+    found = te.score_files(f"{runs}/**/*.*", METRICS, n_jobs=n_jobs)
+    assert len(found.rows) == 6 * len(METRICS)
+    for file, of_file in values(found).items():
+        assert of_file == pytest.approx(expected(file), rel=1e-12)
+    by_name = {(row["detector"], row["dataset"]): row for row in found.table().rows}
+    assert list(by_name) == [("lof", "power"), ("pca", "power")]
+    mean = np.mean([expected(runs / "pca" / "power" / name)["f1"] for name in ("0.csv", "1.parquet", "2.parquet")])
+    assert by_name["pca", "power"]["f1"] == pytest.approx(mean)
+    assert by_name["pca", "power"]["files"] == 3
+    assert "best: thresholds chosen with the labels" in repr(found)
+
+
+def test_a_folder_is_all_its_files_and_columns_are_detectors(runs):
+    found = te.score_files(runs, METRICS, score=["score", "other"])
+    assert {(row["detector"], row["dataset"]) for row in found.table().rows} == {
+        (column, f"{detector}/power") for column in ("score", "other") for detector in ("lof", "pca")
+    }
+
+
+def test_only_what_is_missing_is_computed(runs, tmp_path):
+    calls = []
+
+    def tell(done, total):
+        calls.append((done, total))
+
+    store = tmp_path / "store"
+    first = te.score_files(runs, METRICS, store=store, progress=tell)
+    assert calls[0] == (0, 24)
+    assert calls[-1] == (24, 24)
+    calls.clear()
+    again = te.score_files(runs, METRICS, store=store, progress=tell)
+    assert calls == [(24, 24)]
+    assert again.to_frame().equals(first.to_frame())
+    write(runs / "lof" / "power" / "1.parquet", 99)
+    write(runs / "lof" / "power" / "new.csv", 98)
+    calls.clear()
+    changed = te.score_files(runs, [*METRICS, "mcc"], store=store, progress=tell)
+    assert calls[0] == (20, 35)
+    assert values(changed)[str(runs / "lof" / "power" / "1.parquet")]["cce"] == pytest.approx(
+        expected(runs / "lof" / "power" / "1.parquet")["cce"]
+    )
+    assert list(store.glob("parts/*.parquet"))
+
+
+def test_files_that_cannot_be_used_do_not_stop_the_others(runs, tmp_path):
+    (runs / "lof" / "power" / "bad.parquet").write_bytes(b"nothing")
+    pyarrow.csv.write_csv(pa.table({"label": [0, 1], "value": [0.1, 0.2]}), runs / "lof" / "power" / "other.csv")
+    found = te.score_files(runs, METRICS, store=tmp_path / "store")
+    assert len(found.failures()) == 2
+    assert any("bad.parquet" in line and "damaged" in line for line in found.failures())
+    assert any("no column 'score'" in line for line in found.failures())
+    assert "2 files could not be evaluated" in repr(found)
+    os.remove(runs / "lof" / "power" / "bad.parquet")
+    write(runs / "lof" / "power" / "bad.parquet", 7)
+    assert len(te.score_files(runs, METRICS, store=tmp_path / "store").failures()) == 1
+
+
+def test_nothing_to_do_is_said(tmp_path):
+    with pytest.raises(InvalidInputError, match="no file matches"):
+        te.score_files(f"{tmp_path}/*.parquet")
+
+
+def test_files_at_other_addresses(runs):
+    fsspec = pytest.importorskip("fsspec", reason="fsspec is an extra")
+    memory = fsspec.filesystem("memory")
+    for file in sorted(runs.rglob("*.*")):
+        memory.pipe(f"/bucket/{file.relative_to(runs).as_posix()}", file.read_bytes())
+    found = te.score_files("memory://bucket/**/*.*", METRICS)
+    here = te.score_files(runs, METRICS)
+    assert [row["value"] for row in found.rows] == [row["value"] for row in here.rows]
+    assert [(row["detector"], row["dataset"]) for row in found.rows] == [
+        (row["detector"], row["dataset"]) for row in here.rows
+    ]
+    one = "memory://bucket/lof/power/1.parquet"
+    assert te.evaluate_stream(one, "f1", threshold=0.7)["f1"] == pytest.approx(
+        te.evaluate_stream(runs / "lof/power/1.parquet", "f1", threshold=0.7)["f1"]
+    )
+    with pytest.raises(InvalidInputError, match="cannot be read"):
+        te.tables.read_table("memory://bucket/none.csv")
+
+
+def run(*arguments):
+    from typer.testing import CliRunner
+
+    from tsadeval.cli.app import app
+
+    return CliRunner().invoke(app, list(map(str, arguments)))
+
+
+def test_the_command_resumes_and_prints_a_table(runs, tmp_path):
+    command = ["score", f"{runs}/**/*.*", "--metrics", "cce,f1", "--store", tmp_path / "store", "--jobs", "2"]
+    found = run(*command)
+    assert found.exit_code == 0, found.output
+    assert "pca       power" in found.output
+    assert "all rows are in" in found.output
+    parts = sorted((tmp_path / "store" / "parts").iterdir())
+    again = run(*command, "--format", "csv")
+    assert again.output.startswith("detector,dataset,file,")
+    assert sorted((tmp_path / "store" / "parts").iterdir()) == parts
+    (runs / "bad.csv").write_text("label\n")
+    failing = run(*command)
+    assert failing.exit_code == 1
+    assert "bad.csv" in failing.output
+    refused = run(*command, "--baseline")
+    assert refused.exit_code != 0
+
+
+def test_the_command_reads_streams(runs):
+    file = runs / "lof" / "power" / "1.parquet"
+    found = run("score", file, "--stream", "--metrics", "f1,auc_roc", "--threshold", "0.7", "--format", "csv")
+    assert found.exit_code == 0, found.output
+    expected = te.evaluate_stream(file, ["f1", "auc_roc"], threshold=0.7)
+    assert f"f1,{expected['f1']!r}" in found.output
+    bounds = run("score", file, file, "--stream", "--metrics", "auc_roc", "--order", "bins", "--jobs", "2")
+    assert "low" in bounds.output
+    assert "600 points in a stream" in bounds.output
+    assert "number as --threshold" in str(run("score", file, "--stream", "--threshold", "sigma(3)").exception)
