@@ -66,6 +66,7 @@ LESSONS = """## What to take from it
   without what random scores get on the same labels. `te.evaluate(..., baseline=True)` prints that.
 - **Affiliation orders most things well but ignores when an event is found** (`delay`, `fragments`), because it measures distance in time,
   whichever way.
+- `lead_time` is below 0 because it counts alarms shortly before an event, which are false alarms in these tasks: it is no metric to order detectors by.
 - **Thresholds matter more than metrics** for some: compare a metric at its best threshold and at `quantile(0.95)`.
 - Intervals over tasks are wide: the twenty tasks are a sample of what could go wrong, and differences of .05 between metrics
   in the middle of the table say nothing.
