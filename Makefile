@@ -7,7 +7,7 @@ KERNELS := $(shell find src -name '*.pyx')
 TORCH ?= torch==2.13.0
 # Installed without what they ask for: aeon caps numba, and with it NumPy, and sktime caps pandas, below what all else
 # here has. Their detectors that are tested do without the caps; what else they need is in scikit-learn's and PyOD's.
-CAPPED := aeon==1.6.0 sktime==1.2.0 scikit-base==1.2.0 Deprecated==1.3.1 wrapt==2.5.2
+CAPPED := aeon==1.6.0 sktime==1.2.0 scikit-base==1.1.1 Deprecated==1.3.1 wrapt==2.5.2
 # The peers pin old versions of what we use, so they live apart.
 PEERS := .venv-peers
 # Installed without what they ask for: TensorFlow, torch and exact old versions, which their metrics do not use.

@@ -1,7 +1,8 @@
 """Build the site:  python docs/site/build.py SOURCES SITE      (or: make docs)
 
 Gathers the pages of docs/ in SOURCES, writes those that are generated (metrics, reference), runs the code of the pages that draw
-pictures, calls Sphinx with warnings as errors, and checks the links of what was built. `--fast` does not run code.
+pictures, calls Sphinx with warnings as errors, and checks the links of what was built. `--fast` does not run code, so
+pictures are missing, and neither they nor links are checked.
 """
 
 import argparse
@@ -37,6 +38,14 @@ def adapted(text: str) -> str:
     return text.replace("```mermaid", "```text")
 
 
+def with_all_pages(index: str, target: Path) -> str:
+    """The front page; a page that it does not list yet is a guide."""
+    listed = set(re.findall(r"^([\w/-]+)$", index, flags=re.MULTILINE))
+    found = [page.relative_to(target).with_suffix("").as_posix() for page in sorted(target.rglob("*.md"))]
+    new = [name for name in found if name not in listed and name != "index"]
+    return index.replace("\ncompare\n", "\n" + "\n".join(["compare", *new]) + "\n", 1)
+
+
 def gather(target: Path) -> None:
     """All pages in one folder, as they are linked."""
     shutil.rmtree(target, ignore_errors=True)
@@ -50,6 +59,8 @@ def gather(target: Path) -> None:
         place.write_text(adapted(page.read_text(encoding="utf-8")), encoding="utf-8")
     for name in ("CHANGELOG.md", "CONTRIBUTING.md"):
         (target / name.lower()).write_text(adapted((ROOT / name).read_text(encoding="utf-8")), encoding="utf-8")
+    index = target / "index.md"
+    index.write_text(with_all_pages(index.read_text(encoding="utf-8"), target), encoding="utf-8")
     choosing = target / "choosing.md"
     choosing.write_text(
         choosing.read_text(encoding="utf-8").replace(failures.PLACE, failures.section()), encoding="utf-8"
@@ -72,8 +83,8 @@ def timed(what: str, function, *args) -> None:
     print(f"{what}: {time.perf_counter() - start:.0f} s", flush=True)
 
 
-def sphinx(source: Path, target: Path) -> None:
-    command = [sys.executable, "-m", "sphinx", "-b", "html", "-c", str(HERE), "-W", "--keep-going", "-q", "-j", "2"]
+def sphinx(source: Path, target: Path, strict: bool) -> None:
+    command = [sys.executable, "-m", "sphinx", "-b", "html", "-c", str(HERE), "--keep-going", "-q"] + ["-W"] * strict
     command += ["-d", str(source.parent / "site-doctrees"), str(source), str(target)]
     # Its own doctrees are always made anew: pages are generated, so time stamps say nothing.
     shutil.rmtree(source.parent / "site-doctrees", ignore_errors=True)
@@ -88,14 +99,15 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("sources", type=Path)
     parser.add_argument("site", type=Path)
-    parser.add_argument("--fast", action="store_true", help="do not run the code of the pages")
+    parser.add_argument("--fast", action="store_true", help="do not run the code of the pages, and check nothing")
     given = parser.parse_args()
     timed("pages", gather, given.sources)
     if not given.fast:
         timed("code of pages with pictures", execute.pictures, given.sources)
     polish(given.sources)
-    timed("Sphinx", sphinx, given.sources, given.site)
-    timed("links", links.check, given.site)
+    timed("Sphinx", sphinx, given.sources, given.site, not given.fast)
+    if not given.fast:
+        timed("links", links.check, given.site)
     print(f"open {given.site}/index.html")
 
 

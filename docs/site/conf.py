@@ -45,3 +45,17 @@ html_theme_options = {
 }
 pygments_style = "default"
 pygments_dark_style = "monokai"
+
+
+def escape_stars(app, what, name, thing, options, lines: list[str]) -> None:
+    """Docstrings are plain text: a star is a star ("ucr/*"), not emphasis."""
+    example = False
+    for i, line in enumerate(lines):
+        example = bool(line.strip()) and (example or line.lstrip().startswith(">>>"))
+        if not example:
+            parts = line.split("`")  # what stands in backticks is code already
+            lines[i] = "`".join(part if k % 2 else part.replace("*", "\\*") for k, part in enumerate(parts))
+
+
+def setup(app) -> None:
+    app.connect("autodoc-process-docstring", escape_stars, priority=100)  # before numpydoc

@@ -4,16 +4,19 @@ import importlib
 import inspect
 from pathlib import Path
 
+from tsadeval.core.metric import METRICS
+
 # page: (title, introduction, names under headings)
 PAGES: dict[str, tuple[str, str, dict[str, list[str]]]] = {
     "evaluate": (
         "Evaluate",
         "One series, many series, in chunks.",
         {
-            "One scoring": ["tsadeval.evaluate", "tsadeval.best_threshold", "tsadeval.scorer"],
+            "One scoring": ["tsadeval.evaluate", "tsadeval.scorer"],
+            "Thresholds": ["tsadeval.best_threshold", "tsadeval.choose_threshold", "tsadeval.curve"],
             "Many series": ["tsadeval.evaluate_many", "tsadeval.compare"],
             "Why this value": ["tsadeval.cce_breakdown", "tsadeval.ears_breakdown", "tsadeval.CCEBreakdown"],
-            "In chunks": ["tsadeval.StreamingCCE"],
+            "In chunks": ["tsadeval.StreamingCCE", "tsadeval.StreamingEvaluator", "tsadeval.evaluate_stream"],
             "Which metric": ["tsadeval.metrics.recommend"],
         },
     ),
@@ -45,6 +48,21 @@ PAGES: dict[str, tuple[str, str, dict[str, list[str]]]] = {
     "rankeval": ("RankEval", "The benchmark of metrics: [what it asks](../rankeval.md).", {"": "tsadeval.rankeval"}),
     "errors": ("Errors and warnings", "What is raised, and when.", {"": "tsadeval.errors"}),
 }
+
+
+def missing() -> list[str]:
+    """Public names of the package that no page has yet; they go to the end of the first one."""
+    import tsadeval
+
+    listed = {
+        name
+        for _, _, parts in PAGES.values()
+        for names in parts.values()
+        if not isinstance(names, str)
+        for name in names
+    }
+    functions = [name for name in tsadeval.__all__ if callable(getattr(tsadeval, name)) and name not in METRICS]
+    return [f"tsadeval.{name}" for name in functions if f"tsadeval.{name}" not in listed]
 
 
 def names_of(module: str) -> list[str]:
@@ -104,6 +122,8 @@ def command_line() -> str:
 def write(folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     for name, (title, introduction, parts) in PAGES.items():
+        if name == "evaluate" and (rest := missing()):
+            parts = {**parts, "More": rest}
         (folder / f"{name}.md").write_text(page(title, introduction, parts), encoding="utf-8")
     (folder / "command-line.md").write_text(command_line(), encoding="utf-8")
     entries = "\n".join([*PAGES, "command-line"])

@@ -110,7 +110,7 @@ def compare(
     check_parameters("compare", {"missing": OneOf(("skip", "worst", "error"))}, {"missing": missing})
     rule = parse_rule(threshold)
     chosen = select_metrics(metrics)
-    if isinstance(scores, Mapping):
+    if isinstance(scores, Mapping) and any(family_of(one) is not None for one in scores.values()):
         scores = {name: _asked(name, one, X) for name, one in scores.items()}
     given = list(runs_of(scores, y_true, by=by, y_score=y_score, detector=detector))
     if not given:

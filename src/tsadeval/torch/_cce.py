@@ -82,9 +82,9 @@ def _cce(
         return values.new_zeros((2 * rows, *values.shape[1:])).index_add_(0, keys, values).view(rows, 2, -1)
 
     total = of_classes(judged)[..., 0]
-    events, points, sums, squares = of_classes(weights).unbind(2)
+    events, points, sums = of_classes(weights).unbind(2)
     mean = sums / points
-    variance = (squares / points - mean * mean).clamp_min(0)
+    variance = of_classes(weights[:, 1] * (variances + (means - mean.view(-1)[keys]).square()))[..., 0] / points
     anomalous = torch.arange(2, device=mean.device).bool()
     pooled = event_scores(mean, variance, anomalous, tau, constrained, uncertainty, gamma)
     of_runs = total / events

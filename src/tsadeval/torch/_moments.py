@@ -16,6 +16,9 @@ from torch import Tensor
 from tsadeval.torch._batch import Batch
 
 SIZE = 1024  # points of a block
+# In units of the squared range: a variance below this is that of constant scores. The difference of two sums of a block
+# is not exact, and `uncertainty="scaled"` is not continuous where a mean at the end of the range has no variance.
+ROUNDING = 1e-12
 PIECE = 1 << 24  # without Triton, so many points at a time are copied as float64
 
 
@@ -26,7 +29,7 @@ class Runs(NamedTuple):
     labels: Tensor  # bool
     means: Tensor  # float64, as all that follows
     variances: Tensor
-    weights: Tensor  # (runs, 4): 1, points, sums of scores and of their squares
+    weights: Tensor  # (runs, 3): 1, points, sums of scores
 
 
 def run_moments(batch: Batch, scale: bool, added: Tensor | None = None) -> Runs:
@@ -81,8 +84,8 @@ def by_torch(scores: Tensor, labels: Tensor, lengths: Tensor, scale: bool, added
     sums = _sums_of_runs(scores.view(-1), origins, unit, columns, _block_sums(scores, origins), begins, ends)
     counts = (ends - begins).double()
     means, squares = (sums / counts[:, None]).T
-    # A run of one point is constant, which the difference of two squares need not give exactly.
-    variances = (squares - means * means).clamp_min(0).masked_fill(counts == 1, 0)
+    variances = squares - means * means
+    variances = variances.masked_fill(variances < ROUNDING, 0)
     if scale:
         width = high - low + (0 if added is None else added)
         constant = (width == 0)[row]
@@ -93,8 +96,7 @@ def by_torch(scores: Tensor, labels: Tensor, lengths: Tensor, scale: bool, added
     else:
         means, variances = origins[row] + means * unit[row], variances * unit[row].square()
     inside = (begins - row * columns < lengths[row]).double()
-    squares = counts * (variances + means * means)
-    weights = torch.stack([torch.ones_like(counts), counts, counts * means, squares], dim=1) * inside[:, None]
+    weights = torch.stack([torch.ones_like(counts), counts, counts * means], dim=1) * inside[:, None]
     marks = flat[begins]
     return 2 * row + marks, marks, means, variances, weights
 

@@ -10,6 +10,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from tsadeval.torch._moments import ROUNDING
+
 try:
     import triton
     import triton.language as tl
@@ -125,13 +127,14 @@ if triton is not None:
     def _moments(  # type: ignore[no-untyped-def]
         scores, labels, lengths, begins, before, sums, up_to, low, high, added,
         keys, marks, means, variances, weights,
-        runs, rows, columns, per_row, size, SCALE: tl.constexpr, ADDED: tl.constexpr, SIZE: tl.constexpr,
+        runs, points, rows, columns, per_row, size, ROUNDING: tl.constexpr,
+        SCALE: tl.constexpr, ADDED: tl.constexpr, SIZE: tl.constexpr,
     ):  # fmt: skip
         """As `tsadeval.torch._moments.Runs` has them; padding has 0 points."""
         run = tl.program_id(0) * SIZE + tl.arange(0, SIZE)
         there = run < runs
         begin = tl.load(begins + run, mask=there, other=0)
-        end = tl.load(begins + run + 1, mask=run + 1 < runs, other=rows * columns)
+        end = tl.load(begins + run + 1, mask=run + 1 < runs, other=points)
         row = begin // columns
         next_row = end // columns
         ends_row = next_row != row
@@ -144,13 +147,12 @@ if triton is not None:
         squares = _total(runs, run, there, before, sums + blocks, edges, block, first, last, ends_row, row, per_row)
         count = (end - begin).to(tl.float64)
         mean = total / count
-        # A run of one point is constant, which the difference of two squares need not give exactly.
-        variance = tl.where(count == 1.0, 0.0, squares / count - mean * mean)
-        variance = tl.where(variance < 0.0, 0.0, variance)
+        least = tl.load(low + row, mask=there).to(tl.float64)
+        width = tl.load(high + row, mask=there).to(tl.float64) - least
+        variance = squares / count - mean * mean
+        variance = tl.where(variance < ROUNDING * width * width, 0.0, variance)
         origin = tl.load(scores + row * columns, mask=there).to(tl.float64)
         if SCALE:
-            least = tl.load(low + row, mask=there).to(tl.float64)
-            width = tl.load(high + row, mask=there).to(tl.float64) - least
             if ADDED:
                 width += tl.load(added + row, mask=there)
             constant = width == 0.0
@@ -169,10 +171,9 @@ if triton is not None:
         tl.store(marks + run, label, mask=there)
         tl.store(means + run, mean, mask=there)
         tl.store(variances + run, variance, mask=there)
-        tl.store(weights + 4 * run, tl.where(padding, 0.0, 1.0), mask=there)
-        tl.store(weights + 4 * run + 1, count, mask=there)
-        tl.store(weights + 4 * run + 2, count * mean, mask=there)
-        tl.store(weights + 4 * run + 3, count * (variance + mean * mean), mask=there)
+        tl.store(weights + 3 * run, tl.where(padding, 0.0, 1.0), mask=there)
+        tl.store(weights + 3 * run + 1, count, mask=there)
+        tl.store(weights + 3 * run + 2, count * mean, mask=there)
 
 
 def available() -> bool:
@@ -212,10 +213,10 @@ def run_moments(
         low, high = extremes[0].amin(1), extremes[1].amax(1)
         marks = torch.empty(runs, dtype=torch.uint8, device=device)
         means, variances = sums.new_empty((2, runs))
-        weights = sums.new_empty((runs, 4))
+        weights = sums.new_empty((runs, 3))
         arrays = scores, flat, lengths, begins, before, sums, up_to, low, high, low if added is None else added
         _moments[(-(-runs // 256),)](
-            *arrays, keys, marks, means, variances, weights, runs, rows, columns, per_row, size,
-            SCALE=scale, ADDED=added is not None, SIZE=256,
+            *arrays, keys, marks, means, variances, weights, runs, rows * columns, rows, columns, per_row, size,
+            ROUNDING=ROUNDING, SCALE=scale, ADDED=added is not None, SIZE=256,
         )  # fmt: skip
     return keys, marks.view(torch.bool), means, variances, weights
