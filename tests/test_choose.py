@@ -295,22 +295,10 @@ def test_curves_and_choices_leave_out_what_is_not_judged():
         assert (one.threshold, one.rows) == (two.threshold, two.rows)
 
 
-PAGE = Path(__file__).resolve().parents[1] / "docs" / "operations.md"
-
-
-def run_page(text, **names):
-    test = doctest.DocTestParser().get_doctest(text, names, PAGE.name, str(PAGE), 0)
-    done = doctest.DocTestRunner().run(test)
-    assert done.attempted > 8
-    assert done.failed == 0
-
-
-def test_the_page_of_operations_runs(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    run_page(PAGE.read_text(encoding="utf-8").partition("\n## A machine")[0])
-
-
 def test_the_page_of_operations_runs_on_the_numenta_benchmark():
     if not (SHARED / "scores" / "NAB_results").exists():
         pytest.skip("the published scores are not here")
-    run_page(PAGE.read_text(encoding="utf-8").partition("\n## A machine")[2], folder=SHARED / "scores", np=np, te=te)
+    page = Path(__file__).resolve().parents[1] / "docs" / "operations-nab.md"
+    done = doctest.testfile(str(page), module_relative=False, globs={"folder": SHARED / "scores"}, encoding="utf-8")
+    assert done.attempted > 8
+    assert done.failed == 0
