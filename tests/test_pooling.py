@@ -211,3 +211,11 @@ def test_what_was_computed_of_a_series_goes_with_it(rule):
     finally:
         gc.enable()
     assert left == []
+
+
+def test_series_of_different_types_are_pooled_as_the_wider_one():
+    y, s = np.arange(40) % 3 == 0, np.random.default_rng(0).random(40)
+    for first, second in ((np.float32, np.float64), (np.float64, np.float32)):
+        found = te.evaluate_many([("a", y, s.astype(first)), ("b", y, s.astype(second))], ["auc_roc", "cce"])
+        both = np.concatenate([s.astype(first).astype(float), s.astype(second).astype(float)])
+        assert found.micro["auc_roc"] == te.metrics.auc_roc(np.tile(y, 2), both)
