@@ -5,6 +5,9 @@ BIN := $(VENV)/bin
 KERNELS := $(shell find src -name '*.pyx')
 # Plain torch would bring several GB of GPU libraries; the tests need this one build of it.
 TORCH ?= torch==2.13.0
+# Installed without what they ask for: aeon caps numba, and with it NumPy, and sktime caps pandas, below what all else
+# here has. Their detectors that are tested do without the caps; what else they need is in scikit-learn's and PyOD's.
+CAPPED := aeon==1.6.0 sktime==1.2.0 scikit-base==1.1.1 Deprecated==1.3.1 wrapt==2.5.2
 # The peers pin old versions of what we use, so they live apart.
 PEERS := .venv-peers
 # Installed without what they ask for: TensorFlow, torch and exact old versions, which their metrics do not use.
@@ -83,6 +86,9 @@ bench: $(VENV)/.test ## time the metrics, as ratios within one run
 peers: $(PEERS)/.ready ## time other packages beside ours, in an environment of their own
 	$(PEERS)/bin/python benchmarks/peers.py
 
+docs: $(VENV)/.docs ## build the site in build/site-docs, with warnings as errors
+	$(BIN)/python docs/site/build.py build/site-src build/site-docs
+
 generated: $(VENV)/.test ## write the generated files: reference pages, type stub, parts of CONTRIBUTING.md, golden values
 	$(BIN)/python docs/make_reference.py
 	$(BIN)/python docs/make_detectors.py
@@ -117,7 +123,12 @@ $(VENV)/.demo: $(VENV)/bin/pip pyproject.toml setup.py $(KERNELS)
 $(VENV)/.test: $(VENV)/bin/pip pyproject.toml setup.py $(KERNELS)
 	$(BIN)/python -m pip install --quiet '$(TORCH)'
 	$(BIN)/python -m pip install --quiet --editable '.[all,torch,dask,interop,test,parity]'
+	$(BIN)/python -m pip install --quiet --no-deps $(CAPPED)
 	@touch $@ $(VENV)/.demo
+
+$(VENV)/.docs: $(VENV)/bin/pip pyproject.toml setup.py $(KERNELS)
+	$(BIN)/python -m pip install --quiet --editable '.[docs]'
+	@touch $@
 
 $(VENV)/.browser: $(VENV)/.test
 	command -v $(BROWSER) || { apt-get update -q && apt-get install -qy --no-install-recommends chromium fonts-dejavu-core; }

@@ -2,6 +2,7 @@
 
     python benchmarks/metrics.py
     python benchmarks/metrics.py --largest 1000000
+    python benchmarks/metrics.py --only ears
 
 Public calls on arrays, all in one run: they take turns in random order, round by round, and the best round of each
 counts. Targets are meant for wall time. CPU time stands beside it, and growth is in CPU time, because on a shared
@@ -45,8 +46,8 @@ TARGETS = {
 ALL_TARGET = 0.150  # seconds
 
 
-def calls(data):
-    """What is timed, by name: the sort, every metric, and every exact best threshold."""
+def calls(data, only=()):
+    """What is timed, by name: the sort, every metric, and every exact best threshold; or the sort and those named."""
     found = {"np.sort": lambda: np.sort(data.s)}
     for name, metric in METRICS.items():
         other = data.s if metric.kind == "scores" else data.p
@@ -55,7 +56,7 @@ def calls(data):
     for name, metric in METRICS.items():
         if metric.best is not None:
             found[f"best threshold of {name}"] = lambda metric=metric: te.best_threshold(metric, data.y, data.s)
-    return found
+    return {name: call for name, call in found.items() if not only or name in ("np.sort", *only)}
 
 
 def best_of(functions, rounds):
@@ -85,10 +86,11 @@ def verdict(wall, cpu, target):
     return "met" if wall <= target else "met in CPU time" if cpu <= target else "not met"
 
 
-def speed(rounds):
+def speed(rounds, only):
     data = Data.of(SIZE)
     everything = f'evaluate(..., "all"), {len(METRICS)} metrics'
-    wall, cpu = best_of({**calls(data), everything: lambda: te.evaluate(data.y, data.s, "all")}, rounds)
+    whole = {} if only else {everything: lambda: te.evaluate(data.y, data.s, "all")}
+    wall, cpu = best_of({**calls(data, only), **whole}, rounds)
     print(f"n = {SIZE:,}; {rounds} rounds; one sort takes {1e3 * wall['np.sort']:.3f} ms\n")
     print("| call | ms | sorts | sorts, CPU time | target | |")
     print("|---|--:|--:|--:|--:|---|")
@@ -102,11 +104,11 @@ def speed(rounds):
         print(f"| {name} | {1e3 * wall[name]:.3f} | {sorts:.2f} | {cpu_sorts:.2f} | {target} | {judged} |")
 
 
-def growth(largest):
+def growth(largest, only):
     sizes = [n for n in (SIZE, 1_000_000, 10_000_000) if n <= largest]
     costs, memories = {}, {}
     for n in sizes:
-        functions = calls(Data.of(n))
+        functions = calls(Data.of(n), only)
         # Several rounds of the longest too: memory that the system has to find first costs more than the work.
         rounds = {SIZE: 20, 1_000_000: 6}.get(n, 4)
         for name, seconds in best_of(functions, rounds)[1].items():
@@ -132,7 +134,8 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--largest", type=int, default=10_000_000)
     parser.add_argument("--rounds", type=int, default=100)
+    parser.add_argument("--only", nargs="+", default=(), metavar="CALL", help="beside np.sort; all by default")
     options = parser.parse_args()
     print(f"Python {platform.python_version()}, NumPy {np.__version__}, {os.cpu_count()} cores")
-    speed(options.rounds)
-    growth(options.largest)
+    speed(options.rounds, options.only)
+    growth(options.largest, options.only)

@@ -52,7 +52,8 @@ which detectors are good (**agreement**)?
     te.rankeval.audit("scores.parquet", "all", adversaries=[my_scorer])
 
 The table needs a column `series`, a column `label` (or others, named with `--by` and `--label`), a column per detector and, for the one-liners, the `value` of the series.
-Points without a score are left out, detector by detector. Metrics of predictions are taken at `quantile(0.95)`.
+Points without a score are left out, detector by detector. Metrics of predictions are taken at `quantile(0.95)`. The 2,556 scorings of Theseus below
+and 3,638 of adversaries take 30 seconds of CPU time for the recommended metrics and 150 for all.
 """
 
 MEASURES = """**gameability**: the share of series on which the best scorer without skill reaches 90 % of the best real detector. **search**: the same

@@ -57,11 +57,14 @@ gets the mean of the windows that cover it; a network may also score the last po
 first scored one get its score. Those of scikit-learn learn from at most 10,000 windows (OCSVM: 3,000), drawn with the seed. On 450,000 points
 of one column all of LOF, isolation forest, PCA, LSTM-AD, USAD and Donut add about 20 MB or less to what the process has when they begin to score.
 
+**Beside published values.** [published.md](published.md) has the AUC-ROC of TSB-UAD's detectors beside that of ours of the same name.
+
 **Training.** One loop trains all networks: Adam, gradients shortened to length 5, 20 % of the training part (the ends of up to ten
 blocks) held back for early stopping, the best weights restored. An epoch sees at most `max_windows` windows, drawn anew for each epoch:
 neighbouring windows are nearly the same, so more of them cost time and teach little. `progress=True` shows a bar.
 
-**Your own.** Any object with `fit(X)` and `score(X)`, arrays of points by columns, goes beside them into a run, which keeps the scores,
+**Your own.** Models of scikit-learn, PyOD, aeon, sktime and torch, and functions, go beside them as they are ([interop.md](interop.md)). So does
+any object with `fit(X)` and `score(X)`, arrays of points by columns. A run keeps the scores,
 makes the tables and feeds the picture (`te.detect(["ucr/125", "mine.csv"], ..., store="runs/mine")`; a run that was stopped goes on):
 
 ```python

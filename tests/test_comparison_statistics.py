@@ -172,6 +172,38 @@ def test_categories(found):
         found.by_category(kinds=["size"])
 
 
+def test_groups_of_ones_own(found):
+    halves = {name: "first" if name < "s4" else "second" for name in found.series}
+    table = found.by_category("auc_roc", groups=halves)
+    first = next(r for r in table.rows if (r["kind"], r["category"], r["detector"]) == ("group", "first", "good"))
+    mean = np.mean([values(found)[f"s{i}", "good", "auc_roc"] for i in range(4)])
+    assert first["value"] == pytest.approx(mean)
+    assert first["series"] == 4
+    again = found.by_category("auc_roc", groups=halves.get, kinds=["group"])
+    assert {r["category"] for r in again.rows} == {"first", "second"}
+    uneven = {name: "s0" if name == "s0" else "rest" for name in found.series}
+    rest = np.mean([values(found)[f"s{i}", "good", "auc_roc"] for i in range(1, 8)])
+    expected = (values(found)["s0", "good", "auc_roc"] + rest) / 2
+    assert found.average(groups=uneven)["good"]["auc_roc"] == pytest.approx(expected)
+    with pytest.raises(InvalidInputError, match="groups has no entry for series 's1'"):
+        found.average(groups={"s0": "a"})
+    with pytest.raises(UnknownNameError, match="unknown kind of category 'group'"):
+        found.by_category(kinds=["group"])
+
+
+def test_differences_by_series(found):
+    table = found.differences("fair", "good", "detection_delay")
+    assert {r["series"] for r in table.rows} == set(found.series)
+    for row in table.rows:
+        a, b = (values(found)[row["series"], d, "detection_delay"] for d in ("fair", "good"))
+        assert (row["fair"], row["good"], row["difference"]) == (a, b, b - a)  # less delay is better
+    sizes = [r["difference"] for r in table.rows]
+    assert sizes == sorted(sizes, reverse=True)
+    assert f"fair is better by {np.mean(sizes):.4f}" in repr(table)
+    with pytest.raises(UnknownNameError, match="no detector 'god' in this comparison: did you mean good"):
+        found.differences("god", "fair")
+
+
 def test_latex_marks_best_second_and_what_is_not_told_apart(found):
     text = found.to_latex(layout="metrics", percent=True)
     means = {d: np.mean([values(found)[s, d, "auc_roc"] for s in found.series]) for d in DETECTORS}

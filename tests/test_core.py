@@ -329,3 +329,32 @@ def test_a_series_that_is_too_long_for_32_bits_is_refused(monkeypatch):
         with pytest.raises(InvalidInputError, match=words):
             getattr(te.metrics, name)(y, y)
     assert te.cce(y, s) > 0
+
+
+WIDE = np.longdouble(1) + np.arange(4) * np.finfo(np.longdouble).eps
+
+
+@pytest.mark.parametrize(
+    "scores",
+    [
+        np.arange(4) + 2**60,
+        np.arange(4) - 2**62,
+        np.arange(4).astype(np.uint64) + np.uint64(2**63),
+        [2**60, 2**60 + 1, 2**60 + 2, 2**60 + 3],
+        pytest.param(WIDE, marks=pytest.mark.skipif(WIDE.itemsize == 8, reason="long doubles are doubles here")),
+    ],
+    ids=["int64", "negative", "uint64", "list", "long double"],
+)
+def test_scores_that_would_tie_as_floats_are_refused(scores):
+    """They tied in silence: an inverted ranking had AUC 1/2 instead of 0."""
+    with pytest.raises(InvalidInputError, match=r"y_score has values that differ as .* but not as 64-bit floats"):
+        te.metrics.auc_roc([1, 1, 0, 0], scores)
+    with pytest.raises(InvalidInputError, match="subtract a common offset"):
+        te.evaluate([1, 1, 0, 0], scores)
+    assert te.metrics.auc_roc([1, 1, 0, 0], np.asarray(scores) - np.asarray(scores)[0]) == 0
+
+
+def test_large_scores_that_stay_apart_are_taken():
+    assert te.metrics.auc_roc([0, 0, 1, 1], np.arange(4) * 1024 + 2**60) == 1
+    assert te.metrics.auc_roc([0, 0, 1, 1], np.array([-(2**63), 0, 1, 2**63 - 1])) == 1
+    assert te.metrics.auc_roc([0, 0, 1, 1], np.array([0.1, 0.2, 0.3, 0.4], np.longdouble)) == 1

@@ -109,6 +109,14 @@ def test_a_wrong_checksum(small, tmp_path):
     assert files(tmp_path / "data") == []
 
 
+def test_a_download_that_is_too_large_is_stopped(small, tmp_path, monkeypatch):
+    monkeypatch.setenv("TSADEVAL_MAX_BYTES", "1000")
+    message = r"train/machine-2-1.txt is larger than 1000 bytes, and was not kept; .* raise the limit with TSADEVAL_MAX"
+    with pytest.raises(TsadevalError, match=message):
+        te.datasets.fetch("smd", data=tmp_path / "data")
+    assert files(tmp_path / "data") == ["SMD/test_label/machine-2-1.txt"]
+
+
 def test_a_missing_file(small, tmp_path):
     (small[0] / "train" / "machine-2-1.txt").unlink()
     with pytest.raises(TsadevalError, match=r"train/machine-2-1.txt could not be downloaded \(404 File not found\)"):

@@ -137,7 +137,7 @@ def test_bad_input(name):
     with pytest.raises(InvalidInputError, match="NaN at point 5, column 2"):
         detector.fit(bad)
     detector.fit(TRAIN)
-    with pytest.raises(InvalidInputError, match=r"has 2 columns.*fitted on 3"):
+    with pytest.raises(InvalidInputError, match=r"has 2 features.*fitted on 3 columns"):
         detector.score(TEST[:, :2])
     bad[5, 2] = -np.inf
     with pytest.raises(InvalidInputError, match="infinite at point 5"):

@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.sparse import csr_array
 
 from tsadeval.detectors.base import Detector
 from tsadeval.detectors.scaling import Scaler
@@ -21,8 +22,10 @@ from tsadeval.errors import InvalidInputError
         (np.zeros((2, 3, 4)), r"shape \(2, 3, 4\)"),
         (3.0, r"shape \(\)"),
         (np.zeros((5, 0)), "empty"),
-        (["a", "b"], "must hold numbers"),
-        ([1 + 2j], "must hold numbers"),
+        (["a", "b"], "must hold numbers.*encode"),
+        ([1 + 2j], "must hold numbers.*Complex data not supported"),
+        (np.zeros((0, 2)), "empty: it has no points"),
+        (csr_array([[1.0], [2.0]]), r"sparse.*pass X.toarray\(\)"),
         ([[1.0], [1.0, 2.0]], "cannot be read as an array"),
         (np.ma.masked_array([1.0, 2.0], [False, True]), "masked"),
         (pd.Series([1, None], dtype="Int64"), "NaN at point 1"),

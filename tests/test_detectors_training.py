@@ -9,7 +9,7 @@ from torch import nn
 
 from tsadeval.detectors import make
 from tsadeval.detectors._torch import training
-from tsadeval.detectors._torch.training import Windows, descend, find_device, seeded, split, train
+from tsadeval.detectors._torch.training import Windows, descend, find_device, score, seeded, split, train
 from tsadeval.detectors.deep import DeepDetector
 from tsadeval.errors import InvalidInputError, InvalidParameterError
 
@@ -21,7 +21,7 @@ def test_windows_are_views_of_one_tensor():
     found = Windows(SERIES, 10, CPU)
     assert len(found) == 291
     assert found.view.untyped_storage().nbytes() == 300 * 2 * 4
-    batches = list(found.batches(torch.tensor([3, 0, 290]), 2))
+    batches = list(training.Steps(lambda batch: batch, found, 2, False).results(torch.tensor([3, 0, 290])))
     assert [tuple(b.shape) for b in batches] == [(2, 10, 2), (1, 10, 2)]
     np.testing.assert_allclose(batches[0][0], SERIES[3:13], rtol=1e-6)
 
@@ -64,37 +64,71 @@ def test_recorded_steps_learn_what_plain_steps_learn(spec, monkeypatch):
 
     monkeypatch.setattr(training, "record", record)
     monkeypatch.setattr(training, "_on_a_stream", lambda step: step())
-    detector = make(f"{spec[:-1]}, epochs=3, batch_size=32, device=cpu)")
+    detector = make(f"{spec[:-1]}, epochs=3, batch_size=16, device=cpu)")
     assert detector.static_step
     plain, history = train(detector, SERIES)
+    scores = score(detector, plain, SERIES)
+    assert not recorded
+    groups = []
 
-    def of(detector, optimizers, windows):
-        recorder = training.Recorder(detector, optimizers, windows)
+    def prepare(optimizers, device):
+        assert training_prepare(optimizers, device)
         for optimizer in optimizers:
             for group in optimizer.param_groups:
                 assert group["capturable"]
-                group["capturable"] = False  # which torch refuses on a CPU
-        return recorder
+                assert group["fused"]
+                group.update(capturable=False, fused=False)  # which torch refuses on a CPU
+                groups.append(group)
+        return True
 
-    monkeypatch.setattr(training.Recorder, "of", of)
+    training_prepare = training.prepare
+    monkeypatch.setattr(training, "prepare", prepare)
+    monkeypatch.setattr(training, "records", lambda detector, module, device: True)
+    monkeypatch.setattr(training, "RECORDED_FROM", 0)
     module, found = train(detector, SERIES)
-    assert len(recorded) == 1
+    assert len(recorded) == 2  # steps of learning and of validation
+    assert groups[0]["lr"] == pytest.approx(detector.learning_rate)
     np.testing.assert_allclose(found, history, rtol=1e-5)
     for a, b in zip(module.parameters(), plain.parameters(), strict=True):
         torch.testing.assert_close(a, b, rtol=1e-4, atol=1e-6)
+    np.testing.assert_allclose(score(detector, plain, SERIES), scores, rtol=1e-5)
+    assert len(recorded) == 3
 
 
 def test_steps_are_recorded_on_a_gpu_only():
     detector = make("usad(window=8, device=cpu)")
-    windows = Windows(SERIES, 8, CPU)
-    optimizers = detector.optimizers(detector.build(2))
-    assert training.Recorder.of(detector, optimizers, windows) is None
-    assert optimizers[0].param_groups[0]["capturable"] is False
+    network = detector.build(1)
+    assert not training.records(detector, network, CPU)
+    assert training.records(detector, network, torch.device("cuda"))
+    other = make("timesnet(window=8, d_model=8, d_ff=8)")
+    network = other.build(1)
+    assert training.records(other, network, torch.device("cuda")) == network.static == torch.cuda.is_available()
+    assert not training.prepare((torch.optim.SGD([nn.Parameter(torch.zeros(()))]),), CPU)
+
+
+def test_fast_products_are_left_as_they_were(monkeypatch):
+    gpu = torch.device("cuda")
+    assert torch.get_float32_matmul_precision() == "highest"
+    with training.products(CPU):
+        assert torch.get_float32_matmul_precision() == "highest"
+    outer = training.products(gpu)
+    with outer:
+        with training.products(gpu):
+            assert torch.get_float32_matmul_precision() == "high"
+        assert torch.get_float32_matmul_precision() == "high"
+    assert torch.get_float32_matmul_precision() == "highest"
 
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
 @pytest.mark.parametrize(
-    "spec", ["usad(window=8)", "donut(window=8)", "lstm_ad(window=8)", "anomaly_transformer(window=8)"]
+    "spec",
+    [
+        "usad(window=8)",
+        "donut(window=8)",
+        "lstm_ad(window=8)",
+        "anomaly_transformer(window=8)",
+        "timesnet(window=20, d_model=16, d_ff=16)",
+    ],
 )
 def test_recorded_steps_on_a_gpu(spec, monkeypatch):
     detector = make(f"{spec[:-1]}, epochs=3, batch_size=32, device=cuda)")

@@ -1,13 +1,16 @@
 """The pages agree with the code."""
 
+import importlib
 import importlib.util
 import re
+import sys
 from pathlib import Path
 
 import pytest
 
 import tsadeval
 from tsadeval import plot
+from tsadeval.core.metric import METRICS
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -18,6 +21,14 @@ def script(name):
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
+
+
+def site(name):
+    """A script of docs/site/ as a module."""
+    folder = str(ROOT / "docs" / "site")
+    if folder not in sys.path:
+        sys.path.insert(0, folder)
+    return importlib.import_module(name)
 
 
 # Written as files by a command, or shown on the pages of their suites, docs/hard.md and docs/audit.md.
@@ -63,10 +74,74 @@ def test_the_version_is_the_same_everywhere(file, pattern):
     assert found == [tsadeval.__version__]
 
 
-@pytest.mark.parametrize("page", sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")]), ids=lambda p: p.name)
+PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)
 def test_links_and_files_named_in_pages_exist(page):
     text = page.read_text(encoding="utf-8")
+    drawn = site("execute").drawn(text)  # when the site is built
     for link in re.findall(r"\]\((?!http|#)([^)#]+)", text):
-        assert (page.parent / link).exists(), link
+        assert link in drawn or (page.parent / link).exists(), link
     for path in re.findall(r"`((?:docs|benchmarks|tests|examples|src)/[\w./-]+\.\w+)", text):
         assert (ROOT / path).exists(), path
+
+
+# Their examples are those of docstrings, or run by the test of the gallery.
+ELSEWHERE_RUN = {"metrics.md", "gallery.md"}
+RUN = [page for page in PAGES if page.parent != ROOT and page.name not in ELSEWHERE_RUN]
+SLOW = {"own-metric.md", "own-detector.md", "detectors.md", "torch.md", "scale.md"}
+
+
+@pytest.mark.parametrize(
+    "page",
+    [pytest.param(p, id=p.name, marks=[pytest.mark.slow] * (p.name in SLOW)) for p in RUN if ">>>" in p.read_text()],
+)
+def test_the_code_of_a_page_runs_and_prints_what_is_there(page, tmp_path):
+    if page.name == "torch.md":
+        pytest.importorskip("torchmetrics", reason="torch is an extra")
+    done = site("execute").run(page, tmp_path)
+    assert done.attempted > 1
+    assert done.failed == 0
+
+
+def test_every_python_block_of_the_pages_is_run():
+    for page in RUN:
+        blocks = re.findall(r"^```python\n(.*?)^```", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+        assert [block for block in blocks if not block.startswith(">>> ")] == [], page.name
+
+
+def test_every_metric_has_a_page_with_formula_picture_and_verdict():
+    pages = site("pages")
+    groups = pages.grouped()
+    assert sorted(m.name for metrics in groups.values() for m in metrics) == sorted(METRICS)
+    for name in ("f1_pa", "vus_pr", "false_alarms"):
+        text = pages.page(METRICS[name])
+        for part in (
+            "## Definition",
+            "```{math}",
+            'class="cases"',
+            "## Properties",
+            "## Can it be trusted?",
+            "## References",
+        ):
+            assert part in text, (name, part)
+    assert "one point each" in site("scenarios").verdict(METRICS["f1_pa"])  # point adjustment is blind to it
+
+
+def test_formulas_are_of_metrics():
+    assert set(site("formulas").FORMULAS) <= set(METRICS)
+
+
+def test_lost_links_of_a_built_site_are_found(tmp_path):
+    (tmp_path / "a.html").write_text(
+        '<p id="x"><a href="b.html#y">b</a><a href="#x">here</a><a href="http://z">out</a>'
+    )
+    (tmp_path / "b.html").write_text('<p id="y"><img src="figure.png">')
+    with pytest.raises(SystemExit, match=r"b\.html: figure\.png"):
+        site("links").check(tmp_path)
+    (tmp_path / "figure.png").write_text("")
+    site("links").check(tmp_path)
+    (tmp_path / "b.html").write_text("")
+    with pytest.raises(SystemExit, match=r"a\.html: b\.html#y"):
+        site("links").check(tmp_path)

@@ -3,10 +3,14 @@
 import pickle
 
 import numpy as np
+import pandas as pd
 import pytest
 import torch
+from sklearn.base import clone
 from sklearn.cluster import KMeans
 from sklearn.ensemble import IsolationForest
+from sklearn.exceptions import NotFittedError
+from sklearn.model_selection import GridSearchCV, TimeSeriesSplit
 from sklearn.neighbors import LocalOutlierFactor
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -14,6 +18,7 @@ from sklearn.svm import OneClassSVM
 from sklearn.utils.estimator_checks import check_estimator
 
 import tsadeval as te
+from tsadeval.detectors import DETECTORS
 from tsadeval.errors import InvalidInputError, InvalidParameterError
 from tsadeval.experiments.specs import DetectorSpec
 
@@ -81,35 +86,132 @@ def test_torch_reconstruction():
     np.testing.assert_allclose(scores[4:], expected, rtol=1e-5)
 
 
+def test_torch_output_of_the_wrong_form():
+    class Two(torch.nn.Module):
+        def forward(self, batch):
+            return (batch, batch)
+
+    class Next(torch.nn.Module):
+        def forward(self, batch):
+            return batch[:, -1]
+
+    with pytest.raises(InvalidInputError, match="Two must give a tensor, but gave tuple"):
+        te.detectors.wrap(Two(), window=5).fit(TRAIN).score(TEST)
+    with pytest.raises(InvalidInputError, match='output="forecast"'):
+        te.detectors.wrap(Next(), window=5).fit(TRAIN).score(TEST)
+    with pytest.raises(InvalidInputError, match=r"next points of \d+ windows.*with 2 columns"):
+        te.detectors.wrap(torch.nn.Flatten(), window=5, output="forecast").fit(TRAIN).score(TEST)
+    with pytest.raises(InvalidParameterError, match="needs a window"):
+        te.detectors.wrap(Next(), output="forecast")
+    with pytest.raises(InvalidParameterError, match="for torch modules"):
+        te.detectors.wrap(IsolationForest(), window=5, output="forecast")
+
+
+@pytest.mark.parametrize("steps", [0, 1, 3])
+def test_torch_forecast(steps):
+    class Same(torch.nn.Module):
+        """The last point again, for so many steps (0: without an axis of steps)."""
+
+        def forward(self, batch):
+            return batch[:, -1] if steps == 0 else batch[:, -1:].expand(-1, steps, -1)
+
+    scores = te.detectors.wrap(Same(), window=5, output="forecast").fit(TRAIN).score(TEST)
+    errors = {i: [] for i in range(5, 200)}
+    for start in range(195):
+        for i in range(start + 5, min(start + 5 + max(steps, 1), 200)):
+            errors[i].append(np.mean((TEST[start + 4] - TEST[i]) ** 2))
+    expected = [np.mean(errors[max(i, 5)]) for i in range(200)]
+    np.testing.assert_allclose(scores, expected, rtol=1e-5)
+    with pytest.raises(InvalidInputError, match="has 5 points"):
+        te.detectors.wrap(Same(), window=5, output="forecast").fit(TRAIN[:5])
+
+
 @pytest.mark.parametrize("path", ["hbos:HBOS", "knn:KNN", "ecod:ECOD", "iforest:IForest"])
 def test_pyod_by_hand(path):
     file, name = path.split(":")
-    module = pytest.importorskip(f"pyod.models.{file}", reason="PyOD is not installed")
-    make = getattr(module, name)
+    make = getattr(pytest.importorskip(f"pyod.models.{file}", reason="PyOD is not installed"), name)
     options = {"random_state": 0} if name == "IForest" else {}
     scores = te.detectors.wrap(make(**options)).fit(TRAIN).score(TEST)
     np.testing.assert_array_equal(scores, make(**options).fit(TRAIN).decision_function(TEST))
     assert 115 <= scores.argmax() < 130
     assert DetectorSpec.of(make(**options)).make().fit(TRAIN).score(TEST).tolist() == scores.tolist()
+    text = f"pyod.models.{path}(random_state=0)" if options else f"pyod.models.{path}"
+    assert DetectorSpec.of(text).make().fit(TRAIN).score(TEST).tolist() == scores.tolist()
+    windowed = te.detectors.wrap(make(**options), window=5).fit(TRAIN).score(TEST)
+    by_hand = make(**options).fit(rows(TRAIN, 5)).decision_function(rows(TEST, 5))
+    np.testing.assert_array_equal(windowed[4:], by_hand)
 
 
-def test_aeon_by_hand():
-    module = pytest.importorskip("aeon.anomaly_detection.series.distance_based", reason="aeon is not installed")
-    make = module.KMeansAD
-    options = {"n_clusters": 3, "window_size": 10, "random_state": 0}
-    scores = te.detectors.wrap(make(**options)).fit(TRAIN).score(TEST)
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [
+        ("KMeansAD", {"n_clusters": 3, "window_size": 10, "random_state": 0}),
+        ("LOF", {"n_neighbors": 5, "window_size": 10}),
+        ("DWT_MLEAD", {"start_level": 2}),
+    ],
+    ids=["KMeansAD", "LOF", "DWT_MLEAD"],
+)
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")  # of numba about itself, while it compiles
+def test_aeon_by_hand(name, options):
+    home = "distribution_based" if name == "DWT_MLEAD" else "distance_based"
+    module = pytest.importorskip(f"aeon.anomaly_detection.series.{home}", reason="aeon is not installed")
+    make = getattr(module, name)
+    one_column = name == "DWT_MLEAD"  # of one column only, and not fitted
+    train, test = (TRAIN[:, 0], TEST[:, 0]) if one_column else (TRAIN, TEST)
+    scores = te.detectors.wrap(make(**options)).fit(train).score(test)
     by_hand = make(**options)
-    by_hand.fit(TRAIN, axis=0)
-    np.testing.assert_array_equal(scores, by_hand.predict(TEST, axis=0))
-    assert 110 <= scores.argmax() < 135
+    by_hand.fit(train, axis=0)
+    np.testing.assert_array_equal(scores, by_hand.predict(test, axis=0))
+    assert 105 <= scores.argmax() < 135
+    assert DetectorSpec.of(make(**options)).make().fit(train).score(test).tolist() == scores.tolist()
 
 
+@pytest.mark.filterwarnings("ignore::FutureWarning")
 def test_sktime_by_hand():
-    pd = pytest.importorskip("pandas")
-    module = pytest.importorskip("sktime.detection.lof", reason="sktime is not installed")
-    scores = te.detectors.wrap(module.SubLOF(5, window_size=60, novelty=True)).fit(TRAIN).score(TEST)
-    by_hand = module.SubLOF(5, window_size=60, novelty=True).fit(pd.DataFrame(TRAIN))
-    np.testing.assert_array_equal(scores, np.asarray(by_hand.transform_scores(pd.DataFrame(TEST))).ravel())
+    """One detector that has scores, and one that has labels alone."""
+    hampel = pytest.importorskip("sktime.detection.hampel", reason="sktime is not installed").HampelDetector
+    column = pd.DataFrame(TEST[:, :1])
+    scores = te.detectors.wrap(hampel(window_length=15)).fit(TRAIN[:, :1]).score(TEST[:, :1])
+    by_hand = hampel(window_length=15).fit(pd.DataFrame(TRAIN[:, :1])).transform_scores(column)
+    np.testing.assert_array_equal(scores, np.asarray(by_hand, dtype=float).ravel())
+    lof = pytest.importorskip("sktime.detection.lof").SubLOF
+    scores = te.detectors.wrap(lof(5, window_size=60, novelty=True)).fit(TRAIN[:, :1]).score(TEST[:, :1])
+    by_hand = lof(5, window_size=60, novelty=True).fit(pd.DataFrame(TRAIN[:, :1])).transform(column)
+    np.testing.assert_array_equal(scores, np.asarray(by_hand).ravel() != 0)
+    assert 0 < scores.mean() < 0.5
+    segments = pytest.importorskip("sktime.detection.dummy").ZeroSegments()
+    with pytest.raises(InvalidParameterError, match="ZeroSegments of sktime is for segmentation"):
+        te.detectors.wrap(segments).fit(TRAIN)
+
+
+def test_estimators_of_sklearn_in_all_respects():
+    wrapped = te.detectors.wrap(IsolationForest(n_estimators=7, random_state=0), window=5)
+    copy = clone(wrapped).set_params(model__n_estimators=9, how="max")
+    assert (wrapped.model.n_estimators, copy.model.n_estimators, copy.how) == (7, 9, "max")
+    assert wrapped.get_params()["model__n_estimators"] == 7
+    assert repr(copy) == "wrap(IsolationForest(n_estimators=9, random_state=0), window=5, how='max')"
+    assert "IsolationForest" in wrapped._repr_html_()
+    with pytest.raises(NotFittedError, match="call fit"):
+        copy.predict(TEST)
+    with pytest.raises(InvalidParameterError, match="window"):
+        clone(wrapped).set_params(window=0).fit(TRAIN)
+    scores = wrapped.fit(TRAIN).score(TEST)
+    np.testing.assert_array_equal(wrapped.score_samples(TEST), -scores)
+    np.testing.assert_array_equal(wrapped.predict(TEST) == -1, scores > -wrapped.offset_)
+    assert clone(te.detectors.wrap(np.ravel)).model is np.ravel  # functions
+    labels = np.zeros(500, int)
+    labels[[120, 250, 320, 400, 470]] = 1
+    series = RNG.normal(size=(500, 1)) + 8 * labels[:, None]
+    search = GridSearchCV(
+        te.detectors.wrap(make_pipeline(StandardScaler(), LocalOutlierFactor(novelty=True))),
+        {"model__localoutlierfactor__n_neighbors": [2, 20], "window": [None, 30]},
+        cv=TimeSeriesSplit(3, test_size=120),
+        scoring=te.scorer("auc_pr"),
+        error_score="raise",
+    ).fit(series, labels)
+    assert search.best_params_["window"] is None
+    assert te.scorer("auc_roc")(search, series, labels) > 0.99
 
 
 def test_what_cannot_be_wrapped():
@@ -123,11 +225,11 @@ def test_what_cannot_be_wrapped():
     with pytest.raises(InvalidParameterError, match="how"):
         te.detectors.wrap(IsolationForest(), how="median")
     wrapped = te.detectors.wrap(IsolationForest(n_estimators=5), window=10)
-    with pytest.raises(InvalidParameterError, match="call fit"):
+    with pytest.raises(NotFittedError, match="call fit"):
         wrapped.score(TEST)
     with pytest.raises(InvalidInputError, match="has 9 points"):
         wrapped.fit(TRAIN[:9])
-    with pytest.raises(InvalidInputError, match=r"1 columns.*fitted on 2"):
+    with pytest.raises(InvalidInputError, match=r"1 features.*fitted on 2 columns.*Reshape"):
         wrapped.fit(TRAIN).score(TEST[:, :1])
 
 
@@ -144,6 +246,20 @@ def test_recognised_without_wrap():
     np.testing.assert_allclose(DetectorSpec.of(piped).make().fit(TRAIN).score(TEST).argmax(), expected.argmax(), atol=5)
 
 
+def test_fitted_estimators_in_compare():
+    labels = np.zeros(200, int)
+    labels[120:125] = 1
+    forest = IsolationForest(n_estimators=20, random_state=0).fit(TRAIN)
+    ours, wrapped = te.detectors.make("knn").fit(TRAIN), te.detectors.wrap(LocalOutlierFactor(novelty=True)).fit(TRAIN)
+    models = {"IF": forest, "KNN": ours, "LOF": wrapped, "own": np.abs(TEST).sum(axis=1)}
+    by_hand = {"IF": -forest.score_samples(TEST), "KNN": ours.score(TEST), "LOF": wrapped.score(TEST)}
+    expected = te.compare({**by_hand, "own": models["own"]}, labels, ["auc_roc", "cce"])
+    found = te.compare(models, labels, ["auc_roc", "cce"], X=TEST)
+    assert [row["value"] for row in found.rows] == [row["value"] for row in expected.rows]
+    with pytest.raises(InvalidInputError, match="'IF' is an estimator, not scores: pass X"):
+        te.compare(models, labels)
+
+
 def test_a_constructor_that_raises_is_one_line(tmp_path, monkeypatch):
     (tmp_path / "raises_here.py").write_text("class A:\n    def __init__(self):\n        raise OSError('no\\nfile')\n")
     monkeypatch.syspath_prepend(tmp_path)
@@ -154,36 +270,81 @@ def test_a_constructor_that_raises_is_one_line(tmp_path, monkeypatch):
 
 
 # Checks of scikit-learn that our detectors do not pass, and why.
-MESSAGES = "raises as asked, in the words of our own message"
-SERIES = "a one-dimensional X is a series of one column, not a mistake"
 EXCEPTIONS = {
-    "check_n_features_in_after_fitting": MESSAGES,
-    "check_complex_data": MESSAGES,
-    "check_estimators_empty_data_messages": MESSAGES,
-    "check_estimator_sparse_tag": MESSAGES,
-    "check_estimator_sparse_array": MESSAGES,
-    "check_estimator_sparse_matrix": MESSAGES,
-    "check_fit2d_predict1d": SERIES,
-    "check_fit1d": SERIES,
+    "check_fit1d": "a one-dimensional X is a series of one column, not a mistake",
     "check_dtype_object": "columns of objects are refused: numbers must come as numbers",
 }
-# Random scores belong to positions, whatever the points are.
-POSITIONS = dict.fromkeys(
-    ("check_methods_sample_order_invariance", "check_methods_subset_invariance"), "scores belong to positions"
-)
+# Of those that look at more than a point at once, and of random scores, which belong to positions.
+ORDER = {
+    "check_methods_sample_order_invariance": "the order of points is what these detectors look at",
+    "check_methods_subset_invariance": "a subset of the points of a series is another series",
+}
+# The smallest that each takes: the least window, and of networks an epoch of a few units.
+TINY = {"epochs": 1, "batch_size": 64, "device": "cpu", "d_model": 4, "d_ff": 4, "n_layers": 1, "n_heads": 1}
+TINY |= {"hidden": 4, "latent": 2, "layers": 1, "top_k": 1, "num_kernels": 1, "trees": 5, "clusters": 3}
+DEEP = [name for name, record in DETECTORS.items() if record.extra == "torch"]
+
+
+def tiny(name):
+    record = DETECTORS[name]
+    options = {option: value for option, value in TINY.items() if option in record.parameters}
+    if "window" in record.parameters:
+        options["window"] = next(n for n in range(1, 9) if record.checks["window"].accepts(n))
+    return record.with_options(**options).build()
 
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")  # of scikit-learn's checks and of degenerate inputs that they make
-@pytest.mark.parametrize(
-    ("name", "exceptions"), [("random", EXCEPTIONS | POSITIONS), ("pca(window=1)", EXCEPTIONS)], ids=["random", "pca"]
-)
-def test_check_estimator(name, exceptions):
-    """With windows of one point; longer ones depend on the order of the points, which the checks shuffle."""
-    outcomes = check_estimator(te.detectors.make(name), on_fail=None, on_skip=None)
-    failed = {one["check_name"] for one in outcomes if one["status"] == "failed"}
-    assert failed == set(exceptions)
-    assert sum(one["status"] == "passed" for one in outcomes) > 30
+@pytest.mark.parametrize("name", DETECTORS)
+def test_check_estimator(name):
+    detector = tiny(name)
+    exceptions = EXCEPTIONS | (ORDER if name == "random" or detector.span(2) > 1 else {})
+    outcomes = check_estimator(detector, expected_failed_checks=exceptions, on_fail=None, on_skip=None)
+    by_status = {}
+    for one in outcomes:
+        by_status.setdefault(one["status"], set()).add(one["check_name"])
+    assert by_status.get("failed", set()) == set()
+    assert by_status["xfail"] == set(exceptions)  # no exception that is not needed
+    assert by_status.get("skipped", set()) <= {"check_array_api_input"}
+    assert len(by_status["passed"]) >= 35
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")
+def test_check_estimator_of_wrap():
+    wrapped = te.detectors.wrap(IsolationForest(n_estimators=5, random_state=0))
+    outcomes = check_estimator(wrapped, expected_failed_checks=EXCEPTIONS, on_fail=None, on_skip=None)
+    assert [one["check_name"] for one in outcomes if one["status"] == "failed"] == []
+
+
+@pytest.mark.parametrize("name", DETECTORS)
+def test_pipelines_searches_copies_and_pickles(name):
+    """What check_estimator does not look at: a search over time-series splits with `te.scorer`."""
+    if name in DEEP:
+        pytest.importorskip("torch")
+    labels = np.zeros(160, int)
+    labels[[50, 90, 130]] = 1
+    series = np.sin(np.arange(160) / 3)[:, None] + RNG.normal(size=(160, 1)) / 10 + 5 * labels[:, None]
+    piped = make_pipeline(StandardScaler(), tiny(name))
+    step = type(tiny(name)).__name__.lower()
+    option = next((o for o in ("random_state", "window", "join") if o in tiny(name).get_params()), None)
+    values = {"random_state": [1, 2], "window": [3, 4], "join": ["train", "self"]}
+    search = GridSearchCV(
+        piped,
+        {f"{step}__{option}": values[option]} if option else {},
+        cv=TimeSeriesSplit(2, test_size=50),
+        scoring=te.scorer("auc_roc"),
+        error_score="raise",
+    ).fit(series, labels)
+    by_hand = []
+    for train, test in TimeSeriesSplit(2, test_size=50).split(series):
+        fitted = clone(search.best_estimator_).fit(series[train])
+        scaled = fitted[0].transform(series[test])
+        by_hand.append(te.metrics.auc_roc(labels[test], fitted[-1].score(scaled)))
+    assert search.best_score_ == pytest.approx(np.mean(by_hand))
+    again = pickle.loads(pickle.dumps(search.best_estimator_))
+    np.testing.assert_array_equal(again.predict(series), search.predict(series))
+    assert set(search.predict(series)) <= {-1, 1}
 
 
 @pytest.mark.parametrize("name", ["pca(window=10)", "lof(window=1)", "iforest(trees=10)", "random"])

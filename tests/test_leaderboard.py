@@ -197,8 +197,11 @@ def test_the_board_of_metrics_comes_from_stores(tmp_path):
     te.rankeval.run("quick", ["cce", "auc_roc"], cases=["10k-2seg-50L"], tasks=["AccQ"], store=tmp_path / "store")
     build_site(board, tmp_path / "site", rankeval=[tmp_path / "store"])
     text = (tmp_path / "site" / "rankeval.html").read_text(encoding="utf-8")
-    assert "Suite quick" in text
+    assert "RankEval, suite quick" in text
+    assert "1 case" in text
     assert "AccQ" in text
+    assert 'href="metrics/auc_roc.html">auc_roc</a>' in text
+    assert "metrics/cce.html" not in text  # the board has no such page
     assert "rankeval.html" in (tmp_path / "site" / "about.html").read_text(encoding="utf-8")
 
 

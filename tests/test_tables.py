@@ -1,6 +1,5 @@
 """Reading users' tables: every format gives the same columns, and whatever is wrong with a file is one clear line."""
 
-import doctest
 import gzip
 import io
 import json
@@ -484,13 +483,6 @@ def test_a_wide_table_guesses_types_and_takes_it_back(tmp_path):
     assert table.numbers("d0").tolist() == [0.5, 1, 0.25]
     with pytest.raises(InvalidInputError, match="expected numbers in column 'd599', found 'oh'"):
         table.numbers("d599")
-
-
-def test_the_examples_of_the_page_run():
-    page = Path(__file__).resolve().parents[1] / "docs" / "tables.md"
-    done = doctest.testfile(str(page), module_relative=False, encoding="utf-8")
-    assert done.attempted > 5
-    assert done.failed == 0
 
 
 def test_reading_is_not_imported_before_it_is_needed():

@@ -131,6 +131,18 @@ def test_trivial_metrics_are_taken_at_the_best_f1():
     assert one == {te.best_threshold("f1_pa", y, s).threshold}
 
 
+def test_a_best_value_that_random_scores_always_reach_is_trivial():
+    rng = np.random.default_rng(0)
+    y = np.zeros(600, int)
+    for start in (50, 150, 333, 480):
+        y[start : start + 25] = 1
+    for metric in METRICS.values():
+        if metric.kind == "predictions":
+            perfect = te.best_threshold(metric, y, y.astype(float)).value
+            others = [te.best_threshold(metric, y, rng.random(600)).value for _ in range(4)]
+            assert metric.best_is_trivial or others != pytest.approx([perfect] * 4), metric.name
+
+
 def test_the_discounted_event_f1_has_a_best_threshold_of_its_own():
     rng = np.random.default_rng(0)
     y = (np.arange(2000) % 500 // 40 == 5).astype(int)

@@ -1,12 +1,21 @@
-"""Random batches of padded series, and the CPU metrics on each of them."""
+"""Random batches of padded series, and the CPU metrics on each of them.
 
+TSADEVAL_EXAMPLES=100 makes 1,000 batches for each metric and dtype; TSADEVAL_DEVICE=cuda puts them on a GPU.
+"""
+
+import os
 import warnings
 
 import numpy as np
 import torch
 from hypothesis import strategies as st
 
+from strategies import FACTOR
 from tsadeval.errors import UndefinedMetricWarning
+
+DEVICE = os.environ.get("TSADEVAL_DEVICE", "cpu")
+# Series of a batch: fewer where there are many batches.
+COUNT = 100 if FACTOR < 10 else 10
 
 
 def _labels(rng, n):
@@ -49,17 +58,17 @@ class Case:
         self.preds = self._padded(self.scores, dtype, np.nan)
         self.predicted = self._padded(self.alarms, np.int64, 5)
         if how == "lengths":
-            self.where = {"lengths": torch.from_numpy(sizes)}
+            self.where = {"lengths": torch.from_numpy(sizes).to(DEVICE)}
         else:
-            self.where = {"mask": torch.from_numpy(self.keep)}
+            self.where = {"mask": torch.from_numpy(self.keep).to(DEVICE)}
 
     def _padded(self, series, dtype, filling):
         table = np.full(self.keep.shape, filling, dtype)
         table[self.keep] = np.concatenate(series)
-        return torch.from_numpy(table)
+        return torch.from_numpy(table).to(DEVICE)
 
 
-def batches(count=100, longest=40, dtype=np.float64):
+def batches(count=COUNT, longest=40, dtype=np.float64):
     """Hypothesis draws the seed, from which everything follows."""
     return st.builds(
         Case,
@@ -82,4 +91,4 @@ def assert_equal(found, series, tolerance):
     """Values of a batch against those of its series; NaN equals NaN."""
     expected = np.array(list(series))
     assert found.shape == expected.shape
-    np.testing.assert_allclose(found.double().numpy(), expected, rtol=0, atol=tolerance)
+    np.testing.assert_allclose(found.double().cpu().numpy(), expected, rtol=0, atol=tolerance)

@@ -8,6 +8,7 @@ import threading
 import pytest
 
 import boards
+import tsadeval as te
 from tsadeval.reports.leaderboard import build_site
 
 METRICS = ["auc_roc", "f1", "vus_pr", "detection_delay"]
@@ -15,8 +16,9 @@ METRICS = ["auc_roc", "f1", "vus_pr", "detection_delay"]
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("site")
-    build_site(boards.make(tmp_path_factory.mktemp("board"), METRICS), folder)
+    folder, store = tmp_path_factory.mktemp("site"), tmp_path_factory.mktemp("store")
+    te.rankeval.run("quick", ["f1", "auc_roc", "cce"], cases=["10k-2seg-50L"], tasks=["AccQ"], store=store)
+    build_site(boards.make(tmp_path_factory.mktemp("board"), METRICS), folder, rankeval=[store])
     return folder
 
 
@@ -101,8 +103,24 @@ def test_pages_of_detectors_series_and_metrics(visit, root):
     seen.page.wait_for_selector("h1:has-text('How this board is made')")
 
 
+def test_the_board_of_metrics_sorts(visit, root):
+    seen = visit(f"{root}/index.html")
+    seen.page.click("nav a:has-text('Board of metrics')")
+    seen.page.wait_for_selector("body[data-ready='plain']")
+    first = "section .sortable:first-of-type"
+    before = seen.column(first, 1)
+    seen.page.click(f"{first} th:nth-child(1) button")
+    assert seen.column(first, 1) == sorted(before)
+    seen.page.click(f"{first} th:nth-child(2) button")
+    values = [float(text.rstrip("*+")) for text in seen.column(first, 2)]
+    assert values == sorted(values, reverse=True)
+    assert len(values) == 3
+    seen.page.click(f"{first} a:has-text('auc_roc')")
+    seen.page.wait_for_selector("h1:has-text('AUC-ROC')")
+
+
 @pytest.mark.parametrize(
-    "page", ["index.html", "detectors/d0.html", "series/a/0.html", "metrics/f1.html", "about.html"]
+    "page", ["index.html", "detectors/d0.html", "series/a/0.html", "metrics/f1.html", "about.html", "rankeval.html"]
 )
 @pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (390, "dark")])
 def test_wide_and_narrow_light_and_dark(visit, site, page, width, scheme):

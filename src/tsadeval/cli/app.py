@@ -18,11 +18,12 @@ from tsadeval.cli import (  # noqa: E402 - only once the extra is known to be th
     report,
     score,
 )
+from tsadeval.cli.output import SETTINGS  # noqa: E402 - only once the extra is known to be there
 
 app = typer.Typer(
     help="Judge time-series anomaly detectors, and the metrics that judge them.",
     no_args_is_help=True,
-    add_completion=False,
+    context_settings=SETTINGS,  # the commands inherit it
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
+from tsadeval.cli.completing import complete_datasets
 from tsadeval.cli.output import Format, render
 from tsadeval.datasets import DATASETS, data_folder, fetch, load
 from tsadeval.datasets.dataset import DatasetRecord
@@ -58,7 +59,9 @@ def info(
 
 @app.command("fetch")
 def fetch_dataset(
-    name: Annotated[str, typer.Argument(help='A data set ("smd") or one item of it ("smd/2-1").')],
+    name: Annotated[
+        str, typer.Argument(help='A data set ("smd") or one item of it ("smd/2-1").', autocompletion=complete_datasets)
+    ],
     data: Root = None,
     base: Annotated[str, typer.Option(help="Address of a mirror that holds the same files.")] = "",
 ) -> None:

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from tsadeval.cli.completing import complete_datasets, complete_detectors, complete_metrics
 from tsadeval.cli.output import Format, render
 from tsadeval.core.text import split_names
 from tsadeval.engine.progress import Bar
@@ -19,17 +20,25 @@ def detect(
         list[str],
         typer.Argument(
             help='Data sets ("msl", "ucr/125", "ucr/125(end=exclusive)", "ucr/*") or files of your own '
-            '("a.csv(label=bad)").'
+            '("a.csv(label=bad)").',
+            autocompletion=complete_datasets,
         ),
     ],
     detectors: Annotated[
         list[str],
-        typer.Option(help='Names with options, or "module:Class": "lof,usad(window=50),mine:Detector". Repeatable.'),
+        typer.Option(
+            help='Names with options, or "module:Class": "lof,usad(window=50),pyod.models.hbos:HBOS(n_bins=20)". '
+            "Repeatable.",
+            autocompletion=complete_detectors,
+        ),
     ],
     store: Annotated[Path, typer.Option(help="Folder of scores and values.")] = Path("runs/detect"),
     metrics: Annotated[
         list[str] | None,
-        typer.Option(help='Metrics and sets (paper, all), or "module:function"; paper by default. Repeatable.'),
+        typer.Option(
+            help='Metrics and sets (paper, all), or "module:function"; paper by default. Repeatable.',
+            autocompletion=complete_metrics,
+        ),
     ] = None,
     threshold: Annotated[
         str, typer.Option(help="How scores become predictions: best, best(metric), quantile(p), or a number.")

@@ -7,12 +7,15 @@ from typing import Annotated, Any
 
 import typer
 
+from tsadeval.cli.completing import complete_detectors
 from tsadeval.cli.output import Format, render
 from tsadeval.detectors.records import DETECTORS, DetectorRecord, parse_detector
 
 
 def detectors(
-    name: Annotated[str, typer.Argument(help="Show all there is to know about this one.")] = "",
+    name: Annotated[
+        str, typer.Argument(help="Show all there is to know about this one.", autocompletion=complete_detectors)
+    ] = "",
     format: Annotated[Format, typer.Option(help="How to print the list.")] = Format.text,
 ) -> None:
     """List all detectors, or describe one. None is trained, and torch is not needed."""

@@ -7,12 +7,15 @@ from typing import Annotated, Any
 
 import typer
 
+from tsadeval.cli.completing import complete_metrics
 from tsadeval.cli.output import Format, render
 from tsadeval.core.metric import METRICS, PROPERTIES, Metric, parse_metric
 
 
 def metrics(
-    name: Annotated[str, typer.Argument(help="Show all there is to know about this one.")] = "",
+    name: Annotated[
+        str, typer.Argument(help="Show all there is to know about this one.", autocompletion=complete_metrics)
+    ] = "",
     format: Annotated[Format, typer.Option(help="How to print the list.")] = Format.text,
 ) -> None:
     """List all metrics, or describe one."""

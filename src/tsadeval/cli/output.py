@@ -21,6 +21,10 @@ class Format(str, enum.Enum):
     latex = "latex"
 
 
+# Of every command: -h is --help.
+SETTINGS = {"help_option_names": ["-h", "--help"]}
+
+
 def render(format: Format, head: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
     """A table in the wanted form; csv and json keep all digits, and leave empty what is not a number."""
     if format is Format.json:

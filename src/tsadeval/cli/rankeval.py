@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
+from tsadeval.cli.completing import complete_metrics
 from tsadeval.cli.figures import figures
 from tsadeval.cli.output import Format, render
 from tsadeval.core.parameters import OneOf, check_parameters
@@ -40,7 +41,8 @@ def run(
     metrics: Annotated[
         list[str] | None,
         typer.Option(
-            help='"paper", names with options, or "module:function": "cce,cce(tau=0.4),mine:metric". Repeatable.'
+            help='"paper", names with options, or "module:function": "cce,cce(tau=0.4),mine:metric". Repeatable.',
+            autocompletion=complete_metrics,
         ),
     ] = None,
     store: Annotated[Path | None, typer.Option(help="Folder of the results; runs/SUITE by default.")] = None,

@@ -11,6 +11,7 @@ from typing import Annotated, Any
 import typer
 
 import tsadeval
+from tsadeval.cli.completing import complete_metrics
 from tsadeval.cli.many import score_many, score_stream
 from tsadeval.cli.output import Format, render
 from tsadeval.cli.tables import By, Label, Scores, names_of
@@ -59,7 +60,10 @@ def score(
     ] = False,
     metrics: Annotated[
         list[str] | None,
-        typer.Option(help='Metrics and sets (recommended, paper, all): "cce,cce(tau=0.4),mine:function". Repeatable.'),
+        typer.Option(
+            help='Metrics and sets (recommended, paper, all): "cce,cce(tau=0.4),mine:function". Repeatable.',
+            autocompletion=complete_metrics,
+        ),
     ] = None,
     threshold: Annotated[
         str, typer.Option(help="How scores become predictions: best, best(metric), quantile(p), sigma(k), or a number.")

@@ -12,11 +12,13 @@ import numpy as np
 from tsadeval.comparison.categories import SeriesFacts
 from tsadeval.comparison.result import Comparison, Values
 from tsadeval.comparison.statistics import Missing
+from tsadeval.core.estimators import family_of
 from tsadeval.core.metric import Metric, Rule
 from tsadeval.core.parameters import OneOf, check_parameters
 from tsadeval.core.results import Row
 from tsadeval.core.selection import Metrics, select_metrics
 from tsadeval.core.setting import is_spans
+from tsadeval.detectors.kinds import fitted_scores
 from tsadeval.engine.scores import all_scores
 from tsadeval.errors import InvalidInputError
 from tsadeval.evaluation.many import evaluate_many
@@ -41,6 +43,7 @@ def compare(
     times: Any = None,
     ignore: Any = None,
     fit: Mapping[Any, Any] | None = None,
+    X: Any = None,
     n_jobs: int | None = None,
 ) -> Comparison:
     """Evaluate several detectors with several metrics.
@@ -48,10 +51,10 @@ def compare(
     Parameters
     ----------
     scores : mapping, iterable, table or path
-        Detector to scores of one series; any iterable of `(series, detector, y_true, y_score)`, for many series; a
-        table (pandas, polars, a mapping of columns, a file, several files or a folder of files: csv, Parquet, npz and
-        others), long or with a column of scores for each detector; or the store of `te.detect`, whose cached scores
-        are evaluated again.
+        Detector to scores of one series, or to a fitted estimator that gives them for `X`; any iterable of
+        `(series, detector, y_true, y_score)`, for many series; a table (pandas, polars, a mapping of columns, a file,
+        several files or a folder of files: csv, Parquet, npz and others), long or with a column of scores for each
+        detector; or the store of `te.detect`, whose cached scores are evaluated again.
     y_true : array-like of shape (n,), or str
         The labels, where `scores` is a mapping from detectors; the column of the labels ("label" by default), where
         it is a table.
@@ -73,6 +76,9 @@ def compare(
     fit : mapping, optional
         Detector to scores of a training or validation part, from which rules without labels take their threshold; for
         many series, (series, detector) to these.
+    X : array-like of shape (n, columns), optional
+        The series that fitted estimators are asked for scores of: those of scikit-learn, PyOD, aeon, sktime and
+        tsadeval, each in its own way, so that higher is more anomalous.
     n_jobs : int, optional
         Series that are evaluated at once, as for `evaluate_many`: by default as many as there are cores.
 
@@ -104,6 +110,8 @@ def compare(
     check_parameters("compare", {"missing": OneOf(("skip", "worst", "error"))}, {"missing": missing})
     rule = parse_rule(threshold)
     chosen = select_metrics(metrics)
+    if isinstance(scores, Mapping) and any(family_of(one) is not None for one in scores.values()):
+        scores = {name: _asked(name, one, X) for name, one in scores.items()}
     given = list(runs_of(scores, y_true, by=by, y_score=y_score, detector=detector))
     if not given:
         raise InvalidInputError("scores is empty: there is nothing to compare")
@@ -179,6 +187,15 @@ def usable(
         if known.get(key) is not None and not (key == "ignore" and is_spans(known[key])):
             known[key] = np.asarray(known[key])[~lost]
     return np.asarray(labels)[~lost], array[~lost], known, count
+
+
+def _asked(name: Any, given: Any, X: Any) -> Any:
+    """The scores of a fitted estimator for X; anything else is what it is."""
+    if family_of(given) is None:
+        return given
+    if X is None:
+        raise InvalidInputError(f"{name!r} is an estimator, not scores: pass X, the series that it is to score")
+    return fitted_scores(given, X)
 
 
 def _refuse_gaps(runs: Mapping[str, list[tuple[Any, ...]]], series: list[str]) -> None:

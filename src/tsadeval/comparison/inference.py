@@ -17,10 +17,26 @@ from tsadeval.core.registry import did_you_mean
 from tsadeval.core.results import Grid, Result, Row
 from tsadeval.errors import InvalidInputError, UnknownNameError
 
-__all__ = ["Categories", "Disagreement", "Ranks", "Significance"]
+__all__ = ["Categories", "Differences", "Disagreement", "Groups", "Ranks", "Significance", "group_of"]
 
 _ALPHA: dict[str, Check] = {"alpha": Number(0, 1, open_low=True)}
-DATASET = "data set"
+DATASET, GROUP = "data set", "group"
+
+# Which group a series belongs to: a function of its name, or a mapping from names.
+Groups = Callable[[str], str] | Mapping[str, str]
+
+
+def group_of(groups: Groups, series: str) -> str:
+    """The group of a series.
+
+    >>> group_of({"a": "first"}, "a"), group_of(str.upper, "b")
+    ('first', 'B')
+    """
+    if not isinstance(groups, Mapping):
+        return str(groups(series))
+    if series not in groups:
+        raise InvalidInputError(f"groups has no entry for series {series!r}: give every series a group")
+    return str(groups[series])
 
 
 def _need_several(detectors: Sequence[str]) -> None:
@@ -162,6 +178,55 @@ class Significance(Result):
         return self._remarks
 
 
+class Differences(Result):
+    """One detector against another, series by series: a row per series, the largest difference first.
+
+    `difference` is how much better the first is (also where less is better); NaN where either has no value.
+    """
+
+    _remark: str
+
+    @classmethod
+    def of(
+        cls,
+        better: Floats,
+        metric: str,
+        lower: bool,
+        series: Sequence[str],
+        detectors: list[str],
+        first: str,
+        second: str,
+    ) -> Differences:
+        """Of values (series by detectors, larger is better)."""
+        for name in (first, second):
+            if name not in detectors:
+                raise UnknownNameError(f"no detector {name!r} in this comparison: {did_you_mean(name, detectors)}")
+        x, y = (better[:, detectors.index(name)] for name in (first, second))
+        found = pairs.differences(x, y)
+        sign = -1.0 if lower else 1.0
+        order = np.argsort(np.where(np.isnan(found), math.inf, -found), kind="stable").tolist()
+        result = cls(
+            [
+                {"series": series[i], first: float(sign * x[i]), second: float(sign * y[i]), "metric": metric,
+                 "difference": float(found[i])}
+                for i in order
+            ]
+        )  # fmt: skip
+        size = pairs.paired_difference(x, y)
+        result._remark = (
+            f"{metric}: {first} is better by {size.mean:.4f} [{size.low:.4f}, {size.high:.4f}] on average over "
+            f"{size.series} series"
+        )
+        return result
+
+    def _grid(self) -> Grid:
+        head = [key for key in self.rows[0] if key != "metric"]
+        return [head, *([row[key] for key in head] for row in self.rows)]
+
+    def _notes(self) -> list[str]:
+        return [self._remark]
+
+
 class Disagreement(Result):
     """The winner of every metric on every series (rows), and where metrics name different ones.
 
@@ -253,25 +318,29 @@ class Categories(Result):
         facts: Mapping[str, SeriesFacts],
         kinds: Sequence[str] | None,
         dataset_of: Callable[[str], str],
+        own: Groups | None = None,
     ) -> Categories:
         """Of values (series by detectors)."""
-        known = (DATASET, *CATEGORIES)
-        wanted = [kind for kind in known if kind == DATASET or facts] if kinds is None else list(kinds)
+        known = (*[GROUP] * (own is not None), DATASET, *CATEGORIES)
+        wanted = [kind for kind in known if kind not in CATEGORIES or facts] if kinds is None else list(kinds)
         for kind in wanted:
             if kind not in known:
                 raise UnknownNameError(f"unknown kind of category {kind!r}: {did_you_mean(kind, list(known))}")
-            if kind != DATASET and not facts:
+            if kind in CATEGORIES and not facts:
                 raise InvalidInputError(f"the labels are not known here, so there is no {kind!r}")
         rows: list[Row] = []
         for kind in wanted:
             groups: dict[str, list[int]] = {}
             for i, name in enumerate(series):
-                group = dataset_of(name) if kind == DATASET else facts[name].category(kind)
+                if kind == GROUP and own is not None:
+                    group = group_of(own, name)
+                else:
+                    group = dataset_of(name) if kind == DATASET else facts[name].category(kind)
                 if group:
                     groups.setdefault(group, []).append(i)
             if kind == DATASET and len(groups) == len(series) and kinds is None:
                 continue  # every series is its own
-            for group, members in sorted(groups.items()) if kind != DATASET else groups.items():
+            for group, members in sorted(groups.items()) if kind in CATEGORIES else groups.items():
                 for j, detector in enumerate(detectors):
                     part = values[members, j]
                     part = part[np.isfinite(part)]

@@ -11,7 +11,15 @@ from typing import Any, Literal
 import numpy as np
 
 from tsadeval.comparison.categories import SeriesFacts
-from tsadeval.comparison.inference import Categories, Disagreement, Ranks, Significance
+from tsadeval.comparison.inference import (
+    Categories,
+    Differences,
+    Disagreement,
+    Groups,
+    Ranks,
+    Significance,
+    group_of,
+)
 from tsadeval.comparison.latex import Style, metrics_tabular, series_tabular
 from tsadeval.comparison.statistics import Floats, Missing
 from tsadeval.core.metric import METRICS, metric_labels
@@ -233,14 +241,24 @@ class Comparison(Result):
         """Where metrics name different winners: which, and on which series."""
         return Disagreement.of({name: self._matrix(name) for name in self.metrics}, self.series, self._names)
 
-    def by_category(self, metric: str | None = None, *, kinds: Sequence[str] | None = None) -> Categories:
+    def differences(self, detector: str, rival: str, metric: str | None = None) -> Differences:
+        """One detector against another by one metric (the first by default), series by series."""
+        name = self.metrics[0] if metric is None else metric
+        return Differences.of(self._matrix(name), name, name in self._lower, self.series, self._names, detector, rival)
+
+    def by_category(
+        self, metric: str | None = None, *, kinds: Sequence[str] | None = None, groups: Groups | None = None
+    ) -> Categories:
         """The average of one metric (the first by default) by data set and by what the labels say of the series.
 
-        `kinds` are some of "data set", "number of events", "length of events" and "kind of anomaly".
+        `groups` (a mapping from series, or a function of their names) adds groups of your own; `kinds` are some of
+        "group", "data set", "number of events", "length of events" and "kind of anomaly".
         """
         name = self.metrics[0] if metric is None else metric
         sign = -1.0 if name in self._lower else 1.0
-        return Categories.of(sign * self._matrix(name), name, self.series, self._names, self._facts, kinds, dataset_of)
+        return Categories.of(
+            sign * self._matrix(name), name, self.series, self._names, self._facts, kinds, dataset_of, groups
+        )
 
     @property
     def _names(self) -> list[str]:
@@ -265,14 +283,15 @@ class Comparison(Result):
         self,
         how: Literal["macro", "micro"] = "macro",
         *,
-        groups: Callable[[str], str] | None = None,
+        groups: Groups | None = None,
         percent: bool = False,
     ) -> DetectorTable:
         """Detectors by metrics over all series.
 
-        *Macro* is the mean over data sets of the mean over their series, as far as values are defined; `groups` says
-        which data set a series belongs to (by default "smd/2-1" to "smd"; `groups=str` counts every series by
-        itself). *Micro* pools all points of all series, where that has a meaning for the metric (see `evaluate_many`).
+        *Macro* is the mean over data sets of the mean over their series, as far as values are defined; `groups` (a
+        function or a mapping) says which data set a series belongs to (by default "smd/2-1" to "smd"; `groups=str`
+        counts every series by itself). *Micro* pools all points of all series, where that has a meaning for the metric
+        (see `evaluate_many`).
         """
         check_parameters("average", {"how": OneOf(("macro", "micro"))}, {"how": how})
         if how == "micro":
@@ -282,7 +301,7 @@ class Comparison(Result):
             )
         parts: dict[str, list[str]] = {}
         for series in self.series:
-            parts.setdefault((groups or dataset_of)(series), []).append(series)
+            parts.setdefault(group_of(groups or dataset_of, series), []).append(series)
         return self._table(AVERAGE, parts, percent)
 
     def group(self, name: str, *, percent: bool = False) -> DetectorTable:

@@ -29,6 +29,8 @@ Bools = NDArray[np.bool_]
 # Kernels count levels and places in 32 bits, and square lengths in 64. CCE needs the scan only, which has no limit.
 LARGEST = 2**31 - 1
 
+EXACT = 2**53  # integers up to this have a float64 of their own
+
 # What the scan reads as it is; any other number type is converted to one of these first.
 _LABEL_TYPES = {np.dtype(t) for t in (np.uint8, np.int32, np.int64, np.float64)}
 _SCORE_TYPES = {np.dtype(t) for t in (np.float32, np.float64)}
@@ -69,7 +71,27 @@ def _as_labels(values: Any, name: str) -> Array:
 
 def _as_scores(values: Any, name: str) -> Array:
     array = _as_array(values, name)
-    return array if array.dtype in _SCORE_TYPES else array.astype(np.float64)
+    if array.dtype in _SCORE_TYPES:
+        return array
+    kind, size = array.dtype.kind, array.dtype.itemsize
+    large = kind in "iu" and size == 8 and max(int(array.max()), -int(array.min())) > EXACT
+    if large or (kind == "f" and size > 8):
+        _refuse_ties(array, name)
+    return array.astype(np.float64)
+
+
+def _refuse_ties(array: Array, name: str) -> None:
+    """Refuse integers beyond 2**53 and long doubles that differ but would be one 64-bit float."""
+    distinct = np.unique(array)
+    with np.errstate(over="ignore"):
+        floats = distinct.astype(np.float64)
+    tied = np.flatnonzero(floats[1:] == floats[:-1])
+    if len(tied):
+        one, other = distinct[tied[0] : tied[0] + 2]
+        raise InvalidInputError(
+            f"{name} has values that differ as {array.dtype} but not as 64-bit floats, such as {one} and {other}: "
+            "subtract a common offset, or pass ranks"
+        )
 
 
 def _bad_label(array: Array, at: int, name: str) -> InvalidInputError:

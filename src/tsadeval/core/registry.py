@@ -74,6 +74,14 @@ class Registry(Mapping[str, T], Generic[T]):
     def __len__(self) -> int:
         return len(self._all())
 
+    def _repr_html_(self) -> str:
+        """Names and summaries, for notebooks."""
+        from tsadeval.core.results import html_table
+
+        return html_table(
+            [[self.kind, "summary"], *([name, getattr(one, "summary", "")] for name, one in self.items())]
+        )
+
     def __repr__(self) -> str:
         return f"<{len(self)} {self.kind}s: {', '.join(self)}>"
 

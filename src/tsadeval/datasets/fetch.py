@@ -14,8 +14,10 @@ from tsadeval.datasets.dataset import DATASETS, DatasetRecord, Download
 from tsadeval.datasets.files import VARIABLE, data_folder
 from tsadeval.datasets.loading import items, load
 from tsadeval.errors import InvalidInputError, TsadevalError, UnknownNameError
-from tsadeval.tables.sources import user_path
+from tsadeval.tables.sources import VARIABLE as LIMIT
+from tsadeval.tables.sources import size_limit, user_path
 
+_PIECE = 1 << 16  # bytes that are asked for at a time
 # Called with the file, its bytes so far, and all its bytes (0 where the server does not say).
 Progress = Callable[[str, int, int], None]
 
@@ -97,7 +99,7 @@ def _get(record: DatasetRecord, download: Download, folder: Path, base: str | No
     pooch = require("pooch", extra="all")
     requests = require("requests", extra="all")
     url = f"{base.rstrip('/')}/{download.path}" if base else download.url
-    bar = _Bar(download.path, progress) if progress else False
+    bar = _Bar(download.path, url, progress)
     try:
         with _quiet(pooch.get_logger()):
             pooch.retrieve(
@@ -105,7 +107,7 @@ def _get(record: DatasetRecord, download: Download, folder: Path, base: str | No
                 known_hash=f"sha256:{download.sha256}" if download.sha256 else None,
                 fname=download.path,
                 path=folder,
-                downloader=pooch.HTTPDownloader(progressbar=bar, chunk_size=1 << 16),
+                downloader=pooch.HTTPDownloader(progressbar=bar, chunk_size=_PIECE),
             )
     except requests.exceptions.RequestException as error:
         answer = getattr(error, "response", None)
@@ -131,15 +133,24 @@ def _quiet(logger: logging.Logger) -> Iterator[None]:
 
 
 class _Bar:
-    """What pooch takes for a progress bar."""
+    """What pooch takes for a progress bar; it also stops a download that is larger than any file may be."""
 
-    def __init__(self, path: str, tell: Progress) -> None:
-        self._path, self._tell = path, tell
+    def __init__(self, path: str, url: str, tell: Progress | None) -> None:
+        self._path, self._url, self._tell = path, url, tell
+        self._limit = size_limit()
         self.total = 0
         self._done = 0
 
     def update(self, n: int) -> None:
         self._done += n
+        # pooch counts a piece as whole, however short it is; a server need not say how much there is in all.
+        if max(self._done - _PIECE, self.total) > self._limit:
+            raise TsadevalError(
+                f"{self._url} is larger than {self._limit} bytes, and was not kept; if it may be, raise the limit with "
+                f"{LIMIT}"
+            )
+        if self._tell is None:
+            return
         self._tell(self._path, min(self._done, self.total or self._done), self.total)
 
     def reset(self) -> None:

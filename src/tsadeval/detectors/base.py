@@ -21,11 +21,58 @@ D = TypeVar("D", bound="Detector")
 QUANTILE, TAIL = 0.99, 2000
 
 
-class Detector(_base.OutlierMixin, _base.BaseEstimator):  # type: ignore[misc]
-    """A detector that learns from a training part and gives every point of a series a score.
+class OutlierDetector(_base.OutlierMixin, _base.BaseEstimator):  # type: ignore[misc]
+    """An outlier detector of scikit-learn made of `fit` and `score`, with the sign of each method as documented.
 
-    It is an outlier detector of scikit-learn too: `score_samples`, `decision_function` and `predict` follow its
-    convention, in which low values are anomalous; `score` is ours, in which high values are.
+    `score` is higher for more anomalous points. scikit-learn's own methods are lower for them: `score_samples` is minus
+    `score`, `decision_function` is negative for them, and `predict` gives -1.
+    """
+
+    def score(self, X: Any, y: Any = None) -> Floats:
+        """One finite score for every point of X, higher for more anomalous."""
+        raise NotImplementedError
+
+    def score_samples(self, X: Any) -> Floats:
+        """Minus `score(X)`: in scikit-learn's convention low values are anomalous."""
+        return -self.score(X)
+
+    def decision_function(self, X: Any) -> Floats:
+        """`score_samples(X) - offset_`: negative where `predict` says -1."""
+        return self.score_samples(X) - self.offset_
+
+    def predict(self, X: Any) -> Index:
+        """-1 for anomalous points and 1 for all others, as in scikit-learn.
+
+        The threshold is a default, the 99 % quantile of the scores of the last 2,000 training points; better ones are
+        chosen from `score` by the rules of `te.evaluate`.
+        """
+        return np.where(self.decision_function(X) < 0, -1, 1)
+
+    @property
+    def offset_(self) -> float:
+        """Minus the threshold of `predict`; computed when asked for, so that `fit` costs no more."""
+        if not hasattr(self, "_tail"):
+            raise AttributeError("offset_ is known once the detector is fitted")
+        return -float(np.quantile(self.score(self._tail), QUANTILE))
+
+    def _check_fitted(self) -> None:
+        if getattr(self, "n_features_in_", None) is None:
+            raise require("sklearn.exceptions", extra="all").NotFittedError(
+                f"{self} has not seen a training part: call fit(X_train) first"
+            )
+
+    def _check_columns(self, series: Floats) -> None:
+        given, known = series.shape[1], self.n_features_in_
+        if given != known:
+            advice = "; Reshape your data to (points, columns)" if given == 1 else ""
+            raise InvalidInputError(  # in the words that scikit-learn's checks ask for
+                f"X has {given} features, but {type(self).__name__} is expecting {known} features as input: "
+                f"{self} was fitted on {known} columns{advice}"
+            )
+
+
+class Detector(OutlierDetector):
+    """A detector that learns from a training part and gives every point of a series a score.
 
     A detector is a dataclass registered by `@detector(...)`. It writes `_fit` and `_score`, which get checked
     arrays of points by columns, and `span` where it looks at more than one point at once.
@@ -61,43 +108,13 @@ class Detector(_base.OutlierMixin, _base.BaseEstimator):  # type: ignore[misc]
         y : None
             Not used; there because scikit-learn's pipelines pass it.
         """
-        columns = getattr(self, "n_features_in_", None)
-        if columns is None:
-            raise require("sklearn.exceptions", extra="all").NotFittedError(
-                f"{self} has not seen a training part: call fit(X_train) first"
-            )
-        series = as_series(X, self.span(columns))
-        if series.shape[1] != columns:
-            raise InvalidInputError(
-                f"X has {series.shape[1]} columns, but {self} was fitted on {columns}; they must be the same ones"
-            )
+        self._check_fitted()
+        series = as_series(X, self.span(self.n_features_in_))
+        self._check_columns(series)
         scores = self._score(series)
         if not np.isfinite(scores).all():
             raise InvalidInputError(f"{self} has no finite score for some points: its training went wrong")
         return scores
-
-    def score_samples(self, X: Any) -> Floats:
-        """Minus `score(X)`: in scikit-learn's convention low values are anomalous."""
-        return -self.score(X)
-
-    def decision_function(self, X: Any) -> Floats:
-        """`score_samples(X) - offset_`: negative where `predict` says -1."""
-        return self.score_samples(X) - self.offset_
-
-    def predict(self, X: Any) -> Index:
-        """-1 for anomalous points and 1 for all others, as in scikit-learn.
-
-        The threshold is a default, the 99 % quantile of the scores of the last 2,000 training points; better ones are
-        chosen from `score` by the rules of `te.evaluate`.
-        """
-        return np.where(self.decision_function(X) < 0, -1, 1)
-
-    @property
-    def offset_(self) -> float:
-        """Minus the threshold of `predict`; computed when asked for, so that `fit` costs no more."""
-        if not hasattr(self, "_tail"):
-            raise AttributeError("offset_ is known once the detector is fitted")
-        return -float(np.quantile(self.score(self._tail), QUANTILE))
 
     def span(self, columns: int) -> int:
         """How many points the detector looks at together: the least that it can be fitted on and can score."""

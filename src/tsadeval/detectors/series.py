@@ -25,8 +25,10 @@ def as_series(X: Any, least: int = 1) -> Floats:
         array = array[:, None]
     if array.ndim != 2:
         raise InvalidInputError(f"X must be (points,) or (points, columns), but has shape {array.shape}")
-    if array.size == 0:
-        raise InvalidInputError(f"X is empty (shape {array.shape}): there is nothing to look at")
+    if len(array) == 0:
+        raise InvalidInputError("X is empty: it has no points")
+    if array.size == 0:  # in the words that scikit-learn's checks ask for
+        raise InvalidInputError(f"X is empty: 0 feature(s) (shape={array.shape}) while a minimum of 1 is required.")
     series = np.ascontiguousarray(array, dtype=np.float64)
     finite = np.isfinite(series)
     if not finite.all():
@@ -38,14 +40,17 @@ def as_series(X: Any, least: int = 1) -> Floats:
         )
     if len(series) < least:
         raise InvalidInputError(
-            f"X has {len(series)} points, but the detector looks at {least} at once; give more points, or the "
-            "detector a smaller window"
+            f"X has {len(series)} points (n_samples={len(series)}), but the detector looks at {least} at once; "
+            "give more points, or the detector a smaller window"
         )
     return series
 
 
 def _as_numbers(X: Any) -> NDArray[Any]:
+    if hasattr(X, "toarray"):
+        raise InvalidInputError("X is sparse, which no detector takes: pass X.toarray()")
     array = read_array(X, "X", "numbers in CPU memory, (points,) or (points, columns)")
     if array.dtype.kind not in "biuf":
-        raise InvalidInputError(f"X must hold numbers, but has dtype {array.dtype}; drop or encode other columns")
+        advice = "Complex data not supported" if array.dtype.kind == "c" else "drop or encode other columns"
+        raise InvalidInputError(f"X must hold numbers, but has dtype {array.dtype}; {advice}")
     return array

@@ -62,6 +62,8 @@ class TimesNet(DeepDetector):
     dropout: float = option(0.1, Number(0, 0.99), "share of units silenced while training")
     coverage: int = option(10, Number(1, integer=True), "scored windows over each point; 1: side by side")
 
+    static_step = True  # where there are kernels for it
+
     def build(self, columns: int) -> nn.Module:
         """Blocks of convolutions over folded windows."""
         from tsadeval.detectors._torch.timesnet import TimesNetNetwork

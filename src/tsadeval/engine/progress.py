@@ -1,4 +1,4 @@
-"""The progress bar of long runs."""
+"""Progress of long runs: a bar on a terminal, lines elsewhere, a tqdm bar, or a function of the caller's."""
 
 from __future__ import annotations
 
@@ -6,18 +6,29 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, TypeAlias
 
 from tsadeval._optional import require
+from tsadeval.errors import InvalidParameterError
 
-Progress = Callable[[int, int], None]
+__all__ = ["Bar", "Progress", "progress_of"]
+
+# A function of (done, total), or a class such as tqdm.auto.tqdm, which makes a bar with `update`.
+Progress: TypeAlias = Callable[..., Any]
+# Off a terminal a line is printed as often, in seconds: a log of hours stays readable, and a short run prints none.
+LINE_SECONDS = 10.0
 
 
 class Bar:
-    """A progress bar of values, with their rate and the time left; on standard error, and only on a terminal."""
+    """Progress of values, with their rate, the time left and the name of the last one; on standard error.
+
+    On a terminal it is a bar. Elsewhere, as in a log file or a notebook, it is a line every ten seconds.
+    """
 
     def __init__(self, title: str) -> None:
         rich = require("rich.progress", extra="all")
+        self._title = title
+        self._terminal = sys.stderr.isatty()
         self._progress = rich.Progress(
             rich.TextColumn(title),
             rich.BarColumn(),
@@ -26,14 +37,14 @@ class Bar:
             rich.TimeRemainingColumn(),
             rich.TextColumn("{task.fields[name]}", markup=False),
             console=require("rich.console", extra="all").Console(stderr=True),
-            disable=not sys.stderr.isatty(),
+            disable=not self._terminal,
         )
         self._task = self._progress.add_task("", total=None, rate="", name="")
-        self.name = ""  # what was computed last
         self._done: int = 0
         self._total: int | None = None
         self._started: float = 0.0
         self._before: int = 0
+        self._spoke: float = 0.0
 
     def __enter__(self) -> Bar:
         self._progress.__enter__()
@@ -42,14 +53,21 @@ class Bar:
     def __exit__(self, *about: Any) -> None:
         self._progress.__exit__(*about)
 
-    def __call__(self, done: int, total: int) -> None:
-        """Show how far the run is."""
+    def __call__(self, done: int, total: int, name: str = "") -> None:
+        """Show how far the run is, and what it finished last."""
+        now = time.monotonic()
         if self._total is None:
-            self._started, self._before = time.monotonic(), done
+            self._started, self._before, self._spoke = now, done, now
         self._done, self._total = done, total
-        seconds = time.monotonic() - self._started
-        rate = f"{(done - self._before) / seconds:,.0f}/s" if seconds > 0.5 else ""
-        self._progress.update(self._task, completed=done, total=total, rate=rate, name=self.name)
+        seconds = now - self._started
+        rate = (done - self._before) / seconds if seconds > 0.5 else 0.0
+        if self._terminal:
+            shown = f"{rate:,.0f}/s" if rate else ""
+            self._progress.update(self._task, completed=done, total=total, rate=shown, name=name[:60])
+        elif now - self._spoke >= LINE_SECONDS:
+            self._spoke = now
+            left = f", about {(total - done) / rate:,.0f} s left" if rate else ""
+            print(f"{self._title}: {done} of {total} values{left}{name and f'; {name}'}", file=sys.stderr, flush=True)
 
     @property
     def words(self) -> str:
@@ -58,10 +76,47 @@ class Bar:
 
 
 @contextmanager
-def progress_of(wanted: bool | Progress | None, title: str) -> Iterator[Progress | None]:
-    """The function that is told of progress: the caller's own, that of a new bar for True, or none."""
-    if wanted is True:
-        with Bar(title) as bar:
+def progress_of(wanted: Any, title: str) -> Iterator[Callable[[int, int, str], None] | None]:
+    """The function (done, total, name) that is told of progress, or none.
+
+    `wanted` is True (a bar of ours), a class or a partial of a class that makes bars as tqdm's do, a function of
+    (done, total), or None or False.
+    """
+    makes_bars = isinstance(wanted, type) or isinstance(getattr(wanted, "func", None), type)
+    if wanted is True or isinstance(wanted, Bar):
+        with Bar(title) if wanted is True else _left_open(wanted) as bar:
             yield bar
+    elif makes_bars:
+        bar = wanted(desc=title)
+        try:
+            yield _told(bar)
+        finally:
+            bar.close()
+    elif wanted is None or wanted is False:
+        yield None
+    elif callable(wanted):
+        yield lambda done, total, name: wanted(done, total)
     else:
-        yield wanted or None
+        raise InvalidParameterError(
+            f"progress must be True, a function of (done, total) or a class such as tqdm.auto.tqdm, but is {wanted!r}"
+        )
+
+
+@contextmanager
+def _left_open(bar: Bar) -> Iterator[Bar]:
+    yield bar
+
+
+def _told(bar: Any) -> Callable[[int, int, str], None]:
+    """A function that moves a bar of tqdm's kind."""
+    finished = 0
+
+    def tell(done: int, total: int, name: str) -> None:
+        nonlocal finished
+        bar.total = total
+        if name:
+            bar.set_postfix_str(name, refresh=False)
+        bar.update(done - finished)
+        finished = done
+
+    return tell

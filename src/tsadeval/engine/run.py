@@ -22,7 +22,7 @@ from tsadeval.core.threads import in_order
 from tsadeval.engine.cells import C, Compute, compute_all
 from tsadeval.engine.cluster import mapped
 from tsadeval.engine.pool import Limits, supervised
-from tsadeval.engine.progress import Bar, Progress, progress_of
+from tsadeval.engine.progress import Progress, progress_of
 from tsadeval.engine.store import Store
 from tsadeval.errors import InvalidParameterError, TsadevalError
 
@@ -30,6 +30,8 @@ __all__ = ["Limits", "Progress", "complete", "limits_of", "run"]
 
 _WORKERS = Number(integer=True, none=True)
 _SECONDS = Number(0, open_low=True, none=True)
+# The columns that say what a value is of.
+_NAMES = ("task", "case", "series", "detector", "generator", "metric")
 _BYTES = re.compile(r"\s*(\d{1,15}(?:\.\d{1,15})?)\s*([kmgt]?)(?:i?b)?\s*", re.IGNORECASE)
 # joblib's backends that run on this machine in processes of its own, which `pool` replaces, or in the caller's.
 _LOCAL = {"LokyBackend", "MultiprocessingBackend", "SequentialBackend"}
@@ -67,7 +69,7 @@ def complete(
     limits: Limits | None = None,
     threads: bool = False,
 ) -> None:
-    """Compute what the store does not have yet of these cells; `progress(done, total)` is called after each chunk.
+    """Compute what the store does not have yet of these cells; progress is told after each chunk (`progress_of`).
 
     Without `n_jobs`, chunks are computed in this process: one by one, or in `threads` where their code allows it.
     """
@@ -79,10 +81,8 @@ def complete(
         def tell(rows: list[Row]) -> None:
             nonlocal finished
             finished += len(rows)
-            if isinstance(report, Bar) and rows:
-                report.name = str(rows[-1][store.layout.fields[0]])
             if report is not None:
-                report(finished, total)
+                report(finished, total, _name(rows))
 
         tell([])
         run(chunks(missing), compute, store, n_jobs=n_jobs, progress=tell, limits=limits, threads=threads)
@@ -99,7 +99,7 @@ def run(
     limits: Limits | None = None,
     threads: bool = False,
 ) -> None:
-    """Compute all chunks, in any order; `progress(rows)` is called once new rows are stored.
+    """Compute all chunks, in any order; `progress(rows)` is called once these are stored.
 
     SIGTERM stops a run as Ctrl-C does, with KeyboardInterrupt.
     """
@@ -116,6 +116,12 @@ def run(
                     progress(rows)
         finally:
             finished.close()
+
+
+def _name(rows: list[Row]) -> str:
+    """What the last of some rows is of, without the key of a user's code."""
+    named = [str(rows[-1][key]).partition("@")[0] for key in _NAMES if rows and rows[-1].get(key)]
+    return ", ".join(named)
 
 
 def _finished(chunks: Iterable[Any], compute: Compute, n_jobs: int | None, limits: Limits, threads: bool) -> Any:

@@ -75,8 +75,9 @@ def detect(
     n_jobs : int
         Worker processes, -1 for all cores; they need the data and the store on a disk they share. A detector that
         crashes there is an error, and the run goes on. By default everything runs in this process.
-    progress : bool or function (done, total)
-        True shows a progress bar; a function is called as values come.
+    progress : bool, function (done, total) or class
+        True shows a bar on a terminal and prints lines elsewhere; a class such as `tqdm.auto.tqdm` makes the bar; a
+        function is called as values come.
     cell_timeout : float
         Seconds that the training of a detector, or one call of a metric, may take; beyond that it is an error, and
         the run goes on.

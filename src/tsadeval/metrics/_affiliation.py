@@ -276,6 +276,7 @@ def affiliation_precision(data: Prediction) -> float:
     properties={"mirror"},
     needs={"anomaly"},
     best=_best_recall,
+    trivial_best=True,
 )
 def affiliation_recall(data: Prediction) -> float:
     """Affiliation recall of Huet et al. (2022).

@@ -118,8 +118,9 @@ def run(
     data : path
         The folder of the real data, else the environment variable TSADEVAL_DATA. Real label sets of the suite join
         where their files are present. For "audit" the table, or folder of tables, of real scores.
-    progress : bool or function (done, total)
-        True shows a progress bar; a function is called as values come.
+    progress : bool, function (done, total) or class
+        True shows a bar on a terminal and prints lines elsewhere; a class such as `tqdm.auto.tqdm` makes the bar; a
+        function is called as values come.
     cell_timeout : float
         Seconds that one call of a metric may take; beyond that it is an error, and the run goes on.
     cell_memory : int or str

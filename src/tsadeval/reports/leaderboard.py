@@ -87,7 +87,7 @@ class _Site:
         stores: Sequence[str | Path] = (),
     ) -> None:
         self.board, self.output, self.table, self.ranked = board, output, table, ranked
-        self.rankeval = [made for store in stores for made in _rankeval_tables(store)]
+        self.rankeval = [_board_of_metrics(store) for store in stores]
         self.records = {text: parse_metric(text) for text in board.metrics}
         # Paths of pages are those of the files they are about, so that they stay the same from build to build.
         keys = {one.name: one.key for one in board.submissions}
@@ -236,7 +236,13 @@ class _Site:
 
         digests = [(s, labels_digest(read_labels(path)[0])) for s, path in self.board.labels.items()]
         if self.rankeval:
-            self.page("rankeval.html", "rankeval.html.j2", title="Board of metrics", tables=self.rankeval)
+            self.page(
+                "rankeval.html",
+                "rankeval.html.j2",
+                title="Board of metrics",
+                boards=self.rankeval,
+                metrics=self.paths["metrics"],
+            )
         self.page(
             "about.html", "about.html.j2", title="How this board is made", version=tsadeval.__version__,
             rule=self.board.rule, gaps=f"{GAPS:.0%}", digests=digests, problems=self.board.problems,
@@ -289,17 +295,15 @@ def _strip(labels: Any) -> list[tuple[float, float]]:
     return [(round(float(a), 5), round(float(w), 5)) for a, w in zip(starts[::step], widths[::step], strict=True)]
 
 
-def _rankeval_tables(folder: str | Path) -> list[Data]:
-    """The tables of a store of RankEval, as text."""
+def _board_of_metrics(folder: str | Path) -> Data:
+    """The tables of a store of RankEval, as text, and what they stand on."""
     from tsadeval.core.results import cell_text
     from tsadeval.rankeval import read
 
-    result: Any = read(folder)
-    made: Any = result.table() if hasattr(result, "table") else result
-    name = str(getattr(getattr(result, "plan", None), "suite", "") or Path(folder).name)
-    suite = getattr(getattr(getattr(result, "plan", None), "suite", None), "name", name)
+    made: Any = read(folder).table()
+    title, _, about = made.about.partition(": ")
     tables = []
-    for title, grid in made._grids():
+    for name, grid in made._grids():
         head, *rows = [[cell_text(cell) for cell in row] for row in grid]
-        tables.append({"title": f"Suite {suite}: {title}" if title else f"Suite {suite}", "head": head, "rows": rows})
-    return tables
+        tables.append({"title": name, "head": head, "rows": rows})
+    return {"title": title, "about": about, "notes": made._notes(), "tables": tables}

@@ -84,7 +84,8 @@ def rank_all(table: Table, n_jobs: int | None = None) -> dict[str, dict[str, Sta
     metrics = [parse_metric(text) for text in table.values]
     groups = table.groups
     work = (joblib.delayed(_standings)(table.values[str(m)], groups, m.direction == "lower") for m in metrics)
-    found = joblib.Parallel(n_jobs=n_jobs)(work)
+    # Threads: the work is NumPy's, and processes of joblib would outlive this one where it is killed.
+    found = joblib.Parallel(n_jobs=n_jobs, prefer="threads")(work)
     return {str(metric): one for metric, one in zip(metrics, found, strict=True)}
 
 

@@ -11,8 +11,7 @@ from torch import Tensor
 from tsadeval.core.parameters import Check, Flag, Number, OneOf, Pair
 from tsadeval.errors import InvalidInputError
 from tsadeval.torch._batch import Batch, apply, check_options, finish, read
-from tsadeval.torch._moments import RunList, run_moments
-from tsadeval.torch._segments import sum_by
+from tsadeval.torch._moments import has_kernels, run_moments
 
 # As in `tsadeval.metrics._cce`, which needs the compiled kernels; tests keep both equal.
 ROBUST_POWER = 8
@@ -60,19 +59,6 @@ def _scaled(means: Tensor, variances: Tensor, gamma: float) -> Tensor:
     return torch.where(known, alpha / total * (beta / total) / (total + 1), 0)
 
 
-def _unit_moments(runs: RunList, normalize: str | None, added: Tensor) -> tuple[Tensor, Tensor]:
-    """Means and variances once scores are scaled; constant scores count as one half."""
-    unit = runs.unit[runs.rows]
-    if normalize is None:
-        return runs.origins[runs.rows] + runs.means * unit, runs.variances * unit * unit
-    width = (runs.high - runs.low + added)[runs.rows]
-    constant = width == 0
-    width = torch.where(constant, 1, width)
-    unit = unit / width
-    means = ((runs.origins - runs.low)[runs.rows] / width + runs.means * unit).clamp(0, 1)
-    return torch.where(constant, 0.5, means), torch.where(constant, 0, runs.variances * unit * unit)
-
-
 def _cce(
     batch: Batch,
     tau: float,
@@ -84,29 +70,25 @@ def _cce(
     gamma: float,
 ) -> Tensor:
     batch, exponent = _in_range(batch) if normalize in ("minmax", "published") else (batch, None)
-    runs = run_moments(batch)
-    added = torch.zeros_like(runs.low)
+    added = None
     if normalize == "published":
-        added = added + 1e-8 if exponent is None else torch.ldexp(added + 1e-8, -exponent)
-    means, variances = _unit_moments(runs, normalize, added)
+        added = torch.full((len(batch.scores),), 1e-8, dtype=torch.float64, device=batch.scores.device)
+        added = added if exponent is None else torch.ldexp(added, -exponent)
+    keys, labels, means, variances, weights = run_moments(batch, normalize is not None, added)
+    judged = event_scores(means, variances, labels, tau, constrained, uncertainty, gamma)
     rows = len(batch.scores)
-    keys = 2 * runs.rows + runs.labels.long()
 
-    def of_classes(values: Tensor) -> Tensor:
-        return sum_by(keys, values, 2 * rows)
+    def of_classes(values: Tensor) -> Tensor:  # of every row: of its normal and of its anomalous runs
+        return values.new_zeros((2 * rows, *values.shape[1:])).index_add_(0, keys, values).view(rows, 2, -1)
 
-    judged = event_scores(means, variances, runs.labels, tau, constrained, uncertainty, gamma)
-    events = of_classes(judged) / of_classes(torch.ones_like(judged))
-    points = of_classes(runs.counts)
-    mean = of_classes(runs.counts * means) / points
-    variance = of_classes(runs.counts * (variances + (means - mean[keys]).square())) / points
-    anomalous = torch.arange(2 * rows, device=mean.device) % 2 == 1
+    total = of_classes(judged)[..., 0]
+    events, points, sums = of_classes(weights).unbind(2)
+    mean = sums / points
+    variance = of_classes(weights[:, 1] * (variances + (means - mean.view(-1)[keys]).square()))[..., 0] / points
+    anomalous = torch.arange(2, device=mean.device).bool()
     pooled = event_scores(mean, variance, anomalous, tau, constrained, uncertainty, gamma)
-    weights = mean.new_tensor([[1 - event_weight, event_weight], [1 - global_weight, global_weight]])
-    values = weights[0] * events.view(rows, 2) + weights[1] * pooled.view(rows, 2)
-    # Scores that are not finite must not hide behind a missing class.
-    broken = (runs.low - runs.low) + (runs.high - runs.high) + sum_by(runs.rows, means - means, rows)
-    return torch.stack([values.sum(1), broken])
+    of_runs = total / events
+    return of_runs[:, 0].lerp(of_runs[:, 1], event_weight) + pooled[:, 0].lerp(pooled[:, 1], global_weight)
 
 
 def _in_range(batch: Batch) -> tuple[Batch, Tensor | None]:
@@ -229,7 +211,10 @@ def cce(
         how = {"robust": "minmax"}.get(normalize or "", normalize if normalize in ("minmax", "published") else None)
         return _cce(block, tau, constrained, event_weight, global_weight, how, uncertainty, gamma)
 
-    values, broken = apply(batch, of_block)
-    if validate and bool(broken.isnan().any()):
+    # Kernels need next to no memory beside the batch, so there is no need to ask how much is left.
+    whole = normalize in ("minmax", "published", None) and has_kernels(batch.scores)
+    values = of_block(batch) if whole else apply(batch, of_block)
+    if validate and bool(values.isnan().any()):
         read(preds, target, lengths, mask)  # names the score that is not finite
-    return finish("cce", batch, values, ONE_CLASS, validate)
+        return finish("cce", batch, values, ONE_CLASS, validate)
+    return finish("cce", batch, values, ONE_CLASS, False)

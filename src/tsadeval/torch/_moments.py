@@ -1,13 +1,14 @@
 """Count, mean and variance of the scores in every run of equal labels of a batch, reading the scores once.
 
-The batch is one flat array, cut into blocks of equal size. A run is a head and a tail inside of blocks, and whole
-blocks between them: those need nothing but their sums, which one pass over the array gives (a Triton kernel where there
-is one). Sums inside of a block are only needed where a run begins or ends.
+On a GPU with Triton that is `_triton`; here is the same in torch's own operations. The batch is one flat array, cut
+into blocks of equal size. A run is a head and a tail inside of blocks, and whole blocks between them: those need
+nothing but their sums. Sums inside of a block are only needed where a run begins or ends.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
@@ -15,79 +16,94 @@ from torch import Tensor
 from tsadeval.torch._batch import Batch
 
 SIZE = 1024  # points of a block
+# In units of the squared range: a variance below this is that of constant scores. The difference of two sums of a block
+# is not exact, and `uncertainty="scaled"` is not continuous where a mean at the end of the range has no variance.
+ROUNDING = 1e-12
 PIECE = 1 << 24  # without Triton, so many points at a time are copied as float64
 
 
-@dataclass(frozen=True, eq=False)
-class RunList:
-    """Runs of equal labels of all rows, one after the other.
+class Runs(NamedTuple):
+    """Runs of equal labels of all rows, one after the other."""
 
-    Means are measured from the row's first score, and all in units of the row's range: so nothing is lost to a large
-    offset, nor to a neighbouring row of another scale.
-    """
-
-    rows: Tensor
+    keys: Tensor  # twice the row, plus the label
     labels: Tensor  # bool
-    counts: Tensor  # float64, as all that follows
-    means: Tensor
+    means: Tensor  # float64, as all that follows
     variances: Tensor
-    # Of every row: its first, lowest and highest score.
-    origins: Tensor
-    low: Tensor
-    high: Tensor
-    unit: Tensor  # the range, 1 where it is 0
+    weights: Tensor  # (runs, 3): 1, points, sums of scores
 
 
-@dataclass(frozen=True, eq=False)
-class BlockSums:
-    """Of every whole block: sums of its scores (from the origin of its first row) and of their squares."""
+def run_moments(batch: Batch, scale: bool, added: Tensor | None = None) -> Runs:
+    """The runs of a batch, without its padding.
 
-    sums: Tensor  # (blocks, 2), float64
-    borders: Tensor  # flat positions where a run begins, ascending, the beginnings of rows not among them
-    low: Tensor | None = None  # (series,), where the pass found both
-    high: Tensor | None = None
-
-
-def run_moments(batch: Batch) -> RunList:
-    """The runs of a batch, without its padding."""
-    rows, columns = batch.scores.shape
+    With `scale`, scores are brought to 0 ... 1 by their row's range, plus what is `added` to it. Constant scores count
+    as one half.
+    """
     scores, labels = batch.scores.contiguous(), batch.labels.contiguous()
     if batch.padded:
         scores = torch.where(batch.valid, scores, scores[:, :1])  # neither a new extreme nor far from the others
-    origins = scores[:, 0].double()
-    found = _block_sums(scores, labels, origins)
-    low, high = found.low, found.high
-    if low is None or high is None:
-        low, high = torch.aminmax(scores, dim=1)
-    edges = torch.arange(rows, device=scores.device) * columns
+    runs = Runs(*_finder(scores)(scores, labels, batch.lengths, scale, added))
     if batch.padded:
-        edges = torch.cat([edges, (edges + batch.lengths)[batch.lengths < columns]])
-    begins = torch.unique(torch.cat([found.borders, edges]))
-    ends = torch.cat([begins[1:], begins.new_full((1,), rows * columns)])
-    row = begins // columns
-    if batch.padded:
-        inside = begins - row * columns < batch.lengths[row]
-        begins, ends, row = begins[inside], ends[inside], row[inside]
-    low, high = low.double(), high.double()
-    unit = torch.where(high > low, high - low, 1)
-    sums = _sums_of_runs(scores.view(-1), origins, unit, columns, found.sums, begins, ends)
-    counts = (ends - begins).double()
-    means = sums[:, 0] / counts
-    variances = (sums[:, 1] / counts - means * means).clamp_min(0)
-    # A run of one point is constant, which the difference of two squares need not give exactly.
-    variances = variances.masked_fill(counts == 1, 0)
-    return RunList(row, labels.view(-1)[begins], counts, means, variances, origins, low, high, unit)
+        inside = runs.weights[:, 0] > 0
+        runs = Runs(*(x[inside] for x in runs))
+    return runs
 
 
-def _block_sums(scores: Tensor, labels: Tensor, origins: Tensor) -> BlockSums:
-    if scores.is_cuda:
+Finder = Callable[[Tensor, Tensor, Tensor, bool, Tensor | None], tuple[Tensor, ...]]
+
+
+def _finder(scores: Tensor) -> Finder:
+    if has_kernels(scores):
         from tsadeval.torch import _triton
 
-        if _triton.available():
-            return _one_pass(scores, labels, *_triton.block_sums(scores, labels, SIZE))
-    columns = scores.shape[1]
+        return _triton.run_moments
+    return by_torch
+
+
+def has_kernels(tensor: Tensor) -> bool:
+    """Do Triton kernels run where the tensor is?"""
+    if not tensor.is_cuda:
+        return False
+    from tsadeval.torch import _triton
+
+    return _triton.available()
+
+
+def by_torch(scores: Tensor, labels: Tensor, lengths: Tensor, scale: bool, added: Tensor | None) -> tuple[Tensor, ...]:
+    """The fields of `Runs`; a row's padding is a run with weights of 0."""
+    rows, columns = scores.shape
     flat = labels.view(-1)
     borders = (flat[1:] != flat[:-1]).nonzero()[:, 0] + 1
+    edges = torch.arange(rows, device=scores.device) * columns
+    begins = torch.unique(torch.cat([borders, edges, (edges + lengths)[lengths < columns]]))
+    ends = torch.cat([begins[1:], begins.new_full((1,), rows * columns)])
+    row = begins // columns
+    # In units of the row's range, so that nothing is lost to a neighbouring row of another scale.
+    low, high = (x.double() for x in torch.aminmax(scores, dim=1))
+    unit = torch.where(high > low, high - low, 1)
+    origins = scores[:, 0].double()
+    sums = _sums_of_runs(scores.view(-1), origins, unit, columns, _block_sums(scores, origins), begins, ends)
+    counts = (ends - begins).double()
+    means, squares = (sums / counts[:, None]).T
+    variances = squares - means * means
+    variances = variances.masked_fill(variances < ROUNDING, 0)
+    if scale:
+        width = high - low + (0 if added is None else added)
+        constant = (width == 0)[row]
+        width = torch.where(width == 0, 1, width)
+        factor = (unit / width)[row]
+        means = torch.where(constant, 0.5, (((origins - low) / width)[row] + means * factor).clamp(0, 1))
+        variances = variances * factor.square()
+    else:
+        means, variances = origins[row] + means * unit[row], variances * unit[row].square()
+    inside = (begins - row * columns < lengths[row]).double()
+    weights = torch.stack([torch.ones_like(counts), counts, counts * means], dim=1) * inside[:, None]
+    marks = flat[begins]
+    return 2 * row + marks, marks, means, variances, weights
+
+
+def _block_sums(scores: Tensor, origins: Tensor) -> Tensor:
+    """Of every whole block: sums of its scores (from the origin of its first row) and of their squares."""
+    columns = scores.shape[1]
     whole = scores.numel() // SIZE * SIZE
     parts = []
     for begin in range(0, whole, PIECE):
@@ -95,21 +111,7 @@ def _block_sums(scores: Tensor, labels: Tensor, origins: Tensor) -> BlockSums:
         first = (begin + torch.arange(len(piece), device=piece.device) * SIZE) // columns
         piece = piece - origins[first, None]
         parts.append(torch.stack([piece.sum(1), piece.square_().sum(1)], dim=1))
-    sums = torch.cat(parts) if parts else torch.zeros((0, 2), dtype=torch.float64, device=scores.device)
-    return BlockSums(sums, borders)
-
-
-def _one_pass(scores: Tensor, labels: Tensor, sums: Tensor, extremes: Tensor, changed: Tensor) -> BlockSums:
-    """What the kernel found; labels are only looked at again where they change."""
-    rows, columns = scores.shape
-    at = changed.nonzero()[:, 0, None] * SIZE + torch.arange(SIZE, device=scores.device)
-    at = at[at < scores.numel()]
-    flat = labels.view(-1)
-    borders = at[flat[at] != flat[(at - 1).clamp_min(0)]]
-    low = high = None
-    if rows == 1 or columns % SIZE == 0:  # no block has points of two rows
-        low, high = extremes[:, 0].view(rows, -1).amin(1), extremes[:, 1].view(rows, -1).amax(1)
-    return BlockSums(sums[: scores.numel() // SIZE], borders, low, high)
+    return torch.cat(parts) if parts else torch.zeros((0, 2), dtype=torch.float64, device=scores.device)
 
 
 class Pieces:

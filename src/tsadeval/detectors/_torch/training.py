@@ -1,16 +1,18 @@
 """The one training loop: seeded, on CPU or GPU, early stopping with the best weights restored; and batched scoring.
 
 On a GPU a small network's step takes the time of asking for its hundreds of kernels, not that of running them. So
-nothing is copied to the GPU but the order of an epoch's windows, nothing is asked back before the epoch ends, and the
-step of a detector that says it is always the same sequence of kernels is recorded as a CUDA graph.
+nothing is copied to the GPU but the order of an epoch's windows, nothing is asked back before the epoch ends, and where
+a detector says that its step is always the same sequence of kernels, training, validation and scoring are recorded as
+CUDA graphs.
 """
 
 from __future__ import annotations
 
 import copy
 import math
+import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -37,6 +39,8 @@ LONGEST_GRADIENT = 5.0
 SCORED_AT_ONCE = 64
 # Steps before the first recording, in which libraries and the optimizer set up what they need.
 WARM_UP = 3
+# Scoring is recorded where it takes more batches than this.
+RECORDED_FROM = 40
 
 
 class Losses(NamedTuple):
@@ -64,19 +68,15 @@ class Windows:
     def __getitem__(self, positions: Tensor) -> Tensor:
         return self.view[positions.to(self.device)]
 
-    def batches(self, order: Tensor, size: int) -> Iterator[Tensor]:
-        """The windows at these positions, some at a time."""
-        order = order.to(self.device)  # once: each copy to a GPU waits until it is idle
-        for at in range(0, len(order), size):
-            yield self[order[at : at + size]]
-
 
 def descend(optimizer: Optimizer, *losses: Tensor) -> None:
     """One step down the gradients of all losses together; they may share parts of their graphs."""
     optimizer.zero_grad()
+    parameters = [p for group in optimizer.param_groups for p in group["params"]]
     for number, loss in enumerate(losses, start=1):
-        loss.backward(retain_graph=number < len(losses))  # type: ignore[no-untyped-call]
-    nn.utils.clip_grad_norm_([p for group in optimizer.param_groups for p in group["params"]], LONGEST_GRADIENT)
+        # Gradients of what the optimizer does not move are not computed.
+        loss.backward(retain_graph=number < len(losses), inputs=parameters)  # type: ignore[no-untyped-call]
+    nn.utils.clip_grad_norm_(parameters, LONGEST_GRADIENT)
     optimizer.step()
 
 
@@ -101,6 +101,40 @@ def seeded(seed: int, device: torch.device) -> Iterator[None]:
         yield
 
 
+class Products:
+    """Inside, a GPU multiplies matrices with its TF32 units, as torch lets it convolve by default.
+
+    Torch has one setting for all threads: it is put back when the last user leaves.
+    """
+
+    lock = threading.Lock()
+    users = 0
+    before = "highest"
+
+    @classmethod
+    @contextmanager
+    def fast(cls) -> Iterator[None]:
+        """Enter and leave."""
+        with cls.lock:
+            if cls.users == 0:
+                cls.before = torch.get_float32_matmul_precision()
+                if cls.before == "highest":
+                    torch.set_float32_matmul_precision("high")
+            cls.users += 1
+        try:
+            yield
+        finally:
+            with cls.lock:
+                cls.users -= 1
+                if cls.users == 0:
+                    torch.set_float32_matmul_precision(cls.before)
+
+
+def products(device: torch.device) -> AbstractContextManager[None]:
+    """Faster products of matrices on a GPU; on a CPU nothing changes."""
+    return Products.fast() if device.type == "cuda" else nullcontext()
+
+
 def train(detector: DeepDetector, series: Floats) -> tuple[nn.Module, list[Losses]]:
     """A network fitted to the windows of a scaled series, and the losses of every epoch."""
     device = find_device(detector.device)
@@ -113,16 +147,26 @@ def train(detector: DeepDetector, series: Floats) -> tuple[nn.Module, list[Losse
     order = torch.Generator().manual_seed(detector.random_state)
     history: list[Losses] = []
     best, best_loss, waited = None, math.inf, 0
-    with seeded(detector.random_state, device), _bar(detector) as show:
+    with seeded(detector.random_state, device), products(device), _bar(detector) as show:
         module = detector.build(series.shape[1]).to(device)
         optimizers = detector.optimizers(module)
-        recorder = Recorder.of(detector, optimizers, windows)
+        recorded = records(detector, module, device) and prepare(optimizers, device)
+        # Recorded steps read the epoch from a tensor.
+        now: Any = torch.zeros((), device=device) if recorded else 0
+        learn = Steps(
+            lambda batch: detector.train_step(module, optimizers, batch, now), windows, detector.batch_size, recorded
+        )
+        check = Steps(
+            lambda batch: detector.validation_loss(module, batch, now), windows, detector.batch_size, recorded
+        )
         for epoch in range(1, detector.epochs + 1):
+            now = now.fill_(epoch) if recorded else epoch
+            _set_rate(optimizers, detector.learning_rate_at(epoch))
             positions = learning[torch.randperm(len(learning), generator=order)[:most]]
-            losses = Losses(
-                _learn(detector, module, optimizers, windows, positions, epoch, recorder),
-                None if held_back is None else _validate(detector, module, windows, held_back, epoch),
-            )
+            module.train()
+            trained = learn.mean(positions)
+            module.eval()
+            losses = Losses(trained, None if held_back is None else _validate(detector, check, held_back))
             history.append(losses)
             watched = losses.training if losses.validation is None else losses.validation
             if not math.isfinite(watched):
@@ -166,55 +210,73 @@ def split(n: int, window: int) -> tuple[Tensor, Tensor | None]:
     return torch.cat(learning), torch.cat(held_back)
 
 
-class Recorder:
-    """Records the training step as a CUDA graph, and replays it on one batch after the other.
+class Steps:
+    """A function of one batch of windows after the other; recorded, it runs as a CUDA graph from the fourth on.
 
-    What differs from step to step is read from tensors: the positions of the windows, the epoch and the learning rate.
+    What differs from step to step is then read from tensors: the positions of the windows, the epoch and the learning
+    rate. Only whole batches are replayed.
     """
 
-    def __init__(self, detector: DeepDetector, optimizers: tuple[Optimizer, ...], windows: Windows) -> None:
-        device = windows.device
-        self.size, self.windows, self.done = detector.batch_size, windows, 0
-        self.positions = torch.zeros(self.size, dtype=torch.int64, device=device)
-        self.epoch, self.rate = torch.zeros((), device=device), torch.zeros((), device=device)
+    def __init__(self, function: Callable[[Tensor], Tensor], windows: Windows, size: int, recorded: bool) -> None:
+        self.function, self.windows, self.size, self.done = function, windows, size, 0
+        self.positions = torch.zeros(size, dtype=torch.int64, device=windows.device) if recorded else None
         self.replay: Callable[[], Tensor] | None = None
-        for group in _groups(optimizers):
-            group["capturable"], group["lr"] = True, self.rate
 
-    @classmethod
-    def of(cls, detector: DeepDetector, optimizers: tuple[Optimizer, ...], windows: Windows) -> Recorder | None:
-        """None where steps cannot be recorded."""
-        known = all("capturable" in group for group in _groups(optimizers))
-        on_gpu = windows.device.type == "cuda"
-        return cls(detector, optimizers, windows) if on_gpu and detector.static_step and known else None
-
-    def mean(self, order: Tensor, rate: float, epoch: int, step: Callable[[Tensor, Any], Tensor]) -> float:
-        """The mean loss of an epoch of steps."""
-        self.rate.fill_(rate)
-        self.epoch.fill_(epoch)
-        order = order.to(self.windows.device)
-        total = torch.zeros((), device=order.device)
+    def results(self, order: Tensor) -> Iterator[Tensor]:
+        """What the function gives for each batch of the windows at these positions; to be used before the next."""
+        order = order.to(self.windows.device)  # once: each copy to a GPU waits until it is idle
         for at in range(0, len(order), self.size):
             positions = order[at : at + self.size]
-            if len(positions) < self.size:
-                loss = step(self.windows[positions], self.epoch)
+            if self.positions is None or len(positions) < self.size:
+                yield self.function(self.windows[positions])
             else:
                 self.positions.copy_(positions)
-                loss = self._next(lambda: step(self.windows[self.positions], self.epoch))
-            total += loss * len(positions)
-        return float(total) / len(order)
+                yield self._next(self.positions)
 
-    def _next(self, step: Callable[[], Tensor]) -> Tensor:
+    def _next(self, positions: Tensor) -> Tensor:
         self.done += 1
         if self.done <= WARM_UP:
-            return _on_a_stream(step)
+            return _on_a_stream(lambda: self.function(self.windows[positions]))
         if self.replay is None:
-            self.replay = record(step)  # which does not do the step
+            self.replay = record(lambda: self.function(self.windows[positions]))  # which does not do the step
         return self.replay()
+
+    def mean(self, order: Tensor) -> float:
+        """The mean of the results over the windows; summed on the device: asking for each would make a GPU wait."""
+        total: Any = 0.0
+        for number, result in enumerate(self.results(order)):
+            total = total + result * min(self.size, len(order) - number * self.size)
+        return float(total) / len(order)
+
+
+def records(detector: DeepDetector, module: nn.Module, device: torch.device) -> bool:
+    """Can the detector's steps be recorded there? A network that sometimes cannot says so by `static`."""
+    return device.type == "cuda" and detector.static_step and bool(getattr(module, "static", True))
+
+
+def prepare(optimizers: tuple[Optimizer, ...], device: torch.device) -> bool:
+    """Make optimizers ready for being recorded, with few kernels; False where they cannot be."""
+    groups = _groups(optimizers)
+    if not all("capturable" in group for group in groups):
+        return False
+    rate = torch.zeros((), device=device)
+    for group in groups:
+        group.update(capturable=True, lr=rate)
+        if "fused" in group:
+            group.update(fused=True, foreach=False)
+    return True
 
 
 def _groups(optimizers: tuple[Optimizer, ...]) -> list[dict[str, Any]]:
     return [group for optimizer in optimizers for group in optimizer.param_groups]
+
+
+def _set_rate(optimizers: tuple[Optimizer, ...], rate: float) -> None:
+    for group in _groups(optimizers):
+        if isinstance(group["lr"], Tensor):
+            group["lr"].fill_(rate)
+        else:
+            group["lr"] = rate
 
 
 def _on_a_stream(step: Callable[[], Tensor]) -> Tensor:
@@ -240,57 +302,32 @@ def record(step: Callable[[], Tensor]) -> Callable[[], Tensor]:
     return replay
 
 
-def _learn(
-    detector: DeepDetector,
-    module: nn.Module,
-    optimizers: tuple[Optimizer, ...],
-    windows: Windows,
-    positions: Tensor,
-    epoch: int,
-    recorder: Recorder | None,
-) -> float:
-    module.train()
-    rate = detector.learning_rate_at(epoch)
-
-    def step(batch: Tensor, epoch: Any) -> Tensor:
-        return detector.train_step(module, optimizers, batch, epoch)
-
-    if recorder is not None:
-        return recorder.mean(positions, rate, epoch, step)
-    for group in _groups(optimizers):
-        group["lr"] = rate
-    return _mean(windows.batches(positions, detector.batch_size), lambda batch: step(batch, epoch))
-
-
-def _validate(detector: DeepDetector, module: nn.Module, windows: Windows, positions: Tensor, epoch: int) -> float:
-    module.eval()
+def _validate(detector: DeepDetector, check: Steps, positions: Tensor) -> float:
     # The same noise in every epoch, and none that training would have drawn.
-    with torch.inference_mode(), seeded(detector.random_state, windows.device):
-        batches = windows.batches(positions, detector.batch_size)
-        return _mean(batches, lambda batch: detector.validation_loss(module, batch, epoch))
-
-
-def _mean(batches: Iterator[Tensor], loss: Callable[[Tensor], Tensor]) -> float:
-    # Summed where it was computed: asking for each number would make a GPU wait.
-    total, count = torch.zeros(()), 0
-    for batch in batches:
-        total = total.to(batch.device) + loss(batch) * len(batch)
-        count += len(batch)
-    return float(total) / count
+    with torch.inference_mode(), seeded(detector.random_state, check.windows.device):
+        return check.mean(positions)
 
 
 def score(detector: DeepDetector, module: nn.Module, series: Floats) -> Floats:
     """One score per point of a scaled series."""
     device = next(module.parameters()).device
     windows = Windows(series, detector.window, device)
+    # Recording takes the time of some dozens of steps.
+    worth = len(windows) > RECORDED_FROM * detector.batch_size * detector.scoring_stride
+    steps = Steps(
+        lambda batch: detector.window_scores(module, batch),
+        windows,
+        detector.batch_size,
+        worth and records(detector, module, device),
+    )
 
     def of_windows(starts: Index) -> Any:
-        batches = windows.batches(torch.from_numpy(starts), detector.batch_size)
-        return torch.cat([detector.window_scores(module, batch) for batch in batches]).double().cpu().numpy()
+        found = [part.clone() for part in steps.results(torch.from_numpy(starts))]
+        return torch.cat(found).double().cpu().numpy()
 
     module.eval()
     at_once = SCORED_AT_ONCE * detector.batch_size
-    with torch.inference_mode(), seeded(detector.random_state, device):
+    with torch.inference_mode(), seeded(detector.random_state, device), products(device):
         return score_points(len(series), detector.window, of_windows, batch=at_once, stride=detector.scoring_stride)
 
 

@@ -176,7 +176,31 @@ const Board = (() => {
     show();
   }
 
-  function plain() { document.body.dataset.ready = "plain"; }
+  // Tables that are in the page already: heads become buttons, and cells that start with a number sort by it.
+  function sortable(table) {
+    const heads = [...table.querySelectorAll("thead th")], body = table.tBodies[0];
+    const key = (row, i) => { const text = row.cells[i].textContent, number = parseFloat(text); return i && !Number.isNaN(number) ? number : text.toLowerCase(); };
+    heads.forEach((head, i) => {
+      const button = T.element("button", { type: "button", text: head.textContent, onclick: () => {
+        const down = head.getAttribute("aria-sort") === "none" ? i > 0 : head.getAttribute("aria-sort") === "ascending";
+        heads.forEach((h) => h.setAttribute("aria-sort", "none"));
+        head.setAttribute("aria-sort", down ? "descending" : "ascending");
+        const rows = [...body.rows].sort((a, b) => {
+          const x = key(a, i), y = key(b, i);
+          if (typeof x !== typeof y) return typeof x === "number" ? -1 : 1;  // "-" is none, and comes last
+          return (x < y ? -1 : x > y ? 1 : 0) * (down ? -1 : 1);
+        });
+        body.append(...rows);
+      } });
+      head.replaceChildren(button);
+      head.setAttribute("aria-sort", "none");
+    });
+  }
+
+  function plain() {
+    document.querySelectorAll(".sortable table").forEach(sortable);
+    document.body.dataset.ready = "plain";
+  }
 
   return { index, values, metric, plain, theme };
 })();

@@ -1,0 +1,33 @@
+"""The site of the documentation in a real browser, where `make docs` has built it."""
+
+from pathlib import Path
+
+import pytest
+
+SITE = Path(__file__).resolve().parents[2] / "build" / "site-docs"
+PAGES = ["index", "choosing", "metrics/index", "metrics/affiliation_f1", "tutorials/paper", "reference/evaluate"]
+
+pytestmark = pytest.mark.skipif(not (SITE / "index.html").exists(), reason="the site is not built: make docs")
+
+
+@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize("width", [1280, 390])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_nothing_is_cut_off_and_nothing_is_asked_of_the_network(visit, page, width, scheme):
+    seen = visit((SITE / f"{page}.html").as_uri(), width, scheme, ready="article h1")
+    assert seen.page.evaluate("document.documentElement.scrollWidth") <= width
+    assert seen.page.evaluate("[...document.images].filter(i => i.offsetWidth && !i.naturalWidth).length") == 0
+
+
+def test_formulas_and_pictures_of_a_metric_are_drawn(visit):
+    seen = visit((SITE / "metrics" / "affiliation_f1.html").as_uri(), ready="article h1")
+    assert seen.page.locator(".math math").count() == 3
+    assert seen.page.locator(".math math").first.bounding_box()["height"] > 15
+    assert seen.page.locator(".case").count() == 10
+    assert "2/3" in seen.text("article")
+
+
+def test_the_first_link_of_the_front_page_is_which_metric(visit):
+    seen = visit((SITE / "index.html").as_uri(), ready="article h1")
+    first = seen.page.locator("article a[href]:not(.headerlink)").first
+    assert first.get_attribute("href") == "choosing.html"
