@@ -16,6 +16,9 @@ PEERS_ALONE := aeon==1.6.0 cce==0.3.3 PATE==0.1.1 vus==0.0.6
 # The tools that build packages.
 PACKAGING := .venv-packaging
 
+# Stores of RankEval that `make site` shows as the board of metrics.
+RANKEVAL ?= $(wildcard runs/paper runs/standard runs/hard runs/audit)
+
 # A real browser for the tests of pages; on Debian `make test-browser` installs it where it may.
 BROWSER ?= chromium
 
@@ -67,7 +70,7 @@ test-cluster: $(VENV)/.cluster ## set up Ray and an object store, and test files
 
 site: $(VENV)/.demo ## build the leaderboard in site/, from the scores in $$TSADEVAL_DATA or a small set
 	$(BIN)/python examples/make_board.py runs/board
-	$(BIN)/tsadeval leaderboard build runs/board -o site
+	$(BIN)/tsadeval leaderboard build runs/board -o site $(foreach store,$(RANKEVAL),--rankeval $(store))
 
 lint: $(VENV)/.test ## check style (ruff), types (mypy) and layers (import-linter)
 	$(BIN)/ruff check .

@@ -119,6 +119,21 @@ def test_gaps_up_to_one_percent_are_left_out(tmp_path):
     assert "1.2% of the points have no score" in page
 
 
+def test_score_files_may_be_tables_of_any_kind(tmp_path):
+    board = boards.make(tmp_path / "board", ["auc_roc"])
+    folder = boards.submission(board, "kinds", series=("b/0",))
+    y = boards.labels(0)
+    scores = np.random.default_rng(5).normal(size=len(y)) + y
+    (folder / "scores" / "a").mkdir()
+    pd.DataFrame({"score": scores}).to_parquet(folder / "scores" / "a" / "0.parquet")
+    other = np.round(np.random.default_rng(6).normal(size=len(y)) + boards.labels(1), 3)
+    pd.DataFrame({"score": other}).to_csv(folder / "scores" / "a" / "1.csv", index=False)
+    assert [line for line in check_submission(folder, board) if not line.startswith("note:")] == []
+    build_site(board, tmp_path / "site")
+    assert values(tmp_path / "site")["kinds", "a/0", "auc_roc"] == te.metrics.auc_roc(y, scores)
+    assert values(tmp_path / "site")["kinds", "a/1", "auc_roc"] == te.metrics.auc_roc(boards.labels(1), other)
+
+
 def test_addresses_do_not_depend_on_other_pages(tmp_path, built):
     """Names that differ in signs only have pages of their own, and a new one does not move the others."""
     before = {page.relative_to(built[1]) for page in built[1].rglob("*.html")}

@@ -63,7 +63,11 @@ def _thinned(*columns: Floats) -> list[Floats]:
 
 def _legend(ax: Axes, names: Sequence[str], **where: Any) -> None:
     if any(names):
-        ax.legend(handlelength=1.2, borderaxespad=0.2, labelspacing=0.25, **where)
+        # A background of its own: with good and poor detectors together there may be no place without a curve.
+        ax.legend(
+            handlelength=1.2, borderaxespad=0.2, labelspacing=0.25, frameon=True, framealpha=0.85, edgecolor="none",
+            facecolor="inherit", **where,
+        )  # fmt: skip
 
 
 def _named(name: str, value: float) -> str:
