@@ -85,6 +85,7 @@ format: $(VENV)/.test ## format the code and apply the safe fixes of ruff
 bench: $(VENV)/.test ## time the metrics, as ratios within one run
 	$(BIN)/python benchmarks/cce.py
 	$(BIN)/python benchmarks/metrics.py
+	$(BIN)/python benchmarks/operations.py
 
 peers: $(PEERS)/.ready ## time other packages beside ours, in an environment of their own
 	$(PEERS)/bin/python benchmarks/peers.py

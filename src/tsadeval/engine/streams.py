@@ -73,7 +73,7 @@ def evaluate_stream(
     >>> night = ([0, 1, 0], [0.6, 0.1, 0.2])
     >>> result = te.evaluate_stream([day, night], ["f1", "event_f1", "auc_roc"], threshold=0.5)
     >>> result["f1"], result["event_f1"], round(result["auc_roc"], 4)
-    (0.4, 0.5, 0.7667)
+    (0.4, 0.5, 0.6667)
     """
     new = _Maker(metrics, threshold, order)
     new()  # so that whatever is wrong with the arguments is said before anything is read
