@@ -45,3 +45,22 @@ def test_dask_gives_the_same_rows(tmp_path, cluster, request):  # noqa: F811
     assert rows.equals(here_rows)
     assert stream == pytest.approx(here, rel=1e-12)
     assert list(store.glob("parts/*.parquet"))
+
+
+def test_the_commands_take_the_address_of_a_scheduler(tmp_path, cluster):  # noqa: F811
+    import json
+
+    address = json.loads(cluster[0].read_text())["address"]
+    folder = tmp_path / "data"
+    write_files(folder, count=3)
+
+    def output(*arguments):
+        command = [sys.executable, "-m", "tsadeval", *map(str, arguments)]
+        return subprocess.run(command, check=True, timeout=120, capture_output=True, text=True, cwd=tmp_path).stdout
+
+    files = ("score", f"{folder}/*/*.parquet", "--metrics", "cce,f1")
+    assert output(*files, "--dask", address) == output(*files, "--jobs", "2")
+    stream = ("score", folder / "large.parquet", "--stream", "--metrics", "cce", "--format", "csv")
+    assert output(*stream, "--dask", address).split(",")[:11] == output(*stream).split(",")[:11]
+    ranked = ("rankeval", "run", "--suite", "quick", "--metrics", "f1", "--tasks", "AccQ")
+    assert output(*ranked, "--store", "there", "--dask", address) == output(*ranked, "--store", "here")
