@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import chain, islice
 from typing import Any
 
@@ -120,13 +121,14 @@ def evaluate_many(
             scoring = observe(y_true, y_score, missing=missing, **setting)
         except InvalidInputError as error:
             raise InvalidInputError(f"series {name!r}: {error}" if name else str(error)) from None
-        return name, scoring, [row_of(metric, metric.run(scoring, rule)) for metric in chosen]
+        found = [row_of(metric, metric.run(scoring, rule)) for metric in chosen]
+        return name, replace(scoring), found  # without what the metrics computed of it, which may have to wait
 
     entries = (_checked_entry(entry, seen) for entry in series)
     first = list(islice(entries, 1))
     if n_jobs is None and not (all(metric.library for metric in chosen) and all(map(_is_long, first))):
         n_jobs = 1
-    for name, scoring, found in in_order(work, chain(first, entries), n_jobs):
+    for name, scoring, found in in_order(work, chain(_drained(first), entries), n_jobs):
         warn_of_alarms(found, scoring.n, where=f" on series {name!r}" if name else "")
         rows += [{"series": name, **row, **counts_of(scoring)} for row in found]
         pool.add(scoring)
@@ -143,6 +145,12 @@ def evaluate_many(
 _Entry = tuple[str, Any, Any, dict[str, Any]]
 _LONG = 10_000
 _SETTING = ("times", "ignore", "fit", "values")
+
+
+def _drained(entries: list[_Entry]) -> Iterator[_Entry]:
+    """The entries, without keeping them."""
+    while entries:
+        yield entries.pop(0)
 
 
 def _is_long(entry: _Entry) -> bool:

@@ -149,7 +149,6 @@ def _quality(events: Events, alarms: Events, near: int) -> float:
     checks=NEAR,
     needs={"anomaly"},
     best=_best_sdqe,
-    stream=None,
 )
 def sdqe(data: Prediction, *, near: int | None = None) -> float:
     """Detection quality at one threshold: `dqe` of given alarms.
