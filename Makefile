@@ -23,7 +23,7 @@ RANKEVAL ?= $(wildcard runs/paper runs/standard runs/hard runs/audit)
 BROWSER ?= chromium
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-browser quick fuzz asan site lint format bench peers docs generated dist clean
+.PHONY: help demo test test-browser test-cluster quick fuzz asan site lint format bench peers docs generated dist clean
 
 # Seconds of `make fuzz`, and the seed it starts with.
 SECONDS ?= 3600
@@ -65,6 +65,9 @@ asan: $(VENV)/.test ## build the kernels with Address- and UB-sanitizer in build
 test-browser: $(VENV)/.browser ## set up chromium and test the pages in it
 	TSADEVAL_BROWSER=$(BROWSER) $(BIN)/python -m pytest tests/browser
 
+test-cluster: $(VENV)/.cluster ## set up Ray and an object store, and test files and streams on them
+	TSADEVAL_CLUSTER=1 $(BIN)/python -m pytest tests/cluster
+
 site: $(VENV)/.demo ## build the leaderboard in site/, from the scores in $$TSADEVAL_DATA or a small set
 	$(BIN)/python examples/make_board.py runs/board
 	$(BIN)/tsadeval leaderboard build runs/board -o site $(foreach store,$(RANKEVAL),--rankeval $(store))
@@ -82,6 +85,7 @@ format: $(VENV)/.test ## format the code and apply the safe fixes of ruff
 bench: $(VENV)/.test ## time the metrics, as ratios within one run
 	$(BIN)/python benchmarks/cce.py
 	$(BIN)/python benchmarks/metrics.py
+	$(BIN)/python benchmarks/operations.py
 
 peers: $(PEERS)/.ready ## time other packages beside ours, in an environment of their own
 	$(PEERS)/bin/python benchmarks/peers.py
@@ -133,6 +137,10 @@ $(VENV)/.docs: $(VENV)/bin/pip pyproject.toml setup.py $(KERNELS)
 $(VENV)/.browser: $(VENV)/.test
 	command -v $(BROWSER) || { apt-get update -q && apt-get install -qy --no-install-recommends chromium fonts-dejavu-core; }
 	$(BIN)/python -m pip install --quiet --editable '.[browser]'
+	@touch $@
+
+$(VENV)/.cluster: $(VENV)/.test
+	$(BIN)/python -m pip install --quiet --editable '.[ray,s3]'
 	@touch $@
 
 $(PEERS)/.ready: benchmarks/peers-requirements.txt pyproject.toml setup.py $(KERNELS)

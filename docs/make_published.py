@@ -112,7 +112,7 @@ NOTES = """## Why some differ
 - **POLY**: theirs compares windows of forecasts, ours scores each point, and long labelled ranges favour smooth scores. Our errors,
   averaged over a window, differ by -0.025 ± 0.015.
 - **LOF**: theirs compares each window with all others; ours learns from at most 10,000 windows and is made for new points, so that a window of the
-  training part is its own neighbour.
+  training part is its own neighbour. scikit-learn's LocalOutlierFactor(20) of all windows among each other differs by 0.004 ± 0.015, with a correlation of 0.72.
 - **MP**: the matrix profile is that of STUMPY (see the tests); theirs gives the distance to the middle of a window, ours the mean over the windows
   that cover a point.
 """

@@ -1,7 +1,7 @@
 """Write docs/real-data.md and its two pictures from a run of detectors on real data.
 
-    python examples/train_scores.py --data DATA --store runs/real --datasets ... --detectors ...   # deep ones, on a GPU
-    tsadeval detect ... --detectors ... --metrics paper --store runs/real --data DATA              # all others, and judge
+    python benchmarks/training.py --data DATA --store runs/real                         # deep ones, on a GPU
+    tsadeval detect ... --detectors ... --metrics paper --store runs/real --data DATA   # all others, and judge
     python docs/make_real_data.py runs/real DATA
 
 The page says which data sets and detectors the store holds and prints the command with all of them.
@@ -196,9 +196,8 @@ its text names no threshold for these tables. This page is written by `docs/make
 {command}
 ```
 
-Scores are kept, so another metric trains nothing again. Scores that were made elsewhere with `examples/train_scores.py`, on a GPU say, can be put into the
-store: so the networks' were, `PYTHONPATH=src python examples/train_scores.py --data DATA --store runs/real --datasets ... --detectors ... --device cuda`, up to five
-detectors at a time on one GPU. In Python: `te.detect(["ucr/125"], ["lof", "usad"])`, `te.compare({{"LOF": s1, "mine": s2}}, y_true)`.
+Scores are kept, so another metric trains nothing again. Scores that were made elsewhere, on a GPU say, can be put into the store: so these were, by `python benchmarks/training.py --data DATA --store runs/real`, one
+after the other on a GPU, and with `--detectors lof iforest pca random --device cpu` on 16 cores. In Python: `te.detect(["ucr/125"], ["lof", "usad"])`, `te.compare({{"LOF": s1, "mine": s2}}, y_true)`.
 
 ## What ran on what"""
 

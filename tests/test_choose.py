@@ -1,7 +1,9 @@
 """Thresholds under a budget, curves over thresholds, tables of events, and evaluation of streams."""
 
+import doctest
 import math
 import pickle
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -12,6 +14,7 @@ from hypothesis import strategies as st
 import tsadeval as te
 from naive import timing
 from naive.event_level import detected_events, false_runs
+from published import SHARED
 from strategies import examples, scorings
 from test_tolerance import nothing_missing
 from tsadeval.errors import InvalidInputError, InvalidParameterError
@@ -229,3 +232,73 @@ def test_streams_refuse_what_does_not_fit():
         te.StreamingEvaluator("best")
     assert stream.merge(te.StreamingEvaluator(0.5)) is stream
     assert repr(stream) == "StreamingEvaluator(threshold=0.5, points=2)"
+
+
+@examples(100)
+@given(any_scoring, st.integers(0, 4), st.sampled_from(["f1", "expected_cost(miss=3, false_alarm=2)", "false_alarms"]))
+def test_choice_by_other_metrics_equals_trying_every_threshold(data, budget, name):
+    y, s = data
+    metric = te.core.metric.parse_metric(name)
+    best = None
+    for v in sorted(set(s.tolist()), reverse=True):
+        p = (s >= v).astype(int)
+        normal = p[y == 0]
+        if len(false_runs(y, p)) > budget or (len(normal) and normal.sum() > 0.5 * len(normal)):
+            break
+        key = (metric(y, p) * (-1 if metric.direction == "higher" else 1), len(false_runs(y, p)))
+        if best is None or key[0] < best[0] - 1e-12 or (abs(key[0] - best[0]) <= 1e-12 and key[1] < best[1]):
+            best = key
+    found = te.choose_threshold(y, s, max_false_alarms=budget, maximize=name)
+    if best is None:
+        assert math.isnan(found.threshold)
+        return
+    assert found.exact
+    assert found.value * (-1 if metric.direction == "higher" else 1) == pytest.approx(best[0])
+    assert found.false_alarms == best[1]
+
+
+def test_many_thresholds_are_searched_twice_or_known():
+    rng = np.random.default_rng(3)
+    y = np.repeat(np.arange(100) % 2, 60)
+    s = rng.normal(size=6000) + 1.5 * y
+    found = te.choose_threshold(y, s, maximize="f1")
+    assert (found.exact, found.value) == (True, te.best_threshold("f1", y, s).value)
+    assert "any number of false alarms" in repr(found)
+    tight = te.choose_threshold(y, s, maximize="f1", max_false_alarms=200)
+    assert not tight.exact
+    for v in np.sort(s)[::-1][:3000:30]:
+        p = (s >= v).astype(int)
+        if te.events(y, y_pred=p).summary["false_alarms"] <= 200:
+            assert tight.value >= te.metrics.f1(y, p) - 1e-3
+    cheap = te.choose_threshold(y, s, maximize="expected_cost(miss=10, false_alarm=1)")
+    assert cheap.value <= te.evaluate(y, s, "expected_cost(miss=10, false_alarm=1)", threshold=3.0).rows[0]["value"]
+
+
+def test_curves_and_choices_leave_out_what_is_not_judged():
+    rng = np.random.default_rng(4)
+    y, s = np.repeat(np.arange(40) % 2, 20), rng.random(800)
+    skip = np.zeros(800, bool)
+    skip[100:140] = True
+    for name in ("event_f1", "expected_cost", "f1"):
+        found = te.curve(name, y, s, points=100, ignore=skip)
+        assert max(row["alarmed_points"] for row in found.rows) == 760
+        best = te.best_threshold(name, y, s, ignore=skip)
+        sign = 1 if te.core.metric.METRICS[name].direction == "higher" else -1
+        assert sign * best.value >= max(sign * row["value"] for row in found.rows) - 0.05
+        at = te.evaluate(y, s, name, threshold=best.threshold, ignore=skip)
+        assert list(at.values()) == [best.value]
+    loud = np.where(skip, 9.0, s)
+    for share in (0.5, 1.0):
+        one, two = (
+            te.choose_threshold(y, x, max_false_alarms=30, max_time_in_alarm=share, ignore=skip) for x in (s, loud)
+        )
+        assert (one.threshold, one.rows) == (two.threshold, two.rows)
+
+
+def test_the_page_of_operations_runs_on_the_numenta_benchmark():
+    if not (SHARED / "scores" / "NAB_results").exists():
+        pytest.skip("the published scores are not here")
+    page = Path(__file__).resolve().parents[1] / "docs" / "operations-nab.md"
+    done = doctest.testfile(str(page), module_relative=False, globs={"folder": SHARED / "scores"}, encoding="utf-8")
+    assert done.attempted > 8
+    assert done.failed == 0

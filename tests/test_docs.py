@@ -87,10 +87,10 @@ def test_links_and_files_named_in_pages_exist(page):
         assert (ROOT / path).exists(), path
 
 
-# Their examples are those of docstrings, or run by the test of the gallery.
-ELSEWHERE_RUN = {"metrics.md", "gallery.md"}
+# Their examples are those of docstrings, or run by the tests of the gallery and, where its data are, of NAB.
+ELSEWHERE_RUN = {"metrics.md", "gallery.md", "operations-nab.md"}
 RUN = [page for page in PAGES if page.parent != ROOT and page.name not in ELSEWHERE_RUN]
-SLOW = {"own-metric.md", "own-detector.md", "detectors.md", "torch.md"}
+SLOW = {"own-metric.md", "own-detector.md", "detectors.md", "torch.md", "scale.md"}
 
 
 @pytest.mark.parametrize(

@@ -156,6 +156,20 @@ def test_the_interval_of_bins_holds_the_value(data, width, offset):
         assert row["value"] == pytest.approx((row["low"] + row["high"]) / 2)
 
 
+def test_a_score_of_nearly_all_points_takes_no_memory(monkeypatch):
+    monkeypatch.setattr(spill, "_PIECE", 64)
+    monkeypatch.setattr(spill, "_EVERY", 4)
+    rng = np.random.default_rng(0)
+    y = (rng.random(5000) < 0.05).astype(int)
+    s = np.where(rng.random(5000) < 0.9, 0.0, rng.random(5000) + y)
+    stream = Stream(OF_ORDER).update(y, s)
+    sizes = [len(p.anomalous) + len(p.normal) for p in spill.stretches(*stream._states["order"]._classes[::-1])]
+    assert max(sizes) < 1000
+    found = stream.result()
+    for text in OF_ORDER:
+        assert found[text] == pytest.approx(batch_value(parse_metric(text), y, s, None)[0], rel=1e-12)
+
+
 def test_bins_tell_scores_apart_that_are_apart():
     rng = np.random.default_rng(0)
     y = (rng.random(200_000) < 0.05).astype(int)

@@ -146,3 +146,35 @@ def test_worst_events_are_those_of_the_breakdown():
 def test_bad_input(call, message):
     with pytest.raises((InvalidInputError, InvalidParameterError), match=message):
         call()
+
+
+def test_trade_offs_and_curves_have_the_numbers_of_their_results():
+    choice = te.choose_threshold(Y, SCORE, max_false_alarms=20)
+    ax = plot.trade_off(choice)
+    assert tuple(ax.figure.get_size_inches()) == (3.4, 2.5)
+    x, y = ax.lines[0].get_data()
+    assert set(zip(x[:-1], y[:-1], strict=True)) <= {(r["false_alarms"], r["value"]) for r in choice.rows} | {
+        (r["false_alarms"], max(o["value"] for o in choice.rows if o["false_alarms"] <= r["false_alarms"]))
+        for r in choice.rows
+    }
+    assert (list(ax.lines[1].get_xdata()), ax.lines[2].get_xydata().tolist()) == (
+        [20, 20],
+        [[choice.false_alarms, choice.value]],
+    )
+    cheap = plot.trade_off(te.choose_threshold(Y, SCORE, maximize="expected_cost(miss=5, false_alarm=1)"))
+    assert np.all(np.diff(cheap.lines[0].get_ydata()) <= 0)  # lower is better
+    found = te.curve("f1", Y, SCORE)
+    ax = plot.curve(found)
+    assert ax.lines[0].get_ydata().tolist() == [row["value"] for row in found.rows]
+    assert ax.lines[1].get_ydata().tolist() == [te.best_threshold("f1", Y, SCORE).value]
+    ax = plot.curve({"a": found, "b": te.curve("f1", Y, -SCORE)})
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["a", "b"]
+    assert ax.lines[0].get_xdata()[-1] == 1
+    for bad in ({}, {"a": 3}, 3, {"a": found, "b": te.curve("recall", Y, SCORE)}):
+        with pytest.raises(InvalidInputError, match="found must be"):
+            plot.curve(bad)
+    with pytest.raises(InvalidInputError, match="choice must be a result"):
+        plot.trade_off(3)
+    nothing = te.choose_threshold([0, 1], [0.5, 0.5], max_false_alarms=0)
+    with pytest.raises(InvalidInputError, match="no threshold to draw"):
+        plot.trade_off(nothing)

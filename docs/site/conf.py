@@ -1,5 +1,6 @@
 """Sphinx's settings of the site. It is built by build.py, which gathers the sources first."""
 
+import re
 import sys
 from pathlib import Path
 
@@ -47,15 +48,17 @@ pygments_style = "default"
 pygments_dark_style = "monokai"
 
 
-def escape_stars(app, what, name, thing, options, lines: list[str]) -> None:
-    """Docstrings are plain text: a star is a star ("ucr/*"), not emphasis."""
+def escape_marks(app, what, name, thing, options, lines: list[str]) -> None:
+    """Docstrings are plain text: a star ("ucr/*"), a last underscore ("lof_") and a bar are no marks of a format."""
     example = False
     for i, line in enumerate(lines):
         example = bool(line.strip()) and (example or line.lstrip().startswith(">>>"))
         if not example:
             parts = line.split("`")  # what stands in backticks is code already
-            lines[i] = "`".join(part if k % 2 else part.replace("*", "\\*") for k, part in enumerate(parts))
+            lines[i] = "`".join(
+                part if k % 2 else re.sub(r"([*|]|(?<=\w)_(?!\w))", r"\\\1", part) for k, part in enumerate(parts)
+            )
 
 
 def setup(app) -> None:
-    app.connect("autodoc-process-docstring", escape_stars, priority=100)  # before numpydoc
+    app.connect("autodoc-process-docstring", escape_marks, priority=100)  # before numpydoc

@@ -283,7 +283,7 @@ def page(metric: Metric) -> str:
         text.append("Symbols are those of [the overview](index.md#symbols).")
     text += [
         "## What it rewards and punishes",
-        f"The same ten detectors stand on every page: {POINTS:,} points, two events. The upper line are the events, the lower one the alarms: "
+        f"The same ten detectors stand on every page: {POINTS:,} points, two events. Events are above, alarms below: "
         '<span class="key found"></span> found, <span class="key false"></span> false, <span class="key missed"></span> missed. Scores are 1 in an alarm and 0 elsewhere; '
         f"random scores are uniform, and their value is the mean of {DRAWS} draws. The bar goes from the worst of the ten to the best.",
         "```{raw} html\n" + table(metric) + "\n```",

@@ -203,6 +203,7 @@ def main(seconds, first):
             except Exception as error:
                 findings.append((name, seed, repr(error)))
             seed += 1
+    faulthandler.cancel_dump_traceback_later()
     for name in TRIALS:
         print(f"{name}: {tried[name]} trials, {refused[name]} refused")
     for name, seed, what in findings:

@@ -10,6 +10,7 @@ import typer
 from tsadeval.cli.completing import complete_datasets, complete_detectors, complete_metrics
 from tsadeval.cli.output import Format, render
 from tsadeval.core.text import split_names
+from tsadeval.engine.cluster import on_cluster
 from tsadeval.engine.progress import Bar
 from tsadeval.experiments import api
 from tsadeval.experiments.result import Detection
@@ -52,6 +53,7 @@ def detect(
     percent: Annotated[
         bool, typer.Option("--percent", help="Values times 100, as papers print them; not in csv and json.")
     ] = False,
+    dask: Annotated[str, typer.Option(help="Address of a Dask scheduler whose workers do it: tcp://host:8786.")] = "",
     cell_timeout: Annotated[
         float | None, typer.Option(help="Seconds that one value may take; beyond that it is an error.")
     ] = None,
@@ -63,7 +65,7 @@ def detect(
     """Train and evaluate what is not in the store yet, then print a table of each data set."""
     bar = Bar("detect")
     try:
-        with bar:
+        with bar, on_cluster(dask):
             result = api.detect(
                 datasets,
                 split_names(detectors),
@@ -73,7 +75,7 @@ def detect(
                 random_state=seed or 0,
                 data=data,
                 device=device,
-                n_jobs=jobs,
+                n_jobs=None if dask else jobs,
                 progress=bar,
                 cell_timeout=cell_timeout,
                 cell_memory=cell_memory,

@@ -13,6 +13,7 @@ from tsadeval.cli.output import Format, render
 from tsadeval.core.parameters import OneOf, check_parameters
 from tsadeval.core.results import Result
 from tsadeval.core.text import split_names
+from tsadeval.engine.cluster import on_cluster
 from tsadeval.engine.progress import Bar
 from tsadeval.errors import InvalidParameterError
 from tsadeval.rankeval.api import AnyResult, read
@@ -77,6 +78,7 @@ def run(
         list[str] | None,
         typer.Option(help='Of suite audit: scorers of your own beside ours, "module:function". Repeatable.'),
     ] = None,
+    dask: Annotated[str, typer.Option(help="Address of a Dask scheduler whose workers do it: tcp://host:8786.")] = "",
     cell_timeout: Annotated[
         float | None, typer.Option(help="Seconds that one value may take; beyond that it is an error.")
     ] = None,
@@ -107,12 +109,12 @@ def run(
     bar = Bar(suite)
     result: AnyResult
     try:
-        with bar:
+        with bar, on_cluster(dask):
             result = run_suite(
                 suite,
                 wanted,
                 store=store,
-                n_jobs=jobs,
+                n_jobs=None if dask else jobs,
                 repeats=repeats,
                 random_state=seed,
                 data=data,

@@ -13,9 +13,6 @@ from tsadeval.errors import UndefinedError
 
 __all__ = ["BareRuns", "Borders", "bare_runs"]
 
-# Joining copies all borders, so those of many batches wait until they can be joined at once.
-_PENDING = 256
-
 
 @dataclass(frozen=True, eq=False)
 class BareRuns(LabelRuns):
@@ -84,8 +81,10 @@ class Borders:
         self._pieces.append(starts[1 if first == self._last else 0 :] + self.n)
         self.n += n
         self._last = last
-        if len(self._pieces) >= _PENDING:
-            self._starts()
+        # A piece joins the one before it once it is half as long: so each border is copied a few times only, however
+        # many batches there are.
+        while len(self._pieces) > 1 and len(self._pieces[-2]) <= 2 * len(self._pieces[-1]):
+            self._pieces[-2:] = [np.concatenate(self._pieces[-2:])]
 
     def _starts(self) -> Index:
         if len(self._pieces) > 1:

@@ -264,9 +264,14 @@ class Metric:
         """
         return scoring.kept if "exchangeable" in self.properties else scoring
 
+    @property
+    def leaves_out(self) -> bool:
+        """Can it leave out points that are not judged?"""
+        return self.kind == "predictions" or "exchangeable" in self.properties or self.pool is not None
+
     def _run_on_pieces(self, scoring: Scoring) -> Outcome:
         """A metric of scores on the stretches between the points that are not judged, if it can put them together."""
-        if self.pool is None:
+        if self.pool is None or not self.leaves_out:
             return Outcome(math.nan, "undefined", "it cannot leave out the points of ignore=")
         reason = missing(self.needs, scoring.kept)
         if reason is not None:

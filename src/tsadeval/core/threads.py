@@ -38,7 +38,8 @@ def in_order(work: Callable[[T], R], items: Iterable[T], n_jobs: int | None) -> 
         try:
             for item in items:
                 waiting.append(pool.submit(copy_context().run, work, item))
-                if len(waiting) > 2 * workers:
+                del item  # so that nothing is kept of what was worked on
+                if len(waiting) > workers:
                     yield waiting.popleft().result()
             while waiting:
                 yield waiting.popleft().result()

@@ -1,14 +1,48 @@
-"""A Dask cluster for the time of a run."""
+"""Work that joblib's backend of the moment does: threads here, or the workers of a Dask or Ray cluster."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import warnings
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from itertools import islice
+from typing import Any
 
 from tsadeval._optional import require
 from tsadeval.errors import InvalidParameterError
 
-__all__ = ["on_cluster"]
+__all__ = ["mapped", "on_cluster"]
+
+_ROUND = 8  # items of a round for each worker, where a backend only returns when all are done
+
+
+def mapped(
+    work: Callable[..., Any], items: Iterable[tuple[Any, ...]], n_jobs: int | None, *, ordered: bool, **options: Any
+) -> Iterator[Any]:
+    """What the work gives for each tuple of arguments, as it comes or in their order.
+
+    One item at a time goes to each worker: what is in flight is what a crash can lose. Ray's backend returns a list,
+    so there items go in rounds.
+    """
+    joblib = require("joblib", extra="all")
+    tasks = (joblib.delayed(work)(*item) for item in items)
+    # Asked with the preference of the call: without a backend of the user's choice it decides which one it is.
+    backend = joblib.Parallel(n_jobs=n_jobs, **options)._backend
+    if getattr(backend, "supports_return_generator", False):
+        how = "generator" if ordered else "generator_unordered"
+        finished = joblib.Parallel(n_jobs=n_jobs, batch_size=1, return_as=how, **options)(tasks)
+        try:
+            yield from finished
+        finally:
+            with warnings.catch_warnings():
+                # After an interrupt joblib warns of the tasks in flight; what they had computed is simply missing.
+                warnings.simplefilter("ignore", UserWarning)
+                finished.close()
+        return
+    with joblib.Parallel(n_jobs=-1 if n_jobs is None else n_jobs, batch_size=1, **options) as parallel:
+        size = _ROUND * max(int(parallel._effective_n_jobs()), 1)
+        while some := list(islice(tasks, size)):
+            yield from parallel(some)
 
 
 @contextmanager

@@ -11,7 +11,6 @@ import re
 import signal
 import sys
 import threading
-import warnings
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -21,6 +20,7 @@ from tsadeval.core.parameters import Number
 from tsadeval.core.results import Row
 from tsadeval.core.threads import in_order
 from tsadeval.engine.cells import C, Compute, compute_all
+from tsadeval.engine.cluster import mapped
 from tsadeval.engine.pool import Limits, supervised
 from tsadeval.engine.progress import Progress, progress_of
 from tsadeval.engine.store import Store
@@ -141,10 +141,7 @@ def _finished(chunks: Iterable[Any], compute: Compute, n_jobs: int | None, limit
 
 
 def _distributed(chunks: Iterable[Any], compute: Compute, n_jobs: int | None) -> Iterator[list[Row]]:
-    joblib = require("joblib", extra="all")
-    # One chunk at a time to each worker: what is in flight is what a crash can lose.
-    parallel = joblib.Parallel(n_jobs=n_jobs, batch_size=1, return_as="generator_unordered")
-    finished = parallel(joblib.delayed(compute_all)(compute, chunk) for chunk in chunks)
+    finished = mapped(compute_all, ((compute, chunk) for chunk in chunks), n_jobs, ordered=False)
     try:
         yield from finished
     except (TsadevalError, MemoryError):
@@ -155,10 +152,7 @@ def _distributed(chunks: Iterable[Any], compute: Compute, n_jobs: int | None) ->
             "far are kept, and the same command again computes the rest"
         ) from error
     finally:
-        with warnings.catch_warnings():
-            # After an interrupt joblib warns of the chunks in flight; they are simply missing in the store.
-            warnings.simplefilter("ignore", UserWarning)
-            finished.close()
+        finished.close()  # type: ignore[attr-defined]
 
 
 @contextmanager

@@ -10,6 +10,7 @@ from typing import Any
 from tsadeval._optional import require
 from tsadeval.core.results import Row
 from tsadeval.core.selection import Metrics
+from tsadeval.engine.cluster import mapped
 from tsadeval.errors import InvalidInputError, InvalidParameterError
 from tsadeval.evaluation.many import SeriesEvaluation
 from tsadeval.evaluation.out_of_core import Stream
@@ -72,7 +73,7 @@ def evaluate_stream(
     >>> night = ([0, 1, 0], [0.6, 0.1, 0.2])
     >>> result = te.evaluate_stream([day, night], ["f1", "event_f1", "auc_roc"], threshold=0.5)
     >>> result["f1"], result["event_f1"], round(result["auc_roc"], 4)
-    (0.4, 0.5, 0.7667)
+    (0.4, 0.5, 0.6667)
     """
     new = _Maker(metrics, threshold, order)
     new()  # so that whatever is wrong with the arguments is said before anything is read
@@ -131,10 +132,9 @@ def _in_parts(new: _Maker, source: Any, by: str | None, n_jobs: int | None) -> _
         raise InvalidParameterError("n_jobs needs files or te.batches: parts of an iterable cannot be read apart")
     joblib = require("joblib", extra="all")
     workers = joblib.effective_n_jobs(n_jobs if n_jobs is not None else -1)
-    parallel = joblib.Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator")
-    tasks = (joblib.delayed(_part)(new, part) for part in source.parts(_PARTS * max(workers, 1)))
+    parts = ((new, part) for part in source.parts(_PARTS * max(workers, 1)))
     streams: _Streams = {}
-    for found in parallel(tasks):  # in the order of the parts, whoever is first
+    for found in mapped(_part, parts, n_jobs, ordered=True, prefer="threads"):
         for series, stream in found.items():
             if series in streams:
                 streams[series].merge(stream)

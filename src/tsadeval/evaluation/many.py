@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import chain, islice
 from typing import Any
 
@@ -120,13 +121,14 @@ def evaluate_many(
             scoring = observe(y_true, y_score, missing=missing, **setting)
         except InvalidInputError as error:
             raise InvalidInputError(f"series {name!r}: {error}" if name else str(error)) from None
-        return name, scoring, [row_of(metric, metric.run(scoring, rule)) for metric in chosen]
+        found = [row_of(metric, metric.run(scoring, rule)) for metric in chosen]
+        return name, replace(scoring), found  # without what the metrics computed of it, which may have to wait
 
     entries = (_checked_entry(entry, seen) for entry in series)
     first = list(islice(entries, 1))
     if n_jobs is None and not (all(metric.library for metric in chosen) and all(map(_is_long, first))):
         n_jobs = 1
-    for name, scoring, found in in_order(work, chain(first, entries), n_jobs):
+    for name, scoring, found in in_order(work, chain(_drained(first), entries), n_jobs):
         warn_of_alarms(found, scoring.n, where=f" on series {name!r}" if name else "")
         rows += [{"series": name, **row, **counts_of(scoring)} for row in found]
         pool.add(scoring)
@@ -143,6 +145,12 @@ def evaluate_many(
 _Entry = tuple[str, Any, Any, dict[str, Any]]
 _LONG = 10_000
 _SETTING = ("times", "ignore", "fit", "values")
+
+
+def _drained(entries: list[_Entry]) -> Iterator[_Entry]:
+    """The entries, without keeping them."""
+    while entries:
+        yield entries.pop(0)
 
 
 def _is_long(entry: _Entry) -> bool:
@@ -180,50 +188,77 @@ class _Pool:
             m for m in metrics if m.kind == "predictions" and (m.pool or m.properties & {*exchangeable, "separable"})
         ]
         self._of_scores, self._of_alarms = of_scores, [] if isinstance(rule, best) else of_alarms
-        self._labels: list[Any] = []
-        self._scores: list[Any] = []
-        self._alarms: list[Any] = []
+        self._labels, self._scores, self._alarms = _Block(), _Block(), _Block()
 
     def add(self, scoring: Scoring) -> None:
         skipped = scoring.setting.ignored
         keep = slice(None) if skipped is None else ~skipped
         if self._of_scores or self._of_alarms:
-            self._labels.append(scoring.truth.mask[keep].copy())  # a view would keep all of the caller's arrays alive
+            self._labels.add(scoring.truth.mask[keep])
         if self._of_scores:
-            self._scores.append(scoring.raw[keep].copy())
+            self._scores.add(scoring.raw[keep])
         if self._of_alarms:
             decision = self._of_alarms[0].decide(scoring, self._rule)
-            self._alarms.append(decision.prediction.alarms.mask[keep])  # type: ignore[union-attr]
+            self._alarms.add(decision.prediction.alarms.mask[keep])  # type: ignore[union-attr]
 
     def values(self) -> dict[str, float]:
         """The micro value of every metric, NaN where there is none."""
         found = {str(metric): math.nan for metric in self._metrics}
-        labels, alarms = _joined(self._labels), _joined(self._alarms)
+        labels, alarms = self._labels.parts, self._alarms.parts
         if self._of_scores:
-            scores = None if all(m.pool for m in self._of_scores) else _joined(self._scores)
-            found |= {str(m): self._of_all_scores(m, labels, scores) for m in self._of_scores}
+            found |= {str(m): self._of_all_scores(m) for m in self._of_scores}
         if self._of_alarms:
-            joined = Prediction.of(labels, alarms)
+            joined = Prediction.of(self._labels.whole, self._alarms.whole)
             apart: dict[int, Prediction] = {}  # by the number of quiet points between two series
-            longest = max(map(len, self._labels))
-            series = _Apart(Prediction.of, self._labels, self._alarms)
+            longest = max(map(len, labels))
+            series = _Apart(Prediction.of, labels, alarms)
             for m in self._of_alarms:
                 if m.pool is not None:
                     found[str(m)] = m.pool(series, **m.options)
                 elif "separable" in m.properties:
                     quiet = 1 + min(_reach(m), longest)
                     if quiet not in apart:
-                        parts = (_separated(one, quiet) for one in (self._labels, self._alarms))
+                        parts = (_separated(one, quiet) for one in (labels, alarms))
                         apart[quiet] = Prediction.of(*parts)
                     found[str(m)] = m.value_of(apart[quiet])[0]
                 else:
                     found[str(m)] = m.value_of(joined)[0]
         return found
 
-    def _of_all_scores(self, metric: Metric, labels: Any, scores: Any) -> float:
+    def _of_all_scores(self, metric: Metric) -> float:
         if metric.pool is not None:
-            return float(metric.pool(_Apart(Scoring.of, self._labels, self._scores), **metric.options))
-        return metric.value_of(Scoring.of(labels, scores))[0]
+            series = _Apart(Scoring.of, self._labels.parts, self._scores.parts)
+            return float(metric.pool(series, **metric.options))
+        return metric.value_of(Scoring.of(self._labels.whole, self._scores.whole))[0]
+
+
+class _Block:
+    """Arrays one after the other, in one piece of memory that grows, so that nothing is there twice."""
+
+    def __init__(self) -> None:
+        self._bytes = bytearray()
+        self._dtype = np.dtype(np.bool_)
+        self._lengths: list[int] = []
+
+    def add(self, part: Any) -> None:
+        if not self._lengths:
+            self._dtype = part.dtype
+        elif part.dtype != self._dtype:
+            wider = np.result_type(part.dtype, self._dtype)
+            self._bytes = bytearray(self.whole.astype(wider).tobytes())
+            self._dtype = wider
+        self._bytes += np.ascontiguousarray(part, self._dtype).view(np.uint8).data
+        self._lengths.append(len(part))
+
+    @property
+    def whole(self) -> Any:
+        """All arrays as one."""
+        return np.frombuffer(self._bytes, self._dtype)
+
+    @property
+    def parts(self) -> list[Any]:
+        """The arrays, as views."""
+        return np.split(self.whole, np.cumsum(self._lengths[:-1], dtype=np.int64)) if self._lengths else []
 
 
 class _Apart(Sequence[Any]):
@@ -239,16 +274,6 @@ class _Apart(Sequence[Any]):
         if isinstance(at, slice):
             return _Apart(self._make, self._labels[at], self._others[at])
         return self._make(self._labels[at], self._others[at])
-
-
-def _joined(parts: list[Any]) -> Any:
-    """The parts one after the other; the list then holds views of that, so that nothing is in memory twice."""
-    if not parts:
-        return None
-    joined = np.concatenate(parts)
-    borders = np.cumsum([len(part) for part in parts[:-1]])
-    parts[:] = np.split(joined, borders)
-    return joined
 
 
 def _reach(metric: Metric) -> int:

@@ -45,7 +45,12 @@ class _Step(NamedTuple):
 
 def _sweep(anomalous: Spill, normal: Spill) -> Iterator[_Step]:
     for part in stretches(anomalous, normal):
-        found, above, false = kernel.curve(part.anomalous, part.normal)
+        if part.tied is None:
+            found, above, false = kernel.curve(part.anomalous, part.normal)
+        else:  # one level, if any anomalous point has it
+            found, above, false = (
+                np.array([x] if part.tied[0] else [], np.int64) for x in (part.tied[0], 0, part.tied[1])
+            )
         gained = np.diff(found, prepend=0)
         yield _Step(
             part,
@@ -121,6 +126,8 @@ def _precision_at_k(steps: Iterator[_Step], anomalous: int, normal: int, *, k: i
     for step in steps:
         part = step.stretch
         left = k - part.anomalous_above - part.normal_above  # so many of this stretch belong to the k
+        if part.tied is not None and left <= sum(part.tied):
+            return (part.anomalous_above + left * part.tied[0] / sum(part.tied)) / k
         if left > len(part.anomalous) + len(part.normal):
             continue
         both = np.concatenate([part.anomalous, part.normal])

@@ -15,8 +15,8 @@ from tsadeval.metrics._cce import CHECKS, CCEBreakdown, CCEOptions, event_moment
 
 __all__ = ["StreamingCCE"]
 
-# Joining costs a walk over all runs so far, so small chunks wait until many can be joined at once.
-_PENDING = 1024
+# Joining has a fixed cost, so chunks wait until many can be joined at once.
+_PENDING = 256
 
 
 class StreamingCCE:
@@ -65,6 +65,7 @@ class StreamingCCE:
         self._options = CCEOptions(**given)  # type: ignore[arg-type]
         self._lock = RLock()
         self._pieces: list[RunMoments] = []
+        self._waiting = 0  # the last so many pieces are single chunks
         self.n = 0
 
     def update(self, y_true: Any, y_score: Any) -> StreamingCCE:
@@ -114,21 +115,35 @@ class StreamingCCE:
     def reset(self) -> StreamingCCE:
         """Forget all points, keep the options."""
         with self._lock:
-            self._pieces, self.n = [], 0
+            self._pieces, self._waiting, self.n = [], 0, 0
         return self
 
     def _add(self, runs: RunMoments, n: int) -> None:
         with self._lock:
             self._pieces.append(runs)
             self.n += n
-            if len(self._pieces) >= _PENDING:
-                self._runs()
+            self._waiting += 1
+            if self._waiting == _PENDING:
+                self._compact()
+
+    def _compact(self) -> None:
+        """Join the chunks that wait, and what lies before them once it is at most twice as long.
+
+        So each run is joined a few times only, however many chunks there are.
+        """
+        last = RunMoments.join(self._pieces[-self._waiting :])
+        del self._pieces[-self._waiting :]
+        while self._pieces and len(self._pieces[-1].counts) <= 2 * len(last.counts):
+            last = RunMoments.join([self._pieces.pop(), last])
+        self._pieces.append(last)
+        self._waiting = 0
 
     def _runs(self) -> RunMoments | None:
         """All pieces as one, None where nothing was seen; the pieces themselves are never changed."""
         with self._lock:
             if len(self._pieces) > 1:
                 self._pieces = [RunMoments.join(self._pieces)]
+            self._waiting = 0
             return self._pieces[0] if self._pieces else None
 
     def __getstate__(self) -> dict[str, Any]:
@@ -138,6 +153,7 @@ class StreamingCCE:
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
+        self._waiting = 0
         self._lock = RLock()
 
     def __repr__(self) -> str:

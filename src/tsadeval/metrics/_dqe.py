@@ -24,7 +24,7 @@ from tsadeval.core.events import Events, Index
 from tsadeval.core.inputs import Floats, Prediction, Scoring
 from tsadeval.core.metric import prediction_metric, score_metric
 from tsadeval.core.parameters import Check, Number
-from tsadeval.metrics._counting import first_best
+from tsadeval.metrics._counting import first_best, ranges
 
 __all__ = ["dqe", "sdqe"]
 
@@ -35,6 +35,7 @@ _LI = (
 NEAR: dict[str, Check] = {"near": Number(0, integer=True, none=True)}
 
 _EVENT, _NEAR, _FAR = 0, 1, 2
+_KINDS: NDArray[np.int8] = np.array([_FAR, _NEAR, _EVENT, _NEAR, _FAR], np.int8)
 _MOST = 2**16 - 1
 
 
@@ -45,52 +46,98 @@ def near_range(events: Events, near: int | None) -> int:
     return int(min(events.points / len(events), (events.n - events.points) / 22))
 
 
+def _borders(events: Events, near: int) -> tuple[Index, Floats]:
+    """Borders of five zones an event (far, near, the event, near, far), and the lengths of its two far ones.
+
+    In halves of a point, as two far zones may meet in the middle of one.
+    """
+    n, starts, stops = events.n, events.starts, events.stops
+    late = np.minimum(stops + near, np.append(starts[1:], n))
+    early = np.maximum(starts - near, np.concatenate([[0], late[:-1]]))
+    middle = late[:-1] + early[1:]
+    left, right = np.concatenate([[0], middle]), np.concatenate([middle, [2 * n]])
+    borders = np.column_stack([left, 2 * early, 2 * starts, 2 * stops, 2 * late]).ravel()
+    return np.append(borders, 2 * n), (2 * early - left + right - 2 * late).astype(np.float64)
+
+
 class _Cells:
     """The points by zone; one that two far zones share is two cells of half its weight."""
 
     def __init__(self, events: Events, near: int) -> None:
-        n, starts, stops = events.n, events.starts, events.stops
-        # Zone borders of event k: far from `left`, near from `early`, the event, near to `late`, far to `right`; the
-        # far borders in halves of a point.
-        late = np.minimum(stops + near, np.append(starts[1:], n))
-        early = np.maximum(starts - near, np.concatenate([[0], late[:-1]]))
-        middle = late[:-1] + early[1:]
-        left, right = np.concatenate([[0], middle]), np.concatenate([middle, [2 * n]])
-        self.far_lengths: Floats = (2 * early - left + right - 2 * late).astype(np.float64)
-        # Five zones an event, one after the other; a far zone may start or end in the middle of a point.
-        first = np.column_stack([left // 2, early, starts, stops, late]).ravel()
-        last = np.column_stack([early, starts, stops, late, -(-right // 2)]).ravel()
+        starts, stops = events.starts, events.stops
+        borders, self.far_lengths = _borders(events, near)
+        # A far zone may start or end in the middle of a point.
+        first, last = borders[:-1] // 2, -(-borders[1:] // 2)
         lengths = np.maximum(last - first, 0)
         zone = np.repeat(np.arange(len(first)), lengths)
         self.points: Index = np.arange(len(zone)) - np.repeat(np.cumsum(lengths) - lengths - first, lengths)
         self.zones: Index = zone
         self.owners: Index = zone // 5
-        self.kinds: NDArray[np.int8] = np.array([_FAR, _NEAR, _EVENT, _NEAR, _FAR], np.int8)[zone % 5]
+        self.kinds: NDArray[np.int8] = _KINDS[zone % 5]
         self.distances: Index = np.maximum(starts[self.owners] - self.points - 1, self.points - stops[self.owners])
         weights = np.full(len(zone), 2)
         cut = np.flatnonzero(self.points[1:] == self.points[:-1])
         weights[cut] = weights[cut + 1] = 1
         self.weights: Index = weights
 
+    def in_order(self, order: Index, begins: Index) -> tuple[Index, Index]:
+        """The cells of some points in their order, and where those of the points at `begins` begin."""
+        new = np.append(True, self.points[1:] != self.points[:-1])
+        first = np.flatnonzero(new)
+        counts = np.diff(first, append=len(self.points))[order]
+        places = np.append(0, np.cumsum(counts))
+        cells = np.repeat(first[order], counts)
+        again = np.flatnonzero(cells[1:] == cells[:-1]) + 1
+        cells[again] += 1
+        return cells, places[begins]
 
-def _qualities(events: Events, levels: Index, count: int, near: int) -> Floats:
-    """The mean quality of the events at levels 0 to count - 1; a point is alarmed from its level on."""
+
+def _qualities(events: Events, order: Index, begins: Index, near: int) -> Floats:
+    """The mean quality of the events at each level j, which adds the points `order[begins[j]:begins[j + 1]]`."""
     cells = _Cells(events, near)
-    level = levels[cells.points]
-    # Levels of 16 bits are sorted in two passes.
-    order = np.argsort(level.astype(np.uint16) if count < 2**16 else level, kind="stable")
-    begins = np.searchsorted(level[order], np.arange(count + 1))
+    at, begins = cells.in_order(order, begins)
     totals = kernel.qualities(
-        order, begins, cells.kinds, cells.owners, cells.zones, cells.weights, cells.distances, cells.far_lengths, near
+        at, begins, cells.kinds, cells.owners, cells.zones, cells.weights, cells.distances, cells.far_lengths, near
     )
     return np.asarray(totals / len(events))
 
 
 def _best_sdqe(data: Scoring, *, near: int | None) -> float:
-    v = data.levels[0]
-    levels = len(v) - 1 - np.searchsorted(v[::-1], data.scores)
-    values = _qualities(data.events, levels, len(v), near_range(data.events, near))
-    return float(v[first_best(values)])
+    ordered = data.descending
+    scores = ordered["score"]
+    begins = np.concatenate([[0], np.flatnonzero(scores[1:] != scores[:-1]) + 1, [data.n]])
+    order = ordered["position"].astype(np.int64)
+    values = _qualities(data.events, order, begins, near_range(data.events, near))
+    return float(scores[begins[first_best(values)]])
+
+
+def _quality(events: Events, alarms: Events, near: int) -> float:
+    """The mean quality of the events, from alarm runs that are cut at the borders of the zones, in half points."""
+    borders, far_lengths = _borders(events, near)
+    begin, end = 2 * alarms.starts, 2 * alarms.stops
+    first = np.searchsorted(borders, begin, side="right") - 1
+    counts = np.searchsorted(borders, end) - first
+    run, zone = np.repeat(np.arange(len(begin)), counts), ranges(first, counts)
+    begin, end = np.maximum(begin[run], borders[zone]), np.minimum(end[run], borders[zone + 1])
+    lengths, kind, owner, k = end - begin, _KINDS[zone % 5], zone // 5, len(events)
+    hit = np.bincount(owner[(kind == _EVENT) & (lengths > 0)], minlength=k) > 0
+    close, far = (kind == _NEAR) & (lengths > 0), kind == _FAR
+    near_sum, far_sum, squares = (
+        np.bincount(owner[chosen], weights[chosen], minlength=k)
+        for chosen, weights in ((close, lengths), (far, lengths), (far, lengths.astype(np.float64) ** 2))
+    )
+    away = np.where(zone % 5 == 1, borders[zone + 1] - end, begin - borders[zone])[close]
+    nearest = np.full(k, 2 * near, np.int64)
+    np.minimum.at(nearest, owner[close], away)
+    share = far_sum / np.maximum(far_lengths, 1)
+    false_alarm = np.where(far_sum > 0, (1 - share) * (squares / np.maximum(far_sum, 1) ** 2), 1.0)
+    width = max(near, 1)
+    proximity = np.where(
+        near_sum > 0,
+        (1 - nearest // 2 / width) * (1 - near_sum / (4 * width)),
+        (hit & (far_sum == 0)).astype(np.float64),
+    )
+    return float(np.mean((proximity + hit) / 2 * false_alarm))
 
 
 @prediction_metric(
@@ -102,7 +149,6 @@ def _best_sdqe(data: Scoring, *, near: int | None) -> float:
     checks=NEAR,
     needs={"anomaly"},
     best=_best_sdqe,
-    stream=None,
 )
 def sdqe(data: Prediction, *, near: int | None = None) -> float:
     """Detection quality at one threshold: `dqe` of given alarms.
@@ -126,8 +172,7 @@ def sdqe(data: Prediction, *, near: int | None = None) -> float:
     >>> te.metrics.sdqe([0, 0, 0, 0, 1, 1, 0, 0, 0, 0], [0, 0, 0, 1, 0, 0, 0, 0, 0, 0], near=2)
     0.375
     """
-    levels = np.where(data.alarms.mask, 0, 1)
-    return float(_qualities(data.events, levels, 1, near_range(data.events, near))[0])
+    return _quality(data.events, data.predicted, near_range(data.events, near))
 
 
 @score_metric(
@@ -167,5 +212,7 @@ def dqe(data: Scoring, *, near: int | None = None, n_thresholds: int = 100) -> f
     """
     spread = data.high - data.low
     scaled = (data.scores - data.low) / spread if spread > 0 else np.zeros(data.n)
-    levels = np.asarray(levels_of(scaled, np.linspace(1, 0, n_thresholds + 1)[:-1]), np.int64)
-    return float(np.mean(_qualities(data.events, levels, n_thresholds, near_range(data.events, near))))
+    levels = np.asarray(levels_of(scaled, np.linspace(1, 0, n_thresholds + 1)[:-1]))
+    order = np.argsort(levels.astype(np.uint16), kind="stable")  # 16 bits are sorted in two passes
+    begins = np.append(0, np.cumsum(np.bincount(levels, minlength=n_thresholds)[:n_thresholds]))
+    return float(np.mean(_qualities(data.events, order, begins, near_range(data.events, near))))

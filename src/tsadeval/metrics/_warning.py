@@ -137,6 +137,9 @@ def expected_cost(
 ) -> float:
     """Cost of the alarms: missed events, false alarm runs, and the delay of the events that are detected.
 
+    An alarm that never ends is one run that touches all events, so it costs nothing: `te.choose_threshold` looks for
+    the cheapest threshold at which no more than a given share of the normal points is alarmed.
+
     Parameters
     ----------
     miss : float, default=1.0

@@ -11,6 +11,7 @@ that pyplot does not know: `ax.figure.savefig("name.png")` writes it, and nothin
 ['CCE', 'AUC-ROC']
 """
 
+from tsadeval.plot.alarms import curve, trade_off
 from tsadeval.plot.audit import agreement, disagreement, fooled, gameability
 from tsadeval.plot.comparison import critical_difference, metric_agreement, rank_distributions, values_by_series
 from tsadeval.plot.curves import det_curve, pr_curve, roc_curve, value_by_threshold, vus_surface
@@ -30,6 +31,7 @@ from tsadeval.plot.series import series_with_scores
 __all__ = [
     "agreement",
     "critical_difference",
+    "curve",
     "det_curve",
     "disagreement",
     "five_models",
@@ -47,6 +49,7 @@ __all__ = [
     "roc_curve",
     "sensitivity",
     "series_with_scores",
+    "trade_off",
     "value_by_false_alarms",
     "value_by_threshold",
     "values_by_series",

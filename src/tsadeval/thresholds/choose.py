@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -18,7 +18,7 @@ from tsadeval.core.setting import Missing
 from tsadeval.core.time import rate_of
 from tsadeval.errors import InvalidInputError, InvalidParameterError
 from tsadeval.metrics._event_sweep import at_least, event_steps, swept_events, with_early
-from tsadeval.thresholds.search import SAME, of_predictions
+from tsadeval.thresholds.search import SAME, judged_levels, of_predictions
 
 __all__ = ["Choice", "Curve", "choose_threshold", "curve"]
 
@@ -37,8 +37,10 @@ class Choice(Result):
         What was maximized, at that threshold.
     false_alarms, detected, events : int
         Number of false alarm runs, of events with an alarm, and of events.
+    asked : str
+        The budget as it was given.
     budget : float
-        How many false alarm runs the budget allows in this series.
+        How many false alarm runs it allows in this series.
     exact : bool
         Were all thresholds looked at?
     """
@@ -51,6 +53,7 @@ class Choice(Result):
         self.false_alarms: int = best["false_alarms"]
         self.detected: int = best["detected"]
         self.events: int = about["events"]
+        self.asked: str = about["asked"]
         self.budget: float = about["budget"]
         self.maximize: str = about["maximize"]
         self.exact: bool = about["exact"]
@@ -64,12 +67,13 @@ class Choice(Result):
         return [[*head, ""], *([*row, mark] for row, mark in zip(cells, marks, strict=True))]
 
     def _notes(self) -> list[str]:
-        allowed = f"the budget allows {self.budget:.6g} false alarms here"
+        limit = "any number of" if math.isinf(self.budget) else f"{self.budget:.6g}"
+        allowed = f"the budget allows {limit} false alarms here"
         if math.isnan(self.threshold):
             return [f"no threshold keeps the budget: {allowed}"]
-        searched = "all thresholds" if self.exact else f"{_MANY} thresholds"
+        searched = "all thresholds" if self.exact else f"{len(self.rows)} thresholds"
         found = f"{self.detected} of {self.events} events and {self.false_alarms} false alarms"
-        return [f"* threshold {self.threshold:.6g}: {found}; {allowed}; of {searched}"]
+        return [f"* threshold {self.threshold:.6g}: {found}; best of {searched}", allowed]
 
 
 CHECKS: dict[str, Check] = {"early": Span(0, integer=True), "max_time_in_alarm": Number(0, 1)}
@@ -79,7 +83,7 @@ def choose_threshold(
     y_true: Any,
     y_score: Any,
     *,
-    max_false_alarms: str | float,
+    max_false_alarms: str | float | None = None,
     maximize: AnyMetric = "event_recall",
     times: Any = None,
     ignore: Any = None,
@@ -99,12 +103,13 @@ def choose_threshold(
     ----------
     y_true, y_score, times, ignore, missing
         As for `evaluate`.
-    max_false_alarms : str or float
+    max_false_alarms : str or float, default=None
         A rate such as "1/week" or "0.5 per day" of normal time, which needs `times`; or a number of false alarm runs in
-        this series.
+        this series. None for any number.
     maximize : str or function, default="event_recall"
-        A metric of predictions. Event recall is exact over all thresholds; others are computed at 1,000 of those that
-        keep the budget, where there are more.
+        A metric of predictions; of one that is better where it is lower, the least is looked for. Event recall is exact
+        over all thresholds, and so is a metric whose best threshold of all keeps the budget. Otherwise the metric is
+        computed at up to 1,000 thresholds that do, and at as many between the neighbours of the best of them.
     early : int or duration, default=0
         Alarms so shortly before an event are warnings: they find it and are not false.
     max_time_in_alarm : float, default=0.5
@@ -114,7 +119,8 @@ def choose_threshold(
     -------
     Choice
         `threshold`, `value`, `false_alarms`, `detected`, and the trade-off as `rows`, `to_frame()` and
-        `te.plot.trade_off`.
+        `te.plot.trade_off`: of event recall the fewest false alarms for each number of events, of other metrics all
+        thresholds that were looked at.
 
     Examples
     --------
@@ -134,32 +140,91 @@ def choose_threshold(
         raise InvalidInputError("y_true has no event: choose a threshold on a part that has some")
     warned = with_early(scoring, early)
     budget = _budget(max_false_alarms, scoring)
-    sweep = swept_events(warned)
-    v, detected, false = (column[::-1] for column in (sweep.thresholds, sweep.detected, sweep.false))
-    # Above a threshold at which false runs vanish there may be more of them than at any threshold of the sweep.
-    steps = event_steps(warned)
-    above = np.nextafter(v, np.inf)
-    before = at_least(steps.false_up, above) - at_least(steps.false_down, above)
-    kept = np.maximum.accumulate(np.maximum(false, before)) <= budget
-    kept &= v > _lowest(scoring, max_time_in_alarm)
-    last = np.append(v[1:] != v[:-1], True)  # equal thresholds have equal counts
-    v, detected, false, kept = v[last], detected[last], false[last], kept[last]
-    exact = metric.name == "event_recall"
-    at = np.flatnonzero(kept)
-    if exact:
+    swept = str(metric) == "event_recall"
+    v, detected, false, kept = (_of_events if swept else _of_levels)(
+        warned, budget, _lowest(scoring, max_time_in_alarm)
+    )
+    at, exact = np.flatnonzero(kept), True
+    if swept:
         values = detected / len(warned.events)
     else:
-        at = at[np.unique(np.linspace(0, len(at) - 1, min(_MANY, len(at))).astype(np.int64))] if len(at) else at
-        exact = len(at) == np.count_nonzero(kept)
-        values = np.full(len(v), math.nan)
-        values[at] = [metric.value_of(metric.judges(scoring).at_least(float(one)))[0] for one in v[at]]
+        values, at, exact = _searched(metric, metric.judges(scoring), v, at)
     chosen = _chosen(values, false, at, metric)
-    corners = _corners(detected, false) if metric.name == "event_recall" else at
+    corners = _corners(detected, false) if swept else at
     shown = np.union1d(corners, [] if chosen is None else [chosen]).astype(np.int64)
     rows = [_row(scoring, v, values, false, detected, i) for i in shown.tolist()]
     best = None if chosen is None else _row(scoring, v, values, false, detected, chosen)
-    about = {"events": len(scoring.events), "budget": budget, "maximize": str(metric), "exact": exact}
+    about = {
+        "events": len(scoring.events),
+        "asked": str(max_false_alarms),
+        "budget": budget,
+        "maximize": str(metric),
+        "exact": exact,
+    }
     return Choice(rows, best, about)
+
+
+class _Counts(NamedTuple):
+    """At falling thresholds: detected events, false alarm runs, and whether the budget is kept there and above."""
+
+    v: Floats
+    detected: Any
+    false: Any
+    kept: Any
+
+
+def _of_events(data: Scoring, budget: float, lowest: float) -> _Counts:
+    """At the thresholds where an event is found or false runs vanish: no other can be the best for event recall."""
+    sweep, steps = swept_events(data), event_steps(data)
+    v, detected, false = (column[::-1] for column in (sweep.thresholds, sweep.detected, sweep.false))
+    # Above a threshold at which false runs vanish there may be more of them than at any threshold of the sweep.
+    above = np.nextafter(v, np.inf)
+    before = at_least(steps.false_up, above) - at_least(steps.false_down, above)
+    kept = np.maximum.accumulate(np.maximum(false, before)) <= budget
+    last = np.append(v[1:] != v[:-1], True)  # equal thresholds have equal counts
+    last &= v > lowest
+    return _Counts(v[last], detected[last], false[last], kept[last])
+
+
+def _of_levels(data: Scoring, budget: float, lowest: float) -> _Counts:
+    """At all distinct scores."""
+    v, steps = judged_levels(data), event_steps(data)
+    v = v[v > lowest]
+    false = at_least(steps.false_up, v) - at_least(steps.false_down, v)
+    return _Counts(v, at_least(steps.maxima, v), false, np.maximum.accumulate(false) <= budget)
+
+
+def _searched(metric: Metric, scoring: Scoring, v: Floats, allowed: Any) -> tuple[Floats, Any, bool]:
+    """Values at some of the allowed thresholds, which ones, and whether the best of them all is among those."""
+    values = np.full(len(v), math.nan)
+    if len(allowed) == 0:
+        return values, allowed, True
+
+    def compute(at: Any) -> Any:
+        new = at[np.isnan(values[at])]
+        values[new] = [metric.value_of(scoring.at_least(float(one)))[0] for one in v[new]]
+        return at
+
+    if len(allowed) <= _MANY:
+        return values, compute(allowed), True
+    at = compute(allowed[_spread(len(allowed))])
+    if metric.best is not None:  # the best of all thresholds, if it keeps the budget, needs no search
+        top = int(np.searchsorted(-v, -metric.best(scoring, **metric.options)))
+        if top <= allowed[-1]:
+            return values, compute(np.union1d(at, [top])), True
+    if not np.isnan(values[at]).all():
+        place = int(np.nanargmax(values[at] if metric.direction == "higher" else -values[at]))
+        around = np.arange(at[max(place - 1, 0)], at[min(place + 1, len(at) - 1)] + 1)
+        around = around[np.linspace(0, len(around) - 1, min(_MANY, len(around))).astype(np.int64)]
+        at = compute(np.union1d(at, around))
+    return values, at, False
+
+
+def _spread(n: int) -> Any:
+    """Some of n places: half of them evenly spaced, half more densely towards the first."""
+    return np.union1d(
+        np.linspace(0, n - 1, _MANY // 2).astype(np.int64), np.geomspace(1, n, _MANY // 2).astype(np.int64) - 1
+    )
 
 
 def _row(scoring: Scoring, v: Floats, values: Floats, false: Any, detected: Any, i: int) -> Row:
@@ -183,6 +248,8 @@ def _chosen(values: Floats, false: Any, at: Any, metric: Metric) -> int | None:
 
 def _corners(detected: Any, false: Any) -> Any:
     """Where the trade-off between events and false alarms has its corners: for each number of events the fewest."""
+    if len(detected) == 0:
+        return np.zeros(0, np.int64)
     changed = np.flatnonzero(np.append(True, detected[1:] != detected[:-1]))
     return np.array([a + int(np.argmin(false[a:b])) for a, b in zip(changed, [*changed[1:], len(false)], strict=True)])
 
@@ -195,12 +262,14 @@ def _lowest(scoring: Scoring, share: float) -> float:
     scores = scoring.scores[normal]
     allowed = math.floor(share * len(scores))
     if allowed >= len(scores):
-        return -math.inf
+        return -math.inf if scoring.setting.ignored is None else float(scoring.scores.min())
     return float(np.partition(scores, len(scores) - 1 - allowed)[len(scores) - 1 - allowed])
 
 
-def _budget(given: str | float, scoring: Scoring) -> float:
+def _budget(given: str | float | None, scoring: Scoring) -> float:
     """How many false alarms are allowed in this series."""
+    if given is None:
+        return math.inf
     if isinstance(given, str):
         rate = rate_of(given, "max_false_alarms")
         if scoring.setting.times is None:
@@ -271,14 +340,12 @@ def curve(
     check_parameters("curve", {"points": Number(2, integer=True)}, {"points": points})
     chosen = of_predictions(metric)
     scoring = chosen.judges(observe(y_true, y_score, times=times, ignore=ignore, missing=missing))
-    levels = scoring.levels[0]
-    if scoring.setting.ignored is not None:
-        levels = levels[:-1]  # the score of points that are not judged
+    levels = judged_levels(scoring)
     exact = len(levels) <= points
     if not exact:
         at = np.linspace(0, len(levels) - 1, points).astype(np.int64)
         best = [] if chosen.best is None else [np.searchsorted(-levels, -chosen.best(scoring, **chosen.options))]
-        levels = levels[np.unique([*at, *best]).astype(np.int64)]
+        levels = levels[np.unique(np.minimum([*at, *best], len(levels) - 1)).astype(np.int64)]
     thresholds = [scoring.high, *(scoring.just_below(float(v)) for v in levels)]
     return Curve(_curve_rows(chosen, scoring, thresholds), str(chosen), exact)
 

@@ -12,9 +12,12 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from tsadeval.core.inputs import Scoring
-from tsadeval.core.metric import METRICS, Decision, Metric, missing
+from tsadeval.core.inputs import Floats, Scoring
+from tsadeval.core.metric import METRICS, Decision, Metric
+from tsadeval.core.metric import missing as what_is_missing
+from tsadeval.core.observed import observe
 from tsadeval.core.selection import AnyMetric, select_metrics
+from tsadeval.core.setting import Missing
 from tsadeval.errors import InvalidParameterError, warn_undefined
 from tsadeval.thresholds.rules import RULES
 
@@ -74,7 +77,15 @@ class best:
 RULES.add("best", best)
 
 
-def best_threshold(metric: AnyMetric, y_true: Any, y_score: Any) -> BestThreshold:
+def best_threshold(
+    metric: AnyMetric,
+    y_true: Any,
+    y_score: Any,
+    *,
+    times: Any = None,
+    ignore: Any = None,
+    missing: Missing = "error",
+) -> BestThreshold:
     """The threshold at which a metric of predictions is best for these scores.
 
     Exact over all thresholds for the metrics of the library. Of several best thresholds it is the highest that raises
@@ -89,6 +100,8 @@ def best_threshold(metric: AnyMetric, y_true: Any, y_score: Any) -> BestThreshol
         0 for normal and 1 for anomalous points.
     y_score : array-like of shape (n,)
         Finite scores, higher for more anomalous.
+    times, ignore, missing : optional
+        As for `evaluate`.
 
     Returns
     -------
@@ -103,7 +116,8 @@ def best_threshold(metric: AnyMetric, y_true: Any, y_score: Any) -> BestThreshol
     (1.0, True, True)
     """
     chosen = of_predictions(metric)
-    found = find_best(chosen, Scoring.of(y_true, y_score))
+    data = observe(y_true, y_score, times=times, ignore=ignore, missing=missing)
+    found = find_best(chosen, chosen.judges(data))
     if math.isnan(found.value):
         warn_undefined(str(chosen), "it is undefined at every threshold")
     return found
@@ -134,15 +148,24 @@ def find_best(metric: Metric, data: Scoring) -> BestThreshold:
 
 
 def _swept(metric: Metric, data: Scoring) -> BestThreshold:
-    if missing(metric.needs - {"alarm"}, data) is not None:
+    if what_is_missing(metric.needs - {"alarm"}, data) is not None:
         return BestThreshold(math.nan, math.nan, True)
     v = metric.best(data, **metric.options)  # type: ignore[misc]
+    if data.setting.ignored is not None and v <= data.scores[data.setting.ignored].max():
+        # The sweep went down to the points that are not judged, and took them for alarms that join others.
+        return _searched(metric, data)
     # The value by the metric's own code, so that the two agree to the last digit.
     return BestThreshold(data.just_below(v), metric.value_of(data.at_least(v))[0], True)
 
 
+def judged_levels(data: Scoring) -> Floats:
+    """The distinct scores, descending, of the points that are judged."""
+    levels = data.levels[0]
+    return levels if data.setting.ignored is None else levels[:-1]  # those that are not judged score below all others
+
+
 def _searched(metric: Metric, data: Scoring) -> BestThreshold:
-    values = data.levels[0]
+    values = judged_levels(data)
     exact = len(values) <= GRID
     if not exact:
         values = values[np.unique(np.linspace(0, len(values) - 1, GRID).astype(np.int64))]

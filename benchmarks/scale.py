@@ -1,0 +1,274 @@
+"""Large series and many files: time, memory and error, as ratios within one run where machines are shared.
+
+    python benchmarks/scale.py make /tmp/large.parquet 1e9     a series, bool and float32, row groups of 2**20 rows
+    python benchmarks/scale.py stream /tmp/large.parquet       decoding alone against metrics of the stream
+    python benchmarks/scale.py order /tmp/large.parquet        AUC-ROC: sorted on disk, in bins, and by other packages
+    python benchmarks/scale.py files /tmp/many 10000           files a second with 1 and 2 workers, Dask and Ray
+    python benchmarks/scale.py csv /tmp/csvs 5000              csv files, in threads and in processes
+    python benchmarks/scale.py merge 1e6                       states of so many parts, in a row and as a tree
+
+Every measurement is a process of its own, so that its peak of memory is its own. CPU time counts all threads and child
+processes that have ended.
+"""
+
+import json
+import os
+import pickle
+import resource
+import subprocess
+import sys
+import time
+
+import numpy as np
+
+PAPER = "paper"
+THRESHOLD = 0.89
+
+
+def make(path, n):
+    """Scores that are mostly low, as those of detectors are; 0.14 % of the normal points are above the threshold."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    rng, size = np.random.default_rng(0), 1 << 20
+    with pq.ParquetWriter(
+        path, pa.schema([("label", pa.bool_()), ("score", pa.float32())]), use_dictionary=False
+    ) as to:
+        for start in range(0, n, size):
+            m = min(size, n - start)
+            y, s = np.zeros(m, np.bool_), rng.random(m, dtype=np.float32)
+            anomalous = [
+                (a, a + length) for a, length in zip(rng.integers(0, m, 52), rng.integers(5, 400, 52), strict=True)
+            ]
+            kept = [s[a:b].copy() for a, b in anomalous]
+            for _ in range(3):
+                np.multiply(s, s, out=s)
+            s *= np.float32(0.9)
+            for (a, b), scores in zip(anomalous, kept, strict=True):
+                y[a:b], s[a:b] = True, scores
+            to.write_table(pa.table({"label": y, "score": s}), row_group_size=size)
+
+
+def decode(path, **options):
+    import pyarrow.parquet as pq
+
+    return sum(len(batch) for batch in pq.ParquetFile(path, **options).iter_batches(1 << 20))
+
+
+def stream(path, *metrics, **options):
+    import tsadeval as te
+
+    threshold = None if metrics in (("cce",), ("auc_roc",)) else THRESHOLD
+    found = te.evaluate_stream(path, list(metrics), threshold=threshold, **options)
+    return {row["metric"]: [row["value"], row["low"], row["high"], row["alarms"]] for row in found.rows}
+
+
+def duckdb(path):
+    import duckdb
+
+    connection = duckdb.connect()
+    connection.execute("SET memory_limit='1GB'; SET threads=2; SET temp_directory='/tmp/tsadeval-duckdb'")
+    return connection.execute(
+        f"""WITH levels AS (
+              SELECT score, sum(label::INT)::HUGEINT a, count(*) - sum(label::INT)::HUGEINT n
+              FROM '{path}' GROUP BY score),
+            ordered AS (SELECT a, n, sum(n) OVER (ORDER BY score ROWS UNBOUNDED PRECEDING) - n AS below FROM levels)
+            SELECT sum(a * (2 * below + n))::DOUBLE / (2.0 * sum(a)::DOUBLE * sum(n)::DOUBLE) FROM ordered"""
+    ).fetchone()[0]
+
+
+def polars(path):
+    import polars as pl
+
+    levels = (
+        pl.scan_parquet(path)
+        .group_by("score")
+        .agg(pl.col("label").sum().cast(pl.Int64).alias("a"), pl.len().cast(pl.Int64).alias("all"))
+    )
+    levels = levels.sort("score").collect(engine="streaming")
+    a = levels["a"].to_numpy()
+    n = levels["all"].to_numpy() - a
+    return float((a * (2 * (n.cumsum() - n) + n)).sum() / (2.0 * a.sum() * n.sum()))
+
+
+def kll(path, k=2000):
+    """A quantile sketch of each class; its bound holds with a probability of 99 %."""
+    import datasketches
+    import pyarrow.parquet as pq
+
+    sketches = [datasketches.kll_floats_sketch(k) for _ in range(2)]
+    for batch in pq.ParquetFile(path).iter_batches(1 << 20):
+        y, s = batch.column(0).to_numpy(zero_copy_only=False), batch.column(1).to_numpy()
+        for label in (0, 1):
+            sketches[label].update(s[y == label])
+    grid = np.unique([v for sketch in sketches for v, _ in sketch]).astype(np.float32)
+    normal, anomalous = (np.array(sketch.get_cdf(grid.tolist(), True)) for sketch in sketches)
+    below = np.concatenate([[0], normal[:-1]])
+    value = float((np.diff(anomalous, prepend=0) * (below + normal) / 2).sum())
+    return value, sum(sketch.normalized_rank_error(True) for sketch in sketches)
+
+
+def files(folder, backend, workers):
+    """All files below a folder; returns a digest of the rows, so that runs can be compared."""
+    import hashlib
+
+    import joblib
+
+    import tsadeval as te
+
+    def run(**options):
+        found = te.score_files(f"{folder}/**/*.*", PAPER, **options).to_frame()
+        rows = found[["file", "metric", "value", "threshold", "alarms", "status"]]
+        return len(rows), hashlib.sha256(rows.to_csv(index=False).encode()).hexdigest()[:12]
+
+    if backend == "threads":
+        os.sched_setaffinity(0, list(os.sched_getaffinity(0))[: int(workers)])
+        return run()
+    if backend == "processes":
+        return run(n_jobs=int(workers))
+    if backend == "dask":
+        from distributed import Client, LocalCluster
+
+        cluster = LocalCluster(n_workers=int(workers), threads_per_worker=1, dashboard_address=None)
+        with cluster, Client(cluster), joblib.parallel_config(backend="dask"):
+            return run()
+    import ray
+    from ray.util.joblib import register_ray
+
+    ray.init(num_cpus=int(workers), include_dashboard=False, log_to_driver=False)
+    register_ray()
+    with joblib.parallel_config(backend="ray", n_jobs=int(workers)):
+        return run()
+
+
+def write_files(folder, count, suffix, n=10_000):
+    import pyarrow as pa
+    import pyarrow.csv
+    import pyarrow.parquet as pq
+
+    rng = np.random.default_rng(0)
+    for i in range(count):
+        y = np.repeat(rng.random(n // 100) < 0.05, 100)
+        y[:50] = True
+        table = pa.table({"label": y.astype(np.int8), "score": rng.random(n) ** 4 + 0.3 * y})
+        path = os.path.join(folder, f"detector{i % 4}", f"{i:05d}.{suffix}")
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        pq.write_table(table, path) if suffix == "parquet" else pyarrow.csv.write_csv(table, path)
+
+
+def merge(parts):
+    """States of parts of a million points with 100 events and 1000 alarms each, merged in both ways."""
+    from tsadeval.evaluation.out_of_core import Stream
+
+    metrics = ["cce", "f1", "event_f1", "affiliation_f1"]
+    rng = np.random.default_rng(0)
+    y, s = np.zeros(1_000_000, np.bool_), rng.random(1_000_000, dtype=np.float32) * np.float32(0.5)
+    for a in rng.integers(0, 999_000, 100):
+        y[a : a + 50] = True
+    s[rng.integers(0, 1_000_000, 1000)] = 0.9
+    content = pickle.dumps(Stream(metrics, threshold=0.8).update(y, s))
+    points = pickle.dumps(Stream(["f1"], threshold=0.8).update(y, s))
+    print(f"  a state of a part: {len(content):,} bytes; of metrics of points alone {len(points)}")
+    one = Stream(["f1"], threshold=0.8)
+    start = time.process_time()
+    for _ in range(parts):
+        one.merge(pickle.loads(points))
+    print(f"  {parts:,} states of points, one after the other: {time.process_time() - start:.1f} s CPU, n = {one.n:,}")
+    few = min(parts, 1000)
+    start = time.process_time()
+    whole = Stream(metrics, threshold=0.8)
+    for _ in range(few):
+        whole.merge(pickle.loads(content))
+    print(f"  {few:,} states of runs, one after the other: {time.process_time() - start:.2f} s CPU")
+    start = time.process_time()
+    level = [Stream(metrics, threshold=0.8).merge(pickle.loads(content)) for _ in range(few)]
+    while len(level) > 1:
+        level = [a.merge(b) for a, b in zip(level[::2], level[1::2], strict=False)] + level[len(level) // 2 * 2 :]
+    size = len(pickle.dumps(level[0]))
+    print(f"  the same as a tree: {time.process_time() - start:.2f} s CPU, a state of {size:,} bytes")
+    start = time.process_time()
+    result = whole.result()
+    print(f"  their values: {time.process_time() - start:.2f} s CPU, equal: {dict(result) == dict(level[0].result())}")
+
+
+KINDS = {"decode": decode, "stream": stream, "duckdb": duckdb, "polars": polars, "kll": kll, "files": files}
+
+
+def measured(kind, *arguments, **options):
+    """One measurement in a process of its own: result, wall and CPU seconds, peak of memory in MB."""
+    command = [sys.executable, __file__, "one", kind, json.dumps([arguments, options])]
+    done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode:
+        return {"error": done.stderr.strip().splitlines()[-1] if done.stderr.strip() else done.returncode}
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def one(kind, given):
+    import pyarrow.parquet  # noqa: F401 - so that imports are not measured
+
+    import tsadeval as te
+
+    te.evaluate_stream([([0, 1], [0.1, 0.2])], "cce")
+    arguments, options = json.loads(given)
+    start, before = time.perf_counter(), sum(os.times()[:4])
+    result = KINDS[kind](*arguments, **options)
+    wall, cpu = time.perf_counter() - start, sum(os.times()[:4]) - before
+    peaks = [resource.getrusage(who).ru_maxrss / 1024 for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    print(json.dumps({"wall": wall, "cpu": cpu, "peak": peaks[0], "child": peaks[1], "result": result}))
+
+
+def show(name, found, base=None):
+    if "error" in found:
+        print(f"{name:34s} {found['error']}", flush=True)
+        return
+    ratio = (
+        ""
+        if base is None
+        else f"  {base['wall'] / found['wall']:6.1%} of the speed, CPU x{found['cpu'] / base['cpu']:.2f}"
+    )
+    child = f" (a child {found['child']:,.0f})" if found["child"] > 1 else ""
+    print(
+        f"{name:34s} {found['wall']:8.2f} s  {found['cpu']:8.2f} s CPU  {found['peak']:6,.0f} MB{child}{ratio}", end=""
+    )
+    print(f"  {found['result']}", flush=True)
+
+
+def main(what, *arguments):
+    if what == "make":
+        make(arguments[0], int(float(arguments[1])))
+    elif what == "one":
+        one(*arguments)
+    elif what == "stream":
+        for _ in range(2):
+            base = measured("decode", arguments[0], pre_buffer=False)
+            show("decoding with pyarrow", base)
+            show("cce", measured("stream", arguments[0], "cce"), base)
+        show("decoding, pyarrow's defaults", measured("decode", arguments[0]), base)
+        show("cce, 2 threads", measured("stream", arguments[0], "cce", n_jobs=2), base)
+        show(
+            "cce, f1, range_f1, affiliation_f1",
+            measured("stream", arguments[0], "cce", "f1", "range_f1", "affiliation_f1"),
+            base,
+        )
+    elif what == "order":
+        show("bins", measured("stream", arguments[0], "auc_roc", order="bins"))
+        show("sort", measured("stream", arguments[0], "auc_roc", order="sort"))
+        for other in arguments[1:]:
+            show(other, measured(other, arguments[0]))
+    elif what in ("files", "csv"):
+        if not os.path.isdir(arguments[0]):
+            write_files(arguments[0], int(arguments[1]), "parquet" if what == "files" else "csv")
+        kinds = arguments[2:] or ("processes 1", "processes 2", "threads 2", "dask 2", "ray 2")
+        for kind in kinds:
+            found = measured("files", arguments[0], *kind.split())
+            show(kind, found)
+            count = int(arguments[1])
+            if "wall" in found:
+                rate, cost = count / found["wall"], 1000 * found["cpu"] / count
+                print(f"{'':34s} {rate:.0f} files a second, {cost:.1f} ms CPU a file")
+    elif what == "merge":
+        merge(int(float(arguments[0])))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,32 @@
+"""What is computed on several kinds of clusters, to be compared with what is computed here."""
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+import tsadeval as te
+
+FILE_METRICS = ["cce", "f1", "vus_pr", "affiliation_f1"]
+STREAM_METRICS = ["cce", "f1", "f1_pa", "range_f1", "affiliation_f1", "event_f1", "auc_roc"]
+
+
+def write_files(folder, count=9, n=400):
+    rng = np.random.default_rng(0)
+    for i in range(count):
+        y = np.repeat(rng.random(n // 10) < 0.15, 10)
+        y[:2] = False, True
+        path = folder / ("lof" if i % 2 else "pca") / f"{i}.parquet"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        pq.write_table(pa.table({"label": y, "score": (rng.random(n) + 0.5 * y).astype("f4")}), path)
+    n *= 50
+    y = np.repeat(rng.random(n // 40) < 0.05, 40)
+    large = pa.table({"label": y, "score": (rng.random(n) + 0.5 * y).astype("f4")})
+    pq.write_table(large, folder / "large.parquet", row_group_size=999)
+
+
+def values(files, large, store=None, **options):
+    """The rows of all files and the values of the one that is read in parts."""
+    rows = te.score_files(files, FILE_METRICS, store=store, **options).to_frame()
+    rows = rows[["detector", "score", "metric", "value", "threshold", "alarms", "status"]]
+    stream = te.evaluate_stream(large, STREAM_METRICS, threshold=0.8, order="bins", **options)
+    return rows, dict(stream), stream.rows
