@@ -103,6 +103,9 @@ def page(data, path):
 # Written by hand: what was found when the detectors were made as theirs are, one property at a time.
 NOTES = """## Why some differ
 
+What is said of TSB-UAD's detectors here is our reading of how they work, not a run of their code: detectors were built that way and compared with
+the published values, which is what the numbers below are. For the matrix profile this was not done.
+
 - HBOS and isolation forest, of windows and of points, are in one league with the published ones.
 - **PCA**: theirs is PyOD's, a sum of distances weighted by the components' shares of the variance; ours is the error that the main components
   leave. PyOD's PCA on the same windows (`te.detectors.wrap(pyod.models.pca.PCA(), window=PERIOD)`, the score at the middle of the window)
