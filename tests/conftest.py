@@ -21,6 +21,12 @@ settings.load_profile("default")
 collect_ignore_glob = ["golden/make_*.py", "typing/*.py"]
 
 
+@pytest.fixture(autouse=True)
+def _width(monkeypatch):
+    """Tables are as wide as they are without a terminal, whatever another test or the user's shell set."""
+    monkeypatch.delenv("COLUMNS", raising=False)
+
+
 @pytest.fixture
 def files(tmp_path):
     """Two series of the user's own; the first half of each is to learn from."""

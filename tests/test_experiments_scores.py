@@ -118,7 +118,7 @@ def test_scores_can_be_made_where_neither_kernels_nor_tables_are(tmp_path):
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     first, second = done.stdout.splitlines()
     assert first.startswith("ucr/007  random  fit 0.0 s, score 0.0 s, ")
-    assert ": InvalidInputError: X has 100 points, but the detector looks at 400 at once" in second
+    assert ": InvalidInputError: X has 100 points (n_samples=100), but the detector looks at 400 at once" in second
     assert done.returncode == 1
     result = te.detect("ucr/007", "random", "auc_roc", store=store, data=tmp_path)
     assert result.to_frame()["fit_seconds"].tolist() == [result.scores("ucr/007", "random").provenance["fit_seconds"]]

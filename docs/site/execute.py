@@ -17,7 +17,7 @@ def run(page: Path, folder: Path) -> doctest.TestResults:
     text = page.read_text(encoding="utf-8")
     # A fence after an example would be taken for its output.
     text = re.sub(r"^```.*$", "", text, flags=re.MULTILINE)
-    before = Path.cwd()
+    before, width = Path.cwd(), os.environ.pop("COLUMNS", None)  # tables are as wide as they are without a terminal
     os.chdir(folder)
     try:
         runner = doctest.DocTestRunner(optionflags=FLAGS)
@@ -27,6 +27,8 @@ def run(page: Path, folder: Path) -> doctest.TestResults:
             return runner.run(test)
     finally:
         os.chdir(before)
+        if width is not None:
+            os.environ["COLUMNS"] = width
 
 
 def drawn(text: str) -> list[str]:
