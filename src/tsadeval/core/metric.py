@@ -25,7 +25,7 @@ from tsadeval.core.text import format_call, parse_call
 from tsadeval.errors import InvalidParameterError, UndefinedError, warn_undefined
 
 Kind = Literal["scores", "predictions"]
-Kept = Literal["points", "runs", "moments", "order"]
+Kept = Literal["points", "runs", "moments", "order", "zones"]
 P = ParamSpec("P")
 R = TypeVar("R", covariant=True)
 S = TypeVar("S")
@@ -161,7 +161,8 @@ class Metric:
     # (scorings or predictions of several series, options) -> their value together, with the events of each apart.
     pool: Callable[..., float] | None = field(default=None, repr=False, compare=False)
     # What must be kept of a series that is read once, in batches, for the exact value: counts of points, runs of labels
-    # and alarms, moments of runs, or the order of all scores (see `evaluation.states`). None: all of its points.
+    # and alarms, moments of runs, the order of all scores, or this order and the scores near events (see
+    # `evaluation.states`). None: all of its points.
     stream: Kept | None = None
     # Stores reuse values of the same version only: the revision of the library's code, or a key of a user's function.
     version: str = "r1"
