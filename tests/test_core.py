@@ -17,9 +17,10 @@ import tsadeval as te
 from naive.events import events, runs
 from strategies import labels
 from tsadeval._optional import require
+from tsadeval.core.defining import score_metric
 from tsadeval.core.events import Events
 from tsadeval.core.inputs import Scoring
-from tsadeval.core.metric import METRICS, f_beta, parse_metric, score_metric
+from tsadeval.core.metric import METRICS, f_beta, parse_metric
 from tsadeval.core.parameters import Flag, Number, OneOf, Pair
 from tsadeval.core.registry import Registry
 from tsadeval.core.results import Result, latex_table, text_table

@@ -18,9 +18,10 @@ from functools import lru_cache
 import numpy as np
 
 import tsadeval.metrics._kernels.affiliation as kernel
+from tsadeval.core.defining import prediction_metric, takes_predictions
 from tsadeval.core.events import Events, Index
 from tsadeval.core.inputs import Floats, Prediction, Scoring
-from tsadeval.core.metric import PRF, f_beta, prediction_metric, recall_weight, takes_predictions
+from tsadeval.core.metric import PRF, f_beta, recall_weight
 from tsadeval.core.parameters import Check, Number
 from tsadeval.errors import InvalidInputError
 from tsadeval.metrics._counting import BETA

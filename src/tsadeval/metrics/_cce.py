@@ -22,8 +22,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 import tsadeval.metrics._kernels.cce as kernel
+from tsadeval.core.defining import score_metric, takes_scores
 from tsadeval.core.inputs import Floats, Scoring
-from tsadeval.core.metric import score_metric, takes_scores
 from tsadeval.core.moments import RunMoments
 from tsadeval.core.parameters import Check, Flag, Number, OneOf, Pair
 from tsadeval.core.results import Grid, Result, Row

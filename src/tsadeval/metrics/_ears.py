@@ -22,8 +22,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 import tsadeval.metrics._kernels.ears as kernel
+from tsadeval.core.defining import score_metric, takes_scores
 from tsadeval.core.inputs import Floats, Scoring
-from tsadeval.core.metric import missing, score_metric, takes_scores
+from tsadeval.core.metric import missing
 from tsadeval.core.parameters import Check, Number
 from tsadeval.core.results import Grid, Result, Row
 from tsadeval.errors import warn_undefined

@@ -16,9 +16,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from tsadeval.core.defining import prediction_metric, takes_predictions
 from tsadeval.core.events import Events, Index
 from tsadeval.core.inputs import Prediction
-from tsadeval.core.metric import PRF, f_beta, prediction_metric, takes_predictions
+from tsadeval.core.metric import PRF, f_beta
 from tsadeval.core.parameters import Check, OneOf, Span
 from tsadeval.errors import UndefinedError
 from tsadeval.metrics._counting import BETA

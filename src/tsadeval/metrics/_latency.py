@@ -9,9 +9,9 @@ import math
 
 import numpy as np
 
+from tsadeval.core.defining import prediction_metric
 from tsadeval.core.events import Events, Index
 from tsadeval.core.inputs import Floats, Prediction, Scoring
-from tsadeval.core.metric import prediction_metric
 from tsadeval.core.parameters import Number
 from tsadeval.errors import UndefinedError
 from tsadeval.metrics._counting import BETA, best_mean, best_of_values, merged, prf_of_counts, ranges, running_maxima

@@ -25,9 +25,10 @@ from numpy.typing import NDArray
 
 import tsadeval.core._binning as binning
 import tsadeval.metrics._kernels.pate as kernel
+from tsadeval.core.defining import prediction_metric, score_metric, takes_predictions
 from tsadeval.core.events import Events, Index
 from tsadeval.core.inputs import Floats, Prediction, Scoring
-from tsadeval.core.metric import PRF, f_beta, prediction_metric, recall_weight, score_metric, takes_predictions
+from tsadeval.core.metric import PRF, f_beta, recall_weight
 from tsadeval.core.parameters import Check, Flag, Number
 from tsadeval.metrics._counting import BETA, first_best
 

@@ -19,9 +19,10 @@ from __future__ import annotations
 import numpy as np
 
 import tsadeval.metrics._kernels.point_adjusted as kernel
+from tsadeval.core.defining import prediction_metric, takes_predictions
 from tsadeval.core.events import Events, Index
 from tsadeval.core.inputs import Floats, Prediction, Scoring
-from tsadeval.core.metric import PRF, prediction_metric, recall_weight, takes_predictions
+from tsadeval.core.metric import PRF, recall_weight
 from tsadeval.core.parameters import Check, Flag, Number, OneOf
 from tsadeval.metrics._counting import BETA, f_of_counts, prf_of_counts, sorted_normal
 

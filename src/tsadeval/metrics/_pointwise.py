@@ -7,8 +7,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from tsadeval.core.defining import prediction_metric, takes_predictions
 from tsadeval.core.inputs import Floats, Prediction, Scoring
-from tsadeval.core.metric import PRF, prediction_metric, takes_predictions
+from tsadeval.core.metric import PRF
 from tsadeval.errors import UndefinedError
 from tsadeval.metrics._counting import BETA, Counts, candidates, curve, f_of_counts, first_best, point_f, prf_of_counts
 

@@ -14,9 +14,10 @@ from __future__ import annotations
 import math
 
 import tsadeval.metrics._kernels.range_based as kernel
+from tsadeval.core.defining import prediction_metric, takes_predictions
 from tsadeval.core.events import Events
 from tsadeval.core.inputs import Prediction, Scoring
-from tsadeval.core.metric import PRF, f_beta, prediction_metric, recall_weight, takes_predictions
+from tsadeval.core.metric import PRF, f_beta, recall_weight
 from tsadeval.core.parameters import Check, Number, OneOf
 from tsadeval.metrics._counting import BETA
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 import numpy as np
 
 import tsadeval.metrics._kernels.ranking as kernel
+from tsadeval.core.defining import score_metric
 from tsadeval.core.inputs import Scoring
-from tsadeval.core.metric import score_metric
 from tsadeval.core.parameters import Number, OneOf
 from tsadeval.errors import UndefinedError
 from tsadeval.metrics._counting import BETA, curve, point_f

@@ -15,9 +15,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from tsadeval.core.defining import prediction_metric, takes_predictions
 from tsadeval.core.events import Events
 from tsadeval.core.inputs import Floats, Prediction, Scoring
-from tsadeval.core.metric import PRF, f_beta, prediction_metric, recall_weight, takes_predictions
+from tsadeval.core.metric import PRF, f_beta, recall_weight
 from tsadeval.core.parameters import Check, OneOf, Span
 from tsadeval.metrics._counting import BETA, first_best, widened, window_maxima
 
