@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from tsadeval.core.arrays import read_array
-from tsadeval.core.inputs import Bools, Scoring, checked_scores, label_runs
+from tsadeval.core.checking import checked_scores
+from tsadeval.core.inputs import Bools, Scoring, label_runs
 from tsadeval.core.intervals import covered
 from tsadeval.core.setting import Missing, Setting, is_spans
 from tsadeval.core.time import Times, read_times

@@ -14,7 +14,8 @@ import numpy as np
 
 from tsadeval.core._binning import count_by_score
 from tsadeval.core.borders import BareRuns, Borders, bare_runs
-from tsadeval.core.inputs import LARGEST, Prediction, Scoring, label_runs
+from tsadeval.core.checking import LARGEST
+from tsadeval.core.inputs import Prediction, Scoring, label_runs
 from tsadeval.core.metric import Kept, Metric
 from tsadeval.errors import InvalidInputError, InvalidParameterError
 from tsadeval.evaluation.ordering import Interval, between, exactly
