@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal, NamedTuple, ParamSpec, Protocol, TypeVar
 
 from tsadeval.core.inputs import Prediction, Scoring
+from tsadeval.core.options import recall_weight
 from tsadeval.core.parameters import Check, check_parameters
 from tsadeval.core.registry import Registry, did_you_mean
 from tsadeval.core.text import format_call, parse_call
@@ -43,11 +44,6 @@ class PRF(NamedTuple):
     precision: float
     recall: float
     f1: float
-
-
-def recall_weight(beta: float) -> float:
-    """The square of beta, which is the weight of recall in F. Beyond 1e100 or below 1e-100 F has its limit anyway."""
-    return float(min(max(beta, 1e-100), 1e100)) ** 2
 
 
 def f_beta(precision: float, recall: float, beta: float = 1.0) -> float:
