@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from tsadeval.core.arrays import read_array
-from tsadeval.core.inputs import Bools, Scoring, checked_scores, label_runs
-from tsadeval.core.intervals import labels
+from tsadeval.core.checking import checked_scores
+from tsadeval.core.inputs import Bools, Scoring, label_runs
+from tsadeval.core.intervals import covered
 from tsadeval.core.setting import Missing, Setting, is_spans
 from tsadeval.core.time import Times, read_times
 from tsadeval.errors import InvalidInputError, InvalidParameterError
@@ -91,7 +92,7 @@ def _mask(ignore: Any, n: int, times: Times | None) -> Bools:
         raise InvalidInputError(
             "ignore holds intervals of time, so times= is needed (or pass a mask, one value a point)"
         )
-    return labels(ignore, times, overlap="merge", outside="clip", between="drop").view(np.bool_)
+    return covered(ignore, times)
 
 
 def _masked(scoring: Scoring, setting: Setting) -> Scoring:

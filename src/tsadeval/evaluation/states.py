@@ -14,8 +14,9 @@ import numpy as np
 
 from tsadeval.core._binning import bins_of, count_by_score
 from tsadeval.core.borders import BareRuns, Borders, bare_runs
+from tsadeval.core.checking import LARGEST
 from tsadeval.core.events import Index
-from tsadeval.core.inputs import LARGEST, Floats, Prediction, Scoring, label_runs
+from tsadeval.core.inputs import Floats, Prediction, Scoring, label_runs
 from tsadeval.core.metric import Kept, Metric
 from tsadeval.errors import InvalidInputError, InvalidParameterError
 from tsadeval.evaluation.ordering import Interval, between, exactly, undefined

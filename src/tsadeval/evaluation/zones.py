@@ -22,10 +22,11 @@ from tsadeval.core._binning import levels_of
 from tsadeval.core.events import Index
 from tsadeval.core.inputs import Floats, LabelRuns, Scoring
 from tsadeval.core.metric import Metric
+from tsadeval.core.options import VUS_VARIANTS, VUSVariant
 from tsadeval.errors import InvalidParameterError
 from tsadeval.evaluation.ordering import Interval
 from tsadeval.evaluation.spill import Tape
-from tsadeval.metrics._vus import VARIANTS, Variant, table_pays, threshold_ranks, widths_of
+from tsadeval.metrics._vus import table_pays, threshold_ranks, widths_of
 
 __all__ = ["Areas", "NearEvents", "OrderOfScores", "reach_of"]
 
@@ -200,7 +201,7 @@ class NearEvents:
         options = metric.options
         key = metric.name.rpartition("_")[0], *options.values()
         if key not in self._known:
-            how = VARIANTS[options["variant"]]
+            how = VUS_VARIANTS[options["variant"]]
             widths, repeats = widths_of(metric.name, _widest(metric), how)
             each = _Curves(self, order, how, widths, repeats)
             self._known[key] = each.areas(options["n_thresholds"])
@@ -217,7 +218,9 @@ def _inner_lengths(runs: LabelRuns) -> Index:
 class _Curves:
     """The curves of a metric at all its widths."""
 
-    def __init__(self, near: NearEvents, order: OrderOfScores, variant: Variant, widths: Index, repeats: Index) -> None:
+    def __init__(
+        self, near: NearEvents, order: OrderOfScores, variant: VUSVariant, widths: Index, repeats: Index
+    ) -> None:
         self._near, self._order, self._variant = near, order, variant
         self._widths, self._repeats = widths, repeats
         self._reach = min(int(widths[-1]) // 2, order.n - 1)

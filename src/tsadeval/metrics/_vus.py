@@ -7,56 +7,24 @@ sqrt(1 - d / w) instead of 0. With TP the weight of the alarms, N their number a
     false alarm rate = (N - TP) / (n - P'),     precision = TP / N.
 
 Range-AUC is the area under the curve of these at one width, VUS the mean of the areas over all widths from 0 to
-twice the window. The paper's buffer length l is the width here. Definitions differ in the details (see `Variant`).
+twice the window. The paper's buffer length l is the width here. Definitions differ in the details (see `VUSVariant`).
 """
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Literal
 
 import numpy as np
 
 import tsadeval.core._binning as binning
 import tsadeval.metrics._kernels.vus as kernel
+from tsadeval.core.defining import score_metric
 from tsadeval.core.events import Index
 from tsadeval.core.inputs import Floats, Scoring
-from tsadeval.core.metric import score_metric
-from tsadeval.core.parameters import Check, Number, OneOf
+from tsadeval.core.options import VUS_CHECKS, VUS_VARIANTS, VUSVariant
 
 __all__ = ["range_auc_pr", "range_auc_roc", "vus_pr", "vus_roc"]
-
-
-@dataclass(frozen=True)
-class Variant:
-    """What definitions of the same name differ in."""
-
-    # Weights fall as sqrt(1 - d / w); else along a straight line from 1 to sqrt(1/2) at distance h.
-    root: bool
-    # Where buffers of two events overlap, weights add up to at most 1; else the larger one counts.
-    adding: bool
-    # Buffered events count as one where they share a point (0) or at least touch (1), or never (-1).
-    merging: int
-    # P' has the weight of all buffers; else only of the buffer points with an alarm, so that it grows with N.
-    once: bool
-    # PR area by trapezoids from precision 1 at recall 0; else by steps, as average precision.
-    trapezoid: bool
-    # Step between the widths of the volume: with 2, every buffer length h counts once.
-    step: int = 1
-
-
-VARIANTS = {
-    "vus": Variant(root=True, adding=True, merging=0, once=False, trapezoid=False),
-    "range_auc": Variant(root=True, adding=True, merging=1, once=True, trapezoid=True),
-    "timeeval": Variant(root=False, adding=False, merging=-1, once=True, trapezoid=True),
-    "ff_vus": Variant(root=False, adding=False, merging=0, once=False, trapezoid=False, step=2),
-}
-
-CHECKS: dict[str, Check] = {
-    "window": Number(0, 100_000, integer=True, words=("period",)),  # the work grows with its square
-    "n_thresholds": Number(2, integer=True, none=True),
-    "variant": OneOf(tuple(VARIANTS)),
-}
 
 _REFERENCES = (
     "Paparrizos et al., Volume Under the Surface: A New Accuracy Evaluation Measure for Time-Series Anomaly "
@@ -87,7 +55,7 @@ def table_pays(size: int, points: int) -> bool:
 
 
 def _mean_areas(
-    data: Scoring, variant: Variant, widths: Index, repeats: Index, n_thresholds: int | None
+    data: Scoring, variant: VUSVariant, widths: Index, repeats: Index, n_thresholds: int | None
 ) -> tuple[float, float]:
     events = data.events
     # No point is farther than n - 1 from an event, so longer buffers differ in nothing but their slopes.
@@ -112,7 +80,7 @@ def _mean_areas(
 Window = int | Literal["period"]
 
 
-def widths_of(name: str, widest: int, variant: Variant) -> tuple[Index, Index]:
+def widths_of(name: str, widest: int, variant: VUSVariant) -> tuple[Index, Index]:
     """The widths that a metric of this name averages over, ascending, and how often each counts."""
     if name.startswith("range"):
         return np.array([widest]), np.array([1])
@@ -129,7 +97,7 @@ def _areas(name: str, data: Scoring, window: Window, n_thresholds: int | None, v
     widest = data.setting.period if window == "period" else factor * window
 
     def areas() -> tuple[float, float]:
-        how = VARIANTS[variant]
+        how = VUS_VARIANTS[variant]
         return _mean_areas(data, how, *widths_of(name, widest, how), n_thresholds)
 
     return data.shared((name, window, n_thresholds, variant), areas)
@@ -141,7 +109,7 @@ def _areas(name: str, data: Scoring, window: Window, n_thresholds: int | None, v
     summary="Area under the ROC curve of labels with soft buffers of one width around events.",
     undefined=_UNDEFINED,
     references=_REFERENCES,
-    checks=CHECKS,
+    checks=VUS_CHECKS,
     properties={"affine", "monotone", "mirror"},
     needs={"anomaly", "normal"},
     stream="zones",
@@ -183,7 +151,7 @@ def range_auc_roc(
     summary="Area under the precision-recall curve of labels with soft buffers of one width around events.",
     undefined=_UNDEFINED,
     references=_REFERENCES,
-    checks=CHECKS,
+    checks=VUS_CHECKS,
     properties={"affine", "monotone", "mirror"},
     needs={"anomaly", "normal"},
     stream="zones",
@@ -213,7 +181,7 @@ def range_auc_pr(
     summary="Mean area under the ROC curve over all widths of soft buffers around events.",
     undefined=_UNDEFINED,
     references=_REFERENCES,
-    checks=CHECKS,
+    checks=VUS_CHECKS,
     properties={"affine", "monotone", "mirror"},
     needs={"anomaly", "normal"},
     stream="zones",
@@ -265,7 +233,7 @@ def vus_roc(data: Scoring, *, window: Window = 100, n_thresholds: int | None = 2
     summary="Mean area under the precision-recall curve over all widths of soft buffers around events.",
     undefined=_UNDEFINED,
     references=_REFERENCES,
-    checks=CHECKS,
+    checks=VUS_CHECKS,
     properties={"affine", "monotone", "mirror"},
     needs={"anomaly", "normal"},
     stream="zones",
