@@ -4,7 +4,8 @@
     python tests/golden/make_values.py --accept vus_pr "cce(tau=0.4)"   # values that are meant to change
 
 A value that differs from the file is an error unless the revision of the metric was raised (`version=` in its
-description, which stores compare) and the change is accepted by name; it belongs in the section `Values` of CHANGELOG.md. With a new version a new file is begun, and the old ones stay as they were.
+description, which stores compare) and the change is accepted by name; it belongs in the section `Values` of
+CHANGELOG.md. With a new version a new file is begun, and the old ones stay as they were.
 """
 
 import argparse
@@ -12,6 +13,7 @@ import json
 import math
 import warnings
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -82,17 +84,21 @@ def values(text: str) -> dict[str, float | str]:
     found: dict[str, float | str] = {VERSION: metric.version}
     for name in CASES:
         y, s, p = inputs(name)
-        found[name] = _plain(lambda: metric(y, s if metric.kind == "scores" else p))
+        found[name] = _plain(metric, y, s if metric.kind == "scores" else p)
         if metric.kind == "predictions":
-            found[f"{name}, best"] = _plain(lambda: metric.run(Scoring.of(y, s), parse_rule("best")).value)
+            found[f"{name}, best"] = _plain(partial(_at_best, metric), y, s)
     return found
 
 
-def _plain(compute: Callable[[], float]) -> float | str:
+def _at_best(metric: Metric, y: np.ndarray, s: np.ndarray) -> float:
+    return metric.run(Scoring.of(y, s), parse_rule("best")).value
+
+
+def _plain(compute: Callable[..., float], *data: np.ndarray) -> float | str:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
-            value = compute()
+            value = compute(*data)
         except tsadeval.errors.InvalidInputError as error:
             return type(error).__name__
     return value if math.isfinite(value) else str(value)
