@@ -14,13 +14,14 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal, NamedTuple, ParamSpec, Protocol, TypeVar
 
 from tsadeval.core.inputs import Prediction, Scoring
+from tsadeval.core.options import recall_weight
 from tsadeval.core.parameters import Check, check_parameters
 from tsadeval.core.registry import Registry, did_you_mean
 from tsadeval.core.text import format_call, parse_call
 from tsadeval.errors import InvalidParameterError, UndefinedError
 
 Kind = Literal["scores", "predictions"]
-Kept = Literal["points", "runs", "moments", "order"]
+Kept = Literal["points", "runs", "moments", "order", "zones"]
 P = ParamSpec("P")
 R = TypeVar("R", covariant=True)
 S = TypeVar("S")
@@ -44,11 +45,6 @@ class PRF(NamedTuple):
     precision: float
     recall: float
     f1: float
-
-
-def recall_weight(beta: float) -> float:
-    """The square of beta, which is the weight of recall in F. Beyond 1e100 or below 1e-100 F has its limit anyway."""
-    return float(min(max(beta, 1e-100), 1e100)) ** 2
 
 
 def f_beta(precision: float, recall: float, beta: float = 1.0) -> float:
@@ -137,7 +133,8 @@ class Metric:
     # (scorings or predictions of several series, options) -> their value together, with the events of each apart.
     pool: Callable[..., float] | None = field(default=None, repr=False, compare=False)
     # What must be kept of a series that is read once, in batches, for the exact value: counts of points, runs of labels
-    # and alarms, moments of runs, or the order of all scores (see `evaluation.states`). None: all of its points.
+    # and alarms, moments of runs, the order of all scores, or this order and the scores near events (see
+    # `evaluation.states`). None: all of its points.
     stream: Kept | None = None
     # Stores reuse values of the same version only: the revision of the library's code, or a key of a user's function.
     version: str = "r1"
