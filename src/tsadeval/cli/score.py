@@ -85,7 +85,7 @@ def score(
         bool, typer.Option("--stream", help="Files larger than memory, one series: batch by batch, in this order.")
     ] = False,
     order: Annotated[
-        str, typer.Option(help="AUC and best F1 with --stream: sort (exact, on disk) or bins (with bounds).")
+        str, typer.Option(help="AUC, best F1 and VUS with --stream: sort (exact, on disk) or bins (with bounds).")
     ] = "sort",
     dask: Annotated[str, typer.Option(help="Address of a Dask scheduler whose workers do it: tcp://host:8786.")] = "",
     format: Annotated[Format, typer.Option(help="How to print the table.")] = Format.text,

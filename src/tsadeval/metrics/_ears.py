@@ -212,7 +212,7 @@ class EARSBreakdown(Result):
         return self.events[np.argsort(-self.events["lost"], kind="stable")][:n]
 
     @property
-    def rows(self) -> list[Row]:  # type: ignore[override]
+    def rows(self) -> list[Row]:
         """The events as plain dicts, in the order of time."""
         names = self.events.dtype.names or ()
         return [dict(zip(names, event, strict=True)) for event in self.events.tolist()]
