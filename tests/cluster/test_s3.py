@@ -23,8 +23,9 @@ def bucket(monkeypatch):
 
     s3fs.S3FileSystem.clear_instance_cache()
     system = s3fs.S3FileSystem()
-    if not system.exists("bench"):
-        system.mkdir("bench")
+    if system.exists("bench"):  # moto keeps its buckets as long as the process lives
+        system.rm("bench", recursive=True)
+    system.mkdir("bench")
     yield system
     server.stop()
 

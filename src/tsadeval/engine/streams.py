@@ -39,7 +39,8 @@ def evaluate_stream(
 
     The values are those of `te.evaluate` at the same threshold, whatever the cut into batches. `te.metrics` says which
     metrics can be computed so (`stream` of their records): CCE, all metrics of single points, nearly all metrics of
-    events and alarms, and those of the order of scores (AUC-ROC, AUC-PR, best F1, P@k). Others raise an error.
+    events and alarms, and those of the order of scores (AUC-ROC, AUC-PR, best F1, P@k, VUS, range-AUC). Others raise an
+    error.
 
     Parameters
     ----------
@@ -52,8 +53,9 @@ def evaluate_stream(
         Alarm where `score > threshold`; needed for metrics of alarms.
     order : {"sort", "bins"}, default="sort"
         For metrics of the order of scores. "sort" is exact and sorts the scores on disk (in the folder for temporary
-        files, 4 or 8 bytes a point). "bins" counts points in four million bins of neighbouring scores: 64 MB and no
-        disk, and a value with bounds between which the exact one lies for sure, in columns `low` and `high`.
+        files, 4 or 8 bytes a point; VUS as much again for points near events). "bins" counts points in four million
+        bins of neighbouring scores: 64 MB and no disk, and a value with bounds between which the exact one lies for
+        sure, in columns `low` and `high`.
     label, score, by : str
         Columns of a file. `by` names the series of each row: each is evaluated by itself, in any order of rows, with a
         state in memory for each series.

@@ -81,7 +81,7 @@ class FileScores(Result):
         self.metrics = list(map(str, metrics))
 
     @cached_property
-    def rows(self) -> list[Row]:  # type: ignore[override]
+    def rows(self) -> list[Row]:
         """Plain dicts, made when they are asked for."""
         found = self.to_frame()
         plain = found.astype(object).where(found.notna(), None)

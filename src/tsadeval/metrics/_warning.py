@@ -6,8 +6,8 @@ import math
 
 import numpy as np
 
+from tsadeval.core.defining import prediction_metric
 from tsadeval.core.inputs import Prediction, Scoring
-from tsadeval.core.metric import prediction_metric
 from tsadeval.core.parameters import Number, OneOf, Span
 from tsadeval.core.time import UNITS as SIZES
 from tsadeval.errors import UndefinedError
