@@ -13,10 +13,11 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from tsadeval.core.durations import nanoseconds
 from tsadeval.core.events import Events, Index
 from tsadeval.core.inputs import label_runs
 from tsadeval.core.registry import did_you_mean
-from tsadeval.core.time import Times, nanoseconds, read_moments, read_times
+from tsadeval.core.time import Times, read_moments, read_times
 from tsadeval.errors import InvalidInputError, InvalidParameterError, TsadevalError, UnknownNameError
 
 __all__ = ["Interval", "alarms", "intervals", "labels"]
