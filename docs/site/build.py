@@ -94,6 +94,14 @@ def timed(what: str, function, *args) -> None:
     print(f"{what}: {time.perf_counter() - start:.0f} s", flush=True)
 
 
+def kernels(folder: Path) -> Path:
+    """Settings of the kernels that run notebooks: they talk to this process on this machine only, so no word about encryption."""
+    profile = folder / "site-ipython" / "profile_default"
+    profile.mkdir(parents=True, exist_ok=True)
+    (profile / "ipython_kernel_config.py").write_text("c.IPKernelApp.log_level = 40\n")
+    return profile.parent
+
+
 def sphinx(source: Path, target: Path, strict: bool) -> None:
     command = [sys.executable, "-m", "sphinx", "-b", "html", "-c", str(HERE), "--keep-going", "-q"]
     command += ["-W"] if strict else ["-D", "nb_execution_mode=off", "-D", "plot_gallery=0"]
@@ -101,9 +109,8 @@ def sphinx(source: Path, target: Path, strict: bool) -> None:
     # Its own doctrees are always made anew: pages are generated, so time stamps say nothing.
     shutil.rmtree(source.parent / "site-doctrees", ignore_errors=True)
     shutil.rmtree(target, ignore_errors=True)
-    if subprocess.run(
-        command, env={**os.environ, "PYTHONPATH": f"{HERE}:{os.environ.get('PYTHONPATH', '')}"}
-    ).returncode:
+    settings = {"PYTHONPATH": f"{HERE}:{os.environ.get('PYTHONPATH', '')}", "IPYTHONDIR": str(kernels(source.parent))}
+    if subprocess.run(command, env={**os.environ, **settings}).returncode:
         raise SystemExit("the site was not built: mend the warnings above")
     shutil.copytree(downloads(source), target, dirs_exist_ok=True)
 

@@ -48,6 +48,9 @@ ERRATA: dict[str, tuple[str, ...]] = {
     "vus_roc": VOLUMES,
 }
 NOT_FIRST = "Definitions that do not give the labels their largest value"
+# Metrics that have not been through docs/make_properties.py, make_audit.py, make_hard.py and benchmarks/metrics.py, and the
+# sentence that their page has instead of the numbers.
+NOT_MEASURED: dict[str, str] = {}
 Rows = list[list[str]]
 
 
@@ -95,7 +98,7 @@ def properties(metric: Metric) -> str:
         None,
     )
     if marks is None:
-        return "The [properties](../properties.md) have not been checked for this metric yet."
+        return NOT_MEASURED[metric.name]
     examples = {}
     for name, part in re.findall(r"^### ([^\n]+)\n(.*?)(?=^### |\Z)", text, flags=re.MULTILINE | re.DOTALL):
         for options, example in re.findall(r"^- `([^`]+)`: (.+)$", part, flags=re.MULTILINE):
@@ -147,16 +150,16 @@ def trust(metric: Metric) -> str:
                     found.append(
                         f"- [Hard suite](../hard.md){rule}: index {row[1]} (1: puts all detectors in the right order), place {place} of {len(rows)}."
                     )
-    return "\n".join(found)
+    return "\n".join(found) or NOT_MEASURED[metric.name]
 
 
 def speed(metric: Metric) -> str:
-    for _, head, rows in tables("benchmarks.md"):
-        if head[:3] == ["call", "ms", "sorts"]:
+    for heading, head, rows in tables("benchmarks.md"):
+        if heading.startswith("All metrics") and head[:3] == ["call", "ms", "sorts"]:
             for row in rows:
                 if row[0] == metric.name:
                     return f"{row[1]} ms for 100,000 points, {row[2]} times one `np.sort` of the scores ([how it was measured](../benchmarks.md))."
-    return ""
+    return NOT_MEASURED[metric.name]
 
 
 def timed_peers(metric: Metric) -> list[str]:

@@ -111,7 +111,7 @@ def page(metric: Metric) -> str:
         facts["Best threshold"] = "exact over all distinct scores"
     if metric.sets:
         facts["In the sets"] = ", ".join(f"`{name}`" for name in sorted(metric.sets))
-    facts["Speed"] = speed(metric) or "not measured"
+    facts["Speed"] = speed(metric)
     signature = ", ".join(f"{k}={v!r}" for k, v in metric.parameters.items())
     second = "y_score" if metric.kind == "scores" else "y_pred"
     call = f"te.metrics.{metric.name}(y_true, {second}{', *, ' + signature if signature else ''})"
