@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 
 from tsadeval.comparison.categories import SeriesFacts
-from tsadeval.comparison.result import Comparison, Values
+from tsadeval.comparison.result import Comparison
 from tsadeval.comparison.statistics import Missing
+from tsadeval.comparison.table import Values
 from tsadeval.core.estimators import family_of
 from tsadeval.core.metric import Metric, Rule
 from tsadeval.core.parameters import OneOf, check_parameters

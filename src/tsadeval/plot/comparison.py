@@ -150,6 +150,8 @@ def critical_difference(
     notes = [f"{given.label} on {found.series} series", f"bars: not told apart ({words}, {alpha:g})"]
     if test == "nemenyi":
         notes.append(f"critical difference {statistics.critical_difference(k, found.series, alpha):.2f}")
+    if needed := pairs.needed(alpha):
+        notes.append(f"too few series: none can be told apart on fewer than {needed}")
     ax = new_axes(ax, 3.4, (48 + 11 * ((k + 1) // 2) + 5 * len(groups) + 9 * len(notes)) / 72)
     _diagram(ax, given.detectors, found.mean, groups, notes)
     return ax
