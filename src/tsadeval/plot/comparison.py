@@ -19,7 +19,8 @@ from tsadeval.core.metric import METRICS
 from tsadeval.core.parameters import Check, Number, OneOf, check_parameters
 from tsadeval.core.registry import did_you_mean
 from tsadeval.errors import InvalidInputError, InvalidParameterError, UnknownNameError
-from tsadeval.plot.style import GREY, SMALL, color_bar, looks, new_axes, shortened, styled, tints, whole_cell
+from tsadeval.plot.layout import color_bar, whole_cell
+from tsadeval.plot.style import GREY, SMALL, looks, new_axes, shortened, styled, tints
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -14,7 +14,8 @@ from tsadeval.core.parameters import OneOf, check_parameters
 from tsadeval.core.registry import did_you_mean
 from tsadeval.core.results import Row
 from tsadeval.errors import InvalidInputError, UnknownNameError
-from tsadeval.plot.style import GREY, SMALL, new_axes, new_figure, styled
+from tsadeval.plot.layout import legend_above
+from tsadeval.plot.style import EVENT, GREY, SMALL, grid, new_axes, new_figure, styled
 from tsadeval.rankeval.hard.explain import Explanation
 from tsadeval.rankeval.hard.result import HardResult, HardTable
 from tsadeval.rankeval.hard.task import Case
@@ -28,7 +29,6 @@ __all__ = ["hard_sensitivity", "hard_tasks", "worst_pair", "write_explanation"]
 FORMATS = ("png", "pdf", "svg")
 MOST = 8  # metrics that can be told apart in one figure
 WIDTH = 1200  # points of a series that are shown
-EVENT = "#F3D9C6"
 COLORS = ("#B03A00", "#0072B2")  # the worse model, the better one
 LEGEND = "shaded: event; height: rank of the score, upper ranks stretched"
 MARKS = tuple(
@@ -73,8 +73,8 @@ def hard_tasks(result: HardResult | HardTable, ax: Axes | None = None, *, metric
 
 
 def _dots(ax: Axes | None, rows: Sequence[str], values: Mapping[str, Sequence[float]], title: str) -> Axes:
-    """A row per name, in each a dot per metric under the one before; the legend is beside the axes."""
-    ax = new_axes(ax, 6.0, 0.9 + 0.24 * len(rows))
+    """A row per name, in each a dot per metric, one under the other."""
+    ax = new_axes(ax, 6.0, 1.4 + 0.24 * len(rows))
     places = -np.arange(len(rows), dtype=np.float64)
     for i, (label, found) in enumerate(values.items()):
         color, marker = MARKS[i % len(MARKS)]
@@ -83,8 +83,8 @@ def _dots(ax: Axes | None, rows: Sequence[str], values: Mapping[str, Sequence[fl
         ax.plot(found, places + down, label=label, clip_on=False, **dots)
     ax.set_yticks(places, rows)
     ax.tick_params(axis="y", length=0)
-    ax.grid(axis="y")
-    ax.legend(loc="center left", bbox_to_anchor=(1.01, 0.5), title=title, title_fontsize=SMALL)
+    grid(ax, "y")
+    legend_above(ax, title=title)
     return ax
 
 
@@ -136,7 +136,7 @@ def worst_pair(explanation: Explanation, row: Row, ax: Axes | None = None) -> Ax
     differ in length, both are drawn over the same share of their time.
     """
     ax = _pair(explanation, row, ax)
-    ax.set_xlabel(f"{ax.get_xlabel()}\n{LEGEND}")
+    ax.set_xlabel(f"{ax.get_xlabel()}\n{LEGEND}", loc="left")
     return ax
 
 
