@@ -81,7 +81,8 @@ def compare(
         The series that fitted estimators are asked for scores of: those of scikit-learn, PyOD, aeon, sktime and
         tsadeval, each in its own way, so that higher is more anomalous.
     n_jobs : int, optional
-        Series that are evaluated at once, as for `evaluate_many`: by default as many as there are cores.
+        Series that are evaluated at once, as for `evaluate_many`: by default as many as there are cores. Under
+        `joblib.parallel_config(backend="dask")` or "ray" the workers of a cluster evaluate them.
 
     Returns
     -------
