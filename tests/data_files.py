@@ -90,3 +90,17 @@ def telemetry_files():
 def telemetry(root):
     for name, content in telemetry_files().items():
         write(root / "SMAP_MSL" / name, content)
+
+
+def npz(**arrays):
+    """The bytes of a compressed npz file."""
+    buffer = io.BytesIO()
+    np.savez_compressed(buffer, **arrays)
+    return buffer.getvalue()
+
+
+def written(frame, method, **options):
+    """The bytes that a method of a frame writes."""
+    buffer = io.BytesIO()
+    getattr(frame, method)(buffer, **options)
+    return buffer.getvalue()

@@ -96,6 +96,43 @@ def test_incidents_instead_of_labels(run):
     ]
 
 
+def test_windows_as_json_under_the_values_of_by(run, folder):
+    spans = pd.read_csv(folder / "incidents.csv")
+    step = pd.Timedelta("1min")  # both ends of such windows are inclusive
+    windows = {
+        name: [(row.start, str(pd.Timestamp(row.stop) - step)) for row in rows.itertuples()]
+        for name, rows in spans.groupby("server")
+    }
+    (folder / "windows.json").write_text(json.dumps(windows))
+    options = ("scores.csv", "--time", "stamp", "--metrics", "f1", "--format", "json")
+    by = ("--by", "server")
+    by_file = rows_of(run(*options, *by, "--incidents", "windows.json"))
+    assert [row["value"] for row in by_file] == [row["value"] for row in rows_of(run(*options, *by))]
+    (folder / "nights.json").write_text(json.dumps({**windows, "db": [["2026-03-01 00:00", "2026-03-01 00:09"]]}))
+    ignored = run(*options, *by, "--ignore", "nights.json")
+    assert [row["ignored_points"] for row in rows_of(ignored) if row["server"] == "db"] == [10]
+    (folder / "windows.json").write_text(json.dumps({"web": windows["web"]}))
+    part = run(*options, *by, "--incidents", "windows.json")
+    assert part.exit_code == 1
+    assert "windows.json has no windows of 'db'" in part.stderr
+    (folder / "windows.json").write_text(json.dumps(windows))
+    unnamed = run("web.csv", *options[1:], "--incidents", "windows.json")
+    assert unnamed.exit_code == 2
+    assert "--by" in unnamed.stderr
+
+
+@pytest.mark.parametrize("option", ["--incidents", "--ignore"])
+@pytest.mark.parametrize(
+    "content", [b"{", b"\xff\xfe[", b"[" * 100_000, b"3", b'{"web": 3}', b'{"start": 1, "stop": 2}']
+)
+def test_damaged_windows_are_one_line(run, folder, option, content):
+    (folder / "damaged.json").write_bytes(content)
+    done = run("web.csv", "--time", "stamp", option, "damaged.json", "--metrics", "f1")
+    assert done.exit_code == 2
+    assert isinstance(done.exception, SystemExit)
+    assert "damaged.json" in done.stderr
+
+
 def test_times_ignored_spans_and_fitted_rules(run, folder):
     done = run(
         *("scores.csv", "--by", "server", "--time", "stamp", "--ignore", "maintenance.csv", "--fit", "train.csv"),

@@ -233,7 +233,7 @@ MINUTES = np.arange("2026-01-01T00:00", "2026-01-01T01:00", 10, "datetime64[m]")
         ([(pd.NaT, "2026-01-01")], "incidents, start: row 0 is NaT"),
         (5, "must be pairs"),
         (pd.DataFrame({"from": ["2026-01-01"], "to": ["2026-01-02"]}), "columns start and stop, but has from, to"),
-        ({"a": [], "b": []}, "windows of 2 series: pass key="),
+        ({"a": [], "b": []}, "windows of 2 series: say which with key="),
     ],
 )
 def test_bad_incidents_name_the_row(incidents, message):

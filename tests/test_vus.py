@@ -14,18 +14,19 @@ from naive.vus import range_auc as naive_range_auc
 from naive.vus import vus as naive_vus
 from strategies import examples, labels, scorings
 from tsadeval.core.inputs import Scoring
+from tsadeval.core.options import VUS_VARIANTS
 from tsadeval.metrics import _vus
 
 M = te.metrics
 GOLDEN = json.loads((Path(__file__).parent / "golden" / "vus.json").read_text())
 THRESHOLDS = st.sampled_from([2, 3, 5, 250, None])
-every_variant = pytest.mark.parametrize("variant", list(_vus.VARIANTS))
+every_variant = pytest.mark.parametrize("variant", list(VUS_VARIANTS))
 
 
 @pytest.fixture(params=[1 << 16, 0], ids=["counts", "points"])
 def way(request, monkeypatch):
     """Buffer weights come from a table of counts, or (in long series with many thresholds) from single points."""
-    monkeypatch.setattr(_vus, "_table_pays", lambda size, points: request.param > 0)
+    monkeypatch.setattr(_vus, "table_pays", lambda size, points: request.param > 0)
 
 
 def volumes(y, s, **options):
@@ -67,7 +68,7 @@ def test_equals_the_authors_package(case):
 def test_volume_is_the_mean_of_its_slices(variant):
     rng = np.random.default_rng(5)
     y, s = np.repeat([0, 1, 0, 1, 0, 1, 0], [40, 5, 12, 1, 3, 30, 20]), rng.random(111)
-    step = _vus.VARIANTS[variant].step
+    step = VUS_VARIANTS[variant].step
     slices = [areas(y, s, window=w, variant=variant) for w in range(0, 21, step)]
     assert volumes(y, s, window=10, variant=variant) == pytest.approx(np.mean(slices, axis=0), abs=1e-12)
 
@@ -96,7 +97,7 @@ def test_constant_scores():
 
 def test_a_window_longer_than_the_series_only_flattens_the_slopes():
     y, s = [0, 0, 1, 0, 0, 0], [0.1, 0.3, 0.5, 0.4, 0.6, 0.0]
-    for variant in _vus.VARIANTS:
+    for variant in VUS_VARIANTS:
         options = {"window": 40, "n_thresholds": None, "variant": variant}
         assert volumes(y, s, **options) == pytest.approx(naive_vus(y, s, **options), abs=1e-10)
 

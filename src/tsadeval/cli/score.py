@@ -14,7 +14,7 @@ import tsadeval
 from tsadeval.cli.completing import complete_metrics
 from tsadeval.cli.many import score_many, score_stream
 from tsadeval.cli.output import Format, render
-from tsadeval.cli.tables import By, Label, Scores, names_of
+from tsadeval.cli.tables import By, Dask, Label, Scores, names_of
 from tsadeval.core.inputs import label_runs
 from tsadeval.core.metric import Metric
 from tsadeval.core.printable import printable
@@ -43,13 +43,16 @@ def score(
     time: Annotated[str, typer.Option(help="Column of the time stamps.")] = "",
     incidents: Annotated[
         Path | None,
-        typer.Option(help="File with columns start and stop (and those of --by): the labels, instead of a column."),
+        typer.Option(
+            help="File with columns start and stop (and those of --by), or windows as json under the values of --by: "
+            "the labels, instead of a column."
+        ),
     ] = None,
     clip: Annotated[
         bool, typer.Option("--clip", help="Cut incidents beyond the time stamps, and join those that overlap.")
     ] = False,
     ignore: Annotated[
-        Path | None, typer.Option(help="File with columns start and stop: spans of time that are not judged.")
+        Path | None, typer.Option(help="File as for --incidents: spans of time that are not judged.")
     ] = None,
     fit: Annotated[
         Path | None, typer.Option(help="File with scores of a training part: rules without labels are fitted on it.")
@@ -82,9 +85,9 @@ def score(
         bool, typer.Option("--stream", help="Files larger than memory, one series: batch by batch, in this order.")
     ] = False,
     order: Annotated[
-        str, typer.Option(help="AUC and best F1 with --stream: sort (exact, on disk) or bins (with bounds).")
+        str, typer.Option(help="AUC, best F1 and VUS with --stream: sort (exact, on disk) or bins (with bounds).")
     ] = "sort",
-    dask: Annotated[str, typer.Option(help="Address of a Dask scheduler whose workers do it: tcp://host:8786.")] = "",
+    dask: Dask = "",
     format: Annotated[Format, typer.Option(help="How to print the table.")] = Format.text,
 ) -> None:
     """Evaluate the scores in one or more files with any number of metrics."""
@@ -180,8 +183,8 @@ class _Source:
             where = (table.source, *map(printable, keys.values()), printable(column))
             try:
                 if self.incidents is not None:
-                    labels = self.incidents.labels(keys, times, clip=self.clip)  # type: ignore[arg-type]
-                ignore = self.ignore.of(keys) if self.ignore else None
+                    labels = self.incidents.labels(keys, times, clip=self.clip)
+                ignore = self.ignore.covered(keys, times) if self.ignore else None
                 fit = self.fit.of(keys, column) if self.fit else None
             except InvalidInputError as error:
                 refuse(InvalidInputError(f"{', '.join(where)}: {error}"))

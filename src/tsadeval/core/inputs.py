@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tsadeval.core._scan import mask_of, scan, scan_labels
-from tsadeval.core.arrays import read_array
+from tsadeval.core.checking import as_labels, as_scores, bad_label, bad_score, refuse_longer, same_index, same_length
 from tsadeval.core.events import Events, Index
 from tsadeval.core.order import Points, descending
 from tsadeval.core.setting import PLAIN, Setting
@@ -25,131 +25,6 @@ T = TypeVar("T")
 Array = NDArray[Any]
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
-
-# Kernels count levels and places in 32 bits, and square lengths in 64. CCE needs the scan only, which has no limit.
-LARGEST = 2**31 - 1
-
-EXACT = 2**53  # integers up to this have a float64 of their own
-
-# What the scan reads as it is; any other number type is converted to one of these first.
-_LABEL_TYPES = {np.dtype(t) for t in (np.uint8, np.int32, np.int64, np.float64)}
-_SCORE_TYPES = {np.dtype(t) for t in (np.float32, np.float64)}
-
-
-def _as_array(values: Any, name: str) -> Array:
-    """A one-dimensional, contiguous numeric array of what the caller gave, without copying where possible."""
-    values = read_array(values, name, "a one-dimensional sequence of numbers in CPU memory")
-    if values.ndim != 1:
-        hint = ""
-        if values.ndim == 0:
-            hint = f" (a single {type(values.item()).__name__})"
-        elif max(values.shape, default=0) == values.size:
-            hint = f"; {name}.ravel() would make it one"
-        raise InvalidInputError(
-            f"{name} must be one-dimensional, one value per time point, but has shape {values.shape}{hint}"
-        )
-    if values.size == 0:
-        raise InvalidInputError(f"{name} is empty: there is nothing to judge")
-    if values.dtype.kind not in "biuf":
-        found = next((v for v in values if not isinstance(v, (int, float, np.number))), values[0])
-        raise InvalidInputError(
-            f"{name} must hold numbers, but has dtype {values.dtype} (found {found!r}); "
-            f"convert it, e.g. with np.asarray({name}, dtype=float)"
-        )
-    return np.ascontiguousarray(values)
-
-
-def _as_labels(values: Any, name: str) -> Array:
-    array = _as_array(values, name)
-    if array.dtype == np.bool_:
-        return array.view(np.uint8)
-    if array.dtype in _LABEL_TYPES:
-        return array
-    # 64 bits hold every smaller type; an unsigned value past the range of int64 turns negative, hence bad.
-    return array.astype(np.float64 if array.dtype.kind == "f" else np.int64)
-
-
-def _as_scores(values: Any, name: str) -> Array:
-    array = _as_array(values, name)
-    if array.dtype in _SCORE_TYPES:
-        return array
-    kind, size = array.dtype.kind, array.dtype.itemsize
-    large = kind in "iu" and size == 8 and max(int(array.max()), -int(array.min())) > EXACT
-    if large or (kind == "f" and size > 8):
-        _refuse_ties(array, name)
-    return array.astype(np.float64)
-
-
-def _refuse_ties(array: Array, name: str) -> None:
-    """Refuse integers beyond 2**53 and long doubles that differ but would be one 64-bit float."""
-    distinct = np.unique(array)
-    with np.errstate(over="ignore"):
-        floats = distinct.astype(np.float64)
-    tied = np.flatnonzero(floats[1:] == floats[:-1])
-    if len(tied):
-        one, other = distinct[tied[0] : tied[0] + 2]
-        raise InvalidInputError(
-            f"{name} has values that differ as {array.dtype} but not as 64-bit floats, such as {one} and {other}: "
-            "subtract a common offset, or pass ranks"
-        )
-
-
-def _bad_label(array: Array, at: int, name: str) -> InvalidInputError:
-    wrong = np.unique(array[(array != 0) & (array != 1)])
-    shown = ", ".join(f"{v:.6g}" for v in wrong[:4].tolist()) + (", ..." if len(wrong) > 4 else "")
-    what = "scores or labels of several classes" if len(wrong) > 1 else f"{shown} for one class"
-    return InvalidInputError(
-        f"{name} must be 0 (normal) or 1 (anomalous) everywhere, but is {array[at].item()!r} at position {at} "
-        f"(values other than 0 and 1: {shown}); if these are {what}, turn them into 0/1 first"
-    )
-
-
-def _bad_score(array: Array, name: str) -> InvalidInputError | None:
-    finite = np.isfinite(array)
-    if finite.all():
-        return None
-    at = int(np.argmin(finite))
-    what = "NaN" if np.isnan(array[at]) else "infinite"
-    return InvalidInputError(
-        f"{name} must be finite, but is {what} at position {at} ({int((~finite).sum())} such values in all); "
-        "drop those points from both arrays or give them a number on purpose"
-    )
-
-
-def checked_scores(values: Any, name: str) -> Floats:
-    """Finite scores that belong to no labels, as float64."""
-    scores = _as_scores(values, name)
-    error = _bad_score(scores, name)
-    if error is not None:
-        raise error
-    return np.asarray(scores, np.float64)
-
-
-def _same_length(y: Array, other: Array, name: str) -> None:
-    if len(y) != len(other):
-        raise InvalidInputError(
-            f"y_true has {len(y)} points but {name} has {len(other)}; they must belong to the same time points"
-        )
-
-
-def _refuse_longer(n: int) -> None:
-    if n > LARGEST:
-        raise InvalidInputError(
-            f"the series has {n:,} points, but this metric takes at most {LARGEST:,}: split it (cce has no such limit)"
-        )
-
-
-def _same_index(y_true: Any, other: Any, name: str) -> None:
-    """Refuse a pandas index that differs: the points would be paired by position, whatever their labels say."""
-    if type(y_true) is np.ndarray or type(other) is np.ndarray:
-        return
-    indexes = [getattr(values, "index", None) for values in (y_true, other)]
-    comparable = all(hasattr(index, "equals") for index in indexes)
-    if comparable and len(indexes[0]) == len(indexes[1]) and not indexes[0].equals(indexes[1]):  # type: ignore[arg-type, union-attr]
-        raise InvalidInputError(
-            f"y_true and {name} have different indexes, so their points do not belong together: align them first "
-            f"({name} = {name}.reindex(y_true.index)), or pass .to_numpy() of both to pair them by position"
-        )
 
 
 def _two_values(scores: Array, low: float, high: float) -> bool:
@@ -208,13 +83,13 @@ class LabelRuns:
 
 def label_runs(values: Any, name: str) -> LabelRuns:
     """Check labels or predictions and find their runs."""
-    return _runs(_as_labels(values, name), name)
+    return _runs(as_labels(values, name), name)
 
 
 def _runs(array: Array, name: str) -> LabelRuns:
     starts, bad = scan_labels(array)
     if bad >= 0:
-        raise _bad_label(array, bad, name)
+        raise bad_label(array, bad, name)
     # What `np.diff(starts, append=n)` gives, at a fifth of its fixed cost, which short series feel.
     counts = np.empty_like(starts)
     np.subtract(starts[1:], starts[:-1], out=counts[:-1])
@@ -253,15 +128,15 @@ class Scoring(_Shared):
         """Check and scan the arrays, in one pass. Without scores, the predictions are the scores."""
         if y_pred is not None:
             return cls._with_predictions(y_true, y_score, y_pred)
-        _same_index(y_true, y_score, "y_score")
-        y = _as_labels(y_true, "y_true")
-        s = _as_scores(y_score, "y_score")
-        _same_length(y, s, "y_score")
+        same_index(y_true, y_score, "y_score")
+        y = as_labels(y_true, "y_true")
+        s = as_scores(y_score, "y_score")
+        same_length(y, s, "y_score")
         starts, counts, means, m2, low, high, finite, bad = scan(y, s)
         if bad >= 0:
-            raise _bad_label(y, bad, "y_true")
+            raise bad_label(y, bad, "y_true")
         if not finite:
-            error = _bad_score(s, "y_score")
+            error = bad_score(s, "y_score")
             if error is not None:
                 raise error
         return cls(LabelRuns(y, starts, counts), s, means, m2, low, high)
@@ -282,8 +157,9 @@ class Scoring(_Shared):
 
     @cached_property
     def zero_one(self) -> Prediction | None:
-        """The predictions that the scores are where none of them is anything but 0 or 1."""
-        if not {self.low, self.high} <= {0.0, 1.0} or not _two_values(self.raw, self.low, self.high):
+        """The predictions that the scores are where none of them that is judged is anything but 0 or 1."""
+        judged = self.kept
+        if not {judged.low, judged.high} <= {0.0, 1.0} or not _two_values(judged.raw, judged.low, judged.high):
             return None
         return self._alarms(self.raw == 1)
 
@@ -313,7 +189,7 @@ class Scoring(_Shared):
         What looks at scores more than once relies on what it saw the first time, and kernels index by it; another
         thread may write to the caller's array meanwhile.
         """
-        _refuse_longer(self.n)
+        refuse_longer(self.n)
         own: Floats = np.array(self.raw, np.float64)
         if own.min() != self.low or own.max() != self.high:  # which NaN does too
             raise InvalidInputError(
@@ -351,9 +227,7 @@ class Scoring(_Shared):
             return self
         found = Scoring.of(self.truth.mask[~skipped], self.raw[~skipped])
         given = None if self.given is None else _runs(self.given.labels[~skipped], "y_pred")
-        shares = self.setting.shares
-        weights = None if shares is None else shares[~skipped]
-        return replace(found, given=given, setting=replace(self.setting, times=None, ignored=None, weights=weights))
+        return replace(found, given=given, setting=self.setting.kept)
 
     @cached_property
     def sorted(self) -> Floats:
@@ -422,6 +296,19 @@ class Prediction(_Shared):
         return self.n - self.setting.skipped
 
     @property
+    def kept(self) -> Prediction:
+        """The points that are judged alone, as those of a scoring."""
+        return self if self.setting.ignored is None else self._judged
+
+    @cached_property
+    def _judged(self) -> Prediction:
+        skipped = self.setting.ignored
+        if skipped is None:
+            return self
+        truth, alarms = (runs.mask[~skipped].view(np.uint8) for runs in (self.truth, self.alarms))
+        return Prediction(_runs(truth, "y_true"), _runs(alarms, "y_pred"), self.setting.kept)
+
+    @property
     def predicted(self) -> Events:
         """The runs of alarms."""
         return self.alarms.events
@@ -438,11 +325,11 @@ class Prediction(_Shared):
     @classmethod
     def of(cls, y_true: Any, y_pred: Any) -> Prediction:
         """Check and scan both arrays."""
-        _same_index(y_true, y_pred, "y_pred")
-        y = _as_labels(y_true, "y_true")
-        alarms = _as_labels(y_pred, "y_pred")
-        _same_length(y, alarms, "y_pred")
-        _refuse_longer(len(y))
+        same_index(y_true, y_pred, "y_pred")
+        y = as_labels(y_true, "y_true")
+        alarms = as_labels(y_pred, "y_pred")
+        same_length(y, alarms, "y_pred")
+        refuse_longer(len(y))
         return cls(_runs(y, "y_true"), _runs(alarms, "y_pred"))
 
     @property

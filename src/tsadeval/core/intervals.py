@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import gzip
 import json
+import zlib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
@@ -16,7 +17,7 @@ from tsadeval.core.events import Events, Index
 from tsadeval.core.inputs import label_runs
 from tsadeval.core.registry import did_you_mean
 from tsadeval.core.time import Times, nanoseconds, read_moments, read_times
-from tsadeval.errors import InvalidInputError, InvalidParameterError, UnknownNameError
+from tsadeval.errors import InvalidInputError, InvalidParameterError, TsadevalError, UnknownNameError
 
 __all__ = ["Interval", "alarms", "intervals", "labels"]
 
@@ -33,7 +34,7 @@ _SIDES: dict[str, tuple[Literal["left", "right"], Literal["left", "right"]]] = {
 }
 _BRACKETS = {"left": ("[", ")"), "right": ("(", "]"), "both": ("[", "]"), "neither": ("(", ")")}
 # Names under which the two ends are found in tables, in this order.
-_COLUMNS = (("start", "stop"), ("start", "end"), ("begin", "end"), ("StartTime", "EndTime"))
+END_COLUMNS = (("start", "stop"), ("start", "end"), ("begin", "end"), ("StartTime", "EndTime"))
 
 
 class Interval(NamedTuple):
@@ -121,6 +122,11 @@ def labels(
         table.name,
     )
     return _mark(spans.positions(outside, between), overlap, spans)
+
+
+def covered(spans: Any, times: Any, *, key: str | None = None) -> NDArray[np.bool_]:
+    """The points inside spans of time that may overlap, reach beyond the stamps or contain none of them."""
+    return labels(spans, times, key=key, overlap="merge", outside="clip", between="drop").view(np.bool_)
 
 
 class _Spans:
@@ -310,7 +316,7 @@ def _read(incidents: Any, key: str | None, columns: tuple[str, str] | None) -> _
 
 
 def _is_table(incidents: Mapping[Any, Any]) -> bool:
-    return any(start in incidents and stop in incidents for start, stop in _COLUMNS)
+    return any(start in incidents and stop in incidents for start, stop in END_COLUMNS)
 
 
 def _read_pairs(incidents: Any, name: str, windows: bool = False) -> _Table:
@@ -329,7 +335,7 @@ def _read_pairs(incidents: Any, name: str, windows: bool = False) -> _Table:
 def _read_table(table: dict[str, list[Any]], columns: tuple[str, str] | None, name: str) -> _Table:
     wanted = columns
     if wanted is None:
-        wanted = next((pair for pair in _COLUMNS if all(column in table for column in pair)), None)
+        wanted = next((pair for pair in END_COLUMNS if all(column in table for column in pair)), None)
     if wanted is None or any(column not in table for column in wanted):
         asked = " and ".join(wanted or ("start", "stop"))
         raise InvalidInputError(
@@ -341,7 +347,9 @@ def _read_table(table: dict[str, list[Any]], columns: tuple[str, str] | None, na
 def _read_windows(windows: Mapping[str, Any], key: str | None, name: str) -> _Table:
     if key is None:
         if len(windows) != 1:
-            raise InvalidInputError(f"{name} has windows of {len(windows)} series: pass key= for one of them")
+            raise InvalidInputError(
+                f"{name} has windows of {len(windows)} series: say which with key= (on the command line, --by)"
+            )
         key = next(iter(windows))
     if key not in windows:
         raise UnknownNameError(f"{name} has no windows of {key!r}: {did_you_mean(key, list(windows))}")
@@ -354,26 +362,34 @@ def _read_file(path: Path, key: str | None, columns: tuple[str, str] | None) -> 
     opened: Any = gzip.open if path.suffix == ".gz" else open
     endings = [suffix for suffix in path.suffixes if suffix != ".gz"]
     ending = endings[-1] if endings else ""
-    with opened(path, "rt", encoding="utf-8-sig", newline="") as file:
-        if ending == ".json":
-            found = json.load(file)
-            if isinstance(found, dict) and not _is_table(found):
-                return _read_windows(found, key, str(path))
-            return _read_pairs(found, str(path)) if isinstance(found, list) else _read_table(found, columns, str(path))
-        rows = _rows(csv.reader(file, delimiter="\t" if ending == ".tsv" else ","))
-        head = next(rows, [])
-        table: dict[str, list[Any]] = {column.strip(): [] for column in head}
-        for number, row in enumerate(rows):
-            if len(row) != len(head):
-                raise InvalidInputError(f"{path}: row {number} has {len(row)} cells, but the head has {len(head)}")
-            for column, cell in zip(table, row, strict=True):
-                table[column].append(cell.strip())
-    found_columns = _read_table(table, columns, str(path))
-    return found_columns._replace(starts=_numbers(found_columns.starts), stops=_numbers(found_columns.stops))
+    try:
+        with opened(path, "rt", encoding="utf-8-sig", newline="") as file:
+            if ending == ".json":
+                return _read_json(json.load(file), key, columns, str(path))
+            return _read_csv(csv.reader(file, delimiter="\t" if ending == ".tsv" else ","), columns, path)
+    except TsadevalError:
+        raise
+    except (OSError, EOFError, ValueError, RecursionError, csv.Error, zlib.error) as error:
+        raise InvalidInputError(f"{path} cannot be read: {error}") from None
 
 
-def _rows(reader: Iterator[list[str]]) -> Iterator[list[str]]:
-    return (row for row in reader if row)
+def _read_json(found: Any, key: str | None, columns: tuple[str, str] | None, name: str) -> _Table:
+    if not isinstance(found, dict):
+        return _read_pairs(found, name)
+    return _read_table(found, columns, name) if columns or _is_table(found) else _read_windows(found, key, name)
+
+
+def _read_csv(reader: Iterator[list[str]], columns: tuple[str, str] | None, path: Path) -> _Table:
+    rows = (row for row in reader if row)
+    head = next(rows, [])
+    table: dict[str, list[Any]] = {column.strip(): [] for column in head}
+    for number, row in enumerate(rows):
+        if len(row) != len(head):
+            raise InvalidInputError(f"{path}: row {number} has {len(row)} cells, but the head has {len(head)}")
+        for column, cell in zip(table, row, strict=True):
+            table[column].append(cell.strip())
+    found = _read_table(table, columns, str(path))
+    return found._replace(starts=_numbers(found.starts), stops=_numbers(found.stops))
 
 
 def _numbers(cells: list[str]) -> list[Any]:

@@ -1,34 +1,31 @@
-"""Metric: a frozen record that describes one metric and runs it, and the decorators that make one from a function.
+"""Metric: a frozen record that describes one metric and runs it.
 
-A metric's own code is a function of checked data, `f(data, *, options) -> float`. The decorator gives it the
-public signature `f(y_true, y_score, *, options) -> float` (or `y_pred`): options checked, inputs checked, and
-`UndefinedError` turned into NaN with a warning. So no metric repeats any of that, and `evaluate` can hand the
-same checked data to many of them. A user's function becomes a `Metric` as well (`Metric.from_function`), and
-`Metric.run` is the one way in which any of them is evaluated on a scoring.
+The decorators of `core.defining` make one from a function of checked data. A user's function becomes a `Metric` as well
+(`Metric.from_function`), and `Metric.run` is the one way in which any of them is evaluated on a scoring.
 """
 
 from __future__ import annotations
 
 import inspect
 import math
-import textwrap
 import time
 from collections.abc import Callable, Iterable, Mapping, Set
 from dataclasses import dataclass, field, replace
-from functools import wraps
-from typing import Any, Concatenate, Literal, NamedTuple, ParamSpec, Protocol, TypeVar, cast
+from typing import Any, Literal, NamedTuple, ParamSpec, Protocol, TypeVar
 
 from tsadeval.core.inputs import Prediction, Scoring
+from tsadeval.core.options import recall_weight
 from tsadeval.core.parameters import Check, check_parameters
 from tsadeval.core.registry import Registry, did_you_mean
 from tsadeval.core.text import format_call, parse_call
-from tsadeval.errors import InvalidParameterError, UndefinedError, warn_undefined
+from tsadeval.errors import InvalidParameterError, UndefinedError
 
 Kind = Literal["scores", "predictions"]
-Kept = Literal["points", "runs", "moments", "order"]
+Kept = Literal["points", "runs", "moments", "order", "zones"]
 P = ParamSpec("P")
 R = TypeVar("R", covariant=True)
 S = TypeVar("S")
+D = TypeVar("D", Scoring, Prediction)
 
 # What a record may claim of its metric at its default options. The common tests check on random data that each claim
 # holds, and that those not made do not.
@@ -50,11 +47,6 @@ class PRF(NamedTuple):
     f1: float
 
 
-def recall_weight(beta: float) -> float:
-    """The square of beta, which is the weight of recall in F. Beyond 1e100 or below 1e-100 F has its limit anyway."""
-    return float(min(max(beta, 1e-100), 1e100)) ** 2
-
-
 def f_beta(precision: float, recall: float, beta: float = 1.0) -> float:
     """The F of precision and recall. A detector that finds nothing gets 0, even where precision is undefined.
 
@@ -65,26 +57,6 @@ def f_beta(precision: float, recall: float, beta: float = 1.0) -> float:
         return 0.0
     weight = recall_weight(beta)
     return (1 + weight) * precision * recall / (weight * precision + recall)
-
-
-class OnScores(Protocol[P, R]):
-    """A public function of labels and scores."""
-
-    __name__: str
-
-    def __call__(self, y_true: Any, y_score: Any, *args: P.args, **kwargs: P.kwargs) -> R:
-        """Check the inputs, then judge them."""
-        ...
-
-
-class OnPredictions(Protocol[P, R]):
-    """A public function of labels and binary predictions."""
-
-    __name__: str
-
-    def __call__(self, y_true: Any, y_pred: Any, *args: P.args, **kwargs: P.kwargs) -> R:
-        """Check the inputs, then judge them."""
-        ...
 
 
 class Decision(NamedTuple):
@@ -161,7 +133,8 @@ class Metric:
     # (scorings or predictions of several series, options) -> their value together, with the events of each apart.
     pool: Callable[..., float] | None = field(default=None, repr=False, compare=False)
     # What must be kept of a series that is read once, in batches, for the exact value: counts of points, runs of labels
-    # and alarms, moments of runs, or the order of all scores (see `evaluation.states`). None: all of its points.
+    # and alarms, moments of runs, the order of all scores, or this order and the scores near events (see
+    # `evaluation.states`). None: all of its points.
     stream: Kept | None = None
     # Stores reuse values of the same version only: the revision of the library's code, or a key of a user's function.
     version: str = "r1"
@@ -244,7 +217,7 @@ class Metric:
 
     def value_of(self, data: Scoring | Prediction) -> tuple[float, str | None]:
         """The value on checked data of this metric's kind, and why it is NaN where it is undefined."""
-        return _value_of(self.compute, self.needs, data, dict(self.bound))
+        return value_of(self.compute, self.needs, data, dict(self.bound))
 
     def decide(self, scoring: Scoring, rule: Rule) -> Decision | None:
         """The alarms on which this metric is computed; None for a metric of scores."""
@@ -256,13 +229,13 @@ class Metric:
             return Decision(scoring.zero_one, "scores are 0 or 1")
         return rule.decide(scoring, self)
 
-    def judges(self, scoring: Scoring) -> Scoring:
-        """The scoring as this metric sees it, with or without the points that are not judged.
+    def judges(self, data: D) -> D:
+        """The data as this metric sees it, with or without the points that are not judged.
 
         Metrics to which the order of points does not matter leave them out. For others of predictions they are normal
         points without alarm, which part the events on either side of them; time goes on.
         """
-        return scoring.kept if "exchangeable" in self.properties else scoring
+        return data.kept if "exchangeable" in self.properties else data
 
     @property
     def leaves_out(self) -> bool:
@@ -288,9 +261,9 @@ class Metric:
         """
         if scoring.setting.ignored is not None and self.kind == "scores" and "exchangeable" not in self.properties:
             return self._run_on_pieces(scoring)
-        scoring = self.judges(scoring)
+        # A rule sees the whole series, so that its alarms are the same for all metrics, whatever these leave out.
         decision = self.decide(scoring, rule)
-        data: Scoring | Prediction = scoring if decision is None else decision.prediction
+        data: Scoring | Prediction = self.judges(scoring) if decision is None else self.judges(decision.prediction)
         start = time.perf_counter()
         value, message = self.value_of(data.scanned_again() if fresh else data)
         seconds = time.perf_counter() - start
@@ -314,9 +287,10 @@ def _restored(function: Callable[..., float], name: str, direction: Any, version
     return replace(Metric.from_function(function, name, direction), version=version)
 
 
-def _value_of(
+def value_of(
     compute: Callable[..., float], needs: Set[str], data: Scoring | Prediction, options: dict[str, Any]
 ) -> tuple[float, str | None]:
+    """The value, or NaN and why there is none."""
     reason = missing(needs, data)
     if reason is not None:
         return math.nan, reason
@@ -337,160 +311,6 @@ _NEEDS: dict[str, tuple[Callable[[Any], bool], str]] = {
 def missing(needs: Set[str], data: Scoring | Prediction) -> str | None:
     """What the data lacks of a metric's needs, in words; None where it lacks nothing."""
     return next((words for need, (met, words) in _NEEDS.items() if need in needs and not met(data)), None)
-
-
-def _parameters(function: Callable[..., Any]) -> dict[str, Any]:
-    kinds = inspect.signature(function).parameters.values()
-    return {p.name: p.default for p in kinds if p.kind is inspect.Parameter.KEYWORD_ONLY}
-
-
-def _public(
-    inner: Callable[..., Any],
-    second: str,
-    call: Callable[[Any, Any, dict[str, Any]], Any],
-    undefined: str | None = None,
-) -> Callable[..., Any]:
-    """The public face of a function of checked data: same options, two arrays in front, here and in the docstring."""
-
-    @wraps(inner)
-    def on_scores(y_true: Any, y_score: Any, **options: Any) -> Any:
-        return call(y_true, y_score, options)
-
-    @wraps(inner)
-    def on_predictions(y_true: Any, y_pred: Any, **options: Any) -> Any:
-        return call(y_true, y_pred, options)
-
-    face: Any = on_scores if second == "y_score" else on_predictions
-    signature = inspect.signature(inner)
-    arrays = [inspect.Parameter(a, inspect.Parameter.POSITIONAL_OR_KEYWORD) for a in ("y_true", second)]
-    options = list(signature.parameters.values())[1:]
-    face.__signature__ = signature.replace(parameters=[*arrays, *options])
-    face.__doc__ = _documented(inspect.cleandoc(inner.__doc__ or ""), second, signature.parameters, undefined)
-    return cast(Callable[..., Any], face)
-
-
-# What is the same for every metric stands here, not in each docstring.
-_ARGUMENTS = {
-    "y_true": "array-like of shape (n,)\n    0 for normal and 1 for anomalous points.",
-    "y_score": "array-like of shape (n,)\n    Finite scores, higher for more anomalous.",
-    "y_pred": "array-like of shape (n,)\n    1 where an alarm is raised, else 0.",
-}
-_BETA = "beta : float, default=1.0\n    Recall counts beta times as much as precision.\n"
-
-
-def _documented(doc: str, second: str, options: Iterable[str], undefined: str | None) -> str:
-    """The docstring with the arguments and the return value that are documented here, unless it has its own."""
-    parameters, returns = "Parameters\n----------\n", "Returns\n-------\n"
-    arrays = "".join(f"{name} : {_ARGUMENTS[name]}\n" for name in ("y_true", second))
-    if returns not in doc and undefined is not None:
-        words = "The value." if undefined == "never" else f"NaN, with an `UndefinedMetricWarning`, where {undefined}."
-        wrapped = textwrap.fill(words, 110, initial_indent="    ", subsequent_indent="    ")
-        doc = _before(doc, "Examples\n", f"{returns}float\n{wrapped}\n\n")
-    if parameters not in doc:
-        doc = _before(doc, returns if returns in doc else "Examples\n", f"{parameters}\n")
-    if "beta" in options and "beta : float" not in doc:
-        end = doc.index("\n\n", doc.index(parameters)) + 1
-        doc = doc[:end] + _BETA + doc[end:]
-    return doc if f"{parameters}y_true" in doc else doc.replace(parameters, parameters + arrays, 1)
-
-
-def _before(doc: str, section: str, text: str) -> str:
-    at = doc.find(f"\n{section}") + 1
-    return doc[:at] + text + doc[at:] if at else f"{doc}\n\n{text.rstrip()}"
-
-
-def _refuse_unknown(name: str, known: Mapping[str, Any], options: dict[str, Any]) -> None:
-    for option in options:
-        if option not in known:
-            hint = did_you_mean(option, list(known)) if known else "it has none"
-            raise TypeError(f"{name}() has no option {option!r}: {hint}")
-
-
-def takes_scores(
-    checks: Mapping[str, Check] | None = None,
-) -> Callable[[Callable[Concatenate[Scoring, P], S]], OnScores[P, S]]:
-    """Give a function of a checked `Scoring` its public face; whatever it returns is returned."""
-    return _taking(Scoring, "y_score", dict(checks or {}))
-
-
-def takes_predictions(
-    checks: Mapping[str, Check] | None = None,
-) -> Callable[[Callable[Concatenate[Prediction, P], S]], OnPredictions[P, S]]:
-    """Give a function of a checked `Prediction` its public face; whatever it returns is returned."""
-    return _taking(Prediction, "y_pred", dict(checks or {}))
-
-
-def _taking(data_type: Any, second: str, checks: dict[str, Check]) -> Callable[[Any], Any]:
-    def decorate(inner: Callable[..., Any]) -> Callable[..., Any]:
-        known = _parameters(inner)
-
-        def call(y_true: Any, other: Any, options: dict[str, Any]) -> Any:
-            if options:
-                _refuse_unknown(inner.__name__, known, options)
-                check_parameters(inner.__name__, checks, options)
-            data = data_type.of(y_true, other)
-            found = inner(data, **options)
-            if isinstance(found, PRF):
-                _warn_of_parts(inner.__name__, found, data)
-            return found
-
-        face = _public(inner, second, call)
-        face.compute = inner  # type: ignore[attr-defined]
-        face.checks = checks  # type: ignore[attr-defined]
-        return face
-
-    return decorate
-
-
-def _warn_of_parts(name: str, found: PRF, data: Prediction) -> None:
-    """One warning, at the caller's line, about all parts that are NaN."""
-    parts = [part for part, value in found._asdict().items() if math.isnan(value)]
-    if parts:
-        reason = missing(frozenset({"anomaly", "alarm"}), data) or "it has no meaning on this input"
-        warn_undefined(f"{name} ({', '.join(parts)})", reason, stacklevel=5)
-
-
-def score_metric(
-    **description: Any,
-) -> Callable[[Callable[Concatenate[Scoring, P], float]], OnScores[P, float]]:
-    """Register a function of a checked `Scoring` as a metric; see `Metric` for the description."""
-    return _registering("scores", Scoring, "y_score", description)
-
-
-def prediction_metric(
-    **description: Any,
-) -> Callable[[Callable[Concatenate[Prediction, P], float]], OnPredictions[P, float]]:
-    """Register a function of a checked `Prediction` as a metric; see `Metric` for the description."""
-    return _registering("predictions", Prediction, "y_pred", description)
-
-
-def _registering(kind: Kind, data_type: Any, second: str, description: dict[str, Any]) -> Callable[[Any], Any]:
-    checks: dict[str, Check] = description.setdefault("checks", {})
-    needs = frozenset(description.get("needs", ()))
-    if kind == "predictions":  # what a metric of alarms computes, it nearly always computes from runs
-        exchangeable = "exchangeable" in description.get("properties", ())
-        description.setdefault("stream", "points" if exchangeable else "runs")
-
-    def decorate(inner: Callable[..., float]) -> Callable[..., float]:
-        name = inner.__name__
-        known = _parameters(inner)
-        if set(known) != set(checks):
-            raise TypeError(f"{name}: options {sorted(known)} but checks for {sorted(checks)}")
-
-        def call(y_true: Any, other: Any, options: dict[str, Any]) -> float:
-            if options:
-                _refuse_unknown(name, known, options)
-                check_parameters(name, checks, options)
-            value, reason = _value_of(inner, needs, data_type.of(y_true, other), options)
-            if reason is not None:
-                warn_undefined(name, reason, stacklevel=4)
-            return value
-
-        face = _public(inner, second, call, description["undefined"])
-        METRICS.add(name, Metric(name=name, kind=kind, function=face, compute=inner, parameters=known, **description))
-        return face
-
-    return decorate
 
 
 METRICS: Registry[Metric] = Registry("metric", "tsadeval.metrics")

@@ -118,10 +118,13 @@ def plain(value: Any) -> Any:
 class Result:
     """Rows, and their views: text, HTML, DataFrame, LaTeX, JSON."""
 
-    rows: list[Row]
-
     def __init__(self, rows: list[Row]) -> None:
-        self.rows = rows
+        self._rows = rows
+
+    @property
+    def rows(self) -> list[Row]:
+        """All rows as plain dicts."""
+        return self._rows
 
     def _grid(self) -> Grid:
         """Head and rows of what is worth printing."""

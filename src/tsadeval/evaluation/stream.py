@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from tsadeval.core.inputs import Floats, Scoring, checked_scores
+from tsadeval.core.checking import checked_scores
+from tsadeval.core.inputs import Floats, Scoring
 from tsadeval.core.metric import METRICS
 from tsadeval.core.observed import observe
 from tsadeval.core.parameters import Number, Span, check_parameters

@@ -9,9 +9,10 @@ import numpy as np
 
 from tsadeval.core.inputs import Scoring
 from tsadeval.core.moments import RunMoments
+from tsadeval.core.options import CCE_CHECKS
 from tsadeval.core.parameters import check_parameters
 from tsadeval.errors import InvalidInputError, InvalidParameterError, warn_undefined
-from tsadeval.metrics._cce import CHECKS, CCEBreakdown, CCEOptions, event_moments, explain, score_of
+from tsadeval.metrics._cce import CCEBreakdown, CCEOptions, event_moments, explain, score_of
 
 __all__ = ["StreamingCCE"]
 
@@ -56,7 +57,7 @@ class StreamingCCE:
             "uncertainty": uncertainty,
             "gamma": gamma,
         }
-        check_parameters("StreamingCCE", CHECKS, given)
+        check_parameters("StreamingCCE", CCE_CHECKS, given)
         if normalize in ("robust", "rank", "quantile"):
             raise InvalidParameterError(
                 f"StreamingCCE: normalize={normalize!r} needs all scores at once; "

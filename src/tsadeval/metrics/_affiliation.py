@@ -18,12 +18,13 @@ from functools import lru_cache
 import numpy as np
 
 import tsadeval.metrics._kernels.affiliation as kernel
+from tsadeval.core.defining import prediction_metric, takes_predictions
 from tsadeval.core.events import Events, Index
 from tsadeval.core.inputs import Floats, Prediction, Scoring
-from tsadeval.core.metric import PRF, f_beta, prediction_metric, recall_weight, takes_predictions
+from tsadeval.core.metric import PRF, f_beta
+from tsadeval.core.options import F_CHECKS, recall_weight
 from tsadeval.core.parameters import Check, Number
 from tsadeval.errors import InvalidInputError
-from tsadeval.metrics._counting import BETA
 
 __all__ = [
     "affiliation",
@@ -34,7 +35,6 @@ __all__ = [
     "unbiased_affiliation_f1",
 ]
 
-F_CHECKS: dict[str, Check] = {"beta": BETA}
 UNBIASED_CHECKS: dict[str, Check] = {**F_CHECKS, "alarm_rate": Number(0, 1, open_low=True, none=True)}
 
 _HUET = "Huet, Navarro, Rossi, Local Evaluation of Time Series Anomaly Detection Algorithms, KDD 2022"
@@ -277,6 +277,7 @@ def affiliation_precision(data: Prediction) -> float:
     needs={"anomaly"},
     best=_best_recall,
     trivial_best=True,
+    version="r2",
 )
 def affiliation_recall(data: Prediction) -> float:
     """Affiliation recall of Huet et al. (2022).

@@ -22,25 +22,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 import tsadeval.metrics._kernels.cce as kernel
+from tsadeval.core.defining import score_metric, takes_scores
 from tsadeval.core.inputs import Floats, Scoring
-from tsadeval.core.metric import score_metric, takes_scores
 from tsadeval.core.moments import RunMoments
-from tsadeval.core.parameters import Check, Flag, Number, OneOf, Pair
+from tsadeval.core.options import CCE_CHECKS, CCE_ROBUST_POWER
 from tsadeval.core.results import Grid, Result, Row
 from tsadeval.errors import InvalidInputError, InvalidParameterError, warn_undefined
 
 __all__ = ["CCEBreakdown", "cce", "cce_breakdown"]
-
-CHECKS: dict[str, Check] = {
-    "tau": Number(0, 1),
-    "constrained": Flag(),
-    "event_weight": Number(0, 1),
-    "global_weight": Number(0, 1),
-    "normalize": OneOf(("minmax", "robust", "rank", "quantile", "published", None)),
-    "quantiles": Pair(0, 1),
-    "uncertainty": OneOf(("beta", "pointwise", "scaled")),
-    "gamma": Number(0, open_low=True),
-}
 
 _NEEDS_BOTH = "CCE compares the two classes, so y_true needs both normal (0) and anomalous (1) points"
 
@@ -83,11 +72,6 @@ class CCEOptions:
         return self.tau, self.constrained, self.uncertainty, self.gamma
 
 
-# The power of the rank in the robust normalisation: an outlier is no more than a rank, and what lies below the upper
-# scores hardly counts. Chosen on ten tasks of the suite `hard`, before the other ten were looked at (docs/cce.md).
-ROBUST_POWER = 8
-
-
 def _ranks(data: Scoring) -> Floats:
     """Average ranks from 0 to 1."""
     points = data.descending
@@ -113,7 +97,7 @@ def _prepared(options: CCEOptions, data: Scoring) -> Scoring:
     if options.normalize == "rank":
         data = Scoring.of(data.truth.labels, _ranks(data))
     elif options.normalize == "robust":
-        data = Scoring.of(data.truth.labels, _ranks(data) ** ROBUST_POWER)
+        data = Scoring.of(data.truth.labels, _ranks(data) ** CCE_ROBUST_POWER)
     elif options.normalize == "quantile":
         data = Scoring.of(data.truth.labels, _clipped(data, options.quantiles))
     elif options.normalize is None and (data.low < 0 or data.high > 1):
@@ -204,7 +188,7 @@ def _unit_scores(options: CCEOptions, series: Sequence[Scoring]) -> Iterator[Flo
     summary="Confidence times consistency of the scores in every event, at event level and globally.",
     undefined="y_true lacks one of the two classes",
     references=("Zhong et al., CCE: Confidence-Consistency Evaluation for Time Series Anomaly Detection",),
-    checks=CHECKS,
+    checks=CCE_CHECKS,
     properties={"affine", "mirror", "symmetric"},
     needs={"anomaly", "normal"},
     sets={"paper"},
@@ -268,7 +252,7 @@ def cce(
     return score_of(options, event_moments(options, data))
 
 
-@takes_scores(CHECKS)
+@takes_scores(CCE_CHECKS)
 def cce_breakdown(
     data: Scoring,
     *,
@@ -389,7 +373,7 @@ class CCEBreakdown(Result):
         return events[np.argsort(-events["lost"], kind="stable")][:n]
 
     @property
-    def rows(self) -> list[Row]:  # type: ignore[override]
+    def rows(self) -> list[Row]:
         """The events as plain dicts, in the order of time."""
         names = self.events.dtype.names or ()
         return [dict(zip(names, event, strict=True)) for event in self.events.tolist()]

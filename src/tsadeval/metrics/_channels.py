@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from tsadeval.core.arrays import read_array
 from tsadeval.core.events import Events
 from tsadeval.core.metric import PRF, f_beta
+from tsadeval.core.options import F_CHECKS
 from tsadeval.core.parameters import check_parameters
 from tsadeval.errors import InvalidInputError, InvalidParameterError, warn_undefined
-from tsadeval.metrics._counting import BETA
 
 __all__ = ["channel_aware"]
 
@@ -91,7 +91,7 @@ def channel_aware(
     >>> te.metrics.channel_aware(y_true, y_pred, subsystems={"power": [0, 1], "radio": [2]}).recall
     1.0
     """
-    check_parameters("channel_aware", {"beta": BETA}, {"beta": beta})
+    check_parameters("channel_aware", F_CHECKS, {"beta": beta})
     truth, alarms = _matrix(y_true, "y_true"), _matrix(y_pred, "y_pred")
     if truth.shape != alarms.shape:
         raise InvalidInputError(f"y_true has shape {truth.shape}, but y_pred {alarms.shape}; they must correspond")

@@ -11,12 +11,10 @@ import tsadeval.metrics._kernels.finding as finding
 import tsadeval.metrics._kernels.ranking as kernel
 from tsadeval.core.events import Events, Index
 from tsadeval.core.inputs import Floats, Scoring
-from tsadeval.core.metric import PRF, recall_weight
-from tsadeval.core.parameters import Number
+from tsadeval.core.metric import PRF
+from tsadeval.core.options import recall_weight
 
 __all__: list[str] = []
-
-BETA = Number(0, open_low=True)
 
 SAME = 1e-13  # values of F that differ by less are equal up to rounding
 

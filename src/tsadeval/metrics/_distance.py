@@ -7,9 +7,9 @@ import math
 import numpy as np
 
 import tsadeval.metrics._kernels.neighbours as kernel
+from tsadeval.core.defining import prediction_metric
 from tsadeval.core.events import Events, Index
 from tsadeval.core.inputs import Bools, Floats, Prediction, Scoring
-from tsadeval.core.metric import prediction_metric
 from tsadeval.core.parameters import Flag, Number
 from tsadeval.errors import UndefinedError
 from tsadeval.metrics._counting import first_best, overlaps, ranges

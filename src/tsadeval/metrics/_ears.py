@@ -22,8 +22,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 import tsadeval.metrics._kernels.ears as kernel
+from tsadeval.core.defining import score_metric, takes_scores
 from tsadeval.core.inputs import Floats, Scoring
-from tsadeval.core.metric import missing, score_metric, takes_scores
+from tsadeval.core.metric import missing
 from tsadeval.core.parameters import Check, Number
 from tsadeval.core.results import Grid, Result, Row
 from tsadeval.errors import warn_undefined
@@ -211,7 +212,7 @@ class EARSBreakdown(Result):
         return self.events[np.argsort(-self.events["lost"], kind="stable")][:n]
 
     @property
-    def rows(self) -> list[Row]:  # type: ignore[override]
+    def rows(self) -> list[Row]:
         """The events as plain dicts, in the order of time."""
         names = self.events.dtype.names or ()
         return [dict(zip(names, event, strict=True)) for event in self.events.tolist()]

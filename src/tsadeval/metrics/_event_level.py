@@ -16,12 +16,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from tsadeval.core.defining import prediction_metric, takes_predictions
 from tsadeval.core.events import Events, Index
 from tsadeval.core.inputs import Prediction
-from tsadeval.core.metric import PRF, f_beta, prediction_metric, takes_predictions
+from tsadeval.core.metric import PRF, f_beta
+from tsadeval.core.options import F_CHECKS
 from tsadeval.core.parameters import Check, OneOf, Span
 from tsadeval.errors import UndefinedError
-from tsadeval.metrics._counting import BETA
 from tsadeval.metrics._event_sweep import (
     best_composite_f1,
     best_delay,
@@ -39,7 +40,6 @@ STATISTICS: dict[str, Callable[[Any], Any]] = {
     "p90": lambda values: np.quantile(values, 0.9),
     "max": np.max,
 }
-F_CHECKS: dict[str, Check] = {"beta": BETA}
 EVENT_CHECKS: dict[str, Check] = {**F_CHECKS, "variant": OneOf(("segments", "runs", "discounted"))}
 
 
@@ -132,6 +132,7 @@ def event(data: Prediction, *, beta: float = 1.0, variant: str = "segments") -> 
     best=best_event_f1,
     # An alarm everywhere is one run that touches every event.
     trivial_best=lambda options: options["variant"] != "discounted",
+    version="r2",
     sets={"recommended"},
 )
 def event_f1(data: Prediction, *, beta: float = 1.0, variant: str = "segments") -> float:

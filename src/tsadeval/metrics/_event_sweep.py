@@ -12,7 +12,7 @@ import numpy as np
 
 from tsadeval.core.events import Events, Index
 from tsadeval.core.inputs import Floats, Prediction, Scoring
-from tsadeval.core.metric import recall_weight
+from tsadeval.core.options import recall_weight
 from tsadeval.metrics._counting import curve, first_best, sorted_normal
 
 __all__: list[str] = []

@@ -21,9 +21,9 @@ import numpy as np
 
 import tsadeval.core._binning as binning
 import tsadeval.metrics._kernels.nab as kernel
+from tsadeval.core.defining import prediction_metric
 from tsadeval.core.events import Events, Index
 from tsadeval.core.inputs import Floats, Prediction, Scoring
-from tsadeval.core.metric import prediction_metric
 from tsadeval.core.parameters import Check, Number, OneOf
 from tsadeval.errors import UndefinedError
 from tsadeval.metrics._counting import first_best

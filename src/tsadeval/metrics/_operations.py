@@ -10,9 +10,9 @@ import math
 import numpy as np
 
 import tsadeval.metrics._kernels.neighbours as kernel
+from tsadeval.core.defining import prediction_metric
 from tsadeval.core.events import Events, Index
 from tsadeval.core.inputs import Prediction, Scoring
-from tsadeval.core.metric import prediction_metric
 from tsadeval.core.parameters import Check, OneOf, Span
 from tsadeval.errors import UndefinedError
 from tsadeval.metrics._counting import best_mean, first_best, overlaps, ranges, running_maxima, sorted_normal

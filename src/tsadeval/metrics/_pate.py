@@ -25,11 +25,13 @@ from numpy.typing import NDArray
 
 import tsadeval.core._binning as binning
 import tsadeval.metrics._kernels.pate as kernel
+from tsadeval.core.defining import prediction_metric, score_metric, takes_predictions
 from tsadeval.core.events import Events, Index
 from tsadeval.core.inputs import Floats, Prediction, Scoring
-from tsadeval.core.metric import PRF, f_beta, prediction_metric, recall_weight, score_metric, takes_predictions
-from tsadeval.core.parameters import Check, Flag, Number
-from tsadeval.metrics._counting import BETA, first_best
+from tsadeval.core.metric import PRF, f_beta
+from tsadeval.core.options import BETA, PATE_BUFFER_CHECKS, PATE_CHECKS, recall_weight
+from tsadeval.core.parameters import Check
+from tsadeval.metrics._counting import first_best
 
 __all__ = ["pate", "pate_f1", "pate_prf"]
 
@@ -37,18 +39,7 @@ Levels = NDArray[np.int32]
 
 _REFERENCES = ("Ghorbani et al. (2024), PATE: Proximity-Aware Time series anomaly Evaluation",)
 
-BUFFER_CHECKS: dict[str, Check] = {
-    "early": Number(0, integer=True),
-    "delay": Number(0, integer=True),
-    "n_splits": Number(1, 1000, integer=True),
-    "include_zero": Flag(),
-}
-SCORE_CHECKS: dict[str, Check] = {
-    **BUFFER_CHECKS,
-    "n_thresholds": Number(2, 1_000_000, integer=True, none=True),
-    "drop_intermediate": Flag(),
-}
-PREDICTION_CHECKS: dict[str, Check] = {**BUFFER_CHECKS, "beta": BETA}
+PREDICTION_CHECKS: dict[str, Check] = {**PATE_BUFFER_CHECKS, "beta": BETA}
 
 
 class _Buffers(NamedTuple):
@@ -120,7 +111,7 @@ def _first_alarms(data: Scoring, n_thresholds: int | None, drop_intermediate: bo
     summary="Area under a precision-recall curve that credits alarms near events and charges late detection.",
     undefined="y_true lacks one of the two classes",
     references=_REFERENCES,
-    checks=SCORE_CHECKS,
+    checks=PATE_CHECKS,
     properties={"affine"},
     needs={"anomaly", "normal"},
     sets={"paper"},

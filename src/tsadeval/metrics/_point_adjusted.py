@@ -19,11 +19,13 @@ from __future__ import annotations
 import numpy as np
 
 import tsadeval.metrics._kernels.point_adjusted as kernel
+from tsadeval.core.defining import prediction_metric, takes_predictions
 from tsadeval.core.events import Events, Index
 from tsadeval.core.inputs import Floats, Prediction, Scoring
-from tsadeval.core.metric import PRF, prediction_metric, recall_weight, takes_predictions
+from tsadeval.core.metric import PRF
+from tsadeval.core.options import BETA, F_CHECKS, recall_weight
 from tsadeval.core.parameters import Check, Flag, Number, OneOf
-from tsadeval.metrics._counting import BETA, f_of_counts, prf_of_counts, sorted_normal
+from tsadeval.metrics._counting import f_of_counts, prf_of_counts, sorted_normal
 
 __all__ = ["f1_pa", "f1_pa_delay", "f1_pa_k", "pa_k_auc", "point_adjusted", "reduced_f1"]
 
@@ -108,7 +110,7 @@ def _owners(events: Events) -> Index:
     return np.repeat(np.arange(len(events)), events.lengths)
 
 
-@takes_predictions({"beta": BETA})
+@takes_predictions(F_CHECKS)
 def point_adjusted(data: Prediction, *, beta: float = 1.0) -> PRF:
     """Precision, recall and F after point adjustment: one alarm finds the whole event.
 
@@ -137,7 +139,7 @@ def _best_f1_pa(data: Scoring, *, beta: float) -> float:
     summary="Point-wise F after point adjustment: one alarm finds the whole event.",
     undefined=_UNDEFINED,
     references=(_XU,),
-    checks={"beta": BETA},
+    checks=F_CHECKS,
     properties={"mirror", "separable"},
     needs={"anomaly"},
     sets={"paper"},
@@ -357,7 +359,7 @@ def _best_reduced_f1(data: Scoring, *, beta: float) -> float:
     summary="F after point adjustment where an event counts for the logarithm of its length.",
     undefined=_UNDEFINED,
     references=("Zhong et al., CCE: Confidence-Consistency Evaluation for Time Series Anomaly Detection",),
-    checks={"beta": BETA},
+    checks=F_CHECKS,
     properties={"mirror", "separable"},
     needs={"anomaly"},
     sets={"paper"},

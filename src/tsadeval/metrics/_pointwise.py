@@ -7,10 +7,12 @@ from typing import NamedTuple
 
 import numpy as np
 
+from tsadeval.core.defining import prediction_metric, takes_predictions
 from tsadeval.core.inputs import Floats, Prediction, Scoring
-from tsadeval.core.metric import PRF, prediction_metric, takes_predictions
+from tsadeval.core.metric import PRF
+from tsadeval.core.options import F_CHECKS
 from tsadeval.errors import UndefinedError
-from tsadeval.metrics._counting import BETA, Counts, candidates, curve, f_of_counts, first_best, point_f, prf_of_counts
+from tsadeval.metrics._counting import Counts, candidates, curve, f_of_counts, first_best, point_f, prf_of_counts
 
 __all__ = ["accuracy", "balanced_accuracy", "f1", "mcc", "point", "precision", "recall"]
 
@@ -94,7 +96,7 @@ def _best_mcc(data: Scoring) -> float:
     return _best(counts, (found * data.n - alarmed * anomalous) / margins)
 
 
-@takes_predictions({"beta": BETA})
+@takes_predictions(F_CHECKS)
 def point(data: Prediction, *, beta: float = 1.0) -> PRF:
     """Point-wise precision, recall and F at once.
 
@@ -166,7 +168,7 @@ def recall(data: Prediction) -> float:
     summary="Harmonic mean of point-wise precision and recall.",
     undefined="y_true has no anomalous point",
     references=(_RIJSBERGEN,),
-    checks={"beta": BETA},
+    checks=F_CHECKS,
     properties={"mirror", "exchangeable", "separable"},
     chance=_chance_f1,
     needs={"anomaly"},

@@ -14,11 +14,12 @@ from __future__ import annotations
 import math
 
 import tsadeval.metrics._kernels.range_based as kernel
+from tsadeval.core.defining import prediction_metric, takes_predictions
 from tsadeval.core.events import Events
 from tsadeval.core.inputs import Prediction, Scoring
-from tsadeval.core.metric import PRF, f_beta, prediction_metric, recall_weight, takes_predictions
+from tsadeval.core.metric import PRF, f_beta
+from tsadeval.core.options import BETA, recall_weight
 from tsadeval.core.parameters import Check, Number, OneOf
-from tsadeval.metrics._counting import BETA
 
 __all__ = ["range_based", "range_f1", "range_precision", "range_recall"]
 
@@ -259,6 +260,7 @@ def range_precision(
     needs={"anomaly"},
     best=_best_recall,
     trivial_best=True,
+    version="r2",
 )
 def range_recall(data: Prediction, *, alpha: float = 0.2, bias: str = "flat", cardinality: str = "reciprocal") -> float:
     """Range-based recall of Tatbul et al. (2018).

@@ -9,11 +9,12 @@ from __future__ import annotations
 import numpy as np
 
 import tsadeval.metrics._kernels.ranking as kernel
+from tsadeval.core.defining import score_metric
 from tsadeval.core.inputs import Scoring
-from tsadeval.core.metric import score_metric
-from tsadeval.core.parameters import Number, OneOf
+from tsadeval.core.options import AUC_PR_CHECKS, F_CHECKS
+from tsadeval.core.parameters import Number
 from tsadeval.errors import UndefinedError
-from tsadeval.metrics._counting import BETA, curve, point_f
+from tsadeval.metrics._counting import curve, point_f
 
 __all__ = ["auc_pr", "auc_roc", "best_f1", "precision_at_k"]
 
@@ -55,7 +56,7 @@ def auc_roc(data: Scoring) -> float:
     summary="Area under the precision-recall curve over all thresholds, point by point.",
     undefined="y_true has no anomalous point",
     references=("Davis and Goadrich, The relationship between Precision-Recall and ROC curves, ICML 2006",),
-    checks={"interpolation": OneOf(("step", "trapezoid"))},
+    checks=AUC_PR_CHECKS,
     properties={"affine", "monotone", "mirror", "exchangeable"},
     needs={"anomaly"},
     stream="order",
@@ -101,7 +102,7 @@ def auc_pr(data: Scoring, *, interpolation: str = "step") -> float:
     summary="The best point-wise F over all thresholds of the scores.",
     undefined="y_true has no anomalous point",
     references=("Lipton et al., Optimal thresholding of classifiers to maximize F1 measure, ECML PKDD 2014",),
-    checks={"beta": BETA},
+    checks=F_CHECKS,
     properties={"affine", "monotone", "mirror", "exchangeable"},
     needs={"anomaly"},
     stream="order",

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from tsadeval.core.defining import score_metric
 from tsadeval.core.inputs import Floats, Scoring
-from tsadeval.core.metric import score_metric
 from tsadeval.core.parameters import OneOf
 from tsadeval.metrics._counting import sorted_normal
 

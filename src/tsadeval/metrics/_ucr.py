@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from tsadeval.core.defining import score_metric
 from tsadeval.core.inputs import Scoring
-from tsadeval.core.metric import score_metric
 from tsadeval.core.parameters import Number
 
 __all__ = ["ucr_accuracy"]

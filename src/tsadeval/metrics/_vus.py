@@ -7,56 +7,24 @@ sqrt(1 - d / w) instead of 0. With TP the weight of the alarms, N their number a
     false alarm rate = (N - TP) / (n - P'),     precision = TP / N.
 
 Range-AUC is the area under the curve of these at one width, VUS the mean of the areas over all widths from 0 to
-twice the window. The paper's buffer length l is the width here. Definitions differ in the details (see `Variant`).
+twice the window. The paper's buffer length l is the width here. Definitions differ in the details (see `VUSVariant`).
 """
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Literal
 
 import numpy as np
 
 import tsadeval.core._binning as binning
 import tsadeval.metrics._kernels.vus as kernel
+from tsadeval.core.defining import score_metric
 from tsadeval.core.events import Index
 from tsadeval.core.inputs import Floats, Scoring
-from tsadeval.core.metric import score_metric
-from tsadeval.core.parameters import Check, Number, OneOf
+from tsadeval.core.options import VUS_CHECKS, VUS_VARIANTS, VUSVariant
 
 __all__ = ["range_auc_pr", "range_auc_roc", "vus_pr", "vus_roc"]
-
-
-@dataclass(frozen=True)
-class Variant:
-    """What definitions of the same name differ in."""
-
-    # Weights fall as sqrt(1 - d / w); else along a straight line from 1 to sqrt(1/2) at distance h.
-    root: bool
-    # Where buffers of two events overlap, weights add up to at most 1; else the larger one counts.
-    adding: bool
-    # Buffered events count as one where they share a point (0) or at least touch (1), or never (-1).
-    merging: int
-    # P' has the weight of all buffers; else only of the buffer points with an alarm, so that it grows with N.
-    once: bool
-    # PR area by trapezoids from precision 1 at recall 0; else by steps, as average precision.
-    trapezoid: bool
-    # Step between the widths of the volume: with 2, every buffer length h counts once.
-    step: int = 1
-
-
-VARIANTS = {
-    "vus": Variant(root=True, adding=True, merging=0, once=False, trapezoid=False),
-    "range_auc": Variant(root=True, adding=True, merging=1, once=True, trapezoid=True),
-    "timeeval": Variant(root=False, adding=False, merging=-1, once=True, trapezoid=True),
-    "ff_vus": Variant(root=False, adding=False, merging=0, once=False, trapezoid=False, step=2),
-}
-
-CHECKS: dict[str, Check] = {
-    "window": Number(0, 100_000, integer=True, words=("period",)),  # the work grows with its square
-    "n_thresholds": Number(2, integer=True, none=True),
-    "variant": OneOf(tuple(VARIANTS)),
-}
 
 _REFERENCES = (
     "Paparrizos et al., Volume Under the Surface: A New Accuracy Evaluation Measure for Time-Series Anomaly "
@@ -65,11 +33,15 @@ _REFERENCES = (
 _UNDEFINED = "y_true lacks one of the two classes"
 
 
+def threshold_ranks(n: int, n_thresholds: int) -> Index:
+    """Evenly spaced ranks of n scores, counted from the highest; the first and the last are included."""
+    # From n on they are all ranks.
+    return np.linspace(0, n - 1, min(n_thresholds, n)).astype(np.int64)
+
+
 def _sampled(data: Scoring, n_thresholds: int) -> Floats:
-    """Distinct descending thresholds at evenly spaced ranks, the first and the last included."""
-    # From n on they are at every rank.
-    ranks = np.linspace(0, data.n - 1, min(n_thresholds, data.n)).astype(np.int64)
-    return np.unique(data.sorted[data.n - 1 - ranks])[::-1]
+    """Distinct descending thresholds at evenly spaced ranks."""
+    return np.unique(data.sorted[data.n - 1 - threshold_ranks(data.n, n_thresholds)])[::-1]
 
 
 def _alarms(data: Scoring, thresholds: Floats) -> Floats:
@@ -77,13 +49,13 @@ def _alarms(data: Scoring, thresholds: Floats) -> Floats:
     return (data.n - np.searchsorted(data.sorted, thresholds)).astype(np.float64)
 
 
-def _table_pays(size: int, points: int) -> bool:
+def table_pays(size: int, points: int) -> bool:
     """Is a table of counts by distance and level small enough (in cache, or not much larger than the zone)?"""
     return size <= max(1 << 16, 2 * points)
 
 
 def _mean_areas(
-    data: Scoring, variant: Variant, widths: Index, repeats: Index, n_thresholds: int | None
+    data: Scoring, variant: VUSVariant, widths: Index, repeats: Index, n_thresholds: int | None
 ) -> tuple[float, float]:
     events = data.events
     # No point is farther than n - 1 from an event, so longer buffers differ in nothing but their slopes.
@@ -100,36 +72,35 @@ def _mean_areas(
         alarms = _alarms(data, thresholds)
         before = np.append(0.0, alarms[:-1])
     levels = binning.levels_of(scores, np.ascontiguousarray(thresholds))
-    counting = _table_pays((reach + 1) * len(thresholds), len(scores))
-    roc, pr = kernel.volume(zone, levels, before, alarms, widths, repeats, asdict(variant), counting)
+    counting = table_pays((reach + 1) * len(thresholds), len(scores))
+    roc, pr = kernel.volume(zone, levels, before, alarms, widths, repeats, asdict(variant), counting, data.n)
     return roc, pr
 
 
 Window = int | Literal["period"]
 
 
-def _range_auc(data: Scoring, window: Window, n_thresholds: int | None, variant: str) -> tuple[float, float]:
-    width = data.setting.period if window == "period" else window
+def widths_of(name: str, widest: int, variant: VUSVariant) -> tuple[Index, Index]:
+    """The widths that a metric of this name averages over, ascending, and how often each counts."""
+    if name.startswith("range"):
+        return np.array([widest]), np.array([1])
+    widths = np.arange(0, widest + 1, variant.step)
+    repeats = np.ones_like(widths)
+    if not variant.root and variant.step == 1:  # a straight slope depends on w // 2 only: two widths at a time
+        widths, repeats = widths[::2], 2 * repeats[::2]
+        repeats[-1] = 2 - (widest + 1) % 2
+    return widths, repeats
+
+
+def _areas(name: str, data: Scoring, window: Window, n_thresholds: int | None, variant: str) -> tuple[float, float]:
+    factor = 1 if name == "range_auc" else 2
+    widest = data.setting.period if window == "period" else factor * window
 
     def areas() -> tuple[float, float]:
-        return _mean_areas(data, VARIANTS[variant], np.array([width]), np.array([1]), n_thresholds)
+        how = VUS_VARIANTS[variant]
+        return _mean_areas(data, how, *widths_of(name, widest, how), n_thresholds)
 
-    return data.shared(("range_auc", window, n_thresholds, variant), areas)
-
-
-def _vus(data: Scoring, window: Window, n_thresholds: int | None, variant: str) -> tuple[float, float]:
-    how = VARIANTS[variant]
-    widest = data.setting.period if window == "period" else 2 * window
-
-    def areas() -> tuple[float, float]:
-        widths = np.arange(0, widest + 1, how.step)
-        repeats = np.ones_like(widths)
-        if not how.root and how.step == 1:  # a straight slope depends on w // 2 only: two widths at a time
-            widths, repeats = widths[::2], 2 * repeats[::2]
-            repeats[-1] = 2 - (widest + 1) % 2
-        return _mean_areas(data, how, widths, repeats, n_thresholds)
-
-    return data.shared(("vus", window, n_thresholds, variant), areas)
+    return data.shared((name, window, n_thresholds, variant), areas)
 
 
 @score_metric(
@@ -138,9 +109,10 @@ def _vus(data: Scoring, window: Window, n_thresholds: int | None, variant: str) 
     summary="Area under the ROC curve of labels with soft buffers of one width around events.",
     undefined=_UNDEFINED,
     references=_REFERENCES,
-    checks=CHECKS,
+    checks=VUS_CHECKS,
     properties={"affine", "monotone", "mirror"},
     needs={"anomaly", "normal"},
+    stream="zones",
 )
 def range_auc_roc(
     data: Scoring, *, window: Window = 100, n_thresholds: int | None = 250, variant: str = "range_auc"
@@ -170,7 +142,7 @@ def range_auc_roc(
     >>> round(te.metrics.range_auc_roc(y_true, y_score, window=4), 6)
     0.908667
     """
-    return _range_auc(data, window, n_thresholds, variant)[0]
+    return _areas("range_auc", data, window, n_thresholds, variant)[0]
 
 
 @score_metric(
@@ -179,9 +151,10 @@ def range_auc_roc(
     summary="Area under the precision-recall curve of labels with soft buffers of one width around events.",
     undefined=_UNDEFINED,
     references=_REFERENCES,
-    checks=CHECKS,
+    checks=VUS_CHECKS,
     properties={"affine", "monotone", "mirror"},
     needs={"anomaly", "normal"},
+    stream="zones",
 )
 def range_auc_pr(
     data: Scoring, *, window: Window = 100, n_thresholds: int | None = 250, variant: str = "range_auc"
@@ -199,7 +172,7 @@ def range_auc_pr(
     >>> round(te.metrics.range_auc_pr(y_true, y_score, window=4), 6)
     0.84303
     """
-    return _range_auc(data, window, n_thresholds, variant)[1]
+    return _areas("range_auc", data, window, n_thresholds, variant)[1]
 
 
 @score_metric(
@@ -208,9 +181,10 @@ def range_auc_pr(
     summary="Mean area under the ROC curve over all widths of soft buffers around events.",
     undefined=_UNDEFINED,
     references=_REFERENCES,
-    checks=CHECKS,
+    checks=VUS_CHECKS,
     properties={"affine", "monotone", "mirror"},
     needs={"anomaly", "normal"},
+    stream="zones",
     sets={"paper"},
 )
 def vus_roc(data: Scoring, *, window: Window = 100, n_thresholds: int | None = 250, variant: str = "vus") -> float:
@@ -250,7 +224,7 @@ def vus_roc(data: Scoring, *, window: Window = 100, n_thresholds: int | None = 2
     >>> round(te.metrics.vus_roc(y_true, y_true, window=0), 6)
     1.0
     """
-    return _vus(data, window, n_thresholds, variant)[0]
+    return _areas("vus", data, window, n_thresholds, variant)[0]
 
 
 @score_metric(
@@ -259,9 +233,10 @@ def vus_roc(data: Scoring, *, window: Window = 100, n_thresholds: int | None = 2
     summary="Mean area under the precision-recall curve over all widths of soft buffers around events.",
     undefined=_UNDEFINED,
     references=_REFERENCES,
-    checks=CHECKS,
+    checks=VUS_CHECKS,
     properties={"affine", "monotone", "mirror"},
     needs={"anomaly", "normal"},
+    stream="zones",
     sets={"recommended"},
 )
 def vus_pr(data: Scoring, *, window: Window = 100, n_thresholds: int | None = 250, variant: str = "vus") -> float:
@@ -278,4 +253,4 @@ def vus_pr(data: Scoring, *, window: Window = 100, n_thresholds: int | None = 25
     >>> round(te.metrics.vus_pr(y_true, y_score, window=2), 6)
     0.839648
     """
-    return _vus(data, window, n_thresholds, variant)[1]
+    return _areas("vus", data, window, n_thresholds, variant)[1]

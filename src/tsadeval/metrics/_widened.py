@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from tsadeval.core.defining import prediction_metric
 from tsadeval.core.events import Events, Index
 from tsadeval.core.inputs import Floats, Prediction, Scoring
-from tsadeval.core.metric import prediction_metric
+from tsadeval.core.options import BETA
 from tsadeval.core.parameters import Check, Number, OneOf
-from tsadeval.metrics._counting import BETA, best_of_values, overlaps, prf_of_counts, widened, window_maxima
+from tsadeval.metrics._counting import best_of_values, overlaps, prf_of_counts, widened, window_maxima
 
 __all__ = ["balanced_f1_pa", "f1_pa_kl"]
 

@@ -6,22 +6,20 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from tsadeval.core.inputs import Floats
 from tsadeval.core.metric import Metric, parse_metric
 from tsadeval.core.registry import did_you_mean
-from tsadeval.core.results import Grid, MappingResult, Result, Row, latex_text
+from tsadeval.core.results import Grid, MappingResult, Row, latex_text
 from tsadeval.engine.store import Store
 from tsadeval.errors import InvalidParameterError, UnknownNameError
 from tsadeval.rankeval.plan import LAYOUT, Cell, Plan
 from tsadeval.rankeval.quality import INDICATORS, Ties
 from tsadeval.rankeval.rankings import LEVEL, Estimate, Rankings
-
-if TYPE_CHECKING:
-    import pandas as pd
+from tsadeval.rankeval.stored import StoredResult, last_plan
 
 __all__ = ["QualityTable", "RankEvalResult", "read_rankings"]
 
@@ -137,7 +135,7 @@ def _mark(rows: Sequence[Row], higher: bool) -> None:
         left = [row for row in left if row["mark"] == ""]
 
 
-class RankEvalResult(Result):
+class RankEvalResult(StoredResult):
     """Values of metrics on models of known order: a row per value. Prints as its table of ranking quality."""
 
     def __init__(
@@ -147,27 +145,12 @@ class RankEvalResult(Result):
         self.store = store
         self._n_jobs = n_jobs
         self._data = data
-        self._frame = store.frame(plan.cells())
+        super().__init__(store.frame(plan.cells()))
         self._rankings = Rankings(plan, self._frame)
-
-    @property
-    def rows(self) -> list[Row]:  # type: ignore[override]
-        """All values: what names each, the value, threshold, seconds, status, message and versions."""
-        return self._frame.to_dict("records")  # type: ignore[return-value]
-
-    def to_frame(self) -> pd.DataFrame:
-        """The rows as a DataFrame."""
-        return self._frame.copy()
 
     def to_latex(self, *, digits: int = 3) -> str:
         """The table of ranking quality in the paper's layout (booktabs)."""
         return self.table().to_latex(digits=digits)
-
-    def _repr_html_(self) -> str:
-        return self.table()._repr_html_()
-
-    def __repr__(self) -> str:
-        return repr(self.table())
 
     def _about(self, ties: Ties) -> str:
         cases, repeats = len(self.plan.cases), self.plan.repeats
@@ -275,8 +258,4 @@ def read_rankings(folder: str | Path, suite: str | None = None) -> RankEvalResul
     plans = [Plan.of_record(p) for p in store.plans() if suite is None or p["suite"] == suite]
     if not plans:
         raise InvalidParameterError(f"{folder} has no run of {suite or 'any suite'}")
-    last = plans[-1]
-    alike = [p for p in plans if replace(p, metrics=()) == replace(last, metrics=())]
-    # An edited metric comes again with another version: the newest stands for it.
-    metrics = {str(m): m for p in alike for m in p.metrics}
-    return RankEvalResult(replace(last, metrics=tuple(metrics.values())), store)
+    return RankEvalResult(last_plan(plans), store)

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from tsadeval.core.intervals import labels
+from tsadeval.core.intervals import END_COLUMNS, covered, labels
 from tsadeval.core.printable import printable
-from tsadeval.errors import InvalidInputError
+from tsadeval.errors import InvalidInputError, TsadevalError
 from tsadeval.tables.columns import Array
 from tsadeval.tables.groups import Groups
 from tsadeval.tables.reading import read_table
@@ -18,13 +19,12 @@ from tsadeval.tables.scoring import scorings, times_of
 
 __all__ = ["FitScores", "Spans"]
 
-_ENDS = (("start", "stop"), ("start", "end"), ("begin", "end"), ("StartTime", "EndTime"))
-
 
 class Spans:
     """Intervals of time in a file with columns start and stop (or start and end); windows of NAB as json.
 
     Columns that are among `by` say to which series an interval belongs; without such, all series have all of them.
+    The windows of a series are those under its values of `by`, joined by "/".
     """
 
     def __init__(self, path: Path, by: Sequence[str] = ()) -> None:
@@ -33,7 +33,7 @@ class Spans:
         if self._windows is not None:
             return
         table = read_table(path, text=by)
-        ends = next((pair for pair in _ENDS if all(name in table for name in pair)), None)
+        ends = next((pair for pair in END_COLUMNS if all(name in table for name in pair)), None)
         if ends is None:
             found = ", ".join(map(printable, table.columns))
             raise InvalidInputError(f"{self._where}: expected columns start and stop, found {found}")
@@ -42,22 +42,23 @@ class Spans:
         starts, stops = (groups.split(times_of(table, name), name) for name in ends)
         self._found = dict(zip(groups.names, zip(starts, stops, strict=True), strict=True))
 
-    def of(self, keys: Mapping[str, str]) -> Any:
-        """The intervals of a series, as pairs."""
-        if self._windows is not None:
-            return self._windows
-        starts, stops = self._found.get(tuple(keys[name] for name in self._by), ((), ()))
-        return list(zip(starts, stops, strict=True))
-
-    def labels(self, keys: Mapping[str, str], times: Array, *, clip: bool) -> Array:
+    def labels(self, keys: Mapping[str, str], times: Any, *, clip: bool) -> Array:
         """0/1 labels of the points of a series; `clip` also takes what reaches beyond the stamps or overlaps."""
-        spans = self.of(keys)
-        if isinstance(spans, list) and not spans:
-            return np.zeros(len(times), np.uint8)
         lenient: Any = {"outside": "clip", "overlap": "merge", "between": "next"} if clip else {}
+        return self._laid(keys, times, partial(labels, **lenient))
+
+    def covered(self, keys: Mapping[str, str], times: Any) -> Array:
+        """Which points of a series are inside the intervals."""
+        return self._laid(keys, times, covered)
+
+    def _laid(self, keys: Mapping[str, str], times: Any, lay: Callable[..., Array]) -> Array:
         try:
-            return labels(spans, times, key="/".join(keys.values()) or None, **lenient)
-        except InvalidInputError as error:
+            if self._windows is not None:
+                return lay(self._windows, times, key="/".join(keys.values()) or None)
+            starts, stops = self._found.get(tuple(keys[name] for name in self._by), ((), ()))
+            spans = list(zip(starts, stops, strict=True))
+            return lay(spans, times) if spans else np.zeros(len(times), np.uint8)
+        except TsadevalError as error:
             raise InvalidInputError(f"{self._where}: {error}") from None
 
 

@@ -15,12 +15,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tsadeval._optional import require
+from tsadeval.core.checking import EXACT
 from tsadeval.core.printable import printable
 from tsadeval.errors import InvalidInputError
 
 Array = NDArray[Any]
 
-EXACT = 2**53  # integers up to this have a float64 of their own
 NULLS = frozenset({"", "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN"}) | {
     *("N/A", "NA", "NULL", "NaN", "n/a", "nan", "null", "None", "<NA>")
 }

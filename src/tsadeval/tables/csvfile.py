@@ -11,9 +11,10 @@ from typing import Any
 import numpy as np
 
 from tsadeval._optional import require
+from tsadeval.core.checking import EXACT
 from tsadeval.core.printable import printable
 from tsadeval.errors import InvalidInputError
-from tsadeval.tables.columns import EXACT, is_exact, is_integer
+from tsadeval.tables.columns import is_exact, is_integer
 from tsadeval.tables.table import Table, unique_names
 
 _BLANK = re.compile(rb"[\r\n]*")

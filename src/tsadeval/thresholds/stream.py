@@ -7,7 +7,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tsadeval.core.inputs import Bools, Floats, checked_scores
+from tsadeval.core.checking import checked_scores
+from tsadeval.core.inputs import Bools, Floats
 from tsadeval.core.parameters import Check, Number, OneOf, check_parameters
 from tsadeval.errors import InvalidInputError
 from tsadeval.thresholds.pareto import Tail, extreme_quantile, initial_threshold

@@ -13,8 +13,9 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
+from tsadeval.core.options import F_CHECKS
 from tsadeval.errors import InvalidParameterError
-from tsadeval.torch._alarms import BETA, Threshold, f_beta, read_alarms
+from tsadeval.torch._alarms import Threshold, f_beta, read_alarms
 from tsadeval.torch._batch import Batch, apply, check_options, finish
 from tsadeval.torch._segments import NextGreater, events_of, expand, sum_by
 
@@ -235,7 +236,7 @@ def affiliation(
     >>> found.precision.item(), found.recall.item()
     (0.8125, 0.9375)
     """
-    check_options("affiliation", BETA, beta=beta)
+    check_options("affiliation", F_CHECKS, beta=beta)
     batch, best = read_alarms(preds, target, threshold, lengths, mask, validate)
     if best:
         raise InvalidParameterError("affiliation: threshold 'best' needs one value to be best for: use affiliation_f1")
@@ -279,7 +280,7 @@ def affiliation_f1(
     >>> tt.affiliation_f1(torch.tensor([0.1, 0.2, 0.7, 0.9, 0.3, 0.1, 0.2, 0.1]), labels)
     tensor(0.9677)
     """
-    check_options("affiliation_f1", BETA, beta=beta)
+    check_options("affiliation_f1", F_CHECKS, beta=beta)
     batch, best = read_alarms(preds, target, threshold, lengths, mask, validate)
     values = apply(batch, lambda b: _best_f(b, beta) if best else _f(b, beta))
     return finish("affiliation_f1", batch, values, NO_ANOMALY, validate)

@@ -9,18 +9,11 @@ from typing import Literal
 import torch
 from torch import Tensor
 
-from tsadeval.core.parameters import Check, Number
+from tsadeval.core.options import recall_weight
 from tsadeval.errors import InvalidParameterError
 from tsadeval.torch._batch import Batch, read
 
 Threshold = float | Tensor | Literal["best"]
-
-BETA: dict[str, Check] = {"beta": Number(0, open_low=True)}
-
-
-def recall_weight(beta: float) -> float:
-    """The square of beta, which is the weight of recall in F. Beyond 1e100 or below 1e-100 F has its limit anyway."""
-    return float(min(max(beta, 1e-100), 1e100)) ** 2
 
 
 def f_beta(precision: Tensor, recall: Tensor, beta: float) -> Tensor:

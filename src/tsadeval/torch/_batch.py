@@ -16,6 +16,9 @@ from torch import Tensor
 from tsadeval.core.parameters import Check, check_parameters
 from tsadeval.errors import InvalidInputError, warn_undefined
 
+# Why values are undefined where a metric compares the two classes.
+ONE_CLASS = "target has a series without anomalous or without normal points"
+
 
 def room(device: torch.device) -> int:
     """Rows are worked on in blocks of about so many numbers, which bounds the memory of intermediate tensors."""

@@ -8,24 +8,11 @@ from dataclasses import replace
 import torch
 from torch import Tensor
 
-from tsadeval.core.parameters import Check, Flag, Number, OneOf, Pair
+from tsadeval.core.options import CCE_CHECKS, CCE_ROBUST_POWER
 from tsadeval.errors import InvalidInputError
-from tsadeval.torch._batch import Batch, apply, check_options, finish, read
+from tsadeval.torch._batch import ONE_CLASS, Batch, apply, check_options, finish, read
 from tsadeval.torch._moments import has_kernels, run_moments
 
-# As in `tsadeval.metrics._cce`, which needs the compiled kernels; tests keep both equal.
-ROBUST_POWER = 8
-CHECKS: dict[str, Check] = {
-    "tau": Number(0, 1),
-    "constrained": Flag(),
-    "event_weight": Number(0, 1),
-    "global_weight": Number(0, 1),
-    "normalize": OneOf(("minmax", "robust", "rank", "quantile", "published", None)),
-    "quantiles": Pair(0, 1),
-    "uncertainty": OneOf(("beta", "pointwise", "scaled")),
-    "gamma": Number(0, open_low=True),
-}
-ONE_CLASS = "target has a series without anomalous or without normal points"
 # Beyond these magnitudes squares would overflow or vanish.
 HUGE, TINY = 1e100, 1e-100
 
@@ -190,7 +177,7 @@ def cce(
         "uncertainty": uncertainty,
         "gamma": gamma,
     }
-    check_options("cce", CHECKS, **options)
+    check_options("cce", CCE_CHECKS, **options)
     batch = read(preds, target, lengths, mask, validate=validate, finite=normalize not in ("minmax", "published"))
     if normalize is None and validate:
         low, high = float(batch.scores.min()), float(batch.scores.max())
@@ -205,7 +192,7 @@ def cce(
             block = _ranks(block)
         elif normalize == "robust":
             block = _ranks(block)
-            block = replace(block, scores=block.scores**ROBUST_POWER)
+            block = replace(block, scores=block.scores**CCE_ROBUST_POWER)
         elif normalize == "quantile":
             block = _clipped(block, quantiles)
         how = {"robust": "minmax"}.get(normalize or "", normalize if normalize in ("minmax", "published") else None)

@@ -12,21 +12,11 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from tsadeval.core.parameters import Check, Flag, Number
-from tsadeval.torch._batch import Batch, apply, check_options, finish, read
+from tsadeval.core.options import PATE_CHECKS
+from tsadeval.torch._batch import ONE_CLASS, Batch, apply, check_options, finish, read
 from tsadeval.torch._order import sort_rows
 from tsadeval.torch._segments import EventList, NextGreater, add_at, events_of, expand
 
-# As for `tsadeval.metrics.pate`; a test keeps them equal.
-CHECKS: dict[str, Check] = {
-    "early": Number(0, integer=True),
-    "delay": Number(0, integer=True),
-    "n_splits": Number(1, 1000, integer=True),
-    "include_zero": Flag(),
-    "n_thresholds": Number(2, 1_000_000, integer=True, none=True),
-    "drop_intermediate": Flag(),
-}
-ONE_CLASS = "target has a series without anomalous or without normal points"
 SAME = 1e-12  # recalls this near are equal: what separates them is rounding, and a recall that falls back drops a point
 
 
@@ -240,7 +230,7 @@ def pate(
         "n_thresholds": n_thresholds,
         "drop_intermediate": drop_intermediate,
     }
-    check_options("pate", CHECKS, **options)
+    check_options("pate", PATE_CHECKS, **options)
     batch = read(preds, target, lengths, mask, validate=validate)
     pairs = _pairs(batch.scores.shape[1], early, delay, n_splits, include_zero)
     values = apply(batch, lambda b: _pate(b, pairs, n_thresholds, drop_intermediate), per_row=n_thresholds or 1)

@@ -8,15 +8,13 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from tsadeval.core.parameters import Check, OneOf
-from tsadeval.torch._alarms import BETA, Threshold, read_alarms, recall_weight
-from tsadeval.torch._batch import Batch, apply, check_options, finish, read
+from tsadeval.core.options import AUC_PR_CHECKS, F_CHECKS, recall_weight
+from tsadeval.torch._alarms import Threshold, read_alarms
+from tsadeval.torch._batch import ONE_CLASS, Batch, apply, check_options, finish, read
 from tsadeval.torch._order import sort_rows
 from tsadeval.torch._segments import events_of, expand, sum_by
 
-PR_CHECKS: dict[str, Check] = {"interpolation": OneOf(("step", "trapezoid"))}
 NO_ANOMALY = "target has a series without an anomalous point"
-ONE_CLASS = "target has a series without anomalous or without normal points"
 
 
 @dataclass(frozen=True, eq=False)
@@ -155,7 +153,7 @@ def auc_pr(
     >>> tt.auc_pr(torch.tensor([0.1, 0.4, 0.4, 0.9, 0.2]), torch.tensor([0, 0, 1, 1, 0]))
     tensor(0.8333)
     """
-    check_options("auc_pr", PR_CHECKS, interpolation=interpolation)
+    check_options("auc_pr", AUC_PR_CHECKS, interpolation=interpolation)
     batch = read(preds, target, lengths, mask, validate=validate)
     return finish("auc_pr", batch, apply(batch, lambda b: _auc_pr(b, interpolation)), NO_ANOMALY, validate)
 
@@ -196,7 +194,7 @@ def best_f1(
     >>> tt.best_f1(torch.tensor([0.1, 0.5, 0.4, 0.9, 0.2]), torch.tensor([0, 0, 1, 1, 0]))
     tensor(0.8000)
     """
-    check_options("best_f1", BETA, beta=beta)
+    check_options("best_f1", F_CHECKS, beta=beta)
     batch = read(preds, target, lengths, mask, validate=validate)
     return finish("best_f1", batch, apply(batch, lambda b: _best_f1(b, beta)), NO_ANOMALY, validate)
 
@@ -265,7 +263,7 @@ def f1_pa(
     >>> tt.f1_pa(torch.tensor([0.1, 0.9, 0.2, 0.0, 0.7, 0.3]), labels)
     tensor(0.8889)
     """
-    check_options("f1_pa", BETA, beta=beta)
+    check_options("f1_pa", F_CHECKS, beta=beta)
     batch, best = read_alarms(preds, target, threshold, lengths, mask, validate)
     values = apply(batch, lambda b: _best_f1(_adjusted(b), beta) if best else _f1_pa(b, beta))
     return finish("f1_pa", batch, values, NO_ANOMALY, validate)

@@ -8,44 +8,15 @@ length to the next for all series at once.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import groupby
 
 import torch
 from torch import Tensor
 
-from tsadeval.core.parameters import Check, Number, OneOf
-from tsadeval.torch._batch import Batch, apply, check_options, finish, read, room
+from tsadeval.core.options import VUS_TENSOR_CHECKS, VUS_VARIANTS, VUSVariant
+from tsadeval.torch._batch import ONE_CLASS, Batch, apply, check_options, finish, read, room
 from tsadeval.torch._segments import EventList, add_at, events_of
 from tsadeval.torch._zones import Levels, Zone, every_score, sampled
-
-ONE_CLASS = "target has a series without anomalous or without normal points"
-
-
-@dataclass(frozen=True)
-class Variant:
-    """What definitions of the same name differ in; see `tsadeval.metrics._vus.Variant`."""
-
-    root: bool
-    adding: bool
-    merging: int
-    once: bool
-    trapezoid: bool
-    step: int = 1
-
-
-# As for `tsadeval.metrics`, whose compiled code is not needed here; a test keeps them equal.
-VARIANTS = {
-    "vus": Variant(root=True, adding=True, merging=0, once=False, trapezoid=False),
-    "range_auc": Variant(root=True, adding=True, merging=1, once=True, trapezoid=True),
-    "timeeval": Variant(root=False, adding=False, merging=-1, once=True, trapezoid=True),
-    "ff_vus": Variant(root=False, adding=False, merging=0, once=False, trapezoid=False, step=2),
-}
-CHECKS: dict[str, Check] = {
-    "window": Number(0, 100_000, integer=True),
-    "n_thresholds": Number(2, integer=True, none=True),
-    "variant": OneOf(tuple(VARIANTS)),
-}
 
 
 class Groups:
@@ -104,7 +75,7 @@ def _weights(widths: Tensor, largest: int, root: bool) -> Tensor:
 
 
 def _areas(
-    inside: Tensor, buffered: Tensor, share: Tensor, levels: Levels, n: Tensor, variant: Variant
+    inside: Tensor, buffered: Tensor, share: Tensor, levels: Levels, n: Tensor, variant: VUSVariant
 ) -> tuple[Tensor, Tensor]:
     """Areas under the ROC and PR curves: (series, widths) from (series, widths, levels).
 
@@ -144,7 +115,7 @@ def _areas(
 class Counted:
     """Buffer weight of the alarms at every level, from counts by distance and level."""
 
-    def __init__(self, levels: Levels, zone: Zone, variant: Variant) -> None:
+    def __init__(self, levels: Levels, zone: Zone, variant: VUSVariant) -> None:
         rows, count = levels.alarms.shape
         self.row, column = ((zone.nearest > 0) & (zone.nearest < zone.far)).nonzero(as_tuple=True)
         self.near, self.level = zone.nearest[self.row, column], levels.of_point[self.row, column]
@@ -177,7 +148,7 @@ class Counted:
 class Single:
     """The same from single points, for many levels."""
 
-    def __init__(self, levels: Levels, zone: Zone, variant: Variant) -> None:
+    def __init__(self, levels: Levels, zone: Zone, variant: VUSVariant) -> None:
         self.levels, self.zone = levels, zone
         self.second = zone.second if variant.adding else torch.full_like(zone.second, zone.far)
         self.buffer = zone.nearest > 0
@@ -193,7 +164,7 @@ class Single:
         return torch.stack(found, dim=1)
 
 
-def _volume(batch: Batch, window: int, n_thresholds: int | None, variant: Variant) -> Tensor:
+def _volume(batch: Batch, window: int, n_thresholds: int | None, variant: VUSVariant) -> Tensor:
     """(2, series): mean areas under the ROC and PR curves over all widths."""
     rows, columns = batch.scores.shape
     device = batch.scores.device
@@ -247,11 +218,11 @@ def _read(
     mask: Tensor | None,
     validate: bool,
 ) -> Tensor:
-    check_options(name, CHECKS, window=window, n_thresholds=n_thresholds, variant=variant)
+    check_options(name, VUS_TENSOR_CHECKS, window=window, n_thresholds=n_thresholds, variant=variant)
     batch = read(preds, target, lengths, mask, validate=validate)
     columns = batch.scores.shape[1]
     per_row = 1 if n_thresholds is None else min(n_thresholds, columns) * (min(window, columns) + 1)
-    values = apply(batch, lambda b: _volume(b, window, n_thresholds, VARIANTS[variant]), per_row=per_row)
+    values = apply(batch, lambda b: _volume(b, window, n_thresholds, VUS_VARIANTS[variant]), per_row=per_row)
     return finish(name, batch, values, ONE_CLASS, validate)
 
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tsadeval.core.metric import Metric
 from tsadeval.core.registry import did_you_mean
@@ -15,9 +14,7 @@ from tsadeval.engine.store import Store
 from tsadeval.errors import InvalidInputError, UnknownNameError
 from tsadeval.rankeval.auditing import measures
 from tsadeval.rankeval.auditing.plan import DETECTOR, LAYOUT, AuditCell, AuditPlan
-
-if TYPE_CHECKING:
-    import pandas as pd
+from tsadeval.rankeval.stored import StoredResult, last_plan
 
 __all__ = ["AgreementTable", "AuditResult", "AuditTable", "read_audit"]
 
@@ -73,33 +70,18 @@ class AgreementTable(Result):
         return [["metric", *self.metrics], *body]
 
 
-class AuditResult(Result):
+class AuditResult(StoredResult):
     """Values of metrics on real scores and on those of adversaries: a row per value. Prints as its table."""
 
     def __init__(self, plan: AuditPlan, store: Store[AuditCell]) -> None:
         self.plan = plan
         self.store = store
-        self._frame = store.frame(plan.cells())
+        super().__init__(store.frame(plan.cells()))
         self._values: dict[str, dict[str, dict[str, float]]] = {str(m): {} for m in plan.metrics}
         directions = {str(m): 1.0 if m.direction == "higher" else -1.0 for m in plan.metrics}
         columns = ("metric", "series", "detector", "value")
         for metric, series, detector, value in zip(*(self._frame[c].tolist() for c in columns), strict=True):
             self._values[metric].setdefault(series, {})[detector] = directions[metric] * value
-
-    @property
-    def rows(self) -> list[Row]:  # type: ignore[override]
-        """All values: what names each, the value, threshold, seconds, status, message and versions."""
-        return self._frame.to_dict("records")  # type: ignore[return-value]
-
-    def to_frame(self) -> pd.DataFrame:
-        """The rows as a DataFrame."""
-        return self._frame.copy()
-
-    def _grids(self) -> list[tuple[str, Grid]]:
-        return self.table()._grids()
-
-    def __repr__(self) -> str:
-        return repr(self.table())
 
     def values_of(self, metric: str) -> dict[str, dict[str, float]]:
         """Values of a metric by series and scorer; higher is better."""
@@ -238,7 +220,4 @@ def read_audit(folder: str | Path) -> AuditResult:
     plans = [AuditPlan.of_record(record) for record in store.plans()]
     if not plans:
         raise InvalidInputError(f"{folder} has no audit")
-    last = plans[-1]
-    alike = [p for p in plans if replace(p, metrics=()) == replace(last, metrics=())]
-    metrics = {str(m): m for p in alike for m in p.metrics}
-    return AuditResult(replace(last, metrics=tuple(metrics.values())), store)
+    return AuditResult(last_plan(plans), store)

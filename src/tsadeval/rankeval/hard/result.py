@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -18,9 +16,7 @@ from tsadeval.errors import InvalidInputError, UnknownNameError
 from tsadeval.rankeval.hard.explain import Explanation, explain
 from tsadeval.rankeval.hard.index import PARTS, TaskValues, index_of
 from tsadeval.rankeval.hard.plan import LAYOUT, Entry, HardCell, HardPlan
-
-if TYPE_CHECKING:
-    import pandas as pd
+from tsadeval.rankeval.stored import StoredResult, last_plan
 
 __all__ = ["HardResult", "HardTable", "SensitivityTable", "read_hard"]
 
@@ -84,36 +80,21 @@ def _interval(row: Row, part: str) -> str:
     return f"{row[part]:.3f}{interval}"
 
 
-class HardResult(Result):
+class HardResult(StoredResult):
     """Values of metrics on the hard tasks: a row per value. Prints as its table of scores."""
 
     def __init__(self, plan: HardPlan, store: Store[HardCell]) -> None:
         self.plan = plan
         self.store = store
-        self._frame = store.frame(plan.cells())
+        super().__init__(store.frame(plan.cells()))
         columns = zip(*(self._frame[c].tolist() for c in ("task", "repeat", "case", "metric", "rule")), strict=True)
         keys = [(*key[:4], key[4] if isinstance(key[4], str) else None) for key in columns]
         self._values = dict(zip(keys, self._frame["value"].tolist(), strict=True))
         self._counts = Counter((*key[3:], s) for key, s in zip(keys, self._frame["status"].tolist(), strict=True))
 
-    @property
-    def rows(self) -> list[Row]:  # type: ignore[override]
-        """All values: what names each, the value, threshold, seconds, status, message and versions."""
-        return self._frame.to_dict("records")  # type: ignore[return-value]
-
-    def to_frame(self) -> pd.DataFrame:
-        """The rows as a DataFrame."""
-        return self._frame.copy()
-
     def to_latex(self, *, digits: int = 3) -> str:
         """The table of scores (booktabs)."""
         return self.table().to_latex(digits=digits)
-
-    def _repr_html_(self) -> str:
-        return self.table()._repr_html_()
-
-    def __repr__(self) -> str:
-        return repr(self.table())
 
     def values_of(self, entry: Entry) -> list[TaskValues]:
         """The values of one metric at one rule, task by task; higher is better."""
@@ -201,8 +182,4 @@ def read_hard(folder: str | Path) -> HardResult:
     plans = [HardPlan.of_record(record) for record in store.plans()]
     if not plans:
         raise InvalidInputError(f"{folder} has no run of the suite hard")
-    last = plans[-1]
-    alike = [p for p in plans if replace(p, metrics=()) == replace(last, metrics=())]
-    # An edited metric comes again with another version: the newest stands for it.
-    metrics = {str(m): m for p in alike for m in p.metrics}
-    return HardResult(replace(last, metrics=tuple(metrics.values())), store)
+    return HardResult(last_plan(plans), store)

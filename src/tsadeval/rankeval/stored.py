@@ -1,0 +1,54 @@
+"""What the results of all runs that are kept in stores have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from tsadeval.core.results import Grid, Result, Row
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Plan = TypeVar("Plan")
+
+
+class StoredResult(Result):
+    """Values of metrics as a store has them: a row per value. Prints as its table."""
+
+    def __init__(self, frame: pd.DataFrame) -> None:
+        self._frame = frame
+
+    def table(self) -> Result:
+        """What the values say, as it is printed."""
+        raise NotImplementedError
+
+    @property
+    def rows(self) -> list[Row]:
+        """All values: what names each, the value, threshold, seconds, status, message and versions."""
+        return [{str(name): value for name, value in row.items()} for row in self._frame.to_dict("records")]
+
+    def to_frame(self) -> pd.DataFrame:
+        """The rows as a DataFrame."""
+        return self._frame.copy()
+
+    def _grids(self) -> list[tuple[str, Grid]]:
+        return self.table()._grids()
+
+    def _notes(self) -> list[str]:
+        return self.table()._notes()
+
+    def __repr__(self) -> str:
+        return repr(self.table())
+
+
+def last_plan(plans: Sequence[Plan]) -> Plan:
+    """The last plan of a store, with the metrics of all plans that differ from it in nothing else."""
+    known: Sequence[Any] = plans
+    last = known[-1]
+    alike = [plan for plan in known if replace(plan, metrics=()) == replace(last, metrics=())]
+    # An edited metric comes again with another version: the newest stands for it.
+    metrics = {str(metric): metric for plan in alike for metric in plan.metrics}
+    whole: Plan = replace(last, metrics=tuple(metrics.values()))
+    return whole
