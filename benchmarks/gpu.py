@@ -253,10 +253,10 @@ def both_volumes(metrics):
     """VUS-ROC and VUS-PR with the work shared, as `evaluate` does it."""
     try:
         from tsadeval.core.inputs import Scoring
-        from tsadeval.metrics._vus import _vus
+        from tsadeval.metrics._vus import _areas
     except ImportError:
         return lambda y, s: (metrics.vus_roc(y, s), metrics.vus_pr(y, s))
-    return lambda y, s: _vus(Scoring.of(y, s), 100, 250, "vus")
+    return lambda y, s: _areas("vus", Scoring.of(y, s), 100, 250, "vus")
 
 
 def batch(rows, points):

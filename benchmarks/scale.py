@@ -3,6 +3,7 @@
     python benchmarks/scale.py make /tmp/large.parquet 1e9     a series, bool and float32, row groups of 2**20 rows
     python benchmarks/scale.py stream /tmp/large.parquet       decoding alone against metrics of the stream
     python benchmarks/scale.py order /tmp/large.parquet        AUC-ROC: sorted on disk, in bins, and by other packages
+    python benchmarks/scale.py vus /tmp/large.parquet          VUS-PR and VUS-ROC: sorted on disk and in bins
     python benchmarks/scale.py files /tmp/many 10000           files a second with 1 and 2 workers, Dask and Ray
     python benchmarks/scale.py csv /tmp/csvs 5000              csv files, in threads and in processes
     python benchmarks/scale.py merge 1e6                       states of so many parts, in a row and as a tree
@@ -58,7 +59,7 @@ def decode(path, **options):
 def stream(path, *metrics, **options):
     import tsadeval as te
 
-    threshold = None if metrics in (("cce",), ("auc_roc",)) else THRESHOLD
+    threshold = THRESHOLD if "f1" in metrics else None
     found = te.evaluate_stream(path, list(metrics), threshold=threshold, **options)
     return {row["metric"]: [row["value"], row["low"], row["high"], row["alarms"]] for row in found.rows}
 
@@ -255,6 +256,9 @@ def main(what, *arguments):
         show("sort", measured("stream", arguments[0], "auc_roc", order="sort"))
         for other in arguments[1:]:
             show(other, measured(other, arguments[0]))
+    elif what == "vus":
+        for order in ("bins", "sort"):
+            show(order, measured("stream", arguments[0], "vus_pr", "vus_roc", order=order))
     elif what in ("files", "csv"):
         if not os.path.isdir(arguments[0]):
             write_files(arguments[0], int(arguments[1]), "parquet" if what == "files" else "csv")

@@ -26,7 +26,7 @@ every_variant = pytest.mark.parametrize("variant", list(VUS_VARIANTS))
 @pytest.fixture(params=[1 << 16, 0], ids=["counts", "points"])
 def way(request, monkeypatch):
     """Buffer weights come from a table of counts, or (in long series with many thresholds) from single points."""
-    monkeypatch.setattr(_vus, "_table_pays", lambda size, points: request.param > 0)
+    monkeypatch.setattr(_vus, "table_pays", lambda size, points: request.param > 0)
 
 
 def volumes(y, s, **options):

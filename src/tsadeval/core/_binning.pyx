@@ -77,6 +77,33 @@ cdef union Word:
     unsigned int bits
 
 
+cdef inline unsigned int ordered_bits(Score score) noexcept nogil:
+    """The bits of the nearest single-precision number, such that larger numbers have larger ones."""
+    cdef Word word
+    word.number = <float>score + <float>0.0  # one zero only
+    return word.bits ^ (0xFFFFFFFFu if word.bits >> 31 else 0x80000000u)
+
+
+cdef int shift_of(Py_ssize_t bins) noexcept:
+    cdef int shift = 32
+    while bins > 1:
+        bins >>= 1
+        shift -= 1
+    return shift
+
+
+def bins_of(const Score[::1] scores, Py_ssize_t bins):
+    """The bin of every score, among so many as `count_by_score` counts in."""
+    cdef Py_ssize_t i
+    cdef int shift = shift_of(bins)
+    found = np.empty(scores.shape[0], np.int64)
+    cdef long long[::1] out = found
+    with nogil:
+        for i in range(scores.shape[0]):
+            out[i] = ordered_bits(scores[i]) >> shift
+    return found
+
+
 def count_by_score(
     const Score[::1] scores, const long long[::1] starts, const long long[::1] counts, bint label,
     long long[:, ::1] bins,
@@ -85,19 +112,11 @@ def count_by_score(
 
     A bin is a range of single-precision numbers, in the order of their bits: 2**k bins tell apart the first k bits.
     """
-    cdef Py_ssize_t k, i, size = bins.shape[1]
-    cdef int shift = 32
-    cdef Word word
-    cdef unsigned int bits
+    cdef Py_ssize_t k, i
+    cdef int shift = shift_of(bins.shape[1])
     cdef long long *row
-    while size > 1:
-        size >>= 1
-        shift -= 1
     with nogil:
         for k in range(starts.shape[0]):
             row = &bins[(k + label) & 1, 0]
             for i in range(starts[k], starts[k] + counts[k]):
-                word.number = <float>scores[i] + <float>0.0  # one zero only
-                bits = word.bits
-                bits ^= 0xFFFFFFFFu if bits >> 31 else 0x80000000u
-                row[bits >> shift] += 1
+                row[ordered_bits(scores[i]) >> shift] += 1

@@ -157,8 +157,9 @@ class Scoring(_Shared):
 
     @cached_property
     def zero_one(self) -> Prediction | None:
-        """The predictions that the scores are where none of them is anything but 0 or 1."""
-        if not {self.low, self.high} <= {0.0, 1.0} or not _two_values(self.raw, self.low, self.high):
+        """The predictions that the scores are where none of them that is judged is anything but 0 or 1."""
+        judged = self.kept
+        if not {judged.low, judged.high} <= {0.0, 1.0} or not _two_values(judged.raw, judged.low, judged.high):
             return None
         return self._alarms(self.raw == 1)
 
@@ -226,9 +227,7 @@ class Scoring(_Shared):
             return self
         found = Scoring.of(self.truth.mask[~skipped], self.raw[~skipped])
         given = None if self.given is None else _runs(self.given.labels[~skipped], "y_pred")
-        shares = self.setting.shares
-        weights = None if shares is None else shares[~skipped]
-        return replace(found, given=given, setting=replace(self.setting, times=None, ignored=None, weights=weights))
+        return replace(found, given=given, setting=self.setting.kept)
 
     @cached_property
     def sorted(self) -> Floats:
@@ -295,6 +294,19 @@ class Prediction(_Shared):
     def judged(self) -> int:
         """Number of points that are judged."""
         return self.n - self.setting.skipped
+
+    @property
+    def kept(self) -> Prediction:
+        """The points that are judged alone, as those of a scoring."""
+        return self if self.setting.ignored is None else self._judged
+
+    @cached_property
+    def _judged(self) -> Prediction:
+        skipped = self.setting.ignored
+        if skipped is None:
+            return self
+        truth, alarms = (runs.mask[~skipped].view(np.uint8) for runs in (self.truth, self.alarms))
+        return Prediction(_runs(truth, "y_true"), _runs(alarms, "y_pred"), self.setting.kept)
 
     @property
     def predicted(self) -> Events:

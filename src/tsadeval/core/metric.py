@@ -21,10 +21,11 @@ from tsadeval.core.text import format_call, parse_call
 from tsadeval.errors import InvalidParameterError, UndefinedError
 
 Kind = Literal["scores", "predictions"]
-Kept = Literal["points", "runs", "moments", "order"]
+Kept = Literal["points", "runs", "moments", "order", "zones"]
 P = ParamSpec("P")
 R = TypeVar("R", covariant=True)
 S = TypeVar("S")
+D = TypeVar("D", Scoring, Prediction)
 
 # What a record may claim of its metric at its default options. The common tests check on random data that each claim
 # holds, and that those not made do not.
@@ -132,7 +133,8 @@ class Metric:
     # (scorings or predictions of several series, options) -> their value together, with the events of each apart.
     pool: Callable[..., float] | None = field(default=None, repr=False, compare=False)
     # What must be kept of a series that is read once, in batches, for the exact value: counts of points, runs of labels
-    # and alarms, moments of runs, or the order of all scores (see `evaluation.states`). None: all of its points.
+    # and alarms, moments of runs, the order of all scores, or this order and the scores near events (see
+    # `evaluation.states`). None: all of its points.
     stream: Kept | None = None
     # Stores reuse values of the same version only: the revision of the library's code, or a key of a user's function.
     version: str = "r1"
@@ -227,13 +229,13 @@ class Metric:
             return Decision(scoring.zero_one, "scores are 0 or 1")
         return rule.decide(scoring, self)
 
-    def judges(self, scoring: Scoring) -> Scoring:
-        """The scoring as this metric sees it, with or without the points that are not judged.
+    def judges(self, data: D) -> D:
+        """The data as this metric sees it, with or without the points that are not judged.
 
         Metrics to which the order of points does not matter leave them out. For others of predictions they are normal
         points without alarm, which part the events on either side of them; time goes on.
         """
-        return scoring.kept if "exchangeable" in self.properties else scoring
+        return data.kept if "exchangeable" in self.properties else data
 
     @property
     def leaves_out(self) -> bool:
@@ -259,9 +261,9 @@ class Metric:
         """
         if scoring.setting.ignored is not None and self.kind == "scores" and "exchangeable" not in self.properties:
             return self._run_on_pieces(scoring)
-        scoring = self.judges(scoring)
+        # A rule sees the whole series, so that its alarms are the same for all metrics, whatever these leave out.
         decision = self.decide(scoring, rule)
-        data: Scoring | Prediction = scoring if decision is None else decision.prediction
+        data: Scoring | Prediction = self.judges(scoring) if decision is None else self.judges(decision.prediction)
         start = time.perf_counter()
         value, message = self.value_of(data.scanned_again() if fresh else data)
         seconds = time.perf_counter() - start

@@ -58,18 +58,30 @@ def _has_dates(y_true: Any) -> bool:
 
 
 def _filled(y_score: Any) -> tuple[Any, Bools]:
-    """Scores with those that are missing just below all others, and where they are."""
+    """Scores with those that are missing below all others (0 where these are predictions), and where they are."""
     scores = read_array(y_score, "y_score", "a one-dimensional sequence of numbers")
-    if scores.dtype.kind != "f":
-        return y_score, np.zeros(len(scores), np.bool_)
+    if scores.dtype.kind != "f" or scores.ndim != 1:
+        return y_score, np.zeros(scores.size, np.bool_)
     gaps = np.isnan(scores)
     if not gaps.any():
         return y_score, gaps
     if gaps.all():
         raise InvalidInputError("y_score is NaN everywhere: there is nothing to judge")
     filled = scores.copy()
-    filled[gaps] = np.nextafter(scores[~gaps].min(), scores.dtype.type(-np.inf))
+    known = scores[~gaps]
+    filled[gaps] = 0 if ((known == 0) | (known == 1)).all() else _below(known)
     return filled, gaps
+
+
+def _below(scores: Any) -> Any:
+    """The largest number of the scores' own type that is below all of them."""
+    lowest = scores.min()
+    if lowest == np.finfo(scores.dtype).min:
+        raise InvalidInputError(
+            f"y_score goes down to {lowest}, the lowest of all {scores.dtype} numbers, so that none is left below it "
+            "for points without a score: scale the scores"
+        )
+    return np.nextafter(lowest, scores.dtype.type(-np.inf))
 
 
 def _with_gaps(ignore: Any, gaps: Bools, times: Any) -> Any:
@@ -105,9 +117,7 @@ def _masked(scoring: Scoring, setting: Setting) -> Scoring:
     truth = scoring.truth.mask & ~skipped
     scores = scoring.raw.copy()
     judged = scores[~skipped]
-    # Below all others, so that no threshold among these reaches it; of scores that are predictions, no alarm.
-    binary = scoring.zero_one is not None
-    scores[skipped] = 0 if binary else np.nextafter(judged.min(), judged.dtype.type(-np.inf))
+    scores[skipped] = _below(judged)  # so that no threshold among the others reaches it
     found = Scoring.of(truth, scores)
     given = None if scoring.given is None else label_runs(scoring.given.mask & ~skipped, "y_pred")
     return replace(found, given=given, setting=setting)

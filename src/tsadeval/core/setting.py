@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
@@ -72,6 +72,14 @@ class Setting:
     def skipped(self) -> int:
         """Number of points that are not judged."""
         return 0 if self.ignored is None else int(np.count_nonzero(self.ignored))
+
+    @property
+    def kept(self) -> Setting:
+        """That of the points that are judged alone, put together; their stamps are gone, but not how long they last."""
+        if self.ignored is None:
+            return self
+        weights = None if self.shares is None else self.shares[~self.ignored]
+        return replace(self, times=None, ignored=None, weights=weights)
 
     def notes(self) -> list[str]:
         """What a reader of the result has to know."""

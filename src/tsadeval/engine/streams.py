@@ -8,9 +8,9 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from tsadeval._optional import require
+from tsadeval.core.cluster import elsewhere, mapped
 from tsadeval.core.results import Row
 from tsadeval.core.selection import Metrics
-from tsadeval.engine.cluster import mapped
 from tsadeval.errors import InvalidInputError, InvalidParameterError
 from tsadeval.evaluation.many import SeriesEvaluation
 from tsadeval.evaluation.out_of_core import Stream
@@ -39,7 +39,8 @@ def evaluate_stream(
 
     The values are those of `te.evaluate` at the same threshold, whatever the cut into batches. `te.metrics` says which
     metrics can be computed so (`stream` of their records): CCE, all metrics of single points, nearly all metrics of
-    events and alarms, and those of the order of scores (AUC-ROC, AUC-PR, best F1, P@k). Others raise an error.
+    events and alarms, and those of the order of scores (AUC-ROC, AUC-PR, best F1, P@k, VUS, range-AUC). Others raise an
+    error.
 
     Parameters
     ----------
@@ -52,8 +53,9 @@ def evaluate_stream(
         Alarm where `score > threshold`; needed for metrics of alarms.
     order : {"sort", "bins"}, default="sort"
         For metrics of the order of scores. "sort" is exact and sorts the scores on disk (in the folder for temporary
-        files, 4 or 8 bytes a point). "bins" counts points in four million bins of neighbouring scores: 64 MB and no
-        disk, and a value with bounds between which the exact one lies for sure, in columns `low` and `high`.
+        files, 4 or 8 bytes a point; VUS as much again for points near events). "bins" counts points in four million
+        bins of neighbouring scores: 64 MB and no disk, and a value with bounds between which the exact one lies for
+        sure, in columns `low` and `high`.
     label, score, by : str
         Columns of a file. `by` names the series of each row: each is evaluated by itself, in any order of rows, with a
         state in memory for each series.
@@ -84,7 +86,7 @@ def evaluate_stream(
     else:
         found = source
     by = found.by if isinstance(found, Batches) else by
-    here = n_jobs is None and not _elsewhere()
+    here = n_jobs is None and not elsewhere()
     streams = _states(new, found, by) if here else _in_parts(new, found, by, n_jobs)
     if not streams:
         raise InvalidInputError("the source is empty: there is nothing to evaluate")
@@ -141,17 +143,6 @@ def _in_parts(new: _Maker, source: Any, by: str | None, n_jobs: int | None) -> _
             else:
                 streams[series] = stream
     return streams
-
-
-def _elsewhere() -> bool:
-    """Is joblib set up to run on a cluster?"""
-    import sys
-
-    parallel = sys.modules.get("joblib.parallel")
-    if parallel is None:
-        return False
-    name = type(parallel.get_active_backend()[0]).__name__
-    return name not in ("LokyBackend", "MultiprocessingBackend", "SequentialBackend", "ThreadingBackend")
 
 
 def _joined(streams: _Streams) -> SeriesEvaluation:

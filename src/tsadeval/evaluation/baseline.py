@@ -48,11 +48,10 @@ def _by_formula(metric: Metric, scoring: Scoring, rule: Rule) -> float | None:
     # The best threshold of shuffled scores is not that of these scores: no formula gives it.
     if metric.chance is None:
         return None
-    scoring = metric.judges(scoring)
     decision = metric.decide(scoring, rule)
     if decision is not None and isinstance(rule, best) and decision.rule.startswith("best"):
         return None
-    data = scoring if decision is None else decision.prediction
+    data = metric.judges(scoring) if decision is None else metric.judges(decision.prediction)
     if math.isnan(metric.value_of(data)[0]):
         return math.nan  # undefined stays undefined: chance makes no number where the metric has none
     return float(metric.chance(data, **metric.options))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain, islice
@@ -10,13 +11,14 @@ from typing import Any
 
 import numpy as np
 
-from tsadeval.core.inputs import Prediction, Scoring
+from tsadeval.core.cluster import elsewhere, mapped
+from tsadeval.core.inputs import Prediction, Scoring, label_runs
 from tsadeval.core.metric import Metric, Rule
 from tsadeval.core.observed import observe
 from tsadeval.core.parameters import Span
 from tsadeval.core.results import Grid, MappingResult, Row
 from tsadeval.core.selection import Metrics, select_metrics
-from tsadeval.core.setting import Missing
+from tsadeval.core.setting import Missing, Setting
 from tsadeval.core.threads import in_order
 from tsadeval.errors import InvalidInputError, warn_undefined
 from tsadeval.evaluation.single import chosen_with_labels, counts_of, finite_mean, row_of, warn_of_alarms
@@ -89,7 +91,8 @@ def evaluate_many(
     n_jobs : int, optional
         Series that are evaluated at once, in threads of this process. By default as many as there are cores, but one
         where the first series is so short that threads cost more than they save, and where a metric is a function of
-        your own, which may not be safe in threads.
+        your own, which may not be safe in threads. Under `joblib.parallel_config(backend="dask")` or "ray" the workers
+        of a cluster evaluate them, to which labels and scores are sent.
 
     Returns
     -------
@@ -115,20 +118,15 @@ def evaluate_many(
     rows: list[Row] = []
     seen: set[str] = set()
 
-    def work(entry: _Entry) -> tuple[str, Scoring, list[Row]]:
-        name, y_true, y_score, setting = entry
-        try:
-            scoring = observe(y_true, y_score, missing=missing, **setting)
-        except InvalidInputError as error:
-            raise InvalidInputError(f"series {name!r}: {error}" if name else str(error)) from None
-        found = [row_of(metric, metric.run(scoring, rule)) for metric in chosen]
-        return name, replace(scoring), found  # without what the metrics computed of it, which may have to wait
-
     entries = (_checked_entry(entry, seen) for entry in series)
-    first = list(islice(entries, 1))
-    if n_jobs is None and not (all(metric.library for metric in chosen) and all(map(_is_long, first))):
-        n_jobs = 1
-    for name, scoring, found in in_order(work, chain(_drained(first), entries), n_jobs):
+    if elsewhere():
+        each = _on_workers(entries, chosen, rule, missing, n_jobs)
+    else:
+        first = list(islice(entries, 1))
+        if n_jobs is None and not (all(metric.library for metric in chosen) and all(map(_is_long, first))):
+            n_jobs = 1
+        each = in_order(lambda entry: _work(entry, chosen, rule, missing), chain(_drained(first), entries), n_jobs)
+    for name, scoring, found in each:
         warn_of_alarms(found, scoring.n, where=f" on series {name!r}" if name else "")
         rows += [{"series": name, **row, **counts_of(scoring)} for row in found]
         pool.add(scoring)
@@ -143,8 +141,42 @@ def evaluate_many(
 
 
 _Entry = tuple[str, Any, Any, dict[str, Any]]
+_Evaluated = tuple[str, Scoring, list[Row]]
 _LONG = 10_000
 _SETTING = ("times", "ignore", "fit", "values")
+
+
+def _work(entry: _Entry, metrics: Sequence[Metric], rule: Rule, missing: Missing) -> _Evaluated:
+    scoring = _observed(entry, missing)
+    found = [row_of(metric, metric.run(scoring, rule)) for metric in metrics]
+    return entry[0], replace(scoring), found  # without what the metrics computed of it, which may have to wait
+
+
+def _observed(entry: _Entry, missing: Missing) -> Scoring:
+    name, y_true, y_score, setting = entry
+    try:
+        return observe(y_true, y_score, missing=missing, **setting)
+    except InvalidInputError as error:
+        raise InvalidInputError(f"series {name!r}: {error}" if name else str(error)) from None
+
+
+def _rows(entry: _Entry, metrics: Sequence[Metric], rule: Rule, missing: Missing) -> list[Row]:
+    return _work(entry, metrics, rule, missing)[2]
+
+
+def _on_workers(
+    entries: Iterator[_Entry], metrics: Sequence[Metric], rule: Rule, missing: Missing, n_jobs: int | None
+) -> Iterator[_Evaluated]:
+    """The same from the workers of a cluster: labels and scores travel there, rows back."""
+    waiting: deque[tuple[str, Scoring]] = deque()
+
+    def sent() -> Iterator[tuple[Any, ...]]:
+        for entry in entries:
+            waiting.append((entry[0], _observed(entry, missing)))  # what is wrong with it is said here
+            yield entry, metrics, rule, missing
+
+    for found in mapped(_rows, sent(), n_jobs, ordered=True):
+        yield *waiting.popleft(), found
 
 
 def _drained(entries: list[_Entry]) -> Iterator[_Entry]:
@@ -169,10 +201,11 @@ def _checked_entry(entry: Any, seen: set[str]) -> _Entry:
         raise InvalidInputError("series must give (name, y_true, y_score) or (..., setting) each time") from None
     if not isinstance(setting, Mapping) or any(key not in _SETTING for key in setting):
         raise InvalidInputError(f"series {name!r}: a setting is a mapping with any of {', '.join(_SETTING)}")
+    name = str(name)
     if name in seen:
         raise InvalidInputError(f"there are two series named {name!r}")
     seen.add(name)
-    return str(name), y_true, y_score, dict(setting)
+    return name, y_true, y_score, dict(setting)
 
 
 class _Pool:
@@ -189,17 +222,18 @@ class _Pool:
         ]
         self._of_scores, self._of_alarms = of_scores, [] if isinstance(rule, best) else of_alarms
         self._labels, self._scores, self._alarms = _Block(), _Block(), _Block()
+        self._settings: list[Setting] = []
 
     def add(self, scoring: Scoring) -> None:
-        skipped = scoring.setting.ignored
-        keep = slice(None) if skipped is None else ~skipped
         if self._of_scores or self._of_alarms:
-            self._labels.add(scoring.truth.mask[keep])
+            self._labels.add(scoring.truth.mask)
+            shares = scoring.setting.shares if self._of_alarms else None
+            self._settings.append(Setting(ignored=scoring.setting.ignored, weights=shares))  # no more than is needed
         if self._of_scores:
-            self._scores.add(scoring.raw[keep])
+            self._scores.add(scoring.raw)
         if self._of_alarms:
             decision = self._of_alarms[0].decide(scoring, self._rule)
-            self._alarms.add(decision.prediction.alarms.mask[keep])  # type: ignore[union-attr]
+            self._alarms.add(decision.prediction.alarms.mask)  # type: ignore[union-attr]
 
     def values(self) -> dict[str, float]:
         """The micro value of every metric, NaN where there is none."""
@@ -208,18 +242,20 @@ class _Pool:
         if self._of_scores:
             found |= {str(m): self._of_all_scores(m) for m in self._of_scores}
         if self._of_alarms:
-            joined = Prediction.of(self._labels.whole, self._alarms.whole)
+            keep = self._kept()
+            joined = Prediction.of(self._labels.whole[keep], self._alarms.whole[keep])
+            joined = replace(joined, setting=Setting(weights=self._weights()))
             apart: dict[int, Prediction] = {}  # by the number of quiet points between two series
             longest = max(map(len, labels))
-            series = _Apart(Prediction.of, labels, alarms)
+            columns = [labels, alarms, *self._ignored()]
+            series = _Apart(_prediction, *columns)
             for m in self._of_alarms:
                 if m.pool is not None:
                     found[str(m)] = m.pool(series, **m.options)
                 elif "separable" in m.properties:
                     quiet = 1 + min(_reach(m), longest)
                     if quiet not in apart:
-                        parts = (_separated(one, quiet) for one in (labels, alarms))
-                        apart[quiet] = Prediction.of(*parts)
+                        apart[quiet] = _prediction(*(_separated(one, quiet) for one in columns))
                     found[str(m)] = m.value_of(apart[quiet])[0]
                 else:
                     found[str(m)] = m.value_of(joined)[0]
@@ -227,9 +263,39 @@ class _Pool:
 
     def _of_all_scores(self, metric: Metric) -> float:
         if metric.pool is not None:
-            series = _Apart(Scoring.of, self._labels.parts, self._scores.parts)
+            series = _Apart(Scoring.of, self._pieces(self._labels), self._pieces(self._scores))
             return float(metric.pool(series, **metric.options))
-        return metric.value_of(Scoring.of(self._labels.whole, self._scores.whole))[0]
+        keep = self._kept()
+        return metric.value_of(Scoring.of(self._labels.whole[keep], self._scores.whole[keep]))[0]
+
+    def _kept(self) -> Any:
+        """The points that are judged, among those of all series: all of them, or a mask."""
+        for ignored in self._ignored():
+            return ~np.concatenate(ignored)
+        return slice(None)
+
+    def _ignored(self) -> list[list[Any]]:
+        """Which points of each series are not judged, as one column of masks; none where all points are."""
+        if all(setting.ignored is None for setting in self._settings):
+            return []
+        known = zip(self._settings, self._labels.lengths, strict=True)
+        return [[np.zeros(n, np.bool_) if setting.ignored is None else setting.ignored for setting, n in known]]
+
+    def _weights(self) -> Any:
+        """The time that each point stands for that is judged; None unless all series have time stamps."""
+        shares = [setting.shares for setting in self._settings]
+        return None if any(one is None for one in shares) else np.concatenate(shares)[self._kept()]  # type: ignore[arg-type]
+
+    def _pieces(self, block: _Block) -> list[Any]:
+        """The stretches of points that are judged, as `Scoring.pieces` has them."""
+        found = []
+        for setting, part in zip(self._settings, block.parts, strict=True):
+            if setting.ignored is None:
+                found.append(part)
+            else:
+                judged = label_runs(~setting.ignored, "ignore").events
+                found += [part[a:b] for a, b in zip(judged.starts.tolist(), judged.stops.tolist(), strict=True)]
+        return found
 
 
 class _Block:
@@ -238,17 +304,17 @@ class _Block:
     def __init__(self) -> None:
         self._bytes = bytearray()
         self._dtype = np.dtype(np.bool_)
-        self._lengths: list[int] = []
+        self.lengths: list[int] = []
 
     def add(self, part: Any) -> None:
-        if not self._lengths:
+        if not self.lengths:
             self._dtype = part.dtype
         elif part.dtype != self._dtype:
             wider = np.result_type(part.dtype, self._dtype)
             self._bytes = bytearray(self.whole.astype(wider).tobytes())
             self._dtype = wider
         self._bytes += np.ascontiguousarray(part, self._dtype).view(np.uint8).data
-        self._lengths.append(len(part))
+        self.lengths.append(len(part))
 
     @property
     def whole(self) -> Any:
@@ -258,22 +324,26 @@ class _Block:
     @property
     def parts(self) -> list[Any]:
         """The arrays, as views."""
-        return np.split(self.whole, np.cumsum(self._lengths[:-1], dtype=np.int64)) if self._lengths else []
+        return np.split(self.whole, np.cumsum(self.lengths[:-1], dtype=np.int64)) if self.lengths else []
 
 
 class _Apart(Sequence[Any]):
     """The series one by one, each checked when it is asked for, so that only one of them is there at a time."""
 
-    def __init__(self, make: Callable[[Any, Any], Any], labels: list[Any], others: list[Any]) -> None:
-        self._make, self._labels, self._others = make, labels, others
+    def __init__(self, make: Callable[..., Any], *parts: list[Any]) -> None:
+        self._make, self._parts = make, parts
 
     def __len__(self) -> int:
-        return len(self._labels)
+        return len(self._parts[0])
 
     def __getitem__(self, at: Any) -> Any:
-        if isinstance(at, slice):
-            return _Apart(self._make, self._labels[at], self._others[at])
-        return self._make(self._labels[at], self._others[at])
+        found = [part[at] for part in self._parts]
+        return _Apart(self._make, *found) if isinstance(at, slice) else self._make(*found)
+
+
+def _prediction(labels: Any, alarms: Any, ignored: Any = None) -> Prediction:
+    """Labels and alarms of a series, and which of its points are not judged: normal ones without alarm."""
+    return replace(Prediction.of(labels, alarms), setting=Setting(ignored=ignored))
 
 
 def _reach(metric: Metric) -> int:

@@ -18,7 +18,7 @@ from tsadeval.core.metric import Metric
 from tsadeval.evaluation.spill import Spill, Stretch, stretches
 from tsadeval.metrics._counting import f_of_counts
 
-__all__ = ["Interval", "between", "exactly"]
+__all__ = ["Interval", "between", "exactly", "undefined"]
 
 
 class Interval(NamedTuple):
@@ -63,7 +63,7 @@ def _sweep(anomalous: Spill, normal: Spill) -> Iterator[_Step]:
 
 def exactly(metric: Metric, normal: Spill, anomalous: Spill) -> tuple[float, str | None]:
     """The value from all scores of both classes, or why there is none."""
-    reason = _undefined(metric, anomalous.n, normal.n)
+    reason = undefined(metric, anomalous.n, normal.n)
     if reason is not None:
         return math.nan, reason
     return _EXACT[metric.name](_sweep(anomalous, normal), anomalous.n, normal.n, **metric.options), None
@@ -72,7 +72,7 @@ def exactly(metric: Metric, normal: Spill, anomalous: Spill) -> tuple[float, str
 def between(metric: Metric, anomalous: Index, normal: Index) -> Interval | str:
     """The interval from the points of each class in bins, the highest scores first; or why there is none."""
     points, others = int(anomalous.sum()), int(normal.sum())
-    reason = _undefined(metric, points, others)
+    reason = undefined(metric, points, others)
     if reason is not None:
         return reason
     higher = np.cumsum(anomalous) - anomalous, np.cumsum(normal) - normal
@@ -80,7 +80,8 @@ def between(metric: Metric, anomalous: Index, normal: Index) -> Interval | str:
     return found
 
 
-def _undefined(metric: Metric, anomalous: int, normal: int) -> str | None:
+def undefined(metric: Metric, anomalous: int, normal: int) -> str | None:
+    """Why a metric has no value on so many points of each class."""
     if "anomaly" in metric.needs and anomalous == 0:
         return "y_true has no anomalous point (no 1)"
     if "normal" in metric.needs and normal == 0:

@@ -11,7 +11,7 @@ from tsadeval.core.results import Row
 from tsadeval.core.selection import Metrics, select_metrics
 from tsadeval.errors import InvalidInputError, InvalidParameterError, warn_undefined
 from tsadeval.evaluation.single import Evaluation
-from tsadeval.evaluation.states import STATES, Found, Order, PointCounts, RunBorders, Settings, State
+from tsadeval.evaluation.states import STATES, Found, Order, PointCounts, RunBorders, Settings, State, state_key
 
 __all__ = ["Stream", "streamable"]
 
@@ -36,13 +36,13 @@ class Stream:
         self.settings = Settings(None if threshold is None else float(threshold), order)
         self._refuse_unfit()
         self.n = 0
-        self._of = {str(m): str(m) if m.stream == "moments" else str(m.stream) for m in self.metrics}
+        self._of = {str(m): state_key(m) for m in self.metrics}
         self._states: dict[str, State] = {}
         for metric in self.metrics:
             key = self._of[str(metric)]
             if key not in self._states:
                 assert metric.stream is not None
-                self._states[key] = STATES[metric.stream](metric, self.settings)
+                self._states[key] = STATES[metric.stream](metric, self.settings, self._states)
 
     def _refuse_unfit(self) -> None:
         unfit = [str(metric) for metric in self.metrics if metric.stream is None]

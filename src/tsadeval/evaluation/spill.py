@@ -2,31 +2,33 @@
 
 from __future__ import annotations
 
+import math
 import tempfile
 import weakref
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from tsadeval.core.events import Index
 from tsadeval.core.inputs import Floats
 from tsadeval.errors import InvalidInputError
 
-__all__ = ["Spill", "Stretch", "stretches"]
+__all__ = ["Spill", "Stretch", "Tape", "at_ranks", "counts_above", "stretches"]
 
 Array = NDArray[Any]
+P = TypeVar("P", bound="_Stored")
 
 _PIECE = 2**23  # numbers that are sorted in memory at once
 _EVERY = 2**12  # of so many numbers of a piece one is a candidate for a border between stretches
 
 
-class _Piece:
-    """Sorted numbers, in a file or (without one) in memory."""
+class _Stored:
+    """Numbers in a file or (without one) in memory."""
 
     def __init__(self, numbers: Array, file: Any) -> None:
         self.n = len(numbers)
-        self.samples = numbers[_EVERY - 1 :: _EVERY].copy()
         self._numbers = numbers if file is None else None
         self._file, self._dtype = file, numbers.dtype
         if file is not None:
@@ -42,6 +44,14 @@ class _Piece:
         self._file.seek(self._start + first * self._dtype.itemsize)
         return np.fromfile(self._file, self._dtype, stop - first)
 
+
+class _Piece(_Stored):
+    """Sorted numbers."""
+
+    def __init__(self, numbers: Array, file: Any) -> None:
+        super().__init__(numbers, file)
+        self.samples = numbers[_EVERY - 1 :: _EVERY].copy()
+
     def below(self, border: float, *, or_equal: bool) -> int:
         """How many numbers are below the border, or equal to it."""
         side: Any = "right" if or_equal else "left"
@@ -49,8 +59,8 @@ class _Piece:
         return known + int(np.searchsorted(self.read(known, min(known + _EVERY, self.n)), border, side=side))
 
 
-class Spill:
-    """Numbers in sorted pieces: the full ones in a file without a name, the last ones in memory."""
+class _Pieces(Generic[P]):
+    """Numbers in pieces: full ones in a file without a name, the last ones in memory."""
 
     def __init__(self) -> None:
         self.n = 0
@@ -58,10 +68,10 @@ class Spill:
         self._waits = 0
         self._files: list[Any] = []
         weakref.finalize(self, _close, self._files)
-        self._pieces: list[_Piece] = []
+        self._pieces: list[P] = []
 
     def add(self, numbers: Array) -> None:
-        """Take in numbers, in any order."""
+        """Take in the numbers that follow."""
         self.n += len(numbers)
         while len(numbers):
             part = numbers[: _PIECE - self._waits]
@@ -72,14 +82,15 @@ class Spill:
                 self._write()
 
     def _write(self) -> None:
-        piece = np.sort(np.concatenate(self._waiting))
-        self._waiting, self._waits = [], 0
         if not self._files:
             self._files.append(tempfile.TemporaryFile(prefix="tsadeval-"))  # noqa: SIM115 - as long as we live
-        self._pieces.append(_Piece(piece, self._files[0]))
+        self._pieces.append(self._piece(np.concatenate(self._waiting), self._files[0]))
+        self._waiting, self._waits = [], 0
 
-    def merge(self, other: Spill) -> None:
-        """Take in the numbers of another one, which must not be used any more."""
+    def _piece(self, numbers: Array, file: Any) -> P:
+        raise NotImplementedError
+
+    def _take(self, other: _Pieces[P]) -> None:
         self._pieces += other._pieces
         self._files += other._files
         other._files.clear()
@@ -87,16 +98,71 @@ class Spill:
         for part in other._waiting:
             self.add(part)
 
-    def pieces(self) -> list[_Piece]:
-        """All numbers, in sorted pieces."""
+    def pieces(self) -> list[P]:
+        """All numbers."""
         if not self._waiting:
             return self._pieces
-        return [*self._pieces, _Piece(np.sort(np.concatenate(self._waiting)), None)]
+        if len(self._waiting) > 1:
+            self._waiting = [np.concatenate(self._waiting)]
+        return [*self._pieces, self._piece(self._waiting[0], None)]
 
     def __getstate__(self) -> Any:
         raise InvalidInputError(
             'scores that are sorted on disk cannot be sent to another process: use order="bins" there'
         )
+
+
+class Spill(_Pieces[_Piece]):
+    """Numbers in sorted pieces."""
+
+    def _piece(self, numbers: Array, file: Any) -> _Piece:
+        return _Piece(np.sort(numbers), file)
+
+    def merge(self, other: Spill) -> None:
+        """Take in the numbers of another one, which must not be used any more."""
+        self._take(other)
+
+
+class Tape(_Pieces[_Stored]):
+    """Numbers in the order in which they came; in memory only, where it has to travel."""
+
+    def __init__(self, *, on_disk: bool) -> None:
+        super().__init__()
+        self._on_disk = on_disk
+
+    def _piece(self, numbers: Array, file: Any) -> _Stored:
+        return _Stored(numbers, file)
+
+    def _write(self) -> None:
+        if self._on_disk:
+            super()._write()
+        else:
+            self._pieces.append(_Stored(np.concatenate(self._waiting), None))
+            self._waiting, self._waits = [], 0
+
+    def merge(self, other: Tape) -> None:
+        """Take in the numbers of another one, which follow; it must not be used any more."""
+        if self._waiting and other._pieces:  # what waits comes first
+            self._write()
+        self._take(other)
+
+    def read(self, first: int, stop: int) -> Array:
+        """Some of the numbers, by their places."""
+        found: list[Array] = []
+        for piece in self.pieces():
+            if first < piece.n and stop > 0:
+                found.append(piece.read(max(first, 0), min(stop, piece.n)))
+            first, stop = first - piece.n, stop - piece.n
+        return np.concatenate(found) if found else np.empty(0, np.float32)
+
+    def __getstate__(self) -> Any:
+        if self._on_disk:
+            return super().__getstate__()
+        return self.read(0, self.n)
+
+    def __setstate__(self, numbers: Array) -> None:
+        self.__init__(on_disk=False)  # type: ignore[misc]
+        self.add(numbers)
 
 
 def _close(files: list[Any]) -> None:
@@ -107,7 +173,8 @@ def _close(files: list[Any]) -> None:
 class Stretch(NamedTuple):
     """The anomalous and the normal scores between two borders, ascending, and how many of each are higher.
 
-    Of scores that are all equal, however many, there is the number only: `tied`, first of the anomalous ones.
+    Of scores that are all equal, however many, there is the number only: `tied`, first of the anomalous ones; `score`
+    is theirs.
     """
 
     anomalous: Floats
@@ -115,6 +182,7 @@ class Stretch(NamedTuple):
     anomalous_above: int
     normal_above: int
     tied: tuple[int, int] | None = None
+    score: float = math.nan
 
 
 def stretches(anomalous: Spill, normal: Spill) -> Iterator[Stretch]:
@@ -141,8 +209,42 @@ def stretches(anomalous: Spill, normal: Spill) -> Iterator[Stretch]:
         if border is not None:
             starts_of = [[piece.below(border, or_equal=False) for piece in side] for side in pieces]
             tied = sum(ends[0]) - sum(starts_of[0]), sum(ends[1]) - sum(starts_of[1])
-            yield Stretch(nothing, nothing, above[0], above[1], tied)
+            yield Stretch(nothing, nothing, above[0], above[1], tied, border)
             above, ends = [above[0] + tied[0], above[1] + tied[1]], starts_of
+
+
+def at_ranks(anomalous: Spill, normal: Spill, ranks: Index) -> tuple[Floats, Floats]:
+    """The scores at ascending ranks, 0 that of the highest, each once; and how many are at least as high."""
+    found: list[float] = []
+    counts: list[float] = []
+    for part in stretches(anomalous, normal):
+        above = part.anomalous_above + part.normal_above
+        tied = sum(part.tied or ())
+        both = np.sort(np.concatenate([part.anomalous, part.normal]))
+        size = tied or len(both)
+        here = ranks[np.searchsorted(ranks, above) : np.searchsorted(ranks, above + size)] - above
+        if not len(here):
+            continue
+        scores = np.array([part.score]) if tied else np.unique(both[size - 1 - here])[::-1]
+        found += scores.tolist()
+        counts += (above + (size - np.searchsorted(both, scores) if not tied else np.array([tied]))).tolist()
+    return np.array(found), np.array(counts, np.float64)
+
+
+def counts_above(anomalous: Spill, normal: Spill, scores: Floats) -> tuple[Floats, Floats]:
+    """How many are higher than each of some descending scores, and how many at least as high."""
+    higher, not_lower = np.empty((2, len(scores)))
+    done = 0
+    for part in stretches(anomalous, normal):
+        above = part.anomalous_above + part.normal_above
+        both = np.sort(np.concatenate([part.anomalous, part.normal])) if part.tied is None else np.array([part.score])
+        stop = int(np.searchsorted(-scores, -both[0], "right"))
+        here = scores[done:stop]
+        weight = 1 if part.tied is None else sum(part.tied)
+        higher[done:stop] = above + weight * (len(both) - np.searchsorted(both, here, "right"))
+        not_lower[done:stop] = above + weight * (len(both) - np.searchsorted(both, here))
+        done = stop
+    return higher, not_lower
 
 
 def _borders(pieces: list[_Piece]) -> Floats:

@@ -12,17 +12,19 @@ from typing import Any, Literal, NamedTuple, Protocol
 
 import numpy as np
 
-from tsadeval.core._binning import count_by_score
+from tsadeval.core._binning import bins_of, count_by_score
 from tsadeval.core.borders import BareRuns, Borders, bare_runs
 from tsadeval.core.checking import LARGEST
-from tsadeval.core.inputs import Prediction, Scoring, label_runs
+from tsadeval.core.events import Index
+from tsadeval.core.inputs import Floats, Prediction, Scoring, label_runs
 from tsadeval.core.metric import Kept, Metric
 from tsadeval.errors import InvalidInputError, InvalidParameterError
-from tsadeval.evaluation.ordering import Interval, between, exactly
-from tsadeval.evaluation.spill import Spill
+from tsadeval.evaluation.ordering import Interval, between, exactly, undefined
+from tsadeval.evaluation.spill import Spill, at_ranks, counts_above
 from tsadeval.evaluation.streaming import StreamingCCE
+from tsadeval.evaluation.zones import NearEvents, reach_of
 
-__all__ = ["STATES", "Found", "Order", "Settings", "State"]
+__all__ = ["STATES", "Found", "Order", "Settings", "State", "state_key"]
 
 Order = Literal["sort", "bins"]
 _BINS = 2**22  # 64 MB; 14 bits of a score besides its size (exponent) are told apart
@@ -61,6 +63,9 @@ class State(Protocol):
         ...
 
 
+States = dict[str, State]
+
+
 def _alarms(data: Scoring, threshold: float | None) -> Any:
     # Rounded down to the scores' own type, so that the comparison is exact and needs no copy.
     assert threshold is not None
@@ -78,7 +83,7 @@ class PointCounts:
     found: int = 0
 
     @classmethod
-    def of(cls, metric: Metric, settings: Settings) -> PointCounts:
+    def of(cls, metric: Metric, settings: Settings, others: States) -> PointCounts:
         """An empty state."""
         return cls(settings.threshold)
 
@@ -121,7 +126,7 @@ class RunBorders:
     alarms: Borders = field(default_factory=Borders)
 
     @classmethod
-    def of(cls, metric: Metric, settings: Settings) -> RunBorders:
+    def of(cls, metric: Metric, settings: Settings, others: States) -> RunBorders:
         """An empty state."""
         return cls(settings.threshold)
 
@@ -157,7 +162,7 @@ class RunMoments:
         self._stream = stream
 
     @classmethod
-    def of(cls, metric: Metric, settings: Settings) -> RunMoments:
+    def of(cls, metric: Metric, settings: Settings, others: States) -> RunMoments:
         """An empty state."""
         return cls(StreamingCCE(**{name: value for name, value in metric.options.items() if name != "quantiles"}))
 
@@ -177,6 +182,9 @@ class RunMoments:
 class SortedScores:
     """All scores, sorted in pieces on disk: exact."""
 
+    exact = True
+    highest = np.inf
+
     def __init__(self) -> None:
         self._classes = Spill(), Spill()
 
@@ -194,20 +202,49 @@ class SortedScores:
         """The value of a metric on all points so far."""
         return Found(*exactly(metric, *self._classes))
 
+    @property
+    def n(self) -> int:
+        """Number of points."""
+        return sum(spill.n for spill in self._classes)
+
+    def at_ranks(self, ranks: Index) -> tuple[Floats, Floats]:
+        """Scores at ascending ranks, each once, and how many are at least as high."""
+        return at_ranks(*self._classes, ranks)
+
+    def counts_above(self, scores: Floats) -> tuple[Floats, Floats]:
+        """How many are higher than each of some descending scores, and how many at least as high."""
+        return counts_above(*self._classes, scores)
+
+    def places(self, scores: Any) -> Floats:
+        """The scores themselves."""
+        return np.asarray(scores, np.float64)
+
 
 class ScoreBins:
     """Points of each class in bins of neighbouring scores: an interval for the value, in constant memory."""
 
+    exact = False
+
     def __init__(self) -> None:
         self._bins = np.zeros((2, _BINS), np.int64)
+        self._highest, self._at_highest = -np.inf, 0
 
     def update(self, data: Scoring) -> None:
         """Take in the points that follow."""
+        highest = float(data.raw.max())
+        if highest >= self._highest:
+            self._tell(highest, int(np.count_nonzero(data.raw == highest)))
         count_by_score(data.raw, data.truth.starts, data.truth.counts, data.truth.first, self._bins)
+
+    def _tell(self, score: float, points: int) -> None:
+        if score >= self._highest:
+            self._at_highest = points + self._at_highest * (score == self._highest)
+            self._highest = score
 
     def merge(self, later: ScoreBins) -> None:
         """Take in the state of the stretch that follows."""
         self._bins += later._bins
+        self._tell(later._highest, later._at_highest)
 
     def value(self, metric: Metric) -> Found:
         """The value of a metric on all points so far."""
@@ -215,14 +252,79 @@ class ScoreBins:
         found = between(metric, self._bins[1, used], self._bins[0, used])
         return Found(found.middle, None, *found) if isinstance(found, Interval) else Found(float("nan"), found)
 
+    @property
+    def n(self) -> int:
+        """Number of points."""
+        return int(self._bins.sum())
+
+    def _above(self) -> Floats:
+        """Points in each bin and in higher ones, from the highest down. The highest score has one of its own."""
+        counts = np.append(self._bins.sum(axis=0), self._at_highest)
+        counts[bins_of(np.array([self._highest]), _BINS)] -= self._at_highest
+        return np.cumsum(counts[::-1]).astype(np.float64)
+
+    @property
+    def highest(self) -> float:
+        """The bin of the highest score."""
+        return float(_BINS)
+
+    def at_ranks(self, ranks: Index) -> tuple[Floats, Floats]:
+        """The bins at ascending ranks, and how many points are in them and in higher ones."""
+        above = self._above()
+        at = np.searchsorted(above, ranks, "right")
+        return (_BINS - at).astype(np.float64), above[at]
+
+    def counts_above(self, scores: Floats) -> tuple[Floats, Floats]:
+        """How many points are in higher bins than each of some, and how many in these or in higher ones."""
+        above = np.append([0, 0], self._above())
+        at = _BINS + 2 - scores.astype(np.int64)
+        return above[at - 1], above[at]
+
+    def places(self, scores: Any) -> Floats:
+        """The bins of scores."""
+        return np.where(scores == self._highest, float(_BINS), bins_of(scores, _BINS))
+
     def __getstate__(self) -> dict[str, Any]:
         # Most bins are empty, so those that are not travel with their places.
         used = np.flatnonzero(self._bins.any(axis=0))
-        return {"used": used, "counts": self._bins[:, used]}
+        return {"used": used, "counts": self._bins[:, used], "highest": (self._highest, self._at_highest)}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__init__()  # type: ignore[misc]
         self._bins[:, state["used"]] = state["counts"]
+        self._tell(*state["highest"])
+
+
+class NearScores:
+    """Scores near events, beside the order of all scores."""
+
+    def __init__(self, near: NearEvents, order: SortedScores | ScoreBins) -> None:
+        self._near, self._order = near, order
+
+    @classmethod
+    def of(cls, metric: Metric, settings: Settings, others: States) -> NearScores:
+        """An empty state; the order is one of the others, which get their points by themselves."""
+        order = _ordered(metric, settings, others)
+        order = others.setdefault("order", order)  # type: ignore[assignment]
+        return cls(NearEvents(reach_of(metric, exact=order.exact), on_disk=order.exact), order)
+
+    def update(self, data: Scoring) -> None:
+        """Take in the points that follow."""
+        self._near.update(data)
+
+    def merge(self, later: NearScores) -> None:
+        """Take in the state of the stretch that follows."""
+        self._near.merge(later._near)
+
+    def value(self, metric: Metric) -> Found:
+        """The value of a metric on all points so far."""
+        anomalous = self._near.anomalous
+        reason = undefined(metric, anomalous, self._order.n - anomalous)
+        if reason is not None:
+            return Found(float("nan"), reason)
+        areas = self._near.areas(metric, self._order)
+        found = areas.roc if metric.name.endswith("roc") else areas.pr
+        return Found(found.middle, None, *found) if isinstance(found, Interval) else Found(found)
 
 
 def _of_label(data: Scoring, label: int) -> Any:
@@ -237,16 +339,24 @@ def _of_label(data: Scoring, label: int) -> Any:
     return data.raw[runs.mask == bool(label)]
 
 
-def _ordered(metric: Metric, settings: Settings) -> State:
+def _ordered(metric: Metric, settings: Settings, others: States) -> SortedScores | ScoreBins:
     if settings.order not in ("sort", "bins"):
         raise InvalidParameterError(f"order must be 'sort' or 'bins', but is {settings.order!r}")
     return SortedScores() if settings.order == "sort" else ScoreBins()
 
 
-# For each kind of state how an empty one is made; all metrics share it, but each variant of CCE has its own.
-STATES: dict[Kept, Callable[[Metric, Settings], State]] = {
+def state_key(metric: Metric) -> str:
+    """Metrics with the same key share a state; each variant of CCE has its own."""
+    if metric.stream == "zones":
+        return f"zones {reach_of(metric, exact=True)}"
+    return str(metric if metric.stream == "moments" else metric.stream)
+
+
+# For each kind of state how an empty one is made, beside the others that there are.
+STATES: dict[Kept, Callable[[Metric, Settings, States], State]] = {
     "points": PointCounts.of,
     "runs": RunBorders.of,
     "moments": RunMoments.of,
     "order": _ordered,
+    "zones": NearScores.of,
 }

@@ -33,11 +33,15 @@ _REFERENCES = (
 _UNDEFINED = "y_true lacks one of the two classes"
 
 
+def threshold_ranks(n: int, n_thresholds: int) -> Index:
+    """Evenly spaced ranks of n scores, counted from the highest; the first and the last are included."""
+    # From n on they are all ranks.
+    return np.linspace(0, n - 1, min(n_thresholds, n)).astype(np.int64)
+
+
 def _sampled(data: Scoring, n_thresholds: int) -> Floats:
-    """Distinct descending thresholds at evenly spaced ranks, the first and the last included."""
-    # From n on they are at every rank.
-    ranks = np.linspace(0, data.n - 1, min(n_thresholds, data.n)).astype(np.int64)
-    return np.unique(data.sorted[data.n - 1 - ranks])[::-1]
+    """Distinct descending thresholds at evenly spaced ranks."""
+    return np.unique(data.sorted[data.n - 1 - threshold_ranks(data.n, n_thresholds)])[::-1]
 
 
 def _alarms(data: Scoring, thresholds: Floats) -> Floats:
@@ -45,7 +49,7 @@ def _alarms(data: Scoring, thresholds: Floats) -> Floats:
     return (data.n - np.searchsorted(data.sorted, thresholds)).astype(np.float64)
 
 
-def _table_pays(size: int, points: int) -> bool:
+def table_pays(size: int, points: int) -> bool:
     """Is a table of counts by distance and level small enough (in cache, or not much larger than the zone)?"""
     return size <= max(1 << 16, 2 * points)
 
@@ -68,36 +72,35 @@ def _mean_areas(
         alarms = _alarms(data, thresholds)
         before = np.append(0.0, alarms[:-1])
     levels = binning.levels_of(scores, np.ascontiguousarray(thresholds))
-    counting = _table_pays((reach + 1) * len(thresholds), len(scores))
-    roc, pr = kernel.volume(zone, levels, before, alarms, widths, repeats, asdict(variant), counting)
+    counting = table_pays((reach + 1) * len(thresholds), len(scores))
+    roc, pr = kernel.volume(zone, levels, before, alarms, widths, repeats, asdict(variant), counting, data.n)
     return roc, pr
 
 
 Window = int | Literal["period"]
 
 
-def _range_auc(data: Scoring, window: Window, n_thresholds: int | None, variant: str) -> tuple[float, float]:
-    width = data.setting.period if window == "period" else window
+def widths_of(name: str, widest: int, variant: VUSVariant) -> tuple[Index, Index]:
+    """The widths that a metric of this name averages over, ascending, and how often each counts."""
+    if name.startswith("range"):
+        return np.array([widest]), np.array([1])
+    widths = np.arange(0, widest + 1, variant.step)
+    repeats = np.ones_like(widths)
+    if not variant.root and variant.step == 1:  # a straight slope depends on w // 2 only: two widths at a time
+        widths, repeats = widths[::2], 2 * repeats[::2]
+        repeats[-1] = 2 - (widest + 1) % 2
+    return widths, repeats
+
+
+def _areas(name: str, data: Scoring, window: Window, n_thresholds: int | None, variant: str) -> tuple[float, float]:
+    factor = 1 if name == "range_auc" else 2
+    widest = data.setting.period if window == "period" else factor * window
 
     def areas() -> tuple[float, float]:
-        return _mean_areas(data, VUS_VARIANTS[variant], np.array([width]), np.array([1]), n_thresholds)
+        how = VUS_VARIANTS[variant]
+        return _mean_areas(data, how, *widths_of(name, widest, how), n_thresholds)
 
-    return data.shared(("range_auc", window, n_thresholds, variant), areas)
-
-
-def _vus(data: Scoring, window: Window, n_thresholds: int | None, variant: str) -> tuple[float, float]:
-    how = VUS_VARIANTS[variant]
-    widest = data.setting.period if window == "period" else 2 * window
-
-    def areas() -> tuple[float, float]:
-        widths = np.arange(0, widest + 1, how.step)
-        repeats = np.ones_like(widths)
-        if not how.root and how.step == 1:  # a straight slope depends on w // 2 only: two widths at a time
-            widths, repeats = widths[::2], 2 * repeats[::2]
-            repeats[-1] = 2 - (widest + 1) % 2
-        return _mean_areas(data, how, widths, repeats, n_thresholds)
-
-    return data.shared(("vus", window, n_thresholds, variant), areas)
+    return data.shared((name, window, n_thresholds, variant), areas)
 
 
 @score_metric(
@@ -109,6 +112,7 @@ def _vus(data: Scoring, window: Window, n_thresholds: int | None, variant: str) 
     checks=VUS_CHECKS,
     properties={"affine", "monotone", "mirror"},
     needs={"anomaly", "normal"},
+    stream="zones",
 )
 def range_auc_roc(
     data: Scoring, *, window: Window = 100, n_thresholds: int | None = 250, variant: str = "range_auc"
@@ -138,7 +142,7 @@ def range_auc_roc(
     >>> round(te.metrics.range_auc_roc(y_true, y_score, window=4), 6)
     0.908667
     """
-    return _range_auc(data, window, n_thresholds, variant)[0]
+    return _areas("range_auc", data, window, n_thresholds, variant)[0]
 
 
 @score_metric(
@@ -150,6 +154,7 @@ def range_auc_roc(
     checks=VUS_CHECKS,
     properties={"affine", "monotone", "mirror"},
     needs={"anomaly", "normal"},
+    stream="zones",
 )
 def range_auc_pr(
     data: Scoring, *, window: Window = 100, n_thresholds: int | None = 250, variant: str = "range_auc"
@@ -167,7 +172,7 @@ def range_auc_pr(
     >>> round(te.metrics.range_auc_pr(y_true, y_score, window=4), 6)
     0.84303
     """
-    return _range_auc(data, window, n_thresholds, variant)[1]
+    return _areas("range_auc", data, window, n_thresholds, variant)[1]
 
 
 @score_metric(
@@ -179,6 +184,7 @@ def range_auc_pr(
     checks=VUS_CHECKS,
     properties={"affine", "monotone", "mirror"},
     needs={"anomaly", "normal"},
+    stream="zones",
     sets={"paper"},
 )
 def vus_roc(data: Scoring, *, window: Window = 100, n_thresholds: int | None = 250, variant: str = "vus") -> float:
@@ -218,7 +224,7 @@ def vus_roc(data: Scoring, *, window: Window = 100, n_thresholds: int | None = 2
     >>> round(te.metrics.vus_roc(y_true, y_true, window=0), 6)
     1.0
     """
-    return _vus(data, window, n_thresholds, variant)[0]
+    return _areas("vus", data, window, n_thresholds, variant)[0]
 
 
 @score_metric(
@@ -230,6 +236,7 @@ def vus_roc(data: Scoring, *, window: Window = 100, n_thresholds: int | None = 2
     checks=VUS_CHECKS,
     properties={"affine", "monotone", "mirror"},
     needs={"anomaly", "normal"},
+    stream="zones",
     sets={"recommended"},
 )
 def vus_pr(data: Scoring, *, window: Window = 100, n_thresholds: int | None = 250, variant: str = "vus") -> float:
@@ -246,4 +253,4 @@ def vus_pr(data: Scoring, *, window: Window = 100, n_thresholds: int | None = 25
     >>> round(te.metrics.vus_pr(y_true, y_score, window=2), 6)
     0.839648
     """
-    return _vus(data, window, n_thresholds, variant)[1]
+    return _areas("vus", data, window, n_thresholds, variant)[1]

@@ -12,6 +12,7 @@ from tsadeval.core.parameters import OneOf, check_parameters
 from tsadeval.errors import InvalidInputError, TsadevalError
 from tsadeval.plot import rankeval
 from tsadeval.plot.audit import agreement, gameability
+from tsadeval.plot.five_models import five_models
 from tsadeval.plot.hard import hard_sensitivity, hard_tasks, pairs_of_task
 from tsadeval.plot.rankeval import TAUS, WORDS
 from tsadeval.plot.style import GREY, new_figure, options_note, styled
@@ -130,7 +131,7 @@ def _of_rankings(result: RankEvalResult, metrics: Sequence[str] | None) -> Drawi
     yield "false-alarms", lambda: _false_alarms(result, chosen)
     if "cce" in first:
         yield "sensitivity-tau", lambda: _sensitivity(result, first["cce"])
-    yield "five-models", lambda: _figure_of(rankeval.five_models())
+    yield "five-models", lambda: _figure_of(five_models())
 
 
 def _figure_of(ax: Axes) -> Figure:

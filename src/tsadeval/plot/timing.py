@@ -13,8 +13,9 @@ from tsadeval.core.inputs import Floats
 from tsadeval.core.parameters import OneOf, check_parameters
 from tsadeval.core.registry import did_you_mean
 from tsadeval.errors import InvalidInputError, UnknownNameError
+from tsadeval.plot.layout import end_labels, width_of
 from tsadeval.plot.rankeval import find_metric
-from tsadeval.plot.style import GREY, SMALL, Look, end_labels, grid, looks, new_axes, sequence, styled
+from tsadeval.plot.style import GREY, SMALL, Look, grid, looks, new_axes, sequence, styled
 from tsadeval.rankeval.result import RankEvalResult
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ def latency(result: RankEvalResult, ax: Axes | None = None, *, task: str = "AccQ
     ax.set_yticks(range(len(ordered)), [look[name].label for name in ordered])
     ax.set_ylim(-0.6, len(ordered) - 0.4)
     ax.text(1.01, len(ordered) - 0.35, "mean", transform=ax.get_yaxis_transform(), fontsize=SMALL, color=GREY)
-    ax.set_xlabel("milliseconds a call  (dot: median, bar: middle half, diamond: mean)")
+    ax.set_xlabel("milliseconds a call (dot: median, bar: middle half, diamond: mean)")
     ax.set_title(f"Latency on {task}")
     _plain_log(ax, "x")
     return ax
@@ -178,7 +179,9 @@ def _plain_log(ax: Axes, which: Literal["x", "y"]) -> None:
 
     axis = ax.xaxis if which == "x" else ax.yaxis
     low, high = ax.get_xlim() if which == "x" else ax.get_ylim()
-    axis.set_major_locator(LogLocator(subs=(1.0,) if high / low > 1000 else (1.0, 2.0, 5.0)))
+    room, each = (0.6 * width_of(ax), 24) if which == "x" else (72 * ax.bbox.height / ax.figure.dpi, 12)
+    crowded = 3 * each * math.log10(high / low) > room
+    axis.set_major_locator(LogLocator(subs=(1.0,) if crowded else (1.0, 2.0, 5.0)))
     axis.set_major_formatter(
         FuncFormatter(lambda value, _: f"{value:,.10g}" if value < 10_000 else f"{value / 1000:,g}k")
     )

@@ -38,8 +38,8 @@ class ThresholdRule:
         raise NotImplementedError
 
     def decide(self, data: Scoring, metric: Metric) -> Decision:
-        """The same alarms for every metric."""
-        threshold = data.shared(("threshold of", str(self)), lambda: data.threshold_below(self.threshold_of(data)))
+        """The same alarms for every metric; points that are not judged have no say in the threshold."""
+        threshold = data.shared(("threshold of", str(self)), lambda: data.threshold_below(self.threshold_of(data.kept)))
         return Decision(data.above(threshold), str(self), threshold)
 
     def __str__(self) -> str:

@@ -65,7 +65,7 @@ class best:
     def decide(self, data: Scoring, metric: Metric) -> Decision:
         """Alarms that differ from metric to metric, unless the rule names one."""
         target = self._target or (METRICS["f1"] if metric.best_is_trivial else metric)
-        found = data.shared(("best", str(target), id(target.function)), lambda: find_best(target, data))
+        found = data.shared(("best", str(target), id(target.function)), lambda: find_best(target, target.judges(data)))
         # Without a best threshold (the metric is undefined at every one) there is no alarm.
         threshold = data.high if math.isnan(found.threshold) else found.threshold
         return Decision(data.above(threshold), str(self) if found.exact else f"{self} of {GRID}", threshold)

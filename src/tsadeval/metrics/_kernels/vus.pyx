@@ -150,16 +150,13 @@ cdef class Groups:
             kept += 1
         self.number = kept
 
-    cdef void found(self, double[::1] share) noexcept nogil:
-        """The share of groups with a predicted point, at every level."""
+    cdef void found(self, double[::1] counts) noexcept nogil:
+        """The number of groups with a predicted point, at every level."""
         cdef Py_ssize_t k
-        cdef double number = self.number
-        share[:] = 0
+        counts[:] = 0
         for k in range(self.number):
-            share[self.best[k]] += 1
-        cumulate(share)
-        for k in range(share.shape[0]):
-            share[k] /= number
+            counts[self.best[k]] += 1
+        cumulate(counts)
 
 
 cdef void cumulate(double[::1] values) noexcept nogil:
@@ -290,66 +287,136 @@ cdef struct Rule:
     int merging
 
 
+cdef class Sweep:
+    """One width after the other, ascending: what is predicted up to each level.
+
+    `inside` are event points, `buffered` the weight of buffer points, `found` groups with a predicted point. `level`
+    is that of each point of the zone, below `count`. `counting` keeps a table of counts by distance and level instead
+    of single points: quicker where there are few levels.
+    """
+
+    cdef Groups groups
+    cdef Rule rule
+    cdef bint counting
+    cdef double[::1] inside, buffered, found, full, weight
+    cdef double[:, ::1] table
+    cdef const int[::1] level, nearest, d1, d2, order
+    cdef const long long[::1] begin
+    cdef Py_ssize_t reach, seen
+
+    def __init__(self, Zone zone, const int[::1] level, Py_ssize_t count, Rule rule, bint counting):
+        cdef Py_ssize_t i, largest = 0
+        cdef const int[::1] nearest = zone.nearest
+        self.groups, self.rule, self.counting = Groups(zone, level, rule.merging), rule, counting
+        self.level, self.nearest, self.reach, self.seen = level, nearest, zone.reach, 0
+        self.inside, self.buffered, self.found, self.full = (np.zeros(count) for _ in range(4))
+        for i in range(level.shape[0]):
+            self.inside[level[i]] += nearest[i] == 0
+            largest = max(largest, nearest[i])
+        cumulate(self.inside)
+        self.weight = np.zeros(largest + 2)
+        if counting:
+            # Points in the order in which a second event covers them: two buffers always add up to 1.
+            self.begin, self.order = grouped(zone.second, self.reach + 2)
+            self.table = np.zeros((largest + 1, count))
+            for i in range(level.shape[0]):
+                self.table[nearest[i], level[i]] += 1
+        else:
+            self.begin, by_level = grouped(level, count)
+            self.d1 = np.asarray(nearest)[by_level]
+            far = np.full(level.shape[0], self.reach + 1, np.int32)
+            self.d2 = np.asarray(zone.second)[by_level] if rule.adding else far
+        self.groups.found(self.found)
+
+    cdef void widen(self, Py_ssize_t width) noexcept nogil:
+        cdef Py_ssize_t i, half = min(width // 2, self.reach)
+        while self.groups.half < half:
+            self.groups.widen()
+            if self.groups.half == half:
+                self.groups.found(self.found)
+        slope(self.weight, width, self.rule.root)
+        if not self.counting:
+            weigh_points(self.buffered, self.d1, self.d2, self.begin, self.weight, half)
+            return
+        while self.rule.adding and self.seen < self.begin[half + 1]:
+            i = self.order[self.seen]
+            if self.nearest[i] > 0:
+                self.table[self.nearest[i], self.level[i]] -= 1
+                self.full[self.level[i]] += 1
+            self.seen += 1
+        self.buffered[:] = self.full
+        weigh_table(self.buffered, self.table, self.weight, half)
+        cumulate(self.buffered)
+
+
+cdef double[:, ::1] inverses(const double[::1] before, const double[::1] alarms):
+    """What `areas` works in: see there."""
+    cdef Py_ssize_t i
+    cdef double[:, ::1] scratch = np.empty((4, alarms.shape[0]))
+    for i in range(alarms.shape[0]):
+        scratch[2, i] = 1 / before[i] if before[i] > 0 else 0
+        scratch[3, i] = 1 / alarms[i]
+    return scratch
+
+
 def volume(
     Zone zone, const int[::1] level, const double[::1] before, const double[::1] alarms,
-    const long long[:] widths, const long long[:] repeats, Rule rule, bint counting,
+    const long long[:] widths, const long long[:] repeats, Rule rule, bint counting, double n,
 ):
     """Mean areas (ROC, PR) over ascending widths, each counted `repeats` times.
 
-    `level` is that of each point of the zone; `before` and `alarms` are the numbers of alarms just before and at each
-    level; `rule` is a dict. `counting` keeps a table of counts by distance and level instead of single points: quicker
-    where there are few levels.
+    `before` and `alarms` are the numbers of alarms just before and at each level; `rule` is a dict; `n` is the number
+    of points of the series. For the others see `Sweep`.
     """
-    cdef Py_ssize_t count = alarms.shape[0], reach = zone.reach, i, k, half = 0, seen = 0, largest = 0
+    cdef Py_ssize_t count = alarms.shape[0], i, k
     cdef double roc = 0, pr = 0, total = 0
     cdef Areas area
-    cdef Groups groups = Groups(zone, level, rule.merging)
-    cdef const int[::1] nearest = zone.nearest, second = zone.second
-    cdef double[::1] inside = np.zeros(count), full = np.zeros(count), buffered = np.zeros(count)
-    cdef double[::1] share = np.zeros(count), weight
-    cdef double[:, ::1] table, scratch = np.empty((4, count))
-    cdef const int[::1] d1, d2, order
-    cdef const long long[::1] begin
-    for i in range(level.shape[0]):
-        inside[level[i]] += nearest[i] == 0
-        largest = max(largest, nearest[i])
-    cumulate(inside)
-    for i in range(count):
-        scratch[2, i] = 1 / before[i] if before[i] > 0 else 0
-        scratch[3, i] = 1 / alarms[i]
-    weight = np.zeros(largest + 2)
-    if counting:
-        # Points in the order in which a second event covers them: two buffers always add up to 1.
-        begin, order = grouped(second, reach + 2)
-        table = np.zeros((largest + 1, count))
-        for i in range(level.shape[0]):
-            table[nearest[i], level[i]] += 1
-    else:
-        begin, by_level = grouped(level, count)
-        d1 = np.asarray(nearest)[by_level]
-        d2 = np.asarray(second)[by_level] if rule.adding else np.full(level.shape[0], reach + 1, np.int32)
+    cdef Sweep sweep = Sweep(zone, level, count, rule, counting)
+    cdef double[::1] share = np.empty(count)
+    cdef double[:, ::1] scratch = inverses(before, alarms)
     with nogil:
-        groups.found(share)
         for k in range(widths.shape[0]):
-            half = min(widths[k] // 2, reach)
-            while groups.half < half:
-                groups.widen()
-                if groups.half == half:
-                    groups.found(share)
-            slope(weight, widths[k], rule.root)
-            if counting:
-                while rule.adding and seen < begin[half + 1]:
-                    i = order[seen]
-                    if nearest[i] > 0:
-                        table[nearest[i], level[i]] -= 1
-                        full[level[i]] += 1
-                    seen += 1
-                buffered[:] = full
-                weigh_table(buffered, table, weight, half)
-                cumulate(buffered)
-            else:
-                weigh_points(buffered, d1, d2, begin, weight, half)
-            area = areas(inside, buffered, share, before, alarms, scratch, zone.n, rule.once, rule.trapezoid)
+            sweep.widen(widths[k])
+            for i in range(count):
+                share[i] = sweep.found[i] / sweep.groups.number
+            area = areas(sweep.inside, sweep.buffered, share, before, alarms, scratch, n, rule.once, rule.trapezoid)
+            roc += repeats[k] * area.roc
+            pr += repeats[k] * area.pr
+            total += repeats[k]
+    return roc / total, pr / total
+
+
+def gather(Zone zone, const int[::1] level, Py_ssize_t count, const long long[:] widths, Rule rule, bint counting):
+    """What is predicted up to each level at each width: (inside, buffered, found, groups), which add up over zones."""
+    cdef Py_ssize_t k
+    cdef Sweep sweep = Sweep(zone, level, count, rule, counting)
+    buffered, found = np.empty((2, widths.shape[0], count))
+    groups = np.empty(widths.shape[0])
+    cdef double[:, ::1] weights = buffered, finds = found
+    cdef double[::1] number = groups
+    with nogil:
+        for k in range(widths.shape[0]):
+            sweep.widen(widths[k])
+            weights[k, :] = sweep.buffered
+            finds[k, :] = sweep.found
+            number[k] = sweep.groups.number
+    return np.asarray(sweep.inside), buffered, found, groups
+
+
+def mean_areas(
+    double[::1] inside, double[:, ::1] buffered, double[:, ::1] found, const double[::1] groups,
+    const double[::1] before, const double[::1] alarms, const long long[:] repeats, Rule rule, double n,
+):
+    """As `volume`, from what was gathered; `buffered` and `found` are overwritten."""
+    cdef Py_ssize_t count = alarms.shape[0], i, k
+    cdef double roc = 0, pr = 0, total = 0
+    cdef Areas area
+    cdef double[:, ::1] scratch = inverses(before, alarms)
+    with nogil:
+        for k in range(repeats.shape[0]):
+            for i in range(count):
+                found[k, i] /= groups[k]
+            area = areas(inside, buffered[k], found[k], before, alarms, scratch, n, rule.once, rule.trapezoid)
             roc += repeats[k] * area.roc
             pr += repeats[k] * area.pr
             total += repeats[k]

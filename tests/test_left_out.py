@@ -1,0 +1,81 @@
+"""Points that are not judged and scores that are missing: every way to the same numbers."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import tsadeval as te
+from tsadeval.errors import InvalidInputError
+
+RULES = ["best(mcc)", "best(event_f1)", "quantile(0.7)", 0.5, "sustained(best(f1), 2)", "hysteresis(1, 0)"]
+
+
+def _drawn(seed: int, n: int = 40) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    y_true = np.repeat(rng.random(n // 2) < 0.4, 2).astype(int)
+    return y_true, (rng.normal(size=n) + y_true).round(1), rng.random(n) < 0.25
+
+
+@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.filterwarnings("ignore::tsadeval.errors.UndefinedMetricWarning")
+def test_a_rule_gives_the_same_alarms_to_all_metrics(rule: str | float) -> None:
+    for seed in range(10):
+        y_true, y_score, ignore = _drawn(seed)
+        found = te.evaluate(y_true, y_score, ["f1", "event_f1", "mcc", "event_recall"], threshold=rule, ignore=ignore)
+        assert len({(row["threshold"], row["alarms"], row["alarmed_points"]) for row in found.rows}) == 1
+
+
+def test_the_threshold_of_a_rule_is_that_of_its_metric() -> None:
+    y_true, y_score, ignore = _drawn(3)
+    for target in ("mcc", "event_f1"):
+        best = te.best_threshold(target, y_true, y_score, ignore=ignore)
+        found = te.evaluate(y_true, y_score, ["f1", target], threshold=f"best({target})", ignore=ignore)
+        assert found[target] == best.value
+        assert {row["threshold"] for row in found.rows} == {best.threshold}
+
+
+@pytest.mark.filterwarnings("ignore::tsadeval.errors.ThresholdWarning")
+def test_alarms_do_not_last_across_points_that_are_left_out() -> None:
+    y_true, y_score = [0, 1, 1, 1, 1, 0], [0.1, 0.9, 0.9, 0.9, 0.9, 0.1]
+    found = te.evaluate(y_true, y_score, ["f1", "event_f1"], threshold="sustained(0.5, 3)", ignore=[0, 0, 0, 1, 0, 0])
+    assert dict(found) == {"f1": 0.0, "event_f1": 0.0}
+
+
+@pytest.mark.parametrize("rule", ["quantile(0.7)", "sustained(0.3, 2)"])
+@pytest.mark.filterwarnings("ignore::tsadeval.errors.UndefinedMetricWarning")
+def test_pooling_one_series_changes_nothing(rule: str) -> None:
+    rng = np.random.default_rng(0)
+    for seed in range(6):
+        y_true, y_score, ignore = _drawn(seed)
+        times = np.cumsum(rng.integers(1, 100, len(y_true)))
+        for setting in ({"ignore": ignore}, {"times": times}, {"ignore": ignore, "times": times}):
+            found = te.evaluate_many([("a", y_true, y_score, setting)], "all", threshold=rule)
+            pooled = {name: value for name, value in found.micro.items() if not np.isnan(value)}
+            assert {"f1", "cce", "event_f1", "time_in_alarm", "nab_score", "auc_roc"} <= set(pooled)
+            assert pooled == pytest.approx({name: found.macro[name] for name in pooled}, nan_ok=True)
+
+
+def test_predictions_with_missing_ones_are_predictions() -> None:
+    y_true, y_pred = [0, 1, 0, 1, 0], [0, 1, np.nan, 1, 1]
+    for missing in ("ignore", "no alarm"):
+        found = te.evaluate(y_true, y_pred, ["f1", "event_f1"], missing=missing, threshold="quantile(0.9)")
+        assert {row["rule"] for row in found.rows} == {"scores are 0 or 1"}
+        assert {row["alarmed_points"] for row in found.rows} == {3}
+        assert found["f1"] == 0.8
+
+
+def test_missing_scores_are_not_hidden_by_other_errors() -> None:
+    with pytest.raises(InvalidInputError, match="one-dimensional"):
+        te.evaluate([0, 1], 3, "f1", missing="ignore")
+    lowest = np.finfo(float).min
+    with pytest.raises(InvalidInputError, match="lowest of all float64 numbers"):
+        te.evaluate([0, 1, 1], [lowest, np.nan, 1.0], "f1", missing="no alarm")
+    with pytest.raises(InvalidInputError, match="lowest of all float64 numbers"):
+        te.evaluate([0, 1, 1], [lowest, 0.5, 1.0], "f1", ignore=[0, 1, 0])
+
+
+def test_names_of_series_that_read_the_same_are_refused() -> None:
+    y_true, y_score = [0, 1], [0.1, 0.9]
+    with pytest.raises(InvalidInputError, match="two series named '1'"):
+        te.evaluate_many([(1, y_true, y_score), ("1", y_true, y_score)], "auc_roc")
