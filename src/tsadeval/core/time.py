@@ -11,7 +11,7 @@ import math
 import re
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta, timezone
 from fractions import Fraction
 from functools import cached_property
@@ -104,6 +104,8 @@ def _duration(value: Any) -> int | None:
     if isinstance(value, np.timedelta64):
         if np.isnat(value):
             return None
+        if not _fits(np.array([value])).all():
+            return 2**63
         return int(value.astype("timedelta64[ns]").astype(np.int64))
     if isinstance(value, timedelta):
         if value != value:  # NaT of pandas
@@ -113,6 +115,11 @@ def _duration(value: Any) -> int | None:
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, Real) or not math.isfinite(value):
         return None
     return int(value) * SECOND if isinstance(value, Integral) else round(float(value) * SECOND)
+
+
+def _fits(durations: NDArray[Any]) -> NDArray[np.bool_]:
+    """Which durations nanoseconds in 64 bits can hold; NumPy says nothing where they cannot."""
+    return np.asarray(np.abs(durations / np.timedelta64(1, "s")) < 2.0**63 / SECOND)
 
 
 def _of_timedelta(value: timedelta) -> int:
@@ -189,6 +196,10 @@ class Times:
         """Time that all points stand for."""
         return int(self.stamps[-1] - self.stamps[0]) + self.step
 
+    def at_points(self, mask: NDArray[np.bool_]) -> Times:
+        """The stamps of some of the points."""
+        return Times(self.stamps[mask], self.kind, self.given[mask], self.unit)
+
     def moment(self, stamp: int) -> Any:
         """A time as the caller writes it: a datetime64, a datetime with time zone UTC, or a number."""
         if self.given.dtype.kind == "m":
@@ -259,11 +270,12 @@ def read_times(values: Any, *, n: int | None = None, unit: str = "s", name: str 
         found = Times(stamps, kind, given, size)
         if len(stamps) == 0:
             raise InvalidInputError(f"{name} is empty: give one time stamp for each point")
-        _check_order(found, name)
     if n is not None and len(found) != n:
         raise InvalidInputError(
             f"{name} has {len(found)} time stamps, but there are {n} points; give one for each point"
         )
+    if found is not values:
+        _check_order(found, name)
     return found
 
 
@@ -278,6 +290,11 @@ def _check_order(found: Times, name: str) -> None:
     else:
         problem = f"is before row {row - 1} ({found.text(before)}); sort labels, scores and times together first"
     raise InvalidInputError(f"{name} must increase, but row {row} ({found.text(stamp)}) {problem}")
+
+
+def read_utc(values: NDArray[Any]) -> Times:
+    """Checked stamps of dates in UTC, read from a column that says its time zone."""
+    return replace(read_times(values), kind="dates with a time zone")
 
 
 def read_moments(values: Sequence[Any], like: Times, name: str) -> Index:
@@ -308,6 +325,7 @@ def _stamps(values: Any, unit: int, name: str) -> tuple[Index, Kind, NDArray[Any
         return _of_dates(array, name), "dates with a time zone" if zone else "dates", array
     if array.dtype.kind == "m":
         _refuse_missing(np.isnat(array), name)
+        _refuse_far(~_fits(array), array, name)
         return array.astype("timedelta64[ns]").astype(np.int64), "numbers", array
     if array.dtype.kind in "iuf":
         return _of_numbers(array, unit, name), "numbers", array
@@ -328,11 +346,17 @@ def _refuse_missing(missing: NDArray[np.bool_], name: str) -> None:
 def _of_dates(array: NDArray[Any], name: str) -> Index:
     _refuse_missing(np.isnat(array), name)
     if np.datetime_data(array.dtype)[0] != "ns" and array.size:
-        outside = (array < _DATES[0]) | (array > _DATES[1])
-        if outside.any():
-            row = int(np.argmax(outside))
-            raise InvalidInputError(f"{name}: row {row} ({array[row]}) is not between the years 1677 and 2262")
+        _refuse_far((array < _DATES[0]) | (array > _DATES[1]), array, name)
     return array.astype("datetime64[ns]").astype(np.int64)
+
+
+def _refuse_far(outside: Any, values: Any, name: str) -> None:
+    """Refuse what nanoseconds in 64 bits cannot hold."""
+    if np.any(outside):
+        row = int(np.argmax(outside))
+        raise InvalidInputError(
+            f"{name}: row {row} ({values[row]}) is not between the years 1677 and 2262 (292 years from 1970)"
+        )
 
 
 def _of_numbers(array: NDArray[Any], unit: int, name: str) -> Index:
@@ -363,6 +387,7 @@ def _of_objects(values: list[Any], name: str) -> tuple[Index, Kind]:
             )
         if moment[1] != found[0][1]:  # type: ignore[index]
             raise InvalidInputError(f"{name}: row {row} ({value!r}) and row 0 ({values[0]!r}) are not of the same kind")
+    _refuse_far([not -(2**63) < moment[0] < 2**63 for moment in found if moment], values, name)
     return np.array([moment[0] for moment in found if moment], np.int64), found[0][1]  # type: ignore[index]
 
 
@@ -373,12 +398,15 @@ def _moment(value: Any) -> tuple[int, Kind] | None:
         if match is None:
             return None
         day, clock, zone = match.groups()
+        clock, _, fraction = (clock or "00:00").partition(".")
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("error")
-                stamp = int(np.datetime64(f"{day}T{clock or '00:00'}", "ns").astype(np.int64))
+                seconds = int(np.datetime64(f"{day}T{clock}", "s").astype(np.int64))
         except (ValueError, Warning):
             return None
+        # Not as nanoseconds from the start: NumPy says nothing where 64 bits cannot hold them.
+        stamp = seconds * SECOND + int(fraction.ljust(9, "0"))
         if zone is None:
             return stamp, "dates"
         minutes = 0 if zone == "Z" else int(f"{zone[0]}1") * (int(zone[1:3]) * 60 + int(zone[-2:]))
@@ -389,7 +417,10 @@ def _moment(value: Any) -> tuple[int, Kind] | None:
         if value != value:  # NaT of pandas
             return None
         kind: Kind = "dates" if value.tzinfo is None else "dates with a time zone"
-        exact = getattr(value, "value", None)  # of pandas' Timestamp, in nanoseconds and UTC
+        try:
+            exact = getattr(value, "value", None)  # of pandas' Timestamp, in nanoseconds and UTC
+        except OverflowError:
+            exact = 2**63
         if exact is not None:
             return int(exact), kind
         naive = value if value.tzinfo is None else value.astimezone(timezone.utc).replace(tzinfo=None)
