@@ -19,7 +19,11 @@ def main() -> None:
     spec.loader.exec_module(golden)
     stored = golden.read()
     assert stored.keys() == set(golden.texts())
-    wrong = [t for t, old in stored.items() if not all(golden.same(v, golden.values(t)[c]) for c, v in old.items())]
+    wrong = []
+    for text, old in stored.items():
+        new = golden.values(text)
+        if not all(golden.same(value, new[case]) for case, value in old.items()):
+            wrong.append(text)
     assert not wrong, f"other values than those of the golden file: {wrong}"
     y_true, y_score, _ = golden.inputs("noisy")
     assert repr(te.evaluate(y_true, y_score))

@@ -1,10 +1,8 @@
 """The GPU kernels of TimesNet's convolution in Triton's interpreter, against the convolution of folded windows."""
 
-import os
-import subprocess
-import sys
-
 import pytest
+
+from triton_process import interpreted
 
 pytest.importorskip("torch")
 pytest.importorskip("triton", reason="Triton comes with torch's builds for GPUs only")
@@ -53,12 +51,5 @@ print("equal")
 
 @pytest.mark.slow
 def test_the_kernels_convolve_as_torch_does():
-    done = subprocess.run(
-        [sys.executable, "-c", CHECK],
-        env={**os.environ, "TRITON_INTERPRET": "1"},
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-    )
+    done = interpreted(CHECK)
     assert done.stdout == "equal\n", done.stderr

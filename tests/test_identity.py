@@ -370,6 +370,22 @@ def test_a_revision_is_part_of_the_key(tmp_path, monkeypatch):
     assert spec.make().window == 50
 
 
+def test_values_of_an_older_revision_are_computed_anew(tmp_path, monkeypatch):
+    changed = ["event_f1(variant='discounted')", "affiliation_recall", "range_recall", "expected_cost"]
+    assert {parse_metric(text).version for text in changed} == {"r2"}
+    (tmp_path / "a.csv").write_text("label,score\n0,0.1\n1,0.9\n0,0.3\n")
+    told = []
+    options = {"store": tmp_path / "store", "progress": lambda *now: told.append(now)}
+    with monkeypatch.context() as old:
+        for text in changed:
+            name = text.partition("(")[0]
+            old.setitem(METRICS._records, name, replace(METRICS[name], version="r1"))
+        te.score_files(tmp_path / "a.csv", [*changed, "f1"], **options)
+    told.clear()
+    te.score_files(tmp_path / "a.csv", [*changed, "f1"], **options)
+    assert told[0] == (1, 5)  # only f1 is still what it was
+
+
 def test_a_stray_file_in_the_current_folder_does_not_replace_a_package(tmp_path, monkeypatch):
     for name in ("json", "identity_here"):
         (tmp_path / f"{name}.py").write_text("def metric(y_true, y_score):\n    return 1.0\n")

@@ -332,3 +332,18 @@ def test_few_series_give_no_verdict():
     assert math.isnan(statistics.friedman(values).chi2)
     assert np.isnan(statistics.nemenyi(values).p_values[0, 1])
     assert statistics.wilcoxon_holm(values).same().all()
+
+
+@pytest.mark.parametrize("k", [2, 3, 5])
+@pytest.mark.parametrize("test", [statistics.wilcoxon_holm, statistics.nemenyi])
+def test_the_number_of_series_that_a_test_needs_is_the_least(k, test):
+    if test is statistics.nemenyi and k == 2:
+        pytest.skip("Nemenyi's test needs three detectors")
+    # The clearest table there is: the same order on every series, and no two differences alike.
+    clearest = np.arange(30)[:, None] * 0.01 * np.arange(k) + 10.0 * np.arange(k)
+    needed = test(clearest[:1]).needed()
+    for n in range(1, 20):
+        found = test(clearest[:n])
+        assert bool((found.p_values < 0.05).any()) == (n >= needed)
+        assert found.needed() == (0 if n >= needed else needed)
+        assert bool(found.too_few()) == (n < needed)

@@ -26,6 +26,7 @@ def test_values_are_those_of_the_file(metric):
     assert names
     for text in names:
         found = golden.values(text)
+        assert found.keys() == STORED[text].keys(), "run: python tests/golden/make_values.py"
         changed = {case: (old, found[case]) for case, old in STORED[text].items() if not golden.same(old, found[case])}
         assert not changed, f"{text}: a changed value is a decision, see tests/golden/make_values.py"
 
@@ -41,12 +42,19 @@ def test_a_changed_value_must_be_accepted_by_name(tmp_path, monkeypatch):
     monkeypatch.setattr(golden, "texts", lambda: ["f1", "recall"])
     golden.write()
     stored = json.loads(path.read_text())
-    stored["f1"]["noisy"] += 1e-6
-    path.write_text(json.dumps(stored))
-    with pytest.raises(SystemExit, match=r"f1 on 'noisy' was .* --accept \"f1\""):
-        golden.write()
-    golden.write(frozenset({"f1"}))
-    assert json.loads(path.read_text())["f1"] == golden.values("f1")
+    for case in ("noisy", "noisy, best"):
+        stored["f1"][case] += 1e-6
+        stored["f1"]["version"] = "r1"
+        path.write_text(json.dumps(stored))
+        with pytest.raises(SystemExit, match=rf"f1 on '{case}' was .* raise the version of the metric, .* from 'r1'"):
+            golden.write(frozenset({"f1"}))
+        stored["f1"]["version"] = "r0"
+        path.write_text(json.dumps(stored))
+        with pytest.raises(SystemExit, match=rf"f1 on '{case}' was .* --accept \"f1\""):
+            golden.write()
+        golden.write(frozenset({"f1"}))
+        stored = json.loads(path.read_text())
+        assert stored["f1"] == golden.values("f1")
 
 
 def test_values_that_differ_between_versions_are_in_the_changelog():
@@ -58,5 +66,5 @@ def test_values_that_differ_between_versions_are_in_the_changelog():
     for older in files[:-1]:
         for metric, old in json.loads(older.read_text(encoding="utf-8")).items():
             new = STORED.get(metric, {})
-            if any(case in new and not golden.same(value, new[case]) for case, value in old.items()):
+            if golden.changed(old, new):
                 assert f"`{metric.partition('(')[0]}" in said, f"{metric} differs from {older.stem}"

@@ -3,24 +3,30 @@
     python tests/golden/make_values.py                          # add the metrics that the file lacks
     python tests/golden/make_values.py --accept vus_pr "cce(tau=0.4)"   # values that are meant to change
 
-A value that differs from the file is an error unless it is accepted by name; an accepted one belongs in the section
-`Values` of CHANGELOG.md. With a new version a new file is begun, and the old ones stay as they were.
+A value that differs from the file is an error unless the revision of the metric was raised (`version=` in its
+description, which stores compare) and the change is accepted by name; it belongs in the section `Values` of
+CHANGELOG.md. With a new version a new file is begun, and the old ones stay as they were.
 """
 
 import argparse
 import json
 import math
 import warnings
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 
 import tsadeval
+from tsadeval.core.inputs import Scoring
 from tsadeval.core.metric import METRICS, Metric, parse_metric
 from tsadeval.core.parameters import Flag, Number, OneOf, Pair
+from tsadeval.thresholds.rules import parse_rule
 
 FOLDER = Path(__file__).resolve().parent
 PATH = FOLDER / f"values-{tsadeval.__version__}.json"
+VERSION = "version"
 TOLERANCE = 1e-9  # relative: other compilers and math libraries differ in the last digits
 
 # name: (points, events as (start, stop), how much an event lifts the scores, levels of the scores, threshold)
@@ -70,19 +76,32 @@ def variants(metric: Metric) -> list[Metric]:
 
 
 def values(text: str) -> dict[str, float | str]:
-    """Its value on every case; as text where it is undefined or refuses the case."""
-    metric, found = parse_metric(text), {}
+    """Its revision, its value on every case and, of predictions, that at the best threshold.
+
+    A value is a text where it is undefined or where the metric refuses the case.
+    """
+    metric = parse_metric(text)
+    found: dict[str, float | str] = {VERSION: metric.version}
     for name in CASES:
         y, s, p = inputs(name)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            try:
-                value = metric(y, s if metric.kind == "scores" else p)
-            except tsadeval.errors.InvalidInputError as error:
-                found[name] = type(error).__name__
-                continue
-        found[name] = value if math.isfinite(value) else str(value)
+        found[name] = _plain(metric, y, s if metric.kind == "scores" else p)
+        if metric.kind == "predictions":
+            found[f"{name}, best"] = _plain(partial(_at_best, metric), y, s)
     return found
+
+
+def _at_best(metric: Metric, y: np.ndarray, s: np.ndarray) -> float:
+    return metric.run(Scoring.of(y, s), parse_rule("best")).value
+
+
+def _plain(compute: Callable[..., float], *data: np.ndarray) -> float | str:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            value = compute(*data)
+        except tsadeval.errors.InvalidInputError as error:
+            return type(error).__name__
+    return value if math.isfinite(value) else str(value)
 
 
 def same(old: float | str, new: float | str) -> bool:
@@ -90,6 +109,11 @@ def same(old: float | str, new: float | str) -> bool:
     if isinstance(old, str) or isinstance(new, str):
         return old == new
     return math.isclose(old, new, rel_tol=TOLERANCE, abs_tol=1e-12)
+
+
+def changed(old: dict[str, float | str], new: dict[str, float | str]) -> list[str]:
+    """The cases on which two entries differ, of those that both have."""
+    return [case for case in new if case != VERSION and case in old and not same(old[case], new[case])]
 
 
 def texts() -> list[str]:
@@ -106,14 +130,21 @@ def write(accepted: frozenset[str] = frozenset()) -> int:
     """Add what is missing and what is accepted; raise where another value changed. The number of lines written."""
     old, new = read(), {text: values(text) for text in texts()}
     for text in old.keys() & new.keys():
-        differ = [case for case in CASES if case in old[text] and not same(old[text][case], new[text][case])]
-        if not differ and old[text].keys() == new[text].keys():
-            new[text] = old[text]  # the last digits of another machine are no change
-        elif differ and text not in accepted:
-            case = differ[0]
+        differ = changed(old[text], new[text])
+        if not differ:  # the last digits of another machine are no change
+            new[text] |= {case: value for case, value in old[text].items() if case != VERSION and case in new[text]}
+            continue
+        case = differ[0]
+        was = f"{text} on {case!r} was {old[text][case]} and is {new[text][case]}"
+        if old[text].get(VERSION) == new[text][VERSION]:
             raise SystemExit(
-                f"{text} on {case!r} was {old[text][case]} and is {new[text][case]}: if that is meant, run "
-                f'python tests/golden/make_values.py --accept "{text}" and say so under Values in CHANGELOG.md'
+                f"{was}: if that is meant, raise the version of the metric, of which stores have values, from "
+                f"{new[text][VERSION]!r} (version= in its description)"
+            )
+        if text not in accepted:
+            raise SystemExit(
+                f"{was}: if that is meant, run python tests/golden/make_values.py --accept "
+                f'"{text}" and say so under Values in CHANGELOG.md'
             )
     lines = ",\n".join(f"{json.dumps(text)}: {json.dumps(new[text])}" for text in sorted(new))
     PATH.write_text("{\n" + lines + "\n}\n", encoding="utf-8")

@@ -7,8 +7,8 @@ from pathlib import Path
 import typer
 
 from tsadeval.cli.output import Format, render
+from tsadeval.core.cluster import on_cluster
 from tsadeval.core.metric import Metric
-from tsadeval.engine.cluster import on_cluster
 from tsadeval.engine.progress import Bar
 from tsadeval.engine.streams import evaluate_stream
 from tsadeval.errors import InvalidParameterError

@@ -14,7 +14,7 @@ import tsadeval
 from tsadeval.cli.completing import complete_metrics
 from tsadeval.cli.many import score_many, score_stream
 from tsadeval.cli.output import Format, render
-from tsadeval.cli.tables import By, Label, Scores, names_of
+from tsadeval.cli.tables import By, Dask, Label, Scores, names_of
 from tsadeval.core.inputs import label_runs
 from tsadeval.core.metric import Metric
 from tsadeval.core.printable import printable
@@ -89,7 +89,7 @@ def score(
     order: Annotated[
         str, typer.Option(help="AUC, best F1 and VUS with --stream: sort (exact, on disk) or bins (with bounds).")
     ] = "sort",
-    dask: Annotated[str, typer.Option(help="Address of a Dask scheduler whose workers do it: tcp://host:8786.")] = "",
+    dask: Dask = "",
     format: Annotated[Format, typer.Option(help="How to print the table.")] = Format.text,
 ) -> None:
     """Evaluate the scores in one or more files with any number of metrics."""

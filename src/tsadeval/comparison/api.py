@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 
 from tsadeval.comparison.categories import SeriesFacts
-from tsadeval.comparison.result import Comparison, Values
+from tsadeval.comparison.result import Comparison
 from tsadeval.comparison.statistics import Missing
+from tsadeval.comparison.table import Values
 from tsadeval.core.checking import same_index
 from tsadeval.core.estimators import family_of
 from tsadeval.core.intervals import is_table
@@ -85,7 +86,8 @@ def compare(
         The series that fitted estimators are asked for scores of: those of scikit-learn, PyOD, aeon, sktime and
         tsadeval, each in its own way, so that higher is more anomalous.
     n_jobs : int, optional
-        Series that are evaluated at once, as for `evaluate_many`: by default as many as there are cores.
+        Series that are evaluated at once, as for `evaluate_many`: by default as many as there are cores. Under
+        `joblib.parallel_config(backend="dask")` or "ray" the workers of a cluster evaluate them.
 
     Returns
     -------

@@ -65,14 +65,15 @@ class Files:
         return ", ".join(map(str, self.folders))
 
     @cached_property
-    def _disk(self) -> list[Path]:
+    def on_disk(self) -> list[Path]:
+        """The plain files and the archives, those at the top first."""
         found = (path for folder in self.folders for path in folder.rglob("*") if path.is_file())
         return sorted(found, key=_depth)
 
     @cached_property
     def _plain(self) -> dict[str, File]:
         found: dict[str, File] = {}
-        for disk in self._disk:
+        for disk in self.on_disk:
             folder = next(f for f in self.folders if f in disk.parents)
             path = disk.relative_to(folder).as_posix()
             if not _hidden(path) and not path.endswith(ARCHIVES):
@@ -83,7 +84,7 @@ class Files:
     @cached_property
     def _everything(self) -> dict[str, File]:
         found = dict(self._plain)
-        for disk in self._disk:
+        for disk in self.on_disk:
             if disk.name.endswith(ARCHIVES):
                 for member in sorted(_members(disk), key=lambda name: (name.count("/"), name)):
                     path = member.removesuffix(".gz")

@@ -73,6 +73,15 @@ def items(name: str | Path, *, data: str | Path | None = None) -> tuple[str, ...
     return tuple(record.full(item) for item, features in record.parts(_files(record, data)).items() if features)
 
 
+def located(name: str, *, data: str | Path | None = None) -> tuple[str, list[Path]]:
+    """The name of a data set, without options, and all files that may decide what `load` finds."""
+    record, item = _named(name)
+    if record is not None:
+        return record.full(item), _files(record, data).on_disk
+    path = user_path(name)
+    return name, sorted(file for file in path.iterdir() if file.is_file()) if path.is_dir() else [path]
+
+
 def has_labels(name: str, *, data: str | Path | None) -> bool:
     """Are the labels of this data set or item under the data folder?"""
     record, item = _named(name)

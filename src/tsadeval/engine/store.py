@@ -88,8 +88,12 @@ class Store(Generic[C]):
         if self.folder is None:
             self._plans.append(plan)
             return
+        content = json.dumps(plan, indent=1).encode()
+        last = max((self.folder / "plans").glob("*.json"), default=None)
+        if last is not None and last.stat().st_size == len(content) and last.read_bytes() == content:
+            return  # the same command again
         name = f"{time.time_ns():020d}-{uuid.uuid4().hex[:8]}.json"
-        self._keep(self.folder / "plans" / name, json.dumps(plan, indent=1).encode())
+        self._keep(self.folder / "plans" / name, content)
 
     def plans(self) -> list[dict[str, Any]]:
         """All plans, oldest first."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain, islice
@@ -10,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from tsadeval.core.cluster import elsewhere, mapped
 from tsadeval.core.inputs import Prediction, Scoring, label_runs
 from tsadeval.core.metric import Metric, Rule
 from tsadeval.core.observed import observe
@@ -89,7 +91,8 @@ def evaluate_many(
     n_jobs : int, optional
         Series that are evaluated at once, in threads of this process. By default as many as there are cores, but one
         where the first series is so short that threads cost more than they save, and where a metric is a function of
-        your own, which may not be safe in threads.
+        your own, which may not be safe in threads. Under `joblib.parallel_config(backend="dask")` or "ray" the workers
+        of a cluster evaluate them, to which labels and scores are sent.
 
     Returns
     -------
@@ -115,20 +118,15 @@ def evaluate_many(
     rows: list[Row] = []
     seen: set[str] = set()
 
-    def work(entry: _Entry) -> tuple[str, Scoring, list[Row]]:
-        name, y_true, y_score, setting = entry
-        try:
-            scoring = observe(y_true, y_score, missing=missing, **setting)
-        except InvalidInputError as error:
-            raise InvalidInputError(f"series {name!r}: {error}" if name else str(error)) from None
-        found = [row_of(metric, metric.run(scoring, rule)) for metric in chosen]
-        return name, replace(scoring), found  # without what the metrics computed of it, which may have to wait
-
     entries = (_checked_entry(entry, seen) for entry in series)
-    first = list(islice(entries, 1))
-    if n_jobs is None and not (all(metric.library for metric in chosen) and all(map(_is_long, first))):
-        n_jobs = 1
-    for name, scoring, found in in_order(work, chain(_drained(first), entries), n_jobs):
+    if elsewhere():
+        each = _on_workers(entries, chosen, rule, missing, n_jobs)
+    else:
+        first = list(islice(entries, 1))
+        if n_jobs is None and not (all(metric.library for metric in chosen) and all(map(_is_long, first))):
+            n_jobs = 1
+        each = in_order(lambda entry: _work(entry, chosen, rule, missing), chain(_drained(first), entries), n_jobs)
+    for name, scoring, found in each:
         warn_of_alarms(found, scoring.n, where=f" on series {name!r}" if name else "")
         rows += [{"series": name, **row, **counts_of(scoring)} for row in found]
         pool.add(scoring)
@@ -143,8 +141,42 @@ def evaluate_many(
 
 
 _Entry = tuple[str, Any, Any, dict[str, Any]]
+_Evaluated = tuple[str, Scoring, list[Row]]
 _LONG = 10_000
 _SETTING = ("times", "ignore", "fit", "values")
+
+
+def _work(entry: _Entry, metrics: Sequence[Metric], rule: Rule, missing: Missing) -> _Evaluated:
+    scoring = _observed(entry, missing)
+    found = [row_of(metric, metric.run(scoring, rule)) for metric in metrics]
+    return entry[0], replace(scoring), found  # without what the metrics computed of it, which may have to wait
+
+
+def _observed(entry: _Entry, missing: Missing) -> Scoring:
+    name, y_true, y_score, setting = entry
+    try:
+        return observe(y_true, y_score, missing=missing, **setting)
+    except InvalidInputError as error:
+        raise InvalidInputError(f"series {name!r}: {error}" if name else str(error)) from None
+
+
+def _rows(entry: _Entry, metrics: Sequence[Metric], rule: Rule, missing: Missing) -> list[Row]:
+    return _work(entry, metrics, rule, missing)[2]
+
+
+def _on_workers(
+    entries: Iterator[_Entry], metrics: Sequence[Metric], rule: Rule, missing: Missing, n_jobs: int | None
+) -> Iterator[_Evaluated]:
+    """The same from the workers of a cluster: labels and scores travel there, rows back."""
+    waiting: deque[tuple[str, Scoring]] = deque()
+
+    def sent() -> Iterator[tuple[Any, ...]]:
+        for entry in entries:
+            waiting.append((entry[0], _observed(entry, missing)))  # what is wrong with it is said here
+            yield entry, metrics, rule, missing
+
+    for found in mapped(_rows, sent(), n_jobs, ordered=True):
+        yield *waiting.popleft(), found
 
 
 def _drained(entries: list[_Entry]) -> Iterator[_Entry]:

@@ -6,20 +6,20 @@ import shutil
 import tempfile
 import weakref
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from tsadeval.core.metric import Rule
 from tsadeval.core.parameters import Check, Number, OneOf, check_parameters
 from tsadeval.core.selection import Metrics
+from tsadeval.engine.checksums import Checksums
 from tsadeval.engine.metrics import choose_metrics
 from tsadeval.engine.run import Progress, complete, limits_of
 from tsadeval.engine.store import Store
 from tsadeval.errors import InvalidInputError, InvalidParameterError
 from tsadeval.experiments.plan import LAYOUT, Plan, compute
 from tsadeval.experiments.result import Detection
-from tsadeval.experiments.sources import choose_datasets
+from tsadeval.experiments.sources import UNREADABLE, Source, choose_datasets
 from tsadeval.experiments.specs import choose_detectors
 from tsadeval.thresholds.rules import parse_rule
 
@@ -96,13 +96,17 @@ def detect(
     check_parameters("detect", _CHECKS, {"device": device})
     # Data that are here already need not be read again; to worker processes they would travel once for each detector.
     hold = HELD_BYTES if n_jobs is None and not limits else 0
-    plan = make_plan(datasets, detectors, metrics, threshold=threshold, seeds=seeds, data=data, hold=hold)
     folder = Path(tempfile.mkdtemp(prefix="tsadeval-")) if store is None else Path(store).absolute()
+    checksums = Checksums(None if store is None else folder)
+    plan = make_plan(
+        datasets, detectors, metrics, threshold=threshold, seeds=seeds, data=data, hold=hold, checksums=checksums
+    )
     kept = Store(store, LAYOUT)
     kept.add_plan(plan.record())
+    checksums.save()
     complete(
         plan.cells(),
-        lambda missing: plan.chunks(missing, folder, device),
+        lambda missing: plan.chunks(missing, folder, device, hold),
         compute,
         kept,
         n_jobs=n_jobs,
@@ -124,28 +128,36 @@ def make_plan(
     seeds: Iterable[int] = (0,),
     data: str | Path | None = None,
     hold: int = 0,
+    checksums: Checksums | None = None,
 ) -> Plan:
     """What a call of `detect` will compute. Every data set is read, so that what is missing is said at once.
 
-    Data sets are kept for the work to come, up to `hold` bytes in all; larger ones are read again there.
+    Data sets whose checksum is known are not read. Those that are read are kept for the work to come, up to `hold`
+    bytes in all. One that cannot be read is an error of its cells, unless none can.
     """
     rule = str(parse_rule(threshold))
     chosen = choose_metrics(metrics)
     specs = choose_detectors(detectors, tuple(seeds))
-    checksums: dict[str, str] = {}
-    sources = {}
-    for source in choose_datasets(datasets, data):
-        dataset = source.load()
-        name = f"{dataset.name}{source.brackets}"  # "UCR/125" and "ucr/125" are one
-        checksum = dataset.description.checksum
-        if checksums.setdefault(name, checksum) != checksum:
+    memory = Checksums(None) if checksums is None else checksums
+    found: dict[str, str] = {}
+    sources: dict[str, Source] = {}
+    errors: list[InvalidInputError] = []
+    for given in choose_datasets(datasets, data):
+        try:
+            source, checksum = given.checked(memory, hold)
+        except InvalidInputError as error:
+            errors.append(error)
+            source, checksum = given, UNREADABLE
+        if found.setdefault(source.name, checksum) != checksum:
             raise InvalidInputError(
-                f"two different data sets are named {name!r}: rename one, as dataclasses.replace(data, name='other')"
+                f"two different data sets are named {source.name!r}: rename one, as "
+                "dataclasses.replace(data, name='other')"
             )
-        hold -= dataset.nbytes
-        held = dataset if hold >= 0 else source.held
-        sources[name] = replace(source, name=name, labels=dataset.test_labels, held=held)
-    return Plan(checksums, specs, chosen, rule, sources)
+        hold -= source.held.nbytes if source.held is not None else 0
+        sources[source.name] = source
+    if errors and set(found.values()) == {UNREADABLE}:
+        raise errors[0]
+    return Plan(found, specs, chosen, rule, sources)
 
 
 def _seeds(seed: Any) -> tuple[int, ...]:

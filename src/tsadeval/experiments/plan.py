@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tsadeval.core.inputs import Scoring
 from tsadeval.core.metric import Metric
@@ -13,10 +14,13 @@ from tsadeval.core.results import Row
 from tsadeval.engine.cells import OUTCOME, Layout, Working, versions
 from tsadeval.engine.metrics import error_row, metric_of_record, outcome_row, record_of_metric
 from tsadeval.engine.scores import CachedScores, read_scores
-from tsadeval.errors import InvalidInputError
+from tsadeval.errors import InvalidInputError, TsadevalError
 from tsadeval.experiments.scores import keep_scores
 from tsadeval.experiments.sources import Source
 from tsadeval.experiments.specs import DetectorSpec
+
+if TYPE_CHECKING:
+    from tsadeval.datasets import Dataset
 
 __all__ = ["LAYOUT", "Cell", "Chunk", "Plan", "compute"]
 
@@ -91,16 +95,20 @@ class Plan:
             for m in self.metrics
         ]
 
-    def chunks(self, cells: Iterable[Cell], folder: Path, device: str) -> list[Chunk]:
-        """The cells in groups that share their scores, in the order of the plan."""
+    def chunks(self, cells: Iterable[Cell], folder: Path, device: str, hold: int = 0) -> list[Chunk]:
+        """The cells in groups that share their scores, in the order of the plan.
+
+        Data that were not read for the plan are read now, and kept up to `hold` bytes in all.
+        """
         groups: dict[tuple[str, str, int | None], list[Cell]] = {}
         for cell in cells:
             groups.setdefault((cell.series, cell.detector, cell.seed), []).append(cell)
         detectors = {(d.text, d.seed): d for d in self.detectors}
         metrics = {str(m): m for m in self.metrics}
+        sources = self._loaded({name for name, _, _ in groups}, hold)
         return [
             Chunk(
-                source=self.sources[name],
+                source=sources[name],
                 checksum=self.datasets[name],
                 detector=detectors[text, seed],
                 device=device,
@@ -110,6 +118,20 @@ class Plan:
             )
             for (name, text, seed), group in groups.items()
         ]
+
+    def _loaded(self, names: set[str], hold: int) -> dict[str, Source]:
+        """These sources with their labels; whoever needs one that has changed since, or is not there, will say so."""
+        found = {}
+        for name in (name for name in self.sources if name in names):
+            source = self.sources[name]
+            if source.labels is None:
+                with suppress(TsadevalError):
+                    dataset = source.load()
+                    if dataset.description.checksum == self.datasets[name]:
+                        source = source.with_data(dataset, hold)
+            hold -= source.held.nbytes if source.held is not None else 0
+            found[name] = source
+        return found
 
     def record(self) -> dict[str, Any]:
         """The plan as plain data for the store."""
@@ -168,12 +190,18 @@ def compute(chunk: Chunk) -> Iterator[Row | Working]:
 def _scores(chunk: Chunk) -> CachedScores:
     """The cached scores, or new ones; the data are loaded only where they are needed."""
     source, detector = chunk.source, chunk.detector
-    cached = read_scores(chunk.folder, source.name, chunk.checksum, detector.text, detector.seed, source.labels)
+    dataset = _dataset(chunk) if source.labels is None else None
+    labels = source.labels if dataset is None else dataset.test_labels
+    cached = read_scores(chunk.folder, source.name, chunk.checksum, detector.text, detector.seed, labels)
     if cached is not None:
         return cached
-    dataset = source.load()
+    return keep_scores(dataset or _dataset(chunk), detector, chunk.folder, name=source.name, device=chunk.device)
+
+
+def _dataset(chunk: Chunk) -> Dataset:
+    dataset = chunk.source.load()
     if dataset.description.checksum != chunk.checksum:
         raise InvalidInputError(
-            f"{source.name} has changed since the run began, so its values were not kept: run the command again"
+            f"{chunk.source.name} has changed since the run began, so its values were not kept: run the command again"
         )
-    return keep_scores(dataset, detector, chunk.folder, name=source.name, device=chunk.device)
+    return dataset

@@ -17,6 +17,7 @@ from tsadeval.core.metric import Metric, Rule
 from tsadeval.core.results import Grid, Result, Row
 from tsadeval.core.selection import Metrics
 from tsadeval.engine.cells import OUTCOME, Layout, Working, versions
+from tsadeval.engine.checksums import Checksums, same_state
 from tsadeval.engine.metrics import choose_metrics, error_row, record_of_metric
 from tsadeval.engine.progress import Progress
 from tsadeval.engine.run import complete
@@ -36,7 +37,7 @@ _FILES = 32  # of a chunk at most: what a crash can lose, and what is written at
 
 
 class Cell(NamedTuple):
-    """One value. `state` is the size and time of the file: one that was written anew is another cell."""
+    """One value. `state` is that of the file: one that was written anew is another cell."""
 
     file: str
     state: str
@@ -169,7 +170,8 @@ def score_files(
     scores = [score] if isinstance(score, str) else list(score)
     chosen = choose_metrics(metrics)
     rule = str(parse_rule(threshold))
-    found = _files(files)
+    checksums = Checksums(None if store is None else Path(store).absolute())
+    found = [file for file in _files(files, checksums) if not _within(file.path, store)]
     if not found or not scores:
         raise InvalidInputError(f"no file matches {files!r}" if scores else "name at least one column of scores")
 
@@ -182,6 +184,7 @@ def score_files(
 
     kept = Store(store, LAYOUT)
     kept.add_plan({"metrics": [record_of_metric(metric) for metric in chosen], "rule": rule, "files": len(found)})
+    checksums.save()
     by_name = {str(metric): metric for metric in chosen}
     complete(
         cells(),
@@ -221,6 +224,10 @@ def compute(chunk: Chunk) -> Iterator[Row | Working]:
         yield Working(own)
         try:
             table = read_table(file)
+            if "://" not in file and not same_state(file, own[0].state):
+                raise InvalidInputError(
+                    "it has changed since the run began, so its values were not kept: run the command again"
+                )
         except Exception as error:
             yield from _lost(own, error)
             continue
@@ -255,18 +262,23 @@ def _lost(cells: Iterable[Cell], error: Exception) -> Iterator[Row]:
     yield from ({**cell._asdict(), **lost} for cell in cells)
 
 
-def _files(given: Any) -> list[File]:
+def _files(given: Any, checksums: Checksums) -> list[File]:
     """All files that patterns, folders and paths mean, each once, by name."""
     several = [given] if isinstance(given, (str, os.PathLike)) else list(given)
     found: dict[str, File] = {}
     for pattern in several:
         one = str(os.fspath(pattern))
-        root, paths = _remote(one) if "://" in one else _local(one)
+        root, paths = _remote(one) if "://" in one else _local(one, checksums)
         for path, state in paths:
             folder = path.rpartition("/")[0]
             below = folder[len(root) :].strip("/") if folder.startswith(root) else ""
             found.setdefault(path, File(path, state, below))
     return [found[path] for path in sorted(found)]
+
+
+def _within(path: str, store: str | Path | None) -> bool:
+    """Is it a part of the store, which may lie in the folder that is evaluated?"""
+    return store is not None and os.path.abspath(path).startswith(os.path.join(os.path.abspath(store), ""))
 
 
 def _root(pattern: str) -> str:
@@ -276,14 +288,13 @@ def _root(pattern: str) -> str:
     return "/".join(parts[:wild])
 
 
-def _local(one: str) -> tuple[str, list[tuple[str, str]]]:
+def _local(one: str, checksums: Checksums) -> tuple[str, list[tuple[str, str]]]:
     path = str(user_path(one))
     if os.path.isdir(path):
         root, paths = path, [str(file) for file in table_files(Path(path))]
     else:
         root, paths = _root(Path(path).as_posix()), sorted(glob.glob(path, recursive=True))
-    stats = [(file, os.stat(file)) for file in paths if os.path.isfile(file)]
-    return Path(root).as_posix(), [(Path(file).as_posix(), f"{s.st_size} {s.st_mtime_ns}") for file, s in stats]
+    return Path(root).as_posix(), [(Path(p).as_posix(), checksums.state(p)) for p in paths if os.path.isfile(p)]
 
 
 def _remote(one: str) -> tuple[str, list[tuple[str, str]]]:

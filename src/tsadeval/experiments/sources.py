@@ -15,8 +15,11 @@ from tsadeval.errors import InvalidInputError, InvalidParameterError
 if TYPE_CHECKING:
     from tsadeval.core.inputs import Bools
     from tsadeval.datasets import Dataset
+    from tsadeval.engine.checksums import Checksums
 
-__all__ = ["Source", "choose_datasets"]
+__all__ = ["UNREADABLE", "Source", "choose_datasets"]
+
+UNREADABLE = ""  # in place of the checksum of a data set that cannot be read
 
 
 @dataclass(frozen=True)
@@ -49,6 +52,33 @@ class Source:
     def brackets(self) -> str:
         """The options, as they stand behind the name."""
         return format_call("", self.options.items())
+
+    def checked(self, checksums: Checksums, hold: int) -> tuple[Source, str]:
+        """The source by its full name, and the checksum of its data.
+
+        Where they must be read for that, the labels come along, and data of up to `hold` bytes.
+        """
+        from tsadeval.datasets.loading import located
+        from tsadeval.engine.cells import versions
+
+        if self.held is not None:
+            found = self.load()
+            return replace(self, labels=found.test_labels), found.description.checksum
+        name, files = located(self.path, data=self.data)
+        full = replace(self, name=f"{name}{self.brackets}")  # "UCR/125" and "ucr/125" are one
+        read: list[Dataset] = []
+
+        def take() -> str:
+            read.append(self.load())
+            return read[0].description.checksum
+
+        key = f"{full.name}, {versions()}"  # another version may read the same files in another way
+        checksum = checksums.of(key, files, take)
+        return full.with_data(read[0], hold) if read else full, checksum
+
+    def with_data(self, found: Dataset, hold: int) -> Source:
+        """With the labels, and with all of the data if they take up to `hold` bytes."""
+        return replace(self, labels=found.test_labels, held=found if found.nbytes <= hold else self.held)
 
     def load(self) -> Dataset:
         """The data set, with features, or an error that says what is missing."""

@@ -277,6 +277,7 @@ def affiliation_precision(data: Prediction) -> float:
     needs={"anomaly"},
     best=_best_recall,
     trivial_best=True,
+    version="r2",
 )
 def affiliation_recall(data: Prediction) -> float:
     """Affiliation recall of Huet et al. (2022).

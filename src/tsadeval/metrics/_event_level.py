@@ -132,6 +132,7 @@ def event(data: Prediction, *, beta: float = 1.0, variant: str = "segments") -> 
     best=best_event_f1,
     # An alarm everywhere is one run that touches every event.
     trivial_best=lambda options: options["variant"] != "discounted",
+    version="r2",
     sets={"recommended"},
 )
 def event_f1(data: Prediction, *, beta: float = 1.0, variant: str = "segments") -> float:

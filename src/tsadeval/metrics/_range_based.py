@@ -260,6 +260,7 @@ def range_precision(
     needs={"anomaly"},
     best=_best_recall,
     trivial_best=True,
+    version="r2",
 )
 def range_recall(data: Prediction, *, alpha: float = 0.2, bias: str = "flat", cardinality: str = "reciprocal") -> float:
     """Range-based recall of Tatbul et al. (2018).

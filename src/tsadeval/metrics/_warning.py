@@ -131,6 +131,7 @@ def _best_expected_cost(data: Scoring, *, miss: float, false_alarm: float, delay
     direction="lower",
     best=_best_expected_cost,
     trivial_best=True,
+    version="r2",
 )
 def expected_cost(
     data: Prediction, *, miss: float = 1.0, false_alarm: float = 0.1, delay_per_hour: float = 0.0

@@ -11,6 +11,7 @@ from tsadeval.core.parameters import OneOf, check_parameters
 from tsadeval.errors import InvalidInputError, TsadevalError
 from tsadeval.plot import rankeval
 from tsadeval.plot.audit import agreement, gameability
+from tsadeval.plot.five_models import five_models
 from tsadeval.plot.hard import hard_sensitivity, hard_tasks, pairs_of_task
 from tsadeval.plot.rankeval import TAUS, WORDS
 from tsadeval.plot.style import GREY, new_figure, options_note, styled
@@ -195,4 +196,4 @@ def _sensitivity(result: RankEvalResult, metric: str) -> Figure:
 
 
 def _five_models() -> Figure:
-    return rankeval.five_models().figure  # type: ignore[return-value]
+    return five_models().figure  # type: ignore[return-value]

@@ -15,21 +15,19 @@ from tsadeval.core.parameters import Check, OneOf, check_parameters
 from tsadeval.core.registry import did_you_mean
 from tsadeval.core.results import Row
 from tsadeval.errors import InvalidInputError, InvalidParameterError, UnknownNameError
-from tsadeval.plot.style import GREY, SMALL, Look, end_labels, grid, looks, new_axes, sequence, styled
+from tsadeval.plot.layout import end_labels, width_of
+from tsadeval.plot.style import GREY, SMALL, Look, grid, looks, new_axes, sequence, styled
 from tsadeval.rankeval.quality import INDICATORS
 from tsadeval.rankeval.result import AVERAGE, QualityTable, RankEvalResult
-from tsadeval.rankeval.showcase import METRICS, five_models_table, labels
-from tsadeval.rankeval.showcase import five_models as _models
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
-__all__ = ["five_models", "latency", "latency_by", "quality_by_noise", "sensitivity", "value_by_false_alarms"]
+__all__ = ["latency", "latency_by", "quality_by_noise", "sensitivity", "value_by_false_alarms"]
 
 Indicator = Literal["spearman", "kendall", "deviation"]
 WORDS: dict[Indicator, str] = {"spearman": "Spearman", "kendall": "Kendall", "deviation": "mean rank deviation"}
-WRONG = "#B03A00"
 SIGMA, TAU = "\N{GREEK SMALL LETTER SIGMA}", "\N{GREEK SMALL LETTER TAU}"
 TAUS = (0.1, 0.3, 0.5, 0.7, 0.9)
 _INDICATOR: dict[str, Check] = {"indicator": OneOf(tuple(INDICATORS))}
@@ -87,7 +85,7 @@ def latency(result: RankEvalResult, ax: Axes | None = None, *, task: str = "AccQ
     ax.set_yticks(range(len(ordered)), [look[name].label for name in ordered])
     ax.set_ylim(-0.6, len(ordered) - 0.4)
     ax.text(1.01, len(ordered) - 0.35, "mean", transform=ax.get_yaxis_transform(), fontsize=SMALL, color=GREY)
-    ax.set_xlabel("milliseconds a call  (dot: median, bar: middle half, diamond: mean)")
+    ax.set_xlabel("milliseconds a call (dot: median, bar: middle half, diamond: mean)")
     ax.set_title(f"Latency on {task}")
     _plain_log(ax, "x")
     return ax
@@ -213,56 +211,6 @@ def sensitivity(
     _quality_axis(ax, rows, indicator)
     end_labels(ax, ends)
     return ax
-
-
-@styled
-def five_models(ax: Axes | None = None) -> Axes:
-    """Scores of five models of known order on one series, and what five metrics say of them.
-
-    The best model is on top. Bands are events, the broken lines thresholds (0.95 quantiles) and the dots alarms. A
-    value that is not below the one above it, as it should be, is marked.
-    """
-    ax = new_axes(ax, 8.6, 3.6)
-    models, events = _models(), labels()
-    rows = five_models_table().rows
-    height = 1.25
-    for start, stop in zip(events.starts.tolist(), events.stops.tolist(), strict=True):
-        ax.axvspan(start - 0.5, stop - 0.5, color="#F3D9C6", lw=0)
-    bottoms = [height * (len(models) - model.rank) for model in models]
-    x = np.arange(events.n)
-    for model, bottom in zip(models, bottoms, strict=True):
-        ax.plot(x, bottom + model.scores, color="#0072B2", lw=0.6)
-        ax.axhline(bottom + model.threshold, color=GREY, lw=0.5, dashes=(4, 3))
-        ax.plot(x[model.alarms], bottom + model.scores[model.alarms], ".", color="#D55E00", markersize=2.5)
-    ax.set_yticks([bottom + 0.5 for bottom in bottoms], [f"{model.rank}  {model.name}" for model in models])
-    ax.tick_params(axis="y", length=0)
-    ax.set_xlim(-2, events.n + 1)
-    ax.set_ylim(-0.1, bottoms[0] + 1.1)
-    ax.set_xlabel("time  (band: event, broken line: threshold, dot: alarm)")
-    ax.set_title("Five models, from the best (1) to the worst (5)")
-    ax.spines["left"].set_visible(False)
-    _values_beside(ax, rows, [parse_metric(text).label for text in METRICS], [bottom + 0.5 for bottom in bottoms])
-    return ax
-
-
-def _values_beside(ax: Axes, rows: Sequence[Row], columns: Sequence[str], places: Sequence[float]) -> None:
-    # Offsets are in points, so that the layout of the figure knows how much room the columns need.
-    common: dict[str, Any] = {"textcoords": "offset points", "ha": "center", "annotation_clip": False}
-    for i, column in enumerate(columns):
-        x = 28 + 49 * i
-        ax.annotate(
-            column, (1, 1), (x, 4), xycoords="axes fraction", va="bottom", fontsize=SMALL, weight="bold", **common
-        )
-        before = math.inf
-        for row, place in zip(rows, places, strict=True):
-            wrong = row[column] >= before
-            text = f"{row[column]:.3f}{'↑' if wrong else ''}"
-            style: dict[str, Any] = {"color": WRONG, "weight": "bold"} if wrong else {"color": "black"}
-            ax.annotate(text, (1, place), (x, 0), xycoords=ax.get_yaxis_transform(), va="center", **style, **common)
-            before = row[column]
-    middle = 28 + 49 * (len(columns) - 1) / 2
-    text = "↑ not below the better model in the row above"
-    ax.annotate(text, (1, 0), (middle, -4), xycoords="axes fraction", va="top", fontsize=SMALL, color=WRONG, **common)
 
 
 def find_metric(result: RankEvalResult, name: str) -> Metric:
@@ -418,7 +366,9 @@ def _plain_log(ax: Axes, which: Literal["x", "y"]) -> None:
 
     axis = ax.xaxis if which == "x" else ax.yaxis
     low, high = ax.get_xlim() if which == "x" else ax.get_ylim()
-    axis.set_major_locator(LogLocator(subs=(1.0,) if high / low > 1000 else (1.0, 2.0, 5.0)))
+    room, each = (0.6 * width_of(ax), 24) if which == "x" else (72 * ax.bbox.height / ax.figure.dpi, 12)
+    crowded = 3 * each * math.log10(high / low) > room
+    axis.set_major_locator(LogLocator(subs=(1.0,) if crowded else (1.0, 2.0, 5.0)))
     axis.set_major_formatter(
         FuncFormatter(lambda value, _: f"{value:,.10g}" if value < 10_000 else f"{value / 1000:,g}k")
     )
