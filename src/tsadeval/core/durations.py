@@ -13,6 +13,7 @@ from numbers import Integral, Real
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tsadeval.errors import InvalidParameterError
 
@@ -88,6 +89,8 @@ def read_duration(value: Any) -> int | None:
     if isinstance(value, np.timedelta64):
         if np.isnat(value):
             return None
+        if not fits(np.array([value])).all():
+            return 2**63
         return int(value.astype("timedelta64[ns]").astype(np.int64))
     if isinstance(value, timedelta):
         if value != value:  # NaT of pandas
@@ -97,6 +100,11 @@ def read_duration(value: Any) -> int | None:
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, Real) or not math.isfinite(value):
         return None
     return int(value) * SECOND if isinstance(value, Integral) else round(float(value) * SECOND)
+
+
+def fits(durations: NDArray[Any]) -> NDArray[np.bool_]:
+    """Which durations nanoseconds in 64 bits can hold; NumPy says nothing where they cannot."""
+    return np.asarray(np.abs(durations / np.timedelta64(1, "s")) < 2.0**63 / SECOND)
 
 
 def timedelta_size(value: timedelta) -> int:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta, timezone
 from functools import cached_property
 from typing import Any, Literal
@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tsadeval._optional import require
-from tsadeval.core.durations import SECOND, UNITS, read_duration, timedelta_size, unit_size
+from tsadeval.core.durations import SECOND, UNITS, fits, read_duration, timedelta_size, unit_size
 from tsadeval.core.events import Index
 from tsadeval.errors import InvalidInputError
 
@@ -68,6 +68,10 @@ class Times:
     def total(self) -> int:
         """Time that all points stand for."""
         return int(self.stamps[-1] - self.stamps[0]) + self.step
+
+    def at_points(self, mask: NDArray[np.bool_]) -> Times:
+        """The stamps of some of the points."""
+        return Times(self.stamps[mask], self.kind, self.given[mask], self.unit)
 
     def moment(self, stamp: int) -> Any:
         """A time as the caller writes it: a datetime64, a datetime with time zone UTC, or a number."""
@@ -139,11 +143,12 @@ def read_times(values: Any, *, n: int | None = None, unit: str = "s", name: str 
         found = Times(stamps, kind, given, size)
         if len(stamps) == 0:
             raise InvalidInputError(f"{name} is empty: give one time stamp for each point")
-        _check_order(found, name)
     if n is not None and len(found) != n:
         raise InvalidInputError(
             f"{name} has {len(found)} time stamps, but there are {n} points; give one for each point"
         )
+    if found is not values:
+        _check_order(found, name)
     return found
 
 
@@ -158,6 +163,11 @@ def _check_order(found: Times, name: str) -> None:
     else:
         problem = f"is before row {row - 1} ({found.text(before)}); sort labels, scores and times together first"
     raise InvalidInputError(f"{name} must increase, but row {row} ({found.text(stamp)}) {problem}")
+
+
+def read_utc(values: NDArray[Any]) -> Times:
+    """Checked stamps of dates in UTC, read from a column that says its time zone."""
+    return replace(read_times(values), kind="dates with a time zone")
 
 
 def read_moments(values: Sequence[Any], like: Times, name: str) -> Index:
@@ -188,6 +198,7 @@ def _stamps(values: Any, unit: int, name: str) -> tuple[Index, Kind, NDArray[Any
         return _of_dates(array, name), "dates with a time zone" if zone else "dates", array
     if array.dtype.kind == "m":
         _refuse_missing(np.isnat(array), name)
+        _refuse_far(~fits(array), array, name)
         return array.astype("timedelta64[ns]").astype(np.int64), "numbers", array
     if array.dtype.kind in "iuf":
         return _of_numbers(array, unit, name), "numbers", array
@@ -208,11 +219,17 @@ def _refuse_missing(missing: NDArray[np.bool_], name: str) -> None:
 def _of_dates(array: NDArray[Any], name: str) -> Index:
     _refuse_missing(np.isnat(array), name)
     if np.datetime_data(array.dtype)[0] != "ns" and array.size:
-        outside = (array < _DATES[0]) | (array > _DATES[1])
-        if outside.any():
-            row = int(np.argmax(outside))
-            raise InvalidInputError(f"{name}: row {row} ({array[row]}) is not between the years 1677 and 2262")
+        _refuse_far((array < _DATES[0]) | (array > _DATES[1]), array, name)
     return array.astype("datetime64[ns]").astype(np.int64)
+
+
+def _refuse_far(outside: Any, values: Any, name: str) -> None:
+    """Refuse what nanoseconds in 64 bits cannot hold."""
+    if np.any(outside):
+        row = int(np.argmax(outside))
+        raise InvalidInputError(
+            f"{name}: row {row} ({values[row]}) is not between the years 1677 and 2262 (292 years from 1970)"
+        )
 
 
 def _of_numbers(array: NDArray[Any], unit: int, name: str) -> Index:
@@ -245,6 +262,7 @@ def _of_objects(values: list[Any], name: str) -> tuple[Index, Kind]:
         if found and moment[1] != found[0][1]:
             raise InvalidInputError(f"{name}: row {row} ({value!r}) and row 0 ({values[0]!r}) are not of the same kind")
         found.append(moment)
+    _refuse_far([not -(2**63) < stamp < 2**63 for stamp, _ in found], values, name)
     return np.array([stamp for stamp, _ in found], np.int64), found[0][1]
 
 
@@ -255,12 +273,15 @@ def _moment(value: Any) -> tuple[int, Kind] | None:
         if match is None:
             return None
         day, clock, zone = match.groups()
+        clock, _, fraction = (clock or "00:00").partition(".")
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("error")
-                stamp = int(np.datetime64(f"{day}T{clock or '00:00'}", "ns").astype(np.int64))
+                seconds = int(np.datetime64(f"{day}T{clock}", "s").astype(np.int64))
         except (ValueError, Warning):
             return None
+        # Not as nanoseconds from the start: NumPy says nothing where 64 bits cannot hold them.
+        stamp = seconds * SECOND + int(fraction.ljust(9, "0"))
         if zone is None:
             return stamp, "dates"
         minutes = 0 if zone == "Z" else int(f"{zone[0]}1") * (int(zone[1:3]) * 60 + int(zone[-2:]))
@@ -271,7 +292,10 @@ def _moment(value: Any) -> tuple[int, Kind] | None:
         if value != value:  # NaT of pandas
             return None
         kind: Kind = "dates" if value.tzinfo is None else "dates with a time zone"
-        exact = getattr(value, "value", None)  # of pandas' Timestamp, in nanoseconds and UTC
+        try:
+            exact = getattr(value, "value", None)  # of pandas' Timestamp, in nanoseconds and UTC
+        except OverflowError:
+            exact = 2**63
         if exact is not None:
             return int(exact), kind
         naive = value if value.tzinfo is None else value.astimezone(timezone.utc).replace(tzinfo=None)
