@@ -6,6 +6,7 @@ DATA holds `Theseus` (a Parquet file per data set) and `NAB_results/scores.parqu
 detector. The values are kept in two stores in the folder `runs`.
 """
 
+import math
 import sys
 from pathlib import Path
 
@@ -88,12 +89,14 @@ def adversaries():
     return "\n".join(lines + [f"| {a.name} | {a.kind} | {a.summary} |" for a in ADVERSARIES.values()])
 
 
-def gameability(result):
+def gameability(result, metrics=None):
+    """The measures of some metrics, or of all."""
     columns = ["gameability", "search", "one_liners", "beats_median", "random", "random_spread"]
     lines = ["| metric | " + " | ".join(c.replace("_", " ") for c in columns) + " |", "|---|" + "--:|" * len(columns)]
     for row in result.table().rows:
-        if row["metric"] in SHOWN:
-            lines.append(f"| `{row['metric']}` | " + " | ".join(f"{row[c]:.2f}" for c in columns) + " |")
+        if metrics is None or row["metric"] in metrics:
+            cells = ["undefined" if math.isnan(row[c]) else f"{row[c]:.2f}" for c in columns]
+            lines.append(f"| `{row['metric']}` | " + " | ".join(cells) + " |")
     return "\n".join(lines)
 
 
@@ -160,7 +163,7 @@ def section(title, name, result):
         [
             f"## {title}",
             f"{series} series with both classes, {scorings:,} scorings of {len(result.plan.detectors)} detectors.",
-            "### Gameability\n\n" + gameability(result),
+            "### Gameability\n\n" + gameability(result, SHOWN),
             f"![Gameability of every metric](figures/audit-gameability-{name}.png)",
             "### Agreement\n\nSpearman's correlation of the detectors' mean ranks.\n\n" + agreement(table),
             flips(table),
@@ -189,6 +192,9 @@ def main(data, stores):
             "nab", nab, of_nab, ["auc_roc", "ears", "nab_score"], [("nab_score", "auc_roc"), ("event_f1", "ears")]
         ),
         LESSONS,
+        "## Gameability of all metrics\n\nThe pages of the metrics take their numbers from here. Recall, delays, costs and counts of alarms see one side only and are meant to be read beside another metric: that they can be\nhad for nothing by themselves is no fault of theirs.",
+        "### All metrics on Theseus\n\n" + gameability(theseus),
+        "### All metrics on NAB\n\n" + gameability(nab),
     ]
     (HERE / "audit.md").write_text("\n\n".join(part.strip() for part in parts) + "\n", encoding="utf-8")
 

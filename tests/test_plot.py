@@ -14,7 +14,8 @@ import tsadeval as te
 from tsadeval import plot
 from tsadeval.engine.store import Store
 from tsadeval.errors import InvalidInputError, InvalidParameterError, UnknownNameError
-from tsadeval.plot.style import KNOWN, SPARE, looks, spread
+from tsadeval.plot.layout import spread
+from tsadeval.plot.style import KNOWN, SPARE, looks
 from tsadeval.rankeval import RankEvalResult, read
 from tsadeval.rankeval.plan import LAYOUT
 from tsadeval.rankeval.showcase import five_models_table

@@ -85,7 +85,9 @@ def compare(
         )
         parts: list[Result] = [found]
         if statistics and len(found.detectors) > 1:
-            parts += [found.ranks(), *([found.significance()] if len(found.series) > 1 else []), found.disagreement()]
+            parts += [found.ranks()]
+            parts += [found.significance()] if len(found.series) > 1 else []
+            parts += [found.disagreement()] if len(found.metrics) > 1 else []
     for message in dict.fromkeys(str(warning.message) for warning in caught):
         typer.echo(f"tsadeval: {message}", err=True)
     typer.echo(_shown(found, parts, format, layout))
