@@ -7,16 +7,18 @@ import gzip
 import json
 import zlib
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from tsadeval.core.durations import nanoseconds
 from tsadeval.core.events import Events, Index
 from tsadeval.core.inputs import label_runs
 from tsadeval.core.registry import did_you_mean
-from tsadeval.core.time import Times, nanoseconds, read_moments, read_times
+from tsadeval.core.time import Times, read_moments, read_times
 from tsadeval.errors import InvalidInputError, InvalidParameterError, TsadevalError, UnknownNameError
 
 __all__ = ["Interval", "alarms", "intervals", "labels"]
@@ -309,13 +311,14 @@ def _read(incidents: Any, key: str | None, columns: tuple[str, str] | None) -> _
     if hasattr(incidents, "columns") and hasattr(incidents, "__getitem__"):
         return _read_table({str(c): list(incidents[c]) for c in incidents.columns}, columns, "incidents")
     if isinstance(incidents, Mapping):
-        if columns is None and all(isinstance(k, str) for k in incidents) and not _is_table(incidents):
+        if columns is None and all(isinstance(k, str) for k in incidents) and not is_table(incidents):
             return _read_windows(incidents, key, "incidents")
         return _read_table({str(k): list(v) for k, v in incidents.items()}, columns, "incidents")
     return _read_pairs(incidents, "incidents")
 
 
-def _is_table(incidents: Mapping[Any, Any]) -> bool:
+def is_table(incidents: Mapping[Any, Any]) -> bool:
+    """Is a mapping a table with columns of starts and stops, not one from series?"""
     return any(start in incidents and stop in incidents for start, stop in END_COLUMNS)
 
 
@@ -376,7 +379,7 @@ def _read_file(path: Path, key: str | None, columns: tuple[str, str] | None) -> 
 def _read_json(found: Any, key: str | None, columns: tuple[str, str] | None, name: str) -> _Table:
     if not isinstance(found, dict):
         return _read_pairs(found, name)
-    return _read_table(found, columns, name) if columns or _is_table(found) else _read_windows(found, key, name)
+    return _read_table(found, columns, name) if columns or is_table(found) else _read_windows(found, key, name)
 
 
 def _read_csv(reader: Iterator[list[str]], columns: tuple[str, str] | None, path: Path) -> _Table:
@@ -393,8 +396,8 @@ def _read_csv(reader: Iterator[list[str]], columns: tuple[str, str] | None, path
 
 
 def _numbers(cells: list[str]) -> list[Any]:
-    """Cells of a file as numbers, where all of them are."""
-    try:
-        return [float(cell) for cell in cells]
-    except ValueError:
-        return list(cells)
+    """Cells of a file as numbers, where all of them are: integers if they can, which may be nanoseconds."""
+    for kind in (int, float):
+        with suppress(ValueError):
+            return [kind(cell) for cell in cells]
+    return list(cells)
