@@ -96,11 +96,11 @@ def score(
     chosen = select_metrics(metrics or ["cce" if stream else "recommended"])
     rule = parse_rule(threshold)
     if stream or store is not None or jobs is not None or dask:
-        plain = not (time or incidents or ignore or fit or baseline or events or one_series) and missing == "error"
-        if not plain or (by and not stream):
+        plain = not (incidents or ignore or fit or baseline or events or one_series) and missing == "error"
+        if not plain:
             raise InvalidInputError(
-                "--store, --jobs, --dask and --stream go with --label, --score, --metrics and --threshold only "
-                "(--stream with --by as well): leave the other options out"
+                "--store, --jobs, --dask and --stream go with --label, --score, --by, --time, --metrics and "
+                "--threshold only: leave the other options out"
             )
         columns = names_of(score) or ["score"]
         if stream:
@@ -111,8 +111,8 @@ def score(
             )  # fmt: skip
         else:
             score_many(
-                files, chosen, label=label, scores=columns, threshold=threshold, store=store, jobs=jobs, dask=dask,
-                format=format,
+                files, chosen, label=label, scores=columns, by=names_of(by), time=time, threshold=threshold,
+                store=store, jobs=jobs, dask=dask, format=format,
             )  # fmt: skip
         return
     # An event is detected or not at one threshold for all of them, not at the best of each metric.

@@ -1,161 +1,34 @@
-"""Time stamps, durations and rates: what callers give, checked and converted to whole nanoseconds in one place.
+"""Time stamps: what callers give, checked and converted to whole nanoseconds in one place.
 
 Metrics and kernels count points. Where time stamps are given, the conversion happens here: a point stands for the
 time from its stamp to the next one, and a duration such as "30min" is compared with differences of stamps.
-Nanoseconds in 64-bit integers are exact, so the unit in which a caller writes a duration cannot change a result.
 """
 
 from __future__ import annotations
 
-import math
 import re
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta, timezone
-from fractions import Fraction
 from functools import cached_property
-from numbers import Integral, Real
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tsadeval._optional import require
+from tsadeval.core.durations import SECOND, UNITS, fits, read_duration, timedelta_size, unit_size
 from tsadeval.core.events import Index
-from tsadeval.errors import InvalidInputError, InvalidParameterError
+from tsadeval.errors import InvalidInputError
 
-__all__ = ["Rate", "Times", "times"]
+__all__ = ["Times", "times"]
 
 Kind = Literal["dates", "dates with a time zone", "numbers"]
 
-SECOND = 1_000_000_000
-_UNITS = {
-    SECOND // 10**9: ("ns", "nanosecond", "nanoseconds"),
-    SECOND // 10**6: ("us", "µs", "microsecond", "microseconds"),
-    SECOND // 10**3: ("ms", "millisecond", "milliseconds"),
-    SECOND: ("s", "sec", "second", "seconds"),
-    60 * SECOND: ("min", "minute", "minutes"),
-    3600 * SECOND: ("h", "hour", "hours"),
-    86400 * SECOND: ("d", "D", "day", "days"),
-    7 * 86400 * SECOND: ("w", "W", "week", "weeks"),
-}
-UNITS = {name: size for size, names in _UNITS.items() for name in names}
-
-_PART = re.compile(r"\s*(\d+(?:\.\d*)?|\.\d+)\s*([A-Za-zµ]+)\s*")
-_RATE = re.compile(r"\s*(\d+(?:\.\d*)?|\.\d+)\s*(?:/|\bper\b)\s*(.+?)\s*")
 _DATE = re.compile(r"(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?)\s*(Z|[+-]\d\d:?\d\d)?)?")
 _EPOCH = datetime(1970, 1, 1)
 _DATES = (np.datetime64("1677-09-22", "s"), np.datetime64("2262-04-11", "s"))  # what nanoseconds in 64 bits reach
-
-
-def unit_size(unit: str, name: str = "unit") -> int:
-    """Nanoseconds of a unit of time.
-
-    >>> unit_size("min")
-    60000000000
-    """
-    if not isinstance(unit, str) or unit not in UNITS:
-        raise InvalidParameterError(
-            f"{name} must be a unit of time (ns, us, ms, s, min, h, day or week), but is {unit!r}"
-        )
-    return UNITS[unit]
-
-
-def nanoseconds(duration: Any, name: str = "duration") -> int:
-    """A duration as whole nanoseconds: "30min", "1h 30min", a timedelta, a Timedelta, or a number of seconds.
-
-    >>> nanoseconds("1h 30min") == nanoseconds(5400) == nanoseconds(timedelta(minutes=90))
-    True
-    """
-    found = _duration(duration)
-    if found is None:
-        raise InvalidParameterError(
-            f"{name} must be a duration such as '30min', '1h 30min', a timedelta or a number of seconds, "
-            f"but is {duration!r}"
-        )
-    if not 0 <= found < 2**63:
-        what = "negative" if found < 0 else "longer than 292 years"
-        raise InvalidParameterError(f"{name} must be between 0 and 292 years, but {duration!r} is {what}")
-    return found
-
-
-def span_size(span: Any) -> int | None:
-    """Nanoseconds of a text that is a duration ("30min") or a unit ("week"); None of anything else.
-
-    >>> span_size("week") == span_size("7 days")
-    True
-    """
-    if not isinstance(span, str):
-        return None
-    size = UNITS.get(span, _duration(span))
-    return size if size is not None and 0 < size < 2**63 else None
-
-
-def _duration(value: Any) -> int | None:
-    """Nanoseconds, or None where the value is no duration."""
-    if isinstance(value, str):
-        parts = list(_PART.finditer(value))
-        whole = bool(parts) and "".join(part.group() for part in parts) == value
-        if not whole or any(part.group(2) not in UNITS for part in parts):
-            return None
-        # Fractions: "0.1s" is exactly 100,000,000 nanoseconds.
-        return round(sum(Fraction(part.group(1)) * UNITS[part.group(2)] for part in parts))
-    if isinstance(value, np.timedelta64):
-        if np.isnat(value):
-            return None
-        if not _fits(np.array([value])).all():
-            return 2**63
-        return int(value.astype("timedelta64[ns]").astype(np.int64))
-    if isinstance(value, timedelta):
-        if value != value:  # NaT of pandas
-            return None
-        exact = getattr(value, "value", None)  # pandas' Timedelta counts nanoseconds, the base class microseconds
-        return int(exact) if exact is not None else _of_timedelta(value)
-    if isinstance(value, (bool, np.bool_)) or not isinstance(value, Real) or not math.isfinite(value):
-        return None
-    return int(value) * SECOND if isinstance(value, Integral) else round(float(value) * SECOND)
-
-
-def _fits(durations: NDArray[Any]) -> NDArray[np.bool_]:
-    """Which durations nanoseconds in 64 bits can hold; NumPy says nothing where they cannot."""
-    return np.asarray(np.abs(durations / np.timedelta64(1, "s")) < 2.0**63 / SECOND)
-
-
-def _of_timedelta(value: timedelta) -> int:
-    return ((value.days * 86400 + value.seconds) * 10**6 + value.microseconds) * 1000
-
-
-class Rate(NamedTuple):
-    """So many in so much time.
-
-    >>> rate_of("1/week").per_nanosecond * UNITS["week"]
-    1.0
-    """
-
-    number: float
-    per: int  # nanoseconds
-
-    @property
-    def per_nanosecond(self) -> float:
-        """How many a nanosecond."""
-        return self.number / self.per
-
-
-def rate_of(text: Any, name: str = "rate") -> Rate:
-    """A rate written "1/week", "0.5 per hour" or "3/30min".
-
-    >>> rate_of("3 per 30min")
-    Rate(number=3.0, per=1800000000000)
-    """
-    match = _RATE.fullmatch(text) if isinstance(text, str) else None
-    per = None
-    if match:
-        words = match.group(2)
-        per = UNITS.get(words, _duration(words))
-    if match is None or not per:
-        raise InvalidParameterError(f"{name} must be a rate such as '1/week' or '0.5 per hour', but is {text!r}")
-    return Rate(float(match.group(1)), per)
 
 
 @dataclass(frozen=True, eq=False)
@@ -325,7 +198,7 @@ def _stamps(values: Any, unit: int, name: str) -> tuple[Index, Kind, NDArray[Any
         return _of_dates(array, name), "dates with a time zone" if zone else "dates", array
     if array.dtype.kind == "m":
         _refuse_missing(np.isnat(array), name)
-        _refuse_far(~_fits(array), array, name)
+        _refuse_far(~fits(array), array, name)
         return array.astype("timedelta64[ns]").astype(np.int64), "numbers", array
     if array.dtype.kind in "iuf":
         return _of_numbers(array, unit, name), "numbers", array
@@ -378,17 +251,19 @@ def _of_numbers(array: NDArray[Any], unit: int, name: str) -> Index:
 
 def _of_objects(values: list[Any], name: str) -> tuple[Index, Kind]:
     """ISO 8601 texts, datetimes, dates, pandas' Timestamps, numbers: all of one kind."""
-    found = [_moment(value) for value in values]
-    for row, (value, moment) in enumerate(zip(values, found, strict=True)):
+    found: list[tuple[int, Kind]] = []
+    for row, value in enumerate(values):
+        moment = _moment(value)
         if moment is None:
             raise InvalidInputError(
                 f"{name}: row {row} is {value!r}; write a date such as '2026-01-31 13:05:00' (ISO 8601), "
                 "or pass datetime objects or numbers"
             )
-        if moment[1] != found[0][1]:  # type: ignore[index]
+        if found and moment[1] != found[0][1]:
             raise InvalidInputError(f"{name}: row {row} ({value!r}) and row 0 ({values[0]!r}) are not of the same kind")
-    _refuse_far([not -(2**63) < moment[0] < 2**63 for moment in found if moment], values, name)
-    return np.array([moment[0] for moment in found if moment], np.int64), found[0][1]  # type: ignore[index]
+        found.append(moment)
+    _refuse_far([not -(2**63) < stamp < 2**63 for stamp, _ in found], values, name)
+    return np.array([stamp for stamp, _ in found], np.int64), found[0][1]
 
 
 def _moment(value: Any) -> tuple[int, Kind] | None:
@@ -424,10 +299,10 @@ def _moment(value: Any) -> tuple[int, Kind] | None:
         if exact is not None:
             return int(exact), kind
         naive = value if value.tzinfo is None else value.astimezone(timezone.utc).replace(tzinfo=None)
-        return _of_timedelta(naive - _EPOCH), kind
+        return timedelta_size(naive - _EPOCH), kind
     if isinstance(value, (timedelta, np.timedelta64)):
-        duration = _duration(value)
+        duration = read_duration(value)
         return None if duration is None else (duration, "numbers")
     if isinstance(value, date):
-        return _of_timedelta(datetime(value.year, value.month, value.day) - _EPOCH), "dates"
+        return timedelta_size(datetime(value.year, value.month, value.day) - _EPOCH), "dates"
     return None

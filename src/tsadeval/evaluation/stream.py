@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 
 from tsadeval.core.checking import checked_scores
+from tsadeval.core.durations import UNITS, span_size
 from tsadeval.core.inputs import Floats, Scoring
 from tsadeval.core.metric import METRICS
 from tsadeval.core.observed import observe
 from tsadeval.core.parameters import Number, Span, check_parameters
 from tsadeval.core.registry import did_you_mean
 from tsadeval.core.results import Grid, Result, Row
-from tsadeval.core.time import UNITS, span_size
 from tsadeval.errors import InvalidInputError, UnknownNameError
 from tsadeval.evaluation.stream_runs import Stretch
 from tsadeval.evaluation.streaming import StreamingCCE
