@@ -66,7 +66,8 @@ def offered(metric):
             Stream(one, threshold=0.4)
         except InvalidParameterError as error:
             # Only ways to normalise need all scores at once; options that are times have tests of their own.
-            assert metric.stream == "moments" or "needs time stamps" in str(error)
+            if metric.stream != "moments" and "needs time stamps" not in str(error):
+                raise
         else:
             found.append(one)
     return found
