@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tsadeval._optional import require
 from tsadeval.comparison.categories import CATEGORIES, SeriesFacts
 from tsadeval.core.inputs import Floats
 from tsadeval.core.metric import Metric, parse_metric
 from tsadeval.core.results import plain
+from tsadeval.core.threads import in_order
 from tsadeval.rankeval.auditing.measures import beats_median, gameability
 from tsadeval.reports.board import agreement_of, standings
 from tsadeval.reports.submission import Board, read_labels
@@ -80,12 +80,10 @@ Standing = Data
 
 def rank_all(table: Table, n_jobs: int | None = None) -> dict[str, dict[str, Standing]]:
     """Standings by metric and group."""
-    joblib = require("joblib", extra="all")
     metrics = [parse_metric(text) for text in table.values]
     groups = table.groups
-    work = (joblib.delayed(_standings)(table.values[str(m)], groups, m.direction == "lower") for m in metrics)
     # Threads: the work is NumPy's, and processes of joblib would outlive this one where it is killed.
-    found = joblib.Parallel(n_jobs=n_jobs, prefer="threads")(work)
+    found = in_order(lambda m: _standings(table.values[str(m)], groups, m.direction == "lower"), metrics, n_jobs)
     return {str(metric): one for metric, one in zip(metrics, found, strict=True)}
 
 
