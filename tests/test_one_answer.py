@@ -178,6 +178,21 @@ def test_numbers_are_seconds_in_reports_too(tmp_path):
     assert pages[0] == pages[1] == pages[2]
 
 
+def test_metrics_of_a_report_know_the_times(tmp_path):
+    times = pd.to_datetime("2026-01-01") + pd.to_timedelta([0, 1, 2, 3, 4, 50, 51, 52], unit="min")
+    metrics = ["time_in_alarm", "false_alarms(per='day')"]
+    expected = te.evaluate(Y, S, metrics, threshold=0.25, times=times)
+    for labels, given in ((Y, times), (pd.Series(Y, times), None)):
+        scores = {"d": pd.Series(S, times)}
+        page = te.report(scores, tmp_path / "page.html", y_true=labels, metrics=metrics, threshold=0.25, times=given)
+        data = json.loads(
+            page.read_text().partition('type="application/json"')[2].partition(">")[2].partition("</script")[0]
+        )
+        found = data["series"][0]
+        assert [one["value"] for one in found["detectors"]["d"]["metrics"]] == list(expected.values())
+        assert found["times"] is not None
+
+
 def test_a_file_with_semicolons_and_decimal_commas_is_told_apart(tmp_path):
     (tmp_path / "a.csv").write_text("label;score\n0;0,5\n1;0,7\n")
     found = CliRunner().invoke(app, ["score", str(tmp_path / "a.csv")])
