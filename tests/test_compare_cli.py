@@ -3,14 +3,13 @@
 import csv
 import io
 import json
-import subprocess
-import sys
 
 import numpy as np
 import pandas as pd
 import pytest
 
 import tsadeval as te
+from commands import run
 
 
 @pytest.fixture(scope="module")
@@ -43,12 +42,6 @@ def wide(table):
     columns = {"series": ["a"] * 4, "time": range(4), "value": [1.0, 2.0, 3.0, 4.0], "label": [0, 1, 0, 0]}
     pd.DataFrame({**columns, "lof": [0.1, 0.9, 0.3, 0.2], "pca": [1, 2, 3, 4]}).to_csv(path, index=False)
     return path
-
-
-def run(*arguments):
-    return subprocess.run(
-        [sys.executable, "-m", "tsadeval", *map(str, arguments)], capture_output=True, text=True, check=False
-    )
 
 
 def test_compare_prints_what_python_gives(table):

@@ -10,6 +10,7 @@ import pytest
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+import commands
 import tsadeval as te
 from tsadeval import plot
 from tsadeval.engine.store import Store
@@ -236,8 +237,7 @@ def test_a_run_without_values_is_said(store, tmp_path):
 
 
 def command(*arguments):
-    done = [sys.executable, "-m", "tsadeval", "rankeval", "figures", *map(str, arguments)]
-    return subprocess.run(done, capture_output=True, text=True, check=False)
+    return commands.run("rankeval", "figures", *arguments)
 
 
 @pytest.mark.slow

@@ -1,5 +1,6 @@
 """Statistics of comparisons, against the packages that papers use and against slow definitions."""
 
+import gc
 import math
 import warnings
 
@@ -16,6 +17,14 @@ from tsadeval.errors import InvalidInputError, InvalidParameterError
 
 posthocs = pytest.importorskip("scikit_posthocs")
 multitest = pytest.importorskip("statsmodels.stats.multitest")
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _without_collections():
+    """statsmodels collects all garbage of the process at each correction, which is nearly all of the time it takes."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(gc, "collect", lambda *_: 0)
+        yield
 
 
 @st.composite

@@ -23,6 +23,8 @@ def score_many(
     *,
     label: str,
     scores: list[str],
+    by: list[str],
+    time: str,
     threshold: str,
     store: Path | None,
     jobs: int | None,
@@ -34,7 +36,16 @@ def score_many(
     try:
         with bar, on_cluster(dask):
             result = score_files(
-                files, metrics, label=label, score=scores, threshold=threshold, store=store, n_jobs=jobs, progress=bar
+                files,
+                metrics,
+                label=label,
+                score=scores,
+                by=by,
+                time=time or None,
+                threshold=threshold,
+                store=store,
+                n_jobs=jobs,
+                progress=bar,
             )
     except KeyboardInterrupt:
         typer.echo(f"tsadeval: stopped; {bar.words}. The same command again computes the rest.", err=True)
@@ -63,6 +74,7 @@ def score_stream(
     label: str,
     scores: list[str],
     by: list[str],
+    time: str,
     threshold: str,
     order: str,
     jobs: int | None,
@@ -81,6 +93,7 @@ def score_stream(
             label=label,
             score=scores[0],
             by=by[0] if by else None,
+            time=time or None,
             n_jobs=jobs,
         )
     if format is Format.text:

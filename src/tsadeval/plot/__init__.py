@@ -19,14 +19,9 @@ from tsadeval.plot.five_models import five_models
 from tsadeval.plot.gallery import write_figures
 from tsadeval.plot.hard import hard_sensitivity, hard_tasks, worst_pair, write_explanation
 from tsadeval.plot.outcomes import outcome_strips, worst_events
-from tsadeval.plot.rankeval import (
-    latency,
-    latency_by,
-    quality_by_noise,
-    sensitivity,
-    value_by_false_alarms,
-)
+from tsadeval.plot.rankeval import quality_by_noise, sensitivity, value_by_false_alarms
 from tsadeval.plot.series import series_with_scores
+from tsadeval.plot.timing import latency, latency_by
 
 __all__ = [
     "agreement",

@@ -143,6 +143,12 @@ def _is_position(table: Table, name: str) -> bool:
     return name.lower() in TIMES | POSITIONS or name in table.index
 
 
+def is_zoned(table: Table, name: str) -> bool:
+    """Are the times of a column those of a time zone, as its type says? `times_of` gives them in UTC."""
+    column = table.columns[name]
+    return getattr(column.type if is_arrow(column) else column.dtype, "tz", None) is not None
+
+
 def times_of(table: Table, name: str) -> Array:
     """A column of times as an array: of dates where it holds such, of numbers, or of text."""
     column = table.columns[name]
