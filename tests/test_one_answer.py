@@ -3,6 +3,7 @@
 import json
 import pickle
 from datetime import date, datetime
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -163,3 +164,33 @@ def test_a_file_with_semicolons_and_decimal_commas_is_told_apart(tmp_path):
     (tmp_path / "a.csv").write_text("label;score\n0;0,5\n1;0,7\n")
     found = CliRunner().invoke(app, ["score", str(tmp_path / "a.csv")])
     assert "expected commas between the columns and points in numbers, found 'label;score'" in found.stderr
+
+
+@pytest.mark.filterwarnings("ignore::tsadeval.errors.ThresholdWarning")
+def test_a_threshold_that_is_given_holds_for_counts_of_0_and_1():
+    counts, train = np.array([0, 0, 1, 0, 0, 1, 0, 0]), np.array([0, 5, 2, 4, 7, 3, 6, 1])
+    for threshold in (-1.0, 0.0, 0.5, 1.0, 3.0):
+        found = te.evaluate(Y, counts, ["recall", "event_recall", "time_in_alarm"], threshold=threshold)
+        assert found["time_in_alarm"] == np.mean(counts > threshold)
+        stream = te.evaluate_stream([(Y, counts)], list(found), threshold=threshold)
+        assert dict(stream) == dict(found)
+        assert te.StreamingEvaluator(threshold).update(Y, counts).compute()["recall"] == found["recall"]
+    for rule in ("quantile(0.9)", "sigma(2)", "contamination(0.1)", "sustained(quantile(0.9), 1)"):
+        fitted = te.evaluate(Y, counts, "time_in_alarm", threshold=rule, fit=train)
+        assert fitted["time_in_alarm"] == 0
+        alone = te.evaluate(Y, counts, "time_in_alarm", threshold=rule)
+        assert alone["time_in_alarm"] == 0.25
+    assert te.evaluate(Y, counts, "time_in_alarm", threshold="sustained(0.5, 2)")["time_in_alarm"] == 0
+    found = te.best_threshold("event_f1", Y, counts)
+    assert te.evaluate(Y, counts, "event_f1", threshold=found.threshold)["event_f1"] == found.value
+
+
+def test_options_of_a_partial_are_those_of_the_metric():
+    given = [partial(te.metrics.detection_delay, unit="points"), partial(te.metrics.cce, tau=np.float64(0.4))]
+    found = te.evaluate(Y, S, given)
+    assert dict(found) == dict(te.evaluate(Y, S, ["detection_delay(unit='points')", "cce(tau=0.4)"]))
+
+    def own(y_true, y_score, k):
+        return k
+
+    assert list(te.evaluate(Y, S, partial(own, k=2)).items()) == [("own", 2.0)]

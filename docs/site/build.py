@@ -32,6 +32,8 @@ LEFT_OUT = {"metrics.md", "gallery.md"}
 def adapted(text: str) -> str:
     """A page as Sphinx wants it: links to what is elsewhere on the site."""
     text = text.replace("](docs/", "](")
+    # A link that says the name of a file says the title of the page.
+    text = re.sub(r"\[(?:docs/)?([\w-]+)\.md\]\(((?:\.\./)*)\1\.md(#[\w-]+)?\)", r"[](\2\1.md\3)", text)
     text = re.sub(r"\]\(((?:\.\./)*)metrics\.md(?:#(\w+))?\)", lambda m: f"]({m[1]}metrics/{m[2] or 'index'}.md)", text)
     text = re.sub(r"\]\(((?:\.\./)*)gallery\.md\)", r"](\1gallery/index.rst)", text)
     # One folder up in the repository, beside the other pages on the site.

@@ -15,7 +15,7 @@ from tsadeval.comparison.statistics import Missing
 from tsadeval.comparison.table import Values
 from tsadeval.core.checking import same_index
 from tsadeval.core.estimators import family_of
-from tsadeval.core.intervals import is_table
+from tsadeval.core.incidents import is_table
 from tsadeval.core.metric import Metric, Rule
 from tsadeval.core.observed import has_dates
 from tsadeval.core.parameters import OneOf, check_parameters

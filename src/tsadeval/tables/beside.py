@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from tsadeval.core.intervals import END_COLUMNS, covered, labels
+from tsadeval.core.incidents import END_COLUMNS
+from tsadeval.core.intervals import covered, labels
 from tsadeval.core.printable import printable
 from tsadeval.errors import InvalidInputError, TsadevalError
 from tsadeval.tables.columns import Array
