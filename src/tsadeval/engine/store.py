@@ -1,6 +1,6 @@
 """Store: rows of any layout in Parquet parts, one part for each chunk of work, written aside and renamed into place.
 
-A part is whole or not there, whatever happens to the writer, and nobody changes one. Many small parts are merged
+A part is whole or not there, whatever happens to the writer, and is never changed. Many small parts are merged
 into one; a part is deleted only once all its rows are on the disk in another part. So a run that was killed can be
 continued, and several processes can share a store: where two computed a cell, either row will do.
 """
@@ -116,6 +116,7 @@ class Store(Generic[C]):
         """The cells that have no value yet, and how many cells there are. An error is no value: it is tried again."""
         table = self._read([*self.layout.fields, "status"])
         compute = require("pyarrow.compute", extra="all")
+        table = self._narrowed(table, cells)
         known = table.filter(compute.not_equal(table["status"], "error")).select(self.layout.fields)
         left: list[C] = []
         total = 0
@@ -127,7 +128,11 @@ class Store(Generic[C]):
 
     def frame(self, cells: Iterable[C]) -> pd.DataFrame:
         """The rows of these cells as far as they are there, in this order; of several rows of a cell the best."""
-        table = self._best(self._read(self.layout.columns))
+        return self.table(cells).to_pandas()  # type: ignore[no-any-return]
+
+    def table(self, cells: Iterable[C]) -> Any:
+        """The same as `frame`, as a table of Arrow."""
+        table = self._best(self._narrowed(self._read(self.layout.columns), cells))
         wanted = []
         for _, groups, own in self._batches(cells, table.select(self.layout.fields)):
             order = np.argsort(own)
@@ -135,7 +140,19 @@ class Store(Generic[C]):
                 place = order[np.minimum(np.searchsorted(own[order], groups), len(order) - 1)]
                 wanted.append(place[own[place] == groups])
         rows = np.concatenate(wanted) if wanted else np.empty(0, np.int64)
-        return table.take(rows).to_pandas()  # type: ignore[no-any-return]
+        return table.take(rows)
+
+    def _narrowed(self, table: Any, cells: Iterable[C]) -> Any:
+        """The rows with a first column as some of the cells have it: the others cannot be those of one.
+
+        To compare all columns takes long where a store is large; cells that come one at a time are not looked at.
+        """
+        if not isinstance(cells, (list, tuple)):
+            return table
+        arrow, compute = require("pyarrow", extra="all"), require("pyarrow.compute", extra="all")
+        first = self.layout.fields[0]
+        wanted = arrow.array(list({cell[0] for cell in cells}), self._schema().field(first).type)
+        return table.filter(compute.is_in(table[first], wanted))
 
     def compact(self) -> None:
         """Merge many small parts into one; other processes may read and write at the same time."""
@@ -144,7 +161,7 @@ class Store(Generic[C]):
         parquet = require("pyarrow.parquet", extra="all")
         small: dict[Path, Any] = {}
         for path in self._parts():
-            with suppress(FileNotFoundError):  # somebody else merged it
+            with suppress(FileNotFoundError):  # another process merged it
                 about = parquet.read_metadata(path)
                 # What another version wrote beside our columns would be lost.
                 if about.num_rows < _LARGE and about.schema.names == list(self.layout.columns):
@@ -272,7 +289,7 @@ class Store(Generic[C]):
     def _sweep(folder: Path) -> None:
         """Remove what writers that were killed left aside; an hour is longer than any write takes."""
         for path in folder.rglob("*.aside"):
-            with suppress(OSError):  # swept by somebody else, or a store that can only be read
+            with suppress(OSError):  # deleted by another process, or a store that can only be read
                 if time.time() - path.stat().st_mtime > _HOUR:
                     path.unlink()
 
