@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from tsadeval.core.checking import refuse_rounded
 from tsadeval.core.inputs import Prediction, Scoring, label_runs
 from tsadeval.core.metric import Metric, Rule
 from tsadeval.core.observed import observe
@@ -19,7 +20,9 @@ from tsadeval.core.selection import Metrics, select_metrics
 from tsadeval.core.setting import Missing, Setting
 from tsadeval.core.threads import in_order
 from tsadeval.errors import InvalidInputError, warn_undefined
+from tsadeval.evaluation.ordering import exactly
 from tsadeval.evaluation.single import chosen_with_labels, counts_of, finite_mean, row_of, warn_of_alarms
+from tsadeval.evaluation.spill import Spill
 from tsadeval.thresholds.rules import parse_rule
 from tsadeval.thresholds.search import best
 
@@ -119,6 +122,8 @@ def evaluate_many(
         name, y_true, y_score, setting = entry
         try:
             scoring = observe(y_true, y_score, missing=missing, **setting)
+            if pool.compares:
+                refuse_rounded(y_score, "y_score")
         except InvalidInputError as error:
             raise InvalidInputError(f"series {name!r}: {error}" if name else str(error)) from None
         found = [row_of(metric, metric.run(scoring, rule)) for metric in chosen]
@@ -183,7 +188,9 @@ class _Pool:
         self._metrics = metrics
         self._rule = rule
         exchangeable = {"exchangeable"}
+        self._of_order = [m for m in metrics if m.stream == "order" and m.properties & exchangeable]
         of_scores = [m for m in metrics if m.kind == "scores" and (m.pool or m.properties & exchangeable)]
+        of_scores = [m for m in of_scores if m not in self._of_order]
         # With the rule best every metric has its own alarms, so there are none to pool.
         of_alarms = [
             m for m in metrics if m.kind == "predictions" and (m.pool or m.properties & {*exchangeable, "separable"})
@@ -191,8 +198,16 @@ class _Pool:
         self._of_scores, self._of_alarms = of_scores, [] if isinstance(rule, best) else of_alarms
         self._labels, self._scores, self._alarms = _Block(), _Block(), _Block()
         self._settings: list[Setting] = []
+        self._order = _Order()
+
+    @property
+    def compares(self) -> bool:
+        """Are scores of different series compared?"""
+        return bool(self._of_order)
 
     def add(self, scoring: Scoring) -> None:
+        if self._of_order:
+            self._order.add(scoring.kept)
         if self._of_scores or self._of_alarms:
             self._labels.add(scoring.truth.mask)
             shares = scoring.setting.shares if self._of_alarms else None
@@ -207,6 +222,7 @@ class _Pool:
         """The micro value of every metric, NaN where there is none."""
         found = {str(metric): math.nan for metric in self._metrics}
         labels, alarms = self._labels.parts, self._alarms.parts
+        found |= {str(m): self._order.value(m) for m in self._of_order}
         if self._of_scores:
             found |= {str(m): self._of_all_scores(m) for m in self._of_scores}
         if self._of_alarms:
@@ -264,6 +280,21 @@ class _Pool:
                 judged = label_runs(~setting.ignored, "ignore").events
                 found += [part[a:b] for a, b in zip(judged.starts.tolist(), judged.stops.tolist(), strict=True)]
         return found
+
+
+class _Order:
+    """The scores of all series by class, in sorted pieces; those of more than eight million are in a temporary file."""
+
+    def __init__(self) -> None:
+        self._anomalous, self._normal = Spill(), Spill()
+
+    def add(self, scoring: Scoring) -> None:
+        mask, scores = scoring.truth.mask, scoring.scores
+        self._anomalous.add(scores[mask])
+        self._normal.add(scores[~mask])
+
+    def value(self, metric: Metric) -> float:
+        return exactly(metric, self._normal, self._anomalous)[0]
 
 
 class _Block:

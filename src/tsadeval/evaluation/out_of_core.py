@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from tsadeval.core.checking import refuse_rounded
 from tsadeval.core.inputs import Scoring
 from tsadeval.core.metric import METRICS, Metric
 from tsadeval.core.parameters import Number, check_parameters
@@ -64,6 +65,7 @@ class Stream:
             return self
         try:
             data = Scoring.of(y_true, y_score)
+            refuse_rounded(y_score, "y_score")
         except InvalidInputError as error:
             raise InvalidInputError(f"in the batch that begins at point {self.n}: {error}") from None
         for state in self._states.values():
