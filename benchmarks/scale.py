@@ -157,42 +157,55 @@ def write_files(folder, count, suffix, n=10_000):
         pq.write_table(table, path) if suffix == "parquet" else pyarrow.csv.write_csv(table, path)
 
 
-def merge(parts):
-    """States of parts of a million points with 100 events and 1000 alarms each, merged in both ways."""
+def state(metrics, n, events, alarms):
+    """The pickled state of a part of n points, with so many events and runs of alarms."""
     from tsadeval.evaluation.out_of_core import Stream
 
-    metrics = ["cce", "f1", "event_f1", "affiliation_f1"]
     rng = np.random.default_rng(0)
-    y, s = np.zeros(1_000_000, np.bool_), rng.random(1_000_000, dtype=np.float32) * np.float32(0.5)
-    for a in rng.integers(0, 999_000, 100):
+    y, s = np.zeros(n, np.bool_), rng.random(n, dtype=np.float32) * np.float32(0.5)
+    for a in rng.integers(0, n - 50, events):
         y[a : a + 50] = True
-    s[rng.integers(0, 1_000_000, 1000)] = 0.9
-    content = pickle.dumps(Stream(metrics, threshold=0.8).update(y, s))
-    points = pickle.dumps(Stream(["f1"], threshold=0.8).update(y, s))
-    print(f"  a state of a part: {len(content):,} bytes; of metrics of points alone {len(points)}")
-    one = Stream(["f1"], threshold=0.8)
-    start = time.process_time()
-    for _ in range(parts):
-        one.merge(pickle.loads(points))
-    print(f"  {parts:,} states of points, one after the other: {time.process_time() - start:.1f} s CPU, n = {one.n:,}")
-    few = min(parts, 1000)
-    start = time.process_time()
-    whole = Stream(metrics, threshold=0.8)
-    for _ in range(few):
-        whole.merge(pickle.loads(content))
-    print(f"  {few:,} states of runs, one after the other: {time.process_time() - start:.2f} s CPU")
-    start = time.process_time()
-    level = [Stream(metrics, threshold=0.8).merge(pickle.loads(content)) for _ in range(few)]
-    while len(level) > 1:
-        level = [a.merge(b) for a, b in zip(level[::2], level[1::2], strict=False)] + level[len(level) // 2 * 2 :]
-    size = len(pickle.dumps(level[0]))
-    print(f"  the same as a tree: {time.process_time() - start:.2f} s CPU, a state of {size:,} bytes")
-    start = time.process_time()
-    result = whole.result()
-    print(f"  their values: {time.process_time() - start:.2f} s CPU, equal: {dict(result) == dict(level[0].result())}")
+    s[rng.integers(0, n, alarms)] = 0.9
+    return pickle.dumps(Stream(metrics, threshold=0.8).update(y, s))
 
 
-KINDS = {"decode": decode, "stream": stream, "duckdb": duckdb, "polars": polars, "kll": kll, "files": files}
+def merge(parts, metrics, n, events, alarms, how):
+    """The states of so many parts, received and merged: one after the other, or as a tree that is as deep as it must.
+
+    As a tree, pairs are merged as soon as there are two of the same size, so that few states are there at a time.
+    """
+    content = state(metrics, n, events, alarms)
+    start = time.process_time()
+    if how == "row":
+        whole = pickle.loads(content)
+        for _ in range(parts - 1):
+            whole.merge(pickle.loads(content))
+    else:
+        waiting = []
+        for i in range(parts):
+            waiting.append(pickle.loads(content))
+            for _ in range((i + 1 & -(i + 1)).bit_length() - 1):
+                waiting[-2].merge(waiting.pop())
+        while len(waiting) > 1:
+            waiting[-2].merge(waiting.pop())
+        (whole,) = waiting
+    merged = time.process_time() - start
+    size = len(pickle.dumps(whole))
+    start = time.process_time()
+    values = dict(whole.result())
+    took = time.process_time() - start
+    return {"bytes": len(content), "whole": size, "merging": merged, "values": took, "n": whole.n, "result": values}
+
+
+KINDS = {
+    "decode": decode,
+    "stream": stream,
+    "duckdb": duckdb,
+    "polars": polars,
+    "kll": kll,
+    "files": files,
+    "merge": merge,
+}
 
 
 def measured(kind, *arguments, **options):
@@ -271,7 +284,18 @@ def main(what, *arguments):
                 rate, cost = count / found["wall"], 1000 * found["cpu"] / count
                 print(f"{'':34s} {rate:.0f} files a second, {cost:.1f} ms CPU a file")
     elif what == "merge":
-        merge(int(float(arguments[0])))
+        parts = int(float(arguments[0]))
+        runs = ["f1", "event_f1", "range_f1", "affiliation_f1"]
+        # Metrics of runs take 2**31 points at most, so many parts have to be short.
+        for metrics, n, events, alarms, most in (
+            (["f1"], 10**6, 100, 1000, parts),
+            (["cce"], 10**6, 1, 0, parts),
+            (runs, 2_000, 1, 10, parts),
+            (runs, 10**6, 100, 1000, 2_000),
+        ):
+            few = min(parts, most)
+            for how in ("row", "tree"):
+                show(f"{metrics[-1]}, {few:,} parts, {how}", measured("merge", few, metrics, n, events, alarms, how))
 
 
 if __name__ == "__main__":

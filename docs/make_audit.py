@@ -6,6 +6,7 @@ DATA holds `Theseus` (a Parquet file per data set) and `NAB_results/scores.parqu
 detector. The values are kept in two stores in the folder `runs`.
 """
 
+import math
 import sys
 from pathlib import Path
 
@@ -44,7 +45,7 @@ SHOWN = [
 HEAD = """# The audit: real scores, and scorers without skill
 
 Written by `docs/make_audit.py`. The hard suite asks whether a metric orders models whose order is known. On real scores no order is known, but
-two things can be asked: does a metric rate scorers that look at nothing as highly as real detectors (**gameability**), and do metrics agree on
+two things can be asked: does a metric rate scorers that do not use the series as highly as real detectors (**gameability**), and do metrics agree on
 which detectors are good (**agreement**)?
 
     tsadeval rankeval run --suite audit --data scores.parquet --metrics all
@@ -64,7 +65,7 @@ over series, from the 5 % to the 95 % quantile: where it is wide, the level of c
 
 LESSONS = """## What to take from it
 
-- **Point adjustment and affiliation can be had for nothing**: on a third of the series of
+- **High values of point adjustment and affiliation need no skill**: on a third of the series of
   Theseus random scores or the position in time come within 10 % of the best of twelve detectors. The pictures show the series on which that is plainest.
 - **F1-PA orders the detectors nearly the other way round** than VUS-PR, PATE, AUC-PR and EARS do, which agree with each other almost perfectly.
   A leaderboard by F1-PA is a leaderboard of something else.
@@ -73,7 +74,7 @@ LESSONS = """## What to take from it
   on a fifth to a half of the series. Choose on other series than those you report.
 - **One line of code** reaches the best detector on one series in six or so under most metrics: on those series the benchmark says little about
   detectors.
-- **NAB is another world.** Its windows are wide and its detectors raise one short alarm in each, so metrics over all points and thresholds
+- **NAB is different.** Its windows are wide and its detectors raise one short alarm in each, so metrics over all points and thresholds
   (AUC-ROC, best F1, EARS, CCE) rate the published detectors little above chance, and scorers without skill reach them on half of the series. NAB's own
   score and event F1 do not have that problem. Where labels are windows around a single alarm, use a metric of alarms and events.
 - **The level of chance of AUC-PR, VUS-PR, best F1 and F1-PA depends on the labels** by a third of the range and more. CCE and EARS are
@@ -88,12 +89,14 @@ def adversaries():
     return "\n".join(lines + [f"| {a.name} | {a.kind} | {a.summary} |" for a in ADVERSARIES.values()])
 
 
-def gameability(result):
+def gameability(result, metrics=None):
+    """The measures of some metrics, or of all."""
     columns = ["gameability", "search", "one_liners", "beats_median", "random", "random_spread"]
     lines = ["| metric | " + " | ".join(c.replace("_", " ") for c in columns) + " |", "|---|" + "--:|" * len(columns)]
     for row in result.table().rows:
-        if row["metric"] in SHOWN:
-            lines.append(f"| `{row['metric']}` | " + " | ".join(f"{row[c]:.2f}" for c in columns) + " |")
+        if metrics is None or row["metric"] in metrics:
+            cells = ["undefined" if math.isnan(row[c]) else f"{row[c]:.2f}" for c in columns]
+            lines.append(f"| `{row['metric']}` | " + " | ".join(cells) + " |")
     return "\n".join(lines)
 
 
@@ -160,7 +163,7 @@ def section(title, name, result):
         [
             f"## {title}",
             f"{series} series with both classes, {scorings:,} scorings of {len(result.plan.detectors)} detectors.",
-            "### Gameability\n\n" + gameability(result),
+            "### Gameability\n\n" + gameability(result, SHOWN),
             f"![Gameability of every metric](figures/audit-gameability-{name}.png)",
             "### Agreement\n\nSpearman's correlation of the detectors' mean ranks.\n\n" + agreement(table),
             flips(table),
@@ -189,6 +192,9 @@ def main(data, stores):
             "nab", nab, of_nab, ["auc_roc", "ears", "nab_score"], [("nab_score", "auc_roc"), ("event_f1", "ears")]
         ),
         LESSONS,
+        "## Gameability of all metrics\n\nThe pages of the metrics take their numbers from here. Recall, delays, costs and counts of alarms see one side only and are meant to be read beside another metric: a high\ngameability of one of them alone is no defect.",
+        "### All metrics on Theseus\n\n" + gameability(theseus),
+        "### All metrics on NAB\n\n" + gameability(nab),
     ]
     (HERE / "audit.md").write_text("\n\n".join(part.strip() for part in parts) + "\n", encoding="utf-8")
 

@@ -124,7 +124,7 @@ def draw(folder: Path | None = None) -> list[str]:
         for _, _, code, name in figures:
             exec(code, scope)
             if folder is not None:
-                figure = scope["ax"].figure  # type: ignore[attr-defined]
+                figure = scope["ax"].figure  # type: ignore[attr-defined] - made by the lines above
                 figure.savefig(folder / f"{name}.png", dpi=min(160, 900 / figure.get_size_inches()[0]))
             drawn.append(name)
     return drawn

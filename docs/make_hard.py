@@ -60,8 +60,8 @@ LESSONS = """## What to take from it
   `resolution` and `fa_near`; [ears.md](ears.md) says why.
 - **No point-wise metric sees when an event is found** (`delay`), how many episodes false alarms make (`fa_episodes`) or how near to an
   event they are (`fa_near`). AUC-ROC, AUC-PR, F1 and CCE are near 0 there: they order such models at random.
-- **CCE with min-max scaling fails where scales differ** (`transform`, `dominance`) and where one score is wild (`glitch`): the paper's
-  normalisation, not its idea. With `normalize="robust"` it is among the best of the metrics that know nothing of time.
+- **CCE with min-max scaling fails where scales differ** (`transform`, `dominance`) and where there is one extreme outlier (`glitch`): the paper's
+  normalisation, not its idea. With `normalize="robust"` it is among the best of the metrics that do not use the order in time.
 - **The level of chance depends on the labels** for PATE, VUS-PR, NAB and point-adjusted F1 (`chance` is 0): a value says little
   without what random scores get on the same labels. `te.evaluate(..., baseline=True)` prints that.
 - **Affiliation orders most things well but ignores when an event is found** (`delay`, `fragments`), because it measures distance in time,

@@ -7,7 +7,7 @@ import pyarrow.parquet as pq
 import tsadeval as te
 
 FILE_METRICS = ["cce", "f1", "vus_pr", "affiliation_f1"]
-STREAM_METRICS = ["cce", "f1", "f1_pa", "range_f1", "affiliation_f1", "event_f1", "auc_roc"]
+STREAM_METRICS = ["cce", "f1", "f1_pa", "range_f1", "affiliation_f1", "event_f1", "auc_roc", "vus_pr"]
 
 
 def write_files(folder, count=9, n=400):
@@ -25,8 +25,18 @@ def write_files(folder, count=9, n=400):
 
 
 def values(files, large, store=None, **options):
-    """The rows of all files and the values of the one that is read in parts."""
+    """The rows of all files, the values of the one that is read in parts, and a comparison of its parts."""
     rows = te.score_files(files, FILE_METRICS, store=store, **options).to_frame()
     rows = rows[["detector", "score", "metric", "value", "threshold", "alarms", "status"]]
     stream = te.evaluate_stream(large, STREAM_METRICS, threshold=0.8, order="bins", **options)
-    return rows, dict(stream), stream.rows
+    return rows, dict(stream), compared(large, **options)
+
+
+def compared(large, **options):
+    """Rows of a comparison of two detectors on three parts of the series, and its pooled values."""
+    table = te.tables.read_table(large)
+    y, s = table.numbers("label"), table.numbers("score")
+    parts = [(f"part {i}", y[i::3], s[i::3]) for i in range(3)]
+    scores = [(name, detector, a, b + k * a) for name, a, b in parts for k, detector in enumerate(("poor", "good"))]
+    found = te.compare(scores, metrics=FILE_METRICS, threshold=0.8, **options)
+    return found.to_frame().drop(columns="seconds"), found.average("micro").to_frame()

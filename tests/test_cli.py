@@ -1,4 +1,4 @@
-"""The command line, run as a user runs it."""
+"""The command line: files of scores, and what is listed."""
 
 import csv
 import io
@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 
 import tsadeval as te
+from commands import run
 from tsadeval.core.metric import METRICS
 from tsadeval.detectors import DETECTORS
 
@@ -34,11 +35,6 @@ def folder(tmp_path_factory):
     (path / "broken.parquet").write_text("no parquet")
     (path / "empty.csv").write_text("")
     return path
-
-
-def run(*arguments, cwd=None):
-    command = [sys.executable, "-m", "tsadeval", *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, cwd=cwd, check=False)
 
 
 @pytest.mark.parametrize("name", ["a.csv", "a.parquet", "a.npz", "a.npy", "named.npy"])
@@ -133,6 +129,12 @@ def test_detectors_lists_the_registry():
     assert "window=50: points that the network sees at once" in one
     assert "KDD 2020" in one
     assert run("detectors", "usda").returncode == 2
+
+
+def test_python_runs_the_package():
+    command = [sys.executable, "-m", "tsadeval"]
+    done = subprocess.run([*command, "score", "nope.csv"], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (2, "", "tsadeval: nope.csv: no such file\n")
 
 
 def test_version_and_help():

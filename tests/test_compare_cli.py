@@ -3,14 +3,13 @@
 import csv
 import io
 import json
-import subprocess
-import sys
 
 import numpy as np
 import pandas as pd
 import pytest
 
 import tsadeval as te
+from commands import run
 
 
 @pytest.fixture(scope="module")
@@ -37,10 +36,12 @@ def table(tmp_path_factory):
     return path
 
 
-def run(*arguments):
-    return subprocess.run(
-        [sys.executable, "-m", "tsadeval", *map(str, arguments)], capture_output=True, text=True, check=False
-    )
+@pytest.fixture(scope="module")
+def wide(table):
+    path = table.with_name("wide.csv")
+    columns = {"series": ["a"] * 4, "time": range(4), "value": [1.0, 2.0, 3.0, 4.0], "label": [0, 1, 0, 0]}
+    pd.DataFrame({**columns, "lof": [0.1, 0.9, 0.3, 0.2], "pca": [1, 2, 3, 4]}).to_csv(path, index=False)
+    return path
 
 
 def test_compare_prints_what_python_gives(table):
@@ -58,6 +59,7 @@ def test_compare_prints_what_python_gives(table):
         "compare", table, "--by", "series,detector", "--format", "latex", "--layout", "metrics", "--metrics", "f1"
     )
     assert done.stdout.startswith(r"\begin{tabular}")
+    assert "% too few series for Wilcoxon-Holm: 2 detectors" in done.stdout
     done = run("compare", table, "--by", "series,detector", "--format", "html", "--metrics", "f1")
     assert done.stdout.startswith("<table>")
 
@@ -96,10 +98,14 @@ def test_report_writes_a_page(table, tmp_path):
         (["nowhere.csv"], "nowhere.csv"),
         (["TABLE", "--by", "seris"], "no column 'seris'"),
         (["TABLE", "--by", "series,detector", "--metrics", "f7"], "unknown metric or set 'f7'"),
+        (
+            ["WIDE", "--by", "series"],
+            "no column 'score' for the scores; name those that hold scores, here --score lof,pca",
+        ),
     ],
 )
-def test_bad_input_is_one_line(table, tmp_path, command, arguments, message):
-    given = [table if a == "TABLE" else a for a in arguments]
+def test_bad_input_is_one_line(table, wide, tmp_path, command, arguments, message):
+    given = [{"TABLE": table, "WIDE": wide}.get(a, a) for a in arguments]
     done = run(command, *given, *(["-o", tmp_path / "page.html"] if command == "report" else []))
     assert done.returncode == 2
     (line,) = done.stderr.splitlines()

@@ -40,10 +40,11 @@ def test_one_series(runs):
     assert len(found.to_frame()) == 3 * 4
     assert {(r["detector"], r["metric"]): r["value"] for r in table.rows}["fair", "f1"] == table["fair"]["f1"]
     assert json.loads(table.to_json())[-1]["detector"] == "none"
-    # More metrics than detectors: downwards. Best values have a star.
+    # A row per detector, whatever their number. Best values have a star.
     lines = repr(found).splitlines()
-    assert lines[0].split() == ["detector", "good", "fair", "none"]
-    assert lines[3].split() == ["auc_roc", "1.0000*", *(f"{table[d]['auc_roc']:.4f}" for d in ("fair", "none"))]
+    assert lines[0].split() == ["detector", *METRICS]
+    assert lines[2].split()[:3] == ["good", f"{table['good']['cce']:.4f}*", "1.0000*"]
+    assert lines[3].split()[:3] == ["fair", *(f"{table['fair'][m]:.4f}" for m in METRICS[:2])]
     assert lines[-2] == "* best"
     assert "chosen with the labels" in lines[-1]
     across = repr(te.compare({d: s for _, d, _, s in runs[:3]}, y, ["cce", "f1"])).splitlines()

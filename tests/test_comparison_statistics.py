@@ -25,6 +25,10 @@ def series(seed, n=300):
     return y, {name: rng.normal(size=n) + skill * y for name, skill in DETECTORS.items()}
 
 
+def runs_on(count):
+    return [(f"s{i}", d, series(i)[0], s) for i in range(count) for d, s in series(i)[1].items()]
+
+
 @pytest.fixture(scope="module")
 def wide():
     parts = []
@@ -214,8 +218,9 @@ def test_latex_marks_best_second_and_what_is_not_told_apart(found):
     assert rf"{means['poor']:.3f} $\pm$ {spread:.3f}" in found.to_latex(layout="metrics", spread=True)
     by_series = found.to_latex(layout="series", metric="f1").splitlines()
     assert by_series[2] == r"F1 & good & fair & poor \\"
-    assert len(by_series) == 2 + 1 + 1 + 8 + 1 + 1 + 2
-    assert by_series[-3].startswith("average & ")
+    assert len(by_series) == 2 + 1 + 1 + 8 + 1 + 1 + 2 + 1
+    assert by_series[-4].startswith("average & ")
+    assert by_series[-1].startswith("% bold: best; underlined: second best; dagger: not told apart")
     assert found.to_latex().count(r"\begin{tabular}") == 1
     with pytest.raises(InvalidParameterError, match="layout must be"):
         found.to_latex(layout="wide")
@@ -235,6 +240,36 @@ def test_the_dagger_is_for_equals_of_the_best():
     lines = found.to_latex(layout="metrics").splitlines()
     assert ("\\dagger" in lines[5]) != apart["a", "b"]
     assert "\\dagger" not in lines[6]
+    # The tables that are printed have the same marks: the dagger in averages alone.
+    tables, average = found.to_latex().split("average & ")
+    assert "\\dagger" not in tables
+    assert ["\\dagger" in line for line in average.splitlines()[2:5]] == ["\\dagger" in line for line in lines[4:7]]
+
+
+def test_too_few_series_for_any_difference_are_said():
+    few = te.compare(runs_on(6), metrics=["auc_roc", "f1"])
+    said = "too few series for Wilcoxon-Holm: 3 detectors cannot differ significantly at 0.05 on fewer than 7 (here 6)"
+    for text in (repr(few.ranks()), repr(few.significance("f1")), few.ranks("f1").to_latex(), few.to_latex(),
+                 few.to_latex(layout="metrics"), few.to_latex(layout="series")):  # fmt: skip
+        assert text.count(said) == 1
+    assert "too few" not in repr(few.ranks(alpha=0.2))
+    assert "too few" not in repr(few.significance(test="bayes"))
+    enough = te.compare(runs_on(7), metrics="auc_roc")
+    assert "too few" not in repr(enough.ranks()) + repr(enough.significance()) + enough.to_latex(layout="metrics")
+
+
+def test_metrics_with_fewer_series_are_named():
+    runs = [(s, d, np.zeros_like(y) if s == "s0" else y, x) for s, d, y, x in runs_on(7)]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UndefinedMetricWarning)
+        found = te.compare(runs, metrics=["auc_roc", "false_alarms"])
+    notes = repr(found.ranks()).splitlines()
+    assert [line.partition(":")[0] for line in notes if "too few" in line] == ["auc_roc"]
+
+
+def test_one_metric_has_nothing_to_agree_with():
+    assert "agreement" not in repr(te.compare(runs_on(3), metrics="f1").disagreement())
+    assert "agreement" in repr(te.compare(runs_on(3), metrics=["f1", "cce"]).disagreement())
 
 
 def test_one_detector_has_no_statistics():

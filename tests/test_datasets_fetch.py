@@ -3,15 +3,13 @@
 import hashlib
 import http.server
 import json
-import os
-import subprocess
-import sys
 import threading
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
+import commands
 import tsadeval as te
 from data_files import UCR_NAME, lines, rows, smd, write, zipped
 from tsadeval.datasets.dataset import DATASETS, Download, Facts
@@ -181,10 +179,13 @@ def test_items_need_only_their_own_files():
 # The command line ----------------------------------------------------------------------------------------------------
 
 
+@pytest.fixture(autouse=True)
+def _no_data_folder(monkeypatch):
+    monkeypatch.delenv("TSADEVAL_DATA", raising=False)
+
+
 def run(*arguments, **environment):
-    command = [sys.executable, "-m", "tsadeval", "datasets", *map(str, arguments)]
-    kept = {key: value for key, value in os.environ.items() if key != "TSADEVAL_DATA"}
-    return subprocess.run(command, capture_output=True, text=True, check=False, env=kept | environment)
+    return commands.run("datasets", *arguments, **environment)
 
 
 @pytest.mark.slow

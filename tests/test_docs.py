@@ -2,6 +2,7 @@
 
 import importlib
 import importlib.util
+import json
 import re
 import sys
 from pathlib import Path
@@ -115,18 +116,91 @@ def test_every_metric_has_a_page_with_formula_picture_and_verdict():
     pages = site("pages")
     groups = pages.grouped()
     assert sorted(m.name for metrics in groups.values() for m in metrics) == sorted(METRICS)
+    assert "other" not in groups, "give the family of the metric a place in HOMES of docs/site/pages.py"
     for name in ("f1_pa", "vus_pr", "false_alarms"):
         text = pages.page(METRICS[name])
-        for part in (
-            "## Definition",
-            "```{math}",
-            'class="cases"',
-            "## Properties",
-            "## Can it be trusted?",
-            "## References",
-        ):
-            assert part in text, (name, part)
+        for part in ("Definition", "What it rewards and punishes", "Can it be trusted?", "Properties"):
+            assert f"\n## {part}\n\n" in text, (name, part)
+        for part in ("Example", "Other packages", "Errata", "References"):
+            assert f"\n## {part}\n\n" in text, (name, part)
+        assert "```{math}" in text
+        assert 'class="cases"' in text
     assert "one point each" in site("scenarios").verdict(METRICS["f1_pa"])  # point adjustment is blind to it
+
+
+@pytest.mark.parametrize("name", METRICS)
+def test_every_part_of_a_metrics_page_has_a_content(name):
+    facts, metric = site("facts"), METRICS[name]
+    if name in facts.NOT_MEASURED:
+        return
+    rerun = "measure it, or say in NOT_MEASURED of docs/site/facts.py why not"
+    assert site("formulas").FORMULAS[name], "write its formula into docs/site/formulas.py"
+    assert "✓" in facts.properties(metric), f"docs/make_properties.py: {rerun}"
+    assert facts.trust(metric).count(": gameability ") == 2, f"docs/make_audit.py: {rerun}"
+    assert "Hard suite" in facts.trust(metric), f"docs/make_hard.py: {rerun}"
+    assert "np.sort" in facts.speed(metric), f"benchmarks/metrics.py: {rerun}"
+    assert facts.peers(metric)
+    assert facts.errata(metric)
+    assert metric.references
+
+
+def test_titles_of_errata_are_in_the_errata():
+    facts = site("facts")
+    titles = [title for _, _, title in facts.errata_items()]
+    assert [
+        start for starts in facts.ERRATA.values() for start in starts if not any(t.startswith(start) for t in titles)
+    ] == []
+    assert set(facts.ERRATA) <= set(METRICS)
+    assert set(facts.NOT_MEASURED) <= set(METRICS)
+
+
+def test_the_front_page_leads_to_the_choice_of_a_metric_first_and_then_everywhere():
+    text = (ROOT / "docs" / "index.md").read_text(encoding="utf-8")
+    assert re.findall(r"^:link: (\S+)$", text, flags=re.MULTILINE)[0] == "choosing"
+    assert re.search(r"\{toctree\}\n(?::.*\n)+\n(\S+)", text)[1] == "choosing"
+    written = {
+        page.relative_to(ROOT / "docs").with_suffix("").as_posix() for page in PAGES if ROOT / "docs" in page.parents
+    }
+    listed = set(re.findall(r"^([\w/-]+)$", text, flags=re.MULTILINE))
+    # Two pages are cut into many on the site.
+    assert written - {"index", "metrics", "gallery"} <= listed
+
+
+def test_a_page_becomes_a_notebook_with_the_same_code():
+    notebooks, text = site("notebooks"), (ROOT / "docs" / "tutorials" / "ten-minutes.md").read_text(encoding="utf-8")
+    made = json.loads(notebooks.notebook(text))
+    code = "\n".join(cell["source"] for cell in made["cells"] if cell["cell_type"] == "code")
+    page = notebooks.page(text, "ten-minutes")
+    assert ">>>" not in page
+    cells = "\n".join(re.findall(r"^```\{code-cell\} ipython3\n(.*?)\n```$", page, flags=re.MULTILINE | re.DOTALL))
+    assert code == cells
+    lines = [line[4:] for line in text.split("\n") if line.startswith((">>> ", "... "))]
+    assert code.split("\n") == lines
+    assert not re.search(r"\]\([^)]+\.md\)", json.dumps(made))
+    # Whatever prints ends a cell.
+    assert notebooks.cells(">>> a = 1\n>>> a\n1\n>>> b = 2\n") == ["a = 1\na", "b = 2"]
+
+
+def test_the_recipe_asks_for_what_the_package_asks_for():
+    tomllib = pytest.importorskip("tomllib", reason="Python 3.11 or later")
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    recipe = (ROOT / "recipe" / "recipe.yaml").read_text(encoding="utf-8")
+
+    def wanted(part):
+        block = re.search(rf"^  {part}:\n((?:    .*\n)+)", recipe, flags=re.MULTILINE)[1]
+        return {line.replace(" ", "").lower() for line in re.findall(r"^    - (?!if)(.+)$", block, flags=re.MULTILINE)}
+
+    assert wanted("run") == {*project["project"]["dependencies"], "python"}
+    assert wanted("host") == {text.lower() for text in project["build-system"]["requires"]} | {"pip", "python"}
+
+
+def test_wheels_are_built_for_every_python_that_is_promised():
+    tomllib = pytest.importorskip("tomllib", reason="Python 3.11 or later")
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    promised = re.findall(r"Python :: (3\.\d+)", "\n".join(project["project"]["classifiers"]))
+    built = re.findall(r"cp3(\d+)-", project["tool"]["cibuildwheel"]["build"])
+    assert promised == [f"3.{minor}" for minor in built]
+    assert {"3.10", "3.12", "3.13"} <= set(promised)
 
 
 def test_formulas_are_of_metrics():

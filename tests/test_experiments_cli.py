@@ -1,16 +1,15 @@
-"""`tsadeval detect`, run as a user runs it."""
+"""`tsadeval detect`: tables, formats, interrupted runs and bad input."""
 
 import csv
 import io
 import json
-import subprocess
 import sys
 
 import numpy as np
 import pytest
 
+import commands
 from interrupting import interrupt
-from tsadeval.cli import main
 
 pytestmark = pytest.mark.slow
 
@@ -35,8 +34,8 @@ class Broken(Distance):
 """
 
 
-def run(*arguments, cwd=None):
-    return subprocess.run([*COMMAND, *map(str, arguments)], capture_output=True, text=True, cwd=cwd, check=False)
+def run(*arguments, cwd):
+    return commands.run("detect", *arguments, cwd=cwd)
 
 
 @pytest.fixture(scope="module")
@@ -49,21 +48,6 @@ def folder(tmp_path_factory):
         table = np.column_stack([values + 4 * label, label])
         np.savetxt(path / f"{name}.csv", table, delimiter=",", header="x,label", comments="", fmt="%.5f")
     return path
-
-
-@pytest.fixture
-def inside(folder, monkeypatch, capsys):
-    """The same in this process, which spares the start of another."""
-    monkeypatch.chdir(folder)
-    monkeypatch.syspath_prepend(str(folder))
-
-    def call(*arguments):
-        monkeypatch.setattr(sys, "argv", ["tsadeval", "detect", *arguments])
-        with pytest.raises(SystemExit) as stopped:
-            main()
-        return stopped.value.code, *capsys.readouterr()
-
-    return call
 
 
 ALL = ["a.csv(split=100)", "b.csv", "--store", "store", "--detectors", "random,mine:Distance,mine:Broken"]
@@ -81,14 +65,14 @@ def test_tables(folder):
     assert sorted(path.name for path in (folder / "store/scores/b.csv").iterdir())[1] == "random.npz"
 
 
-def test_formats(inside):
-    _, text, errors = inside(*ALL, "--metrics", "cce,f1,mine:Distance", "--format", "json")
+def test_formats(folder):
+    _, text, errors = run(*ALL, "--metrics", "cce,f1,mine:Distance", "--format", "json", cwd=folder)
     assert "mine:Distance failed on Random" in errors
     assert {row["metric"] for row in json.loads(text)} == {"cce", "f1", "mine:Distance"}
-    code, text, _ = inside(*ALL[:-1], "random", "--metrics", "f1", "--format", "csv")
+    code, text, _ = run(*ALL[:-1], "random", "--metrics", "f1", "--format", "csv", cwd=folder)
     assert code == 0
     assert [row["detector"] for row in csv.DictReader(io.StringIO(text))] == ["random", "random"]
-    _, text, _ = inside(*ALL, "--metrics", "cce,f1", "--format", "latex", "--percent")
+    _, text, _ = run(*ALL, "--metrics", "cce,f1", "--format", "latex", "--percent", cwd=folder)
     assert r"a.csv(split=100) & CCE & F1 \\" in text
     assert r"Distance & \textbf{" in text
     assert r"Broken & - & - \\" in text
@@ -116,8 +100,8 @@ def test_an_interrupted_run_says_how_to_go_on(folder):
         (["c.csv", "--detectors", "random"], "c.csv"),
     ],
 )
-def test_bad_input_is_one_line_and_exit_code_2(inside, arguments, message):
-    code, _, errors = inside(*arguments, "--store", "other")
+def test_bad_input_is_one_line_and_exit_code_2(folder, arguments, message):
+    code, _, errors = run(*arguments, "--store", "other", cwd=folder)
     assert code == 2
     (line,) = errors.splitlines()
     assert line.startswith("tsadeval: ")

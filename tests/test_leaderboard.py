@@ -3,8 +3,6 @@
 import csv
 import json
 import re
-import subprocess
-import sys
 from html.parser import HTMLParser
 
 import numpy as np
@@ -12,6 +10,7 @@ import pandas as pd
 import pytest
 
 import boards
+import commands
 import tsadeval as te
 from tsadeval.comparison import statistics
 from tsadeval.errors import InvalidInputError
@@ -307,8 +306,7 @@ def test_commands(tmp_path):
     board = boards.make(tmp_path / "board", ["auc_roc"])
 
     def run(*arguments):
-        command = [sys.executable, "-m", "tsadeval", "leaderboard", *map(str, arguments)]
-        return subprocess.run(command, capture_output=True, text=True, check=False)
+        return commands.run("leaderboard", *arguments)
 
     done = run("build", board, "-o", tmp_path / "site", "--jobs", "1")
     assert done.returncode == 0, done.stderr

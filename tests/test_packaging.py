@@ -24,6 +24,7 @@ runpy.run_path("setup.py", run_name="__main__")
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there the compiler is not found by its name")
+@pytest.mark.parametrize("step", ["build", "build_ext"])
 @pytest.mark.parametrize(
     ("missing", "words"),
     [
@@ -31,9 +32,9 @@ runpy.run_path("setup.py", run_name="__main__")
         ("headers", "the header Python.h was not found: install Python's development files"),
     ],
 )
-def test_what_is_missing_is_said_in_one_sentence(missing, words, tmp_path):
+def test_what_is_missing_is_said_in_one_sentence(missing, words, step, tmp_path):
     compiler = {"CC": "no-such-cc"} if missing == "compiler" else {}
-    command = [sys.executable, "-c", BUILD, missing, "-q", "build_ext", "-b", str(tmp_path), "-t", str(tmp_path)]
+    command = [sys.executable, "-c", BUILD, missing, "-q", step, "-b", str(tmp_path), "-t", str(tmp_path)]
     done = subprocess.run(
         command, cwd=ROOT, env={**os.environ, **compiler}, capture_output=True, text=True, check=False
     )
@@ -42,3 +43,4 @@ def test_what_is_missing_is_said_in_one_sentence(missing, words, tmp_path):
     assert words in sentence
     assert sentence.endswith("or install a wheel, which needs none")
     assert done.stderr.splitlines()[-1] == sentence  # no traceback, nothing of distutils after it
+    assert not list(tmp_path.rglob("*.py"))  # nothing was done before

@@ -10,11 +10,13 @@ import pytest
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+import commands
 import tsadeval as te
 from tsadeval import plot
 from tsadeval.engine.store import Store
 from tsadeval.errors import InvalidInputError, InvalidParameterError, UnknownNameError
-from tsadeval.plot.style import KNOWN, SPARE, looks, spread
+from tsadeval.plot.layout import spread
+from tsadeval.plot.style import KNOWN, SPARE, looks
 from tsadeval.rankeval import RankEvalResult, read
 from tsadeval.rankeval.plan import LAYOUT
 from tsadeval.rankeval.showcase import five_models_table
@@ -235,8 +237,7 @@ def test_a_run_without_values_is_said(store, tmp_path):
 
 
 def command(*arguments):
-    done = [sys.executable, "-m", "tsadeval", "rankeval", "figures", *map(str, arguments)]
-    return subprocess.run(done, capture_output=True, text=True, check=False)
+    return commands.run("rankeval", "figures", *arguments)
 
 
 @pytest.mark.slow

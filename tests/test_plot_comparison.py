@@ -56,6 +56,13 @@ def test_critical_difference_shows_ranks_and_groups():
     assert "value on 20 series" in words(ax)
 
 
+@pytest.mark.parametrize(("test", "needed"), [("wilcoxon-holm", 10), ("nemenyi", 3)])
+def test_too_few_series_are_said(test, needed):
+    few = f"too few series: none can be told apart on fewer than {needed}"
+    assert few in words(plot.critical_difference(TABLE.iloc[: needed - 1], test=test))
+    assert few not in words(plot.critical_difference(TABLE.iloc[:needed], test=test))
+
+
 def test_nemenyi_needs_three_and_shows_its_difference():
     ax = plot.critical_difference(TABLE, test="nemenyi")
     assert f"critical difference {statistics.critical_difference(6, 20):.2f}" in words(ax)
@@ -147,6 +154,7 @@ def outside(ax):
     found = []
     for part in parts:
         shown = [*part.texts, part.title, part._left_title, part.xaxis.label, part.yaxis.label]
+        shown += part.get_legend().get_texts() if part.get_legend() else []
         if part.axison:
             for axis, limits in ((part.xaxis, part.get_xlim()), (part.yaxis, part.get_ylim())):
                 ticks = zip(axis.get_majorticklocs(), axis.get_majorticklabels(), strict=True)
@@ -176,6 +184,9 @@ FIGURES = {
     "outcome_strips": lambda ax, c: plot.outcome_strips(Y, SCORES, ax),
     "worst_events": lambda ax, c: plot.worst_events(Y, SCORES["LOF"], ax),
     "series_with_scores": lambda ax, c: plot.series_with_scores((SCORES["d"], Y), SCORES, ax),
+    "curve": lambda ax, c: plot.curve({name: te.curve("f1", Y, s) for name, s in SCORES.items()}, ax),
+    "trade_off": lambda ax, c: plot.trade_off(te.choose_threshold(Y, SCORES["d"], max_false_alarms=5), ax),
+    "five_models": lambda ax, c: plot.five_models(ax),
 }
 
 
@@ -188,6 +199,17 @@ def test_figures_fit_on_small_axes(name, layout, comparison):
     if mine.axison:
         inches = mine.get_window_extent().width / mine.figure.dpi
         assert inches > 0.8, "hardly any room is left for the figure itself"
+
+
+@pytest.mark.parametrize("name", ["roc_curve", "pr_curve", "det_curve", "value_by_threshold", "curve"])
+def test_legends_cover_nothing(name, comparison):
+    for mine in (Figure(figsize=(3.4, 2.5)).add_subplot(), None):
+        ax = FIGURES[name](mine, comparison)
+        ax.figure.draw_without_rendering()
+        legend = ax.get_legend().get_window_extent()
+        assert legend.y0 >= ax.get_window_extent().y1
+        title = ax._left_title
+        assert not title.get_text() or title.get_window_extent().y0 >= legend.y1
 
 
 @pytest.mark.parametrize("name", FIGURES)

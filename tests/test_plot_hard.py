@@ -1,16 +1,13 @@
 """Figures of the suite `hard` and of audits, and the commands that write them."""
 
 import json
-import subprocess
-import sys
 
 import numpy as np
 import pytest
 
+import commands
 import tsadeval as te
 from tsadeval.rankeval.auditing.series import AuditSeries
-
-COMMAND = [sys.executable, "-m", "tsadeval", "rankeval"]
 
 
 def poor(y_true, y_score):
@@ -157,7 +154,7 @@ def test_series_of_an_audit(series):
 
 
 def run(*arguments, cwd):
-    return subprocess.run([*COMMAND, *map(str, arguments)], capture_output=True, text=True, cwd=cwd, check=False)
+    return commands.run("rankeval", *arguments, cwd=cwd)
 
 
 @pytest.mark.slow

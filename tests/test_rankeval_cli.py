@@ -1,15 +1,14 @@
-"""`tsadeval rankeval`, run as a user runs it."""
+"""`tsadeval rankeval`: tables, latencies, interrupted runs and bad input."""
 
 import csv
 import io
 import json
-import subprocess
 import sys
 
 import pytest
 
+import commands
 from interrupting import interrupt
-from tsadeval.cli import main
 
 pytestmark = pytest.mark.slow
 
@@ -18,7 +17,7 @@ SMALL = ["--cases", "10k-2seg-50L,10k-20seg-50H", "--tasks", "AccQ", "--jobs", "
 
 
 def run(*arguments, cwd=None):
-    return subprocess.run([*COMMAND, *map(str, arguments)], capture_output=True, text=True, cwd=cwd, check=False)
+    return commands.run("rankeval", *arguments, cwd=cwd)
 
 
 @pytest.fixture(scope="module")
@@ -100,14 +99,8 @@ def test_an_interrupted_run_says_how_to_go_on(folder):
         (["latency", "store", "--metric", "ccee"], "no metric 'ccee' in this result: did you mean cce"),
     ],
 )
-def test_bad_input_is_one_clear_line(folder, arguments, message, monkeypatch, capsys):
-    monkeypatch.chdir(folder)
-    monkeypatch.setattr(sys, "path", [*sys.path])
-    monkeypatch.setattr(sys, "argv", ["tsadeval", "rankeval", *arguments])
-    with pytest.raises(SystemExit) as stopped:
-        main()
-    assert stopped.value.code == 2
-    output, errors = capsys.readouterr()
-    assert output == ""
-    (line,) = errors.splitlines()
+def test_bad_input_is_one_clear_line(folder, arguments, message):
+    done = run(*arguments, cwd=folder)
+    assert (done.returncode, done.stdout) == (2, "")
+    (line,) = done.stderr.splitlines()
     assert line.startswith(f"tsadeval: {message}")

@@ -4,9 +4,11 @@ import subprocess
 import sys
 
 import pytest
+from typer.testing import CliRunner
 
 from clusters import values, write_files
 from test_engine_dask import cluster  # noqa: F401 - a fixture
+from tsadeval.cli.app import app
 
 pytest.importorskip("distributed", reason="Dask is an extra of its own")
 
@@ -40,27 +42,31 @@ def test_dask_gives_the_same_rows(tmp_path, cluster, request):  # noqa: F811
     script.write_text(SCRIPT)
     subprocess.run([sys.executable, script, request.path.parent, at, folder, store, out], check=True, timeout=240)
     with out.open("rb") as file:
-        rows, stream, _ = pickle.load(file)
-    here_rows, here, _ = values(f"{folder}/*/*.parquet", folder / "large.parquet")
+        rows, stream, compared = pickle.load(file)
+    here_rows, here, here_compared = values(f"{folder}/*/*.parquet", folder / "large.parquet")
     assert rows.equals(here_rows)
     assert stream == pytest.approx(here, rel=1e-12)
+    assert all(a.equals(b) for a, b in zip(compared, here_compared, strict=True))
     assert list(store.glob("parts/*.parquet"))
 
 
-def test_the_commands_take_the_address_of_a_scheduler(tmp_path, cluster):  # noqa: F811
+def test_the_commands_take_the_address_of_a_scheduler(tmp_path, cluster, monkeypatch):  # noqa: F811
     import json
 
     address = json.loads(cluster[0].read_text())["address"]
     folder = tmp_path / "data"
     write_files(folder, count=3)
 
-    def output(*arguments):
-        command = [sys.executable, "-m", "tsadeval", *map(str, arguments)]
-        return subprocess.run(command, check=True, timeout=120, capture_output=True, text=True, cwd=tmp_path).stdout
-
+    monkeypatch.chdir(tmp_path)
     files = ("score", f"{folder}/*/*.parquet", "--metrics", "cce,f1")
-    assert output(*files, "--dask", address) == output(*files, "--jobs", "2")
     stream = ("score", folder / "large.parquet", "--stream", "--metrics", "cce", "--format", "csv")
-    assert output(*stream, "--dask", address).split(",")[:11] == output(*stream).split(",")[:11]
+    columns = ("--by", "file,folder", "--detector", "folder", "--metrics", "cce,f1")
+    table = ("compare", folder / "pca", folder / "lof", *columns, "--format", "csv")
     ranked = ("rankeval", "run", "--suite", "quick", "--metrics", "f1", "--tasks", "AccQ")
-    assert output(*ranked, "--store", "there", "--dask", address) == output(*ranked, "--store", "here")
+    for command, others in ((files, ("--jobs", 1)), (stream, ()), (table, ()), (ranked, ("--store", "here"))):
+        there = [sys.executable, "-m", "tsadeval", *command, "--dask", address]
+        there += ["--store", "there"] if command == ranked else []
+        found = subprocess.run([*map(str, there)], check=True, timeout=120, capture_output=True, text=True).stdout
+        here = CliRunner().invoke(app, [*map(str, (*command, *others))])
+        assert here.exit_code == 0
+        assert found == here.stdout

@@ -63,6 +63,53 @@ def test_a_folder_is_all_its_files_and_columns_are_detectors(runs):
     }
 
 
+def write_several(path, seed):
+    """Three series of two detectors in one table, their rows mixed, with a time stamp an hour."""
+    rng = np.random.default_rng(seed)
+    n = 1800
+    y = np.repeat(rng.random(n // 10) < 0.15, 10)
+    part = np.sort(rng.integers(0, 6, n))
+    hours = np.concatenate([np.arange(count) for count in np.bincount(part, minlength=6)])
+    columns = {
+        "site": np.array(["north", "south", "west"])[part % 3],
+        "detector": np.array(["lof", "pca"])[part // 3],
+        "at": np.datetime64("2026-01-01", "s") + hours.astype("m8[h]"),
+        "label": y.astype(int),
+        "score": rng.random(n) + 0.5 * y,
+    }
+    order = np.argsort(hours, kind="stable")  # all series at once, hour by hour
+    path.parent.mkdir(parents=True, exist_ok=True)
+    pq.write_table(pa.table({name: column[order] for name, column in columns.items()}), path)
+
+
+@pytest.mark.parametrize("n_jobs", [None, 2])
+def test_many_series_in_each_file_with_times(tmp_path, n_jobs):
+    for i in range(3):
+        write_several(tmp_path / "runs" / "power" / f"{i}.parquet", i)
+    metrics = ["cce", "f1", "false_alarms(per='week')", "time_to_recover(unit='h')"]
+    calls = []
+    options = {"by": ["site", "detector"], "time": "at", "threshold": 0.9, "store": tmp_path / "store"}
+    options |= {"n_jobs": n_jobs, "progress": lambda *done: calls.append(done)}
+    found = te.score_files(tmp_path / "runs", metrics, **options)
+    frame = found.to_frame()
+    assert len(frame) == 3 * 6 * len(metrics)
+    for path, rows in frame.groupby("file"):
+        for part in te.tables.scorings(te.tables.read_table(path), by=["site", "detector"], time="at"):
+            own = rows[(rows["series"] == part.keys["site"]) & (rows["detector"] == part.keys["detector"])]
+            expected = te.evaluate(part.labels, part.scores, metrics, threshold=0.9, times=part.times)
+            assert dict(zip(own["metric"], own["value"], strict=True)) == pytest.approx(dict(expected), nan_ok=True)
+    assert [(row["detector"], row["dataset"], row["series"]) for row in found.table().rows] == [
+        ("lof", "power", 9),
+        ("pca", "power", 9),
+    ]
+    calls.clear()
+    assert te.score_files(tmp_path / "runs", metrics, **options).to_frame().equals(frame)
+    assert calls == [(72, 72)]
+    other = te.score_files(tmp_path / "runs", "cce", by="nowhere")
+    assert all("no column 'nowhere' to group by" in line for line in other.failures())
+    assert len(other.failures()) == 3
+
+
 def test_only_what_is_missing_is_computed(runs, tmp_path):
     calls = []
 
@@ -149,6 +196,11 @@ def test_the_command_resumes_and_prints_a_table(runs, tmp_path):
     assert "bad.csv" in failing.output
     refused = run(*command, "--baseline")
     assert refused.exit_code != 0
+    write_several(tmp_path / "long" / "a.parquet", 0)
+    of_time = ("--by", "site,detector", "--time", "at", "--threshold", "0.9", "--metrics", "false_alarms(per='week')")
+    several = run("score", tmp_path / "long", "--store", tmp_path / "other", *of_time)
+    assert several.exit_code == 0, several.output
+    assert "pca" in several.output
 
 
 def test_the_command_reads_streams(runs):

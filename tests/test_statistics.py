@@ -1,5 +1,6 @@
 """Statistics of comparisons, against the packages that papers use and against slow definitions."""
 
+import gc
 import math
 import warnings
 
@@ -16,6 +17,14 @@ from tsadeval.errors import InvalidInputError, InvalidParameterError
 
 posthocs = pytest.importorskip("scikit_posthocs")
 multitest = pytest.importorskip("statsmodels.stats.multitest")
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _without_collections():
+    """statsmodels collects all garbage of the process at each correction, which is nearly all of the time it takes."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(gc, "collect", lambda *_: 0)
+        yield
 
 
 @st.composite
@@ -332,3 +341,18 @@ def test_few_series_give_no_verdict():
     assert math.isnan(statistics.friedman(values).chi2)
     assert np.isnan(statistics.nemenyi(values).p_values[0, 1])
     assert statistics.wilcoxon_holm(values).same().all()
+
+
+@pytest.mark.parametrize("k", [2, 3, 5])
+@pytest.mark.parametrize("test", [statistics.wilcoxon_holm, statistics.nemenyi])
+def test_the_number_of_series_that_a_test_needs_is_the_least(k, test):
+    if test is statistics.nemenyi and k == 2:
+        pytest.skip("Nemenyi's test needs three detectors")
+    # The clearest table there is: the same order on every series, and no two differences alike.
+    clearest = np.arange(30)[:, None] * 0.01 * np.arange(k) + 10.0 * np.arange(k)
+    needed = test(clearest[:1]).needed()
+    for n in range(1, 20):
+        found = test(clearest[:n])
+        assert bool((found.p_values < 0.05).any()) == (n >= needed)
+        assert found.needed() == (0 if n >= needed else needed)
+        assert bool(found.too_few()) == (n < needed)

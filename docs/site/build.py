@@ -1,8 +1,8 @@
 """Build the site:  python docs/site/build.py SOURCES SITE      (or: make docs)
 
-Gathers the pages of docs/ in SOURCES, writes those that are generated (metrics, reference), runs the code of the pages that draw
-pictures, calls Sphinx with warnings as errors, and checks the links of what was built. `--fast` does not run code, so
-pictures are missing, and neither they nor links are checked.
+Gathers the pages of docs/ in SOURCES, writes those that are generated (metrics, reference, scripts of the gallery), calls Sphinx,
+which runs the tutorials and explanations (myst-nb) and the gallery (sphinx-gallery), with warnings as errors, and checks the links of
+what was built. `--fast` does not run code, so results and pictures are missing, and neither they nor links are checked.
 """
 
 import argparse
@@ -16,21 +16,26 @@ from pathlib import Path
 
 import execute
 import failures
+import figures
 import links
+import notebooks
 import pages
 import reference
 
 HERE = Path(__file__).resolve().parent
 DOCS = HERE.parent
 ROOT = DOCS.parent
-# The page of all metrics in one is for readers of the repository: here each metric has its own.
-LEFT_OUT = {"metrics.md"}
+# All metrics, or figures, on one page are for readers of the repository: here each has its own.
+LEFT_OUT = {"metrics.md", "gallery.md"}
 
 
 def adapted(text: str) -> str:
     """A page as Sphinx wants it: links to what is elsewhere on the site."""
     text = text.replace("](docs/", "](")
+    # A link that says the name of a file says the title of the page.
+    text = re.sub(r"\[(?:docs/)?([\w-]+)\.md\]\(((?:\.\./)*)\1\.md(#[\w-]+)?\)", r"[](\2\1.md\3)", text)
     text = re.sub(r"\]\(((?:\.\./)*)metrics\.md(?:#(\w+))?\)", lambda m: f"]({m[1]}metrics/{m[2] or 'index'}.md)", text)
+    text = re.sub(r"\]\(((?:\.\./)*)gallery\.md\)", r"](\1gallery/index.rst)", text)
     # One folder up in the repository, beside the other pages on the site.
     text = re.sub(
         r"\]\((?:\.\./)?((?:\.\./)*)(CHANGELOG|CONTRIBUTING)\.md\)", lambda m: f"]({m[1]}{m[2].lower()}.md)", text
@@ -67,6 +72,14 @@ def gather(target: Path) -> None:
     )
     pages.write(target / "metrics")
     reference.write(target / "reference")
+    figures.write(target / "_examples")
+    shutil.rmtree(downloads(target), ignore_errors=True)
+    notebooks.write(target, downloads(target))
+
+
+def downloads(target: Path) -> Path:
+    """Where files lie that go to the site as they are."""
+    return target.with_name("site-downloads")
 
 
 def polish(target: Path) -> None:
@@ -83,16 +96,25 @@ def timed(what: str, function, *args) -> None:
     print(f"{what}: {time.perf_counter() - start:.0f} s", flush=True)
 
 
+def kernels(folder: Path) -> Path:
+    """Settings of the kernels that run notebooks: they talk to this process on this machine only, so no word about encryption."""
+    profile = folder / "site-ipython" / "profile_default"
+    profile.mkdir(parents=True, exist_ok=True)
+    (profile / "ipython_kernel_config.py").write_text("c.IPKernelApp.log_level = 40\n")
+    return profile.parent
+
+
 def sphinx(source: Path, target: Path, strict: bool) -> None:
-    command = [sys.executable, "-m", "sphinx", "-b", "html", "-c", str(HERE), "--keep-going", "-q"] + ["-W"] * strict
+    command = [sys.executable, "-m", "sphinx", "-b", "html", "-c", str(HERE), "--keep-going", "-q"]
+    command += ["-W"] if strict else ["-D", "nb_execution_mode=off", "-D", "plot_gallery=0"]
     command += ["-d", str(source.parent / "site-doctrees"), str(source), str(target)]
     # Its own doctrees are always made anew: pages are generated, so time stamps say nothing.
     shutil.rmtree(source.parent / "site-doctrees", ignore_errors=True)
     shutil.rmtree(target, ignore_errors=True)
-    if subprocess.run(
-        command, env={**os.environ, "PYTHONPATH": f"{HERE}:{os.environ.get('PYTHONPATH', '')}"}
-    ).returncode:
+    settings = {"PYTHONPATH": f"{HERE}:{os.environ.get('PYTHONPATH', '')}", "IPYTHONDIR": str(kernels(source.parent))}
+    if subprocess.run(command, env={**os.environ, **settings}).returncode:
         raise SystemExit("the site was not built: mend the warnings above")
+    shutil.copytree(downloads(source), target, dirs_exist_ok=True)
 
 
 def main() -> None:

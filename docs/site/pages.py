@@ -5,18 +5,18 @@ errata.md): nothing is written twice.
 """
 
 import inspect
-import re
 import sys
 from pathlib import Path
 
+from facts import errata, module, peers, properties, speed, trust
 from formulas import FORMULAS
 from scenarios import CASES, DRAWS, POINTS, table, verdict
 
-from tsadeval.core.metric import METRICS, PROPERTIES, Metric
+from tsadeval.core.metric import METRICS, Metric
 
 DOCS = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(DOCS))
-from make_reference import number, options_list, plain_entry, sections  # noqa: E402
+from make_reference import number, options_list, plain_entry, sections  # noqa: E402 (the line above makes it importable)
 
 # Title, what is asked, the metrics; in the order of the site. A new family goes where its module stands in HOMES.
 GROUPS = {
@@ -81,34 +81,6 @@ EXCEPTIONS = {
     "alarm_episodes": "cost",
     "time_in_alarm": "cost",
 }
-# Words by which the errata speak of a family.
-ERRATA = {
-    "_cce": r"^## CCE$",
-    "_range_based": r"range-based F",
-    "_tapr": r"TaPR",
-    "_vus": r"\bVUS|[Rr]ange-AUC|RangeAUC",
-    "_pate": r"\bPATE\b",
-    "_affiliation": r"[Aa]ffiliation",
-    "_nab": r"\*\*NAB\*\*",
-    "_tolerance": r"in range",
-    "_distance": r"distance\.\*\*|detection distance",
-    "_latency": r"latency- and sparsity",
-    "_widened": r"alanced point adjustment",
-}
-ERRATA_OF = {
-    "f1_pa": r"F1-PA\*\* never|F1-PA never",
-    "reduced_f1": r"Reduced-F1",
-    "pa_k_auc": r"PA%K",
-    "f1_pa_k": r"PA%K",
-    "auc_roc": r"AUC-ROC\*\* of constant",
-    "composite_f1": r"event-based F1",
-    "detection_delay": r"mean time to detect",
-}
-Rows = list[list[str]]
-
-
-def module(metric: Metric) -> str:
-    return metric.function.__module__.rpartition(".")[2]
 
 
 def group_of(metric: Metric) -> str:
@@ -123,133 +95,6 @@ def grouped() -> dict[str, list[Metric]]:
     for metrics in found.values():
         metrics.sort(key=lambda m: ("recommended" not in m.sets, m.name))
     return {group: metrics for group, metrics in found.items() if metrics}
-
-
-def tables(page: str) -> list[tuple[str, list[str], Rows]]:
-    """Every table of a page, with the heading above it, its columns and rows."""
-    heading, found, lines = "", [], (DOCS / page).read_text(encoding="utf-8").split("\n")
-    for i, line in enumerate(lines):
-        if line.startswith("#"):
-            heading = line.lstrip("# ")
-        if re.match(r"^\|[-:| ]+\|$", line):
-            rows, at = [], i + 1
-            while at < len(lines) and lines[at].startswith("|"):
-                rows.append([cell.strip() for cell in lines[at].strip("|").split("|")])
-                at += 1
-            found.append((heading, [cell.strip() for cell in lines[i - 1].strip("|").split("|")], rows))
-    return found
-
-
-def named(cell: str) -> str:
-    return cell.strip("`").partition(" at ")[0]
-
-
-def properties(metric: Metric) -> str:
-    """The checks that hold and those that fail, with the smallest example."""
-    text = (DOCS / "properties.md").read_text(encoding="utf-8")
-    sentences = {
-        row[0]: row[2]
-        for _, head, rows in tables("properties.md")
-        if head[:2] == ["property", "must be"]
-        for row in rows
-    }
-    marks = next(
-        (
-            dict(zip(head[1:], row[1:], strict=True))
-            for heading, head, rows in tables("properties.md")
-            if heading == "Metrics by properties"
-            for row in rows
-            if named(row[0]) == metric.name
-        ),
-        None,
-    )
-    if marks is None:
-        return "The [properties](../properties.md) have not been checked for this metric yet."
-    examples = {}
-    for name, part in re.findall(r"^### ([^\n]+)\n(.*?)(?=^### |\Z)", text, flags=re.MULTILINE | re.DOTALL):
-        for options, example in re.findall(r"^- `([^`]+)`: (.+)$", part, flags=re.MULTILINE):
-            if options.partition("(")[0] == metric.name:
-                examples[name] = example
-    lines = []
-    for name, mark in marks.items():
-        sign = {"always": "✓", "yes": "✓", "no": "✗", "": "·"}[mark]
-        more = f" Not here: {examples[name]}." if name in examples else ""
-        more = " Undefined on the cases tried." if mark == "" else more
-        lines.append(f"- {sign} {sentences[name]}.{more}")
-    claims = "; ".join(PROPERTIES[p] for p in PROPERTIES if p in metric.properties)
-    by_definition = f"By definition: {claims}.\n\n" if claims else ""
-    return (
-        by_definition
-        + "On all cases of a few points ([how this was checked](../properties.md)):\n\n"
-        + "\n".join(lines)
-    )
-
-
-def trust(metric: Metric) -> str:
-    """Gameability on real scores and the place in the hard suite."""
-    lines = []
-    for heading, head, rows in tables("audit.md"):
-        if heading == "Gameability":
-            for row in rows:
-                if named(row[0]) == metric.name:
-                    facts = dict(zip(head[1:], row[1:], strict=True))
-                    lines.append(facts)
-    found = []
-    for where, facts in zip(("Theseus, 214 series", "NAB"), lines, strict=False):
-        found.append(
-            f"- {where}: a scorer without skill reaches 90 % of the best detector on {float(facts['gameability']):.0%} of the series; "
-            f"uniform random scores get {facts['random']} on average."
-        )
-    for heading, head, rows in tables("hard.md"):
-        if heading == "All metrics" and head[:2] == ["metric", "index"]:
-            for place, row in enumerate(rows, 1):
-                if named(row[0]) == metric.name:
-                    rule = row[0].strip("`").partition(" at ")[2]
-                    rule = f" at `{rule}`" if rule else ""
-                    found.append(f"- [Hard suite](../hard.md){rule}: index {row[1]}, place {place} of {len(rows)}.")
-    return "\n".join(found) or "Not part of the [audit](../audit.md) or the [hard suite](../hard.md)."
-
-
-def speed(metric: Metric) -> str:
-    for _, head, rows in tables("benchmarks.md"):
-        if head[:3] == ["call", "ms", "sorts"]:
-            for row in rows:
-                if row[0] == metric.name:
-                    return f"{row[1]} ms for 100,000 points, {row[2]} times one `np.sort` of the scores ([how it was measured](../benchmarks.md))."
-    return "Not in the [benchmarks](../benchmarks.md) yet."
-
-
-def peers(metric: Metric) -> str:
-    """What other packages give on the same input."""
-    lines = []
-    for _, head, rows in tables("benchmarks.md"):
-        if head[:2] == ["metric", "peer"]:
-            for row in rows:
-                if metric.name in re.split(r"[ (+]+", row[0]):
-                    options = f" (`{row[0]}`)" if row[0] != metric.name else ""
-                    lines.append(f"| {row[1]}{options} | {row[8]} | {row[7] or row[4]} | {row[9]} |")
-    if not lines:
-        return ""
-    return "\n".join(
-        ["| package | largest difference | times slower at 100,000 points | note |", "|---|--:|--:|---|", *lines]
-    )
-
-
-def errata(metric: Metric) -> str:
-    """The items of the errata that speak of the metric, as links to the page."""
-    text = (DOCS / "errata.md").read_text(encoding="utf-8")
-    pattern = ERRATA_OF.get(metric.name) or ERRATA.get(module(metric))
-    if pattern is None:
-        return ""
-    found = []
-    for heading, part in re.findall(r"^(## [^\n]+)\n(.*?)(?=^## |\Z)", text, flags=re.MULTILINE | re.DOTALL):
-        for place, item in re.findall(r"^(\d+)\. (.*?)(?=^\d+\. |\Z)", part, flags=re.MULTILINE | re.DOTALL):
-            if re.search(pattern, heading) or re.search(pattern, item):
-                title = re.search(r"\*\*(.+?)\*\*", item)
-                found.append(
-                    f"- [Erratum {place}](../errata.md): {title.group(1).rstrip('.') if title else item[:60]}."
-                )
-    return "\n".join(found)
 
 
 def page(metric: Metric) -> str:
@@ -283,7 +128,7 @@ def page(metric: Metric) -> str:
         text.append("Symbols are those of [the overview](index.md#symbols).")
     text += [
         "## What it rewards and punishes",
-        f"The same ten detectors stand on every page: {POINTS:,} points, two events. Events are above, alarms below: "
+        f"The [same ten detectors](index.md#the-common-example) stand on every page: {POINTS:,} points, two events. Events are above, alarms below: "
         '<span class="key found"></span> found, <span class="key false"></span> false, <span class="key missed"></span> missed. Scores are 1 in an alarm and 0 elsewhere; '
         f"random scores are uniform, and their value is the mean of {DRAWS} draws. The bar goes from the worst of the ten to the best.",
         "```{raw} html\n" + table(metric) + "\n```",
@@ -293,18 +138,21 @@ def page(metric: Metric) -> str:
         text += ["## Options", options]
     text += ["## Example", f"```python\n{inspect.cleandoc(doc.get('Examples', ''))}\n```"]
     text += ["## Can it be trusted?", trust(metric), "## Properties", properties(metric)]
-    if found := peers(metric):
-        text += ["## Other packages", found]
-    if found := errata(metric):
-        text += ["## Errata", found]
+    text += ["## Other packages", peers(metric), "## Errata", errata(metric)]
     text += ["## References", "\n".join(f"- {reference}" for reference in metric.references)]
     return "\n\n".join(text) + "\n"
 
 
 INDEX = """# Metrics
 
-{count} metrics, by what they ask. Every page has the definition, a picture of what the metric rewards and punishes, its properties, how easily it is fooled, its speed, and
-the packages it equals. If you do not know which one you need, start with [Which metric?](../choosing.md)
+{count} metrics, by what they ask. Every page has the definition, a picture of what the metric rewards and punishes, its properties, how easily it is fooled, its speed,
+the packages it equals, and errata. If you do not know which one you need, start with [Which metric?](../choosing.md)
+"""
+
+EXAMPLE = f"""## The common example
+
+Every page shows what its metric gives to the same ten detectors: {POINTS:,} points with a long and a short event. Their names say what is wrong with them:
+
 """
 
 SYMBOLS = r"""## Symbols
@@ -332,6 +180,7 @@ def index() -> str:
         "## Precision, recall and F at once, and explanations",
         "[Functions that return more than one number](several.md).",
         "```{toctree}\n:hidden:\n\nseveral\n```",
+        EXAMPLE + "\n".join(f"- **{case.name}**: {case.words}" for case in CASES),
         SYMBOLS,
     ]
     return "\n\n".join(text)

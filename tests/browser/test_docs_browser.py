@@ -5,7 +5,15 @@ from pathlib import Path
 import pytest
 
 SITE = Path(__file__).resolve().parents[2] / "build" / "site-docs"
-PAGES = ["index", "choosing", "metrics/index", "metrics/affiliation_f1", "tutorials/paper", "reference/evaluate"]
+PAGES = [
+    "index",
+    "choosing",
+    "metrics/index",
+    "metrics/affiliation_f1",
+    "tutorials/paper",
+    "gallery/index",
+    "reference/evaluate",
+]
 
 pytestmark = pytest.mark.skipif(not (SITE / "index.html").exists(), reason="the site is not built: make docs")
 
@@ -31,3 +39,9 @@ def test_the_first_link_of_the_front_page_is_which_metric(visit):
     seen = visit((SITE / "index.html").as_uri(), ready="article h1")
     first = seen.page.locator("article a[href]:not(.headerlink)").first
     assert first.get_attribute("href") == "choosing.html"
+
+
+def test_a_tutorial_shows_what_its_cells_gave_and_leads_to_its_notebook(visit):
+    seen = visit((SITE / "tutorials" / "paper.html").as_uri(), ready="article h1")
+    assert seen.page.locator(".cell_output table").count() >= 5
+    assert (SITE / "tutorials" / seen.page.locator("a[download]").first.get_attribute("href")).exists()

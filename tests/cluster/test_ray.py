@@ -34,8 +34,9 @@ def test_ray_gives_the_same_rows(tmp_path, request):
     tests = request.path.parent.parent
     subprocess.run([sys.executable, script, tests, folder, store, out], check=True, timeout=240)
     with out.open("rb") as file:
-        rows, stream, _ = pickle.load(file)
-    here_rows, here, _ = values(f"{folder}/*/*.parquet", folder / "large.parquet")
+        rows, stream, compared = pickle.load(file)
+    here_rows, here, here_compared = values(f"{folder}/*/*.parquet", folder / "large.parquet")
     assert rows.equals(here_rows)
     assert stream == pytest.approx(here, rel=1e-12)
+    assert all(a.equals(b) for a, b in zip(compared, here_compared, strict=True))
     assert list(store.glob("parts/*.parquet"))

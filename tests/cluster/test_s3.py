@@ -35,9 +35,10 @@ def bucket(monkeypatch):
 def test_an_object_store_gives_the_same_rows(bucket, tmp_path, n_jobs):
     write_files(tmp_path)
     bucket.put(str(tmp_path), "bench/data", recursive=True)
-    rows, stream, _ = values("s3://bench/data/*/*.parquet", "s3://bench/data/large.parquet", n_jobs=n_jobs)
-    here_rows, here, _ = values(f"{tmp_path}/*/*.parquet", tmp_path / "large.parquet")
+    rows, stream, compared = values("s3://bench/data/*/*.parquet", "s3://bench/data/large.parquet", n_jobs=n_jobs)
+    here_rows, here, here_compared = values(f"{tmp_path}/*/*.parquet", tmp_path / "large.parquet")
     assert rows.equals(here_rows)
     assert stream == pytest.approx(here, rel=1e-12)
+    assert all(a.equals(b) for a, b in zip(compared, here_compared, strict=True))
     with pytest.raises(te.errors.InvalidInputError, match="cannot be read"):
         te.tables.read_table("s3://bench/data/none.parquet")

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+import commands
 import tsadeval as te
 from detecting import Distance, write_series
 from tsadeval.errors import StoreError
@@ -70,8 +71,7 @@ def parts(folder):
 
 
 def rankeval(*arguments, cwd):
-    command = [sys.executable, "-m", "tsadeval", "rankeval", *arguments]
-    return subprocess.run(command, cwd=cwd, capture_output=True, text=True, check=False)
+    return commands.run("rankeval", *arguments, cwd=cwd)
 
 
 RUN = ["run", "--metrics", "cce", "--cases", "10k-20seg-50H", "--tasks", "AccQ", "--jobs", "1", "--store", "store"]

@@ -11,6 +11,7 @@ import typer
 from tsadeval.cli.output import Format, render
 from tsadeval.cli.tables import (
     By,
+    Dask,
     Detector,
     Files,
     Label,
@@ -23,6 +24,7 @@ from tsadeval.cli.tables import (
 )
 from tsadeval.comparison.api import compare as compare_scores
 from tsadeval.comparison.result import Comparison
+from tsadeval.core.cluster import on_cluster
 from tsadeval.core.results import Result
 from tsadeval.core.selection import select_metrics
 from tsadeval.errors import InvalidInputError
@@ -61,13 +63,14 @@ def compare(
     layout: Annotated[
         Layout, typer.Option(help="Of LaTeX: the printed tables, detectors by metrics, or series by detectors.")
     ] = Layout.tables,
+    dask: Dask = "",
     format: Annotated[Form, typer.Option(help="How to print the values.")] = Form.text,
 ) -> None:
     """Compare detectors over all series in tables of scores; exit code 1 where some could not be used."""
     refused: list[InvalidInputError] = []
     chosen = select_metrics(names_of(metrics) or "paper")
     columns = {"by": names_of(by), "y_true": label, "y_score": names_of(score) or "score", "detector": detector or None}
-    with warnings.catch_warnings(record=True) as caught:
+    with on_cluster(dask), warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         runs = usable_runs(files, refused.append, **columns)
         for error in refused:
@@ -82,7 +85,9 @@ def compare(
         )
         parts: list[Result] = [found]
         if statistics and len(found.detectors) > 1:
-            parts += [found.ranks(), *([found.significance()] if len(found.series) > 1 else []), found.disagreement()]
+            parts += [found.ranks()]
+            parts += [found.significance()] if len(found.series) > 1 else []
+            parts += [found.disagreement()] if len(found.metrics) > 1 else []
     for message in dict.fromkeys(str(warning.message) for warning in caught):
         typer.echo(f"tsadeval: {message}", err=True)
     typer.echo(_shown(found, parts, format, layout))

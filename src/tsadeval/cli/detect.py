@@ -9,8 +9,9 @@ import typer
 
 from tsadeval.cli.completing import complete_datasets, complete_detectors, complete_metrics
 from tsadeval.cli.output import Format, render
+from tsadeval.cli.tables import Dask
+from tsadeval.core.cluster import on_cluster
 from tsadeval.core.text import split_names
-from tsadeval.engine.cluster import on_cluster
 from tsadeval.engine.progress import Bar
 from tsadeval.experiments import api
 from tsadeval.experiments.result import Detection
@@ -53,7 +54,7 @@ def detect(
     percent: Annotated[
         bool, typer.Option("--percent", help="Values times 100, as papers print them; not in csv and json.")
     ] = False,
-    dask: Annotated[str, typer.Option(help="Address of a Dask scheduler whose workers do it: tcp://host:8786.")] = "",
+    dask: Dask = "",
     cell_timeout: Annotated[
         float | None, typer.Option(help="Seconds that one value may take; beyond that it is an error.")
     ] = None,

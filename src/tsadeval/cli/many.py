@@ -7,8 +7,8 @@ from pathlib import Path
 import typer
 
 from tsadeval.cli.output import Format, render
+from tsadeval.core.cluster import on_cluster
 from tsadeval.core.metric import Metric
-from tsadeval.engine.cluster import on_cluster
 from tsadeval.engine.progress import Bar
 from tsadeval.engine.streams import evaluate_stream
 from tsadeval.errors import InvalidParameterError
@@ -23,6 +23,8 @@ def score_many(
     *,
     label: str,
     scores: list[str],
+    by: list[str],
+    time: str,
     threshold: str,
     store: Path | None,
     jobs: int | None,
@@ -34,7 +36,16 @@ def score_many(
     try:
         with bar, on_cluster(dask):
             result = score_files(
-                files, metrics, label=label, score=scores, threshold=threshold, store=store, n_jobs=jobs, progress=bar
+                files,
+                metrics,
+                label=label,
+                score=scores,
+                by=by,
+                time=time or None,
+                threshold=threshold,
+                store=store,
+                n_jobs=jobs,
+                progress=bar,
             )
     except KeyboardInterrupt:
         typer.echo(f"tsadeval: stopped; {bar.words}. The same command again computes the rest.", err=True)

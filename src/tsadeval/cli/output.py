@@ -33,6 +33,6 @@ def render(format: Format, head: Sequence[str], rows: Sequence[Sequence[Any]]) -
         text = io.StringIO()
         writer = csv.writer(text, lineterminator="\n")
         writer.writerow(head)
-        writer.writerows([["" if plain(v) is None else v for v in row] for row in rows])
+        writer.writerows([["" if plain(v) is None else plain(v) for v in row] for row in rows])
         return text.getvalue().rstrip("\n")
     return (latex_table if format is Format.latex else text_table)([list(head), *rows])

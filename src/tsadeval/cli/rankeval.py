@@ -10,10 +10,11 @@ import typer
 from tsadeval.cli.completing import complete_metrics
 from tsadeval.cli.figures import figures
 from tsadeval.cli.output import Format, render
+from tsadeval.cli.tables import Dask
+from tsadeval.core.cluster import on_cluster
 from tsadeval.core.parameters import OneOf, check_parameters
 from tsadeval.core.results import Result
 from tsadeval.core.text import split_names
-from tsadeval.engine.cluster import on_cluster
 from tsadeval.engine.progress import Bar
 from tsadeval.errors import InvalidParameterError
 from tsadeval.rankeval.api import AnyResult, read
@@ -78,7 +79,7 @@ def run(
         list[str] | None,
         typer.Option(help='Of suite audit: scorers of your own beside ours, "module:function". Repeatable.'),
     ] = None,
-    dask: Annotated[str, typer.Option(help="Address of a Dask scheduler whose workers do it: tcp://host:8786.")] = "",
+    dask: Dask = "",
     cell_timeout: Annotated[
         float | None, typer.Option(help="Seconds that one value may take; beyond that it is an error.")
     ] = None,

@@ -14,18 +14,20 @@ import tsadeval
 from tsadeval.cli.completing import complete_metrics
 from tsadeval.cli.many import score_many, score_stream
 from tsadeval.cli.output import Format, render
-from tsadeval.cli.tables import By, Label, Scores, names_of
+from tsadeval.cli.tables import By, Dask, Label, Scores, names_of
 from tsadeval.core.inputs import label_runs
 from tsadeval.core.metric import Metric
 from tsadeval.core.printable import printable
 from tsadeval.core.results import Result, Row
 from tsadeval.core.selection import select_metrics
 from tsadeval.core.text import split_names
+from tsadeval.core.time import read_utc
 from tsadeval.errors import InvalidInputError
 from tsadeval.evaluation.events import events as event_table
 from tsadeval.evaluation.single import Evaluation, chosen_with_labels, evaluate
 from tsadeval.tables import read_table, scorings
 from tsadeval.tables.beside import FitScores, Spans
+from tsadeval.tables.scoring import is_zoned
 from tsadeval.thresholds.rules import parse_rule
 
 
@@ -87,18 +89,18 @@ def score(
     order: Annotated[
         str, typer.Option(help="AUC, best F1 and VUS with --stream: sort (exact, on disk) or bins (with bounds).")
     ] = "sort",
-    dask: Annotated[str, typer.Option(help="Address of a Dask scheduler whose workers do it: tcp://host:8786.")] = "",
+    dask: Dask = "",
     format: Annotated[Format, typer.Option(help="How to print the table.")] = Format.text,
 ) -> None:
     """Evaluate the scores in one or more files with any number of metrics."""
     chosen = select_metrics(metrics or ["cce" if stream else "recommended"])
     rule = parse_rule(threshold)
     if stream or store is not None or jobs is not None or dask:
-        plain = not (time or incidents or ignore or fit or baseline or events or one_series) and missing == "error"
-        if not plain or (by and not stream):
+        plain = not (incidents or ignore or fit or baseline or events or one_series) and missing == "error"
+        if not plain:
             raise InvalidInputError(
-                "--store, --jobs, --dask and --stream go with --label, --score, --metrics and --threshold only "
-                "(--stream with --by as well): leave the other options out"
+                "--store, --jobs, --dask and --stream go with --label, --score, --by, --time, --metrics and "
+                "--threshold only: leave the other options out"
             )
         columns = names_of(score) or ["score"]
         if stream:
@@ -109,8 +111,8 @@ def score(
             )  # fmt: skip
         else:
             score_many(
-                files, chosen, label=label, scores=columns, threshold=threshold, store=store, jobs=jobs, dask=dask,
-                format=format,
+                files, chosen, label=label, scores=columns, by=names_of(by), time=time, threshold=threshold,
+                store=store, jobs=jobs, dask=dask, format=format,
             )  # fmt: skip
         return
     # An event is detected or not at one threshold for all of them, not at the best of each metric.
@@ -137,6 +139,9 @@ def score(
         return evaluate(case.labels, case.scores, chosen, threshold=rule, baseline=baseline, **setting)
 
     results, failed = _all_results(files, source, judge)
+    for spans in filter(None, (source.incidents, source.ignore)):
+        if spans.unused is not None:
+            typer.echo(f"tsadeval: {spans.unused}", err=True)
     if results:
         typer.echo(_shown(results, ["file", *keys, "score"], format, chosen))
     if failed:
@@ -181,15 +186,18 @@ class _Source:
         )
         for keys, column, labels, scores, times in parts:
             where = (table.source, *map(printable, keys.values()), printable(column))
+            stamps: Any = times
             try:
+                if self.time is not None and is_zoned(table, table.name(self.time)):
+                    stamps = read_utc(stamps)
                 if self.incidents is not None:
-                    labels = self.incidents.labels(keys, times, clip=self.clip)
-                ignore = self.ignore.covered(keys, times) if self.ignore else None
+                    labels = self.incidents.labels(keys, stamps, clip=self.clip)
+                ignore = self.ignore.covered(keys, stamps) if self.ignore else None
                 fit = self.fit.of(keys, column) if self.fit else None
             except InvalidInputError as error:
                 refuse(InvalidInputError(f"{', '.join(where)}: {error}"))
                 continue
-            yield _Case(where, labels, scores, times, ignore, fit)
+            yield _Case(where, labels, scores, stamps, ignore, fit)
 
 
 _Results = list[tuple[_Case, Result]]

@@ -17,6 +17,7 @@ from tsadeval.tables import runs, table_files
 
 __all__ = [
     "By",
+    "Dask",
     "Detector",
     "Files",
     "Label",
@@ -38,6 +39,7 @@ By = Annotated[
     list[str] | None,
     typer.Option(help='Columns that tell series and detectors apart, e.g. "series,detector"; also file and folder.'),
 ]
+Dask = Annotated[str, typer.Option(help="Address of a Dask scheduler whose workers do it: tcp://host:8786.")]
 Label = Annotated[str, typer.Option(help="Column or array of the labels (0 or 1).")]
 Scores = Annotated[
     list[str] | None, typer.Option(help='Columns of the scores, e.g. "lof,pca" or a pattern as "lof_*". Repeatable.')

@@ -3,21 +3,27 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from tsadeval.comparison.categories import SeriesFacts
-from tsadeval.comparison.result import Comparison, Values
+from tsadeval.comparison.result import Comparison
 from tsadeval.comparison.statistics import Missing
+from tsadeval.comparison.table import Values
+from tsadeval.core.checking import same_index
 from tsadeval.core.estimators import family_of
+from tsadeval.core.incidents import is_table
 from tsadeval.core.metric import Metric, Rule
+from tsadeval.core.observed import has_dates
 from tsadeval.core.parameters import OneOf, check_parameters
+from tsadeval.core.registry import did_you_mean
 from tsadeval.core.results import Row
 from tsadeval.core.selection import Metrics, select_metrics
 from tsadeval.core.setting import is_spans
+from tsadeval.core.time import read_times
 from tsadeval.detectors.kinds import fitted_scores
 from tsadeval.engine.scores import all_scores
 from tsadeval.errors import InvalidInputError
@@ -80,7 +86,8 @@ def compare(
         The series that fitted estimators are asked for scores of: those of scikit-learn, PyOD, aeon, sktime and
         tsadeval, each in its own way, so that higher is more anomalous.
     n_jobs : int, optional
-        Series that are evaluated at once, as for `evaluate_many`: by default as many as there are cores.
+        Series that are evaluated at once, as for `evaluate_many`: by default as many as there are cores. Under
+        `joblib.parallel_config(backend="dask")` or "ray" the workers of a cluster evaluate them.
 
     Returns
     -------
@@ -119,11 +126,14 @@ def compare(
     gone: dict[str, list[str]] = {}
     dropped: dict[tuple[str, str], int] = {}
     facts: dict[str, SeriesFacts] = {}
+    all_series, detectors = ({run[k] for run in given} for k in (0, 1))
+    times, ignore = _by_series("times", times, all_series), _by_series("ignore", ignore, all_series)
+    _check_fit(fit, all_series, detectors)
     for series, name, labels, values in given:
         facts.setdefault(series, SeriesFacts.of(labels))
         setting = {
-            "times": _of_series(times, series),
-            "ignore": _of_series(ignore, series),
+            "times": times(series),
+            "ignore": ignore(series),
             "fit": None if fit is None else fit.get((series, name), fit.get(name)),
         }
         entry = usable(labels, values, missing, setting)
@@ -153,7 +163,7 @@ def compare(
         rows += [_gap(series, name, metric) for series in gone.get(name, []) for metric in chosen]
     return Comparison(
         rows,
-        pooled=lambda: micro,
+        pooled=micro.copy,  # unlike a function of our own it pickles
         lower={str(m) for m in chosen if m.direction == "lower"},
         missing=missing,
         facts=facts,
@@ -161,9 +171,28 @@ def compare(
     )
 
 
-def _of_series(given: Any, series: str) -> Any:
-    """What is given for all series, or for this one of a mapping from series."""
-    return given.get(series) if isinstance(given, Mapping) and series in given else given
+def _by_series(name: str, given: Any, series: Collection[str]) -> Callable[[str], Any]:
+    """What is given for a series: the same for all of them, or the value of a mapping from series."""
+    of_one = len(series) == 1 and not any(one in given for one in series) if isinstance(given, Mapping) else True
+    if of_one or is_table(given):
+        return lambda one: given
+    entries: Mapping[str, Any] = given
+    for key in entries:
+        if key not in series:
+            near = did_you_mean(str(key), sorted(series))
+            raise InvalidInputError(f"{name} has an entry for {key!r}, which is no series: {near}")
+    return entries.get
+
+
+def _check_fit(fit: Any, series: Collection[str], detectors: Collection[str]) -> None:
+    """Refuse scores to fit on that belong to no detector: a rule would silently do without them."""
+    for key in fit or ():
+        known = key in detectors or (isinstance(key, tuple) and key[0] in series and key[1] in detectors)
+        if not known:
+            raise InvalidInputError(
+                f"fit has scores of {key!r}, which is neither a detector nor a pair (series, detector): "
+                f"{did_you_mean(str(key), sorted(detectors))}"
+            )
 
 
 def usable(
@@ -176,16 +205,20 @@ def usable(
         lost = np.isnan(array)
     except (TypeError, ValueError):
         return labels, scores, known, 0  # whoever checks the scores says what is wrong with them
-    if array.ndim != 1 or not lost.any() or len(array) != len(labels) or missing == "error":
+    if array.ndim != 1 or not lost.any() or len(array) != np.size(labels) or missing == "error":
         return labels, scores, known, 0
+    same_index(labels, scores, "y_score")
     if lost.all():
         return None
     count = int(lost.sum())
     if missing == "worst":
         return labels, np.where(lost, array[~lost].min(), array), known, count
-    for key in ("times", "ignore"):
-        if known.get(key) is not None and not (key == "ignore" and is_spans(known[key])):
-            known[key] = np.asarray(known[key])[~lost]
+    if known.get("times") is None and has_dates(labels):
+        known["times"] = labels.index
+    if known.get("times") is not None:
+        known["times"] = read_times(known["times"], n=len(array)).at_points(~lost)
+    if known.get("ignore") is not None and not is_spans(known["ignore"]):
+        known["ignore"] = np.asarray(known["ignore"])[~lost]
     return np.asarray(labels)[~lost], array[~lost], known, count
 
 

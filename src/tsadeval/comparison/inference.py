@@ -48,10 +48,32 @@ def _several(rows: Sequence[Row]) -> bool:
     return len({row["metric"] for row in rows}) > 1
 
 
-class Ranks(Result):
-    """Mean ranks by metric and detector, best first. Detectors that share a letter were not told apart."""
+def _too_few(found: Mapping[str, statistics.Pairwise], alpha: float) -> list[str]:
+    """What is to be said where there are too few series for any difference to be significant; once if of all metrics.
+
+    Metrics may differ in this, since some are undefined on some series.
+    """
+    remarks = {metric: pairwise.too_few(alpha) for metric, pairwise in found.items()}
+    if len(set(remarks.values())) == 1:
+        return [text for text in list(remarks.values())[:1] if text]
+    return [f"{metric}: {text}" for metric, text in remarks.items() if text]
+
+
+class _Remarked(Result):
+    """A result with remarks under its table, which in LaTeX are comments."""
 
     _remarks: list[str]
+
+    def _notes(self) -> list[str]:
+        return self._remarks
+
+    def to_latex(self, *, digits: int = 4) -> str:
+        """What is printed, as a LaTeX tabular (booktabs) with the remarks as comments."""
+        return "\n".join([super().to_latex(digits=digits), *(f"% {text}" for text in self._remarks)])
+
+
+class Ranks(_Remarked):
+    """Mean ranks by metric and detector, best first. Detectors that share a letter were not told apart."""
 
     @classmethod
     def of(cls, matrices: Mapping[str, Floats], detectors: Sequence[str], alpha: float, random_state: int) -> Ranks:
@@ -60,11 +82,12 @@ class Ranks(Result):
         _need_several(detectors)
         rows: list[Row] = []
         notes = []
+        tests = {metric: statistics.wilcoxon_holm(better) for metric, better in matrices.items()}
         for metric, better in matrices.items():
             found = statistics.mean_ranks(better, seed=random_state)
             letters = [""] * len(detectors)
             if found.series > 1:
-                groups = statistics.tie_groups(found.mean, statistics.wilcoxon_holm(better).same(alpha))
+                groups = statistics.tie_groups(found.mean, tests[metric].same(alpha))
                 for i, group in enumerate(groups):
                     for j in group:
                         letters[j] += _letter(i)
@@ -86,15 +109,13 @@ class Ranks(Result):
                     }
                 )
         result = cls(rows)
-        result._remarks = [*notes, f"the same letter: not told apart by Wilcoxon-Holm tests at {alpha:g}"]
+        remark = f"the same letter: not told apart by Wilcoxon-Holm tests at {alpha:g}"
+        result._remarks = [*notes, remark, *_too_few(tests, alpha)]
         return result
 
     def _grid(self) -> Grid:
         head = ["metric"] * _several(self.rows) + ["detector", "rank", "low", "high", "group", "wins", "ties", "losses"]
         return [head, *([row[key] for key in head] for row in self.rows)]
-
-    def _notes(self) -> list[str]:
-        return self._remarks
 
 
 def _letter(i: int) -> str:
@@ -109,14 +130,12 @@ def _overall(metric: str, better: Floats, k: int) -> list[str]:
     return [f"{metric}: Friedman test (Iman-Davenport) F = {test.f:.3f}, p = {test.f_p:.3g} on {test.series} series"]
 
 
-class Significance(Result):
+class Significance(_Remarked):
     """Every two detectors by metric: p-value (or posterior), size of the difference, wins, ties and losses.
 
     `difference` is how much better the first is on average, with its bootstrap interval from `low` to `high`;
     `effect` is the matched-pairs rank-biserial correlation, from -1 to 1.
     """
-
-    _remarks: list[str]
 
     @classmethod
     def of(
@@ -134,12 +153,14 @@ class Significance(Result):
         check_parameters("significance", checks, {"test": test, "alpha": alpha, "rope": rope})
         _need_several(detectors)
         rows: list[Row] = []
+        tests: dict[str, statistics.Pairwise] = {}
         for metric, better in matrices.items():
             order = np.argsort(statistics.mean_ranks(better, draws=1).mean, kind="stable").tolist()
             counts = statistics.wins_ties_losses(better)
             found = None
             if test != "bayes":
                 found = (statistics.nemenyi if test == "nemenyi" else statistics.wilcoxon_holm)(better)
+                tests[metric] = found
             for place, i in enumerate(order):
                 for j in order[place + 1 :]:
                     x, y = better[:, i], better[:, j]
@@ -164,7 +185,7 @@ class Significance(Result):
         if any(metric in lower for metric in matrices):
             remarks.append("a positive difference is in favour of the first detector, also where less is better")
         result = cls(rows)
-        result._remarks = remarks
+        result._remarks = [*remarks, *_too_few(tests, alpha)]
         return result
 
     def _grid(self) -> Grid:
@@ -174,17 +195,12 @@ class Significance(Result):
         body = [[row[key] for key in head] + ["yes" if row["different"] else "no"] for row in self.rows]
         return [[*head, "different"], *body]
 
-    def _notes(self) -> list[str]:
-        return self._remarks
 
-
-class Differences(Result):
+class Differences(_Remarked):
     """One detector against another, series by series: a row per series, the largest difference first.
 
     `difference` is how much better the first is (also where less is better); NaN where either has no value.
     """
-
-    _remark: str
 
     @classmethod
     def of(
@@ -213,18 +229,15 @@ class Differences(Result):
             ]
         )  # fmt: skip
         size = pairs.paired_difference(x, y)
-        result._remark = (
+        result._remarks = [
             f"{metric}: {first} is better by {size.mean:.4f} [{size.low:.4f}, {size.high:.4f}] on average over "
             f"{size.series} series"
-        )
+        ]
         return result
 
     def _grid(self) -> Grid:
         head = [key for key in self.rows[0] if key != "metric"]
         return [head, *([row[key] for key in head] for row in self.rows)]
-
-    def _notes(self) -> list[str]:
-        return [self._remark]
 
 
 class Disagreement(Result):
@@ -286,6 +299,8 @@ class Disagreement(Result):
         return [name for name, _ in self._split]
 
     def _grid(self) -> Grid:
+        if len(self.overall) == 1:  # there is no other metric to agree with
+            return [["metric", "winner"], *([metric, " = ".join(found)] for metric, found in self.overall.items())]
         body: Grid = []
         for i, (metric, winners) in enumerate(self.overall.items()):
             others = np.delete(self.agreement[i], i)
@@ -295,6 +310,8 @@ class Disagreement(Result):
         return [["metric", "winner", "agreement", "alone on"], *body]
 
     def _notes(self) -> list[str]:
+        if len(self.overall) == 1:
+            return []
         notes = [
             "agreement: mean Spearman correlation of mean ranks with the other metrics; alone on: series on which its "
             "winner is not the one that most metrics name",

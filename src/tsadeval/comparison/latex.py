@@ -13,7 +13,7 @@ from tsadeval.comparison.statistics import Floats
 from tsadeval.core.metric import METRICS, metric_labels
 from tsadeval.core.results import cell_text, latex_text
 
-__all__ = ["Style", "metrics_tabular", "series_tabular"]
+__all__ = ["Alike", "Style", "marked", "metrics_tabular", "not_told_apart", "series_tabular", "with_comments"]
 
 DAGGER = r"$^{\dagger}$"
 
@@ -45,7 +45,7 @@ class Style(NamedTuple):
         return [self.text(metric, value, spread) for value, spread in zip(means.tolist(), spreads, strict=True)]
 
 
-def _marked(texts: Sequence[str], better: Floats, same: Sequence[bool]) -> list[str]:
+def marked(texts: Sequence[str], better: Floats, same: Sequence[bool]) -> list[str]:
     """Bold for the best, a line under the second best, a dagger for those that are not told apart from the best."""
     known = sorted({value for value in better.tolist() if not math.isnan(value)}, reverse=True)
     found = []
@@ -58,14 +58,34 @@ def _marked(texts: Sequence[str], better: Floats, same: Sequence[bool]) -> list[
     return found
 
 
-def _alike(better: Floats, alpha: float) -> list[bool]:
-    """Which detectors the test does not tell apart from the one with the best mean rank."""
+class Alike(NamedTuple):
+    """Which detectors the test does not tell apart from the one with the best mean rank, and what is to be said."""
+
+    same: list[bool]
+    tested: bool
+    remark: str
+
+
+def not_told_apart(better: Floats, alpha: float) -> Alike:
+    """By Wilcoxon-Holm tests over the series (rows); with one series there is no test."""
     k = better.shape[1]
-    mean = statistics.mean_ranks(better, draws=1)
-    if k < 2 or mean.series < 2:
-        return [False] * k
-    best = int(np.argmin(mean.mean))
-    return [bool(value) for value in statistics.wilcoxon_holm(better).same(alpha)[best]]
+    if k < 2 or len(statistics.whole_rows(better)) < 2:
+        return Alike([False] * k, False, "")
+    best = int(np.argmin(statistics.mean_ranks(better, draws=1).mean))
+    found = statistics.wilcoxon_holm(better)
+    return Alike(found.same(alpha)[best].tolist(), True, found.too_few(alpha))
+
+
+def with_comments(text: str, found: Sequence[Alike], alpha: float) -> str:
+    """A tabular, and comments that say what its marks mean."""
+    lines = ["bold: best; underlined: second best"]
+    if any(one.tested for one in found):
+        lines[0] += (
+            "; dagger: not told apart from the detector with the best mean rank by Wilcoxon-Holm tests "
+            f"over the series at {alpha:g}"
+        )
+    lines += dict.fromkeys(one.remark for one in found if one.remark)
+    return "\n".join([text, *(f"% {line}" for line in lines)])
 
 
 def _mean(better: Floats) -> Floats:
@@ -90,14 +110,16 @@ def _tabular(head: Sequence[str], rows: Sequence[Sequence[str]], rules: frozense
 
 def metrics_tabular(matrices: Mapping[str, Floats], detectors: Sequence[str], style: Style) -> str:
     """Detectors by metrics, averaged over series."""
-    columns = []
+    columns, tests = [], []
     for metric, better in matrices.items():
         means = _mean(better)
         sign = -1.0 if metric in style.lower else 1.0
         texts = style.texts(metric, better, sign * means)
-        columns.append(_marked(texts, means, _alike(better, style.alpha)))
+        tests.append(not_told_apart(better, style.alpha))
+        columns.append(marked(texts, means, tests[-1].same))
     head = ["Detector", *(latex_text(label) for label in metric_labels(list(matrices)).values())]
-    return _tabular(head, [[latex_text(name), *(c[i] for c in columns)] for i, name in enumerate(detectors)])
+    rows = [[latex_text(name), *(c[i] for c in columns)] for i, name in enumerate(detectors)]
+    return with_comments(_tabular(head, rows), tests, style.alpha)
 
 
 def series_tabular(metric: str, better: Floats, series: Sequence[str], detectors: Sequence[str], style: Style) -> str:
@@ -106,9 +128,10 @@ def series_tabular(metric: str, better: Floats, series: Sequence[str], detectors
     nothing = [False] * len(detectors)
     rows = []
     for name, row in zip(series, better, strict=True):
-        rows.append([latex_text(name), *_marked([style.text(metric, sign * v) for v in row.tolist()], row, nothing)])
+        rows.append([latex_text(name), *marked([style.text(metric, sign * v) for v in row.tolist()], row, nothing)])
     means = _mean(better)
     texts = style.texts(metric, better, sign * means)
-    rows.append(["average", *_marked(texts, means, _alike(better, style.alpha))])
-    label = metric_labels([metric])[metric]
-    return _tabular([latex_text(label), *map(latex_text, detectors)], rows, frozenset({len(series)}))
+    test = not_told_apart(better, style.alpha)
+    rows.append(["average", *marked(texts, means, test.same)])
+    head = [latex_text(metric_labels([metric])[metric]), *map(latex_text, detectors)]
+    return with_comments(_tabular(head, rows, frozenset({len(series)})), [test], style.alpha)

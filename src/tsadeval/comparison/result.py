@@ -1,4 +1,4 @@
-"""Results of comparing detectors: values by series, detector and metric, and tables with the best marked."""
+"""Results of comparing detectors: values by series, detector and metric."""
 
 from __future__ import annotations
 
@@ -22,118 +22,21 @@ from tsadeval.comparison.inference import (
 )
 from tsadeval.comparison.latex import Style, metrics_tabular, series_tabular
 from tsadeval.comparison.statistics import Floats, Missing
-from tsadeval.core.metric import METRICS, metric_labels
+from tsadeval.comparison.table import DetectorTable, Values, stacked
 from tsadeval.core.parameters import OneOf, check_parameters
 from tsadeval.core.registry import did_you_mean
-from tsadeval.core.results import Grid, Result, Row, cell_text, latex_text
+from tsadeval.core.results import Grid, Result, Row
 from tsadeval.datasets import DATASETS
 from tsadeval.errors import InvalidParameterError, UnknownNameError
 from tsadeval.evaluation.single import chosen_with_labels, finite_mean
 
-__all__ = ["Comparison", "DetectorTable", "dataset_of"]
+__all__ = ["Comparison", "dataset_of"]
 
-Values = dict[str, dict[str, float]]
 Run = tuple[str, str, Any, Any]
 
 AVERAGE = "average"
 # With more series than this, a comparison prints averages over data sets instead of every series.
 MANY = 12
-
-
-class DetectorTable(Result, Mapping[str, dict[str, float]]):
-    """Detectors by metrics: a row per detector and metric; as a mapping, detector to its values by metric.
-
-    `percent` shows values times 100 as papers print them (only of metrics that are at most 1); what the
-    mapping and `rows` give are the values themselves.
-    """
-
-    def __init__(
-        self,
-        values: Values,
-        *,
-        title: str = "",
-        titles: Mapping[str, str] | None = None,
-        percent: bool = False,
-        lower: Iterable[str] = (),
-    ) -> None:
-        super().__init__(
-            [{"detector": d, "metric": m, "value": v} for d, found in values.items() for m, v in found.items()]
-        )
-        self.title = title
-        self.percent = percent
-        self.metrics = list(next(iter(values.values())))
-        self._values = values
-        self._titles = dict(titles or {})
-        self._lower = set(lower)
-
-    def __getitem__(self, detector: str) -> dict[str, float]:
-        """The values of a detector, by its name or by what the printed table calls it."""
-        keys = {**{self._titles.get(key, key): key for key in self}, **{key: key for key in self}}
-        if detector not in keys:
-            raise UnknownNameError(f"no detector {detector!r} in this table: {did_you_mean(detector, list(keys))}")
-        return dict(self._values[keys[detector]])
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._values)
-
-    def __len__(self) -> int:
-        return len(self._values)
-
-    def best(self, metric: str) -> list[str]:
-        """The detectors with the best value of a metric; several where they are equal."""
-        if metric not in self.metrics:
-            raise UnknownNameError(f"no metric {metric!r} in this table: {did_you_mean(metric, self.metrics)}")
-        sign = -1 if metric in self._lower else 1
-        known = {d: sign * found[metric] for d, found in self._values.items() if math.isfinite(found[metric])}
-        return [d for d, value in known.items() if value == max(known.values())]
-
-    def _marked(self, mark: str, digits: int | None = None) -> list[list[str]]:
-        """The rows as people read them; `mark` is the form of a best value, such as "%s*"."""
-        best = {metric: self.best(metric) for metric in self.metrics}
-        best = {metric: names if len(names) < len(self) else [] for metric, names in best.items()}  # all equal: no mark
-        rows = []
-        for detector, found in self._values.items():
-            row = [self._titles.get(detector, detector)]
-            for metric in self.metrics:
-                text = self._text(metric, found[metric], digits)
-                row.append(mark % text if detector in best[metric] else text)
-            rows.append(row)
-        return rows
-
-    def _text(self, metric: str, value: float, digits: int | None) -> str:
-        if math.isnan(value):
-            return "-"
-        record = METRICS.get(metric.partition("(")[0])
-        scaled = self.percent and record is not None and record.range[1] <= 1
-        places = digits if digits is not None else 2 if scaled else 4
-        return cell_text(round(100 * value if scaled else value, places) + 0.0, places)  # never -0.0000
-
-    def to_latex(self, *, digits: int | None = None) -> str:
-        """A tabular with the best values in bold (booktabs)."""
-        return _tabular([self], digits)
-
-    def latex_lines(self, digits: int | None = None) -> list[str]:
-        """Head, rule and rows, without the tabular around them."""
-        head = [latex_text(text) for text in [self.title or "Detector", *metric_labels(self.metrics).values()]]
-        rows = [[latex_text(row[0]), *row[1:]] for row in self._marked(r"\textbf{%s}", digits)]
-        return [" & ".join(head) + r" \\", r"\midrule", *(" & ".join(row) + r" \\" for row in rows)]
-
-    def _grid(self) -> Grid:
-        lines: Grid = [[self.title or "detector", *self.metrics], *self._marked("%s*")]
-        if len(self.metrics) > len(self):  # reads better downwards
-            lines = [list(row) for row in zip(*lines, strict=True)]
-        # A blank where the star of a best value would be keeps the digits under each other.
-        lines[1:] = [[row[0], *(text if text.endswith("*") else f"{text} " for text in row[1:])] for row in lines[1:]]
-        widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-        return [[row[0], *(t.rjust(w) for t, w in zip(row[1:], widths[1:], strict=True))] for row in lines]
-
-
-def _tabular(tables: Sequence[DetectorTable], digits: int | None) -> str:
-    lines = [
-        line for table in tables for line in ([r"\midrule"] * (table is not tables[0]) + table.latex_lines(digits))
-    ]
-    spec = "l" + "r" * len(tables[0].metrics)
-    return "\n".join([rf"\begin{{tabular}}{{{spec}}}", r"\toprule", *lines, r"\bottomrule", r"\end{tabular}"])
 
 
 class Comparison(Result):
@@ -296,9 +199,8 @@ class Comparison(Result):
         check_parameters("average", {"how": OneOf(("macro", "micro"))}, {"how": how})
         if how == "micro":
             nothing = dict.fromkeys(self.metrics, math.nan)
-            return self._shown(
-                "micro average", {d: {**nothing, **self._micro.get(d, {})} for d in self.detectors}, percent
-            )
+            values = {d: {**nothing, **self._micro.get(d, {})} for d in self.detectors}
+            return DetectorTable(values, title="micro average", titles=self._titles, percent=percent, lower=self._lower)
         parts: dict[str, list[str]] = {}
         for series in self.series:
             parts.setdefault(group_of(groups or dataset_of, series), []).append(series)
@@ -318,10 +220,15 @@ class Comparison(Result):
             )
             return finite_mean(list(means))
 
-        return self._shown(title, {d: {m: mean(d, m) for m in self.metrics} for d in self.detectors}, percent)
-
-    def _shown(self, title: str, values: Values, percent: bool) -> DetectorTable:
-        return DetectorTable(values, title=title, titles=self._titles, percent=percent, lower=self._lower)
+        members = [self.series.index(series) for group in groups.values() for series in group]
+        return DetectorTable(
+            {d: {m: mean(d, m) for m in self.metrics} for d in self.detectors},
+            title=title,
+            titles=self._titles,
+            percent=percent,
+            lower=self._lower,
+            by_series=lambda metric: self._matrix(metric)[members],
+        )
 
     def tables(self, *, percent: bool = False) -> list[DetectorTable]:
         """What is printed: every series (of many, every data set), and the average where there are several."""
@@ -344,16 +251,18 @@ class Comparison(Result):
         digits: int | None = None,
         alpha: float = 0.05,
     ) -> str:
-        """A tabular (booktabs) with the best values in bold.
+        """A tabular (booktabs) with the best values in bold and the second best underlined.
 
         "tables" has the tables that are printed under each other. "metrics" has a row per detector and a column per
-        metric, averaged over series, and "series" a row per series and a column per detector, of one metric; in both
-        the second best is underlined, and a dagger marks detectors that Wilcoxon-Holm tests over the series do not
-        tell apart from the best at level `alpha`. `spread` adds the standard deviation over series.
+        metric, averaged over series, and "series" a row per series and a column per detector, of one metric. Beside
+        averages over several series, a dagger marks detectors that Wilcoxon-Holm tests over these series do not tell
+        apart from the best at level `alpha`. `spread` adds the standard deviation over series ("metrics", "series").
+        Comments under the tabular say what the marks mean, and whether there are too few series for any difference to
+        be significant.
         """
         check_parameters("to_latex", {"layout": OneOf(("tables", "metrics", "series"))}, {"layout": layout})
         if layout == "tables":
-            return _tabular(self.tables(percent=percent), digits)
+            return stacked(self.tables(percent=percent), digits, alpha)
         names = [self.metrics[0] if metric is None else metric] if layout == "series" else self.metrics
         matrices = {name: self._matrix(name) for name in names}
         style = Style(percent, digits, spread, alpha, frozenset(self._lower))

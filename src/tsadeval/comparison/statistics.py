@@ -9,8 +9,9 @@ Pairs of detectors: `tsadeval.comparison.pairs`.
 
 from __future__ import annotations
 
+import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
@@ -196,18 +197,47 @@ class Pairwise:
     """Tests of every two detectors: p-values corrected for their number, as a symmetric matrix with ones inside.
 
     `raw` are the p-values before the correction (the same where the test has it built in) and `series` says on how
-    many series each test stands.
+    many series each test stands. `least_p` is the smallest p-value that a number of series can give, whatever the
+    values are.
     """
 
     test: str
     p_values: Floats
     raw: Floats
     series: Counts
+    short: str
+    least_p: Callable[[int], float]
 
     def same(self, alpha: float = 0.05) -> Bools:
         """Which pairs cannot be told apart at this level."""
         check_parameters("same", _ALPHA, {"alpha": alpha})
         return ~(self.p_values < alpha)  # a pair without a p-value was not told apart either
+
+    def needed(self, alpha: float = 0.05) -> int:
+        """How many series the test needs before any difference can be significant; 0 where there are enough."""
+        check_parameters("needed", _ALPHA, {"alpha": alpha})
+        n = self._most
+        if n and self.least_p(n) < alpha:
+            return 0
+        return next(more for more in itertools.count(n + 1) if self.least_p(more) < alpha)
+
+    def too_few(self, alpha: float = 0.05) -> str:
+        """A sentence where there are too few series for any difference to be significant, else "".
+
+        >>> print(wilcoxon_holm([[0.9, 0.5], [0.8, 0.6], [0.7, 0.3]]).too_few())
+        too few series for Wilcoxon-Holm: 2 detectors cannot differ significantly at 0.05 on fewer than 6 (here 3)
+        """
+        needed = self.needed(alpha)
+        text = (
+            f"too few series for {self.short}: {len(self.series)} detectors cannot differ significantly at {alpha:g} "
+            f"on fewer than {needed} (here {self._most})"
+        )
+        return text if needed else ""
+
+    @property
+    def _most(self) -> int:
+        """On how many series the pair with the most of them stands."""
+        return int(self.series[np.triu_indices(len(self.series), 1)].max(initial=0))
 
 
 def holm(p_values: Any) -> Floats:
@@ -249,7 +279,13 @@ def wilcoxon_holm(values: Any) -> Pairwise:
     raw = wilcoxon(apart)
     count = _square(k, (~np.isnan(apart)).sum(axis=0)).astype(np.int64)
     np.fill_diagonal(count, (~np.isnan(table)).sum(axis=0))
-    return Pairwise("Wilcoxon signed-rank test with Holm's correction", _square(k, holm(raw)), _square(k, raw), count)
+    tests = int((~np.isnan(raw)).sum()) or len(raw)
+
+    def least_p(n: int) -> float:  # all differences of one pair have the same sign
+        return min(1.0, tests * 2.0 ** (1 - n))
+
+    name = "Wilcoxon signed-rank test with Holm's correction"
+    return Pairwise(name, _square(k, holm(raw)), _square(k, raw), count, "Wilcoxon-Holm", least_p)
 
 
 def nemenyi(values: Any) -> Pairwise:
@@ -258,14 +294,19 @@ def nemenyi(values: Any) -> Pairwise:
     n, k = table.shape
     first, second = np.triu_indices(k, 1)
     count = np.full((k, k), n, np.int64)
-    if n < 2:
-        unknown = _square(k, np.full(len(first), math.nan))
-        return Pairwise("Nemenyi", unknown, unknown, count)
-    mean = ranks(table).mean(axis=0)
-    q = np.abs(mean[first] - mean[second]) / math.sqrt(k * (k + 1) / (12 * n))
-    p = require("scipy.stats", extra="all").studentized_range.sf(q, k, np.inf)
-    found = _square(k, np.clip(p, 0.0, 1.0))
-    return Pairwise("Nemenyi", found, found, count)
+    distribution = require("scipy.stats", extra="all").studentized_range
+
+    def p_value(difference: Any, series: int) -> Any:
+        return np.clip(distribution.sf(difference / math.sqrt(k * (k + 1) / (12 * series)), k, np.inf), 0.0, 1.0)
+
+    def least_p(series: int) -> float:  # one detector is best on all series, another worst
+        return float(p_value(k - 1.0, series)) if series > 1 else 1.0
+
+    found = _square(k, np.full(len(first), math.nan))
+    if n > 1:
+        mean = ranks(table).mean(axis=0)
+        found = _square(k, p_value(np.abs(mean[first] - mean[second]), n))
+    return Pairwise("Nemenyi", found, found, count, "Nemenyi", least_p)
 
 
 def critical_difference(detectors: int, series: int, alpha: float = 0.05) -> float:

@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tsadeval.core.arrays import read_array
+from tsadeval.core.durations import nanoseconds
 from tsadeval.core.events import Index
-from tsadeval.core.time import Times, nanoseconds, read_times
+from tsadeval.core.time import Times, read_times
 from tsadeval.errors import InvalidInputError, InvalidParameterError
 
 __all__ = ["align"]

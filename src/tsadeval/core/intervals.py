@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-import csv
-import gzip
-import json
-import zlib
-from collections.abc import Iterator, Mapping
-from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tsadeval.core.events import Events, Index
+from tsadeval.core.durations import nanoseconds
+from tsadeval.core.events import Index
+from tsadeval.core.incidents import read_incidents
 from tsadeval.core.inputs import label_runs
-from tsadeval.core.registry import did_you_mean
-from tsadeval.core.time import Times, nanoseconds, read_moments, read_times
-from tsadeval.errors import InvalidInputError, InvalidParameterError, TsadevalError, UnknownNameError
+from tsadeval.core.time import Times, read_moments, read_times
+from tsadeval.errors import InvalidInputError, InvalidParameterError
 
 __all__ = ["Interval", "alarms", "intervals", "labels"]
 
@@ -33,8 +28,6 @@ _SIDES: dict[str, tuple[Literal["left", "right"], Literal["left", "right"]]] = {
     "neither": ("right", "left"),
 }
 _BRACKETS = {"left": ("[", ")"), "right": ("(", "]"), "both": ("[", "]"), "neither": ("(", ")")}
-# Names under which the two ends are found in tables, in this order.
-END_COLUMNS = (("start", "stop"), ("start", "end"), ("begin", "end"), ("StartTime", "EndTime"))
 
 
 class Interval(NamedTuple):
@@ -110,7 +103,7 @@ def labels(
     _choice("outside", outside, ("error", "clip"))
     _choice("between", between, ("error", "next", "drop"))
     index = read_times(times)
-    table = _read(incidents, key, columns)
+    table = read_incidents(incidents, key, columns)
     if closed is None:
         closed = "both" if table.windows else "left"
     _choice("closed", closed, CLOSED)
@@ -291,110 +284,3 @@ def alarms(instants: Any, times: Any, *, hold: Any = None, outside: Literal["err
     np.add.at(edges, first, 1)
     np.add.at(edges, stop, -1)
     return (np.cumsum(edges[:-1]) > 0).view(np.uint8)
-
-
-class _Table(NamedTuple):
-    starts: list[Any]
-    stops: list[Any]
-    name: str = "incidents"
-    windows: bool = False  # of the Numenta benchmark, whose ends are inclusive
-    columns: tuple[str, str] = ("start", "stop")
-
-
-def _read(incidents: Any, key: str | None, columns: tuple[str, str] | None) -> _Table:
-    if isinstance(incidents, Events):
-        raise InvalidInputError("incidents are events in points already: use their mask()")
-    if isinstance(incidents, (str, Path)):
-        return _read_file(Path(incidents), key, columns)
-    if hasattr(incidents, "columns") and hasattr(incidents, "__getitem__"):
-        return _read_table({str(c): list(incidents[c]) for c in incidents.columns}, columns, "incidents")
-    if isinstance(incidents, Mapping):
-        if columns is None and all(isinstance(k, str) for k in incidents) and not _is_table(incidents):
-            return _read_windows(incidents, key, "incidents")
-        return _read_table({str(k): list(v) for k, v in incidents.items()}, columns, "incidents")
-    return _read_pairs(incidents, "incidents")
-
-
-def _is_table(incidents: Mapping[Any, Any]) -> bool:
-    return any(start in incidents and stop in incidents for start, stop in END_COLUMNS)
-
-
-def _read_pairs(incidents: Any, name: str, windows: bool = False) -> _Table:
-    try:
-        rows = [tuple(row) for row in incidents]
-    except TypeError:
-        raise InvalidInputError(
-            f"{name} must be pairs (start, stop), a DataFrame, a mapping or a path, but are {type(incidents).__name__}"
-        ) from None
-    for number, row in enumerate(rows):
-        if len(row) != 2 or isinstance(incidents[number], str):
-            raise InvalidInputError(f"{name}: row {number} must be a pair (start, stop), but is {incidents[number]!r}")
-    return _Table([row[0] for row in rows], [row[1] for row in rows], name, windows)
-
-
-def _read_table(table: dict[str, list[Any]], columns: tuple[str, str] | None, name: str) -> _Table:
-    wanted = columns
-    if wanted is None:
-        wanted = next((pair for pair in END_COLUMNS if all(column in table for column in pair)), None)
-    if wanted is None or any(column not in table for column in wanted):
-        asked = " and ".join(wanted or ("start", "stop"))
-        raise InvalidInputError(
-            f"{name} must have columns {asked}, but has {', '.join(table) or 'none'}; pass columns=(start, stop)"
-        )
-    return _Table(table[wanted[0]], table[wanted[1]], name, columns=wanted)
-
-
-def _read_windows(windows: Mapping[str, Any], key: str | None, name: str) -> _Table:
-    if key is None:
-        if len(windows) != 1:
-            raise InvalidInputError(
-                f"{name} has windows of {len(windows)} series: say which with key= (on the command line, --by)"
-            )
-        key = next(iter(windows))
-    if key not in windows:
-        raise UnknownNameError(f"{name} has no windows of {key!r}: {did_you_mean(key, list(windows))}")
-    return _read_pairs(windows[key], f"{name} of {key}", windows=True)
-
-
-def _read_file(path: Path, key: str | None, columns: tuple[str, str] | None) -> _Table:
-    if not path.exists():
-        raise InvalidInputError(f"there is no file {path}")
-    opened: Any = gzip.open if path.suffix == ".gz" else open
-    endings = [suffix for suffix in path.suffixes if suffix != ".gz"]
-    ending = endings[-1] if endings else ""
-    try:
-        with opened(path, "rt", encoding="utf-8-sig", newline="") as file:
-            if ending == ".json":
-                return _read_json(json.load(file), key, columns, str(path))
-            return _read_csv(csv.reader(file, delimiter="\t" if ending == ".tsv" else ","), columns, path)
-    except TsadevalError:
-        raise
-    except (OSError, EOFError, ValueError, RecursionError, csv.Error, zlib.error) as error:
-        raise InvalidInputError(f"{path} cannot be read: {error}") from None
-
-
-def _read_json(found: Any, key: str | None, columns: tuple[str, str] | None, name: str) -> _Table:
-    if not isinstance(found, dict):
-        return _read_pairs(found, name)
-    return _read_table(found, columns, name) if columns or _is_table(found) else _read_windows(found, key, name)
-
-
-def _read_csv(reader: Iterator[list[str]], columns: tuple[str, str] | None, path: Path) -> _Table:
-    rows = (row for row in reader if row)
-    head = next(rows, [])
-    table: dict[str, list[Any]] = {column.strip(): [] for column in head}
-    for number, row in enumerate(rows):
-        if len(row) != len(head):
-            raise InvalidInputError(f"{path}: row {number} has {len(row)} cells, but the head has {len(head)}")
-        for column, cell in zip(table, row, strict=True):
-            table[column].append(cell.strip())
-    found = _read_table(table, columns, str(path))
-    return found._replace(starts=_numbers(found.starts), stops=_numbers(found.stops))
-
-
-def _numbers(cells: list[str]) -> list[Any]:
-    """Cells of a file as numbers, where all of them are."""
-    try:
-        return [float(cell) for cell in cells]
-    except ValueError:
-        return list(cells)

@@ -13,6 +13,8 @@ from collections.abc import Callable, Iterable, Mapping, Set
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, NamedTuple, ParamSpec, Protocol, TypeVar
 
+import numpy as np
+
 from tsadeval.core.inputs import Prediction, Scoring
 from tsadeval.core.options import recall_weight
 from tsadeval.core.parameters import Check, check_parameters
@@ -70,7 +72,8 @@ class Decision(NamedTuple):
 class Rule(Protocol):
     """How the scores of a series become alarms for a metric. Any object with these two members is a rule.
 
-    `literal` rules are applied to scores of 0 and 1 as well; for all others such scores are predictions already.
+    `literal` rules are applied to scores of 0 and 1 as well; for all others such scores are predictions already, unless
+    the rule has an attribute `fitted` that is true and takes its threshold from other scores (`fit=`).
     """
 
     @property
@@ -154,7 +157,8 @@ class Metric:
         >>> Metric.from_function(lambda y_true, y_score: 0.5, "half")([0, 1], [0.2, 0.3])
         0.5
         """
-        name = name or getattr(function, "__name__", "") or type(function).__name__
+        inner = getattr(function, "func", function)  # of a partial
+        name = name or getattr(inner, "__name__", "") or type(function).__name__
         kind: Kind = "predictions" if _second_argument(function) == "y_pred" else "scores"
 
         def compute(data: Scoring | Prediction) -> float:
@@ -193,6 +197,7 @@ class Metric:
 
     def with_options(self, **options: Any) -> Metric:
         """The same metric with some options fixed."""
+        options = {name: value.item() if isinstance(value, np.generic) else value for name, value in options.items()}
         for name in options:
             if name not in self.parameters:
                 known = list(self.parameters)
@@ -225,7 +230,9 @@ class Metric:
             return None
         if scoring.given is not None:
             return Decision(Prediction(scoring.truth, scoring.given, scoring.setting), "given")
-        if scoring.zero_one is not None and not rule.literal:
+        # A threshold that is given, or found on other scores, holds: counts may well be 0 and 1 in a quiet series.
+        elsewhere = scoring.setting.fit is not None and getattr(rule, "fitted", False)
+        if scoring.zero_one is not None and not (rule.literal or elsewhere):
             return Decision(scoring.zero_one, "scores are 0 or 1")
         return rule.decide(scoring, self)
 

@@ -15,7 +15,7 @@ from tsadeval.core.setting import Missing, Setting, is_spans
 from tsadeval.core.time import Times, read_times
 from tsadeval.errors import InvalidInputError, InvalidParameterError
 
-__all__ = ["observe"]
+__all__ = ["has_dates", "observe"]
 
 
 def observe(
@@ -32,7 +32,7 @@ def observe(
     """A checked scoring with its setting; see `te.evaluate` for the arguments."""
     if missing not in ("error", "ignore", "no alarm"):
         raise InvalidParameterError(f"missing must be one of 'error', 'ignore', 'no alarm', but is {missing!r}")
-    if times is None and _has_dates(y_true):
+    if times is None and has_dates(y_true):
         times = y_true.index
     count = 0
     if missing != "error" and y_score is not None:
@@ -51,7 +51,7 @@ def observe(
     return _masked(scoring, setting)
 
 
-def _has_dates(y_true: Any) -> bool:
+def has_dates(y_true: Any) -> bool:
     """Do labels come with the dates of their points, as a pandas Series does?"""
     index = getattr(y_true, "index", None)
     return not callable(index) and getattr(getattr(index, "dtype", None), "kind", "") == "M"

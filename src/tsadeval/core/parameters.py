@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from tsadeval.core.time import span_size
+from tsadeval.core.durations import span_size
 from tsadeval.errors import InvalidParameterError
 
 

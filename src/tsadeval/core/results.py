@@ -12,7 +12,10 @@ import json
 import math
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from tsadeval._optional import require
 from tsadeval.core.registry import did_you_mean
@@ -85,7 +88,9 @@ _LATEX = str.maketrans(
 
 def latex_text(value: Any, digits: int = 4) -> str:
     """A value as LaTeX prints it."""
-    return cell_text(value, digits).translate(_LATEX)
+    text = cell_text(value, digits).translate(_LATEX)
+    # At the begin of a row these would belong to the line break of the row above.
+    return "{}" + text if text.startswith(("[", "*")) else text
 
 
 def latex_table(rows: Sequence[Sequence[Any]], digits: int = 4) -> str:
@@ -111,7 +116,14 @@ def html_table(rows: Sequence[Sequence[Any]], digits: int = 4) -> str:
 
 
 def plain(value: Any) -> Any:
-    """JSON has no NaN and no infinities: null says "no number" in every reader."""
+    """JSON has no NaN and no infinities: null says "no number" in every reader. It has no dates either."""
+    if isinstance(value, (np.datetime64, np.timedelta64)):
+        whole, _, fraction = str(value).partition(".")
+        return f"{whole}.{fraction}" if fraction.strip("0") else whole
+    if isinstance(value, datetime):
+        return value.isoformat()
+    if isinstance(value, np.generic):
+        value = value.item()
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 

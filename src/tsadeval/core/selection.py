@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from functools import partial
 from typing import Any
 
 from tsadeval.core.metric import METRICS, Metric, parse_metric
@@ -52,9 +53,14 @@ def _selected(metric: Any, sets: dict[str, list[Metric]]) -> list[Metric]:
         return [metric]
     if not callable(metric):
         raise InvalidParameterError(f"metrics must be names or functions (y_true, y_score), but one is {metric!r}")
-    # A public metric function is its record: tsadeval.metrics.f1 and "f1" mean the same.
-    record = METRICS.get(getattr(metric, "__name__", ""))
-    return [record if record is not None and record.function is metric else Metric.from_function(metric)]
+    # A public metric function is its record: tsadeval.metrics.f1 and "f1" mean the same, with options too.
+    function, options = metric, {}
+    if isinstance(metric, partial) and not metric.args:
+        function, options = metric.func, metric.keywords
+    record = METRICS.get(getattr(function, "__name__", ""))
+    if record is not None and record.function is function:
+        return [record.with_options(**options) if options else record]
+    return [Metric.from_function(metric)]
 
 
 def _named(text: str, sets: dict[str, list[Metric]]) -> list[Metric]:

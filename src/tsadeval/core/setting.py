@@ -11,9 +11,10 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from tsadeval.core.durations import span_size, unit_size
 from tsadeval.core.events import Index
 from tsadeval.core.period import period
-from tsadeval.core.time import Times, span_size, unit_size
+from tsadeval.core.time import Times
 from tsadeval.errors import UndefinedError
 
 Bools = NDArray[np.bool_]

@@ -16,11 +16,11 @@ from contextlib import contextmanager
 from typing import Any
 
 from tsadeval._optional import require
+from tsadeval.core.cluster import mapped
 from tsadeval.core.parameters import Number
 from tsadeval.core.results import Row
 from tsadeval.core.threads import in_order
 from tsadeval.engine.cells import C, Compute, compute_all
-from tsadeval.engine.cluster import mapped
 from tsadeval.engine.pool import Limits, supervised
 from tsadeval.engine.progress import Progress, progress_of
 from tsadeval.engine.store import Store

@@ -8,9 +8,9 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from tsadeval._optional import require
+from tsadeval.core.cluster import elsewhere, mapped
 from tsadeval.core.results import Row
 from tsadeval.core.selection import Metrics
-from tsadeval.engine.cluster import mapped
 from tsadeval.errors import InvalidInputError, InvalidParameterError
 from tsadeval.evaluation.many import SeriesEvaluation
 from tsadeval.evaluation.out_of_core import Stream
@@ -86,7 +86,7 @@ def evaluate_stream(
     else:
         found = source
     by = found.by if isinstance(found, Batches) else by
-    here = n_jobs is None and not _elsewhere()
+    here = n_jobs is None and not elsewhere()
     streams = _states(new, found, by) if here else _in_parts(new, found, by, n_jobs)
     if not streams:
         raise InvalidInputError("the source is empty: there is nothing to evaluate")
@@ -143,17 +143,6 @@ def _in_parts(new: _Maker, source: Any, by: str | None, n_jobs: int | None) -> _
             else:
                 streams[series] = stream
     return streams
-
-
-def _elsewhere() -> bool:
-    """Is joblib set up to run on a cluster?"""
-    import sys
-
-    parallel = sys.modules.get("joblib.parallel")
-    if parallel is None:
-        return False
-    name = type(parallel.get_active_backend()[0]).__name__
-    return name not in ("LokyBackend", "MultiprocessingBackend", "SequentialBackend", "ThreadingBackend")
 
 
 def _joined(streams: _Streams) -> SeriesEvaluation:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain, islice
@@ -11,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from tsadeval.core.checking import refuse_rounded
+from tsadeval.core.cluster import elsewhere, mapped
 from tsadeval.core.inputs import Prediction, Scoring, label_runs
 from tsadeval.core.metric import Metric, Rule
 from tsadeval.core.observed import observe
@@ -92,7 +94,8 @@ def evaluate_many(
     n_jobs : int, optional
         Series that are evaluated at once, in threads of this process. By default as many as there are cores, but one
         where the first series is so short that threads cost more than they save, and where a metric is a function of
-        your own, which may not be safe in threads.
+        your own, which may not be safe in threads. Under `joblib.parallel_config(backend="dask")` or "ray" the workers
+        of a cluster evaluate them, to which labels and scores are sent.
 
     Returns
     -------
@@ -118,22 +121,15 @@ def evaluate_many(
     rows: list[Row] = []
     seen: set[str] = set()
 
-    def work(entry: _Entry) -> tuple[str, Scoring, list[Row]]:
-        name, y_true, y_score, setting = entry
-        try:
-            scoring = observe(y_true, y_score, missing=missing, **setting)
-            if pool.compares:
-                refuse_rounded(y_score, "y_score")
-        except InvalidInputError as error:
-            raise InvalidInputError(f"series {name!r}: {error}" if name else str(error)) from None
-        found = [row_of(metric, metric.run(scoring, rule)) for metric in chosen]
-        return name, replace(scoring), found  # without what the metrics computed of it, which may have to wait
-
     entries = (_checked_entry(entry, seen) for entry in series)
-    first = list(islice(entries, 1))
-    if n_jobs is None and not (all(metric.library for metric in chosen) and all(map(_is_long, first))):
-        n_jobs = 1
-    for name, scoring, found in in_order(work, chain(_drained(first), entries), n_jobs):
+    if elsewhere():
+        each = _on_workers(entries, chosen, rule, missing, n_jobs)
+    else:
+        first = list(islice(entries, 1))
+        if n_jobs is None and not (all(metric.library for metric in chosen) and all(map(_is_long, first))):
+            n_jobs = 1
+        each = in_order(lambda entry: _work(entry, chosen, rule, missing), chain(_drained(first), entries), n_jobs)
+    for name, scoring, found in each:
         warn_of_alarms(found, scoring.n, where=f" on series {name!r}" if name else "")
         rows += [{"series": name, **row, **counts_of(scoring)} for row in found]
         pool.add(scoring)
@@ -148,8 +144,45 @@ def evaluate_many(
 
 
 _Entry = tuple[str, Any, Any, dict[str, Any]]
+_Evaluated = tuple[str, Scoring, list[Row]]
 _LONG = 10_000
 _SETTING = ("times", "ignore", "fit", "values")
+
+
+def _work(entry: _Entry, metrics: Sequence[Metric], rule: Rule, missing: Missing) -> _Evaluated:
+    scoring = _observed(entry, metrics, missing)
+    found = [row_of(metric, metric.run(scoring, rule)) for metric in metrics]
+    return entry[0], replace(scoring), found  # without what the metrics computed of it, which may have to wait
+
+
+def _observed(entry: _Entry, metrics: Sequence[Metric], missing: Missing) -> Scoring:
+    name, y_true, y_score, setting = entry
+    try:
+        scoring = observe(y_true, y_score, missing=missing, **setting)
+        if any(map(_compares_series, metrics)):
+            refuse_rounded(y_score, "y_score")
+        return scoring
+    except InvalidInputError as error:
+        raise InvalidInputError(f"series {name!r}: {error}" if name else str(error)) from None
+
+
+def _rows(entry: _Entry, metrics: Sequence[Metric], rule: Rule, missing: Missing) -> list[Row]:
+    return _work(entry, metrics, rule, missing)[2]
+
+
+def _on_workers(
+    entries: Iterator[_Entry], metrics: Sequence[Metric], rule: Rule, missing: Missing, n_jobs: int | None
+) -> Iterator[_Evaluated]:
+    """The same from the workers of a cluster: labels and scores travel there, rows back."""
+    waiting: deque[tuple[str, Scoring]] = deque()
+
+    def sent() -> Iterator[tuple[Any, ...]]:
+        for entry in entries:
+            waiting.append((entry[0], _observed(entry, metrics, missing)))  # what is wrong with it is said here
+            yield entry, metrics, rule, missing
+
+    for found in mapped(_rows, sent(), n_jobs, ordered=True):
+        yield *waiting.popleft(), found
 
 
 def _drained(entries: list[_Entry]) -> Iterator[_Entry]:
@@ -188,7 +221,7 @@ class _Pool:
         self._metrics = metrics
         self._rule = rule
         exchangeable = {"exchangeable"}
-        self._of_order = [m for m in metrics if m.stream == "order" and m.properties & exchangeable]
+        self._of_order = list(filter(_compares_series, metrics))
         of_scores = [m for m in metrics if m.kind == "scores" and (m.pool or m.properties & exchangeable)]
         of_scores = [m for m in of_scores if m not in self._of_order]
         # With the rule best every metric has its own alarms, so there are none to pool.
@@ -199,11 +232,6 @@ class _Pool:
         self._labels, self._scores, self._alarms = _Block(), _Block(), _Block()
         self._settings: list[Setting] = []
         self._order = _Order()
-
-    @property
-    def compares(self) -> bool:
-        """Are scores of different series compared?"""
-        return bool(self._of_order)
 
     def add(self, scoring: Scoring) -> None:
         if self._of_order:
@@ -280,6 +308,11 @@ class _Pool:
                 judged = label_runs(~setting.ignored, "ignore").events
                 found += [part[a:b] for a, b in zip(judged.starts.tolist(), judged.stops.tolist(), strict=True)]
         return found
+
+
+def _compares_series(metric: Metric) -> bool:
+    """Does its micro average compare scores of different series?"""
+    return metric.stream == "order" and "exchangeable" in metric.properties
 
 
 class _Order:

@@ -65,7 +65,7 @@ def evaluate(
         0 for normal and 1 for anomalous points.
     y_score : array-like of shape (n,)
         Finite scores, higher for more anomalous. May be left out where `y_pred` is given. Scores that are all 0 or 1
-        are predictions.
+        are predictions, for which no rule looks for a threshold; one that is given, or found on `fit`, holds for them.
     metrics : str, function, or several of these, default="recommended"
         A set ("recommended", "paper", "all"), a metric with or without options ("cce", "cce(tau=0.4)", "VUS-PR",
         "cce,f1"), any function `(y_true, y_score) -> float` or `(y_true, y_pred) -> float`, or "module:function".

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import math
 from collections import Counter, deque
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from tsadeval.core.checking import checked_scores
+from tsadeval.core.durations import UNITS, span_size
 from tsadeval.core.inputs import Floats, Scoring
 from tsadeval.core.metric import METRICS
 from tsadeval.core.observed import observe
 from tsadeval.core.parameters import Number, Span, check_parameters
+from tsadeval.core.registry import did_you_mean
 from tsadeval.core.results import Grid, Result, Row
-from tsadeval.core.time import UNITS, span_size
-from tsadeval.errors import InvalidInputError
+from tsadeval.errors import InvalidInputError, UnknownNameError
 from tsadeval.evaluation.stream_runs import Stretch
 from tsadeval.evaluation.streaming import StreamingCCE
 
@@ -52,7 +54,10 @@ class StreamResult(Result):
         self.unit = unit
 
     def __getitem__(self, name: str) -> float:
-        return next(float(row["value"]) for row in self.rows if row["metric"] == name)
+        values = {row["metric"]: float(row["value"]) for row in self.rows}
+        if name not in values:
+            raise UnknownNameError(f"no metric {name!r} in this result: {did_you_mean(str(name), list(values))}")
+        return values[name]
 
     def _grid(self) -> Grid:
         head = ["metric", "value"] + (["recent"] if "recent" in self.rows[0] else [])
@@ -128,7 +133,8 @@ class StreamingEvaluator:
         self._so_far = self._so_far.then(chunk, timed=timed)
         self._cce.update(data.truth.labels, data.raw)
         if self.window is not None or self.reference is not None:
-            self._recent.append(data)
+            # A copy: callers may fill the same arrays with the next chunk.
+            self._recent.append(replace(data, raw=data.raw.copy()))
             self._forget()
         return self
 

@@ -8,7 +8,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tsadeval.comparison.result import Comparison, Run, Values
+from tsadeval.comparison.result import Comparison, Run
+from tsadeval.comparison.table import Values
 from tsadeval.core.inputs import Floats
 from tsadeval.core.registry import did_you_mean
 from tsadeval.core.results import Row

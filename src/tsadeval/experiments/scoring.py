@@ -14,10 +14,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from tsadeval._optional import require
 from tsadeval.core.inputs import Scoring
 from tsadeval.core.metric import Metric, Rule
+from tsadeval.core.observed import observe
+from tsadeval.core.printable import printable
 from tsadeval.core.results import Grid, Result, Row
 from tsadeval.core.selection import Metrics
+from tsadeval.core.threads import in_order
 from tsadeval.engine.cells import OUTCOME, Layout, Working, versions
-from tsadeval.engine.checksums import Checksums, same_state
+from tsadeval.engine.checksums import Checksums
 from tsadeval.engine.metrics import choose_metrics, error_row, record_of_metric
 from tsadeval.engine.progress import Progress
 from tsadeval.engine.run import complete
@@ -25,6 +28,8 @@ from tsadeval.engine.store import Store
 from tsadeval.errors import InvalidInputError
 from tsadeval.evaluation.single import chosen_with_labels, finite_mean
 from tsadeval.tables import read_table, scorings, table_files
+from tsadeval.tables.groups import Groups
+from tsadeval.tables.one_series import DETECTORS
 from tsadeval.tables.sources import user_path
 from tsadeval.thresholds.rules import parse_rule
 
@@ -37,10 +42,17 @@ _FILES = 32  # of a chunk at most: what a crash can lose, and what is written at
 
 
 class Cell(NamedTuple):
-    """One value. `state` is that of the file: one that was written anew is another cell."""
+    """One value. `state` is that of the file: one that was written anew is another cell.
+
+    `by` and `time` are columns, `named` and `series` what the columns `by` hold: that of the detector, and the others.
+    """
 
     file: str
     state: str
+    by: str
+    time: str
+    series: str
+    named: str
     label: str
     score: str
     metric: str
@@ -57,6 +69,7 @@ class Chunk:
 
     cells: tuple[Cell, ...]
     metrics: dict[str, Metric]
+    by: tuple[str, ...] = ()
 
 
 class File(NamedTuple):
@@ -68,10 +81,10 @@ class File(NamedTuple):
 
 
 class FileScores(Result):
-    """A row for each file, column of scores and metric. Prints as means by detector and data set.
+    """A row for each file, series in it, column of scores and metric. Prints as means by detector and data set.
 
     Where files have one column of scores, the first folder below the root is the detector and those below it are the
-    data set; where they have several, columns are detectors and folders data sets.
+    data set; where they have several, or a column names the detector, folders are data sets.
     """
 
     def __init__(self, frame: pd.DataFrame, files: Iterable[File], scores: list[str], metrics: tuple[Metric, ...]):
@@ -88,15 +101,19 @@ class FileScores(Result):
         return [{str(name): value for name, value in row.items()} for row in plain.to_dict("records")]
 
     def to_frame(self) -> pd.DataFrame:
-        """All rows: file, score, metric, value, threshold, status, message and what the file holds."""
-        names = [self._names(*pair) for pair in zip(self._frame["file"], self._frame["score"], strict=True)]
-        found = self._frame.copy()
+        """All rows: file, series, score, metric, value, threshold, status, message and what the file holds."""
+        cells = zip(*(self._frame[name] for name in ("file", "score", "named")), strict=True)
+        names = [self._names(*cell) for cell in cells]
+        unused = [name for name in ("by", "time", "series") if not self._frame[name].any()]
+        found = self._frame.drop(columns=["named", *unused])
         found.insert(0, "detector", [name[0] for name in names])
         found.insert(1, "dataset", [name[1] for name in names])
         return found
 
-    def _names(self, file: str, score: str) -> tuple[str, str]:
+    def _names(self, file: str, score: str, named: str) -> tuple[str, str]:
         folder = self._folders[file]
+        if named:
+            return named if len(self._scores) == 1 else f"{named}/{score}", folder
         if len(self._scores) > 1:
             return score, folder
         first, _, rest = folder.partition("/")
@@ -105,9 +122,11 @@ class FileScores(Result):
     def table(self) -> Result:
         """Mean of each metric over the files of a detector on a data set, and how many of them have no value."""
         found = self.to_frame()
+        counted = [name for name in ("file", "series") if name in found]
         rows: list[Row] = []
         for (detector, dataset), part in found.groupby(["detector", "dataset"], sort=False):
-            row: Row = {"detector": detector, "dataset": dataset, "files": part["file"].nunique()}
+            count = len(part[counted].drop_duplicates())
+            row: Row = {"detector": detector, "dataset": dataset, "series" if "series" in counted else "files": count}
             values = dict(iter(part.groupby("metric")["value"]))
             row |= {name: finite_mean(values[name].tolist()) for name in self.metrics if name in values}
             row["without"] = int(part["value"].isna().sum())
@@ -135,12 +154,14 @@ def score_files(
     *,
     label: str = "label",
     score: str | Iterable[str] = "score",
+    by: str | Iterable[str] = (),
+    time: str | None = None,
     threshold: str | float | Rule = "best",
     store: str | Path | None = None,
     n_jobs: int | None = None,
     progress: bool | Progress | None = None,
 ) -> FileScores:
-    """Metrics of many files of labels and scores, each a series.
+    """Metrics of many files of labels and scores, each a series or a table of several.
 
     Parameters
     ----------
@@ -152,6 +173,11 @@ def score_files(
         The column of labels.
     score : str or several
         The columns of scores.
+    by : str or several
+        Columns that tell the series of a file apart, in any order of rows; one called "detector", "model", "algorithm",
+        "algo" or "method" names the detector. Files are read once more for their names.
+    time : str, optional
+        The column of time stamps, for metrics with durations.
     store : path, optional
         A folder that keeps the rows, in parquet files, as they come. The same call again computes only what is missing
         there: new files, files that were written anew, new metrics, and what was an error.
@@ -168,6 +194,7 @@ def score_files(
         Prints as a table of means by detector and data set; `rows`, `to_frame`, `table`, `failures`.
     """
     scores = [score] if isinstance(score, str) else list(score)
+    keys = [by] if isinstance(by, str) else list(by)
     chosen = choose_metrics(metrics)
     rule = str(parse_rule(threshold))
     checksums = Checksums(None if store is None else Path(store).absolute())
@@ -175,12 +202,16 @@ def score_files(
     if not found or not scores:
         raise InvalidInputError(f"no file matches {files!r}" if scores else "name at least one column of scores")
 
+    named = _named(found, keys) if keys else {file.path: [("", "")] for file in found}
+    columns = ", ".join(map(printable, keys))
+
     def cells() -> Iterator[Cell]:
         for file in found:
-            for name in scores:
-                for m in chosen:
-                    alarms = rule if m.kind == "predictions" else None
-                    yield Cell(file.path, file.state, label, name, str(m), m.version, alarms)
+            for series, detector in named[file.path]:
+                for name in scores:
+                    own = (file.path, file.state, columns, time or "", series, detector, label, name)
+                    for m in chosen:
+                        yield Cell(*own, str(m), m.version, rule if m.kind == "predictions" else None)
 
     kept = Store(store, LAYOUT)
     kept.add_plan({"metrics": [record_of_metric(metric) for metric in chosen], "rule": rule, "files": len(found)})
@@ -188,7 +219,7 @@ def score_files(
     by_name = {str(metric): metric for metric in chosen}
     complete(
         cells(),
-        lambda missing: _chunks(missing, by_name, len(found), n_jobs),
+        lambda missing: _chunks(missing, by_name, keys, len(found)),
         compute,
         kept,
         n_jobs=n_jobs,
@@ -198,43 +229,59 @@ def score_files(
     return FileScores(kept.frame(cells()), found, scores, chosen)
 
 
-def _chunks(cells: list[Cell], metrics: dict[str, Metric], files: int, n_jobs: int | None) -> Iterator[Chunk]:
+def _named(files: list[File], by: list[str]) -> dict[str, list[tuple[str, str]]]:
+    """The names of the series and detectors in each file; of one that cannot be read none, which is found out later."""
+
+    def names(file: File) -> list[tuple[str, str]]:
+        try:
+            table = read_table(file.path, text=by)
+            groups = Groups(table, [table.name(name, "to group by") for name in by])
+        except InvalidInputError:
+            return [("", "")]
+        return [_series(dict(zip(by, group, strict=True))) for group in groups.names]
+
+    return {file.path: found for file, found in zip(files, in_order(names, files, None), strict=True)}
+
+
+def _series(keys: dict[str, str]) -> tuple[str, str]:
+    """The name of a series and of its detector, from what the columns that tell them apart hold."""
+    detector = next((name for name in keys if name.lower() in DETECTORS), None)
+    series = "/".join(value for name, value in keys.items() if name != detector)
+    return series, keys[detector] if detector else ""
+
+
+def _chunks(cells: list[Cell], metrics: dict[str, Metric], by: list[str], files: int) -> Iterator[Chunk]:
     """The cells of some neighbouring files together."""
     most = max(min(files // 64, _FILES), 1)
     part: list[Cell] = []
     inside: set[str] = set()
     for cell in cells:
         if cell.file not in inside and len(inside) == most:
-            yield Chunk(tuple(part), metrics)
+            yield Chunk(tuple(part), metrics, tuple(by))
             part, inside = [], set()
         part.append(cell)
         inside.add(cell.file)
     if part:
-        yield Chunk(tuple(part), metrics)
+        yield Chunk(tuple(part), metrics, tuple(by))
 
 
 def compute(chunk: Chunk) -> Iterator[Row | Working]:
     """A row for every cell; a file that cannot be read is an error of its cells."""
     rules = {rule: parse_rule(rule or "best") for rule in {cell.rule for cell in chunk.cells}}
-    groups: dict[str, dict[str, list[Cell]]] = {}
+    groups: dict[str, dict[tuple[str, str, str], list[Cell]]] = {}
     for cell in chunk.cells:
-        groups.setdefault(cell.file, {}).setdefault(cell.score, []).append(cell)
-    for file, columns in groups.items():
-        own = tuple(cell for cells in columns.values() for cell in cells)
+        groups.setdefault(cell.file, {}).setdefault((cell.series, cell.named, cell.score), []).append(cell)
+    for file, parts in groups.items():
+        own = tuple(cell for cells in parts.values() for cell in cells)
         yield Working(own)
         try:
-            table = read_table(file)
-            if "://" not in file and not same_state(file, own[0].state):
-                raise InvalidInputError(
-                    "it has changed since the run began, so its values were not kept: run the command again"
-                )
+            found = _parts(file, chunk.by, own[0], {score for _, _, score in parts})
         except Exception as error:
             yield from _lost(own, error)
             continue
-        for column, cells in columns.items():
+        for key, cells in parts.items():
             try:
-                (part,) = scorings(table, label=cells[0].label, score=column)
-                scoring = Scoring.of(part.labels, part.scores)
+                scoring = _observed(found, key)
             except Exception as error:
                 yield from _lost(cells, error)
                 continue
@@ -245,6 +292,31 @@ def compute(chunk: Chunk) -> Iterator[Row | Working]:
                     yield Working((cell,))
                 outcome = _outcome(metric, scoring, rules[cell.rule])
                 yield {**cell._asdict(), **facts, **outcome, "versions": versions()}
+
+
+def _parts(file: str, by: tuple[str, ...], cell: Cell, scores: Iterable[str]) -> dict[Any, Any]:
+    """Labels, scores and times of each series and column of scores; what is wrong with a column is kept for it."""
+    table = read_table(file, text=by)
+    found: dict[Any, Any] = {}
+    for score in scores:
+        try:
+            for part in scorings(table, label=cell.label, score=score, by=by, time=cell.time or None):
+                key = (*_series(part.keys), score)
+                if key in found:
+                    raise InvalidInputError(f"two series are named {key[0]!r}: add to --by what tells them apart")
+                found[key] = part
+        except InvalidInputError as error:
+            found[score] = error
+    return found
+
+
+def _observed(found: dict[Any, Any], key: tuple[str, str, str]) -> Scoring:
+    if key[2] in found:
+        raise found[key[2]]
+    if key not in found:
+        raise InvalidInputError(f"there is no series {key[0]!r}")
+    part = found.pop(key)
+    return observe(part.labels, part.scores, times=part.times)
 
 
 def _outcome(metric: Metric, scoring: Scoring, rule: Rule) -> Row:

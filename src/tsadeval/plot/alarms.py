@@ -10,6 +10,7 @@ import numpy as np
 
 from tsadeval.core.metric import METRICS, metric_labels, parse_metric
 from tsadeval.errors import InvalidInputError
+from tsadeval.plot.layout import legend_above
 from tsadeval.plot.style import GREY, SMALL, grid, looks, new_axes, shortened, styled, tints
 from tsadeval.thresholds.choose import Choice, Curve
 
@@ -62,7 +63,8 @@ def trade_off(choice: Choice, ax: Axes | None = None) -> Axes:
     if not math.isnan(choice.threshold):
         ax.plot([choice.false_alarms], [choice.value], "o", color=color, clip_on=False)
         ax.annotate(f"threshold {choice.threshold:.4g}", (choice.false_alarms, choice.value), xytext=(5, -4),
-                    textcoords="offset points", fontsize=SMALL, ha="left", va="top")  # fmt: skip
+                    textcoords="offset points", fontsize=SMALL, ha="left", va="top",
+                    bbox={"facecolor": ax.get_facecolor(), "edgecolor": "none", "pad": 0.5})  # fmt: skip
     ax.set_xlim(0, end)
     if choice.maximize.partition("(")[0] in METRICS and parse_metric(choice.maximize).range == (0.0, 1.0):
         ax.set_ylim(0, 1.04)
@@ -117,7 +119,7 @@ def curve(found: Curve | Mapping[str, Curve], ax: Axes | None = None) -> Axes:
     ax.set_ylabel(_label(metric))
     if several:
         ax.set_xscale("log")
-        ax.legend(handlelength=1.2, borderaxespad=0.2, labelspacing=0.25, loc="best")
+        legend_above(ax)
     return ax
 
 

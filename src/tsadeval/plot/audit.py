@@ -11,7 +11,8 @@ from tsadeval._optional import require
 from tsadeval.core.inputs import Floats
 from tsadeval.core.metric import metric_labels
 from tsadeval.errors import InvalidInputError
-from tsadeval.plot.style import GREY, SMALL, new_axes, styled
+from tsadeval.plot.layout import legend_above, width_of
+from tsadeval.plot.style import EVENT, GREY, SMALL, grid, new_axes, styled
 from tsadeval.rankeval.auditing.adversaries import Target
 from tsadeval.rankeval.auditing.api import AnyAdversary, choose_adversaries
 from tsadeval.rankeval.auditing.plan import stream
@@ -25,7 +26,6 @@ __all__ = ["agreement", "disagreement", "fooled", "gameability"]
 
 COLUMNS = {"gameability": "without skill", "search": "best of many attempts", "one_liners": "one line of code"}
 COLORS = ("#B03A00", "#E69F00", "#56B4E9")
-EVENT = "#F3D9C6"
 
 
 @styled
@@ -40,10 +40,10 @@ def gameability(result: AuditResult | AuditTable, ax: Axes | None = None) -> Axe
         ax.plot(values, places, linestyle="none", marker=marker, color=color, label=words)
     ax.set_yticks(places, [labels[name] for name in table])
     ax.tick_params(axis="y", length=0)
-    ax.grid(axis="y")
+    grid(ax, "y")
     ax.set_xlim(-0.02, 1.02)
     ax.set_xlabel("share of series on which it reaches 90 % of the best detector")
-    ax.legend(loc="lower right")
+    legend_above(ax)
     return ax
 
 
@@ -55,7 +55,7 @@ def agreement(table: AgreementTable, ax: Axes | None = None) -> Axes:
     matrix = np.array([[table.between(one, other) for other in names] for one in names])
     ax = new_axes(ax, 1.8 + 0.28 * n, 1.4 + 0.26 * n)
     ax.imshow(matrix, cmap=require("matplotlib", extra="all").colormaps["RdBu"], vmin=-1, vmax=1, aspect="auto")
-    for i in range(n):
+    for i in range(n if width_of(ax) / n >= 14 else 0):  # in smaller cells numbers would overlap
         for j in range(n):
             color = "white" if abs(matrix[i, j]) > 0.6 else "black"
             ax.text(j, i, f"{matrix[i, j]:.2f}", ha="center", va="center", fontsize=5.5, color=color)

@@ -19,7 +19,8 @@ from tsadeval.core.metric import METRICS
 from tsadeval.core.parameters import Check, Number, OneOf, check_parameters
 from tsadeval.core.registry import did_you_mean
 from tsadeval.errors import InvalidInputError, InvalidParameterError, UnknownNameError
-from tsadeval.plot.style import GREY, SMALL, color_bar, looks, new_axes, shortened, styled, tints, whole_cell
+from tsadeval.plot.layout import color_bar, whole_cell
+from tsadeval.plot.style import GREY, SMALL, looks, new_axes, shortened, styled, tints
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -150,6 +151,8 @@ def critical_difference(
     notes = [f"{given.label} on {found.series} series", f"bars: not told apart ({words}, {alpha:g})"]
     if test == "nemenyi":
         notes.append(f"critical difference {statistics.critical_difference(k, found.series, alpha):.2f}")
+    if needed := pairs.needed(alpha):
+        notes.append(f"too few series: none can be told apart on fewer than {needed}")
     ax = new_axes(ax, 3.4, (48 + 11 * ((k + 1) // 2) + 5 * len(groups) + 9 * len(notes)) / 72)
     _diagram(ax, given.detectors, found.mean, groups, notes)
     return ax

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -14,7 +14,8 @@ from tsadeval.core.metric import Metric
 from tsadeval.core.parameters import Check, Number, OneOf, check_parameters
 from tsadeval.core.selection import Metrics, select_metrics
 from tsadeval.errors import InvalidInputError, InvalidParameterError
-from tsadeval.plot.style import GREY, SMALL, color_bar, grid, looks, new_axes, shortened, styled, tints
+from tsadeval.plot.layout import color_bar, legend_above
+from tsadeval.plot.style import GREY, SMALL, grid, looks, new_axes, shortened, styled, tints
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -61,15 +62,6 @@ def _thinned(*columns: Floats) -> list[Floats]:
     return [c[np.union1d(at, [0, len(c) - 1])] for c in columns]
 
 
-def _legend(ax: Axes, names: Sequence[str], **where: Any) -> None:
-    if any(names):
-        # A background of its own: with good and poor detectors together there may be no place without a curve.
-        ax.legend(
-            handlelength=1.2, borderaxespad=0.2, labelspacing=0.25, frameon=True, framealpha=0.85, edgecolor="none",
-            facecolor="inherit", **where,
-        )  # fmt: skip
-
-
 def _named(name: str, value: float) -> str:
     text = f"{value:.3f}".replace("0.", ".", 1) if value < 1 else f"{value:.2f}"
     return f"{shortened(name, 18)} ({text})" if name else ""
@@ -96,7 +88,7 @@ def roc_curve(y_true: Any, scores: Any, ax: Axes | None = None) -> Axes:
     ['mine (.750)']
     """
     found = _scorings(y_true, scores)
-    ax = new_axes(ax, 3.0, 2.8)
+    ax = new_axes(ax, 3.2, 3.0)
     ax.plot([0, 1], [0, 1], color=GREY, lw=0.6, linestyle=(0, (4, 3)))
     for name, look in tints(list(found)).items():
         hits, false = _counts(found[name])
@@ -107,7 +99,7 @@ def roc_curve(y_true: Any, scores: Any, ax: Axes | None = None) -> Axes:
     ax.set_xlabel("false-alarm rate")
     ax.set_ylabel("recall")
     ax.set_title("ROC")
-    _legend(ax, list(found), loc="lower right")
+    legend_above(ax)
     return ax
 
 
@@ -126,7 +118,7 @@ def pr_curve(y_true: Any, scores: Any, ax: Axes | None = None) -> Axes:
     ['mine (.833)']
     """
     found = _scorings(y_true, scores)
-    ax = new_axes(ax, 3.0, 2.8)
+    ax = new_axes(ax, 3.2, 3.0)
     for name, look in tints(list(found)).items():
         hits, false = (counts[1:] for counts in _counts(found[name]))
         recall, precision = hits / hits[-1], hits / (hits + false)
@@ -140,7 +132,7 @@ def pr_curve(y_true: Any, scores: Any, ax: Axes | None = None) -> Axes:
     ax.set_xlabel("recall")
     ax.set_ylabel("precision")
     ax.set_title("Precision and recall")
-    _legend(ax, list(found), loc="best")
+    legend_above(ax)
     return ax
 
 
@@ -170,7 +162,7 @@ def det_curve(y_true: Any, scores: Any, ax: Axes | None = None) -> Axes:
     'false-alarm rate'
     """
     found = _scorings(y_true, scores)
-    ax = new_axes(ax, 3.0, 2.8)
+    ax = new_axes(ax, 3.2, 3.0)
     probit = require("scipy.special", extra="all").ndtri
     ends = [1.0, 1.0]
     for name, look in tints(list(found)).items():
@@ -179,7 +171,7 @@ def det_curve(y_true: Any, scores: Any, ax: Axes | None = None) -> Axes:
         ends = [min(ends[0], 0.5 / false[-1]), min(ends[1], 0.5 / hits[-1])]
         inside = (miss > 0) & (miss < 1) & (alarm > 0) & (alarm < 1)
         x, y = _thinned(probit(alarm[inside]), probit(miss[inside])) if inside.any() else (np.empty(0),) * 2
-        ax.plot(x, y, color=look.color, linestyle=look.dashes, label=shortened(name, 18) if name else "")
+        ax.plot(x, y, color=look.color, linestyle=look.dashes, label=shortened(name, 18))
     marks = [0.0001, 0.001, 0.01, 0.05, 0.2, 0.5, 0.8, 0.95]
     for axis, end in zip((ax.xaxis, ax.yaxis), ends, strict=True):
         shown = [m for m in marks if m >= min(end, 0.05)]
@@ -190,7 +182,7 @@ def det_curve(y_true: Any, scores: Any, ax: Axes | None = None) -> Axes:
     ax.set_xlabel("false-alarm rate")
     ax.set_ylabel("missed points")
     ax.set_title("Detection error trade-off")
-    _legend(ax, list(found), loc="best")
+    legend_above(ax)
     return ax
 
 
@@ -239,10 +231,7 @@ def value_by_threshold(
     ax.set_xlabel("threshold (alarm where the score is at least this)")
     ax.set_ylabel("value")
     grid(ax, "y")
-    ax.legend(
-        ncols=min(len(chosen), 4), loc="lower left", bbox_to_anchor=(0, 1), handlelength=1.2, borderaxespad=0.2,
-        columnspacing=1.0,
-    )  # fmt: skip
+    legend_above(ax)
     return ax
 
 

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from tsadeval.core.parameters import OneOf, check_parameters
 from tsadeval.errors import InvalidInputError, TsadevalError
 from tsadeval.plot import rankeval
 from tsadeval.plot.audit import agreement, gameability
+from tsadeval.plot.five_models import five_models
 from tsadeval.plot.hard import hard_sensitivity, hard_tasks, pairs_of_task
 from tsadeval.plot.rankeval import TAUS, WORDS
 from tsadeval.plot.style import GREY, new_figure, options_note, styled
+from tsadeval.plot.timing import BY, latency, latency_by
 from tsadeval.rankeval.auditing.result import AuditResult
 from tsadeval.rankeval.hard.result import HardResult
 from tsadeval.rankeval.result import AVERAGE, QualityTable, RankEvalResult
@@ -97,22 +100,22 @@ def _drawings(result: RankEvalResult | HardResult | AuditResult, metrics: Sequen
 
 def _of_hard(result: HardResult, metrics: Sequence[str] | None) -> Drawings:
     table = result.table()
-    yield "hard-tasks", lambda: hard_tasks(table, metrics=metrics).figure  # type: ignore[misc, return-value]
+    yield "hard-tasks", lambda: _figure_of(hard_tasks(table, metrics=metrics))
     if any(task.changes is not None for task in result.plan.tasks):
-        yield "hard-sensitivity", lambda: hard_sensitivity(result, metrics=metrics).figure  # type: ignore[misc, return-value]
+        yield "hard-sensitivity", lambda: _figure_of(hard_sensitivity(result, metrics=metrics))
     for name in [row["name"] for row in table.rows if row["own"]]:
         found = result.explain(name)
         for task in dict.fromkeys(row["task"] for row in found.rows):
             rows = [row for row in found.rows if row["task"] == task]
             yield (
                 f"explain-{name.replace(':', '-').replace(' ', '-')}-{task.replace(':', '-')}",
-                lambda found=found, rows=rows: pairs_of_task(found, rows),  # type: ignore[misc]
+                partial(pairs_of_task, found, rows),
             )
 
 
 def _of_audit(result: AuditResult, metrics: Sequence[str] | None) -> Drawings:
-    yield "gameability", lambda: gameability(result).figure  # type: ignore[misc, return-value]
-    yield "agreement", lambda: agreement(result.agreement(metrics)).figure  # type: ignore[misc, return-value]
+    yield "gameability", lambda: _figure_of(gameability(result))
+    yield "agreement", lambda: _figure_of(agreement(result.agreement(metrics)))
 
 
 def _of_rankings(result: RankEvalResult, metrics: Sequence[str] | None) -> Drawings:
@@ -121,14 +124,19 @@ def _of_rankings(result: RankEvalResult, metrics: Sequence[str] | None) -> Drawi
     tasks = list(result.plan.tasks)
     table = result.robustness()
     for task in [*tasks, AVERAGE] if len(tasks) > 1 else tasks:
-        yield f"quality-{task}", lambda task=task: _quality(result, table, task)  # type: ignore[misc]
+        yield f"quality-{task}", partial(_quality, result, table, task)
     yield "latency", lambda: _latency(result)
     if "cce" in first:
         yield "latency-cce", lambda: _latency_of(result, first["cce"])
     yield "false-alarms", lambda: _false_alarms(result, chosen)
     if "cce" in first:
         yield "sensitivity-tau", lambda: _sensitivity(result, first["cce"])
-    yield "five-models", _five_models
+    yield "five-models", lambda: _figure_of(five_models())
+
+
+def _figure_of(ax: Axes) -> Figure:
+    """The figure of axes that have one of their own."""
+    return cast("Figure", ax.figure)
 
 
 def _noted(figure: Figure, result: RankEvalResult) -> Figure:
@@ -154,21 +162,21 @@ def _quality(result: RankEvalResult, table: QualityTable, task: str) -> Figure:
 
 def _latency(result: RankEvalResult) -> Figure:
     task = "AccQ" if "AccQ" in result.plan.tasks else result.plan.tasks[0]
-    ax = rankeval.latency(result, task=task)
-    return _noted(ax.figure, result)  # type: ignore[arg-type]
+    return _noted(_figure_of(latency(result, task=task)), result)
 
 
 def _latency_of(result: RankEvalResult, metric: str) -> Figure:
     figure = new_figure(9.0, 2.7)
-    for ax, by in zip(figure.subplots(1, 3, sharey=True), ("task", "length", "events"), strict=True):
-        rankeval.latency_by(result, ax, by=by, metric=metric)  # type: ignore[arg-type]
+    for ax, by in zip(figure.subplots(1, len(BY), sharey=True), BY, strict=True):
+        latency_by(result, ax, by=by, metric=metric)
         _only_left(ax)
     return _noted(figure, result)
 
 
 def _only_left(ax: Axes) -> None:
     """Of axes that share y, the leftmost alone says what it is."""
-    if not ax.get_subplotspec().is_first_col():  # type: ignore[union-attr]
+    place = ax.get_subplotspec()
+    if place is not None and not place.is_first_col():
         ax.set_ylabel("")
         ax.tick_params(labelleft=False)
 
@@ -192,7 +200,3 @@ def _sensitivity(result: RankEvalResult, metric: str) -> Figure:
     for ax, indicator in zip(figure.subplots(1, len(WORDS)), WORDS, strict=True):
         rankeval.sensitivity(table, ax, indicator=indicator)
     return _noted(figure, result)
-
-
-def _five_models() -> Figure:
-    return rankeval.five_models().figure  # type: ignore[return-value]

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,7 +14,8 @@ from tsadeval.core.parameters import OneOf, check_parameters
 from tsadeval.core.registry import did_you_mean
 from tsadeval.core.results import Row
 from tsadeval.errors import InvalidInputError, UnknownNameError
-from tsadeval.plot.style import GREY, SMALL, new_axes, new_figure, styled
+from tsadeval.plot.layout import legend_above
+from tsadeval.plot.style import EVENT, GREY, SMALL, grid, new_axes, new_figure, styled
 from tsadeval.rankeval.hard.explain import Explanation
 from tsadeval.rankeval.hard.result import HardResult, HardTable
 from tsadeval.rankeval.hard.task import Case
@@ -28,8 +29,8 @@ __all__ = ["hard_sensitivity", "hard_tasks", "worst_pair", "write_explanation"]
 FORMATS = ("png", "pdf", "svg")
 MOST = 8  # metrics that can be told apart in one figure
 WIDTH = 1200  # points of a series that are shown
-EVENT = "#F3D9C6"
 COLORS = ("#B03A00", "#0072B2")  # the worse model, the better one
+LEGEND = "shaded: event; height: rank of the score, upper ranks stretched"
 MARKS = tuple(
     zip(
         ("#D55E00", "#0072B2", "#009E73", "#000000", "#CC79A7", "#E69F00", "#56B4E9", "#882255"),
@@ -59,29 +60,31 @@ def hard_tasks(result: HardResult | HardTable, ax: Axes | None = None, *, metric
     ['delay', 'glitch']
     """
     table = result.table() if isinstance(result, HardResult) else result
-    chosen = _chosen(table, metrics)
     rows = {row["name"]: row for row in table.rows}
-    ax = new_axes(ax, 6.0, 0.9 + 0.24 * len(table.tasks))
-    places = -np.arange(len(table.tasks), dtype=np.float64)
-    for i, name in enumerate(chosen):
-        aside = 0.6 * (0.5 - (i + 0.5) / len(chosen))
-        color, marker = MARKS[i % len(MARKS)]
-        ax.plot(
-            [rows[name][task] for task in table.tasks],
-            places + aside,
-            linestyle="none",
-            marker=marker,
-            markersize=3.5,
-            color=color,
-            label=f"{name} ({rows[name]['value']:.2f})",
-        )
+    values = {
+        f"{name} ({rows[name]['value']:.2f})": [rows[name][task] for task in table.tasks]
+        for name in _chosen(table, metrics)
+    }
+    ax = _dots(ax, table.tasks, values, "metric (index)")
     for value in (0.0, 1.0):
         ax.axvline(value, color=GREY, linewidth=0.5, zorder=0)
-    ax.set_yticks(places, table.tasks)
-    ax.tick_params(axis="y", length=0)
-    ax.grid(axis="y")
     ax.set_xlabel("score on the task (1 is perfect, 0 is no order)")
-    ax.legend(loc="center left", bbox_to_anchor=(1.01, 0.5), title="metric (index)", title_fontsize=SMALL)
+    return ax
+
+
+def _dots(ax: Axes | None, rows: Sequence[str], values: Mapping[str, Sequence[float]], title: str) -> Axes:
+    """A row per name, in each a dot per metric, one under the other."""
+    ax = new_axes(ax, 6.0, 1.4 + 0.24 * len(rows))
+    places = -np.arange(len(rows), dtype=np.float64)
+    for i, (label, found) in enumerate(values.items()):
+        color, marker = MARKS[i % len(MARKS)]
+        down = 0.6 * (0.5 - (i + 0.5) / len(values))
+        dots: dict[str, Any] = {"linestyle": "none", "marker": marker, "markersize": 3.5, "color": color}
+        ax.plot(found, places + down, label=label, clip_on=False, **dots)
+    ax.set_yticks(places, rows)
+    ax.tick_params(axis="y", length=0)
+    grid(ax, "y")
+    legend_above(ax, title=title)
     return ax
 
 
@@ -101,13 +104,7 @@ def _chosen(table: HardTable, metrics: Sequence[str] | None) -> list[str]:
 def hard_sensitivity(result: HardResult, ax: Axes | None = None, *, metrics: Sequence[str] | None = None) -> Axes:
     """How far each nuisance of the controls moves the value of metrics, a dot each; 0 is not at all.
 
-    Parameters
-    ----------
-    result : HardResult
-        With at least one control.
-    ax : Axes, optional
-    metrics : sequence of str
-        As in the table; by default your own metrics and the best others, eight in all.
+    `result` needs at least one control; `ax` and `metrics` are as for `hard_tasks`.
 
     Examples
     --------
@@ -121,38 +118,29 @@ def hard_sensitivity(result: HardResult, ax: Axes | None = None, *, metrics: Seq
     if not found:
         raise InvalidInputError("result has no control, so no nuisance: run the suite with tasks='control' or all")
     nuisances = list(dict.fromkeys(nuisance for nuisance, _ in found))
-    ax = new_axes(ax, 6.0, 0.9 + 0.24 * len(nuisances))
-    places = -np.arange(len(nuisances), dtype=np.float64)
-    chosen = _chosen(result.table(), metrics)
-    for i, name in enumerate(chosen):
-        color, marker = MARKS[i % len(MARKS)]
-        ax.plot(
-            np.minimum([found[nuisance, name] for nuisance in nuisances], 1.0),
-            places + 0.6 * (0.5 - (i + 0.5) / len(chosen)),
-            linestyle="none",
-            marker=marker,
-            markersize=3.5,
-            color=color,
-            label=name,
-            clip_on=False,
-        )
+    values = {
+        name: [min(found[nuisance, name], 1.0) for nuisance in nuisances] for name in _chosen(result.table(), metrics)
+    }
+    ax = _dots(ax, nuisances, values, "metric")
     ax.set_xlim(-0.02, 1.02)
-    ax.set_yticks(places, nuisances)
-    ax.tick_params(axis="y", length=0)
-    ax.grid(axis="y")
     ax.set_xlabel("change of the value, in units of the detector's skill (1: as much or more)")
-    ax.legend(loc="center left", bbox_to_anchor=(1.01, 0.5), title="metric", title_fontsize=SMALL)
     return ax
 
 
 @styled
 def worst_pair(explanation: Explanation, row: Row, ax: Axes | None = None) -> Axes:
-    """Two cases that a metric judged wrongly: labels, both scores, both values.
+    """Two cases that a metric judged wrongly: labels (shaded where there is an event), both scores, both values.
 
     Scores are drawn by rank, the upper ones spread out, so that neither scale nor outliers matter; the range of the
     scores is printed. A stretch with an event is shown, the one where the two cases differ most. Where the series
     differ in length, both are drawn over the same share of their time.
     """
+    ax = _pair(explanation, row, ax)
+    ax.set_xlabel(f"{ax.get_xlabel()}\n{LEGEND}", loc="left")
+    return ax
+
+
+def _pair(explanation: Explanation, row: Row, ax: Axes | None) -> Axes:
     worse, better = explanation.cases(row)
     ax = new_axes(ax, 6.0, 1.6)
     n = len(worse.scores)
@@ -244,9 +232,10 @@ def write_explanation(explanation: Explanation, folder: str | Path, *, format: s
 
 def pairs_of_task(explanation: Explanation, rows: Sequence[Row]) -> Figure:
     """The pairs of one task under each other."""
-    figure = new_figure(7.0, 0.5 + 1.5 * len(rows))
+    figure = new_figure(7.0, 0.65 + 1.5 * len(rows))
     for ax, row in zip(figure.subplots(len(rows), 1, squeeze=False)[:, 0], rows, strict=True):
-        worst_pair(explanation, row, ax)
+        _pair(explanation, row, ax)
+    figure.supxlabel(LEGEND, x=0.01, ha="left", fontsize=SMALL, color=GREY)
     first = rows[0]
     figure.suptitle(f"{first['task']}, score {first['quality']:.2f}: {first['summary']}", x=0.01, ha="left", fontsize=8)
     return figure

@@ -16,7 +16,8 @@ from tsadeval.core.selection import select_metrics
 from tsadeval.errors import InvalidInputError, InvalidParameterError
 from tsadeval.evaluation.single import evaluate
 from tsadeval.metrics._cce import cce_breakdown
-from tsadeval.plot.style import SMALL, color_bar, looks, new_axes, styled
+from tsadeval.plot.layout import color_bar
+from tsadeval.plot.style import SMALL, looks, new_axes, styled
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -15,6 +15,7 @@ from tsadeval.comparison.api import Run, runs_of, usable
 from tsadeval.core.inputs import Scoring
 from tsadeval.core.metric import Rule
 from tsadeval.core.selection import Metrics, select_metrics
+from tsadeval.core.time import read_times
 from tsadeval.engine.store import write_whole
 from tsadeval.errors import InvalidInputError
 from tsadeval.reports.html import as_json, render
@@ -163,14 +164,9 @@ def _of_series(given: Any, name: str, count: int) -> Any:
 def _times(times: Any, n: int, name: str) -> NDArray[Any] | None:
     if times is None:
         return None
-    array = np.asarray(times)
-    if array.shape != (n,):
-        where = f"series {name!r}: " if name else ""
-        raise InvalidInputError(f"{where}times has shape {array.shape}, but there are {n} points")
-    try:
-        return array.astype("datetime64[ms]")
-    except (TypeError, ValueError) as error:
-        raise InvalidInputError(f"times must be time stamps, but are {array.dtype} ({error})") from None
+    where = f"series {name!r}: " if name else ""
+    stamps = read_times(times, n=n, name=f"{where}times").stamps
+    return np.asarray(stamps.astype("datetime64[ns]").astype("datetime64[ms]"))
 
 
 def _render(page: Page, title: str, command: str, sources: Mapping[str, str], remarks: Sequence[str], rule: str) -> str:

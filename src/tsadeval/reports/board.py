@@ -41,6 +41,7 @@ def standings(values: Floats, *, lower: bool, missing: statistics.Missing = "ski
         "friedman": None,
         "best": [],
         "wins": [],
+        "too_few": "",
     }
     if k > 1:
         counts_of = statistics.wins_ties_losses(better)
@@ -48,6 +49,7 @@ def standings(values: Floats, *, lower: bool, missing: statistics.Missing = "ski
     if k > 1 and ranks.series > 1:
         pairs = statistics.wilcoxon_holm(better)
         same = pairs.same(alpha)
+        found["too_few"] = pairs.too_few(alpha)
         found["groups"] = statistics.tie_groups(ranks.mean, same)
         best = int(np.argmin(ranks.mean))
         found["best"] = [i for i in range(k) if same[best, i]]

@@ -9,13 +9,15 @@ from typing import Any
 
 import numpy as np
 
-from tsadeval.core.intervals import END_COLUMNS, covered, labels
+from tsadeval.core.incidents import END_COLUMNS
+from tsadeval.core.intervals import covered, labels
 from tsadeval.core.printable import printable
 from tsadeval.errors import InvalidInputError, TsadevalError
 from tsadeval.tables.columns import Array
 from tsadeval.tables.groups import Groups
 from tsadeval.tables.reading import read_table
-from tsadeval.tables.scoring import scorings, times_of
+from tsadeval.tables.scoring import is_zoned, scorings, times_of
+from tsadeval.tables.table import Table
 
 __all__ = ["FitScores", "Spans"]
 
@@ -39,8 +41,20 @@ class Spans:
             raise InvalidInputError(f"{self._where}: expected columns start and stop, found {found}")
         self._by = [name for name in by if name in table]
         groups = Groups(table, self._by)
-        starts, stops = (groups.split(times_of(table, name), name) for name in ends)
+        starts, stops = (groups.split(_moments(table, name), name) for name in ends)
         self._found = dict(zip(groups.names, zip(starts, stops, strict=True), strict=True))
+        self._asked: set[tuple[str, ...]] = set()
+
+    @property
+    def unused(self) -> str | None:
+        """One line about intervals of series that nobody has asked for; None where there are none."""
+        if self._windows is not None or not self._by:
+            return None
+        left = ["/".join(name) for name in self._found if name not in self._asked]
+        if not left:
+            return None
+        shown = ", ".join(map(printable, left[:5])) + (f", ... ({len(left)} in all)" if len(left) > 5 else "")
+        return f"{self._where}: intervals of {shown} are not used: no series is called so in {', '.join(self._by)}"
 
     def labels(self, keys: Mapping[str, str], times: Any, *, clip: bool) -> Array:
         """0/1 labels of the points of a series; `clip` also takes what reaches beyond the stamps or overlaps."""
@@ -55,11 +69,22 @@ class Spans:
         try:
             if self._windows is not None:
                 return lay(self._windows, times, key="/".join(keys.values()) or None)
-            starts, stops = self._found.get(tuple(keys[name] for name in self._by), ((), ()))
+            wanted = tuple(keys[name] for name in self._by)
+            self._asked.add(wanted)
+            starts, stops = self._found.get(wanted, ((), ()))
             spans = list(zip(starts, stops, strict=True))
             return lay(spans, times) if spans else np.zeros(len(times), np.uint8)
         except TsadevalError as error:
             raise InvalidInputError(f"{self._where}: {error}") from None
+
+
+def _moments(table: Table, name: str) -> Array:
+    """The moments in a column; those with a time zone as text, since NumPy's dates have none."""
+    found = times_of(table, name)
+    if not is_zoned(table, name):
+        return found
+    text = np.char.add(found.astype("datetime64[ns]").astype(str), "Z")
+    return np.where(np.isnat(found), "", text)
 
 
 class FitScores:

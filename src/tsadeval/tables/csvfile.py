@@ -132,6 +132,11 @@ class _File:
             if found is None:
                 raise
             row, columns, fields = found.groups()
+            if not wide and any(mark in self.names[0] for mark in ";\t|"):
+                raise InvalidInputError(
+                    f"{self.where}: expected commas between the columns and points in numbers, found "
+                    f"{printable(self.names[0])!r} as the only column, and commas below it"
+                ) from error
             if row is None and threads:  # only a single thread counts the rows
                 return self.read(types, only, threads=False)
             raise InvalidInputError(

@@ -16,6 +16,10 @@ from tsadeval.tables.groups import Groups
 from tsadeval.tables.one_series import check_one_series
 from tsadeval.tables.table import POSITIONS, TIMES, Table
 
+DEFAULT = "score"  # the column of scores where none is named
+VALUES = {"value", "values"}  # columns of the series itself, which are no scores
+SHOWN = 8  # names in a message
+
 
 class TableScoring(NamedTuple):
     """Labels and scores of one group of rows, and what tells it from the others.
@@ -103,10 +107,11 @@ def _score_columns(table: Table, patterns: list[str], taken: set[str]) -> list[s
     found: dict[str, None] = {}
     for pattern in patterns:
         if pattern in table or not any(mark in pattern for mark in "*?["):
+            if pattern == DEFAULT and pattern not in table:
+                _refuse_default(table, taken)
             found[table.name(pattern, "for the scores")] = None
             continue
-        matching = [name for name in table.columns if fnmatchcase(name, pattern) and name not in taken]
-        numeric = [name for name in matching if not _is_position(table, name) and is_numeric(table.columns[name])]
+        numeric = _numeric(table, pattern, taken)
         if not numeric:
             raise InvalidInputError(f"{table.source}: no column of numbers matches {printable(pattern)!r}")
         found |= dict.fromkeys(numeric)
@@ -115,9 +120,33 @@ def _score_columns(table: Table, patterns: list[str], taken: set[str]) -> list[s
     return list(found)
 
 
+def _numeric(table: Table, pattern: str, taken: set[str]) -> list[str]:
+    """Columns of numbers that match, are not used otherwise and do not say where in time a row is."""
+    matching = [name for name in table.columns if fnmatchcase(name, pattern) and name not in taken]
+    return [name for name in matching if not _is_position(table, name) and is_numeric(table.columns[name])]
+
+
+def _refuse_default(table: Table, taken: set[str]) -> None:
+    """There is no column of the default name: say which there are, and how to name them."""
+    columns = [name for name in _numeric(table, "*", taken) if name.lower() not in VALUES]
+    if not columns:
+        return
+    shown, more = ",".join(map(printable, columns[:SHOWN])), f" (of {len(columns)})" if len(columns) > SHOWN else ""
+    raise InvalidInputError(
+        f"{table.source}: no column {DEFAULT!r} for the scores; name those that hold scores, here "
+        f"--score {shown}{more}, in Python y_score={columns[:SHOWN]!r}"
+    )
+
+
 def _is_position(table: Table, name: str) -> bool:
     """Does a column say where in time a row is?"""
     return name.lower() in TIMES | POSITIONS or name in table.index
+
+
+def is_zoned(table: Table, name: str) -> bool:
+    """Are the times of a column those of a time zone, as its type says? `times_of` gives them in UTC."""
+    column = table.columns[name]
+    return getattr(column.type if is_arrow(column) else column.dtype, "tz", None) is not None
 
 
 def times_of(table: Table, name: str) -> Array:

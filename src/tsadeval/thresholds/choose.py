@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from tsadeval.core.durations import rate_of
 from tsadeval.core.inputs import Floats, Scoring
 from tsadeval.core.metric import Metric
 from tsadeval.core.observed import observe
@@ -15,7 +16,6 @@ from tsadeval.core.parameters import Check, Number, Span, check_parameters
 from tsadeval.core.results import Grid, Result, Row
 from tsadeval.core.selection import AnyMetric
 from tsadeval.core.setting import Missing
-from tsadeval.core.time import rate_of
 from tsadeval.errors import InvalidInputError, InvalidParameterError
 from tsadeval.metrics._event_sweep import at_least, event_steps, swept_events, with_early
 from tsadeval.thresholds.search import SAME, judged_levels, of_predictions

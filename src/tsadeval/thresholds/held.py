@@ -6,7 +6,7 @@ Both look back only, so a detector in operation can follow them.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -21,8 +21,24 @@ from tsadeval.thresholds.rules import RULES, ThresholdRule, parse_rule
 __all__ = ["hysteresis", "sustained"]
 
 
+class _OnTop:
+    """What a rule on top of another takes over from it."""
+
+    _rule: Rule
+
+    @property
+    def literal(self) -> bool:
+        """Is it applied to scores of 0 and 1 as well?"""
+        return self._rule.literal
+
+    @property
+    def fitted(self) -> bool:
+        """Does its threshold come from other scores where these are given?"""
+        return getattr(self._rule, "fitted", False)
+
+
 @dataclass(frozen=True)
-class hysteresis:
+class hysteresis(_OnTop):
     """An alarm starts where the rule raises one, and lasts until the score falls to the release threshold.
 
     `release` is a rule of one threshold, or a number; it may not be above the threshold of the rule.
@@ -30,8 +46,6 @@ class hysteresis:
     >>> str(hysteresis("sigma(4)", "sigma(2)"))
     'hysteresis(sigma(4), sigma(2))'
     """
-
-    literal: ClassVar[bool] = False
 
     rule: Any
     release: Any
@@ -70,14 +84,12 @@ class hysteresis:
 
 
 @dataclass(frozen=True)
-class sustained:
+class sustained(_OnTop):
     """An alarm is raised once the rule has raised one at so many points in a row, at the last of them.
 
     >>> str(sustained("fixed(3)", 5))
     'sustained(fixed(3), 5)'
     """
-
-    literal: ClassVar[bool] = False
 
     rule: Any
     points: int

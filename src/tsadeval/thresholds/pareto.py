@@ -96,7 +96,7 @@ def extreme_quantile(start: float, excesses: Floats, n: int, risk: float, tail: 
     """The score that is passed with probability `risk`, given n scores and their excesses over `start`."""
     if len(excesses) == 0:
         raise InvalidInputError(
-            f"pot: no score is above {start:.6g}, the start of the tail (the highest scores are equal); "
+            f"pot: no score is above {start:.6g}, the start of the tail (the highest scores are equal, or few); "
             "choose a smaller level"
         )
     return start + fit_pareto(excesses, tail).quantile(n * risk / len(excesses))

@@ -32,6 +32,7 @@ class ThresholdRule:
     """
 
     literal: ClassVar[bool] = False
+    fitted: ClassVar[bool] = True  # does it take its threshold from `data.reference`, hence from fit= where given?
 
     def threshold_of(self, data: Scoring) -> float:
         """The threshold for these scores."""
@@ -54,6 +55,8 @@ class fixed(ThresholdRule):
     >>> str(fixed(0.5))
     'fixed(0.5)'
     """
+
+    literal: ClassVar[bool] = True
 
     value: float
 

@@ -60,6 +60,7 @@ const Board = (() => {
     const words = [`${T.whole(one.n)} series on which the metric is defined.`];
     if (metric.lower) words.push("Lower is better.");
     if (one.friedman !== null && one.friedman !== undefined) words.push(`Friedman test (Iman-Davenport): p ${one.friedman < 1e-4 ? "< 0.0001" : "= " + T.fixed(one.friedman)}.`);
+    if (one.too_few) words.push(T.sentence(one.too_few));
     const rest = board.detectors.length - one.listed.length;
     if (rest) words.push(`${rest} detectors have values on fewer than half of these series and are not listed.`);
     const short = one.listed.filter((d, i) => one.defined[i] < one.n).length;

@@ -13,6 +13,7 @@ const T = (() => {
     const text = x.toFixed(digits);
     return Number(text) === 0 ? (0).toFixed(digits) : text;
   }
+  const sentence = (text) => text[0].toUpperCase() + text.slice(1) + ".";
   const whole = (x) => x.toLocaleString("en-US");
   const short = (x) => (Number.isInteger(x) && Math.abs(x) < 1e15 ? String(x) : String(Number(x.toPrecision(6))));
 
@@ -184,5 +185,5 @@ const T = (() => {
     target.replaceChildren(element("table", { class: "heat" }, element("thead", {}, head), body));
   }
 
-  return { fixed, whole, short, element, table, theme, diagram, heat };
+  return { fixed, whole, short, sentence, element, table, theme, diagram, heat };
 })();

@@ -385,6 +385,7 @@ function comparison() {
       words.push(`Ranks stand on the ${T.whole(board.series)} series on which every detector has a value.`);
       if (board.friedman !== null) words.push(`Friedman test (Iman-Davenport): p ${board.friedman < 1e-4 ? "< 0.0001" : "= " + T.fixed(board.friedman)}.`);
       words.push("Bars join detectors that Wilcoxon tests with Holm's correction do not tell apart at 5 %.");
+      if (board.too_few) words.push(T.sentence(board.too_few));
     } else words.push("With one series there is nothing to test: values are shown as they are.");
     $("board-note").textContent = words.join(" ");
   }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -11,9 +12,18 @@ from typing import Any
 from tsadeval._optional import require
 from tsadeval.errors import InvalidParameterError
 
-__all__ = ["mapped", "on_cluster"]
+__all__ = ["elsewhere", "mapped", "on_cluster"]
 
 _ROUND = 8  # items of a round for each worker, where a backend only returns when all are done
+
+
+def elsewhere() -> bool:
+    """Is joblib set up to run on a cluster?"""
+    parallel = sys.modules.get("joblib.parallel")
+    if parallel is None:
+        return False
+    name = type(parallel.get_active_backend()[0]).__name__
+    return name not in ("LokyBackend", "MultiprocessingBackend", "SequentialBackend", "ThreadingBackend")
 
 
 def mapped(
@@ -47,7 +57,10 @@ def mapped(
 
 @contextmanager
 def on_cluster(address: str) -> Iterator[None]:
-    """Let the engine run on the cluster whose scheduler is at this address ("tcp://host:8786"); "" for here."""
+    """Let what runs through joblib run on the cluster whose scheduler is at this address ("tcp://host:8786").
+
+    An empty address is this machine.
+    """
     if not address:
         yield
         return

@@ -1,0 +1,144 @@
+"""Durations, units of time and rates: what callers write, as whole nanoseconds.
+
+Nanoseconds in 64-bit integers are exact, so the unit in which a caller writes a duration cannot change a result.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from datetime import timedelta
+from fractions import Fraction
+from numbers import Integral, Real
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tsadeval.errors import InvalidParameterError
+
+SECOND = 1_000_000_000
+_UNITS = {
+    SECOND // 10**9: ("ns", "nanosecond", "nanoseconds"),
+    SECOND // 10**6: ("us", "µs", "microsecond", "microseconds"),
+    SECOND // 10**3: ("ms", "millisecond", "milliseconds"),
+    SECOND: ("s", "sec", "second", "seconds"),
+    60 * SECOND: ("min", "minute", "minutes"),
+    3600 * SECOND: ("h", "hour", "hours"),
+    86400 * SECOND: ("d", "D", "day", "days"),
+    7 * 86400 * SECOND: ("w", "W", "week", "weeks"),
+}
+UNITS = {name: size for size, names in _UNITS.items() for name in names}
+
+_PART = re.compile(r"\s*(\d+(?:\.\d*)?|\.\d+)\s*([A-Za-zµ]+)\s*")
+_RATE = re.compile(r"\s*(\d+(?:\.\d*)?|\.\d+)\s*(?:/|\bper\b)\s*(.+?)\s*")
+
+
+def unit_size(unit: str, name: str = "unit") -> int:
+    """Nanoseconds of a unit of time.
+
+    >>> unit_size("min")
+    60000000000
+    """
+    if not isinstance(unit, str) or unit not in UNITS:
+        raise InvalidParameterError(
+            f"{name} must be a unit of time (ns, us, ms, s, min, h, day or week), but is {unit!r}"
+        )
+    return UNITS[unit]
+
+
+def nanoseconds(duration: Any, name: str = "duration") -> int:
+    """A duration as whole nanoseconds: "30min", "1h 30min", a timedelta, a Timedelta, or a number of seconds.
+
+    >>> nanoseconds("1h 30min") == nanoseconds(5400) == nanoseconds(timedelta(minutes=90))
+    True
+    """
+    found = read_duration(duration)
+    if found is None:
+        raise InvalidParameterError(
+            f"{name} must be a duration such as '30min', '1h 30min', a timedelta or a number of seconds, "
+            f"but is {duration!r}"
+        )
+    if not 0 <= found < 2**63:
+        what = "negative" if found < 0 else "longer than 292 years"
+        raise InvalidParameterError(f"{name} must be between 0 and 292 years, but {duration!r} is {what}")
+    return found
+
+
+def span_size(span: Any) -> int | None:
+    """Nanoseconds of a text that is a duration ("30min") or a unit ("week"); None of anything else.
+
+    >>> span_size("week") == span_size("7 days")
+    True
+    """
+    if not isinstance(span, str):
+        return None
+    size = UNITS.get(span, read_duration(span))
+    return size if size is not None and 0 < size < 2**63 else None
+
+
+def read_duration(value: Any) -> int | None:
+    """Nanoseconds, or None where the value is no duration."""
+    if isinstance(value, str):
+        parts = list(_PART.finditer(value))
+        whole = bool(parts) and "".join(part.group() for part in parts) == value
+        if not whole or any(part.group(2) not in UNITS for part in parts):
+            return None
+        # Fractions: "0.1s" is exactly 100,000,000 nanoseconds.
+        return round(sum(Fraction(part.group(1)) * UNITS[part.group(2)] for part in parts))
+    if isinstance(value, np.timedelta64):
+        if np.isnat(value):
+            return None
+        if not fits(np.array([value])).all():
+            return 2**63
+        return int(value.astype("timedelta64[ns]").astype(np.int64))
+    if isinstance(value, timedelta):
+        if value != value:  # NaT of pandas
+            return None
+        exact = getattr(value, "value", None)  # pandas' Timedelta counts nanoseconds, the base class microseconds
+        return int(exact) if exact is not None else timedelta_size(value)
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, Real) or not math.isfinite(value):
+        return None
+    return int(value) * SECOND if isinstance(value, Integral) else round(float(value) * SECOND)
+
+
+def fits(durations: NDArray[Any]) -> NDArray[np.bool_]:
+    """Which durations nanoseconds in 64 bits can hold; NumPy says nothing where they cannot."""
+    return np.asarray(np.abs(durations / np.timedelta64(1, "s")) < 2.0**63 / SECOND)
+
+
+def timedelta_size(value: timedelta) -> int:
+    """Nanoseconds of a duration of the standard library."""
+    return ((value.days * 86400 + value.seconds) * 10**6 + value.microseconds) * 1000
+
+
+class Rate(NamedTuple):
+    """So many in so much time.
+
+    >>> rate_of("1/week").per_nanosecond * UNITS["week"]
+    1.0
+    """
+
+    number: float
+    per: int  # nanoseconds
+
+    @property
+    def per_nanosecond(self) -> float:
+        """How many a nanosecond."""
+        return self.number / self.per
+
+
+def rate_of(text: Any, name: str = "rate") -> Rate:
+    """A rate written "1/week", "0.5 per hour" or "3/30min".
+
+    >>> rate_of("3 per 30min")
+    Rate(number=3.0, per=1800000000000)
+    """
+    match = _RATE.fullmatch(text) if isinstance(text, str) else None
+    per = None
+    if match:
+        words = match.group(2)
+        per = UNITS.get(words, read_duration(words))
+    if match is None or not per:
+        raise InvalidParameterError(f"{name} must be a rate such as '1/week' or '0.5 per hour', but is {text!r}")
+    return Rate(float(match.group(1)), per)

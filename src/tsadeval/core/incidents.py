@@ -1,0 +1,130 @@
+"""Incidents in the forms in which people have them: pairs, tables, windows of the Numenta benchmark, files of these."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import json
+import zlib
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from tsadeval.core.events import Events
+from tsadeval.core.registry import did_you_mean
+from tsadeval.errors import InvalidInputError, TsadevalError, UnknownNameError
+
+# Names under which the two ends are found in tables, in this order.
+END_COLUMNS = (("start", "stop"), ("start", "end"), ("begin", "end"), ("StartTime", "EndTime"))
+
+
+class IncidentTable(NamedTuple):
+    """Starts and stops of incidents as they were given, and how to name them in messages."""
+
+    starts: list[Any]
+    stops: list[Any]
+    name: str = "incidents"
+    windows: bool = False  # of the Numenta benchmark, whose ends are inclusive
+    columns: tuple[str, str] = ("start", "stop")
+
+
+def read_incidents(incidents: Any, key: str | None, columns: tuple[str, str] | None) -> IncidentTable:
+    """Incidents from pairs, a table, a mapping of windows or a file."""
+    if isinstance(incidents, Events):
+        raise InvalidInputError("incidents are events in points already: use their mask()")
+    if isinstance(incidents, (str, Path)):
+        return _read_file(Path(incidents), key, columns)
+    if hasattr(incidents, "columns") and hasattr(incidents, "__getitem__"):
+        return _read_table({str(c): list(incidents[c]) for c in incidents.columns}, columns, "incidents")
+    if isinstance(incidents, Mapping):
+        if columns is None and all(isinstance(k, str) for k in incidents) and not is_table(incidents):
+            return _read_windows(incidents, key, "incidents")
+        return _read_table({str(k): list(v) for k, v in incidents.items()}, columns, "incidents")
+    return _read_pairs(incidents, "incidents")
+
+
+def is_table(incidents: Mapping[Any, Any]) -> bool:
+    """Is a mapping a table with columns of starts and stops, not one from series?"""
+    return any(start in incidents and stop in incidents for start, stop in END_COLUMNS)
+
+
+def _read_pairs(incidents: Any, name: str, windows: bool = False) -> IncidentTable:
+    try:
+        rows = [tuple(row) for row in incidents]
+    except TypeError:
+        raise InvalidInputError(
+            f"{name} must be pairs (start, stop), a DataFrame, a mapping or a path, but are {type(incidents).__name__}"
+        ) from None
+    for number, row in enumerate(rows):
+        if len(row) != 2 or isinstance(incidents[number], str):
+            raise InvalidInputError(f"{name}: row {number} must be a pair (start, stop), but is {incidents[number]!r}")
+    return IncidentTable([row[0] for row in rows], [row[1] for row in rows], name, windows)
+
+
+def _read_table(table: dict[str, list[Any]], columns: tuple[str, str] | None, name: str) -> IncidentTable:
+    wanted = columns
+    if wanted is None:
+        wanted = next((pair for pair in END_COLUMNS if all(column in table for column in pair)), None)
+    if wanted is None or any(column not in table for column in wanted):
+        asked = " and ".join(wanted or ("start", "stop"))
+        raise InvalidInputError(
+            f"{name} must have columns {asked}, but has {', '.join(table) or 'none'}; pass columns=(start, stop)"
+        )
+    return IncidentTable(table[wanted[0]], table[wanted[1]], name, columns=wanted)
+
+
+def _read_windows(windows: Mapping[str, Any], key: str | None, name: str) -> IncidentTable:
+    if key is None:
+        if len(windows) != 1:
+            raise InvalidInputError(
+                f"{name} has windows of {len(windows)} series: say which with key= (on the command line, --by)"
+            )
+        key = next(iter(windows))
+    if key not in windows:
+        raise UnknownNameError(f"{name} has no windows of {key!r}: {did_you_mean(key, list(windows))}")
+    return _read_pairs(windows[key], f"{name} of {key}", windows=True)
+
+
+def _read_file(path: Path, key: str | None, columns: tuple[str, str] | None) -> IncidentTable:
+    if not path.exists():
+        raise InvalidInputError(f"there is no file {path}")
+    opened: Any = gzip.open if path.suffix == ".gz" else open
+    endings = [suffix for suffix in path.suffixes if suffix != ".gz"]
+    ending = endings[-1] if endings else ""
+    try:
+        with opened(path, "rt", encoding="utf-8-sig", newline="") as file:
+            if ending == ".json":
+                return _read_json(json.load(file), key, columns, str(path))
+            return _read_csv(csv.reader(file, delimiter="\t" if ending == ".tsv" else ","), columns, path)
+    except TsadevalError:
+        raise
+    except (OSError, EOFError, ValueError, RecursionError, csv.Error, zlib.error) as error:
+        raise InvalidInputError(f"{path} cannot be read: {error}") from None
+
+
+def _read_json(found: Any, key: str | None, columns: tuple[str, str] | None, name: str) -> IncidentTable:
+    if not isinstance(found, dict):
+        return _read_pairs(found, name)
+    return _read_table(found, columns, name) if columns or is_table(found) else _read_windows(found, key, name)
+
+
+def _read_csv(reader: Iterator[list[str]], columns: tuple[str, str] | None, path: Path) -> IncidentTable:
+    rows = (row for row in reader if row)
+    head = next(rows, [])
+    table: dict[str, list[Any]] = {column.strip(): [] for column in head}
+    for number, row in enumerate(rows):
+        if len(row) != len(head):
+            raise InvalidInputError(f"{path}: row {number} has {len(row)} cells, but the head has {len(head)}")
+        for column, cell in zip(table, row, strict=True):
+            table[column].append(cell.strip())
+    found = _read_table(table, columns, str(path))
+    return found._replace(starts=_numbers(found.starts), stops=_numbers(found.stops))
+
+
+def _numbers(cells: list[str]) -> list[Any]:
+    """Cells of a file as numbers, where all of them are: integers if they can, which may be nanoseconds."""
+    for kind in (int, float):
+        with suppress(ValueError):
+            return [kind(cell) for cell in cells]
+    return list(cells)

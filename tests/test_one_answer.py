@@ -1,0 +1,196 @@
+"""What is said of a series in one way must not be lost, or mean something else, in another."""
+
+import json
+import pickle
+from datetime import date, datetime
+from functools import partial
+
+import numpy as np
+import pandas as pd
+import pytest
+from typer.testing import CliRunner
+
+import tsadeval as te
+from tsadeval.cli.app import app
+from tsadeval.errors import InvalidInputError, UnknownNameError
+
+Y = np.array([0, 0, 1, 1, 0, 0, 1, 0])
+S = np.array([0.1, 0.2, 0.9, 0.8, 0.1, 0.3, 0.7, 0.2])
+HOURS = pd.date_range("2026-03-29", periods=8, freq="h", tz="Europe/Berlin")  # clocks go forward at 2 o'clock
+
+
+@pytest.fixture
+def zoned(tmp_path):
+    """Scores with stamps in a time zone, and a way to score them on the command line."""
+    stamps = [stamp.isoformat() for stamp in HOURS]
+    pd.DataFrame({"time": stamps, "server": "web", "score": S}).to_csv(tmp_path / "scores.csv", index=False)
+
+    def score(incidents, *more, by=()):
+        pd.DataFrame(incidents).to_csv(tmp_path / "incidents.csv", index=False)
+        given = ["--time", "time", "--incidents", str(tmp_path / "incidents.csv"), *by, "--format", "json", *more]
+        return CliRunner().invoke(app, ["score", str(tmp_path / "scores.csv"), *given])
+
+    return score
+
+
+def test_incidents_without_a_time_zone_are_not_taken_for_utc(zoned):
+    local = [{"start": "2026-03-29 03:00:00", "stop": "2026-03-29 05:00:00"}]
+    found = zoned(local)
+    assert found.exit_code == 2
+    assert "start are dates, but times are dates with a time zone" in found.stderr
+    good = zoned([{"start": "2026-03-29T03:00:00+02:00", "stop": "2026-03-29T05:00:00+02:00"}], "--metrics", "f1")
+    assert good.exit_code == 0
+    assert json.loads(good.stdout)[0]["anomalous_points"] == 2
+
+
+def test_events_with_time_stamps_become_json(zoned):
+    found = zoned([{"start": "2026-03-29T01:00:00Z", "stop": "2026-03-29T03:00:00Z"}], "--events")
+    assert json.loads(found.stdout)[0]["start"] == "2026-03-29T01:00:00+00:00"
+    for times, start in (
+        (HOURS, "2026-03-29T01:00:00+00:00"),
+        (HOURS.tz_localize(None), "2026-03-29T03:00:00"),
+        (np.arange(8), 2),
+        (np.arange(8).astype("m8[s]"), "2 seconds"),
+    ):
+        assert json.loads(te.events(Y, S, times=times, threshold=0.5).to_json())[0]["start"] == start
+
+
+def test_incidents_of_a_series_that_is_not_there_are_named(zoned):
+    spans = [
+        {"server": name, "start": "2026-03-29T01:00:00Z", "stop": "2026-03-29T03:00:00Z"} for name in ("web", "wbe")
+    ]
+    found = zoned(spans, "--metrics", "f1", by=["--by", "server"])
+    assert found.exit_code == 0
+    assert "intervals of wbe are not used: no series is called so in server" in found.stderr
+    assert "not used" not in zoned(spans[:1], "--metrics", "f1", by=["--by", "server"]).stderr
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        ["1500-01-01", "1600-01-01"],
+        [datetime(1500, 1, 1), datetime(1600, 1, 1)],
+        [date(3000, 1, 1), date(3001, 1, 1)],
+        np.array([0, 10**11], "m8[s]"),
+        [pd.Timestamp("3000-01-01").as_unit("s")],
+    ],
+)
+def test_times_beyond_nanoseconds_are_refused(values):
+    with pytest.raises(InvalidInputError, match="not between the years 1677 and 2262"):
+        te.times(values)
+
+
+def test_fractions_of_seconds_in_texts_are_exact():
+    found = te.times(["1960-01-01 00:00:00.000000001", "1960-01-01T00:00:00.5Z"[:-1], "2262-01-01"])
+    assert np.diff(found.stamps).tolist()[0] == 499_999_999
+    assert found.stamps[2] == np.datetime64("2262-01-01", "ns").astype(np.int64)
+
+
+def test_incidents_in_nanoseconds_keep_all_digits(tmp_path):
+    stamps = 1_700_000_000_000_000_000 + np.arange(6)
+    (tmp_path / "incidents.csv").write_text(f"start,stop\n{stamps[2]},{stamps[4]}\n")
+    assert te.labels(tmp_path / "incidents.csv", te.times(stamps, unit="ns")).tolist() == [0, 0, 1, 1, 0, 0]
+
+
+def test_what_belongs_to_one_series_is_not_taken_for_another():
+    runs = [("a", "d", Y, S), ("b", "d", Y, S)]
+    times = dict.fromkeys("ab", np.arange(8))
+    found = te.compare(runs, metrics="f1", times=times, ignore={"a": [(0, 3)]}, threshold=0.5)
+    assert [row.get("ignored_points") for row in found.rows] == [3, None]
+    with pytest.raises(InvalidInputError, match="ignore has an entry for 'A', which is no series"):
+        te.compare(runs, metrics="f1", times=times, ignore={"A": [(0, 3)]}, threshold=0.5)
+    table = {"start": [0], "stop": [3]}
+    found = te.compare(runs, metrics="f1", times=times, ignore=table, threshold=0.5)
+    assert [row["ignored_points"] for row in found.rows] == [3, 3]
+
+
+def test_scores_to_fit_on_that_belong_to_no_detector_are_refused():
+    with pytest.raises(InvalidInputError, match="fit has scores of 'LOF', which is neither a detector nor"):
+        te.compare({"lof": S, "knn": S}, Y, "f1", threshold="sigma(1)", fit={"LOF": S})
+    found = te.compare({"lof": S, "knn": S}, Y, "f1", threshold="sigma(1)", fit={("", "lof"): S / 2, "knn": S / 2})
+    alone = te.evaluate(Y, S, "f1", threshold="sigma(1)", fit=S / 2)
+    assert {row["threshold"] for row in found.rows} == {alone.rows[0]["threshold"]}
+
+
+def test_missing_scores_keep_the_times_of_the_others():
+    labels, scores = pd.Series(np.where(np.arange(8) < 5, Y, 0), HOURS), pd.Series(S, HOURS)
+    scores.iloc[0] = np.nan
+    rate = "false_alarms(per='day')"
+    expected = te.evaluate(labels[1:], scores[1:], rate, threshold=0.25)[rate]
+    for given in (None, HOURS, te.times(HOURS)):
+        found = te.compare({"d": scores}, labels, rate, threshold=0.25, times=given)
+        assert found.rows[0]["value"] == expected > 0
+    with pytest.raises(InvalidInputError, match="different indexes"):
+        te.compare({"d": scores.shift(freq="D")}, labels, "f1")
+
+
+def test_a_comparison_pickles():
+    found = te.compare([(s, d, Y, S) for s in "ab" for d in "xy"], metrics=["f1", "cce"], threshold=0.5)
+    again = pickle.loads(pickle.dumps(found))
+    assert repr(again) == repr(found)
+    assert repr(again.average("micro")) == repr(found.average("micro"))
+
+
+def test_chunks_may_come_in_the_same_arrays():
+    labels, scores = np.zeros(4, np.int64), np.zeros(4)
+    stream = te.StreamingEvaluator(0.5, window=8, reference=S)
+    for k in (0, 4):
+        labels[:], scores[:] = Y[k : k + 4], S[k : k + 4]
+        stream.update(labels, scores)
+    found = stream.compute()
+    assert [row["recent"] for row in found.rows] == pytest.approx([row["value"] for row in found.rows], nan_ok=True)
+    assert found.drift["ks"] == 0
+    with pytest.raises(UnknownNameError, match="did you mean f1"):
+        found["f1_"]
+
+
+def test_names_at_the_begin_of_a_row_of_latex_are_not_taken_for_its_options():
+    text = te.compare({"[a]": S, "*b": S}, Y, "cce").to_latex()
+    assert "\n{}[a] &" in text
+    assert "\n{}*b &" in text
+
+
+def test_numbers_are_seconds_in_reports_too(tmp_path):
+    seconds = 1_700_000_000 + np.arange(8)
+    dates = pd.to_datetime(seconds, unit="s")
+    pages = []
+    for times in (seconds, dates, dates.tz_localize("UTC").tz_convert("Europe/Berlin")):
+        page = te.report({"d": S}, tmp_path / "page.html", y_true=Y, metrics="f1", times=times)
+        pages.append(page.read_text().split("<script")[1:])
+    assert pages[0] == pages[1] == pages[2]
+
+
+def test_a_file_with_semicolons_and_decimal_commas_is_told_apart(tmp_path):
+    (tmp_path / "a.csv").write_text("label;score\n0;0,5\n1;0,7\n")
+    found = CliRunner().invoke(app, ["score", str(tmp_path / "a.csv")])
+    assert "expected commas between the columns and points in numbers, found 'label;score'" in found.stderr
+
+
+@pytest.mark.filterwarnings("ignore::tsadeval.errors.ThresholdWarning")
+def test_a_threshold_that_is_given_holds_for_counts_of_0_and_1():
+    counts, train = np.array([0, 0, 1, 0, 0, 1, 0, 0]), np.array([0, 5, 2, 4, 7, 3, 6, 1])
+    for threshold in (-1.0, 0.0, 0.5, 1.0, 3.0):
+        found = te.evaluate(Y, counts, ["recall", "event_recall", "time_in_alarm"], threshold=threshold)
+        assert found["time_in_alarm"] == np.mean(counts > threshold)
+        stream = te.evaluate_stream([(Y, counts)], list(found), threshold=threshold)
+        assert dict(stream) == dict(found)
+        assert te.StreamingEvaluator(threshold).update(Y, counts).compute()["recall"] == found["recall"]
+    for rule in ("quantile(0.9)", "sigma(2)", "contamination(0.1)", "sustained(quantile(0.9), 1)"):
+        fitted = te.evaluate(Y, counts, "time_in_alarm", threshold=rule, fit=train)
+        assert fitted["time_in_alarm"] == 0
+        alone = te.evaluate(Y, counts, "time_in_alarm", threshold=rule)
+        assert alone["time_in_alarm"] == 0.25
+    assert te.evaluate(Y, counts, "time_in_alarm", threshold="sustained(0.5, 2)")["time_in_alarm"] == 0
+    found = te.best_threshold("event_f1", Y, counts)
+    assert te.evaluate(Y, counts, "event_f1", threshold=found.threshold)["event_f1"] == found.value
+
+
+def test_options_of_a_partial_are_those_of_the_metric():
+    given = [partial(te.metrics.detection_delay, unit="points"), partial(te.metrics.cce, tau=np.float64(0.4))]
+    found = te.evaluate(Y, S, given)
+    assert dict(found) == dict(te.evaluate(Y, S, ["detection_delay(unit='points')", "cce(tau=0.4)"]))
+
+    def own(y_true, y_score, k):
+        return k
+
+    assert list(te.evaluate(Y, S, partial(own, k=2)).items()) == [("own", 2.0)]
