@@ -187,7 +187,8 @@ def peak_memory(count, metrics, n=20_000):
 
 def test_nothing_is_kept_of_series_but_what_the_micro_average_needs():
     peak_memory(1, ["f1", "vus_pr"])  # imports
-    assert peak_memory(40, ["f1", "vus_pr"]) < 2 * peak_memory(2, ["f1", "vus_pr"])
+    # Two series may or may not be at work at the same time.
+    assert peak_memory(40, ["f1", "vus_pr"]) < 4 * peak_memory(2, ["f1", "vus_pr"])
     # Scores and labels of all series take 9 bytes a point.
     kept = 40 * 20_000 * 9
     assert peak_memory(40, "cce") < 1.5 * kept
