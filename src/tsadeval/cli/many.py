@@ -74,6 +74,7 @@ def score_stream(
     label: str,
     scores: list[str],
     by: list[str],
+    time: str,
     threshold: str,
     order: str,
     jobs: int | None,
@@ -92,6 +93,7 @@ def score_stream(
             label=label,
             score=scores[0],
             by=by[0] if by else None,
+            time=time or None,
             n_jobs=jobs,
         )
     if format is Format.text:

@@ -106,8 +106,8 @@ def score(
         if stream:
             series = names_of(by)
             score_stream(
-                files, chosen, label=label, scores=columns, by=series, threshold=threshold, order=order, jobs=jobs,
-                dask=dask, format=format,
+                files, chosen, label=label, scores=columns, by=series, time=time, threshold=threshold, order=order,
+                jobs=jobs, dask=dask, format=format,
             )  # fmt: skip
         else:
             score_many(

@@ -116,6 +116,7 @@ class Store(Generic[C]):
         """The cells that have no value yet, and how many cells there are. An error is no value: it is tried again."""
         table = self._read([*self.layout.fields, "status"])
         compute = require("pyarrow.compute", extra="all")
+        table = self._narrowed(table, cells)
         known = table.filter(compute.not_equal(table["status"], "error")).select(self.layout.fields)
         left: list[C] = []
         total = 0
@@ -127,7 +128,11 @@ class Store(Generic[C]):
 
     def frame(self, cells: Iterable[C]) -> pd.DataFrame:
         """The rows of these cells as far as they are there, in this order; of several rows of a cell the best."""
-        table = self._best(self._read(self.layout.columns))
+        return self.table(cells).to_pandas()  # type: ignore[no-any-return]
+
+    def table(self, cells: Iterable[C]) -> Any:
+        """The same as `frame`, as a table of Arrow."""
+        table = self._best(self._narrowed(self._read(self.layout.columns), cells))
         wanted = []
         for _, groups, own in self._batches(cells, table.select(self.layout.fields)):
             order = np.argsort(own)
@@ -135,7 +140,19 @@ class Store(Generic[C]):
                 place = order[np.minimum(np.searchsorted(own[order], groups), len(order) - 1)]
                 wanted.append(place[own[place] == groups])
         rows = np.concatenate(wanted) if wanted else np.empty(0, np.int64)
-        return table.take(rows).to_pandas()  # type: ignore[no-any-return]
+        return table.take(rows)
+
+    def _narrowed(self, table: Any, cells: Iterable[C]) -> Any:
+        """The rows with a first column as some of the cells have it: the others cannot be those of one.
+
+        To compare all columns takes long where a store is large; cells that come one at a time are not looked at.
+        """
+        if not isinstance(cells, (list, tuple)):
+            return table
+        arrow, compute = require("pyarrow", extra="all"), require("pyarrow.compute", extra="all")
+        first = self.layout.fields[0]
+        wanted = arrow.array(list({cell[0] for cell in cells}), self._schema().field(first).type)
+        return table.filter(compute.is_in(table[first], wanted))
 
     def compact(self) -> None:
         """Merge many small parts into one; other processes may read and write at the same time."""

@@ -33,6 +33,7 @@ def evaluate_stream(
     label: str = "label",
     score: str = "score",
     by: str | None = None,
+    time: str | None = None,
     n_jobs: int | None = None,
 ) -> Evaluation | SeriesEvaluation:
     """Metrics of a series that is read once, in batches, in memory that does not grow with its points.
@@ -45,8 +46,8 @@ def evaluate_stream(
     Parameters
     ----------
     source : path, several paths, `te.batches`, or iterable of (y_true, y_score)
-        Files are read as `te.batches` reads them. An iterable gives the batches of a series in the order of time, or
-        (name, y_true, y_score) where `by` is given.
+        Files are read as `te.batches` reads them. An iterable gives the batches of a series in the order of time;
+        (name, y_true, y_score) where `by` is given, and the time stamps last where `time` is given.
     metrics : str or several
         As for `te.evaluate`.
     threshold : float, optional
@@ -59,6 +60,9 @@ def evaluate_stream(
     label, score, by : str
         Columns of a file. `by` names the series of each row: each is evaluated by itself, in any order of rows, with a
         state in memory for each series.
+    time : str, optional
+        The column of time stamps, which must increase within each series: for options that are durations, as in
+        "false_alarms(per='week')" and "detection_delay(unit='min')".
     n_jobs : int, optional
         Parts of a file that are read at once (row groups of parquet, rows of npy), in threads of this process, or by
         the workers of a cluster under `joblib.parallel_config(backend="dask")` or "ray".
@@ -77,12 +81,13 @@ def evaluate_stream(
     >>> result["f1"], result["event_f1"], round(result["auc_roc"], 4)
     (0.4, 0.5, 0.6667)
     """
-    new = _Maker(metrics, threshold, order)
+    timed = time is not None or (isinstance(source, Batches) and source.time is not None)
+    new = _Maker(metrics, threshold, order, timed)
     new()  # so that whatever is wrong with the arguments is said before anything is read
     if isinstance(source, Batches):
         found: Any = source
     elif isinstance(source, (str, os.PathLike, Mapping)) or _are_paths(source):
-        found = batches(source, label=label, score=score, by=by)
+        found = batches(source, label=label, score=score, by=by, time=time)
     else:
         found = source
     by = found.by if isinstance(found, Batches) else by
@@ -96,12 +101,13 @@ def evaluate_stream(
 class _Maker:
     """Makes an empty stream, on any machine."""
 
-    def __init__(self, metrics: Metrics, threshold: float | None, order: Order) -> None:
-        self._metrics = Stream(metrics, threshold=threshold, order=order).metrics
-        self._threshold, self._order = threshold, order
+    def __init__(self, metrics: Metrics, threshold: float | None, order: Order, timed: bool) -> None:
+        self._options: dict[str, Any] = {"threshold": threshold, "order": order, "timed": timed}
+        self._metrics = Stream(metrics, **self._options).metrics
+        self.timed = timed
 
     def __call__(self) -> Stream:
-        return Stream(self._metrics, threshold=self._threshold, order=self._order)
+        return Stream(self._metrics, **self._options)
 
 
 def _states(new: _Maker, source: Iterable[Any], by: str | None) -> _Streams:
@@ -109,17 +115,17 @@ def _states(new: _Maker, source: Iterable[Any], by: str | None) -> _Streams:
     streams: _Streams = {}
     for batch in source:
         try:
-            *name, y_true, y_score = batch
-            (series,) = name or ("",)
+            *names, y_true, y_score, times = batch if new.timed else (*batch, None)
+            (series,) = names or ("",)
         except (TypeError, ValueError):
             series = None
         if series is None or (by is None) != (series == ""):
-            wanted = "(y_true, y_score)" if by is None else "(name, y_true, y_score)"
-            raise InvalidInputError(f"batches must give {wanted} each time")
+            wanted = "name, " * (by is not None) + "y_true, y_score" + ", times" * new.timed
+            raise InvalidInputError(f"batches must give ({wanted}) each time")
         if series not in streams:
             streams[series] = new()
         try:
-            streams[series].update(y_true, y_score)
+            streams[series].update(y_true, y_score, times)
         except InvalidInputError as error:
             raise InvalidInputError(f"series {series!r}: {error}" if series else str(error)) from None
     return streams

@@ -7,12 +7,24 @@ from typing import Any
 from tsadeval.core.checking import refuse_rounded
 from tsadeval.core.inputs import Scoring
 from tsadeval.core.metric import METRICS, Metric
+from tsadeval.core.observed import observe
 from tsadeval.core.parameters import Number, check_parameters
 from tsadeval.core.results import Row
 from tsadeval.core.selection import Metrics, select_metrics
 from tsadeval.errors import InvalidInputError, InvalidParameterError, warn_undefined
 from tsadeval.evaluation.single import Evaluation
-from tsadeval.evaluation.states import STATES, Found, Order, PointCounts, RunBorders, Settings, State, state_key
+from tsadeval.evaluation.states import (
+    STATES,
+    Found,
+    Order,
+    PointCounts,
+    RunBorders,
+    RunsInTime,
+    Settings,
+    State,
+    kept_for,
+    state_key,
+)
 
 __all__ = ["Stream", "streamable"]
 
@@ -31,19 +43,20 @@ class Stream:
     0.6666666666666666
     """
 
-    def __init__(self, metrics: Metrics, *, threshold: float | None = None, order: Order = "sort") -> None:
+    def __init__(
+        self, metrics: Metrics, *, threshold: float | None = None, order: Order = "sort", timed: bool = False
+    ) -> None:
         self.metrics = select_metrics(metrics)
         check_parameters("evaluate_stream", {"threshold": Number(none=True)}, {"threshold": threshold})
-        self.settings = Settings(None if threshold is None else float(threshold), order)
+        self.settings = Settings(None if threshold is None else float(threshold), order, timed)
         self._refuse_unfit()
         self.n = 0
-        self._of = {str(m): state_key(m) for m in self.metrics}
+        self._of = {str(m): state_key(m, self.settings) for m in self.metrics}
         self._states: dict[str, State] = {}
         for metric in self.metrics:
             key = self._of[str(metric)]
             if key not in self._states:
-                assert metric.stream is not None
-                self._states[key] = STATES[metric.stream](metric, self.settings, self._states)
+                self._states[key] = STATES[kept_for(metric, self.settings)](metric, self.settings, self._states)
 
     def _refuse_unfit(self) -> None:
         unfit = [str(metric) for metric in self.metrics if metric.stream is None]
@@ -59,17 +72,20 @@ class Stream:
                 "which a score is an alarm (the best threshold is known only once all points were read)"
             )
 
-    def update(self, y_true: Any, y_score: Any) -> Stream:
+    def update(self, y_true: Any, y_score: Any, times: Any = None) -> Stream:
         """Take in the points that follow. A bad batch raises and changes nothing."""
         if len(y_true) == 0 and len(y_score) == 0:
             return self
         try:
-            data = Scoring.of(y_true, y_score)
+            data = observe(y_true, y_score, times=times) if self.settings.timed else Scoring.of(y_true, y_score)
             refuse_rounded(y_score, "y_score")
+            if "times" in self._states:  # it may find something wrong, before anything has changed
+                self._states["times"].update(data)
         except InvalidInputError as error:
             raise InvalidInputError(f"in the batch that begins at point {self.n}: {error}") from None
-        for state in self._states.values():
-            state.update(data)
+        for key, state in self._states.items():
+            if key != "times":
+                state.update(data)
         self.n += data.n
         return self
 
@@ -98,9 +114,8 @@ class Stream:
     def _row(self, metric: Metric, found: Found) -> Row:
         state = self._states[self._of[str(metric)]]
         alarms = alarmed = None
-        if isinstance(state, (RunBorders, PointCounts)):
-            predicted = state.prediction().predicted
-            alarms, alarmed = len(predicted) if isinstance(state, RunBorders) else None, predicted.points
+        if isinstance(state, (RunBorders, PointCounts, RunsInTime)):
+            alarms, alarmed = state.alarms_and_points()
         return {
             "metric": str(metric),
             "value": found.value,

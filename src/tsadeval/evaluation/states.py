@@ -22,9 +22,10 @@ from tsadeval.errors import InvalidInputError, InvalidParameterError
 from tsadeval.evaluation.ordering import Interval, between, exactly, undefined
 from tsadeval.evaluation.spill import Spill, at_ranks, counts_above
 from tsadeval.evaluation.streaming import StreamingCCE
+from tsadeval.evaluation.timed import TimedRuns, asks_for_times
 from tsadeval.evaluation.zones import NearEvents, reach_of
 
-__all__ = ["STATES", "Found", "Order", "Settings", "State", "state_key"]
+__all__ = ["STATES", "Found", "Order", "Settings", "State", "kept_for", "state_key"]
 
 Order = Literal["sort", "bins"]
 _BINS = 2**22  # 64 MB; 14 bits of a score besides its size (exponent) are told apart
@@ -32,10 +33,11 @@ _BINS = 2**22  # 64 MB; 14 bits of a score besides its size (exponent) are told 
 
 @dataclass(frozen=True)
 class Settings:
-    """What states have to know: alarms are scores above `threshold`; how the order of scores is kept."""
+    """For states: alarms are scores above `threshold`; how the order of scores is kept; are there times."""
 
     threshold: float | None = None
     order: Order = "sort"
+    timed: bool = False
 
 
 class Found(NamedTuple):
@@ -116,6 +118,10 @@ class PointCounts:
         """The value of a metric on all points so far."""
         return Found(*metric.value_of(self.prediction()))
 
+    def alarms_and_points(self) -> tuple[int | None, int]:
+        """Number of runs of alarms, where it is known, and of their points."""
+        return None, self.alarmed
+
 
 @dataclass
 class RunBorders:
@@ -153,6 +159,39 @@ class RunBorders:
     def value(self, metric: Metric) -> Found:
         """The value of a metric on all points so far."""
         return Found(*metric.value_of(self.prediction()))
+
+    def alarms_and_points(self) -> tuple[int | None, int]:
+        """Number of runs of alarms, and of their points."""
+        predicted = self.prediction().predicted
+        return len(predicted), predicted.points
+
+
+class RunsInTime:
+    """Runs of labels and of alarms, with the time stamps of their borders."""
+
+    def __init__(self, runs: TimedRuns) -> None:
+        self._runs = runs
+
+    @classmethod
+    def of(cls, metric: Metric, settings: Settings, others: States) -> RunsInTime:
+        """An empty state."""
+        return cls(TimedRuns(settings.threshold))
+
+    def update(self, data: Scoring) -> None:
+        """Take in the points that follow."""
+        self._runs.add(data, label_runs(_alarms(data, self._runs.threshold), "y_pred"))
+
+    def merge(self, later: RunsInTime) -> None:
+        """Take in the state of the stretch that follows."""
+        self._runs.merge(later._runs)
+
+    def value(self, metric: Metric) -> Found:
+        """The value of a metric on all points so far."""
+        return Found(*metric.value_of(self._runs.prediction()))
+
+    def alarms_and_points(self) -> tuple[int | None, int]:
+        """Number of runs of alarms, and of their points."""
+        return len(self._runs.prediction().predicted), self._runs.alarmed
 
 
 class RunMoments:
@@ -345,18 +384,26 @@ def _ordered(metric: Metric, settings: Settings, others: States) -> SortedScores
     return SortedScores() if settings.order == "sort" else ScoreBins()
 
 
-def state_key(metric: Metric) -> str:
+def kept_for(metric: Metric, settings: Settings) -> Kept | Literal["times"]:
+    """What is kept of the series for a metric that can be streamed."""
+    assert metric.stream is not None
+    return "times" if asks_for_times(metric, timed=settings.timed) else metric.stream
+
+
+def state_key(metric: Metric, settings: Settings) -> str:
     """Metrics with the same key share a state; each variant of CCE has its own."""
-    if metric.stream == "zones":
-        return f"zones {reach_of(metric, exact=True)}"
-    return str(metric if metric.stream == "moments" else metric.stream)
+    kept = kept_for(metric, settings)
+    if kept == "zones":
+        return f"zones {reach_of(metric, exact=settings.order == 'sort')}"
+    return str(metric if kept == "moments" else kept)
 
 
 # For each kind of state how an empty one is made, beside the others that there are.
-STATES: dict[Kept, Callable[[Metric, Settings, States], State]] = {
+STATES: dict[Kept | Literal["times"], Callable[[Metric, Settings, States], State]] = {
     "points": PointCounts.of,
     "runs": RunBorders.of,
     "moments": RunMoments.of,
     "order": _ordered,
+    "times": RunsInTime.of,
     "zones": NearScores.of,
 }

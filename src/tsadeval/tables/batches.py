@@ -16,6 +16,7 @@ from tsadeval._optional import require
 from tsadeval.core.printable import printable
 from tsadeval.errors import InvalidInputError, MissingExtraError
 from tsadeval.tables.columns import Array, codes, is_arrow, numbers
+from tsadeval.tables.scoring import times_of
 from tsadeval.tables.sources import user_path
 from tsadeval.tables.table import Table
 
@@ -29,7 +30,7 @@ _STOP = object()
 
 @dataclass(frozen=True, eq=False)
 class Batches:
-    """Pairs of labels and scores, as often as one iterates; it pickles, and so do its parts.
+    """Pairs of labels and scores (and times), as often as one iterates; it pickles, and so do its parts.
 
     `span` is the part of a single file that is meant: row groups of parquet, batches of an Arrow file, rows of npy.
     """
@@ -40,6 +41,7 @@ class Batches:
     by: str | None = None
     rows: int = _ROWS
     span: tuple[int, int] | None = None
+    time: str | None = None
 
     def __iter__(self) -> Iterator[tuple[Any, ...]]:
         """The next batch is read while one is being used."""
@@ -63,19 +65,22 @@ class Batches:
     def _pieces(self, columns: Mapping[str, Any], where: str) -> Iterator[tuple[Any, ...]]:
         labels = _values(columns[self.label], where, self.label)
         scores = _values(columns[self.score], where, self.score)
+        found = [labels, scores]
+        if self.time is not None:
+            found.append(times_of(Table(dict(columns), where), self.time))
         if self.by is None:
-            yield labels, scores
+            yield tuple(found)
             return
         group, names = codes(columns[self.by])
         if len(group) and group.min() < 0:
             raise InvalidInputError(f"{where}: expected a value in every row of column {printable(self.by)!r}")
         if len(names) == 1:
-            yield str(names[0]), labels, scores
+            yield str(names[0]), *found
             return
         order = np.argsort(group, kind="stable")  # rows of a series keep their order
         borders = np.cumsum(np.bincount(group, minlength=len(names)))[:-1]
         for name, rows in zip(names, np.split(order, borders), strict=True):
-            yield str(name), labels[rows], scores[rows]
+            yield str(name), *(column[rows] for column in found)
 
     def parts(self, most: int = 10_000) -> list[Batches]:
         """Neighbouring parts, at most so many, which can be read apart; one where the format has no such parts."""
@@ -91,7 +96,13 @@ class Batches:
 
 
 def batches(
-    source: Any, *, label: str = "label", score: str = "score", by: str | None = None, rows: int = _ROWS
+    source: Any,
+    *,
+    label: str = "label",
+    score: str = "score",
+    by: str | None = None,
+    time: str | None = None,
+    rows: int = _ROWS,
 ) -> Batches:
     """Labels and scores of a file of any size, batch by batch.
 
@@ -104,6 +115,8 @@ def batches(
         The columns of labels and scores.
     by : str, optional
         A column of names of series. Batches are then (name, labels, scores), with the rows of a series in their order.
+    time : str, optional
+        A column of time stamps, which are then the last of each batch.
     rows : int
         Rows of a batch, where the format leaves the choice.
 
@@ -124,7 +137,7 @@ def batches(
     sources = tuple(source) if several else (source,)
     if not sources:
         raise InvalidInputError("there is no file to read")
-    return Batches(tuple(_checked(one) for one in sources), label, score, by, rows)
+    return Batches(tuple(_checked(one) for one in sources), label, score, by, rows, time=time)
 
 
 def _checked(source: Any) -> Any:
@@ -167,6 +180,7 @@ def _wanted(names: Sequence[str], where: str, how: Batches) -> list[str]:
     table = Table(dict.fromkeys(names, np.empty(0)), where)
     uses = [(how.label, "for the labels"), (how.score, "for the scores")]
     uses += [(how.by, "to group by")] if how.by is not None else []
+    uses += [(how.time, "for the times")] if how.time is not None else []
     return list(dict.fromkeys(table.name(name, use) for name, use in uses))
 
 
