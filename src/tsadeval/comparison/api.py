@@ -204,7 +204,7 @@ def usable(
         array = np.asarray(scores, np.float64)
         lost = np.isnan(array)
     except (TypeError, ValueError):
-        return labels, scores, known, 0  # whoever checks the scores says what is wrong with them
+        return labels, scores, known, 0  # the check of the scores raises the error
     if array.ndim != 1 or not lost.any() or len(array) != np.size(labels) or missing == "error":
         return labels, scores, known, 0
     same_index(labels, scores, "y_score")

@@ -58,7 +58,7 @@ class Checksums:
         """The checksum under this key: as it is known, if the files are as they were, else `take()`."""
         files, now, known = list(files), time.time_ns(), self._known.get(key)
         before = _stamps(files)
-        if before is None:  # one is missing, as whoever reads them will say
+        if before is None:  # a file is missing: reading it raises the error
             return take()
         digest = _digest(before)
         if known is not None and known[0] == digest:

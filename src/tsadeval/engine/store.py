@@ -1,6 +1,6 @@
 """Store: rows of any layout in Parquet parts, one part for each chunk of work, written aside and renamed into place.
 
-A part is whole or not there, whatever happens to the writer, and nobody changes one. Many small parts are merged
+A part is whole or not there, whatever happens to the writer, and is never changed. Many small parts are merged
 into one; a part is deleted only once all its rows are on the disk in another part. So a run that was killed can be
 continued, and several processes can share a store: where two computed a cell, either row will do.
 """
@@ -161,7 +161,7 @@ class Store(Generic[C]):
         parquet = require("pyarrow.parquet", extra="all")
         small: dict[Path, Any] = {}
         for path in self._parts():
-            with suppress(FileNotFoundError):  # somebody else merged it
+            with suppress(FileNotFoundError):  # another process merged it
                 about = parquet.read_metadata(path)
                 # What another version wrote beside our columns would be lost.
                 if about.num_rows < _LARGE and about.schema.names == list(self.layout.columns):
@@ -289,7 +289,7 @@ class Store(Generic[C]):
     def _sweep(folder: Path) -> None:
         """Remove what writers that were killed left aside; an hour is longer than any write takes."""
         for path in folder.rglob("*.aside"):
-            with suppress(OSError):  # swept by somebody else, or a store that can only be read
+            with suppress(OSError):  # deleted by another process, or a store that can only be read
                 if time.time() - path.stat().st_mtime > _HOUR:
                     path.unlink()
 

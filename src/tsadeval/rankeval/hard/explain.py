@@ -17,7 +17,7 @@ __all__ = ["Explanation", "explain"]
 
 
 class HasValues(Protocol):
-    """What knows the values of a metric."""
+    """Source of the values of a metric."""
 
     def values_of(self, entry: Entry) -> list[TaskValues]:
         """The values of one metric, task by task; higher is better."""
