@@ -21,7 +21,7 @@ from tsadeval.core.results import Grid, Result, Row
 from tsadeval.core.selection import Metrics
 from tsadeval.core.threads import in_order
 from tsadeval.engine.cells import OUTCOME, Layout, Working, versions
-from tsadeval.engine.checksums import Checksums
+from tsadeval.engine.checksums import Checksums, same_state
 from tsadeval.engine.metrics import choose_metrics, error_row, record_of_metric
 from tsadeval.engine.progress import Progress
 from tsadeval.engine.run import complete
