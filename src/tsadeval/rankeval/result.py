@@ -93,8 +93,8 @@ class QualityTable(MappingResult):
             found.append((f"{words} ({'higher' if higher else 'lower'} is better)", lines))
         return [*found, ("", self._counts())]
 
-    def __repr__(self) -> str:
-        return f"{self.about}\n\n{super().__repr__()}"
+    def _lead(self) -> str:
+        return self.about
 
     def _counts(self) -> Grid:
         """The counts that the numbers are based on."""

@@ -36,8 +36,8 @@ class AuditTable(MappingResult):
         super().__init__(rows, shown=shown)
         self.about = about
 
-    def __repr__(self) -> str:
-        return f"{self.about}\n\n{super().__repr__()}"
+    def _lead(self) -> str:
+        return self.about
 
 
 class AgreementTable(Result):

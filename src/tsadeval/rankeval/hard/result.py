@@ -59,8 +59,8 @@ class HardTable(MappingResult):
             if row.get("reversed", False)
         ]
 
-    def __repr__(self) -> str:
-        return f"{self.about}\n\n{super().__repr__()}"
+    def _lead(self) -> str:
+        return self.about
 
 
 class SensitivityTable(Result):
