@@ -33,7 +33,7 @@ SEED ?= $(shell date +%s)
 ASAN := build/asan
 ASAN_FLAGS := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer -g
 # Every metric, with all its definitions and examples, and the arrays that another thread writes to.
-ASAN_TESTS := affiliation cce cce_theory common core dqe ears etapr evaluation event_level nab operations order pate point_adjusted \
+ASAN_TESTS := affiliation cce cce_theory common common_values core dqe ears etapr evaluation event_level nab operations order pate point_adjusted \
   pointwise pooling range_based ranking recommended scorer streaming tapr tapr_golden thresholds tolerance vus
 
 # The text after the two hashes is what `make help` and the table in CONTRIBUTING.md say.
