@@ -104,7 +104,7 @@ def ranks(values: Any) -> Floats:
 
 @dataclass(frozen=True, eq=False)
 class MeanRanks:
-    """Mean ranks of detectors with bootstrap intervals over series, and on how many series they stand."""
+    """Mean ranks of detectors with bootstrap intervals over series, and the number of series they are based on."""
 
     mean: Floats
     low: Floats
@@ -245,7 +245,7 @@ class Pairwise:
 
     @property
     def _most(self) -> int:
-        """On how many series the pair with the most of them stands."""
+        """The number of series of the pair that has the most of them."""
         return int(self.series[np.triu_indices(len(self.series), 1)].max(initial=0))
 
 
