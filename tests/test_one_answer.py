@@ -142,6 +142,15 @@ def test_missing_scores_keep_the_times_of_the_others():
         te.compare({"d": scores.shift(freq="D")}, labels, "f1")
 
 
+def test_scorings_that_cannot_be_compared_are_refused():
+    with pytest.raises(InvalidInputError, match="'d' and 'e' have different labels on series 'a'"):
+        te.compare([("a", "d", Y, S), ("a", "e", 1 - Y, S)], metrics="f1")
+    with pytest.raises(InvalidInputError, match="two scorings of detector '1': rename one"):
+        te.compare({1: S, "1": -S}, Y, "f1")
+    found = te.compare([("a", "d", Y, S), ("a", "e", list(Y), S), ("a", "f", Y[1:], S[1:])], metrics="f1")
+    assert found.detectors == ["d", "e", "f"]
+
+
 def test_a_comparison_pickles():
     found = te.compare([(s, d, Y, S) for s in "ab" for d in "xy"], metrics=["f1", "cce"], threshold=0.5)
     again = pickle.loads(pickle.dumps(found))
