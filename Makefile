@@ -11,7 +11,7 @@ CAPPED := aeon==1.6.0 sktime==1.2.0 scikit-base==1.1.1 Deprecated==1.3.1 wrapt==
 # The peers pin old versions of what we use, so they live apart.
 PEERS := .venv-peers
 # Installed without what they ask for: TensorFlow, torch and exact old versions, which their metrics do not use.
-PEERS_ALONE := aeon==1.6.0 cce==0.3.3 PATE==0.1.1 vus==0.0.6
+PEERS_ALONE := aeon==1.6.0 cce==0.3.3 PATE==0.1.1 vus==0.0.6 TSB-AD==1.5 timeeval==1.5.0 dtaianomaly==0.5.1
 
 # The tools that build packages.
 PACKAGING := .venv-packaging
@@ -23,7 +23,7 @@ RANKEVAL ?= $(wildcard runs/paper runs/standard runs/hard runs/audit)
 BROWSER ?= chromium
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-browser test-cluster quick fuzz asan site lint format bench peers docs generated dist clean
+.PHONY: help demo test test-browser test-cluster quick fuzz asan site lint format bench peers errata docs generated dist clean
 
 # Seconds of `make fuzz`, and the seed it starts with.
 SECONDS ?= 3600
@@ -33,7 +33,7 @@ SEED ?= $(shell date +%s)
 ASAN := build/asan
 ASAN_FLAGS := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer -g
 # Every metric, with all its definitions and examples, and the arrays that another thread writes to.
-ASAN_TESTS := affiliation cce cce_theory common core dqe ears etapr evaluation event_level nab operations order pate point_adjusted \
+ASAN_TESTS := affiliation cce cce_theory common common_values core dqe ears etapr evaluation event_level nab operations order pate point_adjusted \
   pointwise pooling range_based ranking recommended scorer streaming tapr tapr_golden thresholds tolerance vus
 
 # The text after the two hashes is what `make help` and the table in CONTRIBUTING.md say.
@@ -89,6 +89,9 @@ bench: $(VENV)/.test ## time the metrics, as ratios within one run
 
 peers: $(PEERS)/.ready ## time other packages beside ours, in an environment of their own
 	$(PEERS)/bin/python benchmarks/peers.py
+
+errata: $(PEERS)/.ready ## compute every number of docs/errata.md, in the environment of the other packages
+	$(PEERS)/bin/python tests/errata_claims.py
 
 docs: $(VENV)/.docs ## build the site in build/site-docs, with warnings as errors
 	$(BIN)/python docs/site/build.py build/site-src build/site-docs

@@ -55,7 +55,7 @@ REASONS = {
     "etapr_f1": "the published code fails where nothing is predicted, and the averages are over incomplete logs; the "
     "values that are there are equal to ours (errata 10, 19)",
     "affiliation_f1": "values are equal; where nothing is predicted theirs is missing and ours is 0",
-    "unbiased_affiliation_f1": "theirs is drawn at random from call to call; ours is the expectation (errata 18)",
+    "unbiased_affiliation_f1": "theirs is estimated from three random draws, anew in each run; ours is the expectation (errata 18)",
     "vus_roc": "event ends read one point too far (errata 13), and the noisy rows averaged twice",
     "pate": "not in the published table",
 }

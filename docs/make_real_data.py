@@ -69,9 +69,16 @@ def labels(metrics=METRICS):
 
 
 def columns(table, mark="%s"):
-    """The rows of a table as texts, of our metrics only."""
-    places = [0, *(1 + table.metrics.index(metric) for metric in METRICS)]
-    return [[row[place] for place in places] for row in table._marked(mark, digits=2)]
+    """The rows of a table as texts, of our metrics only; `mark` is the form of a best value."""
+    best = {metric: table.best(metric) for metric in METRICS}
+    rows = []
+    for detector in table:
+        row = [table._titles.get(detector, detector)]
+        for metric in METRICS:
+            text = table._text(metric, table[detector][metric], 2)
+            row.append(mark % text if detector in best[metric] and len(best[metric]) < len(table) else text)
+        rows.append(row)
+    return rows
 
 
 def table(title, values):

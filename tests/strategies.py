@@ -3,16 +3,23 @@
 import os
 
 import numpy as np
+import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 
 # A thorough run takes so many times the examples (TSADEVAL_EXAMPLES=5 make test), a quick one a share of them.
 FACTOR = float(os.environ.get("TSADEVAL_EXAMPLES", "1"))
+MANY = 200
 
 
 def examples(n):
-    """So many examples for a test, times the factor of a thorough run."""
-    return settings(max_examples=max(1, round(FACTOR * n)))
+    """So many examples for a test, times the factor of a thorough run.
+
+    The coverage of tests of many examples is not measured: it makes them slower by half, and what they run is run by
+    the examples of the docstrings and by the common tests too.
+    """
+    chosen = settings(max_examples=max(1, round(FACTOR * n)))
+    return chosen if n < MANY else lambda test: pytest.mark.no_cover(chosen(test))
 
 
 @st.composite

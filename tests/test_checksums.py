@@ -10,6 +10,7 @@ import tsadeval as te
 from detecting import Distance, write_series
 from tsadeval.engine import checksums
 from tsadeval.engine.checksums import Checksums, same_state
+from tsadeval.experiments import scoring
 
 AGO = 10**11  # nanoseconds
 
@@ -105,7 +106,7 @@ def test_a_damaged_record_is_no_record(tmp_path, clock):
     file = tmp_path / "a.csv"
     file.write_text("1234")
     assert taken(file, tmp_path, "a" * 64)
-    record = tmp_path / "checksums.parquet"
+    record = tmp_path / "checksums"
     content, whole = record.read_bytes(), Checksums(tmp_path)._known
     lost = 0
     for place in range(0, len(content), 5):
@@ -197,3 +198,19 @@ def test_score_keeps_no_value_of_a_file_that_changed_while_it_was_on(tmp_path, c
     again = te.score_files(tmp_path, "auc_roc", store=tmp_path / "store")
     assert not again.failures()
     assert [row["value"] for row in again.rows] == [row["value"] for row in te.score_files(files, "auc_roc").rows]
+
+
+def test_names_of_series_are_read_once(tmp_path, clock, monkeypatch):
+    file = tmp_path / "long.csv"
+    rows = "".join(f"{name},{i % 3 == 0:d},{i / 7:.3f}\n" for name in "ab" for i in range(9))
+    file.write_text(f"series,label,score\n{rows}")
+    read, calls = scoring.read_table, []
+    monkeypatch.setattr(scoring, "read_table", lambda *a, **k: calls.append(a) or read(*a, **k))
+    options = {"by": "series", "store": tmp_path / "store"}
+    first = te.score_files(file, "auc_roc", **options)
+    assert len(calls) == 2  # the names, then the values
+    calls.clear()
+    assert te.score_files(file, "auc_roc", **options).to_frame().equals(first.to_frame())
+    assert calls == []
+    file.write_text(f"series,label,score\n{rows}c,0,1\nc,1,2\n")
+    assert len(te.score_files(file, "auc_roc", **options).rows) == 3

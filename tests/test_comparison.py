@@ -150,7 +150,7 @@ def test_a_store_is_judged_anew(tmp_path):
         (lambda runs: te.compare({"a": runs[0][3]}), "y_true is missing"),
         (lambda runs: te.compare(runs, runs[0][2]), "must be a mapping from detector to scores"),
         (lambda runs: te.compare([("a", "b", 3)]), r"must give \(series, detector, y_true, y_score\)"),
-        (lambda runs: te.compare([runs[0], runs[0]]), "detector 'good': there are two series named 'smd/1-1'"),
+        (lambda runs: te.compare([runs[0], runs[0]]), "two scorings of detector 'good' on series 'smd/1-1'"),
         (lambda runs: te.compare({"a": [1.0, 2.0]}, [0, 1, 1]), "detector 'a': y_true has 3 points"),
         (lambda runs: te.compare(runs, metrics="cce").table(), "there are 5 series: name one, such as 'smd/1-1'"),
         (lambda runs: te.compare(runs, metrics="cce").table("mls"), "no series 'mls' in this comparison: did you mean"),

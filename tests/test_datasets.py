@@ -185,7 +185,7 @@ CUT_OFF = gzip.compress(b"1,2\n" * 99, mtime=0)[:-9]
         ("train/machine-2-1.txt.gz", CUT_OFF, "machine-2-1.txt.gz: damaged or truncated"),
         ("train/machine-2-1.txt.gz", b"not gzip", "machine-2-1.txt.gz: damaged or truncated"),
         ("test_label/machine-2-1.txt", "0\n2\n", "expected labels of 0 and 1, found 2 at position 1"),
-        ("train/machine-2-1.txt.gz", None, "train/machine-2-1.txt is missing beside"),
+        ("train/machine-2-1.txt.gz", None, "train/machine-2-1.txt is missing next to"),
     ],
 )
 def test_smd_bad_files(tmp_path, path, content, message):
@@ -238,7 +238,7 @@ def test_msl_as_three_arrays(tmp_path, with_list):
     assert ones(data) == [1]
     assert "msl" in te.datasets.items("msl", data=tmp_path)
     (tmp_path / "MSL" / "MSL_test.npy").unlink()
-    with pytest.raises(InvalidInputError, match=r"MSL_test.npy is missing beside"):
+    with pytest.raises(InvalidInputError, match=r"MSL_test.npy is missing next to"):
         load("msl", tmp_path)
 
 

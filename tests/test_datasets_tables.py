@@ -56,7 +56,7 @@ def test_psm_labels_do_not_take_features_from_a_copy_below(tmp_path):
 @pytest.mark.parametrize(
     ("path", "content", "message"),
     [
-        ("test.csv", None, "psm: test.csv is missing beside"),
+        ("test.csv", None, "psm: test.csv is missing next to"),
         ("test_label.csv", "timestamp_(min),lable\n1,0\n", r"test_label.csv: expected a column 'label': did you mean"),
         ("test_label.csv", "timestamp_(min),label\n1,0\n", r"test.csv: expected 1 rows, .* found 3"),
         ("train.csv", "timestamp_(min),feature_0\n1,0.5\n", r"test.csv: expected the columns of .*train.csv"),
@@ -124,7 +124,7 @@ def test_swat_labels_only(tmp_path):
 @pytest.mark.parametrize(
     ("normal", "attack", "message"),
     [
-        (None, SWAT["commas"][1], "swat: the file of normal running is missing beside"),
+        (None, SWAT["commas"][1], "swat: the file of normal operation is missing next to"),
         (SWAT["commas"][0], "Timestamp,FIT101,LIT101,Normal/Attack\na,1,2,Atack\n", "expected Normal or Attack, found"),
         (
             SWAT["commas"][0],
@@ -172,7 +172,7 @@ def test_creditcard_arrays(tmp_path):
     assert np.array_equal(data.train, arrays["train"])
     assert ones(data) == [1]
     (tmp_path / "NIPS_TS_Creditcard" / "NIPS_TS_creditcard_test.npy").unlink()
-    with pytest.raises(InvalidInputError, match=r"creditcard_test.npy is missing beside"):
+    with pytest.raises(InvalidInputError, match=r"creditcard_test.npy is missing next to"):
         load("creditcard", tmp_path)
 
 

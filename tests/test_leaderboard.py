@@ -3,6 +3,7 @@
 import csv
 import json
 import re
+import shutil
 from html.parser import HTMLParser
 
 import numpy as np
@@ -13,7 +14,10 @@ import boards
 import commands
 import tsadeval as te
 from tsadeval.comparison import statistics
+from tsadeval.core.metric import parse_metric
 from tsadeval.errors import InvalidInputError
+from tsadeval.rankeval.auditing import measures
+from tsadeval.reports import ranking
 from tsadeval.reports.leaderboard import build_site
 from tsadeval.reports.submission import check_submission, labels_digest, read_board
 
@@ -115,6 +119,88 @@ def test_a_second_build_computes_nothing_and_a_new_submission_only_itself(tmp_pa
     assert values(site)["new", "a/0", "auc_roc"] == te.metrics.auc_roc(boards.labels(0), np.arange(400))
 
 
+def pages(site):
+    return {page.relative_to(site).as_posix(): page.read_bytes() for page in site.rglob("*") if page.is_file()}
+
+
+def shown(site):
+    return {name: content for name, content in pages(site).items() if not name.startswith("values/")}
+
+
+def test_builds_from_what_is_kept_are_the_same_as_from_nothing(tmp_path):
+    board, site = boards.make(tmp_path / "board", ["auc_roc", "f1"]), tmp_path / "site"
+    build_site(board, site)
+    first = shown(site)
+    build_site(board, site)
+    assert shown(site) == first
+    # One file of scores and another submission change, one is gone, and what is kept is partly damaged.
+    boards.write(board / "submissions" / "d1" / "scores" / "a" / "0.npz", score=np.arange(400.0))
+    boards.submission(board, "a new one", skill=3.0)
+    shutil.rmtree(board / "submissions" / "d2")
+    (site / "values" / "ranks" / "f1.json").write_text('{"key": 3')
+    build_site(board, site)
+    build_site(board, tmp_path / "other")
+    assert shown(site) == shown(tmp_path / "other")
+    assert shown(site) != first
+    (site / "values" / "last.parquet").write_bytes(b"no table")
+    (site / "values" / "files.json").write_text("nothing")
+    build_site(board, site)
+    assert shown(site) == shown(tmp_path / "other")
+
+
+def test_pages_of_what_is_gone_are_removed_and_nothing_else(tmp_path):
+    board, site = boards.make(tmp_path / "board", ["auc_roc", "f1"]), tmp_path / "site"
+    build_site(board, site)
+    outside = tmp_path / "mine.html"
+    outside.write_text("mine")
+    (site / "detectors" / "mine.html").write_text("mine")
+    files = site / "values" / "files.json"
+    files.write_text(json.dumps([*json.loads(files.read_text()), "../mine.html"]))
+    shutil.rmtree(board / "submissions" / "d2")
+    (board / "labels" / "b & <i>.npz").unlink()
+    (board / "board.toml").write_text('metrics = ["f1"]')
+    before = set(pages(site))
+    build_site(board, site)
+    gone = before - set(pages(site))
+    expected = {"detectors/d2.html", "series/b+~26+~3Ci~3E.html", "metrics/auc_roc.html", "data/standings/auc_roc.js"}
+    assert gone == expected
+    assert outside.read_text() == (site / "detectors" / "mine.html").read_text() == "mine"
+
+
+def test_standings_are_computed_again_where_values_changed(tmp_path, monkeypatch):
+    board, site = boards.make(tmp_path / "board", ["auc_roc", "f1"]), tmp_path / "site"
+    build_site(board, site)
+    ranked = []
+    of_one = ranking._ranked
+    monkeypatch.setattr(ranking, "_ranked", lambda *given: ranked.append(str(given[-1])) or of_one(*given))
+    build_site(board, site)
+    assert ranked == []
+    # AUC-ROC takes no threshold.
+    (board / "board.toml").write_text('title = "A & B"\nmetrics = ["auc_roc", "f1"]\nthreshold = "quantile(0.8)"')
+    build_site(board, site)
+    assert ranked == ["f1"]
+
+
+def test_facts_of_metrics_are_those_of_an_audit():
+    rng = np.random.default_rng(0)
+    names = ["a", "b", "c", "u", "v", "l"]
+    kinds = dict(zip(names, ["submission"] * 3 + ["no skill"] * 2 + ["one-liner"], strict=True))
+    real, blind, lines = names[:3], names[3:5], names[5:]
+    for metric in (parse_metric("f1"), parse_metric("detection_delay")):
+        values = rng.integers(-3, 4, (200, 6)) / 2.0
+        values[rng.random(values.shape) < 0.3] = np.nan
+        values[:20, :3] = np.nan
+        values[20:30, 4] = np.inf
+        sign = -1 if metric.direction == "lower" else 1
+        rows = {str(i): {n: float(sign * v) for n, v in zip(names, row, strict=True)} for i, row in enumerate(values)}
+        table = ranking.Table({str(metric): values}, list(rows), names, kinds, {})
+        assert ranking.metric_facts(table, metric) == {
+            "gameability": measures.gameability(rows, real, blind)[0],
+            "one_liners": measures.gameability(rows, real, lines)[0],
+            "beats_median": measures.beats_median(rows, real, blind),
+        }
+
+
 def test_gaps_up_to_one_percent_are_left_out(tmp_path):
     board = boards.make(tmp_path / "board", ["auc_roc"])
     y = boards.labels(0)
@@ -126,6 +212,9 @@ def test_gaps_up_to_one_percent_are_left_out(tmp_path):
     found = values(tmp_path / "site")
     assert found["few", "a/0", "auc_roc"] == te.metrics.auc_roc(y[4:], scores[4:])
     assert np.isnan(found["more", "a/0", "auc_roc"])
+    with open(tmp_path / "site" / "data" / "values.csv", encoding="utf-8", newline="") as file:
+        (row,) = (r for r in csv.DictReader(file) if (r["detector"], r["series"]) == ("more", "a/0"))
+    assert row["value"] == ""
     page = (tmp_path / "site" / "detectors" / "more.html").read_text(encoding="utf-8")
     assert "1.2% of the points have no score" in page
 

@@ -73,6 +73,7 @@ def test_incidents_of_a_series_that_is_not_there_are_named(zoned):
         [date(3000, 1, 1), date(3001, 1, 1)],
         np.array([0, 10**11], "m8[s]"),
         [pd.Timestamp("3000-01-01").as_unit("s")],
+        pd.DatetimeIndex(["3000-01-01"]).as_unit("s").tz_localize("Europe/Berlin"),
     ],
 )
 def test_times_beyond_nanoseconds_are_refused(values):
@@ -84,6 +85,23 @@ def test_fractions_of_seconds_in_texts_are_exact():
     found = te.times(["1960-01-01 00:00:00.000000001", "1960-01-01T00:00:00.5Z"[:-1], "2262-01-01"])
     assert np.diff(found.stamps).tolist()[0] == 499_999_999
     assert found.stamps[2] == np.datetime64("2262-01-01", "ns").astype(np.int64)
+
+
+def test_offsets_of_hours_alone():
+    found = te.times(["2026-01-01 00:00:00+02", "2026-01-01 00:00:00-0130", "2026-01-01 00:00:00-03:00"])
+    assert np.diff(found.stamps).tolist() == [3.5 * 3600 * 10**9, 1.5 * 3600 * 10**9]
+
+
+def test_points_that_are_not_judged_however_they_are_given():
+    spans, times = [(1, 3)], np.arange(8)
+    expected = te.evaluate(Y, S, "f1", times=times, ignore=spans, threshold=0.5).rows[0]
+    for ignore in (np.array(spans), pd.DataFrame(spans, columns=["start", "stop"]), np.isin(times, [1, 2])):
+        found = te.evaluate(Y, S, "f1", times=times, ignore=ignore, threshold=0.5).rows[0]
+        assert {**found, "seconds": 0} == {**expected, "seconds": 0}
+    assert te.labels(iter(spans), times).tolist() == [0, 1, 1, 0, 0, 0, 0, 0]
+    assert "ignored_points" not in te.evaluate(Y, S, "f1", ignore=[]).rows[0]
+    with pytest.raises(InvalidInputError, match="y_true and ignore have different indexes"):
+        te.evaluate(pd.Series(Y, HOURS), pd.Series(S, HOURS), "f1", ignore=pd.Series(Y, HOURS.shift(1)))
 
 
 def test_incidents_in_nanoseconds_keep_all_digits(tmp_path):
@@ -124,6 +142,15 @@ def test_missing_scores_keep_the_times_of_the_others():
         te.compare({"d": scores.shift(freq="D")}, labels, "f1")
 
 
+def test_scorings_that_cannot_be_compared_are_refused():
+    with pytest.raises(InvalidInputError, match="'d' and 'e' have different labels on series 'a'"):
+        te.compare([("a", "d", Y, S), ("a", "e", 1 - Y, S)], metrics="f1")
+    with pytest.raises(InvalidInputError, match="two scorings of detector '1': rename one"):
+        te.compare({1: S, "1": -S}, Y, "f1")
+    found = te.compare([("a", "d", Y, S), ("a", "e", list(Y), S), ("a", "f", Y[1:], S[1:])], metrics="f1")
+    assert found.detectors == ["d", "e", "f"]
+
+
 def test_a_comparison_pickles():
     found = te.compare([(s, d, Y, S) for s in "ab" for d in "xy"], metrics=["f1", "cce"], threshold=0.5)
     again = pickle.loads(pickle.dumps(found))
@@ -158,6 +185,21 @@ def test_numbers_are_seconds_in_reports_too(tmp_path):
         page = te.report({"d": S}, tmp_path / "page.html", y_true=Y, metrics="f1", times=times)
         pages.append(page.read_text().split("<script")[1:])
     assert pages[0] == pages[1] == pages[2]
+
+
+def test_metrics_of_a_report_know_the_times(tmp_path):
+    times = pd.to_datetime("2026-01-01") + pd.to_timedelta([0, 1, 2, 3, 4, 50, 51, 52], unit="min")
+    metrics = ["time_in_alarm", "false_alarms(per='day')"]
+    expected = te.evaluate(Y, S, metrics, threshold=0.25, times=times)
+    for labels, given in ((Y, times), (pd.Series(Y, times), None)):
+        scores = {"d": pd.Series(S, times)}
+        page = te.report(scores, tmp_path / "page.html", y_true=labels, metrics=metrics, threshold=0.25, times=given)
+        data = json.loads(
+            page.read_text().partition('type="application/json"')[2].partition(">")[2].partition("</script")[0]
+        )
+        found = data["series"][0]
+        assert [one["value"] for one in found["detectors"]["d"]["metrics"]] == list(expected.values())
+        assert found["times"] is not None
 
 
 def test_a_file_with_semicolons_and_decimal_commas_is_told_apart(tmp_path):

@@ -19,6 +19,7 @@ from strategies import examples, scorings
 from tsadeval.core.inputs import Scoring
 from tsadeval.core.metric import METRICS
 from tsadeval.errors import InvalidInputError, UndefinedMetricWarning
+from tsadeval.evaluation import spill
 from tsadeval.thresholds.rules import parse_rule
 
 NAB = SHARED / "scores" / "NAB_results"
@@ -186,7 +187,8 @@ def peak_memory(count, metrics, n=20_000):
 
 def test_nothing_is_kept_of_series_but_what_the_micro_average_needs():
     peak_memory(1, ["f1", "vus_pr"])  # imports
-    assert peak_memory(40, ["f1", "vus_pr"]) < 2 * peak_memory(2, ["f1", "vus_pr"])
+    # Two series may or may not be at work at the same time.
+    assert peak_memory(40, ["f1", "vus_pr"]) < 4 * peak_memory(2, ["f1", "vus_pr"])
     # Scores and labels of all series take 9 bytes a point.
     kept = 40 * 20_000 * 9
     assert peak_memory(40, "cce") < 1.5 * kept
@@ -219,3 +221,48 @@ def test_series_of_different_types_are_pooled_as_the_wider_one():
         found = te.evaluate_many([("a", y, s.astype(first)), ("b", y, s.astype(second))], ["auc_roc", "cce"])
         both = np.concatenate([s.astype(first).astype(float), s.astype(second).astype(float)])
         assert found.micro["auc_roc"] == te.metrics.auc_roc(np.tile(y, 2), both)
+
+
+ORDER = ["auc_roc", "auc_pr", "auc_pr(interpolation='trapezoid')", "best_f1", "precision_at_k"]
+
+
+def some_series(number, n, levels):
+    for i in range(number):
+        rng = np.random.default_rng(i)
+        y = rng.random(n) < 0.1
+        yield f"s{i}", y, rng.integers(0, levels, n) / 4 + y
+
+
+@pytest.mark.parametrize("levels", [8, 10**9])
+def test_scores_are_pooled_in_pieces(monkeypatch, levels):
+    """Whatever the pieces, the values are those of all points in one array."""
+    monkeypatch.setattr(spill, "_PIECE", 1 << 10)
+    monkeypatch.setattr(spill, "_EVERY", 1 << 4)
+    found = te.evaluate_many(some_series(20, 500, levels), ORDER)
+    _, y, s = map(np.concatenate, zip(*(([], y, s) for _, y, s in some_series(20, 500, levels)), strict=True))
+    assert found.micro == pytest.approx(dict(te.evaluate(y, s, ORDER)), rel=1e-12)
+
+
+def test_pooling_keeps_no_scores_in_memory(monkeypatch):
+    monkeypatch.setattr(spill, "_PIECE", 1 << 17)
+    te.evaluate_many(some_series(2, 1000, 99), ["auc_roc", "f1"])
+    tracemalloc.start()
+    te.evaluate_many(some_series(100, 20_000, 10**9), ["auc_roc", "f1"])
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 8_000_000  # the scores alone are 16,000,000 bytes
+
+
+@pytest.mark.parametrize("odd", [2**53 + 1, 2**63 - 1, -(2**62) - 1, np.uint64(2**64 - 1), np.longdouble(1) / 3])
+def test_scores_that_could_tie_with_those_of_another_series_are_refused(odd):
+    """Each series alone keeps its order as floats; pooled, or in batches, nobody would see the tie."""
+    if np.asarray(odd).dtype.kind == "f" and np.asarray(odd).itemsize == 8:
+        pytest.skip("long doubles are doubles here")
+    scores = np.array([odd, 3], np.asarray(odd).dtype)
+    series = [("a", [0, 1], [2**53, 5]), ("b", [1, 0], scores)]
+    assert te.evaluate([1, 0], scores, "auc_roc")["auc_roc"] in (0, 1)
+    with pytest.raises(InvalidInputError, match=r"series 'b': y_score has \w+ values that 64-bit floats cannot hold"):
+        te.evaluate_many(series, "auc_roc")
+    with pytest.raises(InvalidInputError, match=r"begins at point 2: y_score has \w+ values that 64-bit floats cannot"):
+        te.evaluate_stream([(y, s) for _, y, s in series], "auc_roc")
+    assert te.evaluate_many([("a", [0, 1], [2**53, 2**60])], "auc_roc").micro["auc_roc"] == 1

@@ -163,6 +163,7 @@ def test_views(result):
     assert len(frame) == 8 * 5 * 3
     assert set(frame["task"]) == {"AccQ", "LowDisAccQ", "PreQ-NegP-Q", "PreQ-NegP-P", "average"}
     assert "<table>" in table._repr_html_()
+    assert "second best" in table._repr_html_()  # what the marks mean
     latex = table.to_latex()
     assert r"\textbf{1.000}" in latex
     assert r"auc\_roc" in latex

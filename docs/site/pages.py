@@ -5,6 +5,7 @@ errata.md): nothing is written twice.
 """
 
 import inspect
+import re
 import sys
 from pathlib import Path
 
@@ -97,6 +98,16 @@ def grouped() -> dict[str, list[Metric]]:
     return {group: metrics for group, metrics in found.items() if metrics}
 
 
+def linked(text: str, name: str) -> str:
+    """A text in which names of other metrics lead to their pages."""
+
+    def link(match: re.Match[str]) -> str:
+        other = match[1]
+        return f"[`{other}`]({other}.md)" if other in METRICS and other != name else match[0]
+
+    return re.sub(r"`(\w+)`", link, text)
+
+
 def page(metric: Metric) -> str:
     doc = sections(inspect.getdoc(metric.function) or "")
     low, high = metric.range
@@ -121,7 +132,7 @@ def page(metric: Metric) -> str:
         f"```python\n{call}\n```",
         "\n".join(f"- **{key}**: {words}" for key, words in facts.items()),
         "## Definition",
-        doc[""].replace("docs/metrics.md", "this page"),
+        linked(doc[""].replace("docs/metrics.md", "this page"), metric.name),
     ]
     if metric.name in FORMULAS:
         text += [f"```{{math}}\n{formula}\n```" for formula in FORMULAS[metric.name]]

@@ -68,9 +68,9 @@ def thresholds(scores, number):
     return [ordered[int(i)] for i in np.linspace(0, len(scores) - 1, number)]
 
 
-def areas(labels, scores, width, number, variant):
-    """(area under ROC, area under PR) of one width."""
-    how = VARIANTS[variant]
+def areas(labels, scores, width, number, variant, **other):
+    """(area under ROC, area under PR) of one width; `other` changes the variant."""
+    how = {**VARIANTS[variant], **other}
     n = len(labels)
     weights = extended(labels, width, how["slope"], how["overlap"])
     merged = groups(labels, width, how["merge"])

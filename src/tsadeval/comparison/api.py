@@ -129,6 +129,7 @@ def compare(
     all_series, detectors = ({run[k] for run in given} for k in (0, 1))
     times, ignore = _by_series("times", times, all_series), _by_series("ignore", ignore, all_series)
     _check_fit(fit, all_series, detectors)
+    _check_pairs(given)
     for series, name, labels, values in given:
         facts.setdefault(series, SeriesFacts.of(labels))
         setting = {
@@ -184,6 +185,23 @@ def _by_series(name: str, given: Any, series: Collection[str]) -> Callable[[str]
     return entries.get
 
 
+def _check_pairs(runs: Sequence[Run]) -> None:
+    """Refuse two scorings of a detector on a series, and labels of a series that differ between detectors."""
+    seen: set[tuple[str, str]] = set()
+    first: dict[str, tuple[str, Any]] = {}
+    for series, detector, labels, _ in runs:
+        on = f" on series {series!r}" if series else ""
+        if (series, detector) in seen:
+            raise InvalidInputError(f"there are two scorings of detector {detector!r}{on}: rename one")
+        seen.add((series, detector))
+        other, known = first.setdefault(series, (detector, labels))
+        # Detectors may lack the first points of a series; what is as long must be the same.
+        if labels is not known and np.shape(labels) == np.shape(known) and not np.array_equal(labels, known):
+            raise InvalidInputError(
+                f"detectors {other!r} and {detector!r} have different labels{on}: give such series different names"
+            )
+
+
 def _check_fit(fit: Any, series: Collection[str], detectors: Collection[str]) -> None:
     """Refuse scores to fit on that belong to no detector: a rule would silently do without them."""
     for key in fit or ():
@@ -204,7 +222,7 @@ def usable(
         array = np.asarray(scores, np.float64)
         lost = np.isnan(array)
     except (TypeError, ValueError):
-        return labels, scores, known, 0  # whoever checks the scores says what is wrong with them
+        return labels, scores, known, 0  # the check of the scores raises the error
     if array.ndim != 1 or not lost.any() or len(array) != np.size(labels) or missing == "error":
         return labels, scores, known, 0
     same_index(labels, scores, "y_score")

@@ -285,13 +285,18 @@ def bootstrap_means(values: Floats, draws: int, seed: int) -> Floats:
     """Means over the rows, drawn with replacement; a row per draw."""
     n = len(values)
     counts = _kept_counts(n, draws, seed) if n * draws <= _KEPT else _counts(n, draws, seed)
-    return np.asarray(counts.astype(np.float64) @ values / n)
+    # Sums of ranks, which are halves, are exact in 32 bits, and made in half the time.
+    halves = 2 * values
+    exact = bool((halves == np.rint(halves)).all()) and n * float(np.abs(halves).max(initial=0)) < 2**24
+    kind = np.float32 if exact else np.float64
+    # The draws of one column lie side by side, as quantiles of them are taken fastest.
+    return np.asarray((values.T.astype(kind) @ counts.T.astype(kind, copy=False)).T.astype(np.float64) / n)
 
 
-def _counts(n: int, draws: int, seed: int) -> NDArray[np.uint32]:
+def _counts(n: int, draws: int, seed: int) -> NDArray[np.float32]:
     """How often each of n rows was drawn, a row per draw."""
     drawn = np.random.default_rng(seed).integers(0, n, (draws, n)) + n * np.arange(draws)[:, None]
-    return np.bincount(drawn.ravel(), minlength=draws * n).reshape(draws, n).astype(np.uint32)
+    return np.bincount(drawn.ravel(), minlength=draws * n).reshape(draws, n).astype(np.float32)
 
 
 # A board ranks by hundreds of metrics and groups of series, most of the same few sizes.

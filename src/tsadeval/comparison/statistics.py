@@ -32,7 +32,9 @@ __all__ = [
     "critical_difference",
     "fill_missing",
     "friedman",
+    "friedman_of_ranks",
     "holm",
+    "mean_of_ranks",
     "mean_ranks",
     "nemenyi",
     "ranks",
@@ -102,7 +104,7 @@ def ranks(values: Any) -> Floats:
 
 @dataclass(frozen=True, eq=False)
 class MeanRanks:
-    """Mean ranks of detectors with bootstrap intervals over series, and on how many series they stand."""
+    """Mean ranks of detectors with bootstrap intervals over series, and the number of series they are based on."""
 
     mean: Floats
     low: Floats
@@ -123,7 +125,11 @@ def mean_ranks(values: Any, *, level: float = 0.95, draws: int = 2000, seed: int
         "seed": Number(0, integer=True),
     }
     check_parameters("mean_ranks", checks, {"level": level, "draws": draws, "seed": seed})
-    found = ranks(whole_rows(values))
+    return mean_of_ranks(ranks(whole_rows(values)), level, draws, seed)
+
+
+def mean_of_ranks(found: Floats, level: float = 0.95, draws: int = 2000, seed: int = 0) -> MeanRanks:
+    """The same, of ranks within each series."""
     if not len(found):
         nothing = np.full(found.shape[1], math.nan)
         return MeanRanks(nothing, nothing, nothing, 0)
@@ -174,11 +180,14 @@ def friedman(values: Any) -> Friedman:
     >>> round(found.chi2, 4), round(found.chi2_p, 4), round(found.f, 4), round(found.f_p, 4)
     (6.5, 0.0388, 13.0, 0.0066)
     """
-    table = whole_rows(_table(values, 3))
-    n, k = table.shape
+    return friedman_of_ranks(ranks(whole_rows(_table(values, 3))))
+
+
+def friedman_of_ranks(found: Floats) -> Friedman:
+    """The same, of ranks within each series."""
+    n, k = found.shape
     if n < 2:
         return Friedman(math.nan, math.nan, math.nan, math.nan, n, k)
-    found = ranks(table)
     stats = require("scipy.stats", extra="all")
     # Ranks in place of values: SciPy's ranks of these are the same, and infinities are no trouble.
     between = n * float(((found.mean(axis=0) - (k + 1) / 2) ** 2).sum())
@@ -236,7 +245,7 @@ class Pairwise:
 
     @property
     def _most(self) -> int:
-        """On how many series the pair with the most of them stands."""
+        """The number of series of the pair that has the most of them."""
         return int(self.series[np.triu_indices(len(self.series), 1)].max(initial=0))
 
 

@@ -75,6 +75,10 @@ def align(
     values = _scores(scores)
     if isinstance(window, (int, np.integer)):
         return _by_points(values, _length(index), _whole("window", window), _whole("stride", stride), how, float(fill))
+    if isinstance(index, (int, np.integer)):
+        raise InvalidParameterError(
+            f"window must be a whole number of points where index is the number of points, but is {window!r}"
+        )
     stamps = read_times(index, name="index")
     ends = stamps if at is None else read_times(at, name="at")
     if len(ends) != len(values):

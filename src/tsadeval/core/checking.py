@@ -80,6 +80,29 @@ def _refuse_ties(array: NDArray[Any], name: str) -> None:
         )
 
 
+def refuse_rounded(values: Any, name: str) -> None:
+    """Refuse integers and long doubles that have no 64-bit float, where scores meet those of other arrays.
+
+    Within one array `as_scores` sees whether two become equal; of batches and pools nobody sees all values.
+    """
+    array = np.asarray(values)
+    kind, size = array.dtype.kind, array.dtype.itemsize
+    if not array.size or not ((kind in "iu" and size == 8) or (kind == "f" and size > 8)):
+        return
+    if kind in "iu" and max(int(array.max()), -int(array.min())) <= EXACT:
+        return
+    with np.errstate(over="ignore", invalid="ignore"):
+        floats = array.astype(np.float64)
+        rounded = floats.astype(array.dtype) != array
+        if kind in "iu":  # what was rounded beyond the type has nothing to come back to
+            rounded |= floats >= 2.0 ** (63 if kind == "i" else 64)
+    if rounded.any():
+        raise InvalidInputError(
+            f"{name} has {array.dtype} values that 64-bit floats cannot hold, such as {array[np.argmax(rounded)]}, and "
+            "is compared with other scores: subtract a common offset, or pass ranks"
+        )
+
+
 def bad_label(array: NDArray[Any], at: int, name: str) -> InvalidInputError:
     """What to say of a label at a position that is neither 0 nor 1."""
     wrong = np.unique(array[(array != 0) & (array != 1)])
@@ -133,9 +156,9 @@ def same_index(y_true: Any, other: Any, name: str) -> None:
     """Refuse a pandas index that differs: the points would be paired by position, whatever their labels say."""
     if type(y_true) is np.ndarray or type(other) is np.ndarray:
         return
-    indexes = [getattr(values, "index", None) for values in (y_true, other)]
+    indexes: list[Any] = [getattr(values, "index", None) for values in (y_true, other)]
     comparable = all(hasattr(index, "equals") for index in indexes)
-    if comparable and len(indexes[0]) == len(indexes[1]) and not indexes[0].equals(indexes[1]):  # type: ignore[arg-type, union-attr]
+    if comparable and len(indexes[0]) == len(indexes[1]) and not indexes[0].equals(indexes[1]):
         raise InvalidInputError(
             f"y_true and {name} have different indexes, so their points do not belong together: align them first "
             f"({name} = {name}.reindex(y_true.index)), or pass .to_numpy() of both to pair them by position"

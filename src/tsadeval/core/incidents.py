@@ -51,14 +51,15 @@ def is_table(incidents: Mapping[Any, Any]) -> bool:
 
 def _read_pairs(incidents: Any, name: str, windows: bool = False) -> IncidentTable:
     try:
-        rows = [tuple(row) for row in incidents]
+        given = list(incidents)
+        rows = [tuple(row) for row in given]
     except TypeError:
         raise InvalidInputError(
             f"{name} must be pairs (start, stop), a DataFrame, a mapping or a path, but are {type(incidents).__name__}"
         ) from None
     for number, row in enumerate(rows):
-        if len(row) != 2 or isinstance(incidents[number], str):
-            raise InvalidInputError(f"{name}: row {number} must be a pair (start, stop), but is {incidents[number]!r}")
+        if len(row) != 2 or isinstance(given[number], str):
+            raise InvalidInputError(f"{name}: row {number} must be a pair (start, stop), but is {given[number]!r}")
     return IncidentTable([row[0] for row in rows], [row[1] for row in rows], name, windows)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from tsadeval.core.arrays import read_array
-from tsadeval.core.checking import checked_scores
+from tsadeval.core.checking import checked_scores, same_index
 from tsadeval.core.inputs import Bools, Scoring, label_runs
 from tsadeval.core.intervals import covered
 from tsadeval.core.setting import Missing, Setting, is_spans
@@ -43,6 +43,8 @@ def observe(
             count = int(np.count_nonzero(gaps))
     scoring = Scoring.of(y_true, y_score, y_pred)
     stamps = None if times is None else read_times(times, n=scoring.n)
+    if not is_spans(ignore):
+        same_index(y_true, ignore, "ignore")
     skipped = None if ignore is None else _mask(ignore, scoring.n, stamps)
     if stamps is None and skipped is None and fit is None and values is None and not count:
         return scoring
@@ -100,6 +102,8 @@ def _mask(ignore: Any, n: int, times: Times | None) -> Bools:
         if found.n != n:
             raise InvalidInputError(f"ignore has {found.n} points, but there are {n}; they must correspond")
         return found.mask
+    if times is None and isinstance(ignore, (list, tuple)) and not ignore:
+        return np.zeros(n, np.bool_)
     if times is None:
         raise InvalidInputError(
             "ignore holds intervals of time, so times= is needed (or pass a mask, one value a point)"

@@ -147,6 +147,10 @@ class Result:
         """Several tables under each other, each with its title ("" for none)."""
         return [("", self._grid())]
 
+    def _lead(self) -> str:
+        """Lines above the tables: what they are of, and what their marks mean."""
+        return ""
+
     def _notes(self) -> list[str]:
         """Lines under the table: what was chosen, dropped or undefined."""
         return []
@@ -165,14 +169,14 @@ class Result:
 
     def _repr_html_(self) -> str:
         """What is printed, for notebooks."""
-        parts = []
+        parts = [f"<p>{html.escape(line)}</p>" for line in self._lead().splitlines()]
         for title, grid in self._grids():
             parts += [f"<p>{html.escape(title)}</p>"] * bool(title) + [html_table(grid)]
         return "".join([*parts, *(f"<p>{html.escape(note)}</p>" for note in self._notes())])
 
     def __repr__(self) -> str:
         blocks = [f"{title}\n{text_table(grid)}" if title else text_table(grid) for title, grid in self._grids()]
-        return "\n\n".join([*blocks, *(["\n".join(self._notes())] if self._notes() else [])])
+        return "\n\n".join(part for part in (self._lead(), *blocks, "\n".join(self._notes())) if part)
 
 
 class MappingResult(Result, Mapping[str, float]):

@@ -100,4 +100,6 @@ def is_spans(ignore: Any) -> bool:
     """Are these intervals of time, and not a mask with a value for each point?"""
     if isinstance(ignore, (str, Path, Mapping)) or hasattr(ignore, "columns"):
         return True
+    if isinstance(ignore, np.ndarray):
+        return ignore.ndim == 2 and ignore.shape[1] == 2
     return isinstance(ignore, (list, tuple)) and all(isinstance(one, (list, tuple)) and len(one) == 2 for one in ignore)

@@ -26,7 +26,7 @@ __all__ = ["Times", "times"]
 
 Kind = Literal["dates", "dates with a time zone", "numbers"]
 
-_DATE = re.compile(r"(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?)\s*(Z|[+-]\d\d:?\d\d)?)?")
+_DATE = re.compile(r"(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?)\s*(Z|[+-]\d\d(?::?\d\d)?)?)?")
 _EPOCH = datetime(1970, 1, 1)
 _DATES = (np.datetime64("1677-09-22", "s"), np.datetime64("2262-04-11", "s"))  # what nanoseconds in 64 bits reach
 
@@ -187,7 +187,8 @@ def _stamps(values: Any, unit: int, name: str) -> tuple[Index, Kind, NDArray[Any
     zone = getattr(dtype, "tz", None) or getattr(dtype, "time_zone", None)  # pandas, polars
     try:
         # Of pandas' stamps with a time zone NumPy makes UTC, if asked for dates (and Python objects, if not).
-        array = np.asarray(values, dtype="datetime64[ns]") if hasattr(dtype, "tz") else np.asarray(values)
+        kind = f"datetime64[{getattr(dtype, 'unit', 'ns')}]" if hasattr(dtype, "tz") else None
+        array = np.asarray(values, dtype=kind)
     except (TypeError, ValueError) as error:
         raise InvalidInputError(f"{name} cannot be read as an array ({error}); pass one time stamp per point") from None
     if array.ndim != 1:
@@ -284,7 +285,7 @@ def _moment(value: Any) -> tuple[int, Kind] | None:
         stamp = seconds * SECOND + int(fraction.ljust(9, "0"))
         if zone is None:
             return stamp, "dates"
-        minutes = 0 if zone == "Z" else int(f"{zone[0]}1") * (int(zone[1:3]) * 60 + int(zone[-2:]))
+        minutes = 0 if zone == "Z" else int(f"{zone[0]}1") * (int(zone[1:3]) * 60 + int(zone[3:].strip(":") or 0))
         return stamp - minutes * UNITS["min"], "dates with a time zone"
     if isinstance(value, np.datetime64):
         return None if np.isnat(value) else (int(_of_dates(np.array([value]), "date")[0]), "dates")

@@ -63,7 +63,7 @@ def _read_arrays(kinds: list[File | None]) -> Parts:
     arrays = []
     for file, kind in zip(kinds, ("train", "test", "test_label"), strict=True):
         if file is None:
-            raise InvalidInputError(f"creditcard: creditcard_{kind}.npy is missing beside {kinds[0]}")
+            raise InvalidInputError(f"creditcard: creditcard_{kind}.npy is missing next to {kinds[0]}")
         arrays.append((file, npy(file, read(file))))
     train, test = (matrix(*pair) for pair in arrays[:2])
     names = tuple(f"V{i}" for i in range(1, train.shape[1] + 1))

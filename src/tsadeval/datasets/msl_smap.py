@@ -79,7 +79,7 @@ def _parts(files: Files, *, craft: str) -> dict[str, bool]:
 
 
 def _read(files: Files, item: str, features: bool, *, craft: str) -> Parts:
-    """One channel, or all of them one behind the other in the order of their names."""
+    """One channel, or all of them concatenated in the order of their names."""
     file = files.first(_LIST)
     one_array = features and not item and _whole(files, craft, "test_label") is not None
     if file is None or (one_array and not _any_channel(files, file, craft)):
@@ -124,7 +124,7 @@ def _read_whole(files: Files, craft: str, features: bool) -> Parts:
     for kind in ("train", "test"):
         one = found[kind]
         if one is None:
-            raise InvalidInputError(f"{craft}_{kind}.npy is missing beside {file}")
+            raise InvalidInputError(f"{craft}_{kind}.npy is missing next to {file}")
         arrays[kind] = matrix(one, npy(one, read(one)), columns=_COLUMNS[craft])
     return Parts(arrays["train"], arrays["test"], mask, _names(_COLUMNS[craft]))
 

@@ -45,7 +45,7 @@ def _read(files: Files, item: str, features: bool) -> Parts:
     if not features or (train is None and test is None):
         return Parts(None, None, mask, ())
     if train is None or test is None:
-        raise InvalidInputError(f"psm: {'train' if train is None else 'test'}.csv is missing beside {file}")
+        raise InvalidInputError(f"psm: {'train' if train is None else 'test'}.csv is missing next to {file}")
     tables = {one: _features(one, frame(one)) for one in (train, test)}
     names = list(tables[train].columns)
     if set(tables[test].columns) != set(names):

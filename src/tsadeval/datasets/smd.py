@@ -54,7 +54,7 @@ def _read(files: Files, item: str, features: bool) -> Parts:
         return Parts(None, None, mask, ())
     if train is None or test is None:
         kind = "train" if train is None else "test"
-        raise InvalidInputError(f"smd/{item}: {kind}/machine-{item}.txt is missing beside {file}")
+        raise InvalidInputError(f"smd/{item}: {kind}/machine-{item}.txt is missing next to {file}")
     contents = read_all([train, test])
     names = tuple(f"metric_{i}" for i in range(1, _COLUMNS + 1))
     rows = text_matrix(test, contents[test], columns=_COLUMNS)

@@ -1,4 +1,4 @@
-"""Secure Water Treatment (SWaT): a water plant for research, a week of normal running and four days under attack."""
+"""Secure Water Treatment (SWaT): a water plant for research, a week of normal operation and four days under attack."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tsadeval.errors import InvalidInputError
 if TYPE_CHECKING:
     import pandas as pd
 
-# Each form: the file of normal running, the file with attacks.
+# Each form: the file of normal operation, the file with attacks.
 _FORMS = (
     (r"(?i:SWaT_Dataset_Normal[^/]*\.csv)", r"(?i:SWaT_Dataset_Attack[^/]*\.csv)"),
     (r"(?i:swat_train2?\.csv)", r"(?i:swat2?\.csv|swat_test2?\.csv)"),
@@ -53,7 +53,7 @@ def _read(files: Files, item: str, features: bool) -> Parts:
     if attack is None:
         attack = next(attack for _, attack in forms if attack)
         if features:
-            raise InvalidInputError(f"swat: the file of normal running is missing beside {attack}")
+            raise InvalidInputError(f"swat: the file of normal operation is missing next to {attack}")
     test, mask = _table(attack)
     if mask is None:
         raise InvalidInputError(f"{attack}: expected a column Normal/Attack, found {', '.join(test.columns)}")

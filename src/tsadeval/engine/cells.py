@@ -83,7 +83,7 @@ def versions() -> str:
 
 
 class Ledger:
-    """Which cells of a chunk have a row, which is being computed, and who is to blame if the work breaks off."""
+    """Which cells of a chunk have a row, which are being computed, and which failed if the computation ends early."""
 
     def __init__(self, chunk: Any) -> None:
         self.chunk = chunk
@@ -92,24 +92,24 @@ class Ledger:
         self._cell = type(chunk.cells[0])
         self._working: tuple[Any, ...] = ()
 
-    def hear(self, said: Row | Working) -> None:
-        """Note a row, or what is worked on now."""
-        if isinstance(said, Working):
-            self._working = said.cells
+    def record(self, update: Row | Working) -> None:
+        """Add a row, or note which cells are being computed now."""
+        if isinstance(update, Working):
+            self._working = update.cells
             return
-        self.rows.append(said)
-        self._left.pop(self._cell(*(said[name] for name in self._cell._fields)), None)
+        self.rows.append(update)
+        self._left.pop(self._cell(*(update[name] for name in self._cell._fields)), None)
         self._working = ()
 
     def break_off(self, message: str) -> list[Any]:
         """The work ended with `message`: errors for what was being computed. Returns chunks of what is left to do."""
-        guilty = [cell for cell in self._working if cell in self._left]
-        if not guilty:
+        failed = [cell for cell in self._working if cell in self._left]
+        if not failed:
             if len(self._left) > 1:  # it is not known which cell it was: each alone will show
                 return [replace(self.chunk, cells=(cell,)) for cell in self._left]
-            guilty = list(self._left)
+            failed = list(self._left)
         lost = {"value": math.nan, "seconds": math.nan, "status": "error", "message": message, "versions": versions()}
-        for cell in guilty:
+        for cell in failed:
             self.rows.append({**cell._asdict(), **lost})
             del self._left[cell]
         return [replace(self.chunk, cells=tuple(self._left))] if self._left else []
@@ -121,8 +121,8 @@ def compute_all(compute: Compute, chunk: Any) -> list[Row]:
     while todo:
         ledger = Ledger(todo.pop())
         try:
-            for said in compute(ledger.chunk):
-                ledger.hear(said)
+            for update in compute(ledger.chunk):
+                ledger.record(update)
         except KeyboardInterrupt:
             raise
         except BaseException as error:

@@ -20,7 +20,7 @@ import numpy as np
 
 from tsadeval.engine.sources import installed, source_digest
 
-__all__ = ["Unkeyable", "Walk"]
+__all__ = ["Digester", "Unkeyable"]
 
 _PLAIN = {int, float, complex, str, bytes, bool, type(None), type(Ellipsis), type(NotImplemented)}
 # Written in C and known by their names.
@@ -55,7 +55,7 @@ class Unkeyable(Exception):
     """The object has no description that would be the same in another process."""
 
 
-class Walk:
+class Digester:
     """One description of an object and of everything it refers to."""
 
     def __init__(self) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import uuid
 from typing import Any
 
-from tsadeval.engine.fingerprints import Unkeyable, Walk
+from tsadeval.engine.fingerprints import Digester, Unkeyable
 
 __all__ = ["UNKEYED", "fingerprint"]
 
@@ -36,6 +36,6 @@ def fingerprint(thing: Any) -> str:
     True
     """
     try:
-        return Walk().digest(thing).hex()[:16]
+        return Digester().digest(thing).hex()[:16]
     except (Unkeyable, RecursionError):
         return f"{UNKEYED}{uuid.uuid4().hex}"

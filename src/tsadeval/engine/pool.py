@@ -81,10 +81,10 @@ class _Worker:
         )
         self.tasks: SimpleQueue[bytes | None] = SimpleQueue()
         self._events = events
-        self._thread = Thread(target=self._talk, daemon=True)
+        self._thread = Thread(target=self._exchange, daemon=True)
         self._thread.start()
 
-    def _talk(self) -> None:
+    def _exchange(self) -> None:
         to, back = self.process.stdin, self.process.stdout
         assert to is not None
         assert back is not None
@@ -132,7 +132,7 @@ class _Janitor:
         self._pipe: IO[str] = self._process.stdin
 
     def note(self, sign: str, worker: _Worker) -> None:
-        with suppress(OSError):  # killed by somebody; the work goes on
+        with suppress(OSError):  # it was killed from outside; the run continues without it
             print(f"{sign}{worker.process.pid}", file=self._pipe, flush=True)
 
     def end(self) -> None:
@@ -168,7 +168,7 @@ class _Pool:
             try:
                 worker, said, when = self._events.get(timeout=self._wait())
             except Empty:
-                yield from self._look_after()
+                yield from self._check_workers()
                 continue
             if worker not in self._busy:  # killed in the meantime
                 continue
@@ -179,7 +179,7 @@ class _Pool:
             self._busy[worker] = (ledger, when, True)
             for one in said:
                 if not isinstance(one, str):
-                    ledger.hear(one)
+                    ledger.record(one)
                     continue
                 self._idle.append(worker)
                 del self._busy[worker]
@@ -198,7 +198,7 @@ class _Pool:
             self._janitor.end()
 
     def _assign(self) -> Iterator[list[Row]]:
-        """Give work to whoever is free; workers start when there is work for them."""
+        """Give chunks to idle workers; workers are started when there are chunks for them."""
         cloudpickle = require("cloudpickle", extra="all")  # functions of scripts and notebooks travel by value
         while len(self._busy) < self._workers:
             chunk = self._again.pop() if self._again else next(self._chunks, None)
@@ -213,11 +213,11 @@ class _Pool:
                 if ledger.rows:
                     yield ledger.rows
                 continue
-            worker = self._idle.pop() if self._idle else self._hire()
+            worker = self._idle.pop() if self._idle else self._started()
             self._busy[worker] = (ledger, time.monotonic(), False)
             worker.tasks.put(task)
 
-    def _hire(self) -> _Worker:
+    def _started(self) -> _Worker:
         self._janitor = self._janitor or _Janitor()
         worker = _Worker(self._events, self._limits, self._workers)
         self._janitor.note("+", worker)
@@ -228,14 +228,14 @@ class _Pool:
         return float("inf") if seconds is None else seconds if started else max(seconds, _START)
 
     def _wait(self) -> float:
-        """Seconds until somebody must be looked after."""
+        """Seconds until the next check of the workers."""
         if not self._events.empty():
             return _TICK
         left = min(since + self._allowed(started) for _, since, started in self._busy.values()) - time.monotonic()
         return min(max(left, 0.0), _TICK)
 
-    def _look_after(self) -> Iterator[list[Row]]:
-        """End what takes too long, and notice what has died without closing its pipes."""
+    def _check_workers(self) -> Iterator[list[Row]]:
+        """End workers that exceed the time limit, and find those that ended without closing their pipes."""
         now = time.monotonic()
         for worker, (_, since, started) in list(self._busy.items()):
             if not self._events.empty():

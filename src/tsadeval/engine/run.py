@@ -68,13 +68,16 @@ def complete(
     progress: bool | Progress | None = None,
     limits: Limits | None = None,
     threads: bool = False,
+    known: int = 0,
 ) -> None:
     """Compute what the store does not have yet of these cells; progress is told after each chunk (`progress_of`).
 
     Without `n_jobs`, chunks are computed in this process: one by one, or in `threads` where their code allows it.
+    Progress counts `known` cells besides, which the caller has already.
     """
     store.compact()  # what a run that was killed left
     missing, total = store.missing(cells)
+    total += known
     finished = total - len(missing)
     with progress_of(progress, store.layout.command) as report:
 
@@ -152,7 +155,7 @@ def _distributed(chunks: Iterable[Any], compute: Compute, n_jobs: int | None) ->
             "far are kept, and the same command again computes the rest"
         ) from error
     finally:
-        finished.close()  # type: ignore[attr-defined]
+        finished.close()
 
 
 @contextmanager

@@ -44,7 +44,7 @@ class CachedScores:
 def scores_path(folder: str | Path, dataset: str, detector: str, seed: int | None = None) -> Path:
     """Where the scores of a detector on a data set are kept.
 
-    Characters that file systems dislike become `_`, and long names are cut; a digest then keeps such names apart.
+    Characters that file systems do not allow become `_`, and long names are cut; a digest then keeps such names apart.
 
     >>> scores_path("store", "ucr/125", "lof(window=50)", 3).as_posix()
     'store/scores/ucr/125/lof(window=50).seed-3.npz'

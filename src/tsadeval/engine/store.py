@@ -1,12 +1,13 @@
 """Store: rows of any layout in Parquet parts, one part for each chunk of work, written aside and renamed into place.
 
-A part is whole or not there, whatever happens to the writer, and nobody changes one. Many small parts are merged
+A part is whole or not there, whatever happens to the writer, and is never changed. Many small parts are merged
 into one; a part is deleted only once all its rows are on the disk in another part. So a run that was killed can be
 continued, and several processes can share a store: where two computed a cell, either row will do.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import time
@@ -35,6 +36,7 @@ __all__ = ["Store", "write_whole"]
 _HOUR = 3600.0
 _MANY = 128  # small parts that are merged into one
 _LARGE = 500_000  # rows of a part that is not merged again
+_DIGITS = 32  # of a checksum
 _BATCH = 200_000  # cells of a plan that are looked up at once
 
 
@@ -116,6 +118,7 @@ class Store(Generic[C]):
         """The cells that have no value yet, and how many cells there are. An error is no value: it is tried again."""
         table = self._read([*self.layout.fields, "status"])
         compute = require("pyarrow.compute", extra="all")
+        table = self._narrowed(table, cells)
         known = table.filter(compute.not_equal(table["status"], "error")).select(self.layout.fields)
         left: list[C] = []
         total = 0
@@ -127,7 +130,11 @@ class Store(Generic[C]):
 
     def frame(self, cells: Iterable[C]) -> pd.DataFrame:
         """The rows of these cells as far as they are there, in this order; of several rows of a cell the best."""
-        table = self._best(self._read(self.layout.columns))
+        return self.table(cells).to_pandas()  # type: ignore[no-any-return]
+
+    def table(self, cells: Iterable[C]) -> Any:
+        """The same as `frame`, as a table of Arrow."""
+        table = self._best(self._narrowed(self._read(self.layout.columns), cells))
         wanted = []
         for _, groups, own in self._batches(cells, table.select(self.layout.fields)):
             order = np.argsort(own)
@@ -135,7 +142,19 @@ class Store(Generic[C]):
                 place = order[np.minimum(np.searchsorted(own[order], groups), len(order) - 1)]
                 wanted.append(place[own[place] == groups])
         rows = np.concatenate(wanted) if wanted else np.empty(0, np.int64)
-        return table.take(rows).to_pandas()  # type: ignore[no-any-return]
+        return table.take(rows)
+
+    def _narrowed(self, table: Any, cells: Iterable[C]) -> Any:
+        """The rows with a first column as some of the cells have it: the others cannot be those of one.
+
+        To compare all columns takes long where a store is large; cells that come one at a time are not looked at.
+        """
+        if not isinstance(cells, (list, tuple)):
+            return table
+        arrow, compute = require("pyarrow", extra="all"), require("pyarrow.compute", extra="all")
+        first = self.layout.fields[0]
+        wanted = arrow.array(list({cell[0] for cell in cells}), self._schema().field(first).type)
+        return table.filter(compute.is_in(table[first], wanted))
 
     def compact(self) -> None:
         """Merge many small parts into one; other processes may read and write at the same time."""
@@ -144,7 +163,7 @@ class Store(Generic[C]):
         parquet = require("pyarrow.parquet", extra="all")
         small: dict[Path, Any] = {}
         for path in self._parts():
-            with suppress(FileNotFoundError):  # somebody else merged it
+            with suppress(FileNotFoundError):  # another process merged it
                 about = parquet.read_metadata(path)
                 # What another version wrote beside our columns would be lost.
                 if about.num_rows < _LARGE and about.schema.names == list(self.layout.columns):
@@ -177,8 +196,9 @@ class Store(Generic[C]):
         assert self.folder is not None
         buffer = require("pyarrow", extra="all").BufferOutputStream()
         require("pyarrow.parquet", extra="all").write_table(table, buffer, compression="zstd", write_page_checksum=True)
-        path = self.folder / "parts" / f"{time.time_ns():020d}-{uuid.uuid4().hex[:12]}.parquet"
-        self._keep(path, buffer.getvalue().to_pybytes())
+        content = buffer.getvalue().to_pybytes()
+        path = self.folder / "parts" / f"{time.time_ns():020d}-{_checksum(content)}.parquet"
+        self._keep(path, content)
         return path
 
     def _keep(self, path: Path, content: bytes) -> None:
@@ -223,11 +243,12 @@ class Store(Generic[C]):
         return _joined([arrow.schema([self._schema().field(name) for name in names]).empty_table(), *tables])
 
     def _table(self, path: Path, names: list[str]) -> Any:
-        """Columns of a part, with their checksums verified."""
+        """Columns of a part, verified."""
         arrow, parquet = require("pyarrow", extra="all"), require("pyarrow.parquet", extra="all")
         schema = self._schema()
         try:
-            with parquet.ParquetFile(path, page_checksum_verification=True) as part:
+            content = arrow.BufferReader(_verified(path))
+            with parquet.ParquetFile(content, page_checksum_verification=True) as part:
                 found = part.schema_arrow
                 for name in names:
                     kind = found.field(name).type
@@ -253,7 +274,7 @@ class Store(Generic[C]):
             return
         parquet, arrow = require("pyarrow.parquet", extra="all"), require("pyarrow", extra="all")
         try:
-            names = parquet.read_schema(first).names
+            names = parquet.read_schema(arrow.BufferReader(_verified(first))).names
         except FileNotFoundError:
             return
         except (arrow.ArrowException, OSError, ValueError) as error:
@@ -272,9 +293,22 @@ class Store(Generic[C]):
     def _sweep(folder: Path) -> None:
         """Remove what writers that were killed left aside; an hour is longer than any write takes."""
         for path in folder.rglob("*.aside"):
-            with suppress(OSError):  # swept by somebody else, or a store that can only be read
+            with suppress(OSError):  # deleted by another process, or a store that can only be read
                 if time.time() - path.stat().st_mtime > _HOUR:
                     path.unlink()
+
+
+def _checksum(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()[:_DIGITS]
+
+
+def _verified(path: Path) -> bytes:
+    """What a part holds, if that has the checksum in its name: those of Parquet are of its pages alone."""
+    content = path.read_bytes()
+    said = path.stem.rpartition("-")[2]
+    if len(said) == _DIGITS and said != _checksum(content):  # parts of old had shorter names
+        raise ValueError("it does not have the checksum that its name says")
+    return content
 
 
 def _joined(tables: list[Any]) -> Any:

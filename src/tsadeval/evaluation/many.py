@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from tsadeval.core.checking import refuse_rounded
 from tsadeval.core.cluster import elsewhere, mapped
 from tsadeval.core.inputs import Prediction, Scoring, label_runs
 from tsadeval.core.metric import Metric, Rule
@@ -21,7 +22,9 @@ from tsadeval.core.selection import Metrics, select_metrics
 from tsadeval.core.setting import Missing, Setting
 from tsadeval.core.threads import in_order
 from tsadeval.errors import InvalidInputError, warn_undefined
+from tsadeval.evaluation.ordering import exactly
 from tsadeval.evaluation.single import chosen_with_labels, counts_of, finite_mean, row_of, warn_of_alarms
+from tsadeval.evaluation.spill import Spill
 from tsadeval.thresholds.rules import parse_rule
 from tsadeval.thresholds.search import best
 
@@ -147,15 +150,18 @@ _SETTING = ("times", "ignore", "fit", "values")
 
 
 def _work(entry: _Entry, metrics: Sequence[Metric], rule: Rule, missing: Missing) -> _Evaluated:
-    scoring = _observed(entry, missing)
+    scoring = _observed(entry, metrics, missing)
     found = [row_of(metric, metric.run(scoring, rule)) for metric in metrics]
     return entry[0], replace(scoring), found  # without what the metrics computed of it, which may have to wait
 
 
-def _observed(entry: _Entry, missing: Missing) -> Scoring:
+def _observed(entry: _Entry, metrics: Sequence[Metric], missing: Missing) -> Scoring:
     name, y_true, y_score, setting = entry
     try:
-        return observe(y_true, y_score, missing=missing, **setting)
+        scoring = observe(y_true, y_score, missing=missing, **setting)
+        if any(map(_compares_series, metrics)):
+            refuse_rounded(y_score, "y_score")
+        return scoring
     except InvalidInputError as error:
         raise InvalidInputError(f"series {name!r}: {error}" if name else str(error)) from None
 
@@ -172,7 +178,7 @@ def _on_workers(
 
     def sent() -> Iterator[tuple[Any, ...]]:
         for entry in entries:
-            waiting.append((entry[0], _observed(entry, missing)))  # what is wrong with it is said here
+            waiting.append((entry[0], _observed(entry, metrics, missing)))  # what is wrong with it is said here
             yield entry, metrics, rule, missing
 
     for found in mapped(_rows, sent(), n_jobs, ordered=True):
@@ -215,7 +221,9 @@ class _Pool:
         self._metrics = metrics
         self._rule = rule
         exchangeable = {"exchangeable"}
+        self._of_order = list(filter(_compares_series, metrics))
         of_scores = [m for m in metrics if m.kind == "scores" and (m.pool or m.properties & exchangeable)]
+        of_scores = [m for m in of_scores if m not in self._of_order]
         # With the rule best every metric has its own alarms, so there are none to pool.
         of_alarms = [
             m for m in metrics if m.kind == "predictions" and (m.pool or m.properties & {*exchangeable, "separable"})
@@ -223,8 +231,11 @@ class _Pool:
         self._of_scores, self._of_alarms = of_scores, [] if isinstance(rule, best) else of_alarms
         self._labels, self._scores, self._alarms = _Block(), _Block(), _Block()
         self._settings: list[Setting] = []
+        self._order = _Order()
 
     def add(self, scoring: Scoring) -> None:
+        if self._of_order:
+            self._order.add(scoring.kept)
         if self._of_scores or self._of_alarms:
             self._labels.add(scoring.truth.mask)
             shares = scoring.setting.shares if self._of_alarms else None
@@ -239,6 +250,7 @@ class _Pool:
         """The micro value of every metric, NaN where there is none."""
         found = {str(metric): math.nan for metric in self._metrics}
         labels, alarms = self._labels.parts, self._alarms.parts
+        found |= {str(m): self._order.value(m) for m in self._of_order}
         if self._of_scores:
             found |= {str(m): self._of_all_scores(m) for m in self._of_scores}
         if self._of_alarms:
@@ -283,8 +295,8 @@ class _Pool:
 
     def _weights(self) -> Any:
         """The time that each point stands for that is judged; None unless all series have time stamps."""
-        shares = [setting.shares for setting in self._settings]
-        return None if any(one is None for one in shares) else np.concatenate(shares)[self._kept()]  # type: ignore[arg-type]
+        shares = [setting.shares for setting in self._settings if setting.shares is not None]
+        return np.concatenate(shares)[self._kept()] if len(shares) == len(self._settings) else None
 
     def _pieces(self, block: _Block) -> list[Any]:
         """The stretches of points that are judged, as `Scoring.pieces` has them."""
@@ -296,6 +308,26 @@ class _Pool:
                 judged = label_runs(~setting.ignored, "ignore").events
                 found += [part[a:b] for a, b in zip(judged.starts.tolist(), judged.stops.tolist(), strict=True)]
         return found
+
+
+def _compares_series(metric: Metric) -> bool:
+    """Does its micro average compare scores of different series?"""
+    return metric.stream == "order" and "exchangeable" in metric.properties
+
+
+class _Order:
+    """The scores of all series by class, in sorted pieces; those of more than eight million are in a temporary file."""
+
+    def __init__(self) -> None:
+        self._anomalous, self._normal = Spill(), Spill()
+
+    def add(self, scoring: Scoring) -> None:
+        mask, scores = scoring.truth.mask, scoring.scores
+        self._anomalous.add(scores[mask])
+        self._normal.add(scores[~mask])
+
+    def value(self, metric: Metric) -> float:
+        return exactly(metric, self._normal, self._anomalous)[0]
 
 
 class _Block:

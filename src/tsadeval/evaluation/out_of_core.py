@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from tsadeval.core.checking import refuse_rounded
 from tsadeval.core.inputs import Scoring
 from tsadeval.core.metric import METRICS, Metric
 from tsadeval.core.observed import observe
@@ -77,6 +78,7 @@ class Stream:
             return self
         try:
             data = observe(y_true, y_score, times=times) if self.settings.timed else Scoring.of(y_true, y_score)
+            refuse_rounded(y_score, "y_score")
             if "times" in self._states:  # it may find something wrong, before anything has changed
                 self._states["times"].update(data)
         except InvalidInputError as error:

@@ -65,7 +65,7 @@ def scorer(metric: AnyMetric, *, threshold: str | float | Rule = "best") -> Scor
     -------
     Scorer
         A callable `(estimator, X, y) -> float`. Searches of scikit-learn maximise, so the value of a metric whose
-        direction is "lower" is **negated**. It is NaN, with a warning, where the metric is undefined: a fold without
+        direction is "lower" is negated. It is NaN, with a warning, where the metric is undefined: a fold without
         an anomaly has no VUS-PR.
 
     Examples

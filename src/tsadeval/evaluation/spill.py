@@ -84,8 +84,9 @@ class _Pieces(Generic[P]):
     def _write(self) -> None:
         if not self._files:
             self._files.append(tempfile.TemporaryFile(prefix="tsadeval-"))  # noqa: SIM115 - as long as we live
-        self._pieces.append(self._piece(np.concatenate(self._waiting), self._files[0]))
-        self._waiting, self._waits = [], 0
+        whole = np.concatenate(self._waiting)
+        self._waiting, self._waits = [], 0  # at once, so that nothing is there twice
+        self._pieces.append(self._piece(whole, self._files[0]))
 
     def _piece(self, numbers: Array, file: Any) -> P:
         raise NotImplementedError
@@ -116,7 +117,8 @@ class Spill(_Pieces[_Piece]):
     """Numbers in sorted pieces."""
 
     def _piece(self, numbers: Array, file: Any) -> _Piece:
-        return _Piece(np.sort(numbers), file)
+        numbers.sort()  # they are ours
+        return _Piece(numbers, file)
 
     def merge(self, other: Spill) -> None:
         """Take in the numbers of another one, which must not be used any more."""
@@ -201,7 +203,9 @@ def stretches(anomalous: Spill, normal: Spill) -> Iterator[Stretch]:
             parts = [piece.read(a, b) for piece, a, b in zip(side, starts, ends[which], strict=True) if a < b]
             ends[which] = starts
             # The stable sort finds the parts, which are sorted already, and merges them.
-            values = np.sort(np.concatenate(parts), kind="stable") if parts else nothing
+            values = np.concatenate(parts) if parts else nothing
+            del parts
+            values.sort(kind="stable")
             found.append(values.astype(np.float64, copy=False))
             above[which] += len(values)
         if len(found[0]) or len(found[1]):

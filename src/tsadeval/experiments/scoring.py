@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import glob
 import hashlib
+import json
 import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -20,7 +21,7 @@ from tsadeval.core.results import Grid, Result, Row
 from tsadeval.core.selection import Metrics
 from tsadeval.core.threads import in_order
 from tsadeval.engine.cells import OUTCOME, Layout, Working, versions
-from tsadeval.engine.checksums import Checksums
+from tsadeval.engine.checksums import Checksums, same_state
 from tsadeval.engine.metrics import choose_metrics, error_row, record_of_metric
 from tsadeval.engine.progress import Progress
 from tsadeval.engine.run import complete
@@ -202,7 +203,7 @@ def score_files(
     if not found or not scores:
         raise InvalidInputError(f"no file matches {files!r}" if scores else "name at least one column of scores")
 
-    named = _named(found, keys) if keys else {file.path: [("", "")] for file in found}
+    named = _named(found, keys, checksums) if keys else {file.path: [("", "")] for file in found}
     columns = ", ".join(map(printable, keys))
 
     def cells() -> Iterator[Cell]:
@@ -229,16 +230,26 @@ def score_files(
     return FileScores(kept.frame(cells()), found, scores, chosen)
 
 
-def _named(files: list[File], by: list[str]) -> dict[str, list[tuple[str, str]]]:
-    """The names of the series and detectors in each file; of one that cannot be read none, which is found out later."""
+def _named(files: list[File], by: list[str], checksums: Checksums) -> dict[str, list[tuple[str, str]]]:
+    """The names of the series and detectors in each file; of one that cannot be read none, which is found out later.
+
+    They are remembered as checksums are, for as long as a file stays as it is.
+    """
 
     def names(file: File) -> list[tuple[str, str]]:
-        try:
+        def take() -> str:
             table = read_table(file.path, text=by)
             groups = Groups(table, [table.name(name, "to group by") for name in by])
+            return json.dumps([_series(dict(zip(by, group, strict=True))) for group in groups.names])
+
+        try:
+            if "://" in file.path:
+                found = take()
+            else:
+                found = checksums.of(json.dumps(["series", file.path, by, versions()]), [file.path], take)
         except InvalidInputError:
             return [("", "")]
-        return [_series(dict(zip(by, group, strict=True))) for group in groups.names]
+        return [(series, detector) for series, detector in json.loads(found)]
 
     return {file.path: found for file, found in zip(files, in_order(names, files, None), strict=True)}
 
@@ -297,6 +308,10 @@ def compute(chunk: Chunk) -> Iterator[Row | Working]:
 def _parts(file: str, by: tuple[str, ...], cell: Cell, scores: Iterable[str]) -> dict[Any, Any]:
     """Labels, scores and times of each series and column of scores; what is wrong with a column is kept for it."""
     table = read_table(file, text=by)
+    if "://" not in file and not same_state(file, cell.state):
+        raise InvalidInputError(
+            "it has changed since the run began, so its values were not kept: run the command again"
+        )
     found: dict[Any, Any] = {}
     for score in scores:
         try:

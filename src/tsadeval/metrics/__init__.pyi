@@ -1642,7 +1642,7 @@ def pate(
 
     Rounding decides nothing: recalls within 1e-12 are equal, and a percentile that stands on a score is that
     score. In the package it may come to stand a little above it, so that a shift of all scores moves the value
-    (with 100 thresholds in 28 of 2,789 published values, by about 3e-9; with ten thresholds often).
+    (with 100 thresholds in 28 of 2,789 published values, by 3e-9 to 1e-7; with ten thresholds often).
 
     The value depends on the number of thresholds and on the buffer sizes: state them beside it.
 

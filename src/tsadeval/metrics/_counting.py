@@ -57,7 +57,7 @@ class Curve(NamedTuple):
 
 
 def _classes(data: Scoring) -> tuple[Floats, Floats]:
-    """The scores of the anomalous and of the normal points; whoever needs order sorts them where they are."""
+    """The scores of the anomalous and of the normal points; callers that need an order sort them in place."""
 
     def make() -> tuple[Floats, Floats]:
         runs = data.truth

@@ -196,7 +196,7 @@ class EARSBreakdown(Result):
     false_alarms : numpy structured array
         A row per normal point, those that cost most first: position, score and `charge`, which estimates by how much
         the score would rise if this point scored lowest of all. The estimate is of first order: close for one point
-        of many, too low for one of very few, too high where another alarm stands close by and would take its place.
+        of many, too low for one of very few, too high where another alarm is close by and would take its place.
         Charges of several points do not add up.
     """
 

@@ -57,7 +57,7 @@ def write_figures(
         Whose values are drawn against the false-alarm rate; by default the paper's four as far as they are there. Of
         the suite "hard", the metrics to show; by default your own and the best others.
     left_out : function (message)
-        Hears of each figure that cannot be drawn, and why.
+        Called with a message for each figure that cannot be drawn.
 
     Returns
     -------

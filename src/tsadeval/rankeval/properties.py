@@ -88,7 +88,7 @@ def _random(count: int, seed: int = 0) -> tuple[Pair, ...]:
     found: list[Pair] = []
     while len(found) < count:
         y, p = (np.repeat(random.permutation([0, 1] * 8), random.integers(1, 6, 16))[:LONG] for _ in range(2))
-        if random.random() < 0.5:  # alarms that know something
+        if random.random() < 0.5:  # alarms that depend on the labels
             p = np.where(random.random(LONG) < 0.8, y, p)
         if 0 < y.sum() < LONG:
             found.append((tuple(y.tolist()), tuple(p.tolist())))

@@ -34,8 +34,8 @@ class QualityTable(MappingResult):
     """Ranking quality: a row per metric, task and indicator; as a mapping, metric to average Spearman.
 
     Of each row: `value` with its interval `low`, `high`; `mark` is "best" for the best metric and for all whose
-    interval overlaps its, "second" likewise for the best of the rest; `rankings` is how many rankings the number
-    stands on, `of` how many there should be, `ties` the share of pairs of models that got the same value.
+    interval overlaps its, "second" likewise for the best of the rest; `rankings` is the number of rankings
+    it is based on, `of` how many there should be, `ties` the share of pairs of models that got the same value.
     """
 
     def __init__(self, rows: list[Row], counts: dict[str, dict[str, Any]], about: str, column: str = "task") -> None:
@@ -81,7 +81,7 @@ class QualityTable(MappingResult):
         return "\n".join([rf"\begin{{tabular}}{{{spec}}}", r"\toprule", *lines[:-1], r"\bottomrule", r"\end{tabular}"])
 
     def _grids(self) -> list[tuple[str, Grid]]:
-        """A table per indicator, and one of what the numbers stand on."""
+        """A table per indicator, and one of the counts that the numbers are based on."""
         found: list[tuple[str, Grid]] = []
         for indicator, (_, higher) in INDICATORS.items():
             block, columns = self._block(indicator), self._columns()
@@ -93,11 +93,11 @@ class QualityTable(MappingResult):
             found.append((f"{words} ({'higher' if higher else 'lower'} is better)", lines))
         return [*found, ("", self._counts())]
 
-    def __repr__(self) -> str:
-        return f"{self.about}\n\n{super().__repr__()}"
+    def _lead(self) -> str:
+        return self.about
 
     def _counts(self) -> Grid:
-        """What the numbers stand on."""
+        """The counts that the numbers are based on."""
         head = ["metric", "values", "planned", "undefined", "errors", "no alarms", "tied pairs"]
         block = self._block("spearman")
         lines: Grid = [head]

@@ -48,7 +48,7 @@ def last_plan(plans: Sequence[Plan]) -> Plan:
     known: Sequence[Any] = plans
     last = known[-1]
     alike = [plan for plan in known if replace(plan, metrics=()) == replace(last, metrics=())]
-    # An edited metric comes again with another version: the newest stands for it.
+    # An edited metric has another version: the newest one is used.
     metrics = {str(metric): metric for plan in alike for metric in plan.metrics}
     whole: Plan = replace(last, metrics=tuple(metrics.values()))
     return whole

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import platform
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tsadeval.comparison.api import Run, runs_of, usable
 from tsadeval.core.inputs import Scoring
 from tsadeval.core.metric import Rule
+from tsadeval.core.observed import has_dates
 from tsadeval.core.selection import Metrics, select_metrics
-from tsadeval.core.time import read_times
+from tsadeval.core.setting import Setting
+from tsadeval.core.time import Times, read_times
 from tsadeval.engine.store import write_whole
 from tsadeval.errors import InvalidInputError
 from tsadeval.reports.html import as_json, render
@@ -111,6 +113,7 @@ def _inputs(runs: Iterable[Run], values: Any, times: Any) -> tuple[list[SeriesIn
     """The scorings by series, and what was left out and why."""
     series: dict[str, SeriesInput] = {}
     notes: list[str] = []
+    dates: dict[str, Any] = {}  # of labels that come with them
     first: InvalidInputError | None = None
     for name, detector, labels, given in runs:
         where = f"{detector!r} on series {name!r}" if name else repr(detector)
@@ -130,11 +133,18 @@ def _inputs(runs: Iterable[Run], values: Any, times: Any) -> tuple[list[SeriesIn
             raise InvalidInputError(f"there are two scorings of {detector!r} on series {name!r}")
         _same_labels(one, scoring, detector)
         one.scorings[detector] = scoring
+        if has_dates(labels):
+            dates.setdefault(name, labels.index)
     if not series:
         raise first or InvalidInputError("scores is empty: there is nothing to report")
     for name, one in series.items():
         one.values = checked_values(_of_series(values, name, len(series)), one.n, name)
-        one.times = _times(_of_series(times, name, len(series)), one.n, name)
+        given = _of_series(times, name, len(series))
+        stamps = _times(dates.get(name) if given is None else given, one.n, name)
+        if stamps is not None:
+            one.times = np.asarray(stamps.stamps.astype("datetime64[ns]").astype("datetime64[ms]"))
+            setting = Setting(times=stamps)
+            one.scorings = {key: replace(scoring, setting=setting) for key, scoring in one.scorings.items()}
     return list(series.values()), notes
 
 
@@ -161,12 +171,11 @@ def _of_series(given: Any, name: str, count: int) -> Any:
     return None
 
 
-def _times(times: Any, n: int, name: str) -> NDArray[Any] | None:
+def _times(times: Any, n: int, name: str) -> Times | None:
     if times is None:
         return None
     where = f"series {name!r}: " if name else ""
-    stamps = read_times(times, n=n, name=f"{where}times").stamps
-    return np.asarray(stamps.astype("datetime64[ns]").astype("datetime64[ms]"))
+    return read_times(times, n=n, name=f"{where}times")
 
 
 def _render(page: Page, title: str, command: str, sources: Mapping[str, str], remarks: Sequence[str], rule: str) -> str:

@@ -25,7 +25,8 @@ def standings(values: Floats, *, lower: bool, missing: statistics.Missing = "ski
     there are no ranks, and `groups` is empty.
     """
     better = statistics.fill_missing(-values if lower else values, missing)
-    ranks = statistics.mean_ranks(better)
+    places = statistics.ranks(statistics.whole_rows(better))
+    ranks = statistics.mean_of_ranks(places)
     k = values.shape[1]
     known = np.isfinite(values)
     counts = known.sum(axis=0)
@@ -54,7 +55,7 @@ def standings(values: Floats, *, lower: bool, missing: statistics.Missing = "ski
         best = int(np.argmin(ranks.mean))
         found["best"] = [i for i in range(k) if same[best, i]]
         if k > 2:
-            found["friedman"] = plain(statistics.friedman(better).f_p)
+            found["friedman"] = plain(statistics.friedman_of_ranks(places).f_p)
     return found
 
 

@@ -3,26 +3,25 @@
 from __future__ import annotations
 
 import inspect
+import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from tsadeval._optional import require
 from tsadeval.core.inputs import Floats
 from tsadeval.core.metric import PROPERTIES, Metric, parse_metric
-from tsadeval.core.results import plain
 from tsadeval.engine.progress import Progress
 from tsadeval.engine.store import write_whole
 from tsadeval.reports.html import address, as_json, page, source
-from tsadeval.reports.ranking import Standing, Table, agreement, first_group, metric_facts, places, rank_all
-from tsadeval.reports.submission import GAPS, Board, labels_digest, read_board, read_labels
-from tsadeval.reports.values import SUBMISSION, compute_values
-
-if TYPE_CHECKING:
-    import pandas as pd
+from tsadeval.reports.ranking import Ranked, Table, agreement, first_group, places, rank_all
+from tsadeval.reports.series import Series, read_series
+from tsadeval.reports.submission import GAPS, Board, read_board
+from tsadeval.reports.values import SUBMISSION, codes, compute_values
 
 __all__ = ["build_site"]
 
@@ -62,17 +61,19 @@ def build_site(
     """
     board = read_board(folder)
     output = Path(output)
-    frame = compute_values(board, output / "values", n_jobs=n_jobs, progress=progress)
-    table = Table.of(board, frame)
-    ranked = rank_all(table, n_jobs)
-    site = _Site(board, output, table, ranked, list(rankeval))
+    series = read_series(board)
+    values = compute_values(board, series, output / "values", n_jobs=n_jobs, progress=progress)
+    table = Table.of(board, series, values)
+    ranked = rank_all(table, output / "values" / "ranks", n_jobs)
+    site = _Site(board, output, series, table, ranked, list(rankeval))
     site.assets()
-    site.downloads(frame)
+    site.downloads(values)
     site.index()
-    site.detectors(frame)
+    site.detectors(values)
     site.series()
     site.metrics()
     site.about()
+    site.sweep()
     return board
 
 
@@ -83,11 +84,13 @@ class _Site:
         self,
         board: Board,
         output: Path,
+        series: Series,
         table: Table,
-        ranked: Mapping[str, Mapping[str, Standing]],
+        ranked: Mapping[str, Ranked],
         stores: Sequence[str | Path] = (),
     ) -> None:
-        self.board, self.output, self.table, self.ranked = board, output, table, ranked
+        self.board, self.output, self.labels, self.table, self.ranked = board, output, series, table, ranked
+        self.written: set[str] = set()
         self.rankeval = [_board_of_metrics(store) for store in stores]
         self.records = {text: parse_metric(text) for text in board.metrics}
         # Paths of pages are those of the files they are about, so that they stay the same from build to build.
@@ -100,8 +103,6 @@ class _Site:
         lower = [text for text, record in self.records.items() if record.direction == "lower"]
         self.first = next((m for m in PREFERRED if m in self.records), board.metrics[0])
         self.agreement = agreement(ranked, lower)
-        self.facts = {text: metric_facts(table, record) for text, record in self.records.items()}
-        self.standings = {metric: _rounded(found) for metric, found in ranked.items()}
         self.shown = [_six_digits(values) for values in table.values.values()]
 
     def write(self, name: str, text: str) -> None:
@@ -109,10 +110,30 @@ class _Site:
         self._write(name, text.encode())
 
     def _write(self, name: str, content: bytes) -> None:
+        self.written.add(name)
         path = self.output / name
         path.parent.mkdir(parents=True, exist_ok=True)
         if not path.is_file() or path.read_bytes() != content:
             write_whole(path, content, durable=False)  # thousands of pages, and the next build writes what is missing
+
+    def sweep(self) -> None:
+        """Remove the files that an earlier build wrote and this one did not: pages of what is no longer there.
+
+        A list in the site says which files are ours; nothing else is touched.
+        """
+        path = self.output / "values" / "files.json"
+        try:
+            before = {name for name in json.loads(path.read_bytes()) if isinstance(name, str)}
+        except (OSError, ValueError, TypeError):
+            before = set()
+        root = self.output.resolve()
+        for name in before - self.written:
+            lost = self.output / name
+            if root in lost.resolve().parents:  # whatever the list says, never beyond the site
+                lost.unlink(missing_ok=True)
+                with suppress(OSError):  # not empty
+                    lost.parent.rmdir()
+        write_whole(path, json.dumps(sorted(self.written), indent=0).encode(), durable=False)
 
     def page(self, path: str, template: str, **context: Any) -> None:
         """Write a page; `root` leads from it to the top of the site."""
@@ -128,7 +149,7 @@ class _Site:
             "title": self.board.title,
             "metrics": [
                 {"name": text, "label": r.label, "lower": r.direction == "lower", "path": self.paths["metrics"][text],
-                 "summary": r.summary.replace("`", ""), **self.facts[text]}
+                 "summary": r.summary.replace("`", ""), **self.ranked[text].facts}
                 for text, r in self.records.items()
             ],
             "detectors": [
@@ -139,22 +160,30 @@ class _Site:
             ],
             "groups": {name: len(members) for name, members in table.groups.items()},
             "first": self.first,
-            "first_group": first_group(table, self.ranked[self.first]),
+            "first_group": first_group(table, self.ranked[self.first].groups),
             "agreement": self.agreement,
         }  # fmt: skip
         self.write("data/board.js", f"window.BOARD = {as_json(data)};\n")
-        for metric, found in self.standings.items():
-            text = as_json({"metric": metric, "groups": found})
+        for metric, found in self.ranked.items():
+            text = as_json({"metric": metric, "groups": found.groups})
             self.write(f"data/standings/{self.paths['metrics'][metric]}.js", f"window.STANDINGS({text});\n")
 
-    def downloads(self, frame: pd.DataFrame) -> None:
+    def downloads(self, values: Any) -> None:
         """All raw values, and what each stands on."""
-        columns = ["detector", "kind", "series", "metric", "value", "rule", "threshold", "alarms", "alarmed_points"]
-        shown = frame[[*columns, "n", "events", "status", "message", "labels", "scores", "versions"]]
-        self._write("data/values.parquet", shown.to_parquet(index=False))
         arrow = require("pyarrow", extra="all")
-        buffer = arrow.BufferOutputStream()  # five times as fast as pandas, and hundreds of thousands of rows
-        table = arrow.Table.from_pandas(shown[columns], preserve_index=False)
+        columns = ["detector", "kind", "series", "metric", "value", "rule", "threshold", "alarms", "alarmed_points"]
+        more = ["n", "events", "status", "message", "labels", "scores", "versions"]
+        buffer = arrow.BufferOutputStream()
+        require("pyarrow.parquet", extra="all").write_table(values.select([*columns, *more]), buffer)
+        self._write("data/values.parquet", buffer.getvalue().to_pybytes())
+        # What is not a number is left empty in csv.
+        compute = require("pyarrow.compute", extra="all")
+        table = values.select(columns)
+        for i, column in enumerate(table.columns):
+            if arrow.types.is_floating(column.type):
+                known = compute.if_else(compute.is_nan(column), arrow.scalar(None, column.type), column)
+                table = table.set_column(i, columns[i], known)
+        buffer = arrow.BufferOutputStream()
         require("pyarrow.csv", extra="all").write_csv(table, buffer)
         self._write("data/values.csv", buffer.getvalue().to_pybytes())
 
@@ -168,11 +197,14 @@ class _Site:
         )
         self.page("index.html", "board.html.j2", title=self.board.title, subtitle=subtitle, about=self.board.about)
 
-    def detectors(self, frame: pd.DataFrame) -> None:
+    def detectors(self, values: Any) -> None:
         """A page for every submission and every baseline."""
         about = {one.name: one for one in self.board.submissions}
-        files = frame.drop_duplicates(["detector", "series"])
-        marks = {name: files[files["detector"] == name].set_index("series") for name in self.table.detectors}
+        of_one = values.filter(codes(values, "metric", self.board.metrics) == 0)
+        files: dict[str, dict[str, Data]] = {}
+        for row in of_one.select(["detector", "series", "scores", "status", "message"]).to_pylist():
+            files.setdefault(row["detector"], {})[row["series"]] = row
+        nothing = {"scores": "", "status": "", "message": None}
         for j, name in enumerate(self.table.detectors):
             one = about.get(name)
             facts: list[tuple[str, str]] = []
@@ -180,14 +212,14 @@ class _Site:
                 facts = [(key, text) for key, text in one.about.items() if key != "name"]
                 absent = [s for s in self.table.series if s not in one.scores]
                 facts.append(("series", f"{len(self.table.series) - len(absent)} of {len(self.table.series)}"))
-            mine = marks[name]
+            mine = [(s, files[name].get(s, nothing)) for s in self.table.series]
             data = {
                 "rows": [
-                    {"name": s, "path": self.paths["series"][s], "sha256": mine["scores"].get(s, ""),
-                     "message": mine["message"].get(s) if mine["status"].get(s) == "missing" else None}
-                    for s in self.table.series
+                    {"name": s, "path": self.paths["series"][s], "sha256": row["scores"],
+                     "message": row["message"] if row["status"] == "missing" else None}
+                    for s, row in mine
                 ],
-                "standings": places(self.standings, j),
+                "standings": places(self.ranked, j),
                 "values": [_row(table[:, j]) for table in self.shown],
             }  # fmt: skip
             path = f"detectors/{self.paths['detectors'][name]}.html"
@@ -198,9 +230,8 @@ class _Site:
 
     def series(self) -> None:
         """A page for every series."""
-        for i, name in enumerate(self.table.series):
-            labels = read_labels(self.board.labels[name])[0]
-            facts = self.table.facts[name]
+        for i, (name, labels) in enumerate(self.labels.items()):
+            facts = labels.facts
             data = {
                 "rows": [
                     {"name": d, "path": self.paths["detectors"][d], "kind": self.table.kinds[d]}
@@ -211,10 +242,10 @@ class _Site:
             about = [
                 ("points", f"{facts.n:,}"), ("events", f"{facts.events:,}"), ("anomalous points", f"{facts.points:,}"),
                 ("median length of events", f"{facts.median_length:g}"),
-                ("SHA-256 of the labels", labels_digest(labels)),
+                ("SHA-256 of the labels", labels.labels_sha256),
             ]  # fmt: skip
             path = f"series/{self.paths['series'][name]}.html"
-            self.page(path, "series.html.j2", title=name, facts=about, strip=_strip(labels), data=as_json(data))
+            self.page(path, "series.html.j2", title=name, facts=about, strip=labels.strip, data=as_json(data))
 
     def metrics(self) -> None:
         """A page for every metric."""
@@ -230,7 +261,7 @@ class _Site:
                 facts=_metric_facts(record),
                 properties=[PROPERTIES.get(p, p) for p in sorted(record.properties)],
                 definition=inspect.getdoc(record.function) or "",
-                game=self.facts[text],
+                game=self.ranked[text].facts,
                 near=[(self.records[m].label, self.paths["metrics"][m], v) for m, v in near],
                 data=as_json({"metric": text}),
             )
@@ -239,7 +270,7 @@ class _Site:
         """How the numbers were made, and the board of metrics."""
         import tsadeval
 
-        digests = [(s, labels_digest(read_labels(path)[0])) for s, path in self.board.labels.items()]
+        digests = [(name, labels.labels_sha256) for name, labels in self.labels.items()]
         if self.rankeval:
             self.page(
                 "rankeval.html",
@@ -271,15 +302,6 @@ def _row(values: Floats) -> list[float | None]:
     return [value if math.isfinite(value) else None for value in values.tolist()]
 
 
-def _rounded(groups: Mapping[str, Standing]) -> Data:
-    def short(value: Any) -> Any:
-        if isinstance(value, list):
-            return [short(v) for v in value]
-        return float(f"{value:.6g}") if isinstance(value, float) else plain(value)
-
-    return {group: {key: short(value) for key, value in found.items()} for group, found in groups.items()}
-
-
 def _metric_facts(record: Metric) -> list[tuple[str, str]]:
     low, high = record.range
     return [
@@ -288,16 +310,6 @@ def _metric_facts(record: Metric) -> list[tuple[str, str]]:
         ("undefined where", record.undefined or "never"),
         ("references", "; ".join(record.references) or "-"),
     ]
-
-
-def _strip(labels: Any) -> list[tuple[float, float]]:
-    """The events of a series as shares of its length: start and width; at most 400 of them are drawn."""
-    from tsadeval.core.events import Events
-
-    events = Events.of(labels)
-    starts, widths = events.starts / events.n, np.maximum(events.lengths / events.n, 0.0015)
-    step = max(1, len(events) // 400)
-    return [(round(float(a), 5), round(float(w), 5)) for a, w in zip(starts[::step], widths[::step], strict=True)]
 
 
 def _board_of_metrics(folder: str | Path) -> Data:

@@ -2,27 +2,35 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import math
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from tsadeval._optional import require
+from tsadeval.comparison import categories, pairs, statistics
 from tsadeval.comparison.categories import CATEGORIES, SeriesFacts
 from tsadeval.core.inputs import Floats
 from tsadeval.core.metric import Metric, parse_metric
 from tsadeval.core.results import plain
 from tsadeval.core.threads import in_order
-from tsadeval.rankeval.auditing.measures import beats_median, gameability
+from tsadeval.engine.store import write_whole
+from tsadeval.rankeval.auditing import measures
+from tsadeval.reports import board
 from tsadeval.reports.board import agreement_of, standings
-from tsadeval.reports.submission import Board, read_labels
-from tsadeval.reports.values import BASELINES, SUBMISSION
+from tsadeval.reports.html import address
+from tsadeval.reports.series import Series
+from tsadeval.reports.submission import Board
+from tsadeval.reports.values import BASELINES, SUBMISSION, codes
 
-if TYPE_CHECKING:
-    import pandas as pd
-
-__all__ = ["Standing", "Table", "first_group", "metric_facts", "places", "rank_all"]
+__all__ = ["Ranked", "Standing", "Table", "agreement", "first_group", "metric_facts", "places", "rank_all"]
 
 Data = dict[str, Any]
 ALL = "all series"
@@ -43,21 +51,16 @@ class Table:
     facts: dict[str, SeriesFacts]
 
     @classmethod
-    def of(cls, board: Board, frame: pd.DataFrame) -> Table:
-        """The values of a board."""
-        detectors = [one.name for one in board.submissions] + list(BASELINES)
-        present = set(frame["detector"])
-        detectors = [name for name in detectors if name in present]
-        series = list(board.labels)
-        rows, columns = ({name: i for i, name in enumerate(names)} for names in (series, detectors))
-        values: dict[str, Floats] = {}
-        for metric, part in frame.groupby("metric", sort=False):
-            table = np.full((len(series), len(detectors)), math.nan)
-            table[part["series"].map(rows), part["detector"].map(columns)] = part["value"]
-            values[str(metric)] = table
-        kinds = dict(zip(frame["detector"], frame["kind"], strict=True))
-        facts = {name: SeriesFacts.of(read_labels(path)[0]) for name, path in board.labels.items()}
-        return cls({m: values[m] for m in board.metrics}, series, detectors, kinds, facts)
+    def of(cls, board: Board, series: Series, found: Any) -> Table:
+        """The values of a board, from the table of all of them."""
+        scorers = found.group_by("detector", use_threads=False).aggregate([("kind", "first")])
+        kinds = dict(zip(scorers["detector"].to_pylist(), scorers["kind_first"].to_pylist(), strict=True))
+        detectors = [name for name in (*(one.name for one in board.submissions), *BASELINES) if name in kinds]
+        values = np.full((len(board.metrics), len(series), len(detectors)), math.nan)
+        columns = (("metric", board.metrics), ("series", list(series)), ("detector", detectors))
+        values[tuple(codes(found, column, names) for column, names in columns)] = found["value"].to_numpy()
+        facts = {name: one.facts for name, one in series.items()}
+        return cls(dict(zip(board.metrics, values, strict=True)), list(series), detectors, kinds, facts)
 
     @property
     def groups(self) -> dict[str, list[int]]:
@@ -78,17 +81,69 @@ class Table:
 Standing = Data
 
 
-def rank_all(table: Table, n_jobs: int | None = None) -> dict[str, dict[str, Standing]]:
-    """Standings by metric and group."""
-    metrics = [parse_metric(text) for text in table.values]
+class Ranked(NamedTuple):
+    """What a board says by one metric.
+
+    `groups` has the standing in each group of series, rounded as pages show it, `overall` mean ranks and means over all
+    series, and `facts` what is said of the metric itself.
+    """
+
+    groups: dict[str, Standing]
+    overall: Data
+    facts: Data
+
+
+def rank_all(table: Table, folder: Path, n_jobs: int | None = None) -> dict[str, Ranked]:
+    """Standings by metric; those of which neither values nor code have changed are read from the folder."""
     groups = table.groups
-    # Threads: the work is NumPy's, and processes of joblib would outlive this one where it is killed.
-    found = in_order(lambda m: _standings(table.values[str(m)], groups, m.direction == "lower"), metrics, n_jobs)
-    return {str(metric): one for metric, one in zip(metrics, found, strict=True)}
+    common = hashlib.sha256(_code() + json.dumps([groups, table.detectors, table.kinds]).encode()).digest()
+    keys = {
+        text: hashlib.sha256(common + np.ascontiguousarray(v).tobytes()).hexdigest() for text, v in table.values.items()
+    }
+    paths = {text: folder / f"{address(text.replace('/', '|'))}.json" for text in table.values}
+    found = {text: _last(paths[text], key) for text, key in keys.items()}
+    fresh = [text for text, ranked in found.items() if ranked is None]
+    # Threads: the work is NumPy's, and processes of joblib would outlive this one where it is killed. Its products of
+    # matrices are small, so that threads of their own inside each of ours would only wait for each other.
+    with require("threadpoolctl", extra="all").threadpool_limits(1):
+        results = list(in_order(lambda text: _ranked(table, groups, parse_metric(text)), fresh, n_jobs))
+    for text, ranked in zip(fresh, results, strict=True):
+        found[text] = ranked
+        folder.mkdir(parents=True, exist_ok=True)
+        content = json.dumps({"key": keys[text], **ranked._asdict()}).encode()
+        write_whole(paths[text], content, durable=False)
+    return {text: ranked for text, ranked in found.items() if ranked is not None}
 
 
-def _standings(values: Floats, groups: Mapping[str, Sequence[int]], lower: bool) -> dict[str, Standing]:
-    return {name: _standing(values[members], lower) for name, members in groups.items()}
+@cache
+def _code() -> bytes:
+    """A checksum of the code that ranks."""
+    modules = (board, categories, measures, pairs, statistics, sys.modules[__name__])
+    return hashlib.sha256(b"".join(Path(str(module.__file__)).read_bytes() for module in modules)).digest()
+
+
+def _last(path: Path, key: str) -> Ranked | None:
+    """What the last build found, if it is of the same values; a file that cannot be read is no loss."""
+    try:
+        found = json.loads(path.read_bytes())
+        return Ranked(found["groups"], found["overall"], found["facts"]) if found["key"] == key else None
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def _ranked(table: Table, groups: Mapping[str, Sequence[int]], metric: Metric) -> Ranked:
+    values, lower = table.values[str(metric)], metric.direction == "lower"
+    found = {name: _standing(values[members], lower) for name, members in groups.items()}
+    overall = {key: found[ALL].get(key, []) for key in ("listed", "rank", "mean")}
+    shown = {name: {key: _short(value) for key, value in one.items()} for name, one in found.items()}
+    return Ranked(shown, overall, metric_facts(table, metric))
+
+
+def _short(value: Any) -> Any:
+    """Numbers for a page, with six digits."""
+    if isinstance(value, list):
+        return [_short(v) for v in value]
+    return float(f"{value:.6g}") if isinstance(value, float) else plain(value)
 
 
 def _standing(part: Floats, lower: bool) -> Standing:
@@ -118,12 +173,12 @@ def first_group(table: Table, standings: Mapping[str, Standing]) -> str:
     return found
 
 
-def places(ranked: Mapping[str, Mapping[str, Standing]], detector: int) -> dict[str, list[list[float | None]]]:
+def places(ranked: Mapping[str, Ranked], detector: int) -> dict[str, list[list[float | None]]]:
     """Where a detector stands: by group, for each metric that lists it, what the page of the detector shows."""
-    groups = next(iter(ranked.values()), {})
-    found: dict[str, list[list[float | None]]] = {group: [] for group in groups}
-    for m, by_group in enumerate(ranked.values()):
-        for group, one in by_group.items():
+    found: dict[str, list[list[float | None]]] = {}
+    for m, by_metric in enumerate(ranked.values()):
+        for group, one in by_metric.groups.items():
+            found.setdefault(group, [])
             if detector in one["listed"] and one["rank"][0] is not None:
                 i = one["listed"].index(detector)
                 rank = one["rank"][i]
@@ -133,30 +188,45 @@ def places(ranked: Mapping[str, Mapping[str, Standing]], detector: int) -> dict[
 
 
 def metric_facts(table: Table, metric: Metric) -> Data:
-    """What the board says of a metric itself: can scorers without skill reach the best detector?"""
-    sign = -1.0 if metric.direction == "lower" else 1.0
-    values = sign * table.values[str(metric)]
-    by_series = {
-        name: {d: float(v) for d, v in zip(table.detectors, row.tolist(), strict=True) if math.isfinite(v)}
-        for name, row in zip(table.series, values, strict=True)
-    }
-    real = [d for d in table.detectors if table.kinds[d] == SUBMISSION]
-    blind = [d for d in table.detectors if table.kinds[d] == "no skill"]
-    lines = [d for d in table.detectors if table.kinds[d] == "one-liner"]
+    """What the board says of a metric itself: can scorers without skill reach the best detector?
+
+    As `tsadeval.rankeval.auditing.measures` defines it, of all series at once.
+    """
+    values = table.values[str(metric)] * (-1.0 if metric.direction == "lower" else 1.0)
+    values = np.where(np.isfinite(values), values, math.nan)
+    kinds = np.array([table.kinds[name] for name in table.detectors])
+    real, blind, lines = (values[:, kinds == kind] for kind in (SUBMISSION, "no skill", "one-liner"))
+    best, other = (np.fmax.reduce(part, axis=1, initial=math.nan) for part in (real, blind))
+    known = ~np.isnan(best) & ~np.isnan(other)
+    above = other[known] > _medians(real[known])
     return {
-        "gameability": plain(gameability(by_series, real, blind)[0]),
-        "one_liners": plain(gameability(by_series, real, lines)[0]) if lines else None,
-        "beats_median": plain(beats_median(by_series, real, blind)),
+        "gameability": _gameability(best, other),
+        "one_liners": _gameability(best, np.fmax.reduce(lines, axis=1, initial=math.nan)) if lines.size else None,
+        "beats_median": plain(float(above.mean())) if known.any() else None,
     }
 
 
-def agreement(ranked: Mapping[str, Mapping[str, Standing]], lower: Sequence[str]) -> list[list[float | None]]:
+def _gameability(best: Floats, other: Floats) -> float | None:
+    known = ~np.isnan(best) & ~np.isnan(other)
+    needed = np.where(best >= 0, measures.SHARE * best, best / measures.SHARE)
+    return float((other >= needed)[known].mean()) if known.any() else None
+
+
+def _medians(rows: Floats) -> Floats:
+    """The median of each row, without what is missing."""
+    ascending = np.sort(rows, axis=1)  # NaN comes last
+    count = np.count_nonzero(~np.isnan(rows), axis=1)
+    at = np.arange(len(rows))
+    return np.asarray((ascending[at, (count - 1) // 2] + ascending[at, count // 2]) / 2)
+
+
+def agreement(ranked: Mapping[str, Ranked], lower: Sequence[str]) -> list[list[float | None]]:
     """Spearman correlation of the metrics' mean ranks over all series, of the detectors that all metrics list."""
-    boards = {metric: found[ALL] for metric, found in ranked.items()}
-    common = set.intersection(*(set(board["listed"]) for board in boards.values())) if boards else set()
+    boards = {metric: found.overall for metric, found in ranked.items()}
+    common = set.intersection(*(set(one["listed"]) for one in boards.values())) if boards else set()
     order = sorted(common)
     parts = {}
-    for metric, board in boards.items():
-        places = [board["listed"].index(i) for i in order]
-        parts[metric] = {key: [board[key][p] for p in places] if key in board else [] for key in ("rank", "mean")}
+    for metric, one in boards.items():
+        places = [one["listed"].index(i) for i in order]
+        parts[metric] = {key: [one[key][p] for p in places] for key in ("rank", "mean")}
     return agreement_of(parts, lower)

@@ -2,31 +2,34 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
+from tsadeval._optional import require
 from tsadeval.core.events import Events
 from tsadeval.core.inputs import Floats, Scoring
 from tsadeval.core.metric import Metric, Outcome, Rule, parse_metric
 from tsadeval.core.results import Row
 from tsadeval.engine.cells import OUTCOME, Layout, Working, versions
-from tsadeval.engine.run import Progress, complete
-from tsadeval.engine.store import Store
+from tsadeval.engine.progress import Progress, progress_of
+from tsadeval.engine.run import complete
+from tsadeval.engine.store import Store, write_whole
 from tsadeval.errors import InvalidInputError, TsadevalError
 from tsadeval.rankeval.auditing.adversaries import ADVERSARIES, Target
 from tsadeval.rankeval.auditing.plan import stream
-from tsadeval.reports.submission import GAPS, Board, file_digest, labels_digest, read_labels, read_scores
+from tsadeval.reports.series import Series
+from tsadeval.reports.submission import GAPS, Board, file_digest, read_labels, read_scores
 from tsadeval.thresholds.rules import parse_rule
 
-if TYPE_CHECKING:
-    import pandas as pd
-
-__all__ = ["BASELINES", "SUBMISSION", "BoardCell", "compute_values"]
+__all__ = ["BASELINES", "SUBMISSION", "BoardCell", "codes", "compute_values"]
 
 SUBMISSION = "submission"
 # Rows of their own on every board: scorers without skill, and one-liners.
@@ -65,15 +68,36 @@ class Chunk:
     scores: Mapping[str, Path]
 
 
+class Scorer(NamedTuple):
+    """A submission or baseline: by series, the checksum of its score file, or its version."""
+
+    name: str
+    kind: str
+    marks: Mapping[str, str]
+
+
 def compute_values(
-    board: Board, folder: Path, *, n_jobs: int | None = None, progress: bool | Progress | None = None
-) -> pd.DataFrame:
-    """All values of a board; what the folder has of the same files, metrics and rule is not computed again."""
-    metrics = [parse_metric(text) for text in board.metrics]
+    board: Board,
+    series: Series,
+    folder: Path,
+    *,
+    n_jobs: int | None = None,
+    progress: bool | Progress | None = None,
+) -> Any:
+    """All values of a board as a table of Arrow, by series, scorer and metric.
+
+    What the folder has of the same files, metrics and rule is not computed again. The table of the last build is kept
+    beside the store: scorers of which nothing has changed are taken from it, without looking for each of their cells.
+    """
     for one in board.submissions:
         if one.name in BASELINES:
             raise InvalidInputError(f"submission {one.key}: {one.name!r} is the name of a baseline; choose another")
-    cells = list(_cells(board, metrics))
+    metrics = [parse_metric(text) for text in board.metrics]
+    wanted = [(str(m), m.version, board.rule if m.kind == "predictions" else None) for m in metrics]
+    scorers = _scorers(board, series)
+    keys = {one.name: _key(one, series, wanted) for one in scorers}
+    last = LastTable.read(folder / "last.parquet")
+    fresh = [one for one in scorers if last.keys.get(one.name) != keys[one.name]]
     files = {one.name: one.scores for one in board.submissions}
 
     def chunks(missing: list[BoardCell]) -> list[Chunk]:
@@ -85,26 +109,100 @@ def compute_values(
             for series, group in groups.items()
         ]
 
-    store: Store[BoardCell] = Store(folder, LAYOUT)
-    complete(cells, chunks, _compute, store, n_jobs=n_jobs, progress=progress, threads=True)
-    return store.frame(cells)
-
-
-def _cells(board: Board, metrics: Sequence[Metric]) -> Iterator[BoardCell]:
-    wanted = [(str(m), m.version, board.rule if m.kind == "predictions" else None) for m in metrics]
-    for series, path in board.labels.items():
-        digest = file_digest(path)
-        valued = read_labels(path)[1] is not None
-        scorers = [
-            (one.name, SUBMISSION, file_digest(one.scores[series])) for one in board.submissions if series in one.scores
+    found = last.rows_of([one.name for one in scorers if one not in fresh])
+    if fresh:
+        cells = [
+            BoardCell(one.name, one.kind, name, labels.file_sha256, one.marks[name], *metric)
+            for name, labels in series.items()
+            for one in fresh
+            if name in one.marks
+            for metric in wanted
         ]
-        for name in BASELINES:
-            one = ADVERSARIES[name]
-            if valued or not one.needs_values:
-                scorers.append((name, one.kind, f"version {one.version}"))
-        for name, kind, mark in scorers:
-            for metric in wanted:
-                yield BoardCell(name, kind, series, digest, mark, *metric)
+        store: Store[BoardCell] = Store(folder, LAYOUT)
+        complete(cells, chunks, _compute, store, n_jobs=n_jobs, progress=progress, threads=True, known=len(found or ()))
+        arrow = require("pyarrow", extra="all")
+        found = arrow.concat_tables([*([found] if found is not None else []), store.table(cells)])
+    else:
+        with progress_of(progress, LAYOUT.command) as report:
+            if report is not None:
+                report(len(found), len(found), "")
+    if fresh or keys != last.keys:
+        found = _ordered(found, list(series), list(keys), list(board.metrics))
+        failed = set(found.filter(_column_is(found, "status", "error"))["detector"].to_pylist())
+        # What failed is tried again by the next build.
+        LastTable({name: key for name, key in keys.items() if name not in failed}, found).write(folder / "last.parquet")
+    return found
+
+
+def _scorers(board: Board, series: Series) -> list[Scorer]:
+    found = [
+        Scorer(one.name, SUBMISSION, {name: file_digest(one.scores[name]) for name in series if name in one.scores})
+        for one in board.submissions
+    ]
+    for name in BASELINES:
+        one = ADVERSARIES[name]
+        needed = [key for key, labels in series.items() if labels.valued or not one.needs_values]
+        found.append(Scorer(name, one.kind, dict.fromkeys(needed, f"version {one.version}")))
+    return [one for one in found if one.marks]
+
+
+def _key(one: Scorer, series: Series, wanted: Sequence[tuple[str, str, str | None]]) -> str:
+    """A checksum of everything that the values of a scorer follow from."""
+    parts = [(name, series[name].file_sha256, mark) for name, mark in one.marks.items()]
+    return hashlib.sha256(json.dumps([one.name, one.kind, parts, wanted]).encode()).hexdigest()
+
+
+def _column_is(table: Any, column: str, value: str) -> Any:
+    return require("pyarrow.compute", extra="all").equal(table[column], value)
+
+
+def codes(table: Any, column: str, names: Sequence[str]) -> NDArray[np.int64]:
+    """The values of a column as places in a list of names."""
+    found = table[column].combine_chunks().dictionary_encode()
+    place = {name: i for i, name in enumerate(names)}
+    places = np.array([place[name] for name in found.dictionary.to_pylist()], np.int64)
+    return np.asarray(places[found.indices.to_numpy()])
+
+
+def _ordered(table: Any, series: Sequence[str], scorers: Sequence[str], metrics: Sequence[str]) -> Any:
+    keys = codes(table, "metric", metrics), codes(table, "detector", scorers), codes(table, "series", series)
+    return table.take(np.lexsort(keys))
+
+
+class LastTable(NamedTuple):
+    """All values of the last build, and by scorer the key of what they follow from; no table where there is none."""
+
+    keys: dict[str, str]
+    table: Any
+
+    @classmethod
+    def read(cls, path: Path) -> LastTable:
+        """What is there; a file that cannot be read is no loss, since the store has all values."""
+        arrow, parquet = require("pyarrow", extra="all"), require("pyarrow.parquet", extra="all")
+        try:
+            table = parquet.read_table(path)
+            keys = json.loads(table.schema.metadata[b"keys"])
+            if table.column_names != list(LAYOUT.columns) or not isinstance(keys, dict):
+                return cls({}, None)
+        except (OSError, arrow.ArrowException, ValueError, KeyError, TypeError):
+            return cls({}, None)
+        return cls(keys, table.replace_schema_metadata(None))
+
+    def rows_of(self, names: Sequence[str]) -> Any:
+        """The rows of these scorers; None where there are none."""
+        if not names:
+            return None
+        if set(names) == set(self.keys) and len(names) == len(set(self.table["detector"].unique().to_pylist())):
+            return self.table
+        arrow, compute = require("pyarrow", extra="all"), require("pyarrow.compute", extra="all")
+        return self.table.filter(compute.is_in(self.table["detector"], arrow.array(list(names))))
+
+    def write(self, path: Path) -> None:
+        """Keep it for the next build."""
+        buffer = require("pyarrow", extra="all").BufferOutputStream()
+        table = self.table.replace_schema_metadata({"keys": json.dumps(self.keys)})
+        require("pyarrow.parquet", extra="all").write_table(table, buffer, compression="zstd")
+        write_whole(path, buffer.getvalue().to_pybytes(), durable=False)
 
 
 def _compute(chunk: Chunk) -> Iterator[Row | Working]:
@@ -150,8 +248,3 @@ def _outcome(metric: Metric, scoring: Scoring, rule: Rule) -> Row:
     del row["rule"]
     row["seconds"] = math.nan
     return row
-
-
-def digests(board: Board) -> dict[str, str]:
-    """The checksum of the labels of every series."""
-    return {series: labels_digest(read_labels(path)[0]) for series, path in board.labels.items()}

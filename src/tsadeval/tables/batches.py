@@ -191,6 +191,7 @@ def _parquet(file: Any, where: str, how: Batches) -> Iterator[Mapping[str, Any]]
         columns = _wanted(opened.schema_arrow.names, where, how)
         groups = None if how.span is None else list(range(*how.span))
         for batch in opened.iter_batches(how.rows, row_groups=groups, columns=columns):
+            batch.validate(full=True)
             yield dict(zip(batch.schema.names, batch.columns, strict=True))
 
 
@@ -205,6 +206,7 @@ def _arrow(file: Any, where: str, how: Batches) -> Iterator[Mapping[str, Any]]:
         opened = stream = ipc.open_stream(source)
     columns = _wanted(opened.schema.names, where, how)
     for batch in stream:
+        batch.validate(full=True)  # offsets that point outside their buffer would be followed otherwise
         for start in range(0, len(batch), how.rows):
             yield {name: batch.column(name).slice(start, how.rows) for name in columns}
 

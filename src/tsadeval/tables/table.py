@@ -113,8 +113,8 @@ def unique_names(names: Iterable[Any], source: str) -> list[str]:
     """The names without the white space around them, if they then differ."""
     found = [str(name).strip() for name in names]
     if len(set(found)) < len(found):
-        seen: set[str] = set()
-        twice = next(name for name in found if name in seen or seen.add(name))  # type: ignore[func-returns-value]
+        first: dict[str, int] = {}
+        twice = next(name for i, name in enumerate(found) if first.setdefault(name, i) != i)
         raise InvalidInputError(
             f"{source}: the column {printable(twice)!r} is there {found.count(twice)} times; rename or drop the others"
         )
@@ -122,7 +122,7 @@ def unique_names(names: Iterable[Any], source: str) -> list[str]:
 
 
 def from_frame(frame: Any, source: str) -> Table | None:
-    """The table of a pandas, polars or pyarrow data frame, or of anything else that speaks Arrow; None of others."""
+    """The table of a pandas, polars or pyarrow data frame, or of another one with the Arrow C interface; else None."""
     if type(frame).__module__.partition(".")[0] == "pandas" and hasattr(frame, "iloc"):
         index = _index(frame)
         names = unique_names([*index, *frame.columns], source)

@@ -299,7 +299,7 @@ def vus(
     mask: Tensor | None = None,
     validate: bool = True,
 ) -> Tensor:
-    """VUS-ROC and VUS-PR together, for the price of one: a tensor of shape (2,) or (2, series).
+    """VUS-ROC and VUS-PR together, in the time of one of them: a tensor of shape (2,) or (2, series).
 
     Parameters as for `vus_roc`.
 

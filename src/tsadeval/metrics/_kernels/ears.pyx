@@ -58,7 +58,7 @@ cdef void weigh_run(
     """Weights of a run of normal points.
 
     The trailing maximum over `window` points is the larger one of two: of the block's points so far, and of those
-    points of the block before it that the window still covers (`suffix` holds where each of these maxima stands).
+    points of the block before it that the window still covers (`suffix` holds the position of each of these maxima).
     """
     cdef Py_ssize_t i, block, stop, best, at
     cdef long long weight

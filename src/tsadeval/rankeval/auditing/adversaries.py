@@ -2,7 +2,7 @@
 
 - *no skill*: they look at nothing, not even at the series.
 - *search*: several attempts without a look at the series, of which the best counts: random smooth scores, fixed shapes
-  over time, and combs of evenly spaced alarms that know how many events there are and how long, but not where.
+  over time, and combs of evenly spaced alarms, as many and as long as the events, but not at their positions.
 - *one-liner*: a line of code on the series itself. These have some skill; a benchmark on which they reach real
   detectors says little about detectors.
 """
@@ -33,7 +33,7 @@ WINDOW = 50  # of the moving variance
 
 
 class Target(NamedTuple):
-    """What an adversary may know: the series (None where the table has none) and its events."""
+    """What an adversary may use: the series (None where the table has none) and its events."""
 
     values: Floats | None
     events: Events

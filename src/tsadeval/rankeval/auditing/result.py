@@ -22,7 +22,7 @@ RANDOM = "uniform"
 
 
 class AuditTable(MappingResult):
-    """How metrics fare against adversaries: a row per metric, the least gameable first; as a mapping, to gameability.
+    """Metrics against adversaries: a row per metric, the least gameable first; as a mapping, to gameability.
 
     Columns: `gameability`, the share of series on which the best scorer without skill reaches 90 % of the best
     detector; `search`, the same with attempts of which the best counts; `one_liners`, the same for lines of code on the
@@ -36,8 +36,8 @@ class AuditTable(MappingResult):
         super().__init__(rows, shown=shown)
         self.about = about
 
-    def __repr__(self) -> str:
-        return f"{self.about}\n\n{super().__repr__()}"
+    def _lead(self) -> str:
+        return self.about
 
 
 class AgreementTable(Result):

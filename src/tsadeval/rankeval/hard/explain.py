@@ -17,7 +17,7 @@ __all__ = ["Explanation", "explain"]
 
 
 class HasValues(Protocol):
-    """What knows the values of a metric."""
+    """Source of the values of a metric."""
 
     def values_of(self, entry: Entry) -> list[TaskValues]:
         """The values of one metric, task by task; higher is better."""
@@ -68,10 +68,8 @@ class Explanation(Result):
             return [f"{self.entry} ranks models in reverse on most tasks: is lower better? Then return its negative."]
         return []
 
-    def __repr__(self) -> str:
-        return (
-            f"{self.entry}: index {self.index:.3f}; its worst pairs, on its worst tasks first\n\n{super().__repr__()}"
-        )
+    def _lead(self) -> str:
+        return f"{self.entry}: index {self.index:.3f}; its worst pairs, on its worst tasks first"
 
 
 def explain(plan: HardPlan, entry: Entry, result: HasValues, pairs: int) -> Explanation:

@@ -20,7 +20,7 @@ from tsadeval.rankeval.stored import StoredResult, last_plan
 
 __all__ = ["HardResult", "HardTable", "SensitivityTable", "read_hard"]
 
-# A mean over the order tasks below this is no accident of a poor metric.
+# A mean over the order tasks below this means that the direction of the metric is wrong, not that it is a poor one.
 REVERSED = -0.3
 
 
@@ -59,8 +59,8 @@ class HardTable(MappingResult):
             if row.get("reversed", False)
         ]
 
-    def __repr__(self) -> str:
-        return f"{self.about}\n\n{super().__repr__()}"
+    def _lead(self) -> str:
+        return self.about
 
 
 class SensitivityTable(Result):
