@@ -276,7 +276,8 @@ class Scoring(_Shared):
 
     def just_below(self, v: float) -> float:
         """The threshold t, a number of the scores' own type, with `score > t` exactly where `score >= v`."""
-        return float(np.nextafter(self.raw.dtype.type(v), self.raw.dtype.type(-np.inf)))
+        with np.errstate(over="ignore"):  # below the lowest of all numbers is minus infinity
+            return float(np.nextafter(self.raw.dtype.type(v), self.raw.dtype.type(-np.inf)))
 
 
 @dataclass(frozen=True, eq=False)
