@@ -106,7 +106,9 @@ def kernels(folder: Path) -> Path:
 
 def sphinx(source: Path, target: Path, strict: bool) -> None:
     command = [sys.executable, "-m", "sphinx", "-b", "html", "-c", str(HERE), "--keep-going", "-q"]
-    command += ["-W"] if strict else ["-D", "nb_execution_mode=off", "-D", "plot_gallery=0"]
+    # A cell that was not run has no known language, and its picture is not there.
+    unknown = "suppress_warnings=myst.header,myst-nb.lexer,image.not_readable"
+    command += ["-W"] if strict else ["-D", "nb_execution_mode=off", "-D", "plot_gallery=0", "-D", unknown]
     command += ["-d", str(source.parent / "site-doctrees"), str(source), str(target)]
     # Its own doctrees are always made anew: pages are generated, so time stamps say nothing.
     shutil.rmtree(source.parent / "site-doctrees", ignore_errors=True)
