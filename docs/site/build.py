@@ -113,7 +113,10 @@ def sphinx(source: Path, target: Path, strict: bool) -> None:
     # Its own doctrees are always made anew: pages are generated, so time stamps say nothing.
     shutil.rmtree(source.parent / "site-doctrees", ignore_errors=True)
     shutil.rmtree(target, ignore_errors=True)
-    settings = {"PYTHONPATH": f"{HERE}:{os.environ.get('PYTHONPATH', '')}", "IPYTHONDIR": str(kernels(source.parent))}
+    settings = {
+        "PYTHONPATH": f"{HERE}:{os.environ.get('PYTHONPATH', '')}",
+        "IPYTHONDIR": str(kernels(source.resolve().parent)),
+    }
     if subprocess.run(command, env={**os.environ, **settings}).returncode:
         raise SystemExit("the site was not built: mend the warnings above")
     shutil.copytree(downloads(source), target, dirs_exist_ok=True)
