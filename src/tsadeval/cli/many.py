@@ -77,6 +77,7 @@ def score_stream(
     time: str,
     threshold: str,
     order: str,
+    one_series: bool,
     jobs: int | None,
     dask: str,
     format: Format,
@@ -94,6 +95,7 @@ def score_stream(
             score=scores[0],
             by=by[0] if by else None,
             time=time or None,
+            one_series=one_series,
             n_jobs=jobs,
         )
     if format is Format.text:
