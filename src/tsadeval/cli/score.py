@@ -25,6 +25,7 @@ from tsadeval.core.time import read_utc
 from tsadeval.errors import InvalidInputError
 from tsadeval.evaluation.events import events as event_table
 from tsadeval.evaluation.single import Evaluation, chosen_with_labels, evaluate
+from tsadeval.evaluation.states import Order
 from tsadeval.tables import read_table, scorings
 from tsadeval.tables.beside import FitScores, Spans
 from tsadeval.tables.scoring import is_zoned
@@ -87,7 +88,7 @@ def score(
         bool, typer.Option("--stream", help="Files larger than memory, one series: batch by batch, in this order.")
     ] = False,
     order: Annotated[
-        str, typer.Option(help="AUC, best F1 and VUS with --stream: sort (exact, on disk) or bins (with bounds).")
+        Order, typer.Option(help="AUC, best F1 and VUS with --stream: sort is exact, on disk; bins gives bounds.")
     ] = "sort",
     dask: Dask = "",
     format: Annotated[Format, typer.Option(help="How to print the table.")] = Format.text,

@@ -20,6 +20,7 @@ from tsadeval.comparison.categories import CATEGORIES, SeriesFacts
 from tsadeval.core.inputs import Floats
 from tsadeval.core.metric import Metric, parse_metric
 from tsadeval.core.results import plain
+from tsadeval.core.threads import in_order
 from tsadeval.engine.store import read_sealed, write_sealed
 from tsadeval.rankeval.auditing import measures
 from tsadeval.reports import board
@@ -94,7 +95,6 @@ class Ranked(NamedTuple):
 
 def rank_all(table: Table, folder: Path, n_jobs: int | None = None) -> dict[str, Ranked]:
     """Standings by metric; those of which neither values nor code have changed are read from the folder."""
-    joblib = require("joblib", extra="all")
     groups = table.groups
     common = hashlib.sha256(_code() + json.dumps([groups, table.detectors, table.kinds]).encode()).digest()
     keys = {
@@ -103,11 +103,10 @@ def rank_all(table: Table, folder: Path, n_jobs: int | None = None) -> dict[str,
     paths = {text: folder / address(text.replace("/", "|")) for text in table.values}
     found = {text: _last(paths[text], key) for text, key in keys.items()}
     fresh = [text for text, ranked in found.items() if ranked is None]
-    work = (joblib.delayed(_ranked)(table, groups, parse_metric(text)) for text in fresh)
     # Threads: the work is NumPy's, and processes of joblib would outlive this one where it is killed. Its products of
     # matrices are small, so that threads of their own inside each of ours would only wait for each other.
     with require("threadpoolctl", extra="all").threadpool_limits(1):
-        results = joblib.Parallel(n_jobs=n_jobs, prefer="threads")(work)
+        results = list(in_order(lambda text: _ranked(table, groups, parse_metric(text)), fresh, n_jobs))
     for text, ranked in zip(fresh, results, strict=True):
         found[text] = ranked
         folder.mkdir(parents=True, exist_ok=True)
