@@ -106,7 +106,7 @@ def test_a_damaged_record_is_no_record(tmp_path, clock):
     file = tmp_path / "a.csv"
     file.write_text("1234")
     assert taken(file, tmp_path, "a" * 64)
-    record = tmp_path / "checksums.parquet"
+    record = tmp_path / "checksums"
     content, whole = record.read_bytes(), Checksums(tmp_path)._known
     lost = 0
     for place in range(0, len(content), 5):

@@ -131,28 +131,24 @@ def test_a_part_with_columns_of_another_version_and_a_large_one_are_not_merged(t
 
 
 def test_a_flipped_bit_never_changes_a_value(tmp_path):
-    """Every flip is refused with one clear line, or is in a place that holds no value."""
+    """Every flip is refused with one clear line, wherever it is: the checksums of Parquet are of its pages alone."""
     rows, plan = draws(3, 40)
     store = Store(tmp_path, LAYOUT)
     store.add(rows)
     (part,) = parts(tmp_path)
-    good, expected = part.read_bytes(), store.frame(plan)
+    good = part.read_bytes()
     rng = np.random.default_rng(0)
     refused = []
     for _ in range(400):
         bad = bytearray(good)
         bad[rng.integers(len(bad))] ^= 1 << rng.integers(8)
         part.write_bytes(bad)
-        try:
-            found = Store(tmp_path, LAYOUT).frame(plan)
-        except InvalidInputError as error:
-            refused.append(str(error))
-        else:
-            assert found.equals(expected)
-    assert len(refused) > 200
+        with pytest.raises(InvalidInputError) as error:
+            Store(tmp_path, LAYOUT).frame(plan)
+        refused.append(str(error.value))
     for line in refused:
         assert "\n" not in line
-        assert str(part) in line or "store of another command" in line
+        assert str(part) in line
 
 
 DAMAGES = {
@@ -186,6 +182,8 @@ def test_a_column_of_another_type_is_named(tmp_path):
     store.add([row(Cell("a", None, 0, None), 1.0)])
     (part,) = parts(tmp_path)
     table = pq.read_table(part)
+    part.unlink()
+    part = part.with_name("other.parquet")  # without a checksum in its name
     texts = table.set_column(table.schema.get_field_index("value"), "value", pa.array(["1.0"]))
     pq.write_table(texts, part)
     with pytest.raises(InvalidInputError, match=r"column 'value' is string, expected double"):

@@ -202,6 +202,7 @@ def test_the_comparison_changes_with_its_metric(visit, url):
     assert seen.column("#board-table", 2) != first
     assert seen.page.query_selector("#board-diagram svg") is not None
     assert "Wilcoxon" in seen.text("#board-note")
+    assert "Too few series for Wilcoxon-Holm: 3 detectors cannot differ" in seen.text("#board-note")
 
 
 @pytest.mark.parametrize("width", [1280, 390])

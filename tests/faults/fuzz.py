@@ -128,7 +128,7 @@ def stores(rng, folder):
         store.add(rows[10:])
         store.add_plan({"a": [1, 2]})
         expected = store.frame(plan)
-        victim = rng.choice([path for path in Path(inside).rglob("*") if path.is_file()])
+        victim = rng.choice(sorted(path for path in Path(inside).rglob("*") if path.is_file()))
         victim.write_bytes(changed(rng, victim.read_bytes()))
         again = Store(inside, LAYOUT)
         again.plans()

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
 from tsadeval._optional import require
-from tsadeval.engine.store import write_whole
+from tsadeval.engine.store import read_sealed, write_sealed
 
 __all__ = ["Checksums", "same_state"]
 
@@ -50,7 +50,7 @@ class Checksums:
     """Checksums by key, each with the stamps of the files that it was taken of; a damaged record counts as none."""
 
     def __init__(self, folder: Path | None) -> None:
-        self._path = None if folder is None else folder / "checksums.parquet"
+        self._path = None if folder is None else folder / "checksums"
         self._known = self._read()
         self._new = False
 
@@ -85,18 +85,18 @@ class Checksums:
         columns = zip(*((key, *entry) for key, entry in self._known.items()), strict=True)
         table = arrow.table(dict(zip(_NAMES, map(list, columns), strict=True)))
         buffer = arrow.BufferOutputStream()
-        parquet.write_table(table, buffer, compression="zstd", write_page_checksum=True)
+        parquet.write_table(table, buffer, compression="zstd")
         with suppress(OSError):
-            write_whole(self._path, buffer.getvalue().to_pybytes(), durable=False)
+            write_sealed(self._path, buffer.getvalue().to_pybytes())
         self._new = False
 
     def _read(self) -> dict[str, tuple[str, str]]:
-        if self._path is None or not self._path.is_file():
+        content = None if self._path is None else read_sealed(self._path)
+        if content is None:
             return {}
         arrow, parquet = require("pyarrow", extra="all"), require("pyarrow.parquet", extra="all")
         try:
-            with parquet.ParquetFile(self._path, page_checksum_verification=True) as part:
-                table = part.read(columns=list(_NAMES))
+            table = parquet.read_table(arrow.BufferReader(content), columns=list(_NAMES))
             keys, stamps, checksums = (table[name].cast(arrow.string()).to_pylist() for name in _NAMES)
         except (arrow.ArrowException, OSError, ValueError, KeyError):
             return {}

@@ -7,6 +7,7 @@ continued, and several processes can share a store: where two computed a cell, e
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import time
@@ -30,11 +31,12 @@ if TYPE_CHECKING:
 
     from tsadeval.core.events import Index
 
-__all__ = ["Store", "write_whole"]
+__all__ = ["Store", "read_sealed", "write_sealed", "write_whole"]
 
 _HOUR = 3600.0
 _MANY = 128  # small parts that are merged into one
 _LARGE = 500_000  # rows of a part that is not merged again
+_DIGITS = 32  # of a checksum
 _BATCH = 200_000  # cells of a plan that are looked up at once
 
 
@@ -194,8 +196,9 @@ class Store(Generic[C]):
         assert self.folder is not None
         buffer = require("pyarrow", extra="all").BufferOutputStream()
         require("pyarrow.parquet", extra="all").write_table(table, buffer, compression="zstd", write_page_checksum=True)
-        path = self.folder / "parts" / f"{time.time_ns():020d}-{uuid.uuid4().hex[:12]}.parquet"
-        self._keep(path, buffer.getvalue().to_pybytes())
+        content = buffer.getvalue().to_pybytes()
+        path = self.folder / "parts" / f"{time.time_ns():020d}-{_checksum(content)}.parquet"
+        self._keep(path, content)
         return path
 
     def _keep(self, path: Path, content: bytes) -> None:
@@ -240,11 +243,12 @@ class Store(Generic[C]):
         return _joined([arrow.schema([self._schema().field(name) for name in names]).empty_table(), *tables])
 
     def _table(self, path: Path, names: list[str]) -> Any:
-        """Columns of a part, with their checksums verified."""
+        """Columns of a part, verified."""
         arrow, parquet = require("pyarrow", extra="all"), require("pyarrow.parquet", extra="all")
         schema = self._schema()
         try:
-            with parquet.ParquetFile(path, page_checksum_verification=True) as part:
+            content = arrow.BufferReader(_verified(path))
+            with parquet.ParquetFile(content, page_checksum_verification=True) as part:
                 found = part.schema_arrow
                 for name in names:
                     kind = found.field(name).type
@@ -270,7 +274,7 @@ class Store(Generic[C]):
             return
         parquet, arrow = require("pyarrow.parquet", extra="all"), require("pyarrow", extra="all")
         try:
-            names = parquet.read_schema(first).names
+            names = parquet.read_schema(arrow.BufferReader(_verified(first))).names
         except FileNotFoundError:
             return
         except (arrow.ArrowException, OSError, ValueError) as error:
@@ -292,6 +296,19 @@ class Store(Generic[C]):
             with suppress(OSError):  # deleted by another process, or a store that can only be read
                 if time.time() - path.stat().st_mtime > _HOUR:
                     path.unlink()
+
+
+def _checksum(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()[:_DIGITS]
+
+
+def _verified(path: Path) -> bytes:
+    """What a part holds, if that has the checksum in its name: those of Parquet are of its pages alone."""
+    content = path.read_bytes()
+    said = path.stem.rpartition("-")[2]
+    if len(said) == _DIGITS and said != _checksum(content):  # parts of old had shorter names
+        raise ValueError("it does not have the checksum that its name says")
+    return content
 
 
 def _joined(tables: list[Any]) -> Any:
@@ -326,6 +343,20 @@ def write_whole(path: Path, content: bytes, *, durable: bool = True) -> None:
         with suppress(OSError):
             aside.unlink()
         raise
+
+
+def write_sealed(path: Path, content: bytes) -> None:
+    """Write a file that is only there to save time: behind its checksum, and not durable."""
+    write_whole(path, hashlib.sha256(content).digest() + content, durable=False)
+
+
+def read_sealed(path: Path) -> bytes | None:
+    """What `write_sealed` wrote; None where it is not there, or damaged."""
+    try:
+        found = path.read_bytes()
+    except OSError:
+        return None
+    return found[32:] if hashlib.sha256(found[32:]).digest() == found[:32] else None
 
 
 def _flush_folder(folder: Path) -> None:

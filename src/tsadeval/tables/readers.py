@@ -51,6 +51,7 @@ def _read_parquet(content: bytes, where: str, limit: int, text: Sequence[str]) -
         size += batch.nbytes
         if size > limit:  # long texts, or more rows than the file says
             raise too_large(where, limit)
+        batch.validate(full=True)  # numbers into a dictionary may point outside of it
         batches.append(batch)
     return from_arrow(pyarrow.Table.from_batches(batches, None if batches else file.schema_arrow), where)
 

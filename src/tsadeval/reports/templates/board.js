@@ -41,7 +41,7 @@ const Board = (() => {
       { key: "mean", label: `Mean ${metric.label}`, number: true, text: (r) => T.fixed(r.mean), best: (r) => r.mean === top },
       { key: "rank", label: "Mean rank", number: true, text: (r) => T.fixed(r.rank, 2) },
       { key: "low", label: "95 % interval", number: true, text: (r) => (r.low === null ? "–" : `${T.fixed(r.low, 2)}–${T.fixed(r.high, 2)}`) },
-      { key: "bar", label: "", sort: (r) => r.rank, text: () => "", cell: (r, td) => {
+      { key: "bar", label: "", roomy: true, sort: (r) => r.rank, text: () => "", cell: (r, td) => {
         if (r.rank === null) return;
         const line = T.element("i"), dot = T.element("b");
         line.style.left = at(r.low); line.style.width = `calc(${at(r.high)} - ${at(r.low)})`;
@@ -108,10 +108,10 @@ const Board = (() => {
     T.table($("metrics-table"), [
       { key: "label", label: "Metric", cell: (m, td) => td.append(link("metrics", m, m.label)) },
       { key: "gameability", label: "Gameability", number: true, text: (m) => T.fixed(m.gameability, 2) },
-      { key: "one_liners", label: "One-liners", number: true, text: (m) => T.fixed(m.one_liners, 2) },
+      { key: "one_liners", label: "One-liners", number: true, roomy: true, text: (m) => T.fixed(m.one_liners, 2) },
       { key: "beats_median", label: "Beats the median", number: true, text: (m) => T.fixed(m.beats_median, 2) },
       { key: "agree", label: "Agreement", number: true, text: (m) => T.fixed(m.agree, 2) },
-      { key: "summary", label: "What it is", cell: (m, td) => { td.textContent = m.summary; td.style.whiteSpace = "normal"; td.style.minWidth = "18rem"; } },
+      { key: "summary", label: "What it is", roomy: true, cell: (m, td) => { td.textContent = m.summary; td.style.whiteSpace = "normal"; td.style.minWidth = "18rem"; } },
     ], board.metrics.map((m, i) => ({ ...m, agree: agree[i] })), { caption: "Metrics" });
     T.heat($("agreement"), board.metrics.map((m) => m.label), board.agreement);
     T.table($("series-table"), [
@@ -153,7 +153,7 @@ const Board = (() => {
       T.table($("standings"), [
         { key: "label", label: "Metric", cell: (r, td) => td.append(link("metrics", r.metric, r.label)) },
         { key: "place", label: "Place", number: true, text: (r) => `${r.place} of ${r.of}` },
-        { key: "mean", label: "Mean", number: true, text: (r) => T.fixed(r.mean) },
+        { key: "mean", label: "Mean", number: true, roomy: true, text: (r) => T.fixed(r.mean) },
         { key: "rank", label: "Mean rank", number: true, text: (r) => T.fixed(r.rank, 2) },
         { key: "low", label: "95 % interval", number: true, text: (r) => (r.low === null ? "–" : `${T.fixed(r.low, 2)}–${T.fixed(r.high, 2)}`) },
       ], rows, { caption: "Standings" });

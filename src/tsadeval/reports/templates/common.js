@@ -29,13 +29,15 @@ const T = (() => {
     return made;
   }
 
-  // A table that sorts by its heads. columns: {key, label, number, text(row), title, cell(row, td), best(row)}.
+  // A table that sorts by its heads. columns: {key, label, number, text(row), title, cell(row, td), best(row), roomy}.
+  // Columns that are `roomy` are left out on narrow screens.
   function table(target, columns, rows, options = {}) {
     const state = { key: options.sort || null, down: Boolean(options.down), filter: "" };
     const head = element("tr");
     const body = element("tbody");
     const made = element("table", {}, element("thead", {}, head), body);
     if (options.caption) made.setAttribute("aria-label", options.caption);
+    const style = (column) => [column.number && "number", column.roomy && "roomy"].filter(Boolean).join(" ") || null;
     function order() {
       const column = columns.find((c) => c.key === state.key);
       let shown = rows;
@@ -62,7 +64,7 @@ const T = (() => {
       body.replaceChildren(...shown.slice(0, options.most || 2000).map((row) => {
         const line = element("tr", { class: options.rowClass && options.rowClass(row) });
         for (const column of columns) {
-          const cell = element("td", { class: column.number ? "number" : null });
+          const cell = element("td", { class: style(column) });
           if (column.cell) column.cell(row, cell);
           else cell.textContent = column.text ? column.text(row) : row[column.key];
           if (column.best && column.best(row)) cell.classList.add("best");
@@ -84,7 +86,7 @@ const T = (() => {
         else { state.key = column.key; state.down = Boolean(column.number); }
         fill();
       } });
-      head.append(element("th", { scope: "col", class: column.number ? "number" : null }, button));
+      head.append(element("th", { scope: "col", class: style(column) }, button));
     }
     target.replaceChildren(made);
     fill();

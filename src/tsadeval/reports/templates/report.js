@@ -109,7 +109,7 @@ function tiles(series, made) {
   const facts = [
     [T.whole(series.n), "points"], [T.whole(made.starts.length), made.starts.length === 1 ? "event" : "events"],
     [(100 * share).toFixed(share < 0.001 ? 4 : 2) + " %", "of points anomalous"],
-    [T.whole(Object.keys(series.detectors).length), "detectors here"],
+    [T.whole(Object.keys(series.detectors).length), Object.keys(series.detectors).length === 1 ? "detector here" : "detectors here"],
   ];
   $("tiles").replaceChildren(...facts.map(([value, label]) => T.element("div", { class: "tile" }, T.element("b", { text: value }), T.element("span", { text: label }))));
 }
@@ -241,7 +241,9 @@ function metricsTable() {
 }
 
 function skill(row) {
-  if (row.value === null || row.random === null || row.perfect === null || row.perfect === row.random) return null;
+  if (row.value === null || row.random === null || row.perfect === null) return null;
+  // Where random scores are as good as perfect ones, or nearly so, there is no way between them.
+  if (Math.abs(row.perfect - row.random) < 1e-3 * Math.max(Math.abs(row.perfect), Math.abs(row.random))) return null;
   return (row.value - row.random) / (row.perfect - row.random);
 }
 
@@ -257,7 +259,7 @@ function meter(row, td) {
     if (place === at) mark.style.width = "5px";
     bar.append(mark);
   }
-  td.append(bar, ` ${(100 * share).toFixed(0)} %`);
+  td.append(bar, T.element("span", { class: "share", text: share < -1 ? "< −100 %" : `${(100 * share).toFixed(0)} %` }));
 }
 
 // Worst events and dearest false alarms, each with a small picture of the scores there.
@@ -403,7 +405,7 @@ function comparison() {
   const rows = [...winners].map(([name, metrics]) => ({ name, count: metrics.length, metrics: metrics.join(", ") }));
   T.table($("winners"), [
     { key: "name", label: "Detector" }, { key: "count", label: "Metrics it wins", number: true },
-    { key: "metrics", label: "Which", cell: (r, td) => { td.textContent = r.metrics; td.style.whiteSpace = "normal"; td.style.minWidth = "14rem"; } },
+    { key: "metrics", label: "Which", cell: (r, td) => { td.textContent = r.metrics; td.style.whiteSpace = "normal"; td.style.minWidth = "min(14rem, 42vw)"; } },
   ], rows, { sort: "count", down: true, caption: "Winners by metric" });
   if (page.detectors.length > 2) T.heat($("agreement"), page.metrics.map((m) => m.label), found.agreement);
   else $("agreement-box").hidden = true;
