@@ -78,6 +78,7 @@ def score_stream(
     time: str,
     threshold: str,
     order: Order,
+    one_series: bool,
     jobs: int | None,
     dask: str,
     format: Format,
@@ -95,6 +96,7 @@ def score_stream(
             score=scores[0],
             by=by[0] if by else None,
             time=time or None,
+            one_series=one_series,
             n_jobs=jobs,
         )
     if format is Format.text:

@@ -97,7 +97,8 @@ def score(
     chosen = select_metrics(metrics or ["cce" if stream else "recommended"])
     rule = parse_rule(threshold)
     if stream or store is not None or jobs is not None or dask:
-        plain = not (incidents or ignore or fit or baseline or events or one_series) and missing == "error"
+        plain = not (incidents or ignore or fit or baseline or events or (one_series and not stream))
+        plain = plain and missing == "error"
         if not plain:
             raise InvalidInputError(
                 "--store, --jobs, --dask and --stream go with --label, --score, --by, --time, --metrics and "
@@ -108,7 +109,7 @@ def score(
             series = names_of(by)
             score_stream(
                 files, chosen, label=label, scores=columns, by=series, time=time, threshold=threshold, order=order,
-                jobs=jobs, dask=dask, format=format,
+                one_series=one_series, jobs=jobs, dask=dask, format=format,
             )  # fmt: skip
         else:
             score_many(
