@@ -6,6 +6,7 @@
     python benchmarks/scale.py vus /tmp/large.parquet          VUS-PR and VUS-ROC: sorted on disk and in bins
     python benchmarks/scale.py files /tmp/many 10000           files a second with 1 and 2 workers, Dask and Ray
     python benchmarks/scale.py csv /tmp/csvs 5000              csv files, in threads and in processes
+    python benchmarks/scale.py threads                         many series in one process: 1 and 2 threads in turn
     python benchmarks/scale.py merge 1e6                       states of so many parts, in a row and as a tree
 
 Every measurement is a process of its own, so that its peak of memory is its own. CPU time counts all threads and child
@@ -157,6 +158,34 @@ def write_files(folder, count, suffix, n=10_000):
         pq.write_table(table, path) if suffix == "parquet" else pyarrow.csv.write_csv(table, path)
 
 
+def threads(count=24, n=100_000, rounds=5):
+    """Wall time of one and of two threads, in turn; the best round of each counts."""
+    import tsadeval as te
+
+    rng = np.random.default_rng(0)
+    series = []
+    for i in range(count):
+        y = np.repeat(rng.random(n // 100) < 0.02, 100)
+        y[:50] = True
+        series.append((f"s{i}", y, rng.random(n) ** 4 + 0.3 * y))
+    scores = [(name, detector, y, s) for name, y, s in series[: count // 2] for detector in ("a", "b")]
+    calls = {
+        "evaluate_many": lambda jobs: te.evaluate_many(series, PAPER, n_jobs=jobs),
+        "compare": lambda jobs: te.compare(scores, metrics=PAPER, n_jobs=jobs),
+    }
+    for name, call in calls.items():
+        best = {}
+        for _ in range(rounds):
+            for jobs in (1, 2):
+                start, before = time.perf_counter(), time.process_time()
+                call(jobs)
+                took = time.perf_counter() - start, time.process_time() - before
+                best[jobs] = min(best.get(jobs, took), took)
+        ratio = best[1][0] / best[2][0]
+        print(f"{name}: {best[1][0]:.2f} s ({best[1][1]:.2f} s CPU) with 1 thread, {best[2][0]:.2f} s "
+              f"({best[2][1]:.2f} s CPU) with 2: x{ratio:.2f}", flush=True)  # fmt: skip
+
+
 def state(metrics, n, events, alarms):
     """The pickled state of a part of n points, with so many events and runs of alarms."""
     from tsadeval.evaluation.out_of_core import Stream
@@ -283,6 +312,8 @@ def main(what, *arguments):
             if "wall" in found:
                 rate, cost = count / found["wall"], 1000 * found["cpu"] / count
                 print(f"{'':34s} {rate:.0f} files a second, {cost:.1f} ms CPU a file")
+    elif what == "threads":
+        threads()
     elif what == "merge":
         parts = int(float(arguments[0]))
         runs = ["f1", "event_f1", "range_f1", "affiliation_f1"]

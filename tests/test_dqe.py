@@ -64,3 +64,8 @@ def test_default_near_range():
     y[200:400] = 1
     p = np.roll(y, 3)
     assert te.metrics.sdqe(y, p) == te.metrics.sdqe(y, p, near=796 // 22)
+
+
+def test_scores_whose_range_is_beyond_all_floats():
+    y, s = [0, 0, 1, 1, 0, 0, 0, 1, 0, 0], np.array([-1.0, 0.2, 0.9, 1.0, -0.5, 0.1, 0.7, 0.3, -0.2, 0.0])
+    assert te.metrics.dqe(y, s * np.finfo(float).max) == te.metrics.dqe(y, s)

@@ -260,3 +260,18 @@ def test_stream_needs_scores_first():
         SPOT().fit([1.0, math.nan])
     with pytest.raises(InvalidParameterError, match="SPOT: risk"):
         SPOT(risk=0)
+
+
+@pytest.mark.parametrize(
+    "rule", ["sigma(2)", "mad(2)", "iqr(1)", "pot(0.01, 0.8)", "epsilon", "top(3)", "contamination(0.1)"]
+)
+def test_scores_as_large_as_floats_get_the_threshold_of_small_ones(rule):
+    rng = np.random.default_rng(4)
+    small = rng.normal(size=200) ** 3
+    y = (small > 2).astype(int)
+    for power in (300, 700, 1000):
+        found, expected = (
+            te.evaluate(y, scores, "f1", threshold=rule).rows[0] for scores in (np.ldexp(small, power), small)
+        )
+        assert found["threshold"] == pytest.approx(np.ldexp(expected["threshold"], power), rel=1e-12)
+        assert found["alarmed_points"] == expected["alarmed_points"] > 0

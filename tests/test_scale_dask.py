@@ -3,6 +3,7 @@
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 from typer.testing import CliRunner
 
@@ -50,6 +51,14 @@ def test_dask_gives_the_same_rows(tmp_path, cluster, request):  # noqa: F811
     assert list(store.glob("parts/*.parquet"))
 
 
+def write_series(path, n=400):
+    rng = np.random.default_rng(0)
+    y = np.repeat(rng.random(n // 10) < 0.1, 10)
+    y[:200] = False
+    lines = [f"{value},{label}" for value, label in zip(rng.normal(size=n) + 3 * y, y.astype(int), strict=True)]
+    path.write_text("\n".join(["value,label", *lines]))
+
+
 def test_the_commands_take_the_address_of_a_scheduler(tmp_path, cluster, monkeypatch):  # noqa: F811
     import json
 
@@ -63,10 +72,26 @@ def test_the_commands_take_the_address_of_a_scheduler(tmp_path, cluster, monkeyp
     columns = ("--by", "file,folder", "--detector", "folder", "--metrics", "cce,f1")
     table = ("compare", folder / "pca", folder / "lof", *columns, "--format", "csv")
     ranked = ("rankeval", "run", "--suite", "quick", "--metrics", "f1", "--tasks", "AccQ")
-    for command, others in ((files, ("--jobs", 1)), (stream, ()), (table, ()), (ranked, ("--store", "here"))):
-        there = [sys.executable, "-m", "tsadeval", *command, "--dask", address]
-        there += ["--store", "there"] if command == ranked else []
-        found = subprocess.run([*map(str, there)], check=True, timeout=120, capture_output=True, text=True).stdout
-        here = CliRunner().invoke(app, [*map(str, (*command, *others))])
-        assert here.exit_code == 0
-        assert found == here.stdout
+    write_series(tmp_path / "mine.csv")
+    trained = (
+        "detect",
+        tmp_path / "mine.csv",
+        "--detectors",
+        "moving_variance,pca",
+        "--metrics",
+        "cce",
+        "--format",
+        "csv",
+    )
+    for command, on_cluster, others in (
+        (files, (), ("--jobs", 1)),
+        (stream, (), ()),
+        (table, (), ()),
+        (ranked, ("--store", "a"), ("--store", "b")),
+        (trained, ("--store", "c"), ("--store", "d")),
+    ):
+        remote = [sys.executable, "-m", "tsadeval", *command, *on_cluster, "--dask", address]
+        found = subprocess.run([*map(str, remote)], check=True, timeout=300, capture_output=True, text=True).stdout
+        done = CliRunner().invoke(app, [*map(str, (*command, *others))])
+        assert done.exit_code == 0, done.output
+        assert found == done.stdout

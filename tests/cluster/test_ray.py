@@ -1,5 +1,6 @@
 """Files and one large series on a local Ray cluster, through its joblib backend: equal rows."""
 
+import os
 import pickle
 import subprocess
 import sys
@@ -32,7 +33,9 @@ def test_ray_gives_the_same_rows(tmp_path, request):
     write_files(folder)
     script.write_text(SCRIPT)
     tests = request.path.parent.parent
-    subprocess.run([sys.executable, script, tests, folder, store, out], check=True, timeout=240)
+    # Ray's workers are otherwise so nice that on a busy machine they do not get anywhere.
+    environment = {**os.environ, "RAY_worker_niceness": "0"}
+    subprocess.run([sys.executable, script, tests, folder, store, out], check=True, timeout=600, env=environment)
     with out.open("rb") as file:
         rows, stream, compared = pickle.load(file)
     here_rows, here, here_compared = values(f"{folder}/*/*.parquet", folder / "large.parquet")

@@ -22,7 +22,9 @@ def build(
     rankeval: Annotated[
         list[Path] | None, typer.Option(help="A store of RankEval, for the board of metrics. Repeatable.")
     ] = None,
-    jobs: Annotated[int, typer.Option(help="Parallel workers; -1 for all cores.")] = -1,
+    jobs: Annotated[
+        int | None, typer.Option(help="Worker processes, -1 for all cores; by default threads of this process.")
+    ] = None,
 ) -> None:
     """Compute what is new and write the site; exit code 1 where a submission was left out."""
     board = build_site(folder, output, rankeval=rankeval or [], n_jobs=jobs, progress=True)

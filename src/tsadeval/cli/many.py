@@ -12,6 +12,7 @@ from tsadeval.core.metric import Metric
 from tsadeval.engine.progress import Bar
 from tsadeval.engine.streams import evaluate_stream
 from tsadeval.errors import InvalidParameterError
+from tsadeval.evaluation.states import Order
 from tsadeval.experiments.scoring import FileScores, score_files
 
 __all__ = ["score_many", "score_stream"]
@@ -76,7 +77,8 @@ def score_stream(
     by: list[str],
     time: str,
     threshold: str,
-    order: str,
+    order: Order,
+    one_series: bool,
     jobs: int | None,
     dask: str,
     format: Format,
@@ -89,11 +91,12 @@ def score_stream(
             files,
             metrics,
             threshold=_number(threshold),
-            order=order,  # type: ignore[arg-type]
+            order=order,
             label=label,
             score=scores[0],
             by=by[0] if by else None,
             time=time or None,
+            one_series=one_series,
             n_jobs=jobs,
         )
     if format is Format.text:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -12,7 +12,6 @@ from tsadeval.cli.figures import figures
 from tsadeval.cli.output import Format, render
 from tsadeval.cli.tables import Dask
 from tsadeval.core.cluster import on_cluster
-from tsadeval.core.parameters import OneOf, check_parameters
 from tsadeval.core.results import Result
 from tsadeval.core.text import split_names
 from tsadeval.engine.progress import Bar
@@ -23,6 +22,7 @@ from tsadeval.rankeval.hard import HARD_TASKS
 from tsadeval.rankeval.hard.plan import REPEATS
 from tsadeval.rankeval.hard.result import HardResult
 from tsadeval.rankeval.labels import CASES, data_folder
+from tsadeval.rankeval.quality import Ties
 from tsadeval.rankeval.result import RankEvalResult
 from tsadeval.rankeval.suites import SUITES
 
@@ -141,16 +141,17 @@ def run(
 def table(
     folder: Folder,
     suite: OneSuite = "",
-    ties: Annotated[str, typer.Option(help="average, or published (an unstable sort, for comparison).")] = "average",
-    by: Annotated[str, typer.Option(help="task, or sigma for robustness against noise.")] = "task",
+    ties: Annotated[Ties, typer.Option(help="Average ranks, or an unstable sort as published.")] = "average",
+    by: Annotated[
+        Literal["task", "sigma"], typer.Option(help="A column for each task, or for each sigma of the noise.")
+    ] = "task",
     format: Form = Format.text,
 ) -> None:
     """Print ranking quality, as far as the run got."""
-    check_parameters("rankeval table", {"by": OneOf(("task", "sigma"))}, {"by": by})
     result = read(folder, suite or None)
     found: Result
     if isinstance(result, RankEvalResult):
-        found = result.table(ties=ties) if by == "task" else result.robustness(ties=ties)  # type: ignore[arg-type]
+        found = result.table(ties=ties) if by == "task" else result.robustness(ties=ties)
     else:
         found = result.table()
     typer.echo(_shown(found, format))

@@ -156,9 +156,9 @@ def same_index(y_true: Any, other: Any, name: str) -> None:
     """Refuse a pandas index that differs: the points would be paired by position, whatever their labels say."""
     if type(y_true) is np.ndarray or type(other) is np.ndarray:
         return
-    indexes = [getattr(values, "index", None) for values in (y_true, other)]
+    indexes: list[Any] = [getattr(values, "index", None) for values in (y_true, other)]
     comparable = all(hasattr(index, "equals") for index in indexes)
-    if comparable and len(indexes[0]) == len(indexes[1]) and not indexes[0].equals(indexes[1]):  # type: ignore[arg-type, union-attr]
+    if comparable and len(indexes[0]) == len(indexes[1]) and not indexes[0].equals(indexes[1]):
         raise InvalidInputError(
             f"y_true and {name} have different indexes, so their points do not belong together: align them first "
             f"({name} = {name}.reindex(y_true.index)), or pass .to_numpy() of both to pair them by position"

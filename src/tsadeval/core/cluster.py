@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import contextmanager
 from itertools import islice
 from typing import Any
@@ -28,7 +28,7 @@ def elsewhere() -> bool:
 
 def mapped(
     work: Callable[..., Any], items: Iterable[tuple[Any, ...]], n_jobs: int | None, *, ordered: bool, **options: Any
-) -> Iterator[Any]:
+) -> Generator[Any, None, None]:
     """What the work gives for each tuple of arguments, as it comes or in their order.
 
     One item at a time goes to each worker: what is in flight is what a crash can lose. Ray's backend returns a list,

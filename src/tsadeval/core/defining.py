@@ -26,9 +26,15 @@ S = TypeVar("S")
 
 
 class OnScores(Protocol[P, R]):
-    """A public function of labels and scores."""
+    """A public function of labels and scores; `compute` is the same of data that was checked already."""
 
     __name__: str
+    checks: dict[str, Check]
+
+    @property
+    def compute(self) -> Callable[Concatenate[Scoring, P], R]:
+        """The function of checked data."""
+        ...
 
     def __call__(self, y_true: Any, y_score: Any, *args: P.args, **kwargs: P.kwargs) -> R:
         """Check the inputs, then judge them."""
@@ -36,9 +42,15 @@ class OnScores(Protocol[P, R]):
 
 
 class OnPredictions(Protocol[P, R]):
-    """A public function of labels and binary predictions."""
+    """A public function of labels and binary predictions; `compute` is the same of data that was checked already."""
 
     __name__: str
+    checks: dict[str, Check]
+
+    @property
+    def compute(self) -> Callable[Concatenate[Prediction, P], R]:
+        """The function of checked data."""
+        ...
 
     def __call__(self, y_true: Any, y_pred: Any, *args: P.args, **kwargs: P.kwargs) -> R:
         """Check the inputs, then judge them."""
@@ -54,6 +66,7 @@ def _public(
     inner: Callable[..., Any],
     second: str,
     call: Callable[[Any, Any, dict[str, Any]], Any],
+    checks: dict[str, Check],
     undefined: str | None = None,
 ) -> Callable[..., Any]:
     """The public face of a function of checked data: same options, two arrays in front, here and in the docstring."""
@@ -72,6 +85,7 @@ def _public(
     options = list(signature.parameters.values())[1:]
     face.__signature__ = signature.replace(parameters=[*arrays, *options])
     face.__doc__ = _documented(inspect.cleandoc(inner.__doc__ or ""), second, signature.parameters, undefined)
+    face.compute, face.checks = inner, checks
     return cast(Callable[..., Any], face)
 
 
@@ -140,10 +154,7 @@ def _taking(data_type: Any, second: str, checks: dict[str, Check]) -> Callable[[
                 _warn_of_parts(inner.__name__, found, data)
             return found
 
-        face = _public(inner, second, call)
-        face.compute = inner  # type: ignore[attr-defined]
-        face.checks = checks  # type: ignore[attr-defined]
-        return face
+        return _public(inner, second, call, checks)
 
     return decorate
 
@@ -192,7 +203,7 @@ def _registering(kind: Kind, data_type: Any, second: str, description: dict[str,
                 warn_undefined(name, reason, stacklevel=4)
             return value
 
-        face = _public(inner, second, call, description["undefined"])
+        face = _public(inner, second, call, checks, description["undefined"])
         METRICS.add(name, Metric(name=name, kind=kind, function=face, compute=inner, parameters=known, **description))
         return face
 

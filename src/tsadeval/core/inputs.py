@@ -74,7 +74,8 @@ class LabelRuns:
 
         Made from the runs, so that both agree even where another thread writes to the caller's array.
         """
-        return mask_of(self.starts, self.n, self.first).view(np.bool_)  # type: ignore[no-any-return]
+        mask: Bools = mask_of(self.starts, self.n, self.first).view(np.bool_)
+        return mask
 
     def has(self, label: int) -> bool:
         """Does any point have this label?"""
@@ -102,10 +103,10 @@ class _Shared:
 
     def shared(self, key: Hashable, make: Callable[[], T]) -> T:
         """What `make` gave the first time this key was asked for. The key starts with the family's name."""
-        found: dict[Hashable, Any] = self.__dict__.setdefault("_found", {})
+        found: dict[Hashable, T] = self.__dict__.setdefault("_found", {})
         if key not in found:
             found[key] = make()
-        return found[key]  # type: ignore[no-any-return]
+        return found[key]
 
 
 @dataclass(frozen=True, eq=False)
@@ -275,7 +276,8 @@ class Scoring(_Shared):
 
     def just_below(self, v: float) -> float:
         """The threshold t, a number of the scores' own type, with `score > t` exactly where `score >= v`."""
-        return float(np.nextafter(self.raw.dtype.type(v), self.raw.dtype.type(-np.inf)))
+        with np.errstate(over="ignore"):  # below the lowest of all numbers is minus infinity
+            return float(np.nextafter(self.raw.dtype.type(v), self.raw.dtype.type(-np.inf)))
 
 
 @dataclass(frozen=True, eq=False)

@@ -38,7 +38,8 @@ class AR(ForecastDetector):
 
     def forecast(self, past: Floats) -> Floats:
         """Past values times weights."""
-        return _with_one(past) @ self.model_  # type: ignore[no-any-return]
+        forecast: Floats = _with_one(past) @ self.model_
+        return forecast
 
 
 def _with_one(past: Floats) -> Floats:

@@ -42,7 +42,8 @@ class ForecastDetector(WindowedDetector):
     def judge(self, rows: Floats) -> Floats:
         """The errors of the last points."""
         points = self.points(rows)
-        return np.square(self.forecast(points[:, :-1]) - points[:, -1]).mean(axis=1, keepdims=True)  # type: ignore[no-any-return]
+        errors: Floats = np.square(self.forecast(points[:, :-1]) - points[:, -1]).mean(axis=1, keepdims=True)
+        return errors
 
     def points(self, rows: Floats) -> Floats:
         """Rows as windows of points by columns."""

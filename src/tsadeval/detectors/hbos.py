@@ -52,4 +52,5 @@ class HBOS(WindowedDetector):
         outside = (places < 0) | (places > self.bins * (1 + 1e-12))
         inside = np.clip(places, 0, self.bins - 1).astype(np.int64)
         height = np.where(outside, 0.0, heights[np.arange(rows.shape[1]), inside])
-        return -np.log2(height + self.alpha).sum(axis=1)  # type: ignore[no-any-return]
+        scores: Floats = -np.log2(height + self.alpha).sum(axis=1)
+        return scores

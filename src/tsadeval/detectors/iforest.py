@@ -40,4 +40,5 @@ class IsolationForest(WindowedDetector):
 
     def judge(self, rows: Floats) -> Floats:
         """The anomaly scores of the paper."""
-        return -self.model_.score_samples(rows)  # type: ignore[no-any-return]
+        scores: Floats = -self.model_.score_samples(rows)
+        return scores

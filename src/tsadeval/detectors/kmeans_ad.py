@@ -41,4 +41,5 @@ class KMeansAD(WindowedDetector):
 
     def judge(self, rows: Floats) -> Floats:
         """The distances to the nearest centre."""
-        return self.model_.transform(rows).min(axis=1)  # type: ignore[no-any-return]
+        scores: Floats = self.model_.transform(rows).min(axis=1)
+        return scores

@@ -38,4 +38,5 @@ class KNN(WindowedDetector):
     def judge(self, rows: Floats) -> Floats:
         """The distances to the k-th nearest training window, or to the farthest where there are fewer."""
         nearest = min(self.neighbors, self.model_.n_samples_fit_)
-        return self.model_.kneighbors(rows, nearest)[0][:, -1]  # type: ignore[no-any-return]
+        scores: Floats = self.model_.kneighbors(rows, nearest)[0][:, -1]
+        return scores

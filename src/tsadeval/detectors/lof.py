@@ -44,4 +44,5 @@ class LOF(WindowedDetector):
 
     def judge(self, rows: Floats) -> Floats:
         """The local outlier factors."""
-        return -self.model_.score_samples(rows)  # type: ignore[no-any-return]
+        scores: Floats = -self.model_.score_samples(rows)
+        return scores

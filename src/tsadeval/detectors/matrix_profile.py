@@ -89,7 +89,8 @@ def profile(values: Floats, window: int, train: Floats | None = None) -> Floats:
                 squares[np.abs(starts[:, None] - other_starts) <= apart] = np.inf
             np.minimum(nearest[at : at + len(rows)], squares.min(axis=1), out=nearest[at : at + len(rows)])
     nearest[np.isinf(nearest)] = 0.0
-    return np.sqrt(np.maximum(nearest, 0.0))  # type: ignore[no-any-return]
+    distances: Floats = np.sqrt(np.maximum(nearest, 0.0))
+    return distances
 
 
 def _shapes(cut: Floats) -> Floats:

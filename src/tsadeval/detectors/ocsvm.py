@@ -46,4 +46,5 @@ class OCSVM(WindowedDetector):
 
     def judge(self, rows: Floats) -> Floats:
         """Minus the kernel sums."""
-        return -self.model_.score_samples(rows)  # type: ignore[no-any-return]
+        scores: Floats = -self.model_.score_samples(rows)
+        return scores

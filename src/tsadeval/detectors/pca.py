@@ -48,4 +48,5 @@ class PCA(WindowedDetector):
         centre, directions = self.model_
         away = rows - centre
         away -= (away @ directions.T) @ directions
-        return np.square(away).mean(axis=1)  # type: ignore[no-any-return]
+        scores: Floats = np.square(away).mean(axis=1)
+        return scores

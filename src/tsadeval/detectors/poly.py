@@ -46,4 +46,5 @@ class Poly(ForecastDetector):
 
     def forecast(self, past: Floats) -> Floats:
         """The extrapolated points."""
-        return np.einsum("wpc,p->wc", past, self.model_)  # type: ignore[no-any-return]
+        forecast: Floats = np.einsum("wpc,p->wc", past, self.model_)
+        return forecast

@@ -155,7 +155,7 @@ def _distributed(chunks: Iterable[Any], compute: Compute, n_jobs: int | None) ->
             "far are kept, and the same command again computes the rest"
         ) from error
     finally:
-        finished.close()  # type: ignore[attr-defined]
+        finished.close()
 
 
 @contextmanager

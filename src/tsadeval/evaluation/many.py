@@ -295,8 +295,8 @@ class _Pool:
 
     def _weights(self) -> Any:
         """The time that each point stands for that is judged; None unless all series have time stamps."""
-        shares = [setting.shares for setting in self._settings]
-        return None if any(one is None for one in shares) else np.concatenate(shares)[self._kept()]  # type: ignore[arg-type]
+        shares = [setting.shares for setting in self._settings if setting.shares is not None]
+        return np.concatenate(shares)[self._kept()] if len(shares) == len(self._settings) else None
 
     def _pieces(self, block: _Block) -> list[Any]:
         """The stretches of points that are judged, as `Scoring.pieces` has them."""

@@ -48,7 +48,7 @@ class StreamingCCE:
         uncertainty: str = "beta",
         gamma: float = 10.0,
     ) -> None:
-        given = {
+        given: dict[str, Any] = {
             "tau": tau,
             "constrained": constrained,
             "event_weight": event_weight,
@@ -63,7 +63,7 @@ class StreamingCCE:
                 f"StreamingCCE: normalize={normalize!r} needs all scores at once; "
                 'use "minmax", or normalise the scores yourself and pass None'
             )
-        self._options = CCEOptions(**given)  # type: ignore[arg-type]
+        self._options = CCEOptions(**given)
         self._lock = RLock()
         self._pieces: list[RunMoments] = []
         self._waiting = 0  # the last so many pieces are single chunks

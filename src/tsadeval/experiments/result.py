@@ -135,7 +135,8 @@ class Detection(Comparison):
 
 def _rows(frame: pd.DataFrame) -> list[Row]:
     """Plain rows: what is missing in a column of numbers or texts is None, not NaN; a value may be NaN."""
-    rows: list[Row] = frame.astype(object).where(frame.notna(), None).to_dict("records")  # type: ignore[assignment]
+    known = frame.astype(object).where(frame.notna(), None)
+    rows = [{str(name): value for name, value in row.items()} for row in known.to_dict("records")]
     for row in rows:
         row["value"] = float("nan") if row["value"] is None else row["value"]
     return rows

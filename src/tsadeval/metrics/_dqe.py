@@ -15,6 +15,8 @@ two events equally. With the alarm runs cut at all borders, for each event
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -210,8 +212,9 @@ def dqe(data: Scoring, *, near: int | None = None, n_thresholds: int = 100) -> f
     >>> te.metrics.dqe(y_true, [0, 0, 0, 0, 2, 2, 0, 0, 0, 1], near=2)
     0.6875
     """
-    spread = data.high - data.low
-    scaled = (data.scores - data.low) / spread if spread > 0 else np.zeros(data.n)
+    size = 1.0 if math.isfinite(data.high - data.low) else 0.5  # halves of scores whose range is beyond all floats
+    spread = size * data.high - size * data.low
+    scaled = (size * data.scores - size * data.low) / spread if spread > 0 else np.zeros(data.n)
     levels = np.asarray(levels_of(scaled, np.linspace(1, 0, n_thresholds + 1)[:-1]))
     order = np.argsort(levels.astype(np.uint16), kind="stable")  # 16 bits are sorted in two passes
     begins = np.append(0, np.cumsum(np.bincount(levels, minlength=n_thresholds)[:n_thresholds]))

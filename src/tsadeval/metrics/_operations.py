@@ -114,7 +114,7 @@ def event_precision(data: Prediction, *, variant: str = "segments", early: int |
     >>> te.metrics.event_precision(y_true, y_pred, variant="discounted")
     0.4
     """
-    return event.compute(with_early(data, early), variant=variant).precision  # type: ignore[attr-defined, no-any-return]
+    return event.compute(with_early(data, early), variant=variant).precision
 
 
 def _best_alarming_precision(data: Scoring) -> float:

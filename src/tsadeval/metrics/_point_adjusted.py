@@ -162,7 +162,7 @@ def f1_pa(data: Prediction, *, beta: float = 1.0) -> float:
     >>> te.metrics.f1_pa([1, 1, 1, 0, 0, 1], [0, 1, 0, 0, 1, 0])
     0.75
     """
-    return point_adjusted.compute(data, beta=beta).f1  # type: ignore[attr-defined, no-any-return]
+    return point_adjusted.compute(data, beta=beta).f1
 
 
 _K_CHECKS: dict[str, Check] = {"strict": Flag(), "beta": BETA}

@@ -50,7 +50,7 @@ def build_site(
     rankeval : paths
         Stores of RankEval, whose tables become the board of metrics.
     n_jobs : int, optional
-        Worker processes; -1 for all cores.
+        Worker processes, -1 for all cores; by default threads of this process, as many as there are cores.
     progress : bool or function
         As for `te.rankeval.run`.
 

@@ -20,7 +20,8 @@ from tsadeval.comparison.categories import CATEGORIES, SeriesFacts
 from tsadeval.core.inputs import Floats
 from tsadeval.core.metric import Metric, parse_metric
 from tsadeval.core.results import plain
-from tsadeval.engine.store import write_whole
+from tsadeval.core.threads import in_order
+from tsadeval.engine.store import read_sealed, write_sealed
 from tsadeval.rankeval.auditing import measures
 from tsadeval.reports import board
 from tsadeval.reports.board import agreement_of, standings
@@ -94,25 +95,23 @@ class Ranked(NamedTuple):
 
 def rank_all(table: Table, folder: Path, n_jobs: int | None = None) -> dict[str, Ranked]:
     """Standings by metric; those of which neither values nor code have changed are read from the folder."""
-    joblib = require("joblib", extra="all")
     groups = table.groups
     common = hashlib.sha256(_code() + json.dumps([groups, table.detectors, table.kinds]).encode()).digest()
     keys = {
         text: hashlib.sha256(common + np.ascontiguousarray(v).tobytes()).hexdigest() for text, v in table.values.items()
     }
-    paths = {text: folder / f"{address(text.replace('/', '|'))}.json" for text in table.values}
+    paths = {text: folder / address(text.replace("/", "|")) for text in table.values}
     found = {text: _last(paths[text], key) for text, key in keys.items()}
     fresh = [text for text, ranked in found.items() if ranked is None]
-    work = (joblib.delayed(_ranked)(table, groups, parse_metric(text)) for text in fresh)
     # Threads: the work is NumPy's, and processes of joblib would outlive this one where it is killed. Its products of
     # matrices are small, so that threads of their own inside each of ours would only wait for each other.
     with require("threadpoolctl", extra="all").threadpool_limits(1):
-        results = joblib.Parallel(n_jobs=n_jobs, prefer="threads")(work)
+        results = list(in_order(lambda text: _ranked(table, groups, parse_metric(text)), fresh, n_jobs))
     for text, ranked in zip(fresh, results, strict=True):
         found[text] = ranked
         folder.mkdir(parents=True, exist_ok=True)
         content = json.dumps({"key": keys[text], **ranked._asdict()}).encode()
-        write_whole(paths[text], content, durable=False)
+        write_sealed(paths[text], content)
     return {text: ranked for text, ranked in found.items() if ranked is not None}
 
 
@@ -126,7 +125,7 @@ def _code() -> bytes:
 def _last(path: Path, key: str) -> Ranked | None:
     """What the last build found, if it is of the same values; a file that cannot be read is no loss."""
     try:
-        found = json.loads(path.read_bytes())
+        found = json.loads(read_sealed(path) or b"")
         return Ranked(found["groups"], found["overall"], found["facts"]) if found["key"] == key else None
     except (OSError, ValueError, KeyError, TypeError):
         return None

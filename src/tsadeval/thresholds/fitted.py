@@ -28,6 +28,9 @@ class FittedRule(ThresholdRule):
     """
 
     checks: ClassVar[dict[str, Check]] = {}
+    exchangeable: ClassVar[bool] = True
+    # Does it compute with differences and squares of scores, which may be too large for a float?
+    squares: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         given: dict[str, Any] = {one.name: getattr(self, one.name) for one in fields(self)}  # type: ignore[arg-type]
@@ -39,7 +42,11 @@ class FittedRule(ThresholdRule):
 
     def threshold_of(self, data: Scoring) -> float:
         """The threshold for the scores of a series."""
-        return float(self.threshold_from(data.reference))
+        scores = data.reference
+        if not self.squares or max(float(scores.max()), -float(scores.min())) < 2.0**400:
+            return float(self.threshold_from(scores))
+        with np.errstate(over="ignore"):  # a threshold beyond all floats is infinite: no alarm
+            return float(np.ldexp(self.threshold_from(np.ldexp(scores, -600)), 600))
 
 
 @dataclass(frozen=True)
@@ -102,6 +109,7 @@ class top(FittedRule):
     'top(10)'
     """
 
+    squares: ClassVar[bool] = False
     checks: ClassVar[dict[str, Check]] = {"k": Number(1, integer=True)}
     k: int = 1
 
@@ -119,6 +127,7 @@ class contamination(FittedRule):
     'contamination(0.05)'
     """
 
+    squares: ClassVar[bool] = False
     checks: ClassVar[dict[str, Check]] = {"p": Number(0, 1)}
     p: float = 0.1
 
@@ -169,6 +178,7 @@ class epsilon(FittedRule):
     'epsilon(0)'
     """
 
+    exchangeable: ClassVar[bool] = False
     checks: ClassVar[dict[str, Check]] = {"penalty": Number(0, 2, integer=True)}
     penalty: int = 0
 

@@ -7,6 +7,7 @@ several best thresholds it is the highest that raises an alarm.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, NamedTuple
 
@@ -139,7 +140,7 @@ def of_predictions(metric: AnyMetric) -> Metric:
 
 def find_best(metric: Metric, data: Scoring) -> BestThreshold:
     """As `best_threshold`, for checked data."""
-    found = _swept(metric, data) if metric.best is not None else _searched(metric, data)
+    found = _swept(metric, metric.best, data) if metric.best is not None else _searched(metric, data)
     none, _ = metric.value_of(data.above(data.high))
     sign = 1 if metric.direction == "higher" else -1
     if not math.isnan(none) and (math.isnan(found.value) or sign * none > sign * found.value + SAME):
@@ -147,10 +148,10 @@ def find_best(metric: Metric, data: Scoring) -> BestThreshold:
     return found
 
 
-def _swept(metric: Metric, data: Scoring) -> BestThreshold:
+def _swept(metric: Metric, sweep: Callable[..., float], data: Scoring) -> BestThreshold:
     if what_is_missing(metric.needs - {"alarm"}, data) is not None:
         return BestThreshold(math.nan, math.nan, True)
-    v = metric.best(data, **metric.options)  # type: ignore[misc]
+    v = sweep(data, **metric.options)
     if data.setting.ignored is not None and v <= data.scores[data.setting.ignored].max():
         # The sweep went down to the points that are not judged, and took them for alarms that join others.
         return _searched(metric, data)

@@ -76,7 +76,8 @@ def read_series(
             if part.score == value:
                 found[name] = AuditSeries(name, series.labels, series.detectors, scores)
             else:
-                series.detectors[part.score] = scores  # type: ignore[index]
+                detectors = {**series.detectors, str(part.score): scores}
+                found[name] = AuditSeries(name, series.labels, detectors, series.values)
         for name, series in found.items():
             if name in seen:
                 raise InvalidInputError(f"two tables have a series {name!r}: rename one")
