@@ -233,7 +233,9 @@ def _compute(chunk: Chunk) -> Iterator[Row | Working]:
 def _of_series(of_series: Sequence[BoardCell], path: Path, files: Mapping[str, Path]) -> Iterator[Row | Working]:
     labels, values = read_labels(path)
     if file_digest(path) != of_series[0].labels:
-        raise _changed(path)
+        facts: Row = {"n": None, "events": None, "anomalous": None, "versions": versions()}
+        yield from ({**cell._asdict(), **facts, **error_row(_changed(path))} for cell in of_series)
+        return
     events = Events.of(labels)
     wanted: dict[str, list[BoardCell]] = {}
     for cell in of_series:
@@ -241,7 +243,7 @@ def _of_series(of_series: Sequence[BoardCell], path: Path, files: Mapping[str, P
     metrics = {text: parse_metric(text) for text in {cell.metric for cell in of_series}}
     rules = {text: parse_rule(text or "best") for text in {cell.rule for cell in of_series}}
     for name, cells in wanted.items():
-        facts: Row = {"n": events.n, "events": len(events), "anomalous": events.points, "versions": versions()}
+        facts = {"n": events.n, "events": len(events), "anomalous": events.points, "versions": versions()}
         try:
             if cells[0].kind == SUBMISSION:
                 scoring = _scoring(labels, read_scores(files[name]))
