@@ -15,11 +15,13 @@ import commands
 import tsadeval as te
 from tsadeval.comparison import statistics
 from tsadeval.core.metric import parse_metric
+from tsadeval.engine.cells import compute_all
 from tsadeval.errors import InvalidInputError
 from tsadeval.rankeval.auditing import measures
 from tsadeval.reports import ranking
 from tsadeval.reports.leaderboard import build_site
-from tsadeval.reports.submission import check_submission, labels_digest, read_board
+from tsadeval.reports.submission import check_submission, file_digest, labels_digest, read_board
+from tsadeval.reports.values import BoardCell, Chunk, _compute
 
 
 @pytest.fixture(scope="module")
@@ -127,6 +129,28 @@ def shown(site):
     return {name: content for name, content in pages(site).items() if not name.startswith("values/")}
 
 
+def flip(path, old, new):
+    content = path.read_bytes()
+    assert old in content
+    path.write_bytes(content.replace(old, new, 1))
+
+
+def test_files_that_change_while_a_board_is_built_have_no_values(tmp_path):
+    board = boards.make(tmp_path, ["auc_roc"])
+    labels, scores = board / "labels" / "a" / "0.npz", board / "submissions" / "d0" / "scores" / "a" / "0.npz"
+    cell = BoardCell("d0", "submission", "a/0", file_digest(labels), file_digest(scores), "auc_roc", "r1", None)
+    chunk = Chunk((cell,), {"a/0": labels}, {("a/0", "d0"): scores})
+    (row,) = compute_all(_compute, chunk)
+    assert row["status"] == "ok"
+    for path in (scores, labels):
+        content = path.read_bytes()
+        boards.write(path, score=np.arange(400.0), label=boards.labels(1))
+        (row,) = compute_all(_compute, chunk)
+        assert row["status"] == "error"
+        assert f"{path} has changed since the run began" in row["message"]
+        path.write_bytes(content)
+
+
 def test_builds_from_what_is_kept_are_the_same_as_from_nothing(tmp_path):
     board, site = boards.make(tmp_path / "board", ["auc_roc", "f1"]), tmp_path / "site"
     build_site(board, site)
@@ -137,12 +161,13 @@ def test_builds_from_what_is_kept_are_the_same_as_from_nothing(tmp_path):
     boards.write(board / "submissions" / "d1" / "scores" / "a" / "0.npz", score=np.arange(400.0))
     boards.submission(board, "a new one", skill=3.0)
     shutil.rmtree(board / "submissions" / "d2")
-    (site / "values" / "ranks" / "f1.json").write_text('{"key": 3')
+    flip(site / "values" / "ranks" / "f1", b"0.", b"1.")
+    flip(site / "values" / "last", b"PAR1", b"PAR2")
     build_site(board, site)
     build_site(board, tmp_path / "other")
     assert shown(site) == shown(tmp_path / "other")
     assert shown(site) != first
-    (site / "values" / "last.parquet").write_bytes(b"no table")
+    (site / "values" / "last").write_bytes(b"no table")
     (site / "values" / "files.json").write_text("nothing")
     build_site(board, site)
     assert shown(site) == shown(tmp_path / "other")

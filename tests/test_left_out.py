@@ -75,7 +75,36 @@ def test_missing_scores_are_not_hidden_by_other_errors() -> None:
         te.evaluate([0, 1, 1], [lowest, 0.5, 1.0], "f1", ignore=[0, 1, 0])
 
 
+def test_messages_say_what_can_be_done_about_nan() -> None:
+    with pytest.raises(
+        InvalidInputError, match=r"y_score must be finite, but is NaN .* te.evaluate can leave them out"
+    ):
+        te.evaluate([0, 1], [0.1, np.nan], "f1")
+    with pytest.raises(InvalidInputError, match=r"y_true is NaN at position 1 \(1 such values in all\): drop"):
+        te.evaluate([0, np.nan], [0.1, 0.2], "f1")
+
+
 def test_names_of_series_that_read_the_same_are_refused() -> None:
     y_true, y_score = [0, 1], [0.1, 0.9]
     with pytest.raises(InvalidInputError, match="two series named '1'"):
         te.evaluate_many([(1, y_true, y_score), ("1", y_true, y_score)], "auc_roc")
+
+
+@pytest.mark.parametrize(
+    "rule", ["sustained(quantile(0.7), 2)", "hysteresis(quantile(0.9), quantile(0.6))", "epsilon(1)"]
+)
+@pytest.mark.filterwarnings("ignore::tsadeval.errors.UndefinedMetricWarning")
+@pytest.mark.filterwarnings("ignore::tsadeval.errors.ThresholdWarning")
+def test_chance_of_rules_that_look_at_the_order_is_drawn(rule: str) -> None:
+    rng = np.random.default_rng(0)
+    y_true = np.repeat(rng.random(40) < 0.3, 3).astype(int)
+    y_score = 4 * np.repeat(rng.random(40), 3) ** 8 + rng.random(120)
+    expected = [
+        te.evaluate(y_true, rng.permutation(y_score), "time_in_alarm", threshold=rule)["time_in_alarm"]
+        for _ in range(100)
+    ]
+    found = te.evaluate(y_true, y_score, "time_in_alarm", threshold=rule, baseline=True, draws=50).rows[0]
+    assert found["random"] == pytest.approx(np.mean(expected), abs=0.01)
+    assert abs(found["value"] - found["random"]) > 0.012
+    fixed = te.evaluate(y_true, y_score, "time_in_alarm", threshold=1.5, baseline=True).rows[0]
+    assert (fixed["random"], fixed["random_error"]) == (pytest.approx(fixed["value"]), 0.0)

@@ -396,3 +396,36 @@ def test_a_reader_that_is_left_early_ends(files):
     next(iterator)
     iterator.close()
     assert threading.active_count() <= before + 1
+
+
+def test_columns_that_are_there_twice_are_refused_in_batches(tmp_path):
+    (tmp_path / "a.csv").write_text("label, score,score\n0,0.1,5\n1,0.9,4\n")
+    twice = pa.table([pa.array([0, 1]), pa.array([0.1, 0.9]), pa.array([0.9, 0.1])], names=["label", "score", "score"])
+    pq.write_table(twice, tmp_path / "a.parquet")
+    for path in (tmp_path / "a.csv", tmp_path / "a.parquet"):
+        with pytest.raises(InvalidInputError, match="the column 'score' is there 2 times"):
+            te.evaluate_stream(path, "auc_roc")
+
+
+@pytest.mark.parametrize("n_jobs", [None, 2])
+def test_several_series_are_not_judged_as_one(tmp_path, n_jobs):
+    names = np.repeat(["a", "b"], 4)
+    columns = {"series": names, "label": [0, 1] * 4, "score": np.arange(8) / 8, "model": ["m"] * 4 + ["m"] * 4}
+    path = tmp_path / "a.parquet"
+    pq.write_table(pa.table(columns), path, row_group_size=4)
+    with pytest.raises(InvalidInputError, match=r"column 'series' has several values, .*\(--by series\)"):
+        te.evaluate_stream(path, "auc_roc", n_jobs=n_jobs)
+    assert te.evaluate_stream(path, "auc_roc", one_series=True, n_jobs=n_jobs)["auc_roc"] == 0.625
+    assert len(te.evaluate_stream(path, "auc_roc", by="series", n_jobs=n_jobs).rows) == 2
+    pq.write_table(pa.table({**columns, "model": ["m"] * 6 + ["n"] * 2}), path, row_group_size=2)
+    with pytest.raises(InvalidInputError, match=r"column 'model' has several values within a group"):
+        te.evaluate_stream(path, "auc_roc", by="series", n_jobs=n_jobs)
+
+
+def test_integers_that_a_csv_reader_would_round_are_refused(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text(f"label,score\n1,{2**60}\n0,{2**60 + 1}\n")
+    with pytest.raises(InvalidInputError, match=rf"integers that 64-bit floats cannot hold, such as {2**60 + 1}"):
+        te.evaluate_stream(path, "auc_roc")
+    path.write_text(f"label,score\n1,{2**60}\n0,1e300\n0,{2**60 - 1024}\n")
+    assert te.evaluate_stream(path, "auc_roc")["auc_roc"] == 0.5

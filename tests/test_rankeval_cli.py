@@ -86,6 +86,20 @@ def test_an_interrupted_run_says_how_to_go_on(folder):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
+        (["--ties", "best"], "'best' is not one of 'average', 'published'"),
+        (["--by", "case"], "'case' is not one of 'task', 'sigma'"),
+    ],
+)
+def test_choices_are_those_of_the_option(arguments, message):
+    done = run("table", "store", *arguments)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert f"'{arguments[0]}'" in done.stderr
+    assert message in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
         (["run", "--suite", "qick"], "unknown suite 'qick': did you mean quick?"),
         (["run", "--metrics", "mine:nothing"], "metric 'mine:nothing': module 'mine' has no 'nothing'"),
         (
@@ -94,8 +108,6 @@ def test_an_interrupted_run_says_how_to_go_on(folder):
         ),
         (["table", "nowhere"], "nowhere holds no results: run `tsadeval rankeval run --store nowhere` first"),
         (["table", "store", "--suite", "paper"], "store has no run of paper"),
-        (["table", "store", "--ties", "best"], "ranking_quality: ties must be one of 'average', 'published'"),
-        (["table", "store", "--by", "case"], "rankeval table: by must be one of 'task', 'sigma'"),
         (["latency", "store", "--metric", "ccee"], "no metric 'ccee' in this result: did you mean cce"),
     ],
 )

@@ -203,3 +203,44 @@ def test_two_streams_that_merge_each_other_do_not_wait_for_ever():
     for thread in threads:
         thread.join(30)
         assert not thread.is_alive()
+
+
+@pytest.mark.parametrize("duplicate", [copy.copy, copy.deepcopy, lambda stream: pickle.loads(pickle.dumps(stream))])
+def test_a_copy_of_an_evaluator_goes_its_own_way(duplicate):
+    stream = te.StreamingEvaluator(0.5, window=4).update([0, 1, 1], [0.1, 0.9, 0.8])
+    before = repr(stream.compute())
+    other = duplicate(stream)
+    other.update([0, 0, 1], [0.5, 0.6, 0.2])
+    assert repr(stream.compute()) == before
+    assert other.compute().rows != stream.compute().rows
+    assert repr(stream.merge(stream)) == "StreamingEvaluator(threshold=0.5, points=6)"
+
+
+def test_threads_lose_no_point_of_an_evaluator():
+    stream, errors = te.StreamingEvaluator(0.5, window=6).update([0, 1], [0.1, 0.9]), []
+
+    def write():
+        for _ in range(100):
+            stream.update([0, 1], [0.1, 0.9])
+
+    def look():
+        try:
+            for _ in range(30):
+                stream.compute()
+                copy.copy(stream)
+        except Exception as error:
+            errors.append(error)
+
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    threads = [threading.Thread(target=do) for do in (write, write, look, look)]
+    try:
+        for thread in threads:
+            thread.start()
+    finally:
+        for thread in threads:
+            thread.join()
+        sys.setswitchinterval(before)
+    assert errors == []
+    assert repr(stream) == "StreamingEvaluator(threshold=0.5, points=402)"
+    assert stream.compute()["event_recall"] == 1

@@ -77,12 +77,7 @@ def compare(
             typer.echo(f"tsadeval: {error}", err=True)
         if refused and not runs:
             raise typer.Exit(2)
-        found = compare_scores(
-            runs,
-            metrics=chosen,
-            threshold=threshold,
-            missing=missing,  # type: ignore[arg-type]
-        )
+        found = compare_scores(runs, metrics=chosen, threshold=threshold, missing=missing)
         parts: list[Result] = [found]
         if statistics and len(found.detectors) > 1:
             parts += [found.ranks()]

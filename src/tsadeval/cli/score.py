@@ -25,6 +25,7 @@ from tsadeval.core.time import read_utc
 from tsadeval.errors import InvalidInputError
 from tsadeval.evaluation.events import events as event_table
 from tsadeval.evaluation.single import Evaluation, chosen_with_labels, evaluate
+from tsadeval.evaluation.states import Order
 from tsadeval.tables import read_table, scorings
 from tsadeval.tables.beside import FitScores, Spans
 from tsadeval.tables.scoring import is_zoned
@@ -87,7 +88,7 @@ def score(
         bool, typer.Option("--stream", help="Files larger than memory, one series: batch by batch, in this order.")
     ] = False,
     order: Annotated[
-        str, typer.Option(help="AUC, best F1 and VUS with --stream: sort (exact, on disk) or bins (with bounds).")
+        Order, typer.Option(help="AUC, best F1 and VUS with --stream: sort is exact, on disk; bins gives bounds.")
     ] = "sort",
     dask: Dask = "",
     format: Annotated[Format, typer.Option(help="How to print the table.")] = Format.text,
@@ -96,7 +97,8 @@ def score(
     chosen = select_metrics(metrics or ["cce" if stream else "recommended"])
     rule = parse_rule(threshold)
     if stream or store is not None or jobs is not None or dask:
-        plain = not (incidents or ignore or fit or baseline or events or one_series) and missing == "error"
+        plain = not (incidents or ignore or fit or baseline or events or (one_series and not stream))
+        plain = plain and missing == "error"
         if not plain:
             raise InvalidInputError(
                 "--store, --jobs, --dask and --stream go with --label, --score, --by, --time, --metrics and "
@@ -107,7 +109,7 @@ def score(
             series = names_of(by)
             score_stream(
                 files, chosen, label=label, scores=columns, by=series, time=time, threshold=threshold, order=order,
-                jobs=jobs, dask=dask, format=format,
+                one_series=one_series, jobs=jobs, dask=dask, format=format,
             )  # fmt: skip
         else:
             score_many(

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
+from tsadeval.comparison import statistics
 from tsadeval.comparison.api import is_store, usable
 from tsadeval.core.inputs import Scoring
 from tsadeval.core.text import split_names
@@ -52,7 +53,7 @@ MetricNames = Annotated[
 Threshold = Annotated[
     str, typer.Option(help="How scores become predictions: best, best(metric), quantile(p), or a number.")
 ]
-Missing = Annotated[str, typer.Option(help="Points and series without a score: skip, worst or error.")]
+Missing = Annotated[statistics.Missing, typer.Option(help="What to do with points and series without a score.")]
 
 
 def names_of(texts: Iterable[str] | None) -> list[str]:
@@ -74,7 +75,7 @@ def usable_runs(
     found: list[tuple[str, str, Any, Any]] = []
     for run in runs(one_or_many(files), on_error=refuse, **options):
         try:
-            entry = usable(run.y_true, run.y_score, "skip")
+            entry = usable(run.y_true, run.y_score, "worst")  # missing scores are nothing to refuse
             if entry is not None:
                 Scoring.of(*entry[:2])
         except InvalidInputError as error:

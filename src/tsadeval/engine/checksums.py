@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
 from tsadeval._optional import require
-from tsadeval.engine.store import write_whole
+from tsadeval.engine.store import read_sealed, write_sealed
 
 __all__ = ["Checksums", "same_state"]
 
@@ -86,19 +86,16 @@ class Checksums:
         table = arrow.table(dict(zip(_NAMES, map(list, columns), strict=True)))
         buffer = arrow.BufferOutputStream()
         parquet.write_table(table, buffer, compression="zstd")
-        content = buffer.getvalue().to_pybytes()
         with suppress(OSError):
-            write_whole(self._path, hashlib.sha256(content).digest() + content, durable=False)
+            write_sealed(self._path, buffer.getvalue().to_pybytes())
         self._new = False
 
     def _read(self) -> dict[str, tuple[str, str]]:
-        if self._path is None or not self._path.is_file():
+        content = None if self._path is None else read_sealed(self._path)
+        if content is None:
             return {}
         arrow, parquet = require("pyarrow", extra="all"), require("pyarrow.parquet", extra="all")
         try:
-            said, content = (found := self._path.read_bytes())[:32], found[32:]
-            if hashlib.sha256(content).digest() != said:
-                return {}
             table = parquet.read_table(arrow.BufferReader(content), columns=list(_NAMES))
             keys, stamps, checksums = (table[name].cast(arrow.string()).to_pylist() for name in _NAMES)
         except (arrow.ArrowException, OSError, ValueError, KeyError):

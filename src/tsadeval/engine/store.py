@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from tsadeval.core.events import Index
 
-__all__ = ["Store", "write_whole"]
+__all__ = ["Store", "read_sealed", "write_sealed", "write_whole"]
 
 _HOUR = 3600.0
 _MANY = 128  # small parts that are merged into one
@@ -343,6 +343,20 @@ def write_whole(path: Path, content: bytes, *, durable: bool = True) -> None:
         with suppress(OSError):
             aside.unlink()
         raise
+
+
+def write_sealed(path: Path, content: bytes) -> None:
+    """Write a file that is only there to save time: behind its checksum, and not durable."""
+    write_whole(path, hashlib.sha256(content).digest() + content, durable=False)
+
+
+def read_sealed(path: Path) -> bytes | None:
+    """What `write_sealed` wrote; None where it is not there, or damaged."""
+    try:
+        found = path.read_bytes()
+    except OSError:
+        return None
+    return found[32:] if hashlib.sha256(found[32:]).digest() == found[:32] else None
 
 
 def _flush_folder(folder: Path) -> None:

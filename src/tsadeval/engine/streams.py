@@ -16,7 +16,7 @@ from tsadeval.evaluation.many import SeriesEvaluation
 from tsadeval.evaluation.out_of_core import Stream
 from tsadeval.evaluation.single import Evaluation
 from tsadeval.evaluation.states import Order
-from tsadeval.tables.batches import Batches, batches
+from tsadeval.tables.batches import Batches, Names, batches
 
 __all__ = ["evaluate_stream"]
 
@@ -34,6 +34,7 @@ def evaluate_stream(
     score: str = "score",
     by: str | None = None,
     time: str | None = None,
+    one_series: bool = False,
     n_jobs: int | None = None,
 ) -> Evaluation | SeriesEvaluation:
     """Metrics of a series that is read once, in batches, in memory that does not grow with its points.
@@ -63,6 +64,8 @@ def evaluate_stream(
     time : str, optional
         The column of time stamps, which must increase within each series: for options that are durations, as in
         "false_alarms(per='week')" and "detection_delay(unit='min')".
+    one_series : bool
+        All rows are one series, even if a column called "series", "detector" or the like has several values.
     n_jobs : int, optional
         Parts of a file that are read at once (row groups of parquet, rows of npy), in threads of this process, or by
         the workers of a cluster under `joblib.parallel_config(backend="dask")` or "ray".
@@ -87,7 +90,7 @@ def evaluate_stream(
     if isinstance(source, Batches):
         found: Any = source
     elif isinstance(source, (str, os.PathLike, Mapping)) or _are_paths(source):
-        found = batches(source, label=label, score=score, by=by, time=time)
+        found = batches(source, label=label, score=score, by=by, time=time, one_series=one_series)
     else:
         found = source
     by = found.by if isinstance(found, Batches) else by
@@ -131,8 +134,9 @@ def _states(new: _Maker, source: Iterable[Any], by: str | None) -> _Streams:
     return streams
 
 
-def _part(new: _Maker, part: Batches) -> _Streams:
-    return _states(new, part.read(), part.by)
+def _part(new: _Maker, part: Batches) -> tuple[_Streams, dict[tuple[str, str], str]]:
+    names = Names(part)
+    return _states(new, part.read(names), part.by), names.seen
 
 
 def _in_parts(new: _Maker, source: Any, by: str | None, n_jobs: int | None) -> _Streams:
@@ -142,7 +146,10 @@ def _in_parts(new: _Maker, source: Any, by: str | None, n_jobs: int | None) -> _
     workers = joblib.effective_n_jobs(n_jobs if n_jobs is not None else -1)
     parts = ((new, part) for part in source.parts(_PARTS * max(workers, 1)))
     streams: _Streams = {}
-    for found in mapped(_part, parts, n_jobs, ordered=True, prefer="threads"):
+    names = Names(source)
+    for found, seen in mapped(_part, parts, n_jobs, ordered=True, prefer="threads"):
+        for key, value in seen.items():
+            names.add(key, value)
         for series, stream in found.items():
             if series in streams:
                 streams[series].merge(stream)

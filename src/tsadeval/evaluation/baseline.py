@@ -15,7 +15,6 @@ import numpy as np
 from tsadeval.core.inputs import Floats, Scoring, label_runs
 from tsadeval.core.metric import Metric, Rule
 from tsadeval.thresholds.rules import fixed
-from tsadeval.thresholds.search import best
 
 
 def random_values(
@@ -45,11 +44,13 @@ def _shuffled(scoring: Scoring, rng: np.random.Generator) -> Scoring:
 
 
 def _by_formula(metric: Metric, scoring: Scoring, rule: Rule) -> float | None:
-    # The best threshold of shuffled scores is not that of these scores: no formula gives it.
     if metric.chance is None:
         return None
     decision = metric.decide(scoring, rule)
-    if decision is not None and isinstance(rule, best) and decision.rule.startswith("best"):
+    # The formulas keep the number of alarms, which only some rules do when scores are shuffled: best thresholds become
+    # others, and alarms that have to last do so no more.
+    ruled = decision is not None and decision.rule not in ("given", "scores are 0 or 1")
+    if ruled and not getattr(rule, "exchangeable", False):
         return None
     data = metric.judges(scoring) if decision is None else metric.judges(decision.prediction)
     if math.isnan(metric.value_of(data)[0]):

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import math
 from collections import Counter, deque
+from collections.abc import Callable
+from copy import copy
 from dataclasses import replace
-from typing import Any
+from functools import wraps
+from threading import RLock
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 import numpy as np
 
@@ -67,6 +71,21 @@ class StreamResult(Result):
         return [f"times in {self.unit}", *([self.drift.warning] if self.drift and self.drift.warning else [])]
 
 
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+def _locked(method: Callable[Concatenate[Any, P], R]) -> Callable[Concatenate[Any, P], R]:
+    """One thread at a time."""
+
+    @wraps(method)
+    def call(self: Any, *arguments: P.args, **options: P.kwargs) -> R:
+        with self._lock:
+            return method(self, *arguments, **options)
+
+    return call  # type: ignore[return-value]
+
+
 class StreamingEvaluator:
     """Operators' metrics, point counts, F1, F1-PA and CCE of a stream under a fixed threshold.
 
@@ -111,7 +130,9 @@ class StreamingEvaluator:
         self._steps: Counter[int] = Counter()  # times between two stamps, whose median the last point stands for
         self._last_stamp = 0
         self._recent: deque[Scoring] = deque()
+        self._lock = RLock()
 
+    @_locked
     def update(self, y_true: Any, y_score: Any, times: Any = None) -> StreamingEvaluator:
         """Take in the next chunk."""
         data = observe(y_true, y_score, times=times)
@@ -144,6 +165,11 @@ class StreamingEvaluator:
 
     def merge(self, other: StreamingEvaluator) -> StreamingEvaluator:
         """Take in the state of the stretch that follows this one."""
+        other = copy(other)  # never both locks at once: two streams may merge each other
+        with self._lock:
+            return self._merge(other)
+
+    def _merge(self, other: StreamingEvaluator) -> StreamingEvaluator:
         if (other.threshold, other.window) != (self.threshold, self.window):
             raise InvalidInputError("only evaluators with the same threshold and window can be merged")
         if other._timed is None:
@@ -195,6 +221,7 @@ class StreamingEvaluator:
             first = max(len(stamps) - int(self.window), 0)
         return observe(labels[first:], scores[first:], times=stamps[first:].astype("datetime64[ns]"))
 
+    @_locked
     def drift(self) -> Drift | None:
         """How far the scores of the window are from the reference; None where there is none."""
         if self.reference is None or not self._recent:
@@ -203,6 +230,7 @@ class StreamingEvaluator:
         scores = np.concatenate([d.scores for d in self._recent]) if window is None else window.scores
         return _drift(self.reference, scores)
 
+    @_locked
     def compute(self) -> StreamResult:
         """The values so far, those of the window, and the drift of the scores."""
         if self._timed is None:
@@ -224,6 +252,15 @@ class StreamingEvaluator:
             for name, value in values.items()
         ]
         return StreamResult(rows, self.drift(), unit)
+
+    @_locked
+    def __getstate__(self) -> dict[str, Any]:
+        own = {name: copy(getattr(self, name)) for name in ("_cce", "_steps", "_recent")}  # the others never change
+        return {**{name: value for name, value in vars(self).items() if name != "_lock"}, **own}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._lock = RLock()
 
     def __repr__(self) -> str:
         return f"StreamingEvaluator(threshold={self.threshold}, points={self._so_far.n})"

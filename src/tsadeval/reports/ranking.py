@@ -21,7 +21,7 @@ from tsadeval.core.inputs import Floats
 from tsadeval.core.metric import Metric, parse_metric
 from tsadeval.core.results import plain
 from tsadeval.core.threads import in_order
-from tsadeval.engine.store import write_whole
+from tsadeval.engine.store import read_sealed, write_sealed
 from tsadeval.rankeval.auditing import measures
 from tsadeval.reports import board
 from tsadeval.reports.board import agreement_of, standings
@@ -100,7 +100,7 @@ def rank_all(table: Table, folder: Path, n_jobs: int | None = None) -> dict[str,
     keys = {
         text: hashlib.sha256(common + np.ascontiguousarray(v).tobytes()).hexdigest() for text, v in table.values.items()
     }
-    paths = {text: folder / f"{address(text.replace('/', '|'))}.json" for text in table.values}
+    paths = {text: folder / address(text.replace("/", "|")) for text in table.values}
     found = {text: _last(paths[text], key) for text, key in keys.items()}
     fresh = [text for text, ranked in found.items() if ranked is None]
     # Threads: the work is NumPy's, and processes of joblib would outlive this one where it is killed. Its products of
@@ -111,7 +111,7 @@ def rank_all(table: Table, folder: Path, n_jobs: int | None = None) -> dict[str,
         found[text] = ranked
         folder.mkdir(parents=True, exist_ok=True)
         content = json.dumps({"key": keys[text], **ranked._asdict()}).encode()
-        write_whole(paths[text], content, durable=False)
+        write_sealed(paths[text], content)
     return {text: ranked for text, ranked in found.items() if ranked is not None}
 
 
@@ -125,7 +125,7 @@ def _code() -> bytes:
 def _last(path: Path, key: str) -> Ranked | None:
     """What the last build found, if it is of the same values; a file that cannot be read is no loss."""
     try:
-        found = json.loads(path.read_bytes())
+        found = json.loads(read_sealed(path) or b"")
         return Ranked(found["groups"], found["overall"], found["facts"]) if found["key"] == key else None
     except (OSError, ValueError, KeyError, TypeError):
         return None

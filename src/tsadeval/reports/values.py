@@ -17,11 +17,13 @@ from tsadeval._optional import require
 from tsadeval.core.events import Events
 from tsadeval.core.inputs import Floats, Scoring
 from tsadeval.core.metric import Metric, Outcome, Rule, parse_metric
+from tsadeval.core.printable import printable
 from tsadeval.core.results import Row
 from tsadeval.engine.cells import OUTCOME, Layout, Working, versions
+from tsadeval.engine.metrics import error_row
 from tsadeval.engine.progress import Progress, progress_of
 from tsadeval.engine.run import complete
-from tsadeval.engine.store import Store, write_whole
+from tsadeval.engine.store import Store, read_sealed, write_sealed
 from tsadeval.errors import InvalidInputError, TsadevalError
 from tsadeval.rankeval.auditing.adversaries import ADVERSARIES, Target
 from tsadeval.rankeval.auditing.plan import stream
@@ -32,6 +34,7 @@ from tsadeval.thresholds.rules import parse_rule
 __all__ = ["BASELINES", "SUBMISSION", "BoardCell", "codes", "compute_values"]
 
 SUBMISSION = "submission"
+CELLS = 1000  # of a chunk, at least
 # Rows of their own on every board: scorers without skill, and one-liners.
 BASELINES = tuple(name for name, one in ADVERSARIES.items() if one.kind in ("no skill", "one-liner"))
 
@@ -61,11 +64,11 @@ LAYOUT = Layout(
 
 @dataclass(frozen=True)
 class Chunk:
-    """The cells of one series, and the files that they need."""
+    """The cells of some series, and the files that they need: labels by series, scores by series and submission."""
 
     cells: tuple[BoardCell, ...]
-    labels: Path
-    scores: Mapping[str, Path]
+    labels: Mapping[str, Path]
+    scores: Mapping[tuple[str, str], Path]
 
 
 class Scorer(NamedTuple):
@@ -96,7 +99,7 @@ def compute_values(
     wanted = [(str(m), m.version, board.rule if m.kind == "predictions" else None) for m in metrics]
     scorers = _scorers(board, series)
     keys = {one.name: _key(one, series, wanted) for one in scorers}
-    last = LastTable.read(folder / "last.parquet")
+    last = LastTable.read(folder / "last")
     fresh = [one for one in scorers if last.keys.get(one.name) != keys[one.name]]
     files = {one.name: one.scores for one in board.submissions}
 
@@ -104,9 +107,19 @@ def compute_values(
         groups: dict[str, list[BoardCell]] = {}
         for cell in missing:
             groups.setdefault(cell.series, []).append(cell)
+        # A chunk is sent to a worker and written to the disk: not every few cells.
+        parts: list[dict[str, list[BoardCell]]] = []
+        for name, group in groups.items():
+            if not parts or sum(map(len, parts[-1].values())) >= CELLS:
+                parts.append({})
+            parts[-1][name] = group
         return [
-            Chunk(tuple(group), board.labels[series], {d: f[series] for d, f in files.items() if series in f})
-            for series, group in groups.items()
+            Chunk(
+                tuple(cell for group in part.values() for cell in group),
+                {name: board.labels[name] for name in part},
+                {(name, d): f[name] for name in part for d, f in files.items() if name in f},
+            )
+            for part in parts
         ]
 
     found = last.rows_of([one.name for one in scorers if one not in fresh])
@@ -130,7 +143,7 @@ def compute_values(
         found = _ordered(found, list(series), list(keys), list(board.metrics))
         failed = set(found.filter(_column_is(found, "status", "error"))["detector"].to_pylist())
         # What failed is tried again by the next build.
-        LastTable({name: key for name, key in keys.items() if name not in failed}, found).write(folder / "last.parquet")
+        LastTable({name: key for name, key in keys.items() if name not in failed}, found).write(folder / "last")
     return found
 
 
@@ -179,8 +192,11 @@ class LastTable(NamedTuple):
     def read(cls, path: Path) -> LastTable:
         """What is there; a file that cannot be read is no loss, since the store has all values."""
         arrow, parquet = require("pyarrow", extra="all"), require("pyarrow.parquet", extra="all")
+        content = read_sealed(path)
+        if content is None:
+            return cls({}, None)
         try:
-            table = parquet.read_table(path)
+            table = parquet.read_table(arrow.BufferReader(content))
             keys = json.loads(table.schema.metadata[b"keys"])
             if table.column_names != list(LAYOUT.columns) or not isinstance(keys, dict):
                 return cls({}, None)
@@ -202,25 +218,43 @@ class LastTable(NamedTuple):
         buffer = require("pyarrow", extra="all").BufferOutputStream()
         table = self.table.replace_schema_metadata({"keys": json.dumps(self.keys)})
         require("pyarrow.parquet", extra="all").write_table(table, buffer, compression="zstd")
-        write_whole(path, buffer.getvalue().to_pybytes(), durable=False)
+        write_sealed(path, buffer.getvalue().to_pybytes())
 
 
 def _compute(chunk: Chunk) -> Iterator[Row | Working]:
-    labels, values = read_labels(chunk.labels)
+    groups: dict[str, list[BoardCell]] = {}
+    for cell in chunk.cells:
+        groups.setdefault(cell.series, []).append(cell)
+    for name, cells in groups.items():
+        scores = {d: path for (series, d), path in chunk.scores.items() if series == name}
+        yield from _of_series(cells, chunk.labels[name], scores)
+
+
+def _of_series(of_series: Sequence[BoardCell], path: Path, files: Mapping[str, Path]) -> Iterator[Row | Working]:
+    labels, values = read_labels(path)
+    if file_digest(path) != of_series[0].labels:
+        facts: Row = {"n": None, "events": None, "anomalous": None, "versions": versions()}
+        yield from ({**cell._asdict(), **facts, **error_row(_changed(path))} for cell in of_series)
+        return
     events = Events.of(labels)
     wanted: dict[str, list[BoardCell]] = {}
-    for cell in chunk.cells:
+    for cell in of_series:
         wanted.setdefault(cell.detector, []).append(cell)
-    metrics = {text: parse_metric(text) for text in {cell.metric for cell in chunk.cells}}
-    rules = {text: parse_rule(text or "best") for text in {cell.rule for cell in chunk.cells}}
+    metrics = {text: parse_metric(text) for text in {cell.metric for cell in of_series}}
+    rules = {text: parse_rule(text or "best") for text in {cell.rule for cell in of_series}}
     for name, cells in wanted.items():
-        facts: Row = {"n": events.n, "events": len(events), "anomalous": events.points, "versions": versions()}
+        facts = {"n": events.n, "events": len(events), "anomalous": events.points, "versions": versions()}
         try:
             if cells[0].kind == SUBMISSION:
-                scoring = _scoring(labels, read_scores(chunk.scores[name]))
+                scoring = _scoring(labels, read_scores(files[name]))
+                if file_digest(files[name]) != cells[0].scores:
+                    raise _changed(files[name])
             else:
                 drawn = ADVERSARIES[name].checked(Target(values, events), stream(cells[0].series, name, 0))
                 scoring = Scoring.of(labels, drawn)
+        except _ChangedError as error:
+            yield from ({**cell._asdict(), **facts, **error_row(error)} for cell in cells)
+            continue
         except TsadevalError as error:
             nothing = {"value": math.nan, "seconds": math.nan, "status": "missing", "message": str(error)}
             yield from ({**cell._asdict(), **facts, **nothing} for cell in cells)
@@ -229,6 +263,14 @@ def _compute(chunk: Chunk) -> Iterator[Row | Working]:
             yield Working((cell,))
             found = _outcome(metrics[cell.metric], scoring, rules[cell.rule])
             yield {**cell._asdict(), **facts, "n": scoring.n, **found}
+
+
+class _ChangedError(InvalidInputError):
+    """A file is no longer what its checksum was taken of."""
+
+
+def _changed(path: Path) -> _ChangedError:
+    return _ChangedError(f"{printable(path)} has changed since the run began: run the command again")
 
 
 def _scoring(labels: Any, scores: Floats) -> Scoring:

@@ -13,14 +13,16 @@ from typing import Any
 import numpy as np
 
 from tsadeval._optional import require
+from tsadeval.core.checking import EXACT
 from tsadeval.core.printable import printable
 from tsadeval.errors import InvalidInputError, MissingExtraError
-from tsadeval.tables.columns import Array, codes, is_arrow, numbers
+from tsadeval.tables.columns import Array, codes, is_arrow, is_exact, is_fraction, numbers
+from tsadeval.tables.one_series import several_series, telling
 from tsadeval.tables.scoring import times_of
 from tsadeval.tables.sources import user_path
-from tsadeval.tables.table import Table
+from tsadeval.tables.table import Table, unique_names
 
-__all__ = ["Batches", "batches"]
+__all__ = ["Batches", "Names", "batches"]
 
 _ROWS = 2**20
 _AHEAD = 2  # batches that are read while others are being used
@@ -42,17 +44,20 @@ class Batches:
     rows: int = _ROWS
     span: tuple[int, int] | None = None
     time: str | None = None
+    one_series: bool = False
 
     def __iter__(self) -> Iterator[tuple[Any, ...]]:
         """The next batch is read while one is being used."""
         return _ahead(self.read)
 
-    def read(self) -> Iterator[tuple[Any, ...]]:
-        """The same in this thread."""
+    def read(self, names: Names | None = None) -> Iterator[tuple[Any, ...]]:
+        """The same in this thread; `names` will know which series were seen."""
+        names = Names(self) if names is None else names
         for source in self.sources:
             where = "the table" if isinstance(source, Mapping) else printable(source)
             try:
                 for columns in _columns(source, where, self):
+                    names.check(columns, where)
                     yield from self._pieces(columns, where)
             except (InvalidInputError, MissingExtraError, MemoryError):
                 raise
@@ -82,6 +87,11 @@ class Batches:
         for name, rows in zip(names, np.split(order, borders), strict=True):
             yield str(name), *(column[rows] for column in found)
 
+    def telling(self, names: Iterable[str]) -> list[str]:
+        """The columns that are read only to see whether all rows belong to one series."""
+        used = {self.label, self.score, self.by, self.time}
+        return [] if self.one_series else [name for name in telling(names) if name not in used]
+
     def parts(self, most: int = 10_000) -> list[Batches]:
         """Neighbouring parts, at most so many, which can be read apart; one where the format has no such parts."""
         found: list[Batches] = []
@@ -103,6 +113,7 @@ def batches(
     by: str | None = None,
     time: str | None = None,
     rows: int = _ROWS,
+    one_series: bool = False,
 ) -> Batches:
     """Labels and scores of a file of any size, batch by batch.
 
@@ -119,6 +130,9 @@ def batches(
         A column of time stamps, which are then the last of each batch.
     rows : int
         Rows of a batch, where the format leaves the choice.
+    one_series : bool
+        All rows (of a group) are one series, even if a column called "series", "detector" or the like has several
+        values.
 
     Returns
     -------
@@ -137,7 +151,34 @@ def batches(
     sources = tuple(source) if several else (source,)
     if not sources:
         raise InvalidInputError("there is no file to read")
-    return Batches(tuple(_checked(one) for one in sources), label, score, by, rows, time=time)
+    return Batches(tuple(_checked(one) for one in sources), label, score, by, rows, None, time, one_series)
+
+
+class Names:
+    """What columns that name series or detectors hold: one value in each series, over all batches and files."""
+
+    def __init__(self, how: Batches) -> None:
+        self._how = how
+        self.seen: dict[tuple[str, str], str] = {}
+
+    def check(self, columns: Mapping[str, Any], where: str) -> None:
+        """Refuse a batch with a value that its series did not have before."""
+        by = self._how.by
+        for name in self._how.telling(columns):
+            # A detector may well be called "model": scores are fractions, names are not.
+            if is_fraction(columns[name]):
+                continue
+            number, values = codes(columns[name])
+            group, groups = (np.zeros(len(number), np.int64), [""]) if by is None else codes(columns[by])
+            for pair in np.unique(group * (len(values) + 1) + number + 1).tolist():
+                series, value = divmod(pair, len(values) + 1)
+                self.add((str(groups[series]), name), str(values[value - 1]) if value else "", where)
+
+    def add(self, key: tuple[str, str], value: str, where: str = "the parts") -> None:
+        """Refuse another value than the one that is known of a series and a column."""
+        if self.seen.setdefault(key, value) != value:
+            by = [] if self._how.by is None else [self._how.by]
+            raise several_series(where, by, key[1:], f"column {printable(key[1])!r} has several values")
 
 
 def _checked(source: Any) -> Any:
@@ -171,17 +212,19 @@ def _columns(source: Any, where: str, how: Batches) -> Iterator[Mapping[str, Any
     if isinstance(source, Mapping):
         yield from _slices(source, where, how)
         return
+    how = replace(how, sources=(source,))
     with _opened(source) as file, closing(_READERS[_suffix(source)](file, where, how)) as found:  # type: ignore[type-var]
         yield from found
 
 
 def _wanted(names: Sequence[str], where: str, how: Batches) -> list[str]:
     """The columns that are read, or an error that says which there are."""
+    unique_names(names, where)
     table = Table(dict.fromkeys(names, np.empty(0)), where)
     uses = [(how.label, "for the labels"), (how.score, "for the scores")]
     uses += [(how.by, "to group by")] if how.by is not None else []
     uses += [(how.time, "for the times")] if how.time is not None else []
-    return list(dict.fromkeys(table.name(name, use) for name, use in uses))
+    return list(dict.fromkeys([*(table.name(name, use) for name, use in uses), *how.telling(names)]))
 
 
 def _parquet(file: Any, where: str, how: Batches) -> Iterator[Mapping[str, Any]]:
@@ -216,6 +259,7 @@ def _csv(file: Any, where: str, how: Batches) -> Iterator[Mapping[str, Any]]:
     delimiter = "\t" if ".tsv" in where.lower() else ","
     # The type of a column is found in its first block; scores that begin with whole numbers are floats all the same.
     types = {how.score: pyarrow.float64()} | ({} if how.by is None else {how.by: pyarrow.string()})
+    looked = False
     with csv.open_csv(
         file,
         csv.ReadOptions(block_size=_BLOCK),
@@ -224,7 +268,38 @@ def _csv(file: Any, where: str, how: Batches) -> Iterator[Mapping[str, Any]]:
     ) as opened:
         columns = _wanted(opened.schema.names, where, how)
         for batch in opened:
-            yield {name: batch.column(name) for name in columns}
+            found = {name: batch.column(name) for name in columns}
+            scores = found.get(how.score)
+            if not looked and scores is not None and _beyond(scores):
+                looked = True
+                _refuse_long_integers(how.sources[0], where, how.score, delimiter)
+            yield found
+
+
+def _beyond(scores: Any) -> bool:
+    """Are there numbers so large that, as integers, they may have been rounded?"""
+    bounds = require("pyarrow.compute", extra="all").min_max(scores).as_py().values()
+    return any(bound is not None and abs(bound) >= EXACT for bound in bounds)
+
+
+def _refuse_long_integers(source: Any, where: str, score: str, delimiter: str) -> None:
+    """Refuse integers that were rounded as they were read, which only their texts show."""
+    pyarrow, csv = require("pyarrow", extra="all"), require("pyarrow.csv", extra="all")
+    compute = require("pyarrow.compute", extra="all")
+    convert = csv.ConvertOptions(column_types={score: pyarrow.string()}, include_columns=[score])
+    with (
+        _opened(source) as file,
+        csv.open_csv(file, csv.ReadOptions(block_size=_BLOCK), csv.ParseOptions(delimiter=delimiter), convert) as texts,
+    ):
+        for batch in texts:
+            words = batch.column(0)
+            words = words.filter(compute.match_substring_regex(words, r"^\s*[+-]?\d{16,}\s*$")).unique().to_pylist()
+            lost = next((word for word in words if word is not None and not is_exact(word.strip())), None)
+            if lost is not None:
+                raise InvalidInputError(
+                    f"{where}: column {printable(score)!r} has integers that 64-bit floats cannot hold, such as "
+                    f"{lost}: subtract a common offset, or pass ranks"
+                )
 
 
 def _npy(file: Any, where: str, how: Batches) -> Iterator[Mapping[str, Any]]:

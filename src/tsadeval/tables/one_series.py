@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 
 import numpy as np
 
@@ -29,9 +29,8 @@ def check_one_series(groups: Groups, used: Collection[str], time: str | None) ->
     """
     table = groups.table
     unused = [name for name, column in table.columns.items() if name not in used and getattr(column, "ndim", 1) == 1]
-    telling = [name for name in unused if name.lower() in DETECTORS | SERIES]
     # A detector may well be called "model": scores are fractions, names are not.
-    several = [name for name in telling if not is_fraction(table.columns[name]) and _differs(groups, name)]
+    several = [name for name in telling(unused) if not is_fraction(table.columns[name]) and _differs(groups, name)]
     if several:
         raise _several(groups, several, f"column {printable(several[0])!r} has several values")
     stamps = [time] if time else [name for name in unused if _is_stamp(table, name)]
@@ -40,13 +39,23 @@ def check_one_series(groups: Groups, used: Collection[str], time: str | None) ->
         raise _several(groups, [], f"time stamps repeat in column {printable(stamps[0])!r}")
 
 
-def _several(groups: Groups, names: Iterable[str], sign: str) -> InvalidInputError:
-    by = [*groups.by, *names] or ["series"]
+def telling(names: Iterable[str]) -> list[str]:
+    """The columns that are named as those of series or detectors are."""
+    return [name for name in names if name.strip().lower() in DETECTORS | SERIES]
+
+
+def several_series(source: str, by: Sequence[str], names: Sequence[str], sign: str) -> InvalidInputError:
+    """What to say where rows of several series would be judged as one."""
+    all_of = [*by, *names] or ["series"]
     return InvalidInputError(
-        f"{groups.table.source}: {sign}{' within a group' if groups.by else ''}, so these are several series, which "
-        f"must not be judged as one: name the columns that tell them apart, by={[printable(n) for n in by]} (--by "
-        f"{','.join(map(printable, by))}), or pass one_series=True (--one-series) if they are one"
+        f"{source}: {sign}{' within a group' if by else ''}, so these are several series, which "
+        f"must not be judged as one: name the columns that tell them apart, by={[printable(n) for n in all_of]} (--by "
+        f"{','.join(map(printable, all_of))}), or pass one_series=True (--one-series) if they are one"
     )
+
+
+def _several(groups: Groups, names: Sequence[str], sign: str) -> InvalidInputError:
+    return several_series(groups.table.source, groups.by, names, sign)
 
 
 def _differs(groups: Groups, name: str) -> bool:

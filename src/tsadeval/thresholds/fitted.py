@@ -28,6 +28,7 @@ class FittedRule(ThresholdRule):
     """
 
     checks: ClassVar[dict[str, Check]] = {}
+    exchangeable: ClassVar[bool] = True
     # Does it compute with differences and squares of scores, which may be too large for a float?
     squares: ClassVar[bool] = True
 
@@ -177,6 +178,7 @@ class epsilon(FittedRule):
     'epsilon(0)'
     """
 
+    exchangeable: ClassVar[bool] = False
     checks: ClassVar[dict[str, Check]] = {"penalty": Number(0, 2, integer=True)}
     penalty: int = 0
 

@@ -32,6 +32,7 @@ class ThresholdRule:
     """
 
     literal: ClassVar[bool] = False
+    exchangeable: ClassVar[bool] = False  # is the threshold the same, whatever the order of the scores?
     fitted: ClassVar[bool] = True  # does it take its threshold from `data.reference`, hence from fit= where given?
 
     def threshold_of(self, data: Scoring) -> float:
@@ -57,6 +58,7 @@ class fixed(ThresholdRule):
     """
 
     literal: ClassVar[bool] = True
+    exchangeable: ClassVar[bool] = True
 
     value: float
 
@@ -80,6 +82,7 @@ class strict_quantile(ThresholdRule):
     """
 
     literal: ClassVar[bool] = True
+    exchangeable: ClassVar[bool] = True
 
     p: float
 
