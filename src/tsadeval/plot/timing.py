@@ -216,7 +216,7 @@ def _plain_log(ax: Axes, which: Literal["x", "y"]) -> None:
 
     axis = ax.xaxis if which == "x" else ax.yaxis
     low, high = ax.get_xlim() if which == "x" else ax.get_ylim()
-    room, each = (0.6 * width_of(ax), 24) if which == "x" else (72 * ax.bbox.height / ax.figure.dpi, 12)
+    room, each = (0.6 * width_of(ax), 18) if which == "x" else (72 * ax.bbox.height / ax.figure.dpi, 12)
     crowded = 3 * each * math.log10(high / low) > room
     axis.set_major_locator(LogLocator(subs=(1.0,) if crowded else (1.0, 2.0, 5.0)))
     axis.set_major_formatter(
