@@ -1,5 +1,9 @@
 """Settings of the whole test run."""
 
+import subprocess
+import sys
+import time
+
 import pytest
 from hypothesis import HealthCheck, settings
 
@@ -38,3 +42,24 @@ def log(tmp_path):
     path = tmp_path / "log"
     path.touch()
     return path
+
+
+@pytest.fixture
+def cluster(tmp_path):
+    """A Dask cluster on this machine: its scheduler file and the two worker processes."""
+    at = tmp_path / "scheduler.json"
+    options = ["--no-dashboard", "--scheduler-file", str(at)]
+    command = [sys.executable, "-m", "distributed.cli.dask_scheduler", "--port", "0", "--host", "127.0.0.1", *options]
+    running = [subprocess.Popen(command, stderr=subprocess.DEVNULL)]
+    worker = [sys.executable, "-m", "distributed.cli.dask_worker", "--nthreads", "1", "--no-nanny", *options]
+    limit = time.monotonic() + 60
+    while not at.exists():
+        assert time.monotonic() < limit
+        time.sleep(0.05)
+    running += [
+        subprocess.Popen([*worker, "--local-directory", str(tmp_path)], stderr=subprocess.DEVNULL) for _ in range(2)
+    ]
+    yield at, running[1:]
+    for process in running:
+        process.kill()
+        process.wait()

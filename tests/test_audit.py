@@ -43,7 +43,7 @@ def test_adversaries_score_every_point_the_same_way_each_time(adversary):
     assert adversary.summary.endswith(".")
 
 
-def test_a_comb_knows_how_many_events_there_are_and_how_long():
+def test_a_comb_has_as_many_alarms_as_events_and_as_long_ones():
     y = np.zeros(1000, int)
     for start in (100, 130, 700):
         y[start : start + 10] = 1

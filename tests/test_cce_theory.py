@@ -120,7 +120,7 @@ def test_monotone_transforms_change_it():
 
 
 @given(scorings())
-def test_constant_scores_know_nothing(data):
+def test_constant_scores_are_uninformative(data):
     y, _ = data
     assert te.cce(y, np.full(len(y), 7.0)) == 0.0
     assert te.cce(y, np.full(len(y), 7.0), constrained=True) == 0.0

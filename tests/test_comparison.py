@@ -75,6 +75,11 @@ def test_with_many_series_data_sets_are_shown(runs):
     found = te.compare(more + runs, metrics="cce")
     assert [table.title for table in found.tables()] == ["smd", "msl", "own.csv", "average"]
     assert [table.title for table in te.compare(more + runs[:3], metrics="cce").tables()] == ["smd"]
+    own = te.compare([(f"{series}.csv", *rest) for series, *rest in more + runs[:3]], metrics="cce")
+    assert [table.title for table in own.tables()] == ["smd"]  # still of a known data set
+    own = te.compare([(f"my {series}", *rest) for series, *rest in more + runs[:3]], metrics="cce")
+    assert [table.title for table in own.tables()] == ["average"]
+    assert "13 series: table(name) has one of them" in repr(own)
 
 
 def test_latex_has_the_best_in_bold_and_percentages_as_papers_print_them(runs):

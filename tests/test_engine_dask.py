@@ -35,27 +35,6 @@ if __name__ == "__main__":
 ALL = 2 * 6 * 2 * 3 * 10
 
 
-@pytest.fixture
-def cluster(tmp_path):
-    """A scheduler file and the two worker processes."""
-    at = tmp_path / "scheduler.json"
-    options = ["--no-dashboard", "--scheduler-file", str(at)]
-    command = [sys.executable, "-m", "distributed.cli.dask_scheduler", "--port", "0", "--host", "127.0.0.1", *options]
-    running = [subprocess.Popen(command, stderr=subprocess.DEVNULL)]
-    worker = [sys.executable, "-m", "distributed.cli.dask_worker", "--nthreads", "1", "--no-nanny", *options]
-    limit = time.monotonic() + 60
-    while not at.exists():
-        assert time.monotonic() < limit
-        time.sleep(0.05)
-    running += [
-        subprocess.Popen([*worker, "--local-directory", str(tmp_path)], stderr=subprocess.DEVNULL) for _ in range(2)
-    ]
-    yield at, running[1:]
-    for process in running:
-        process.kill()
-        process.wait()
-
-
 def test_a_killed_worker_loses_nothing(tmp_path, cluster):
     at, workers = cluster
     store, script = tmp_path / "store", tmp_path / "script.py"

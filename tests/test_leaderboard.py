@@ -139,7 +139,7 @@ def test_files_that_change_while_a_board_is_built_have_no_values(tmp_path):
     board = boards.make(tmp_path, ["auc_roc"])
     labels, scores = board / "labels" / "a" / "0.npz", board / "submissions" / "d0" / "scores" / "a" / "0.npz"
     cell = BoardCell("d0", "submission", "a/0", file_digest(labels), file_digest(scores), "auc_roc", "r1", None)
-    chunk = Chunk((cell,), labels, {"d0": scores})
+    chunk = Chunk((cell,), {"a/0": labels}, {("a/0", "d0"): scores})
     (row,) = compute_all(_compute, chunk)
     assert row["status"] == "ok"
     for path in (scores, labels):

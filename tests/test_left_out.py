@@ -75,6 +75,15 @@ def test_missing_scores_are_not_hidden_by_other_errors() -> None:
         te.evaluate([0, 1, 1], [lowest, 0.5, 1.0], "f1", ignore=[0, 1, 0])
 
 
+def test_messages_say_what_can_be_done_about_nan() -> None:
+    with pytest.raises(
+        InvalidInputError, match=r"y_score must be finite, but is NaN .* te.evaluate can leave them out"
+    ):
+        te.evaluate([0, 1], [0.1, np.nan], "f1")
+    with pytest.raises(InvalidInputError, match=r"y_true is NaN at position 1 \(1 such values in all\): drop"):
+        te.evaluate([0, np.nan], [0.1, 0.2], "f1")
+
+
 def test_names_of_series_that_read_the_same_are_refused() -> None:
     y_true, y_score = [0, 1], [0.1, 0.9]
     with pytest.raises(InvalidInputError, match="two series named '1'"):

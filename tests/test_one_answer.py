@@ -151,6 +151,26 @@ def test_scorings_that_cannot_be_compared_are_refused():
     assert found.detectors == ["d", "e", "f"]
 
 
+def test_points_without_a_score_do_not_join_events(tmp_path):
+    labels, scores = np.array([0, 0, 1, 0, 1, 0]), np.array([np.nan, 0.1, 0.9, np.nan, 0.1, 0.2])
+    metrics = ["event_recall", "f1", "vus_pr", "cce"]
+    found = {row["metric"]: row for row in te.compare({"d": scores}, labels, metrics, threshold=0.5).rows}
+    alone = te.evaluate(labels[1:], scores[1:], ["event_recall", "f1", "cce"], threshold=0.5, missing="ignore")
+    assert {name: found[name]["value"] for name in alone} == dict(alone)
+    assert found["event_recall"]["value"] == 0.5
+    known = ~np.isnan(scores)
+    assert found["vus_pr"]["value"] == te.metrics.vus_pr(labels[known], scores[known])
+    assert {row["dropped"] for row in found.values()} == {2}
+    pd.DataFrame({"label": labels, "d": scores}).to_csv(tmp_path / "a.csv", index=False)
+    given = ["--score", "d", "--metrics", "event_recall", "--threshold", "0.5", "--format", "json"]
+    (row,) = json.loads(CliRunner().invoke(app, ["compare", str(tmp_path / "a.csv"), *given]).stdout)
+    assert (row["value"], row["dropped"]) == (0.5, 2)
+    assert "ignored_points" not in row
+    index = pd.RangeIndex(6)
+    with pytest.raises(InvalidInputError, match="different indexes"):
+        te.evaluate(pd.Series(labels, index), pd.Series(scores, index + 1), "f1", missing="ignore")
+
+
 def test_a_comparison_pickles():
     found = te.compare([(s, d, Y, S) for s in "ab" for d in "xy"], metrics=["f1", "cce"], threshold=0.5)
     again = pickle.loads(pickle.dumps(found))

@@ -178,3 +178,16 @@ def test_trade_offs_and_curves_have_the_numbers_of_their_results():
     nothing = te.choose_threshold([0, 1], [0.5, 0.5], max_false_alarms=0)
     with pytest.raises(InvalidInputError, match="no threshold to draw"):
         plot.trade_off(nothing)
+
+
+@pytest.mark.parametrize("draw", [plot.roc_curve, plot.pr_curve, plot.det_curve])
+def test_names_are_no_formulas(draw, tmp_path):
+    ax = draw(Y, {r"$\cost$": SCORE, "a$b$": -SCORE})
+    ax.figure.savefig(tmp_path / "figure.png")
+    assert any(r"\$\cost\$" in text.get_text() for text in ax.get_legend().get_texts())
+
+
+@pytest.mark.parametrize("draw", [plot.value_by_threshold, plot.vus_surface])
+def test_figures_of_one_detector_refuse_two(draw):
+    with pytest.raises(InvalidInputError, match="this figure is of one detector, but there are 2"):
+        draw(Y, {"a": SCORE, "b": -SCORE})

@@ -8,7 +8,6 @@ import pytest
 from typer.testing import CliRunner
 
 from clusters import values, write_files
-from test_engine_dask import cluster  # noqa: F401 - a fixture
 from tsadeval.cli.app import app
 
 pytest.importorskip("distributed", reason="Dask is an extra of its own")
@@ -33,7 +32,7 @@ if __name__ == "__main__":
 """
 
 
-def test_dask_gives_the_same_rows(tmp_path, cluster, request):  # noqa: F811
+def test_dask_gives_the_same_rows(tmp_path, cluster, request):
     import pickle
 
     at, _ = cluster
@@ -59,7 +58,7 @@ def write_series(path, n=400):
     path.write_text("\n".join(["value,label", *lines]))
 
 
-def test_the_commands_take_the_address_of_a_scheduler(tmp_path, cluster, monkeypatch):  # noqa: F811
+def test_the_commands_take_the_address_of_a_scheduler(tmp_path, cluster, monkeypatch):
     import json
 
     address = json.loads(cluster[0].read_text())["address"]

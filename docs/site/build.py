@@ -106,12 +106,17 @@ def kernels(folder: Path) -> Path:
 
 def sphinx(source: Path, target: Path, strict: bool) -> None:
     command = [sys.executable, "-m", "sphinx", "-b", "html", "-c", str(HERE), "--keep-going", "-q"]
-    command += ["-W"] if strict else ["-D", "nb_execution_mode=off", "-D", "plot_gallery=0"]
+    # A cell that was not run has no known language, and its picture is not there.
+    unknown = "suppress_warnings=myst.header,myst-nb.lexer,image.not_readable"
+    command += ["-W"] if strict else ["-D", "nb_execution_mode=off", "-D", "plot_gallery=0", "-D", unknown]
     command += ["-d", str(source.parent / "site-doctrees"), str(source), str(target)]
     # Its own doctrees are always made anew: pages are generated, so time stamps say nothing.
     shutil.rmtree(source.parent / "site-doctrees", ignore_errors=True)
     shutil.rmtree(target, ignore_errors=True)
-    settings = {"PYTHONPATH": f"{HERE}:{os.environ.get('PYTHONPATH', '')}", "IPYTHONDIR": str(kernels(source.parent))}
+    settings = {
+        "PYTHONPATH": f"{HERE}:{os.environ.get('PYTHONPATH', '')}",
+        "IPYTHONDIR": str(kernels(source.resolve().parent)),
+    }
     if subprocess.run(command, env={**os.environ, **settings}).returncode:
         raise SystemExit("the site was not built: mend the warnings above")
     shutil.copytree(downloads(source), target, dirs_exist_ok=True)

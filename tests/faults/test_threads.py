@@ -11,7 +11,7 @@ RACING = Path(__file__).with_name("racing.py")
 
 
 def test_every_metric_and_every_best_threshold_survive_a_writer():
-    seconds = os.environ.get("TSADEVAL_RACE_SECONDS", "0.2")
+    seconds = os.environ.get("TSADEVAL_RACE_SECONDS", "0.1")
     done = subprocess.run([sys.executable, RACING, seconds], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout[-200:] + done.stderr[-3000:]
     tried = [line.split() for line in done.stdout.splitlines()]

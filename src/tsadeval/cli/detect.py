@@ -9,10 +9,9 @@ import typer
 
 from tsadeval.cli.completing import complete_datasets, complete_detectors, complete_metrics
 from tsadeval.cli.output import Format, render
+from tsadeval.cli.running import CellMemory, CellTimeout, running
 from tsadeval.cli.tables import Dask
-from tsadeval.core.cluster import on_cluster
 from tsadeval.core.text import split_names
-from tsadeval.engine.progress import Bar
 from tsadeval.experiments import api
 from tsadeval.experiments.result import Detection
 
@@ -55,35 +54,26 @@ def detect(
         bool, typer.Option("--percent", help="Values times 100, as papers print them; not in csv and json.")
     ] = False,
     dask: Dask = "",
-    cell_timeout: Annotated[
-        float | None, typer.Option(help="Seconds that one value may take; beyond that it is an error.")
-    ] = None,
-    cell_memory: Annotated[
-        str | None, typer.Option(help="Memory that one value may take, such as 2GB; beyond that it is an error.")
-    ] = None,
+    cell_timeout: CellTimeout = None,
+    cell_memory: CellMemory = None,
     format: Annotated[Format, typer.Option(help="How to print the tables.")] = Format.text,
 ) -> None:
     """Train and evaluate what is not in the store yet, then print a table of each data set."""
-    bar = Bar("detect")
-    try:
-        with bar, on_cluster(dask):
-            result = api.detect(
-                datasets,
-                split_names(detectors),
-                split_names(metrics or ["paper"]),
-                store=store,
-                threshold=threshold,
-                random_state=seed or 0,
-                data=data,
-                device=device,
-                n_jobs=None if dask else jobs,
-                progress=bar,
-                cell_timeout=cell_timeout,
-                cell_memory=cell_memory,
-            )
-    except KeyboardInterrupt:
-        typer.echo(f"tsadeval: stopped; {bar.words}. The same command again computes the rest.", err=True)
-        raise typer.Exit(130) from None
+    with running("detect", dask) as bar:
+        result = api.detect(
+            datasets,
+            split_names(detectors),
+            split_names(metrics or ["paper"]),
+            store=store,
+            threshold=threshold,
+            random_state=seed or 0,
+            data=data,
+            device=device,
+            n_jobs=None if dask else jobs,
+            progress=bar,
+            cell_timeout=cell_timeout,
+            cell_memory=cell_memory,
+        )
     typer.echo(_shown(result, format, percent))
     failures = result.failures()
     for line in [*failures, *result.undefined()]:

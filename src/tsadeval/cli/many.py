@@ -7,9 +7,9 @@ from pathlib import Path
 import typer
 
 from tsadeval.cli.output import Format, render
+from tsadeval.cli.running import running
 from tsadeval.core.cluster import on_cluster
 from tsadeval.core.metric import Metric
-from tsadeval.engine.progress import Bar
 from tsadeval.engine.streams import evaluate_stream
 from tsadeval.errors import InvalidParameterError
 from tsadeval.evaluation.states import Order
@@ -33,24 +33,19 @@ def score_many(
     format: Format,
 ) -> None:
     """Compute what the store does not have yet, then print a table by detector and data set."""
-    bar = Bar("score")
-    try:
-        with bar, on_cluster(dask):
-            result = score_files(
-                files,
-                metrics,
-                label=label,
-                score=scores,
-                by=by,
-                time=time or None,
-                threshold=threshold,
-                store=store,
-                n_jobs=jobs,
-                progress=bar,
-            )
-    except KeyboardInterrupt:
-        typer.echo(f"tsadeval: stopped; {bar.words}. The same command again computes the rest.", err=True)
-        raise typer.Exit(130) from None
+    with running("score", dask) as bar:
+        result = score_files(
+            files,
+            metrics,
+            label=label,
+            score=scores,
+            by=by,
+            time=time or None,
+            threshold=threshold,
+            store=store,
+            n_jobs=jobs,
+            progress=bar,
+        )
     typer.echo(_shown(result, format))
     failures = result.failures()
     for line in failures:

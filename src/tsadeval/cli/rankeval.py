@@ -10,11 +10,10 @@ import typer
 from tsadeval.cli.completing import complete_metrics
 from tsadeval.cli.figures import figures
 from tsadeval.cli.output import Format, render
+from tsadeval.cli.running import CellMemory, CellTimeout, running
 from tsadeval.cli.tables import Dask
-from tsadeval.core.cluster import on_cluster
 from tsadeval.core.results import Result
 from tsadeval.core.text import split_names
-from tsadeval.engine.progress import Bar
 from tsadeval.errors import InvalidParameterError
 from tsadeval.rankeval.api import AnyResult, read
 from tsadeval.rankeval.api import run as run_suite
@@ -80,12 +79,8 @@ def run(
         typer.Option(help='Of suite audit: scorers of your own beside ours, "module:function". Repeatable.'),
     ] = None,
     dask: Dask = "",
-    cell_timeout: Annotated[
-        float | None, typer.Option(help="Seconds that one value may take; beyond that it is an error.")
-    ] = None,
-    cell_memory: Annotated[
-        str | None, typer.Option(help="Memory that one value may take, such as 2GB; beyond that it is an error.")
-    ] = None,
+    cell_timeout: CellTimeout = None,
+    cell_memory: CellMemory = None,
     format: Annotated[Format, typer.Option(help="How to print the table.")] = Format.text,
 ) -> None:
     """Compute what is missing in the store, then print the table. Exit code 1 where a metric failed."""
@@ -107,27 +102,22 @@ def run(
         raise InvalidParameterError("--label, --score, --by, --threshold and --adversaries are of the suite audit")
     if of_audit.get("by") == "":
         of_audit["by"] = None
-    bar = Bar(suite)
     result: AnyResult
-    try:
-        with bar, on_cluster(dask):
-            result = run_suite(
-                suite,
-                wanted,
-                store=store,
-                n_jobs=None if dask else jobs,
-                repeats=repeats,
-                random_state=seed,
-                data=data,
-                progress=bar,
-                cell_timeout=cell_timeout,
-                cell_memory=cell_memory,
-                **some,
-                **of_audit,
-            )
-    except KeyboardInterrupt:
-        typer.echo(f"tsadeval: stopped; {bar.words}. The same command again computes the rest.", err=True)
-        raise typer.Exit(130) from None
+    with running(suite, dask) as bar:
+        result = run_suite(
+            suite,
+            wanted,
+            store=store,
+            n_jobs=None if dask else jobs,
+            repeats=repeats,
+            random_state=seed,
+            data=data,
+            progress=bar,
+            cell_timeout=cell_timeout,
+            cell_memory=cell_memory,
+            **some,
+            **of_audit,
+        )
     typer.echo(_shown(result.table(), format))
     failed = _complain(result)
     typer.echo(f"tsadeval: the values are in {store}", err=True)

@@ -75,7 +75,7 @@ def usable_runs(
     found: list[tuple[str, str, Any, Any]] = []
     for run in runs(one_or_many(files), on_error=refuse, **options):
         try:
-            entry = usable(run.y_true, run.y_score, "skip")
+            entry = usable(run.y_true, run.y_score, "worst")  # missing scores are nothing to refuse
             if entry is not None:
                 Scoring.of(*entry[:2])
         except InvalidInputError as error:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -76,7 +76,9 @@ def compare(
     missing : {"skip", "worst", "error"}, default="skip"
         What to do about missing scores (NaN) and about detectors without scores on a series. "skip" leaves out the
         points without a score and averages over the series that a detector has; "worst" gives such points the lowest
-        score of the series, and a detector the worst value of all detectors where it has none; "error" refuses.
+        score of the series, and a detector the worst value of all detectors where it has none; "error" refuses. Points
+        between others are left out as `ignore` does it, so that no gap makes one event of two; metrics of scores that
+        cannot leave out points see the others put together.
     times, ignore : optional
         As for `evaluate` where there is one series; for many a mapping from series to these.
     fit : mapping, optional
@@ -153,14 +155,17 @@ def compare(
     for name, entries in runs.items():
         if entries:
             try:
-                found = evaluate_many(entries, chosen, threshold=rule, n_jobs=n_jobs)
+                gaps: Literal["ignore", "error"] = "ignore" if missing == "skip" else "error"
+                found = evaluate_many(entries, chosen, threshold=rule, missing=gaps, n_jobs=n_jobs)
             except InvalidInputError as error:
                 raise InvalidInputError(f"detector {name!r}: {error}") from None
             micro[name] = found.micro
-            rows += [
-                {"series": row["series"], "detector": name, **row, "dropped": dropped[row["series"], name]}
-                for row in found.rows
-            ]
+            told = {entry[0] for entry in entries if entry[3].get("ignore") is not None}
+            for row in found.rows:
+                if row["series"] not in told:
+                    row.pop("ignored_points", None)  # those without a score, which `dropped` counts
+                place = {"series": row["series"], "detector": name}
+                rows.append({**place, **row, "dropped": dropped[row["series"], name]})
         rows += [_gap(series, name, metric) for series in gone.get(name, []) for metric in chosen]
     return Comparison(
         rows,
@@ -231,13 +236,18 @@ def usable(
     count = int(lost.sum())
     if missing == "worst":
         return labels, np.where(lost, array[~lost].min(), array), known, count
+    # The first and last points are cut off; between others a gap stays, so that it does not make one event of two.
+    first, last = int(np.argmin(lost)), len(lost) - int(np.argmin(lost[::-1]))
+    inside = np.zeros(len(lost), np.bool_)
+    inside[first:last] = True
     if known.get("times") is None and has_dates(labels):
         known["times"] = labels.index
     if known.get("times") is not None:
-        known["times"] = read_times(known["times"], n=len(array)).at_points(~lost)
+        known["times"] = read_times(known["times"], n=len(array)).at_points(inside)
     if known.get("ignore") is not None and not is_spans(known["ignore"]):
-        known["ignore"] = np.asarray(known["ignore"])[~lost]
-    return np.asarray(labels)[~lost], array[~lost], known, count
+        known["ignore"] = np.asarray(known["ignore"])[inside]
+    known["joined"] = True
+    return np.asarray(labels)[inside], array[inside], known, count
 
 
 def _asked(name: Any, given: Any, X: Any) -> Any:

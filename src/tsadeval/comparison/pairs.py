@@ -33,6 +33,8 @@ Floats = NDArray[np.float64]
 
 # Up to so many series the null distribution is counted: without ties, and with ties or zeros. As SciPy chooses.
 EXACT, EXACT_TIED = 50, 13
+# Differences that are ranked at once.
+_BLOCK = 60000
 # Draws of up to so many rows in all are kept for the next table of the same size.
 _KEPT = 1_000_000
 
@@ -83,12 +85,13 @@ def wilcoxon(differences: Any) -> Floats:
     d = np.asarray(differences, np.float64)
     if d.ndim != 2:
         raise InvalidInputError(f"differences must be two-dimensional, a column per pair, but has shape {d.shape}")
+    step = max(1, _BLOCK // max(len(d), 1))
+    if d.shape[1] > step:  # many pairs: some at a time, so that what is made of them stays near the processor
+        return np.concatenate([wilcoxon(d[:, i : i + step]) for i in range(0, d.shape[1], step)])
     known = ~np.isnan(d)
     moved = known & (d != 0)
-    # Equal to 0 they come first in the order of sizes, so that their number turns ranks of all into ranks of the rest.
-    sizes = np.where(moved, np.abs(d), 0.0)
-    ranks = np.where(moved, require("scipy.stats", extra="all").rankdata(sizes, axis=0) - (~moved).sum(axis=0), 0.0)
-    up = np.where(d > 0, ranks, 0.0).sum(axis=0)
+    ranks, positive = _signed_ranks(d, moved)
+    up = np.where(positive, ranks, 0.0).sum(axis=0)
     n = moved.sum(axis=0).astype(np.float64)
     # Mid-ranks lower the sum of squares by what the correction for ties takes off.
     squares = (ranks**2).sum(axis=0)  # of halves: exact
@@ -106,6 +109,25 @@ def wilcoxon(differences: Any) -> Floats:
             shown = ranks[:, columns] if tied[columns].any() else np.arange(1.0, n[columns].max() + 1)[:, None]
             p[columns] = _exact(shown, up[columns])
     return np.where(count > 0, p, math.nan)
+
+
+def _signed_ranks(d: Floats, moved: NDArray[np.bool_]) -> tuple[Floats, NDArray[np.bool_]]:
+    """In each column the ranks of the sizes of differences, from the smallest on, and which differences are positive.
+
+    Ties share the mean of their ranks; differences that have not moved come first, with a rank of 0.
+    """
+    columns = np.ascontiguousarray(d.T)
+    sizes = np.where(moved.T, np.abs(columns), 0.0)
+    order = np.argsort(sizes, axis=1)
+    ascending = np.take_along_axis(sizes, order, axis=1)
+    places = np.arange(len(d))
+    ends = np.ones((columns.shape[0], len(d) + 1), bool)  # before each place, and after the last: does a tie end here?
+    ends[:, 1:-1] = ascending[:, 1:] != ascending[:, :-1]
+    first = np.maximum.accumulate(np.where(ends[:, :-1], places, 0), axis=1)
+    last = np.minimum.accumulate(np.where(ends[:, 1:], places, len(d))[:, ::-1], axis=1)[:, ::-1]
+    still = np.count_nonzero(~moved, axis=0)[:, None]
+    ranks = np.where(places < still, 0.0, (first + last) / 2 + 1 - still)
+    return ranks.T, np.take_along_axis(columns > 0, order, axis=1).T
 
 
 def _exact(ranks: Floats, up: Floats) -> Floats:

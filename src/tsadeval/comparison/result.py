@@ -35,7 +35,7 @@ __all__ = ["Comparison", "dataset_of"]
 Run = tuple[str, str, Any, Any]
 
 AVERAGE = "average"
-# With more series than this, a comparison prints averages over data sets instead of every series.
+# With more series than this, a comparison prints averages instead of every series.
 MANY = 12
 
 
@@ -231,15 +231,20 @@ class Comparison(Result):
         )
 
     def tables(self, *, percent: bool = False) -> list[DetectorTable]:
-        """What is printed: every series (of many, every data set), and the average where there are several."""
+        """What is printed: every series, and the average where there are several.
+
+        Of many series, every data set instead; where each series is a data set of its own, the average alone.
+        """
         if len(self.series) == 1:
             return [self.table(percent=percent)]
         names = list(dict.fromkeys(map(dataset_of, self.series)))
-        if len(self.series) > MANY and len(names) < len(self.series):
+        if len(self.series) <= MANY:
+            shown = [self.table(name, percent=percent) for name in self.series]
+        elif len(names) < len(self.series):
             shown = [self.group(name, percent=percent) for name in names]
         else:
-            shown = [self.table(name, percent=percent) for name in self.series]
-        return [*shown, self.average(percent=percent)] if len(shown) > 1 else shown
+            shown = []
+        return shown if len(shown) == 1 else [*shown, self.average(percent=percent)]
 
     def to_latex(
         self,
@@ -291,6 +296,10 @@ class Comparison(Result):
             notes.append(f"points without a score were {how} in {len(without)} scorings")
         if len(self.series) == 1:
             return notes
+        if len(self.series) > MANY:
+            notes.append(
+                f"{len(self.series)} series: table(name) has one of them, to_frame() and --format csv have all values"
+            )
         have: dict[str, set[str]] = {d: set() for d in self.detectors}
         for row in self.rows:
             if math.isfinite(row["value"]):

@@ -188,7 +188,7 @@ def friedman_of_ranks(found: Floats) -> Friedman:
     n, k = found.shape
     if n < 2:
         return Friedman(math.nan, math.nan, math.nan, math.nan, n, k)
-    stats = require("scipy.stats", extra="all")
+    special = require("scipy.special", extra="all")
     # Ranks in place of values: SciPy's ranks of these are the same, and infinities are no trouble.
     between = n * float(((found.mean(axis=0) - (k + 1) / 2) ** 2).sum())
     within = float(((found - (k + 1) / 2) ** 2).sum())
@@ -197,8 +197,8 @@ def friedman_of_ranks(found: Floats) -> Friedman:
     chi2 = n * (k - 1) * between / within
     rest = n * (k - 1) - chi2
     f = (n - 1) * chi2 / rest if rest > 1e-9 else math.inf
-    p = float(stats.f.sf(f, k - 1, (k - 1) * (n - 1)))
-    return Friedman(chi2, float(stats.chi2.sf(chi2, k - 1)), f, p, n, k)
+    p = float(special.fdtrc(k - 1, (k - 1) * (n - 1), f)) if math.isfinite(f) else 0.0
+    return Friedman(chi2, float(special.chdtrc(k - 1, chi2)), f, p, n, k)
 
 
 @dataclass(frozen=True, eq=False)
@@ -342,12 +342,14 @@ def tie_groups(mean: Sequence[float] | Floats, same: Any) -> list[list[int]]:
     [[0, 1], [1, 2]]
     """
     order = np.argsort(np.asarray(mean), kind="stable")
-    alike = np.asarray(same, bool)[np.ix_(order, order)]
+    alike = np.asarray(same, bool)[np.ix_(order, order)].tolist()
+    # The first place from which on all up to this one are like it: runs that begin earlier cannot reach it.
+    first = [max((j + 1 for j in range(i) if not alike[j][i]), default=0) for i in range(len(order))]
     groups: list[list[int]] = []
     last = 0
     for start in range(len(order)):
         stop = start + 1
-        while stop < len(order) and alike[start:stop, stop].all():
+        while stop < len(order) and first[stop] <= start:
             stop += 1
         if stop > max(last, start + 1):  # not inside the group before
             groups.append(order[start:stop].tolist())

@@ -107,6 +107,11 @@ def bad_label(array: NDArray[Any], at: int, name: str) -> InvalidInputError:
     """What to say of a label at a position that is neither 0 nor 1."""
     wrong = np.unique(array[(array != 0) & (array != 1)])
     shown = ", ".join(f"{v:.6g}" for v in wrong[:4].tolist()) + (", ..." if len(wrong) > 4 else "")
+    if np.isnan(wrong).all():
+        return InvalidInputError(
+            f"{name} is NaN at position {at} ({int(np.isnan(array).sum())} such values in all): drop these points, or "
+            "say that they are not judged with ignore= of te.evaluate and 0 here"
+        )
     what = "scores or labels of several classes" if len(wrong) > 1 else f"{shown} for one class"
     return InvalidInputError(
         f"{name} must be 0 (normal) or 1 (anomalous) everywhere, but is {array[at].item()!r} at position {at} "
@@ -124,6 +129,7 @@ def bad_score(array: NDArray[Any], name: str) -> InvalidInputError | None:
     return InvalidInputError(
         f"{name} must be finite, but is {what} at position {at} ({int((~finite).sum())} such values in all); "
         "drop those points from both arrays or give them a number on purpose"
+        + ("; te.evaluate can leave them out (missing=, on the command line --missing)" if what == "NaN" else "")
     )
 
 

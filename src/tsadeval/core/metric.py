@@ -267,7 +267,9 @@ class Metric:
         of a public call of the metric, whatever other metrics have computed on this scoring before.
         """
         if scoring.setting.ignored is not None and self.kind == "scores" and "exchangeable" not in self.properties:
-            return self._run_on_pieces(scoring)
+            if self.leaves_out or not scoring.setting.joined:
+                return self._run_on_pieces(scoring)
+            scoring = scoring.kept
         # A rule sees the whole series, so that its alarms are the same for all metrics, whatever these leave out.
         decision = self.decide(scoring, rule)
         data: Scoring | Prediction = self.judges(scoring) if decision is None else self.judges(decision.prediction)

@@ -28,14 +28,16 @@ def observe(
     missing: Missing = "error",
     fit: Any = None,
     values: Any = None,
+    joined: bool = False,
 ) -> Scoring:
-    """A checked scoring with its setting; see `te.evaluate` for the arguments."""
+    """A checked scoring with its setting; see `te.evaluate` for the arguments and `Setting` for `joined`."""
     if missing not in ("error", "ignore", "no alarm"):
         raise InvalidParameterError(f"missing must be one of 'error', 'ignore', 'no alarm', but is {missing!r}")
     if times is None and has_dates(y_true):
         times = y_true.index
     count = 0
     if missing != "error" and y_score is not None:
+        same_index(y_true, y_score, "y_score")
         y_score, gaps = _filled(y_score)
         if missing == "ignore":
             ignore = _with_gaps(ignore, gaps, times)
@@ -49,7 +51,7 @@ def observe(
     if stamps is None and skipped is None and fit is None and values is None and not count:
         return scoring
     others = None if fit is None else checked_scores(fit, "fit")
-    setting = Setting(stamps, skipped, others, values, missing=count)
+    setting = Setting(stamps, skipped, others, values, missing=count, joined=joined)
     return _masked(scoring, setting)
 
 

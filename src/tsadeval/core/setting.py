@@ -31,6 +31,8 @@ class Setting:
     fit: Floats | None = None  # scores of another part, from which rules take their threshold
     values: Any = None  # the series that was scored
     weights: Index | None = None  # time that each point stands for, of points whose stamps are gone
+    # Metrics of scores that cannot leave out points see the others put together, instead of being undefined.
+    joined: bool = False
     missing: int = 0  # scores that were NaN and count as lower than all others
 
     @cached_property

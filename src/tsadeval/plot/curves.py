@@ -44,6 +44,13 @@ def _scorings(y_true: Any, scores: Any) -> dict[str, Scoring]:
     return found
 
 
+def _only(scorings: dict[str, Scoring]) -> Scoring:
+    """The scores of the only detector."""
+    if len(scorings) > 1:
+        raise InvalidInputError(f"this figure is of one detector, but there are {len(scorings)}: draw one for each")
+    return next(iter(scorings.values()))
+
+
 def _counts(scoring: Scoring) -> tuple[Floats, Floats]:
     """Found and false alarms at every distinct score, from no alarm to all."""
     points = scoring.descending
@@ -212,7 +219,7 @@ def value_by_threshold(
     >>> [line.get_label() for line in ax.lines if not line.get_label().startswith("_")]
     ['F1', 'Recall']
     """
-    (scoring,) = _scorings(y_true, y_score).values()
+    scoring = _only(_scorings(y_true, y_score))
     chosen: dict[str, Metric] = {}
     for metric in select_metrics(metrics):
         if metric.kind != "predictions":
@@ -283,7 +290,7 @@ def vus_surface(
     'buffer width (points)'
     """
     check_parameters("vus_surface", _SURFACE, {"kind": kind, "window": window, "steps": steps})
-    (scoring,) = _scorings(y_true, y_score).values()
+    scoring = _only(_scorings(y_true, y_score))
     widths = np.unique(np.linspace(0, 2 * window, min(steps, 2 * window + 1)).astype(np.int64))
     across = np.linspace(0, 1, 201)
     surface = np.empty((len(widths), len(across)))

@@ -9,7 +9,7 @@ import numpy as np
 
 from tsadeval._optional import require
 from tsadeval.core.events import Events
-from tsadeval.core.inputs import Bools, Scoring, label_runs
+from tsadeval.core.inputs import Bools, Floats, Scoring, label_runs
 from tsadeval.core.metric import METRICS, Rule
 from tsadeval.core.parameters import Check, Number, check_parameters
 from tsadeval.errors import InvalidInputError, InvalidParameterError
@@ -156,36 +156,10 @@ def worst_events(
     events = cce_breakdown(scoring.truth.labels, scoring.scores).worst(n, label=label)
     ax = new_axes(ax, 3.4, 0.6 + 0.42 * len(events))
     step = 1.25
-    span = scoring.high - scoring.low or 1.0
-    names, places = [], []
-    for row, event in enumerate(events):
-        start, stop, length = int(event["start"]), int(event["stop"]), int(event["length"])
-        beside = max(length, 20) if margin is None else margin
-        low, high = max(start - beside, 0), min(stop + beside, scoring.n)
-        bottom = step * (len(events) - 1 - row)
-        # Each row has its own stretch of time, drawn over the same width.
-        wide = stop - start + 2 * beside
-
-        def across(t: Any, first: int = start - beside, wide: int = wide) -> Any:
-            return (np.asarray(t) - first) / max(wide - 1, 1)
-
-        color = EVENT if event["label"] == 1 else "#E3EAF2"
-        left, right = across(start - 0.5), across(stop - 0.5)
-        ax.broken_barh([(left, right - left)], (bottom, 1.0), facecolors=color, lw=0, zorder=0)
-        t = np.arange(low, high)
-        if behind is not None:
-            part = behind[low:high]
-            ax.plot(across(t), bottom + _unit(part), color="#999999", lw=0.5, zorder=1)
-        ax.plot(across(t), bottom + (scoring.scores[low:high] - scoring.low) / span, color=FOUND, lw=0.9, zorder=2)
-        names.append(f"{start}-{stop - 1}" if length > 1 else str(start))
-        places.append(bottom + 0.5)
-        where = ax.get_yaxis_transform()
-        text = f"lost {event['lost']:.3f}"
-        ax.annotate(
-            text, (1, bottom + 0.5), (4, 0), xycoords=where, textcoords="offset points", va="center", fontsize=SMALL,
-            annotation_clip=False,
-        )  # fmt: skip
-    ax.set_yticks(places, names)
+    bottoms = [step * (len(events) - 1 - row) for row in range(len(events))]
+    for event, bottom in zip(events, bottoms, strict=True):
+        _event_row(ax, scoring, behind, event, bottom, margin)
+    ax.set_yticks([bottom + 0.5 for bottom in bottoms], [_range_text(event) for event in events])
     ax.tick_params(axis="y", length=0)
     ax.spines["left"].set_visible(False)
     ax.spines["bottom"].set_visible(False)
@@ -194,6 +168,35 @@ def worst_events(
     ax.set_ylim(-0.15, step * len(events))
     ax.set_xlabel("blue: score, band: event; what each lost of CCE", color=GREY, fontsize=SMALL)
     return ax
+
+
+def _event_row(
+    ax: Axes, scoring: Scoring, behind: Floats | None, event: Any, bottom: float, margin: int | None
+) -> None:
+    """The scores around one event. Each row has its own stretch of time, drawn over the same width."""
+    start, stop = int(event["start"]), int(event["stop"])
+    beside = max(stop - start, 20) if margin is None else margin
+    low, high = max(start - beside, 0), min(stop + beside, scoring.n)
+
+    def across(t: Any) -> Any:
+        return (np.asarray(t) - (start - beside)) / max(stop - start + 2 * beside - 1, 1)
+
+    color = EVENT if event["label"] == 1 else "#E3EAF2"
+    left, right = across(start - 0.5), across(stop - 0.5)
+    ax.broken_barh([(left, right - left)], (bottom, 1.0), facecolors=color, lw=0, zorder=0)
+    x = across(np.arange(low, high))
+    if behind is not None:
+        ax.plot(x, bottom + _unit(behind[low:high]), color="#999999", lw=0.5, zorder=1)
+    span = scoring.high - scoring.low or 1.0
+    ax.plot(x, bottom + (scoring.scores[low:high] - scoring.low) / span, color=FOUND, lw=0.9, zorder=2)
+    ax.annotate(
+        f"lost {event['lost']:.3f}", (1, bottom + 0.5), (4, 0), xycoords=ax.get_yaxis_transform(),
+        textcoords="offset points", va="center", fontsize=SMALL, annotation_clip=False,
+    )  # fmt: skip
+
+
+def _range_text(event: Any) -> str:
+    return f"{event['start']}-{event['stop'] - 1}" if event["length"] > 1 else str(event["start"])
 
 
 def _unit(values: Any) -> Any:

@@ -155,15 +155,15 @@ def tints(names: Sequence[str]) -> dict[str, Look]:
 
 
 def shortened(text: str, letters: int) -> str:
-    """A text of at most so many letters; what is left out is its middle.
+    """A name of at most so many letters; what is left out is its middle. Dollars in it begin no formula.
 
     >>> shortened("isolation_forest(n=100)", 12)
     'isolat…=100)'
     """
-    if len(text) <= letters:
-        return text
-    tail = max((letters - 1) // 2, 0)
-    return text[: letters - 1 - tail] + "…" + text[len(text) - tail :]
+    if len(text) > letters:
+        tail = max((letters - 1) // 2, 0)
+        text = text[: letters - 1 - tail] + "…" + text[len(text) - tail :]
+    return text.replace("$", r"\$")
 
 
 def sequence(count: int) -> list[Any]:

@@ -34,6 +34,7 @@ from tsadeval.thresholds.rules import parse_rule
 __all__ = ["BASELINES", "SUBMISSION", "BoardCell", "codes", "compute_values"]
 
 SUBMISSION = "submission"
+CELLS = 1000  # of a chunk, at least
 # Rows of their own on every board: scorers without skill, and one-liners.
 BASELINES = tuple(name for name, one in ADVERSARIES.items() if one.kind in ("no skill", "one-liner"))
 
@@ -63,11 +64,11 @@ LAYOUT = Layout(
 
 @dataclass(frozen=True)
 class Chunk:
-    """The cells of one series, and the files that they need."""
+    """The cells of some series, and the files that they need: labels by series, scores by series and submission."""
 
     cells: tuple[BoardCell, ...]
-    labels: Path
-    scores: Mapping[str, Path]
+    labels: Mapping[str, Path]
+    scores: Mapping[tuple[str, str], Path]
 
 
 class Scorer(NamedTuple):
@@ -106,9 +107,19 @@ def compute_values(
         groups: dict[str, list[BoardCell]] = {}
         for cell in missing:
             groups.setdefault(cell.series, []).append(cell)
+        # A chunk is sent to a worker and written to the disk: not every few cells.
+        parts: list[dict[str, list[BoardCell]]] = []
+        for name, group in groups.items():
+            if not parts or sum(map(len, parts[-1].values())) >= CELLS:
+                parts.append({})
+            parts[-1][name] = group
         return [
-            Chunk(tuple(group), board.labels[series], {d: f[series] for d, f in files.items() if series in f})
-            for series, group in groups.items()
+            Chunk(
+                tuple(cell for group in part.values() for cell in group),
+                {name: board.labels[name] for name in part},
+                {(name, d): f[name] for name in part for d, f in files.items() if name in f},
+            )
+            for part in parts
         ]
 
     found = last.rows_of([one.name for one in scorers if one not in fresh])
@@ -211,22 +222,33 @@ class LastTable(NamedTuple):
 
 
 def _compute(chunk: Chunk) -> Iterator[Row | Working]:
-    labels, values = read_labels(chunk.labels)
-    if file_digest(chunk.labels) != chunk.cells[0].labels:
-        raise _changed(chunk.labels)
+    groups: dict[str, list[BoardCell]] = {}
+    for cell in chunk.cells:
+        groups.setdefault(cell.series, []).append(cell)
+    for name, cells in groups.items():
+        scores = {d: path for (series, d), path in chunk.scores.items() if series == name}
+        yield from _of_series(cells, chunk.labels[name], scores)
+
+
+def _of_series(of_series: Sequence[BoardCell], path: Path, files: Mapping[str, Path]) -> Iterator[Row | Working]:
+    labels, values = read_labels(path)
+    if file_digest(path) != of_series[0].labels:
+        facts: Row = {"n": None, "events": None, "anomalous": None, "versions": versions()}
+        yield from ({**cell._asdict(), **facts, **error_row(_changed(path))} for cell in of_series)
+        return
     events = Events.of(labels)
     wanted: dict[str, list[BoardCell]] = {}
-    for cell in chunk.cells:
+    for cell in of_series:
         wanted.setdefault(cell.detector, []).append(cell)
-    metrics = {text: parse_metric(text) for text in {cell.metric for cell in chunk.cells}}
-    rules = {text: parse_rule(text or "best") for text in {cell.rule for cell in chunk.cells}}
+    metrics = {text: parse_metric(text) for text in {cell.metric for cell in of_series}}
+    rules = {text: parse_rule(text or "best") for text in {cell.rule for cell in of_series}}
     for name, cells in wanted.items():
-        facts: Row = {"n": events.n, "events": len(events), "anomalous": events.points, "versions": versions()}
+        facts = {"n": events.n, "events": len(events), "anomalous": events.points, "versions": versions()}
         try:
             if cells[0].kind == SUBMISSION:
-                scoring = _scoring(labels, read_scores(chunk.scores[name]))
-                if file_digest(chunk.scores[name]) != cells[0].scores:
-                    raise _changed(chunk.scores[name])
+                scoring = _scoring(labels, read_scores(files[name]))
+                if file_digest(files[name]) != cells[0].scores:
+                    raise _changed(files[name])
             else:
                 drawn = ADVERSARIES[name].checked(Target(values, events), stream(cells[0].series, name, 0))
                 scoring = Scoring.of(labels, drawn)
