@@ -90,6 +90,17 @@ def detect(
     Detection
         A `Comparison` of the detectors, with `scores(series, detector)`, `failures()` and `undefined()` besides. A
         detector that fails on a data set has no values there and is tried again by the next call.
+
+    Examples
+    --------
+    >>> import tempfile, numpy as np, tsadeval as te
+    >>> label = (np.arange(200) // 10 == 15).astype(int)
+    >>> value = np.sin(np.arange(200)) + 4 * label
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     np.savez(f"{folder}/mine.npz", value=value, label=label)
+    ...     found = te.detect(f"{folder}/mine.npz(split=0.5)", ["random", "moving_variance"], "auc_roc")
+    >>> [(row["detector"], round(row["value"], 3)) for row in found.rows]
+    [('random', 0.348), ('moving_variance', 0.91)]
     """
     seeds = _seeds(random_state)
     limits = limits_of(cell_timeout, cell_memory)

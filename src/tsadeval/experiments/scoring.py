@@ -193,6 +193,18 @@ def score_files(
     -------
     FileScores
         Prints as a table of means by detector and data set; `rows`, `to_frame`, `table`, `failures`.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile, tsadeval as te
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     for name, last in (("lof", 0.1), ("pca", 0.9)):
+    ...         file = pathlib.Path(folder, name, "a.csv")
+    ...         file.parent.mkdir()
+    ...         _ = file.write_text(f"label,score\\n0,0.2\\n1,0.7\\n0,{last}\\n")
+    ...     found = te.score_files(f"{folder}/*/*.csv", ["auc_roc", "f1"])
+    >>> [(row["detector"], row["metric"], round(row["value"], 3)) for row in found.rows]
+    [('lof', 'auc_roc', 1.0), ('lof', 'f1', 1.0), ('pca', 'auc_roc', 0.5), ('pca', 'f1', 0.667)]
     """
     scores = [score] if isinstance(score, str) else list(score)
     keys = [by] if isinstance(by, str) else list(by)

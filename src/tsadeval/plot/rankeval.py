@@ -43,6 +43,25 @@ def quality_by_noise(
 
     Instead of a result its `robustness()` may be given, which spares the work of making it again. Metrics stand side
     by side at each sigma, so that equal ones can be told apart.
+
+    Parameters
+    ----------
+    result : RankEvalResult or QualityTable
+        What `te.rankeval.run` returned, or its `robustness()`.
+    ax : Axes, optional
+        Where to draw; else on new axes.
+    task : str, default="average"
+        The task whose models are ranked, or the average over tasks.
+    indicator : {"spearman", "kendall", "deviation"}, default="spearman"
+        How rankings are compared with the truth.
+
+    Examples
+    --------
+    >>> import tsadeval as te
+    >>> result = te.rankeval.run("quick", ["cce", "auc_roc"], cases=["10k-20seg-50H"], tasks=["AccQ"])
+    >>> ax = te.plot.quality_by_noise(result, task="AccQ", indicator="kendall")
+    >>> ax.get_title(loc="left")
+    'AccQ'
     """
     check_parameters("quality_by_noise", _INDICATOR, {"indicator": indicator})
     table = result if isinstance(result, QualityTable) else result.robustness()
@@ -80,6 +99,27 @@ def value_by_false_alarms(
     More false alarms are worse, so every line should fall. The grey numbers say how often it does not: the share of
     cases and q in which the model with the next larger p does not get a worse value. `name_lines=False` leaves the
     names of the lines to a legend.
+
+    Parameters
+    ----------
+    result : RankEvalResult
+        A run with a task whose models differ in their false alarms (PreQ-NegP-P).
+    ax : Axes, optional
+        Where to draw; else on new axes.
+    metric : str, default="cce"
+        The metric whose values are drawn.
+    sigma : float, default=0.0
+        The noise, one of those of the suite.
+    name_lines : bool, default=True
+        Write the name of each line at its end.
+
+    Examples
+    --------
+    >>> import tsadeval as te
+    >>> result = te.rankeval.run("quick", ["cce", "auc_roc"], cases=["10k-20seg-50H"], tasks=["PreQ-NegP-P"])
+    >>> ax = te.plot.value_by_false_alarms(result, metric="auc_roc")
+    >>> ax.get_ylabel()
+    'AUC-ROC'
     """
     found = find_metric(result, metric)
     task = next((task for task in result.plan.chosen_tasks if task.by == "p"), None)
@@ -131,6 +171,31 @@ def sensitivity(
     """Ranking quality against a numeric option of a metric, a line for each task (all of the run by default).
 
     What the store does not have yet is computed. Instead of a result its `sensitivity(...)` may be given.
+
+    Parameters
+    ----------
+    result : RankEvalResult or QualityTable
+        What `te.rankeval.run` returned, or its `sensitivity(...)`.
+    ax : Axes, optional
+        Where to draw; else on new axes.
+    metric : str, default="cce"
+        The metric.
+    indicator : {"spearman", "kendall", "deviation"}, default="spearman"
+        How rankings are compared with the truth.
+    option : str, default="tau"
+        An option of the metric that is a number.
+    values : sequence of float
+        The values of the option.
+    tasks : sequence of str, optional
+        Tasks of the run; all by default.
+
+    Examples
+    --------
+    >>> import tsadeval as te
+    >>> result = te.rankeval.run("quick", ["cce", "auc_roc"], cases=["10k-20seg-50H"], tasks=["AccQ"])
+    >>> ax = te.plot.sensitivity(result, values=[0.3, 0.5])
+    >>> ax.get_title(loc="left")
+    'CCE with other τ'
     """
     check_parameters("sensitivity", _INDICATOR, {"indicator": indicator})
     if isinstance(result, QualityTable):

@@ -29,7 +29,25 @@ By = Literal["task", "length", "events"]
 
 @styled
 def latency(result: RankEvalResult, ax: Axes | None = None, *, task: str = "AccQ") -> Axes:
-    """Milliseconds of each metric's call on the models of one task, quickest first, on a logarithmic axis."""
+    """Milliseconds of each metric's call on the models of one task, quickest first, on a logarithmic axis.
+
+    Parameters
+    ----------
+    result : RankEvalResult
+        What `te.rankeval.run` returned.
+    ax : Axes, optional
+        Where to draw; else on new axes.
+    task : str, default="AccQ"
+        The task whose models were scored.
+
+    Examples
+    --------
+    >>> import tsadeval as te
+    >>> result = te.rankeval.run("quick", ["cce", "auc_roc"], cases=["10k-20seg-50H"], tasks=["AccQ"])
+    >>> ax = te.plot.latency(result)
+    >>> ax.get_title(loc="left")
+    'Latency on AccQ'
+    """
     frame = _measured(result, task)
     look = looks(list(map(str, result.plan.metrics)))
     groups = {str(name): 1000 * part["seconds"].to_numpy() for name, part in frame.groupby("metric", sort=False)}
@@ -62,6 +80,25 @@ def latency_by(
 
     By length, dots are medians, bars reach from 5 % to 95 %, and the broken line is proportional to the length. By
     number of events there is a line for each length that has several.
+
+    Parameters
+    ----------
+    result : RankEvalResult
+        What `te.rankeval.run` returned.
+    ax : Axes, optional
+        Where to draw; else on new axes.
+    by : {"task", "length", "events"}, default="task"
+        What calls are grouped by.
+    metric : str, default="cce"
+        The metric.
+
+    Examples
+    --------
+    >>> import tsadeval as te
+    >>> result = te.rankeval.run("quick", ["cce", "auc_roc"], cases=["10k-20seg-50H"], tasks=["AccQ"])
+    >>> ax = te.plot.latency_by(result, by="length", metric="auc_roc")
+    >>> ax.get_title(loc="left")
+    'AUC-ROC by length'
     """
     check_parameters("latency_by", {"by": OneOf(tuple(BY))}, {"by": by})
     found = find_metric(result, metric)

@@ -169,7 +169,29 @@ def _refuse(suite: str, **given: Any) -> None:
 
 
 def read(folder: str | Path, suite: str | None = None) -> AnyResult:
-    """The last run (of a suite) in a store, as far as it got, with all metrics tried on the same series."""
+    """The last run (of a suite) in a store, as far as it got, with all metrics tried on the same series.
+
+    Parameters
+    ----------
+    folder : path
+        The store of `run`.
+    suite : str, optional
+        The last run of this suite; by default the last run of any.
+
+    Returns
+    -------
+    RankEvalResult, HardResult or AuditResult
+        As `run` returned it.
+
+    Examples
+    --------
+    >>> import tempfile, tsadeval as te
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = te.rankeval.run("quick", "cce", store=folder, cases=["10k-20seg-50H"], tasks=["AccQ"])
+    ...     table = te.rankeval.read(folder).table()
+    >>> dict(table)
+    {'cce': 1.0}
+    """
     recorded = sorted((Path(folder) / "plans").glob("*.json"))
     try:
         last = json.loads(recorded[-1].read_text()).get("suite") if recorded else None

@@ -64,7 +64,7 @@ def build_site(
     series = read_series(board)
     values = compute_values(board, series, output / "values", n_jobs=n_jobs, progress=progress)
     table = Table.of(board, series, values)
-    ranked = rank_all(table, output / "values" / "ranks", n_jobs)
+    ranked = rank_all(table, output / "values" / "ranks")
     site = _Site(board, output, series, table, ranked, list(rankeval))
     site.assets()
     site.downloads(values)

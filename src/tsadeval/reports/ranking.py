@@ -20,7 +20,6 @@ from tsadeval.comparison.categories import CATEGORIES, SeriesFacts
 from tsadeval.core.inputs import Floats
 from tsadeval.core.metric import Metric, parse_metric
 from tsadeval.core.results import plain
-from tsadeval.core.threads import in_order
 from tsadeval.engine.store import read_sealed, write_sealed
 from tsadeval.rankeval.auditing import measures
 from tsadeval.reports import board
@@ -93,26 +92,22 @@ class Ranked(NamedTuple):
     facts: Data
 
 
-def rank_all(table: Table, folder: Path, n_jobs: int | None = None) -> dict[str, Ranked]:
+def rank_all(table: Table, folder: Path) -> dict[str, Ranked]:
     """Standings by metric; those of which neither values nor code have changed are read from the folder."""
     groups = table.groups
     common = hashlib.sha256(_code() + json.dumps([groups, table.detectors, table.kinds]).encode()).digest()
-    keys = {
-        text: hashlib.sha256(common + np.ascontiguousarray(v).tobytes()).hexdigest() for text, v in table.values.items()
-    }
-    paths = {text: folder / address(text.replace("/", "|")) for text in table.values}
-    found = {text: _last(paths[text], key) for text, key in keys.items()}
-    fresh = [text for text, ranked in found.items() if ranked is None]
-    # Threads: the work is NumPy's, and processes of joblib would outlive this one where it is killed. Its products of
-    # matrices are small, so that threads of their own inside each of ours would only wait for each other.
+    folder.mkdir(parents=True, exist_ok=True)
+    found: dict[str, Ranked] = {}
+    # Products of matrices are small here: threads of BLAS would mostly wait for each other.
     with require("threadpoolctl", extra="all").threadpool_limits(1):
-        results = list(in_order(lambda text: _ranked(table, groups, parse_metric(text)), fresh, n_jobs))
-    for text, ranked in zip(fresh, results, strict=True):
-        found[text] = ranked
-        folder.mkdir(parents=True, exist_ok=True)
-        content = json.dumps({"key": keys[text], **ranked._asdict()}).encode()
-        write_sealed(paths[text], content)
-    return {text: ranked for text, ranked in found.items() if ranked is not None}
+        for text, values in table.values.items():
+            key = hashlib.sha256(common + text.encode() + values.tobytes()).hexdigest()
+            path = folder / address(text.replace("/", "|"))
+            last = _last(path, key)
+            found[text] = last or _ranked(table, groups, parse_metric(text))
+            if last is None:
+                write_sealed(path, json.dumps({"key": key, **found[text]._asdict()}).encode())
+    return found
 
 
 @cache
