@@ -398,6 +398,15 @@ def test_a_stray_file_in_the_current_folder_does_not_replace_a_package(tmp_path,
         import_object("json:metric", "metric")
 
 
+def test_a_stray_file_does_not_replace_a_package_of_the_module_as_a_command(tmp_path):
+    (tmp_path / "sklearn.py").write_text("open('executed', 'w').close()\n")
+    write_series(tmp_path, "a", 0)
+    command = [sys.executable, "-m", "tsadeval", "detect", "a.csv", "--detectors", "moving_variance", "--metrics", "f1"]
+    done = subprocess.run([*command, "--store", "store"], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert not (tmp_path / "executed").exists()
+
+
 def test_a_module_that_raises_is_named(tmp_path, monkeypatch):
     (tmp_path / "identity_broken.py").write_text("1 / 0\n")
     monkeypatch.syspath_prepend(tmp_path)

@@ -193,6 +193,13 @@ def test_a_column_of_another_type_is_named(tmp_path):
         store.frame([])
 
 
+def test_a_home_folder_that_no_shell_has_put_in_is_refused(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(InvalidInputError, match="~nobody/store: write the home folder out"):
+        Store("~nobody/store", LAYOUT)
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_a_store_stays_where_it_is_when_the_current_folder_changes(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     store = Store("here", LAYOUT)

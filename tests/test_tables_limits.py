@@ -14,6 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet
 import pytest
 
+import tsadeval as te
 from data_files import npz, write, written
 from tsadeval.core.printable import printable
 from tsadeval.errors import InvalidInputError, InvalidParameterError
@@ -41,6 +42,9 @@ def test_what_is_no_regular_file(tmp_path):
     ] + ([("secret.csv", "cannot be read .Permission denied")] if os.getuid() else []):
         with pytest.raises(InvalidInputError, match=message):
             read_table(tmp_path / name)
+    for name in ("pipe", "folder", "socket", "device"):  # without the check, a pipe would wait for ever
+        with pytest.raises(InvalidInputError, match=r"csv: is a .*, expected a file"):
+            te.evaluate_stream(tmp_path / f"{name}.csv", "cce")
     with pytest.raises(InvalidInputError, match=r"~nobody-of-this-name/a.csv: there is no such home folder"):
         read_table("~nobody-of-this-name/a.csv")
 

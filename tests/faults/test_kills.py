@@ -274,3 +274,14 @@ def test_a_scheduler_that_dies_ends_the_run_with_one_clear_error(folder):
 
 def _path(folder):
     return os.pathsep.join([str(folder), os.environ.get("PYTHONPATH", "")])
+
+
+@pytest.mark.parametrize("options", [[], ["--store", "store"]])
+def test_sigterm_before_the_work_begins_has_the_same_exit_code(folder, options):
+    early = "import os, signal\nos.kill(os.getpid(), signal.SIGTERM)\ndef metric(y, s):\n    return 1.0\n"
+    (folder / "early.py").write_text(early)
+    command = [sys.executable, "-m", "tsadeval", "score", "s0.csv", "--metrics", "early:metric", *options]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    assert done.returncode == 130
+    assert len(done.stderr.split()) < 30
+    assert "Traceback" not in done.stderr

@@ -50,6 +50,8 @@ class Store(Generic[C]):
         self._tables: list[Any] = []
         self._recent: list[Path] = []
         self._plans: list[dict[str, Any]] = []
+        if str(folder).startswith("~"):  # a shell would have put the home folder in its place
+            raise InvalidInputError(f"the store {printable(str(folder))}: write the home folder out, or there is none")
         if self.folder is not None:
             try:
                 for inside in ("parts", "plans"):

@@ -19,7 +19,7 @@ from tsadeval.errors import InvalidInputError, MissingExtraError
 from tsadeval.tables.columns import Array, codes, is_arrow, is_exact, is_fraction, numbers
 from tsadeval.tables.one_series import several_series, telling
 from tsadeval.tables.scoring import times_of
-from tsadeval.tables.sources import user_path
+from tsadeval.tables.sources import refuse_special, user_path
 from tsadeval.tables.table import Table, unique_names
 
 __all__ = ["Batches", "Names", "batches"]
@@ -202,6 +202,7 @@ def _suffix(path: str) -> str:
 def _opened(path: str) -> Iterator[Any]:
     """A local path as it is, anything else as an open file."""
     if "://" not in path:
+        refuse_special(path, printable(path))
         yield path
         return
     with require("fsspec", extra="remote").open(path, "rb") as file:

@@ -75,13 +75,19 @@ def read_source(path: Path, limit: int) -> bytes:
     return content
 
 
+def refuse_special(path: str | os.PathLike[str], where: str) -> os.stat_result:
+    """Refuse what is no regular file: a pipe may never end, and waits for somebody to write."""
+    found = os.stat(path)
+    kind = next((name for test, name in _KINDS.items() if test(found.st_mode)), None)
+    if kind is not None:
+        hint = "" if kind == "a folder" else '; pass its content through standard input, as "-"'
+        raise InvalidInputError(f"{where}: is {kind}, expected a file{hint}")
+    return found
+
+
 def _file(path: Path, where: str, limit: int) -> bytes:
     try:
-        found = os.stat(path)
-        kind = next((name for test, name in _KINDS.items() if test(found.st_mode)), None)
-        if kind is not None:
-            hint = "" if kind == "a folder" else '; pass its content through standard input, as "-"'
-            raise InvalidInputError(f"{where}: is {kind}, expected a file{hint}")
+        found = refuse_special(path, where)
         if found.st_size > limit:
             raise too_large(where, limit)
         with open(path, "rb") as file:
