@@ -93,6 +93,26 @@ def polars(path):
     return float((a * (2 * (n.cumsum() - n) + n)).sum() / (2.0 * a.sum() * n.sum()))
 
 
+def pyarrow(path):
+    import pyarrow.acero as acero
+    import pyarrow.dataset as dataset
+
+    steps = [
+        acero.Declaration("scan", acero.ScanNodeOptions(dataset.dataset(path))),
+        acero.Declaration(
+            "aggregate",
+            acero.AggregateNodeOptions(
+                [("label", "hash_sum", None, "a"), ("label", "hash_count", None, "all")], keys=["score"]
+            ),
+        ),
+        acero.Declaration("order_by", acero.OrderByNodeOptions([("score", "ascending")])),
+    ]
+    levels = acero.Declaration.from_sequence(steps).to_table()
+    a = levels["a"].to_numpy().astype(np.int64)
+    n = levels["all"].to_numpy() - a
+    return float((a * (2 * (n.cumsum() - n) + n)).sum() / (2.0 * a.sum() * n.sum()))
+
+
 def kll(path, k=2000):
     """A quantile sketch of each class; its bound holds with a probability of 99 %."""
     import datasketches
@@ -231,6 +251,7 @@ KINDS = {
     "stream": stream,
     "duckdb": duckdb,
     "polars": polars,
+    "pyarrow": pyarrow,
     "kll": kll,
     "files": files,
     "merge": merge,

@@ -226,6 +226,22 @@ def test_facts_of_metrics_are_those_of_an_audit():
         }
 
 
+def test_a_gap_makes_no_single_event_of_two(tmp_path):
+    board = boards.make(tmp_path / "board", ["event_recall", "auc_roc"])
+    y = boards.labels(0)
+    edge = int(np.flatnonzero(np.diff(y))[1])  # the last point of the first event; one normal point, then another event
+    y[edge + 1 : edge + 4] = [0, 1, 1]
+    boards.write(board / "labels" / "a" / "0.npz", label=y)
+    scores = np.where(np.arange(400) <= edge, y, 0.0) + np.linspace(0, 0.1, 400)
+    scores[edge + 1] = np.nan
+    boards.write(boards.submission(board, "one") / "scores" / "a" / "0.npz", score=scores)
+    build_site(board, tmp_path / "site")
+    found = values(tmp_path / "site")
+    expected = te.compare([("a/0", "one", y, scores)], metrics=["event_recall", "auc_roc"])
+    for row in expected.rows:
+        assert found["one", "a/0", row["metric"]] == row["value"]
+
+
 def test_gaps_up_to_one_percent_are_left_out(tmp_path):
     board = boards.make(tmp_path / "board", ["auc_roc"])
     y = boards.labels(0)

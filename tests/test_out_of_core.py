@@ -121,6 +121,8 @@ def test_what_needs_all_points_says_so():
         Stream("vus_pr(window='period')")
     with pytest.raises(InvalidParameterError, match="100,001 widths at 250 thresholds are too many"):
         Stream("vus_pr(window=50000)")
+    with pytest.raises(InvalidParameterError, match="fewer thresholds, or use order='sort'"):
+        Stream("vus_pr(window=3000)", order="bins")
 
 
 @examples(100)

@@ -112,7 +112,7 @@ def test_files_with_time_stamps(tmp_path, suffix):
     s = rng.random(n) + 0.4 * y
     times = np.datetime64("2026-01-01", "s") + np.cumsum(rng.integers(1, 90, n)).astype("m8[s]")
     name = np.array(["a", "b"])[rng.integers(0, 2, n)]
-    table = pa.table({"series": name, "at": times, "label": y.astype(int), "score": s})
+    table = pa.table({"half": name, "at": times, "label": y.astype(int), "score": s})
     path = tmp_path / f"a.{suffix}"
     if suffix == "csv":
         pyarrow.csv.write_csv(table, path)
@@ -122,7 +122,7 @@ def test_files_with_time_stamps(tmp_path, suffix):
     for n_jobs in (None, 2):
         found = te.evaluate_stream(path, metrics, threshold=0.9, time="at", n_jobs=n_jobs)
         assert dict(found) == pytest.approx(dict(te.evaluate(y, s, metrics, threshold=0.9, times=times)))
-        each = te.evaluate_stream(path, metrics, threshold=0.9, time="at", by="series", n_jobs=n_jobs)
+        each = te.evaluate_stream(path, metrics, threshold=0.9, time="at", by="half", n_jobs=n_jobs)
         for row in each.rows:
             own = name == row["series"]
             expected = te.evaluate(y[own], s[own], row["metric"], threshold=0.9, times=times[own])

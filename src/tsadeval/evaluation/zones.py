@@ -33,7 +33,7 @@ __all__ = ["Areas", "NearEvents", "OrderOfScores", "reach_of"]
 Array = NDArray[Any]
 _CHUNK = 2**20  # points near events that are weighed at once
 _CUTS = 2**11  # scores at which curves over all thresholds are bounded, near events and among all points each
-_LARGEST = 2**24  # numbers in a table by width and threshold
+_LARGEST = 2**23  # numbers in a table by width and threshold
 
 
 class Areas(NamedTuple):
@@ -87,10 +87,11 @@ def reach_of(metric: Metric, *, exact: bool) -> int:
     widths = 1 if metric.name.startswith("range") else widest + 1
     if levels is None:
         levels = 0 if exact else _CUTS  # exact ones need no table
-    if 2 * levels * widths > _LARGEST:
+    if (1 if exact else 8) * levels * widths > _LARGEST:  # bounds take several such tables, of both ends of bins
+        other = "te.evaluate" if exact else "order='sort'"
         raise InvalidParameterError(
             f"{metric}: {widths:,} widths at {levels:,} thresholds are too many for a stream; take a smaller window or "
-            "fewer thresholds, or use te.evaluate"
+            f"fewer thresholds, or use {other}"
         )
     return widest // 2
 

@@ -217,14 +217,15 @@ def score_files(
 
     named = _named(found, keys, checksums) if keys else {file.path: [("", "")] for file in found}
     columns = ", ".join(map(printable, keys))
+    values = [(str(m), m.version, rule if m.kind == "predictions" else None) for m in chosen]
 
     def cells() -> Iterator[Cell]:
         for file in found:
             for series, detector in named[file.path]:
                 for name in scores:
                     own = (file.path, file.state, columns, time or "", series, detector, label, name)
-                    for m in chosen:
-                        yield Cell(*own, str(m), m.version, rule if m.kind == "predictions" else None)
+                    for value in values:
+                        yield Cell(*own, *value)
 
     kept = Store(store, LAYOUT)
     kept.add_plan({"metrics": [record_of_metric(metric) for metric in chosen], "rule": rule, "files": len(found)})

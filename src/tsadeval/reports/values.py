@@ -14,9 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tsadeval._optional import require
+from tsadeval.comparison.api import usable
 from tsadeval.core.events import Events
 from tsadeval.core.inputs import Floats, Scoring
 from tsadeval.core.metric import Metric, Outcome, Rule, parse_metric
+from tsadeval.core.observed import observe
 from tsadeval.core.printable import printable
 from tsadeval.core.results import Row
 from tsadeval.engine.cells import OUTCOME, Layout, Working, versions
@@ -35,6 +37,7 @@ __all__ = ["BASELINES", "SUBMISSION", "BoardCell", "codes", "compute_values"]
 
 SUBMISSION = "submission"
 CELLS = 1000  # of a chunk, at least
+READING = "gaps"  # of score files: another name makes all kept values outdated
 # Rows of their own on every board: scorers without skill, and one-liners.
 BASELINES = tuple(name for name, one in ADVERSARIES.items() if one.kind in ("no skill", "one-liner"))
 
@@ -96,7 +99,7 @@ def compute_values(
         if one.name in BASELINES:
             raise InvalidInputError(f"submission {one.key}: {one.name!r} is the name of a baseline; choose another")
     metrics = [parse_metric(text) for text in board.metrics]
-    wanted = [(str(m), m.version, board.rule if m.kind == "predictions" else None) for m in metrics]
+    wanted = [(str(m), f"{m.version} {READING}", board.rule if m.kind == "predictions" else None) for m in metrics]
     scorers = _scorers(board, series)
     keys = {one.name: _key(one, series, wanted) for one in scorers}
     last = LastTable.read(folder / "last")
@@ -274,13 +277,16 @@ def _changed(path: Path) -> _ChangedError:
 
 
 def _scoring(labels: Any, scores: Floats) -> Scoring:
-    """Labels and scores of the points that have a score."""
+    """Labels and scores, of which points without a score are left out as `compare` does."""
     if len(labels) != len(scores):
         raise InvalidInputError(f"{len(scores)} scores, but the series has {len(labels)} points")
     lost = np.isnan(scores)
     if lost.mean() > GAPS:
         raise InvalidInputError(f"{lost.mean():.1%} of the points have no score")
-    return Scoring.of(labels[~lost], scores[~lost])
+    found = usable(labels, scores, "skip")
+    if found is None:
+        raise InvalidInputError("no point has a score")
+    return observe(*found[:2], missing="ignore", **found[2])
 
 
 def _outcome(metric: Metric, scoring: Scoring, rule: Rule) -> Row:

@@ -50,7 +50,7 @@ def several_series(source: str, by: Sequence[str], names: Sequence[str], sign: s
     return InvalidInputError(
         f"{source}: {sign}{' within a group' if by else ''}, so these are several series, which "
         f"must not be judged as one: name the columns that tell them apart, by={[printable(n) for n in all_of]} (--by "
-        f"{','.join(map(printable, all_of))}), or pass one_series=True (--one-series) if they are one"
+        f"{','.join(map(printable, all_of))}), or, if they are one, pass one_series=True (tsadeval score --one-series)"
     )
 
 
