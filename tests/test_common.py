@@ -112,7 +112,7 @@ BAD = [
     pytest.param(2 * Y, S, "y_true .*2 at position 2", id="labels 0 2"),
     pytest.param(Y - 1, S, "y_true .*-1", id="labels -1 0"),
     pytest.param(Y * 0.5, S, "y_true .*0.5", id="labels 0 0.5"),
-    pytest.param(np.where(Y == 1, np.nan, 0.0), S, "y_true .*nan", id="NaN labels"),
+    pytest.param(np.where(Y == 1, np.nan, 0.0), S, "y_true is NaN at position 2 .*ignore=", id="NaN labels"),
     pytest.param(np.array([2**63], np.uint64), [0.5], "y_true", id="huge unsigned label"),
     pytest.param([str(v) for v in Y], S, "y_true .*numbers.*'0'", id="string labels"),
     pytest.param(Y, [str(v) for v in S], "numbers", id="strings"),

@@ -109,8 +109,8 @@ def bad_label(array: NDArray[Any], at: int, name: str) -> InvalidInputError:
     shown = ", ".join(f"{v:.6g}" for v in wrong[:4].tolist()) + (", ..." if len(wrong) > 4 else "")
     if np.isnan(wrong).all():
         return InvalidInputError(
-            f"{name} is NaN at position {at} ({int(np.isnan(array).sum())} such values in all): drop these points, or "
-            "say that they are not judged with ignore= of te.evaluate and 0 here"
+            f"{name} is NaN at position {at} ({int(np.isnan(array).sum())} such values in all): drop these points from "
+            "both arrays, or label them 0 and leave them out with ignore= of te.evaluate"
         )
     what = "scores or labels of several classes" if len(wrong) > 1 else f"{shown} for one class"
     return InvalidInputError(
