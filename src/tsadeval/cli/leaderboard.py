@@ -7,9 +7,6 @@ from typing import Annotated
 
 import typer
 
-from tsadeval.reports.leaderboard import build_site
-from tsadeval.reports.submission import check_submission
-
 app = typer.Typer(
     help="A static site that ranks detectors by their score files.", no_args_is_help=True, rich_markup_mode=None
 )
@@ -27,6 +24,8 @@ def build(
     ] = None,
 ) -> None:
     """Compute what is new and write the site; exit code 1 where a submission was left out."""
+    from tsadeval.reports.leaderboard import build_site  # the other commands start sooner without it
+
     board = build_site(folder, output, rankeval=rankeval or [], n_jobs=jobs, progress=True)
     typer.echo(output / "index.html")
     for text in board.problems:
@@ -41,6 +40,8 @@ def check(
     board: Annotated[Path | None, typer.Option(help="The board, to check that the scores fit its labels.")] = None,
 ) -> None:
     """Say what is wrong with a submission; exit code 1 where something is."""
+    from tsadeval.reports.submission import check_submission
+
     lines = check_submission(folder, board)
     for line in lines:
         typer.echo(line)

@@ -294,7 +294,8 @@ class Store(Generic[C]):
     @staticmethod
     def _sweep(folder: Path) -> None:
         """Remove what writers that were killed left aside; an hour is longer than any write takes."""
-        for path in folder.rglob("*.aside"):
+        found = (Path(where) / name for where, _, names in os.walk(folder) for name in names if name.endswith(".aside"))
+        for path in found:
             with suppress(OSError):  # deleted by another process, or a store that can only be read
                 if time.time() - path.stat().st_mtime > _HOUR:
                     path.unlink()
