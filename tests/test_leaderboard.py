@@ -1,4 +1,4 @@
-"""The leaderboard: values follow from the files, builds are incremental, and a bad submission is told what is wrong."""
+"""The leaderboard: values follow from the files, builds are incremental, and pages lead to each other."""
 
 import csv
 import json
@@ -16,11 +16,10 @@ import tsadeval as te
 from tsadeval.comparison import statistics
 from tsadeval.core.metric import parse_metric
 from tsadeval.engine.cells import compute_all
-from tsadeval.errors import InvalidInputError
 from tsadeval.rankeval.auditing import measures
 from tsadeval.reports import ranking
 from tsadeval.reports.leaderboard import build_site
-from tsadeval.reports.submission import check_submission, file_digest, labels_digest, read_board
+from tsadeval.reports.submission import check_submission, file_digest, read_board
 from tsadeval.reports.values import BoardCell, Chunk, _compute
 
 
@@ -77,6 +76,10 @@ def test_baselines_are_rows_of_their_own(built):
     facts = {m["name"]: m for m in board["metrics"]}
     assert facts["auc_roc"]["gameability"] == 0
     assert 0 <= facts["f1"]["one_liners"] <= 1
+    # Scores that are drawn come from no file.
+    for name, has in (("d0", True), ("baseline/uniform", False)):
+        page = (site / "detectors" / f"{name}.html").read_text(encoding="utf-8")
+        assert ("Score files" in page) is has
 
 
 def test_standings_are_those_of_the_statistics(built):
@@ -359,77 +362,6 @@ def test_the_board_of_metrics_comes_from_stores(tmp_path):
     assert 'href="metrics/auc_roc.html">auc_roc</a>' in text
     assert "metrics/cce.html" not in text  # the board has no such page
     assert "rankeval.html" in (tmp_path / "site" / "about.html").read_text(encoding="utf-8")
-
-
-def test_a_submission_that_cannot_be_read_is_left_out(tmp_path):
-    board = boards.make(tmp_path / "board", ["auc_roc"])
-    (board / "submissions" / "broken").mkdir()
-    found = build_site(board, tmp_path / "site")
-    assert len(found.submissions) == 3
-    (problem,) = found.problems
-    assert problem.startswith("broken: ")
-    assert "there is no such file" in problem
-    assert "broken" in (tmp_path / "site" / "about.html").read_text(encoding="utf-8")
-
-
-def test_a_good_submission_has_nothing_to_correct(built):
-    board, _ = built
-    assert check_submission(board / "submissions" / "d0", board) == []
-
-
-def write_about(folder, text):
-    (folder / "about.toml").write_text(text, encoding="utf-8")
-
-
-@pytest.mark.parametrize(
-    ("spoil", "message"),
-    [
-        (lambda f: (f / "about.toml").unlink(), "there is no such file"),
-        (lambda f: write_about(f, 'name = "x"'), "author is missing; needed are name, author, training"),
-        (lambda f: write_about(f, 'name = "x"\nauthor = "y"\ntraining = 3'), "training must be a text"),
-        (lambda f: write_about(f, 'name = "x"\nauthor = "y"\ntraining = "z"\nurl = "u"'), "unknown key"),
-        (lambda f: write_about(f, "name = "), "not a TOML file"),
-        (lambda f: boards.write(f / "scores/a/0.npz", score=np.zeros(3)), "3 scores, but the series has 400 points"),
-        (lambda f: boards.write(f / "scores/a/0.npz", scores=np.zeros(400)), "no column 'score'"),
-        (lambda f: boards.write(f / "scores/a/0.npz", score=np.full(400, np.inf)), "some are infinite"),
-        (lambda f: boards.write(f / "scores/a/0.npz", score=np.full(400, np.nan)), "no point has a score"),
-        (lambda f: boards.write(f / "scores/c.npz", score=np.zeros(4)), "the board has no series 'c'"),
-        (lambda f: (f / "labels.sha256").write_text("what"), 'line 1: expected "checksum  series"'),
-        (lambda f: (f / "labels.sha256").write_text("0" * 64 + "  a/0\n"), "the scores belong to other labels"),
-        (lambda f: (f / "scores/a/0.npz").write_bytes(b"no zip"), "0.npz"),
-        (lambda f: (f / "scores/a/0.npz").unlink(), "note: no scores for 1 of 4 series"),
-    ],
-)
-def test_what_is_wrong_is_said(tmp_path, spoil, message):
-    board = boards.make(tmp_path / "board")
-    folder = board / "submissions" / "d0"
-    spoil(folder)
-    lines = check_submission(folder, board)
-    assert any(message in line for line in lines), lines
-
-
-def test_a_right_checksum_of_labels_is_accepted(built):
-    board, _ = built
-    digest = labels_digest(boards.labels(0))
-    (board / "submissions" / "d0" / "labels.sha256").write_text(f"{digest}  a/0\n")
-    assert check_submission(board / "submissions" / "d0", board) == []
-    (board / "submissions" / "d0" / "labels.sha256").unlink()
-
-
-def test_boards_that_cannot_be_read(tmp_path):
-    with pytest.raises(InvalidInputError, match="expected label files in this folder, found none"):
-        read_board(tmp_path)
-    board = boards.make(tmp_path / "board")
-    (board / "board.toml").write_text('titel = "x"')
-    with pytest.raises(InvalidInputError, match="unknown key: did you mean title"):
-        read_board(board)
-    (board / "board.toml").unlink()
-    boards.submission(board, "again", "good")
-    with pytest.raises(InvalidInputError, match="have the same name 'good'"):
-        read_board(board)
-    boards.submission(board, "again", "uniform")
-    with pytest.raises(InvalidInputError, match="'uniform' is the name of a baseline"):
-        build_site(board, tmp_path / "site")
 
 
 def test_commands(tmp_path):
