@@ -269,7 +269,7 @@ def _counts(case: _Case) -> Row:
 
 def _side_by_side(results: _Results, names: list[str], metrics: list[str]) -> str:
     """A table of values: scorings downwards, or metrics where there are more of those."""
-    values = [[found[metric] for metric in metrics] for _, found in results]  # type: ignore[index] - evaluations, as the caller has seen
+    values = [[found[metric] for metric in metrics] for _, found in results]  # type: ignore[index]  # evaluations
     if len(metrics) > len(results):
         differing = [k for k in range(len(names) - 1) if len({case.where[k] for case, _ in results}) > 1]
         if len({case.where[:-1] for case, _ in results}) < len(results):
