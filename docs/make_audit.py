@@ -63,6 +63,13 @@ The table needs a column `series`, a column `label` (or others, named with `--by
 ...     parts.append(pd.DataFrame({"series": series, "value": value, "label": label, "distance": abs(value), "noisy": noisy}))
 >>> pd.concat(parts).to_parquet("scores.parquet")
 >>> te.rankeval.audit("scores.parquet", ["auc_pr", "vus_pr", "f1_pa"])
+Audit on 2 series: 4 scorings of 2 detectors, 17 adversaries; predictions at quantile(0.95)
+<BLANKLINE>
+metric  gameability  search  one_liners  beats_median  random  random_spread  errors
+------  -----------  ------  ----------  ------------  ------  -------------  ------
+auc_pr       0.0000  0.0000      0.0000        0.0000  0.0472         0.0086       0
+vus_pr       0.0000  0.0000      1.0000        0.0000  0.2225         0.0622       0
+f1_pa        0.0000  0.0000      0.0000        0.0000  0.3904         0.3010       0
 
 ```
 

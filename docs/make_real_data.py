@@ -161,7 +161,7 @@ def command(plan):
 ```
 
 That is one of the data sets with three of the detectors. The whole has the data sets `{" ".join(sorted(plan.datasets))}`
-and `--detectors {detectors}`."""
+and `--detectors '{detectors}'`."""
 
 
 def draw(result, data):

@@ -85,7 +85,7 @@ def run_prompts(block: Block, page: Path, known: dict[str, object], compared: bo
         return runner.run(test, clear_globs=False)
 
 
-def run_commands(block: Block, page: Path, started: list[int], limit: float = 90.0) -> bool:
+def run_commands(block: Block, page: Path, started: list[int], limit: float = 240.0) -> bool:
     """Run a block of bash as it stands, in a group of processes of its own that `started` gets: some go on in the background."""
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
     with (
