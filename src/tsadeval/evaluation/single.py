@@ -164,10 +164,11 @@ def warn_of_alarms(rows: Sequence[Row], n: int, *, where: str = "", stacklevel: 
     for row in rows:
         if row["rule"] is None or row["rule"].split(" of ")[0] in ("best", "given"):
             continue
-        if row["alarmed_points"] in (0, n):
+        best = row["rule"].startswith("best")  # without anomalies, no alarm is right
+        if row["alarmed_points"] == n or (row["alarmed_points"] == 0 and not best):
             what = "raises no alarm" if row["alarmed_points"] == 0 else f"raises an alarm at all {n} points"
             threshold = "" if row["threshold"] is None else f" (threshold {row['threshold']:.6g})"
-            if row["rule"].startswith("best"):
+            if best:
                 advice = "no threshold tells anomalous from normal points"
             elif row["rule"] == "scores are 0 or 1":
                 advice = "all scores are equal"
