@@ -220,14 +220,17 @@ class Comparison(Result):
             )
             return finite_mean(list(means))
 
-        members = [self.series.index(series) for group in groups.values() for series in group]
+        def by_series(metric: str) -> Floats:
+            place = {series: i for i, series in enumerate(self.series)}
+            return self._matrix(metric)[[place[series] for group in groups.values() for series in group]]
+
         return DetectorTable(
             {d: {m: mean(d, m) for m in self.metrics} for d in self.detectors},
             title=title,
             titles=self._titles,
             percent=percent,
             lower=self._lower,
-            by_series=lambda metric: self._matrix(metric)[members],
+            by_series=by_series,
         )
 
     def tables(self, *, percent: bool = False) -> list[DetectorTable]:

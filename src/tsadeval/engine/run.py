@@ -77,6 +77,8 @@ def complete(
     """
     store.compact()  # what a run that was killed left
     missing, total = store.missing(cells)
+    if missing:  # to look through all folders of a store takes longer than to see that nothing is missing
+        store.sweep()
     total += known
     finished = total - len(missing)
     with progress_of(progress, store.layout.command) as report:

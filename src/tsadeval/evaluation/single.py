@@ -151,20 +151,31 @@ def row_of(metric: Metric, outcome: Outcome) -> Row:
 def chosen_with_labels(rules: Any) -> list[str]:
     """The note that a result needs where thresholds were chosen with the labels."""
     named = sorted({rule for rule in rules if rule is not None and rule.startswith("best")})
-    return [f"{rule}: thresholds chosen with the labels, an upper bound" for rule in named]
+    return [
+        f"{rule}: the threshold that is best for {rule.partition('(')[2].rpartition(')')[0]}, chosen with the labels"
+        if "(" in rule
+        else f"{rule}: thresholds chosen with the labels, an upper bound"
+        for rule in named
+    ]
 
 
 def warn_of_alarms(rows: Sequence[Row], n: int, *, where: str = "", stacklevel: int = 3) -> None:
     """Warn once where a rule raised no alarm at all, or alarmed everywhere; its best is a metric's own choice."""
     for row in rows:
-        if row["rule"] is None or row["rule"].split(" of ")[0] in ("best", "given", "scores are 0 or 1"):
+        if row["rule"] is None or row["rule"].split(" of ")[0] in ("best", "given"):
             continue
-        if row["alarmed_points"] in (0, n):
+        best = row["rule"].startswith("best")  # without anomalies, no alarm is right
+        if row["alarmed_points"] == n or (row["alarmed_points"] == 0 and not best):
             what = "raises no alarm" if row["alarmed_points"] == 0 else f"raises an alarm at all {n} points"
             threshold = "" if row["threshold"] is None else f" (threshold {row['threshold']:.6g})"
+            if best:
+                advice = "no threshold tells anomalous from normal points"
+            elif row["rule"] == "scores are 0 or 1":
+                advice = "all scores are equal"
+            else:
+                advice = 'choose another threshold, or threshold="best"'
             warnings.warn(
-                f"the rule {row['rule']}{threshold} {what}{where}, so metrics of predictions say little: "
-                'choose another threshold, or threshold="best"',
+                f"the rule {row['rule']}{threshold} {what}{where}, so metrics of predictions say little: {advice}",
                 ThresholdWarning,
                 stacklevel=stacklevel,
             )

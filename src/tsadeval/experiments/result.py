@@ -135,11 +135,12 @@ class Detection(Comparison):
 
 def _rows(frame: pd.DataFrame) -> list[Row]:
     """Plain rows: what is missing in a column of numbers or texts is None, not NaN; a value may be NaN."""
-    known = frame.astype(object).where(frame.notna(), None)
-    rows = [{str(name): value for name, value in row.items()} for row in known.to_dict("records")]
-    for row in rows:
-        row["value"] = float("nan") if row["value"] is None else row["value"]
-    return rows
+    names = list(map(str, frame.columns))
+    columns = [
+        column.tolist() if name == "value" else column.astype(object).where(column.notna(), None).tolist()
+        for name, column in zip(names, map(frame.__getitem__, names), strict=True)
+    ]
+    return [dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)]
 
 
 def read(folder: str | Path) -> Detection:
