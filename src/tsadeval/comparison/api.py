@@ -10,7 +10,7 @@ from typing import Any, Literal
 import numpy as np
 
 from tsadeval.comparison.categories import SeriesFacts
-from tsadeval.comparison.result import Comparison
+from tsadeval.comparison.result import Comparison, Made
 from tsadeval.comparison.statistics import Missing
 from tsadeval.comparison.table import Values
 from tsadeval.core.checking import same_index
@@ -128,6 +128,7 @@ def compare(
     gone: dict[str, list[str]] = {}
     dropped: dict[tuple[str, str], int] = {}
     facts: dict[str, SeriesFacts] = {}
+    settings: dict[tuple[str, str], dict[str, Any]] = {}
     all_series, detectors = ({run[k] for run in given} for k in (0, 1))
     times, ignore = _by_series("times", times, all_series), _by_series("ignore", ignore, all_series)
     _check_fit(fit, all_series, detectors)
@@ -139,6 +140,7 @@ def compare(
             "ignore": ignore(series),
             "fit": None if fit is None else fit.get((series, name), fit.get(name)),
         }
+        settings[series, name] = {key: value for key, value in setting.items() if value is not None}
         entry = usable(labels, values, missing, setting)
         runs.setdefault(name, [])
         if entry is None:
@@ -174,6 +176,7 @@ def compare(
         missing=missing,
         facts=facts,
         runs=given,
+        made=Made(tuple(chosen), rule, settings),
     )
 
 
