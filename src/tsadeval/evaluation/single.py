@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-import warnings
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from tsadeval.core.inputs import Scoring
@@ -14,7 +13,7 @@ from tsadeval.core.parameters import Number, check_parameters
 from tsadeval.core.results import Grid, MappingResult, Row
 from tsadeval.core.selection import Metrics, select_metrics
 from tsadeval.core.setting import Missing
-from tsadeval.errors import ThresholdWarning, warn_undefined
+from tsadeval.errors import ThresholdWarning, warn, warn_undefined
 from tsadeval.evaluation.baseline import perfect_values, random_values
 from tsadeval.thresholds.rules import parse_rule
 
@@ -80,9 +79,12 @@ def evaluate(
         as wrong. Metrics of single points leave them out; for others of predictions they are normal points without
         alarm, so that they part the events on either side; CCE takes the stretches between them as series of their
         own. Metrics of scores that can do none of this are NaN with a warning.
-    missing : {"error", "ignore", "no alarm"}, default="error"
-        What to do with scores that are NaN: refuse them, do not judge these points, or take them as lower than all
-        other scores. The result says how many there are.
+    missing : {"error", "skip", "ignore", "no alarm", "worst"}, default="error"
+        What to do with scores that are NaN. "error" refuses them. "skip", the default of `te.compare`, leaves these
+        points out as `ignore` does it, so that no gap makes one event of two; metrics of scores that cannot leave out
+        points see the others put together. "ignore" is the same, but such metrics are NaN. "no alarm" takes missing
+        scores as lower than all others, and so does "worst", which differs for detectors without any score on a series
+        (`te.compare`). The result says how many there are.
     threshold : str, number or rule, default="best"
         How scores become predictions for the metrics that take these. "best" is, for each metric, the threshold that is
         best for it, chosen with the labels (metrics for which that is trivial, such as recall, are taken at the best
@@ -126,10 +128,8 @@ def evaluate(
         for row, (random, error), perfect in zip(rows, by_chance, at_best, strict=True):
             row |= {"random": random, "random_error": error, "perfect": perfect}
         shown += ["random", "random_error", "perfect"]
-    for row in rows:
-        if row["message"] is not None:
-            warn_undefined(row["metric"], row["message"])
-    warn_of_alarms(rows, scoring.n)
+    warn_of_undefined(rows)
+    warn_of_alarms({"": odd_alarms(rows, scoring.n)})
     rules = {row["rule"] for row in rows if row["rule"]}
     shown += ["rule"] * (len(rules) > 1) + ["threshold", "alarms", "alarmed_points"] * bool(rules)
     for row in rows:
@@ -139,7 +139,12 @@ def evaluate(
 
 def counts_of(scoring: Scoring) -> Row:
     """What a row says of points and scores that were left out, where there are such."""
-    found = {"ignored_points": scoring.setting.skipped, "missing_scores": scoring.setting.missing}
+    setting = scoring.setting
+    found = {
+        "ignored_points": setting.skipped - setting.unscored,
+        "missing_scores": setting.missing,
+        "dropped": setting.dropped,
+    }
     return {name: count for name, count in found.items() if count}
 
 
@@ -154,21 +159,66 @@ def chosen_with_labels(rules: Any) -> list[str]:
     return [f"{rule}: thresholds chosen with the labels, an upper bound" for rule in named]
 
 
-def warn_of_alarms(rows: Sequence[Row], n: int, *, where: str = "", stacklevel: int = 3) -> None:
-    """Warn once where a rule raised no alarm at all, or alarmed everywhere; its best is a metric's own choice."""
+def warn_of_undefined(rows: Iterable[Row]) -> None:
+    """Warn once for each reason why metrics have no value; rows may name a series, and a detector."""
+    rows = list(rows)
+    detectors: dict[tuple[str, str], set[str]] = {}  # of a metric on a series: who was evaluated there
     for row in rows:
-        if row["rule"] is None or row["rule"].split(" of ")[0] in ("best", "given", "scores are 0 or 1"):
+        detectors.setdefault((row.get("series", ""), row["metric"]), set()).add(row.get("detector", ""))
+    causes: dict[str, dict[str, dict[str, set[str]]]] = {}  # reason -> metric -> series -> detectors
+    for row in rows:
+        if row["message"] is not None and row["status"] != "missing":
+            places = causes.setdefault(row["message"], {}).setdefault(row["metric"], {})
+            places.setdefault(row.get("series", ""), set()).add(row.get("detector", ""))
+    for reason, found in causes.items():
+        together: dict[tuple[str, ...], list[str]] = {}
+        for metric, places in found.items():
+            where = []
+            for series, who in places.items():
+                everyone = who == detectors[series, metric]
+                where.append(series if everyone else f"{series} ({', '.join(sorted(who))})".strip())
+            together.setdefault(tuple(where), []).append(metric)
+        for names, metrics in together.items():
+            known = list(filter(None, names))
+            rest = "; averages are over the other series" if len({row.get("series") for row in rows}) > 1 else ""
+            warn_undefined(", ".join(metrics), reason + rest, on=named(known))
+
+
+def named(names: Sequence[str], most: int = 5) -> str:
+    """Names for a message, the first of many.
+
+    >>> named(["a", "b", "c"], 2)
+    'a, b, ... (3 in all)'
+    """
+    return ", ".join(names[:most]) + (f", ... ({len(names)} in all)" if len(names) > most else "")
+
+
+def odd_alarms(rows: Sequence[Row], n: int) -> tuple[str, str] | None:
+    """The rule that raised no alarm at all, or alarmed everywhere, and which; its best is a metric's own choice."""
+    for row in rows:
+        if row["rule"] is None or row["rule"].startswith(("best", "given", "scores are 0 or 1")):
             continue
         if row["alarmed_points"] in (0, n):
-            what = "raises no alarm" if row["alarmed_points"] == 0 else f"raises an alarm at all {n} points"
             threshold = "" if row["threshold"] is None else f" (threshold {row['threshold']:.6g})"
-            warnings.warn(
-                f"the rule {row['rule']}{threshold} {what}{where}, so metrics of predictions say little: "
-                'choose another threshold, or threshold="best"',
-                ThresholdWarning,
-                stacklevel=stacklevel,
-            )
-            return
+            what = "raises no alarm" if row["alarmed_points"] == 0 else "raises an alarm at all points"
+            return f"{row['rule']}{threshold}", what
+    return None
+
+
+def warn_of_alarms(odd: Mapping[str, tuple[str, str] | None]) -> None:
+    """Warn once of each rule that raised no alarm at all, or alarmed everywhere, by series."""
+    together: dict[tuple[str, str], list[str]] = {}
+    for place, found in odd.items():
+        if found is not None:
+            together.setdefault((found[0].partition(" (threshold")[0], found[1]), []).append(place)
+    for (rule, what), places in together.items():
+        known = list(filter(None, places))
+        shown = (odd[places[0]] or (rule, what))[0] if len(places) == 1 else rule
+        warn(
+            f"the rule {shown} {what}{f' on {named(known)}' if known else ''}, so metrics of predictions say little: "
+            'choose another threshold, or threshold="best"',
+            ThresholdWarning,
+        )
 
 
 def finite_mean(values: Sequence[float]) -> float:
