@@ -27,7 +27,7 @@ from tsadeval.detectors.kinds import fitted_scores
 from tsadeval.engine.scores import all_scores
 from tsadeval.errors import InvalidInputError
 from tsadeval.evaluation.many import evaluated
-from tsadeval.evaluation.single import warn_of_alarms, warn_of_undefined
+from tsadeval.evaluation.single import OddAlarms, warn_of_alarms, warn_of_undefined
 from tsadeval.tables import runs as table_runs
 from tsadeval.thresholds.rules import parse_rule
 
@@ -153,7 +153,7 @@ def compare(
         _refuse_gaps(runs, list(facts))
     rows: list[Row] = []
     micro: Values = {}
-    odd: dict[str, tuple[str, str] | None] = {}
+    odd: dict[str, OddAlarms | None] = {}
     for name, entries in runs.items():
         if entries:
             try:

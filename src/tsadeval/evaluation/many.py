@@ -24,6 +24,7 @@ from tsadeval.core.threads import in_order
 from tsadeval.errors import InvalidInputError
 from tsadeval.evaluation.ordering import exactly
 from tsadeval.evaluation.single import (
+    OddAlarms,
     chosen_with_labels,
     counts_of,
     finite_mean,
@@ -131,7 +132,7 @@ def evaluate_many(
 
 def evaluated(
     series: Iterable[Any], chosen: tuple[Metric, ...], rule: Rule, missing: Missing, n_jobs: int | None
-) -> tuple[SeriesEvaluation, dict[str, tuple[str, str] | None]]:
+) -> tuple[SeriesEvaluation, dict[str, OddAlarms | None]]:
     """What `evaluate_many` gives, without its warnings, and what is odd about the alarms on each series."""
     pool = _Pool(chosen, rule)
     rows: list[Row] = []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from tsadeval.core.inputs import Scoring
 from tsadeval.core.metric import Metric, Outcome, Rule
@@ -156,7 +156,12 @@ def row_of(metric: Metric, outcome: Outcome) -> Row:
 def chosen_with_labels(rules: Any) -> list[str]:
     """The note that a result needs where thresholds were chosen with the labels."""
     named = sorted({rule for rule in rules if rule is not None and rule.startswith("best")})
-    return [f"{rule}: thresholds chosen with the labels, an upper bound" for rule in named]
+    return [
+        f"{rule}: the threshold that is best for {rule.partition('(')[2].rpartition(')')[0]}, chosen with the labels"
+        if "(" in rule
+        else f"{rule}: thresholds chosen with the labels, an upper bound"
+        for rule in named
+    ]
 
 
 def warn_of_undefined(rows: Iterable[Row]) -> None:
@@ -193,32 +198,47 @@ def named(names: Sequence[str], most: int = 5) -> str:
     return ", ".join(names[:most]) + (f", ... ({len(names)} in all)" if len(names) > most else "")
 
 
-def odd_alarms(rows: Sequence[Row], n: int) -> tuple[str, str] | None:
-    """The rule that raised no alarm at all, or alarmed everywhere, and which; its best is a metric's own choice."""
+class OddAlarms(NamedTuple):
+    """A rule that raised no alarm at all, or alarmed everywhere."""
+
+    rule: str
+    what: str
+    advice: str
+    threshold: float | None
+
+
+def odd_alarms(rows: Sequence[Row], n: int) -> OddAlarms | None:
+    """The first rule of the rows on one series whose alarms say little; the rule best is a metric's own choice."""
     for row in rows:
-        if row["rule"] is None or row["rule"].startswith(("best", "given", "scores are 0 or 1")):
+        rule = row["rule"]
+        if rule is None or rule.split(" of ")[0] in ("best", "given"):
             continue
-        if row["alarmed_points"] in (0, n):
-            threshold = "" if row["threshold"] is None else f" (threshold {row['threshold']:.6g})"
+        best = rule.startswith("best")  # without anomalies, no alarm is right
+        if row["alarmed_points"] == n or (row["alarmed_points"] == 0 and not best):
+            if best:
+                advice = "no threshold tells anomalous from normal points"
+            elif rule == "scores are 0 or 1":
+                advice = "all scores are equal"
+            else:
+                advice = 'choose another threshold, or threshold="best"'
             what = "raises no alarm" if row["alarmed_points"] == 0 else "raises an alarm at all points"
-            return f"{row['rule']}{threshold}", what
+            return OddAlarms(rule, what, advice, row["threshold"])
     return None
 
 
-def warn_of_alarms(odd: Mapping[str, tuple[str, str] | None]) -> None:
-    """Warn once of each rule that raised no alarm at all, or alarmed everywhere, by series."""
-    together: dict[tuple[str, str], list[str]] = {}
+def warn_of_alarms(odd: Mapping[str, OddAlarms | None]) -> None:
+    """Warn once of each rule that raised no alarm at all, or alarmed everywhere, and name the series."""
+    together: dict[tuple[str, str, str], dict[str, float | None]] = {}
     for place, found in odd.items():
         if found is not None:
-            together.setdefault((found[0].partition(" (threshold")[0], found[1]), []).append(place)
-    for (rule, what), places in together.items():
+            together.setdefault(found[:3], {})[place] = found.threshold
+    for (rule, what, advice), places in together.items():
         known = list(filter(None, places))
-        shown = (odd[places[0]] or (rule, what))[0] if len(places) == 1 else rule
-        warn(
-            f"the rule {shown} {what}{f' on {named(known)}' if known else ''}, so metrics of predictions say little: "
-            'choose another threshold, or threshold="best"',
-            ThresholdWarning,
-        )
+        thresholds = set(places.values()) - {None}
+        threshold = "".join(f" (threshold {one:.6g})" for one in thresholds) if len(thresholds) == 1 else ""
+        on = f" on {named(known)}" if known else ""
+        text = f"the rule {rule}{threshold} {what}{on}, so metrics of predictions say little: {advice}"
+        warn(text, ThresholdWarning)
 
 
 def finite_mean(values: Sequence[float]) -> float:
