@@ -55,14 +55,21 @@ def runs():
     return a_study()
 
 
+def known(value):
+    """A number as a page has it."""
+    return None if math.isnan(value) else value
+
+
 def compared(runs, **options):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return te.compare(runs, metrics=METRICS, **options)
 
 
-@pytest.mark.parametrize("missing", ["skip", "worst"])
-@pytest.mark.parametrize("threshold", ["best", "quantile(0.95)"])
+@pytest.mark.parametrize(
+    ("missing", "threshold"),
+    [("skip", "best"), ("skip", "quantile(0.95)"), ("ignore", "best"), ("no alarm", "best"), ("worst", "best")],
+)
 def test_a_report_of_a_comparison_has_its_numbers(runs, tmp_path, missing, threshold):
     found = compared(runs, missing=missing, threshold=threshold)
     pages = [
@@ -70,6 +77,7 @@ def test_a_report_of_a_comparison_has_its_numbers(runs, tmp_path, missing, thres
         # From the scores alone the same comes out.
         data_of(te.report(runs, tmp_path / "page.html", metrics=METRICS, missing=missing, threshold=threshold)),
     ]
+    average = found.average()
     ranks = {(row["metric"], row["detector"]): row for row in found.ranks().rows}
     for page in pages:
         assert page["missing"] == missing
@@ -77,16 +85,16 @@ def test_a_report_of_a_comparison_has_its_numbers(runs, tmp_path, missing, thres
         for m, metric in enumerate(METRICS):
             board = page["comparison"]["boards"][metric]
             for i, detector in enumerate(found.detectors):
-                assert board["mean"][i] == found.average()[detector][metric]
-                assert board["rank"][i] == ranks[metric, detector]["rank"]
-                assert board["low"][i] == ranks[metric, detector]["low"]
+                assert board["mean"][i] == known(average[detector][metric])
+                assert board["rank"][i] == known(ranks[metric, detector]["rank"])
+                assert board["low"][i] == known(ranks[metric, detector]["low"])
                 values = [r["value"] for r in found.rows if (r["detector"], r["metric"]) == (detector, metric)]
                 assert board["defined"][i] == np.isfinite(values).sum()
             for row in found.rows:
                 (series,) = (one for one in page["series"] if one["name"] == row["series"])
                 if row["metric"] == metric and row["detector"] in series["detectors"]:
                     shown = series["detectors"][row["detector"]]["metrics"][m]
-                    assert shown["value"] == (None if math.isnan(row["value"]) else row["value"])
+                    assert shown["value"] == known(row["value"])
                     assert (shown["rule"], shown["threshold"]) == (row["rule"], row["threshold"])
 
 
@@ -149,7 +157,7 @@ def test_everything_that_is_missing_is_named_at_the_top(runs, tmp_path):
         "s3 has no anomalous point: most metrics have no value there.",
     ]
     text = te.report(runs, tmp_path / "page.html", metrics="f1", missing="worst").read_text()
-    assert "gaps: 45 points without a score got the lowest score of their series (s1: 45)." in text
+    assert "gaps: 45 points without a score count as lower than all others (s1: 45)." in text
     assert "Missing scores</dt><dd>worst: " in text
     clean = te.report(runs[:1], tmp_path / "page.html", metrics="f1").read_text()
     assert "<aside" not in clean

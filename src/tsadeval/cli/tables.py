@@ -9,8 +9,8 @@ from typing import Annotated, Any
 
 import typer
 
-from tsadeval.comparison import statistics
 from tsadeval.comparison.api import is_store, usable
+from tsadeval.core import setting
 from tsadeval.core.inputs import Scoring
 from tsadeval.core.text import split_names
 from tsadeval.core.time import Times
@@ -57,7 +57,14 @@ Threshold = Annotated[
     str, typer.Option(help="How scores become predictions: best, best(metric), quantile(p), or a number.")
 ]
 Time = Annotated[str, typer.Option(help="Column of the time stamps.")]
-Missing = Annotated[statistics.Missing, typer.Option(help="What to do with points and series without a score.")]
+Missing = Annotated[
+    setting.Missing,
+    typer.Option(
+        help="Points without a score: skip (left out), ignore (the same, NaN of metrics that cannot leave out points), "
+        "'no alarm' (below all other scores), worst (the same; a detector without scores on a series gets the worst "
+        "value there), error."
+    ),
+]
 
 
 def names_of(texts: Iterable[str] | None) -> list[str]:

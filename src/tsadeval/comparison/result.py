@@ -21,12 +21,13 @@ from tsadeval.comparison.inference import (
     group_of,
 )
 from tsadeval.comparison.latex import Style, metrics_tabular, series_tabular
-from tsadeval.comparison.statistics import Floats, Missing
+from tsadeval.comparison.statistics import Floats
 from tsadeval.comparison.table import DetectorTable, Values, stacked
 from tsadeval.core.metric import Metric, Rule
 from tsadeval.core.parameters import OneOf, check_parameters
 from tsadeval.core.registry import did_you_mean
 from tsadeval.core.results import Grid, Result, Row
+from tsadeval.core.setting import Missing
 from tsadeval.datasets import DATASETS
 from tsadeval.errors import InvalidParameterError, UnknownNameError
 from tsadeval.evaluation.single import chosen_with_labels, finite_mean

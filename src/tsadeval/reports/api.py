@@ -12,10 +12,10 @@ import numpy as np
 
 from tsadeval.comparison.api import runs_of
 from tsadeval.comparison.result import Comparison
-from tsadeval.comparison.statistics import Missing
 from tsadeval.core.metric import Metric, Rule
 from tsadeval.core.parameters import OneOf, check_parameters
 from tsadeval.core.selection import Metrics, select_metrics
+from tsadeval.core.setting import MISSING, Missing
 from tsadeval.engine.store import write_whole
 from tsadeval.reports.html import as_json, render
 from tsadeval.reports.inputs import read_inputs
@@ -71,7 +71,7 @@ def report(
         As for `evaluate`; thresholds are found for each scoring by itself. By default those of the comparison where
         `scores` is one, else the set "recommended" and the rule "best". Where the rule is "best", `best_f1` is left out
         beside `f1`, which has the same values.
-    missing : {"skip", "worst", "error"}, optional
+    missing : {"skip", "ignore", "no alarm", "worst", "error"}, optional
         What to do about missing scores, as for `te.compare`. By default as the comparison was made, else "skip".
     title : str, optional
         Of the page.
@@ -99,7 +99,7 @@ def report(
     'page.html'
     """
     if missing is not None:
-        check_parameters("report", {"missing": OneOf(("skip", "worst", "error"))}, {"missing": missing})
+        check_parameters("report", {"missing": OneOf(MISSING)}, {"missing": missing})
     compared = scores if isinstance(scores, Comparison) else None
     made = compared.made if compared is not None else None
     default: str | Rule = made.rule if made is not None else "best"
@@ -140,9 +140,11 @@ def _without_double(metrics: tuple[Metric, ...], rule: Rule) -> tuple[tuple[Metr
     return tuple(m for m in metrics if str(m) != "best_f1"), "best_f1 is not shown: with this rule it is F1"
 
 
-MISSING = {
+WORDS: dict[Missing, str] = {
     "skip": "points without a score are left out, averages are over the series that a detector has",
-    "worst": "points without a score get the lowest score of the series, a detector without scores the worst value",
+    "ignore": "points without a score are left out, and metrics that cannot do that have no value",
+    "no alarm": "points without a score count as lower than all others",
+    "worst": "points without a score count as lower than all others, and a detector without any gets the worst value",
     "error": "refused, so there are none",
 }
 
@@ -167,7 +169,7 @@ def _render(page: Page, title: str, command: str, sources: Mapping[str, str], no
         ("Made by", f"tsadeval {tsadeval.__version__}, NumPy {np.__version__}, Python {platform.python_version()}"),
         ("Made at", datetime.now(timezone.utc).strftime("%Y-%m-%d %H:%M UTC")),
         ("Threshold rule", rule),
-        ("Missing scores", f"{data['missing']}: {MISSING[data['missing']]}"),
+        ("Missing scores", f"{data['missing']}: {WORDS[data['missing']]}"),
         ("Metrics", f"{names} ({doubled})" if doubled else names),
         ("Column random", f"mean of {draws} shuffles, or a formula" if draws else "left out: too many points"),
     ]

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tsadeval.comparison.api import Run, usable
-from tsadeval.comparison.statistics import Missing
+from tsadeval.comparison.result import Run
 from tsadeval.core.inputs import Floats, LabelRuns, Scoring, label_runs
 from tsadeval.core.observed import has_dates, observe
+from tsadeval.core.setting import Missing
 from tsadeval.core.time import read_times
 from tsadeval.errors import InvalidInputError
 
@@ -142,14 +142,16 @@ def _in(series: str) -> str:
 
 def _judged(labels: Any, scores: Any, missing: Missing, setting: dict[str, Any]) -> Judged:
     """A scoring exactly as a comparison with the same `missing` judges it."""
-    entry = usable(labels, scores, missing, setting)
-    if entry is None:
+    try:
+        given = np.asarray(scores, np.float64)
+    except (TypeError, ValueError):
+        given = np.empty(0)  # the check of the scores raises the error
+    lost = np.isnan(given)
+    if missing != "error" and lost.size == np.size(labels) and lost.all():
         raise InvalidInputError(NO_SCORE)
-    y_true, y_score, known, count = entry
-    scoring = observe(y_true, y_score, missing="ignore" if missing == "skip" else "error", **known)
-    given = np.asarray(scores, np.float64)
-    cut = int(np.argmin(np.isnan(given))) if scoring.n < len(given) else 0
-    return Judged(scoring, given, 0, cut, count)
+    scoring = observe(labels, scores, missing=missing, **setting)
+    cut = int(np.argmin(lost)) if scoring.n < len(given) else 0
+    return Judged(scoring, given, 0, cut, int(np.count_nonzero(lost)))
 
 
 def _place(known: SeriesInput, detector: str, one: Judged, truth: LabelRuns) -> None:
@@ -208,7 +210,7 @@ def _notes(
         if lost:
             total = sum(lost.values())
             where = f" ({_listed([f'{key}: {count:,}' for key, count in lost.items()])})" if any(lost) else ""
-            how = "were left out" if missing == "skip" else "got the lowest score of their series"
+            how = "were left out" if missing in ("skip", "ignore") else "count as lower than all others"
             found.append(f"{name}: {total:,} point{'s' * (total != 1)} without a score {how}{where}.")
     for what, label in (("anomalous", 1), ("normal", 0)):
         without = [one.name or "the series" for one in series.values() if not one.labels.has(label)]

@@ -13,10 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tsadeval.comparison.result import Comparison, dataset_of
-from tsadeval.comparison.statistics import Missing
 from tsadeval.core.inputs import Scoring
 from tsadeval.core.metric import Metric, Rule
 from tsadeval.core.results import Row, plain
+from tsadeval.core.setting import Missing
 from tsadeval.evaluation.baseline import perfect_values, random_values
 from tsadeval.evaluation.single import row_of
 from tsadeval.reports.board import agreement_of, standings

@@ -14,7 +14,7 @@ from tsadeval.errors import InvalidInputError
 from tsadeval.tables.columns import Array
 from tsadeval.tables.one_series import DETECTORS
 from tsadeval.tables.reading import is_table_file, read_table
-from tsadeval.tables.scoring import TableScoring, is_zoned, scorings
+from tsadeval.tables.scoring import ScoreColumns, TableScoring, is_zoned, scorings
 from tsadeval.tables.sources import STDIN, user_path
 from tsadeval.tables.table import Table
 
@@ -52,7 +52,8 @@ def runs(
         The columns that tell series and detectors apart. "file" and "folder" mean the name of the file without its
         suffix and the folder that it lies in, unless there are columns of these names.
     y_true, y_score : str or sequence of str
-        The columns of labels and of scores; patterns as "lof_*" mean all numeric columns that match.
+        The columns of labels and of scores; patterns as "lof_*" mean all numeric columns that match. A file that lacks
+        some of these columns counts for the others, with a warning; a name that no file has is an error.
     detector : str, optional
         Which of `by` names the detector; by default the one called "detector", "model", "algorithm", "algo" or
         "method". Without one, detectors are called as their columns of scores.
@@ -108,13 +109,15 @@ def timed_runs(
     elif detector not in names:
         names.append(detector)
     scores = [y_score] if isinstance(y_score, str) else list(y_score)
+    wanted = ScoreColumns(scores)
     seen: dict[tuple[str, str], str] = {}
     for source, of_file in _sources(data):
         try:
             table = read_table(source, text=names, max_bytes=max_bytes)
             given = {name: value for name, value in of_file.items() if name in names and name not in table}
             columns = [name for name in names if name not in given]
-            parts = scorings(table, label=y_true, score=scores, by=columns, time=time, one_series=one_series)
+            found = wanted.of(table, {*columns, y_true, *filter(None, (time,))})
+            parts = scorings(table, label=y_true, score=found, by=columns, time=time, one_series=one_series)
             several = len(scores) > 1 or scores[0] not in table
             for part in parts:
                 run = _run(part, {**part.keys, **given}, names, detector, several, of_file)
@@ -127,6 +130,7 @@ def timed_runs(
             if on_error is None:
                 raise
             on_error(error)
+    wanted.check()
 
 
 def _stamps(table: Table, time: str | None, part: TableScoring, run: Run) -> Times | None:
