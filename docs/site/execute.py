@@ -50,15 +50,15 @@ def run(
     is printed is compared as well; the others need only run, for pages whose data are not here.
     """
     done, known = Done(), {"__name__": "__main__", **(names or {})}
-    started: list[int] = []
+    found, started = blocks(page.read_text(encoding="utf-8")), []
     before, width = Path.cwd(), os.environ.pop("COLUMNS", None)  # tables are as wide as they are without a terminal
     os.chdir(folder)
     try:
-        for number, block in enumerate(blocks(page.read_text(encoding="utf-8"))):
+        for number, block in enumerate(found):
             if block.is_prompt:
-                found = run_prompts(block, page, known, number < compared)
-                done.attempted += found.attempted
-                done.failed += found.failed
+                results = run_prompts(block, page, known, number < compared)
+                done.attempted += results.attempted
+                done.failed += results.failed
             elif shell and block.language == "bash" and not (block.installs or block.makes):
                 done.attempted += 1
                 done.failed += not run_commands(block, page, started)

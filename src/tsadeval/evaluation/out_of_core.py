@@ -13,8 +13,8 @@ from tsadeval.core.observed import observe
 from tsadeval.core.parameters import Number, check_parameters
 from tsadeval.core.results import Row
 from tsadeval.core.selection import Metrics, select_metrics
-from tsadeval.errors import InvalidInputError, InvalidParameterError, warn_undefined
-from tsadeval.evaluation.single import Evaluation
+from tsadeval.errors import InvalidInputError, InvalidParameterError
+from tsadeval.evaluation.single import Evaluation, warn_of_undefined
 from tsadeval.evaluation.states import (
     STATES,
     Found,
@@ -112,9 +112,7 @@ class Stream:
         if self.n == 0:
             raise InvalidInputError("the stream is empty: there is nothing to evaluate")
         rows = [self._row(metric, self._states[self._of[str(metric)]].value(metric)) for metric in self.metrics]
-        for row in rows:
-            if row["message"] is not None:
-                warn_undefined(row["metric"], row["message"], stacklevel=4)
+        warn_of_undefined(rows)
         shown = ["metric", "value"]
         shown += ["low", "high"] if any(row["low"] is not None for row in rows) else []
         shown += ["threshold", "alarms", "alarmed_points"] if self.settings.threshold is not None else []
