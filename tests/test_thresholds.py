@@ -89,7 +89,7 @@ def test_alarms_everywhere_are_said_once():
         warnings.simplefilter("always")
         te.evaluate([0, 1, 0, 1], [0.5, 0.6, 0.7, 0.8], ["f1", "recall", "f1_pa"], threshold=0.1)
     assert [w.category for w in caught] == [ThresholdWarning]
-    assert "raises an alarm at all 4 points" in str(caught[0].message)
+    assert "raises an alarm at all points" in str(caught[0].message)
     assert caught[0].filename == __file__
 
 
@@ -242,7 +242,7 @@ def test_a_metric_with_a_trivial_best_says_that_its_threshold_is_that_of_f1():
     ],
 )
 def test_a_detector_that_alarms_everywhere_is_no_good_one_in_silence(scores, why):
-    with pytest.warns(ThresholdWarning, match=f"alarm at all 5 points, so metrics of predictions say little: {why}"):
+    with pytest.warns(ThresholdWarning, match=f"alarm at all points, so metrics of predictions say little: {why}"):
         te.evaluate([0, 0, 1, 0, 0], scores, ["event_recall", "false_alarms"])
 
 
