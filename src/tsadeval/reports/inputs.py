@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tsadeval.comparison.result import Run
+from tsadeval.core.arrays import numbers_with_gaps
 from tsadeval.core.inputs import Floats, LabelRuns, Scoring, label_runs
 from tsadeval.core.observed import has_dates, observe
 from tsadeval.core.setting import Missing
@@ -142,10 +143,9 @@ def _in(series: str) -> str:
 
 def _judged(labels: Any, scores: Any, missing: Missing, setting: dict[str, Any]) -> Judged:
     """A scoring exactly as a comparison with the same `missing` judges it."""
-    try:
-        given = np.asarray(scores, np.float64)
-    except (TypeError, ValueError):
-        given = np.empty(0)  # the check of the scores raises the error
+    given = numbers_with_gaps(scores, "y_score", "a one-dimensional sequence of numbers")
+    # What is no number, the check of the scores refuses.
+    given = np.asarray(given, np.float64) if given.dtype.kind in "biuf" else np.empty(0)
     lost = np.isnan(given)
     if missing != "error" and lost.size == np.size(labels) and lost.all():
         raise InvalidInputError(NO_SCORE)
