@@ -212,5 +212,5 @@ def _clipping(rows: Sequence[Row], rankings: Rankings) -> list[str]:
     return [
         f"with noise it ties {100 * share[True]:.0f} % of the pairs, without {100 * share[False]:.0f} %: noisy scores "
         "are clipped to [0, 1], many points share the score 1,",
-        "and a threshold that must be exceeded (score > quantile) leaves no alarm; score >= quantile keeps these points",
+        "and a threshold that must be exceeded (score > quantile) leaves no alarm; score >= quantile keeps them",
     ]

@@ -24,6 +24,8 @@ SEVERITY = (
     "severity of a reversed pair: difference of its two values / range of the metric's values on the task",
     "x places between the two models in the true order: 0 for a tie, at most 5 (the first and the last of six)",
 )
+# A score below this that no pair explains needs a word.
+LITTLE = 0.5
 SKILL = (
     "skill: difference between the values of the reference detector and of random scores; of chance: between",
     "perfect scores and the mean of scores without skill. The two values of a control should be 0 x skill apart",
@@ -162,6 +164,7 @@ def explain(
     rows: list[Row] = []
     totals = {"pairs": 0, "reversed": 0, "tied": 0}
     shown = 0
+    silent: list[str] = []
     for of_task in sorted(found, key=lambda t: quality[t.task.name]):
         task = of_task.task
         counts: dict[str, int] = {}
@@ -170,6 +173,8 @@ def explain(
             totals = {key: totals[key] + counts[key] for key in totals}
         else:
             wrong = control_pairs(of_task.values, of_task.names)
+        if not wrong and quality[task.name] < LITTLE:
+            silent.append(task.name)
         if not wrong or (tasks is not None and shown >= tasks):
             continue
         shown += 1
@@ -192,6 +197,8 @@ def explain(
                 row[f"{side}_threshold"] = thresholds.get((task.name, pair.repeat, name), math.nan)
             row["meaning"] = _meaning(str(entry.metric), task, row)
             rows.append(row | _beside(beside, task, pair, plan.seed))
+    if silent:
+        notes = [*notes, f"little or no score on {', '.join(silent)}: its values there are undefined or all the same"]
     return Explanation(rows, plan, entry, standing, totals, notes)
 
 
