@@ -41,11 +41,19 @@ class QualityTable(MappingResult):
     Of each row: `value` with its interval `low`, `high`; `mark` is "best" for the best metric and for all whose
     interval overlaps its, "second" likewise for the best of the rest; `rankings` is the number of rankings
     it is based on, `of` how many there should be, `ties` the share of pairs of models that got the same value. Metrics
-    are sorted by average Spearman, the best first, unless the given order was asked for; `place` is 1 for the best.
+    are sorted by average Spearman, the best first, unless the given order was asked for; `places` has their places.
     """
 
-    def __init__(self, rows: list[Row], counts: dict[str, dict[str, Any]], about: str, column: str = "task") -> None:
+    def __init__(
+        self,
+        rows: list[Row],
+        counts: dict[str, dict[str, Any]],
+        about: str,
+        column: str = "task",
+        order: Order = "quality",
+    ) -> None:
         super().__init__(rows)
+        self.order = order
         self.counts = counts
         self.about = about
         self._column = column
@@ -99,7 +107,7 @@ class QualityTable(MappingResult):
         places = self.places
         for indicator, (_, higher) in INDICATORS.items():
             block, columns = self._block(indicator), self._columns()
-            first = indicator == "spearman"  # by which the metrics are sorted
+            first = indicator == "spearman" and self.order == "quality"  # by which the metrics are sorted
             lines: Grid = [["metric", *(["place"] if first else []), *map(str, columns)]]
             for name in self:
                 cells = [_text(block[name][column], block[name][column]["task"] == AVERAGE) for column in columns]
@@ -219,7 +227,7 @@ class RankEvalResult(StoredResult):
             alike = [row for row in rows if (row["task"], row["sigma"], row["indicator"]) == key]
             _mark(alike, INDICATORS[key[2]][1])
         counts = {str(m): self._rankings.counts(m) for m in self.plan.metrics}
-        return QualityTable(rows, counts, self._about(ties), column)
+        return QualityTable(rows, counts, self._about(ties), column, order)
 
     def _rows_of(self, metric: Metric, ties: Ties, groups: Groups) -> list[Row]:
         rows: list[Row] = []
