@@ -22,7 +22,7 @@ from tsadeval.rankeval.explaining import RankingExplanation, explain
 from tsadeval.rankeval.plan import LAYOUT, Cell, Plan
 from tsadeval.rankeval.quality import INDICATORS, Ties
 from tsadeval.rankeval.rankings import LEVEL, Estimate, Rankings
-from tsadeval.rankeval.stored import StoredResult, last_plan, places_of
+from tsadeval.rankeval.stored import DIGITS, StoredResult, last_plan, places_of
 
 __all__ = ["QualityTable", "RankEvalResult", "read_rankings"]
 
@@ -318,7 +318,7 @@ class RankEvalResult(StoredResult):
 def _average(rows: Sequence[Row]) -> tuple[float, float]:
     """What the rows of one metric are sorted by: average Spearman, then Kendall, over all sigmas."""
     found = [_mean([r["value"] for r in rows if r["task"] == AVERAGE and r["indicator"] == i]) for i in SORTED_BY]
-    first, second = (-math.inf if math.isnan(value) else value for value in found)
+    first, second = (-math.inf if math.isnan(value) else round(value, DIGITS) for value in found)
     return first, second
 
 

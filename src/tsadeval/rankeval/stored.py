@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 Plan = TypeVar("Plan")
 
+DIGITS = 9  # of qualities that are compared
+
 
 class StoredResult(Result):
     """Values of metrics as a store has them: a row per value. Prints as its table."""
@@ -47,10 +49,12 @@ class StoredResult(Result):
 def places_of(values: Sequence[float]) -> list[int]:
     """The place of each value, 1 for the highest; equal values share a place, those that are not a number come last.
 
+    Values that differ by rounding errors only are equal.
+
     >>> places_of([0.5, 0.9, float("nan"), 0.5])
     [2, 1, 4, 2]
     """
-    ranked = [-math.inf if math.isnan(value) else value for value in values]
+    ranked = [-math.inf if math.isnan(value) else round(value, DIGITS) for value in values]
     return [1 + sum(other > value for other in ranked) for value in ranked]
 
 

@@ -20,7 +20,7 @@ from tsadeval.errors import InvalidInputError, UnknownNameError
 from tsadeval.rankeval.hard.explain import Explanation, Standing, explain
 from tsadeval.rankeval.hard.index import PARTS, TaskValues, index_of
 from tsadeval.rankeval.hard.plan import LAYOUT, Entry, HardCell, HardPlan
-from tsadeval.rankeval.stored import StoredResult, last_plan, places_of
+from tsadeval.rankeval.stored import DIGITS, StoredResult, last_plan, places_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -134,7 +134,7 @@ class HardResult(StoredResult):
     def _scored(self) -> list[Row]:
         """A row for every entry, the best first."""
         rows = [self._row(entry) for entry in self.plan.entries]
-        rows.sort(key=lambda row: -row["value"])
+        rows.sort(key=lambda row: -round(row["value"], DIGITS))
         places = places_of([row["value"] for row in rows])
         return [{**row, "place": place} for row, place in zip(rows, places, strict=True)]
 
