@@ -4,6 +4,7 @@ import doctest
 import importlib
 import importlib.util
 import inspect
+import os
 import re
 import shutil
 import subprocess
@@ -100,42 +101,34 @@ def test_commands_that_fail_or_print_something_else_are_found(tmp_path, capsys, 
     assert execute.run(page, tmp_path, compared=0).failed == 1  # y is not known
 
 
-def names_of_reference():
-    found = [
-        name
-        for _, _, parts in reference.PAGES.values()
-        for names in parts.values()
-        for name in (reference.names_of(names) if isinstance(names, str) else names)
-    ]
-    return sorted({*found, *reference.missing()})
+def documented():
+    """What has a docstring on the site: the metrics, the names of the reference, the methods of its classes."""
+    names = [f"tsadeval.metrics.{name}" for name in dir(tsadeval.metrics)]
+    for _, _, parts in reference.PAGES.values():
+        for part in parts.values():
+            names += reference.names_of(part) if isinstance(part, str) else part
+    for name in {*names, *reference.missing()}:
+        module, _, last = name.rpartition(".")
+        thing = getattr(importlib.import_module(module), last)
+        if inspect.isclass(thing):
+            members = [getattr(member, "fget", getattr(member, "__func__", member)) for member in vars(thing).values()]
+            yield from filter(inspect.isfunction, members)
+        if callable(thing) and hasattr(thing, "__qualname__"):
+            yield thing
 
 
-def collected(module):
-    """The names of a module whose examples `pytest --doctest-modules` runs, those of its classes too."""
-    return {test.name for test in doctest.DocTestFinder(recurse=True).find(module) if test.examples}
-
-
-@pytest.mark.parametrize("kind", ["metrics", "reference"])
-def test_the_examples_of_docstrings_are_collected(kind):
-    if kind == "metrics":
-        things = {f"tsadeval.metrics.{n}": getattr(tsadeval.metrics, n) for n in dir(tsadeval.metrics)}
-        things = {
-            name: thing
-            for name, thing in things.items()
-            if inspect.isfunction(thing) or name.rpartition(".")[2] in METRICS
-        }
-    else:
-        things = {
-            name: getattr(importlib.import_module(name.rpartition(".")[0]), name.rpartition(".")[2])
-            for name in names_of_reference()
-        }
-    with_examples = {name: thing for name, thing in things.items() if ">>>" in (inspect.getdoc(thing) or "")}
-    assert len(with_examples) > 30
-    homes = {thing.__module__ for thing in with_examples.values()}
-    ran = set().union(*(collected(importlib.import_module(home)) for home in homes))
-    for name, thing in with_examples.items():
-        assert importlib.import_module(thing.__module__).__file__.endswith(".py"), name
-        assert f"{thing.__module__}.{thing.__qualname__}" in ran, name
+def test_the_examples_of_docstrings_are_collected():
+    """`pytest --doctest-modules` looks into Python modules; a docstring elsewhere, or one it skips, is not run."""
+    wanted = [thing for thing in documented() if ">>>" in (inspect.getdoc(thing) or "")]
+    assert len(wanted) > 100
+    run = set()
+    for home in {thing.__module__ for thing in wanted}:
+        module = importlib.import_module(home)
+        assert Path(module.__file__).suffix == ".py", home
+        for test in doctest.DocTestFinder().find(module):
+            if not any(example.options.get(doctest.SKIP) for example in test.examples):
+                run.add(test.name)
+    assert [thing for thing in wanted if f"{thing.__module__}.{thing.__qualname__}" not in run] == []
 
 
 @pytest.mark.slow
@@ -183,6 +176,24 @@ def test_what_is_installed_is_this_package_with_extras_that_it_has():
         found |= set(re.findall(r'extra="(\w+)"', path.read_text(encoding="utf-8")))
     assert {"all", "torch", "remote"} <= found
     assert found - set(project["optional-dependencies"]) == set()
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform == "win32", reason="needs bash")
+def test_pip_finds_what_is_installed_to_be_what_the_pages_install():
+    """The lines run as they stand, but without an index and dry: what is installed here must do."""
+    pytest.importorskip("torchmetrics", reason="torch is an extra")
+    pytest.importorskip("pip", reason="needs pip")
+    found = [block for _, text in PAGES for block in blocks.blocks(text) if block.installs]
+    dry = {"PIP_NO_INDEX": "1", "PIP_DRY_RUN": "1", "PIP_DISABLE_PIP_VERSION_CHECK": "1"}
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+    for block in found:
+        command = ["bash", "-e", "-c", block.text]
+        done = subprocess.run(command, env={**os.environ, "PATH": path, **dry}, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+        assert "does not provide the extra" not in done.stderr
+        assert done.stdout.count("Requirement already satisfied: tsadeval") == len(block.text.splitlines())
+        assert "Would install" not in done.stdout
 
 
 @pytest.mark.skipif(sys.platform == "win32" or not shutil.which("make"), reason="needs make and its tools")

@@ -95,7 +95,7 @@ def run_by(page: str, block: Block) -> str:
     if block.language == "python" and page == "contributing":
         return "run as a script by tests/test_docs_blocks.py"
     if block.installs:
-        return "names of extras: tests/test_docs_blocks.py"
+        return "by pip, which finds it installed: tests/test_docs_blocks.py"
     if block.makes:
         return "make -n: tests/test_docs_blocks.py"
     if block.language == "bash":

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from tsadeval.comparison.categories import SeriesFacts
-from tsadeval.comparison.result import Comparison
+from tsadeval.comparison.result import Comparison, Made
 from tsadeval.comparison.table import Values
 from tsadeval.core.checking import same_index
 from tsadeval.core.estimators import family_of
@@ -129,6 +129,7 @@ def compare(
     gone: dict[str, list[str]] = {}
     dropped: dict[tuple[str, str], int] = {}
     facts: dict[str, SeriesFacts] = {}
+    settings: dict[tuple[str, str], dict[str, Any]] = {}
     all_series, detectors = ({run[k] for run in given} for k in (0, 1))
     times, ignore = _by_series("times", times, all_series), _by_series("ignore", ignore, all_series)
     _check_fit(fit, all_series, detectors)
@@ -140,6 +141,7 @@ def compare(
             "ignore": ignore(series),
             "fit": None if fit is None else fit.get((series, name), fit.get(name)),
         }
+        settings[series, name] = {key: value for key, value in setting.items() if value is not None}
         lost = 0 if missing == "error" else _unscored(values)
         runs.setdefault(name, [])
         if lost and lost == np.size(labels):
@@ -178,6 +180,7 @@ def compare(
         missing=missing,
         facts=facts,
         runs=given,
+        made=Made(tuple(chosen), rule, settings),
     )
 
 
