@@ -38,9 +38,14 @@ HEAD = """# The hard suite: tasks on which metrics are fooled
 Written by `docs/make_hard.py` from a run of the suite. The published tasks of RankEval no longer separate metrics: CCE, AUC-ROC,
 VUS-ROC and a plain difference of means all order their models nearly perfectly. Here are twenty tasks that do separate them.
 
-    tsadeval rankeval run --suite hard --metrics all                      # all metrics, those of predictions at two rules
-    tsadeval rankeval run --suite hard --metrics recommended,mine:metric  # yours beside a few others, in under a minute
-    tsadeval rankeval explain runs/hard mine:metric -o pictures           # why it loses
+Your own, a function `metric` in `mine.py`, beside two others on three of the tasks, and why it loses:
+
+```bash
+tsadeval rankeval run --suite hard --metrics ears,f1,mine:metric --tasks transform,delay,glitch --repeats 3
+tsadeval rankeval explain runs/hard mine:metric -o pictures
+```
+
+Without `--tasks` and `--repeats` it is the whole suite; with `--metrics recommended,mine:metric` that takes under a minute, with `--metrics all` it is this page.
 
 The table says the place of each metric in the run; below are those of all metrics of the library. **EARS, which leads, is our own, and so is this
 suite**: [read this](#who-judges-here) beside its number.

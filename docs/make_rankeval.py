@@ -118,15 +118,14 @@ HEAD = """# RankEval: how well do metrics rank?
 RankEval draws scores of detectors whose true order is known, lets a metric put them in order, and compares the orders:
 Spearman and Kendall correlation (higher is better) and the mean deviation of ranks (lower is better).
 
-```
-tsadeval rankeval run                                     # the quick suite, in seconds
-tsadeval rankeval run --suite paper --metrics paper --store runs/paper
-tsadeval rankeval run --metrics cce --metrics mine:metric      # your own mine.py beside ours
-tsadeval rankeval explain runs/quick mine:metric          # why it loses: the pairs that it ties or reverses
-tsadeval rankeval table runs/paper                        # also: latency, figures, list
+```bash
+tsadeval rankeval run                                        # the quick suite, in seconds
+tsadeval rankeval run --metrics cce --metrics mine:metric    # your own mine.py beside ours
+tsadeval rankeval explain runs/quick mine:metric             # why it loses: the pairs that it ties or reverses
+tsadeval rankeval table runs/quick                           # also: latency, figures, list
 ```
 
-Runs go on where they stopped; values are kept as they come. In Python: `te.rankeval.run("quick", metrics=["cce", my_function])`.
+Other suites are `--suite paper`, `standard`, `hard` and `audit`. Runs go on where they stopped; values are kept as they come. In Python: `te.rankeval.run("quick", metrics=["cce", my_function])`.
 
 Metrics are sorted by average Spearman, each with its place; `--order given` keeps the order of the paper or of the command. `explain(metric)` says on which tasks, noise and
 label sets a metric is worst and how many pairs of models it *reverses* (the worse model got the better value) and *ties* (both got the same). **tied pairs** is the first column to look at: a metric with a threshold

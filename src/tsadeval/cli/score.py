@@ -14,7 +14,7 @@ import tsadeval
 from tsadeval.cli.completing import complete_metrics
 from tsadeval.cli.many import score_many, score_stream
 from tsadeval.cli.output import Format, render
-from tsadeval.cli.tables import By, Dask, Label, Scores, names_of
+from tsadeval.cli.tables import By, Dask, Label, Missing, Scores, names_of
 from tsadeval.core.inputs import label_runs
 from tsadeval.core.metric import Metric
 from tsadeval.core.printable import printable
@@ -28,7 +28,7 @@ from tsadeval.evaluation.single import Evaluation, chosen_with_labels, evaluate
 from tsadeval.evaluation.states import Order
 from tsadeval.tables import read_table, scorings
 from tsadeval.tables.beside import FitScores, Spans
-from tsadeval.tables.scoring import is_zoned
+from tsadeval.tables.scoring import ScoreColumns, is_zoned
 from tsadeval.thresholds.rules import parse_rule
 
 
@@ -60,7 +60,7 @@ def score(
     fit: Annotated[
         Path | None, typer.Option(help="File with scores of a training part: rules without labels are fitted on it.")
     ] = None,
-    missing: Annotated[str, typer.Option(help="Scores that are missing: error, ignore or 'no alarm'.")] = "error",
+    missing: Missing = "error",
     one_series: Annotated[
         bool, typer.Option("--one-series", help="All rows are one series, even if the columns suggest several.")
     ] = False,
@@ -124,7 +124,7 @@ def score(
     keys = [name for text in by or [] for name in split_names(text)]
     source = _Source(
         label=None if incidents else label,
-        scores=names_of(score) or ["score"],
+        scores=ScoreColumns(names_of(score) or ["score"]),
         by=keys,
         time=time or None,
         one_series=one_series,
@@ -141,6 +141,11 @@ def score(
         return evaluate(case.labels, case.scores, chosen, threshold=rule, baseline=baseline, **setting)
 
     results, failed = _all_results(files, source, judge)
+    with warnings.catch_warnings(record=True) as lacking:
+        warnings.simplefilter("always")
+        source.scores.check()
+    for warning in lacking:
+        typer.echo(f"tsadeval: {warning.message}", err=True)
     for spans in filter(None, (source.incidents, source.ignore)):
         if spans.unused is not None:
             typer.echo(f"tsadeval: {spans.unused}", err=True)
@@ -171,7 +176,7 @@ class _Source:
     """What to take out of each file, and the files beside it."""
 
     label: str | None
-    scores: list[str]
+    scores: ScoreColumns
     by: list[str]
     time: str | None
     one_series: bool
@@ -183,9 +188,8 @@ class _Source:
     def cases(self, file: str, refuse: Callable[[InvalidInputError], None]) -> Iterator[_Case]:
         """Every scoring in a file; a series without usable incidents or fit is refused, the others go on."""
         table = read_table(file, text=self.by)
-        parts = scorings(
-            table, label=self.label, score=self.scores, by=self.by, time=self.time, one_series=self.one_series
-        )
+        columns = self.scores.of(table, {*self.by, *filter(None, (self.label, self.time))})
+        parts = scorings(table, label=self.label, score=columns, by=self.by, time=self.time, one_series=self.one_series)
         for keys, column, labels, scores, times in parts:
             where = (table.source, *map(printable, keys.values()), printable(column))
             stamps: Any = times

@@ -11,11 +11,11 @@ from tsadeval.core.arrays import read_array
 from tsadeval.core.checking import checked_scores, same_index
 from tsadeval.core.inputs import Bools, Scoring, label_runs
 from tsadeval.core.intervals import covered
-from tsadeval.core.setting import Missing, Setting, is_spans
+from tsadeval.core.setting import MISSING, Missing, Setting, is_spans
 from tsadeval.core.time import Times, read_times
 from tsadeval.errors import InvalidInputError, InvalidParameterError
 
-__all__ = ["has_dates", "observe"]
+__all__ = ["below_all", "has_dates", "observe"]
 
 
 def observe(
@@ -29,20 +29,22 @@ def observe(
     fit: Any = None,
     values: Any = None,
     joined: bool = False,
+    in_place: bool = False,
 ) -> Scoring:
-    """A checked scoring with its setting; see `te.evaluate` for the arguments and `Setting` for `joined`."""
-    if missing not in ("error", "ignore", "no alarm"):
-        raise InvalidParameterError(f"missing must be one of 'error', 'ignore', 'no alarm', but is {missing!r}")
+    """A checked scoring with its setting; see `te.evaluate` for the arguments and `Setting` for `joined`.
+
+    `in_place` keeps points without a score at the beginning and the end, so that positions are those of the arrays.
+    """
+    if missing not in MISSING:
+        known = ", ".join(map(repr, MISSING))
+        raise InvalidParameterError(f"missing must be one of {known}, but is {missing!r}")
     if times is None and has_dates(y_true):
         times = y_true.index
-    count = 0
+    gaps = None
     if missing != "error" and y_score is not None:
         same_index(y_true, y_score, "y_score")
-        y_score, gaps = _filled(y_score)
-        if missing == "ignore":
-            ignore = _with_gaps(ignore, gaps, times)
-        else:
-            count = int(np.count_nonzero(gaps))
+        y_score, gaps = below_all(y_score)
+    count = 0 if gaps is None else int(np.count_nonzero(gaps))
     scoring = Scoring.of(y_true, y_score, y_pred)
     stamps = None if times is None else read_times(times, n=scoring.n)
     if not is_spans(ignore):
@@ -51,7 +53,19 @@ def observe(
     if stamps is None and skipped is None and fit is None and values is None and not count:
         return scoring
     others = None if fit is None else checked_scores(fit, "fit")
-    setting = Setting(stamps, skipped, others, values, missing=count, joined=joined)
+    setting = Setting(stamps, skipped, others, values, joined=joined)
+    if gaps is None or not count:
+        return _masked(scoring, setting)
+    if missing not in ("skip", "ignore"):
+        return _masked(scoring, replace(setting, missing=count))
+    alone = gaps if skipped is None else gaps & ~skipped
+    setting = replace(setting, ignored=gaps if skipped is None else gaps | skipped)
+    if missing == "skip":
+        # Before the first score and after the last one there is nothing to keep apart.
+        inside = slice(0, None) if in_place else slice(int(np.argmin(gaps)), len(gaps) - int(np.argmin(gaps[::-1])))
+        unscored = int(np.count_nonzero(alone[inside]))
+        setting = replace(setting, dropped=count, unscored=unscored, joined=True)
+        scoring, setting = _cut(scoring, setting, inside)
     return _masked(scoring, setting)
 
 
@@ -61,9 +75,11 @@ def has_dates(y_true: Any) -> bool:
     return not callable(index) and getattr(getattr(index, "dtype", None), "kind", "") == "M"
 
 
-def _filled(y_score: Any) -> tuple[Any, Bools]:
+def below_all(y_score: Any) -> tuple[Any, Bools]:
     """Scores with those that are missing below all others (0 where these are predictions), and where they are."""
     scores = read_array(y_score, "y_score", "a one-dimensional sequence of numbers")
+    if scores.dtype.kind == "O" and all(one is None or isinstance(one, (int, float, np.number)) for one in scores.flat):
+        scores = scores.astype(np.float64)  # None is NaN
     if scores.dtype.kind != "f" or scores.ndim != 1:
         return y_score, np.zeros(scores.size, np.bool_)
     gaps = np.isnan(scores)
@@ -88,13 +104,20 @@ def _below(scores: Any) -> Any:
     return np.nextafter(lowest, scores.dtype.type(-np.inf))
 
 
-def _with_gaps(ignore: Any, gaps: Bools, times: Any) -> Any:
-    if not gaps.any():
-        return ignore
-    if ignore is None:
-        return gaps
-    stamps = None if times is None else read_times(times, n=len(gaps))
-    return _mask(ignore, len(gaps), stamps) | gaps
+def _cut(scoring: Scoring, setting: Setting, inside: slice) -> tuple[Scoring, Setting]:
+    """The points of a slice alone."""
+    start, stop, _ = inside.indices(scoring.n)
+    if stop - start == scoring.n:
+        return scoring, setting
+    given = None if scoring.given is None else scoring.given.mask[inside]
+    times = setting.times
+    if times is not None:
+        kept = np.zeros(scoring.n, np.bool_)
+        kept[inside] = True
+        times = times.at_points(kept)
+    ignored = None if setting.ignored is None else setting.ignored[inside]
+    found = Scoring.of(scoring.truth.mask[inside], scoring.raw[inside], given)
+    return found, replace(setting, times=times, ignored=ignored)
 
 
 def _mask(ignore: Any, n: int, times: Times | None) -> Bools:
