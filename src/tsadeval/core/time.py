@@ -27,6 +27,8 @@ __all__ = ["Times", "times"]
 Kind = Literal["dates", "dates with a time zone", "numbers"]
 
 _DATE = re.compile(r"(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?)\s*(Z|[+-]\d\d(?::?\d\d)?)?)?")
+# A point stands for at most so many median steps: where the next stamp comes later, nothing was observed in between.
+LONGEST = 20
 _EPOCH = datetime(1970, 1, 1)
 _DATES = (np.datetime64("1677-09-22", "s"), np.datetime64("2262-04-11", "s"))  # what nanoseconds in 64 bits reach
 
@@ -56,8 +58,17 @@ class Times:
 
     @cached_property
     def durations(self) -> Index:
-        """Time that each point stands for: up to the next stamp; for the last point the median step."""
-        return np.diff(self.stamps, append=self.stamps[-1] + self.step)
+        """Time that was observed at each point: up to the next stamp, for the last point the median step.
+
+        After a gap (a step of more than 20 median steps) nothing is known of what happened in it: the point before it
+        stands for 20 median steps.
+        """
+        return np.minimum(np.diff(self.stamps, append=self.stamps[-1] + self.step), longest(self.step))
+
+    @cached_property
+    def after_gap(self) -> NDArray[np.bool_]:
+        """The points before which there is a gap."""
+        return np.append(False, np.diff(self.stamps) > longest(self.step))
 
     @cached_property
     def edges(self) -> Index:
@@ -67,7 +78,7 @@ class Times:
     @property
     def total(self) -> int:
         """Time that all points stand for."""
-        return int(self.stamps[-1] - self.stamps[0]) + self.step
+        return int(self.durations.sum())
 
     def at_points(self, mask: NDArray[np.bool_]) -> Times:
         """The stamps of some of the points."""
@@ -99,6 +110,11 @@ class Times:
     def __repr__(self) -> str:
         ends = f"{self.text(int(self.stamps[0]))} to {self.text(int(self.stamps[-1]))}"
         return f"Times({len(self)} {self.kind}, {ends})"
+
+
+def longest(step: int) -> int:
+    """The longest time that a point can stand for, where the median step is this one."""
+    return min(LONGEST * step, 2**63 - 1)
 
 
 def times(values: Any, *, unit: str = "s") -> Times:
