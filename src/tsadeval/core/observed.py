@@ -10,7 +10,7 @@ import numpy as np
 from tsadeval.core.arrays import read_array
 from tsadeval.core.checking import checked_scores, same_index
 from tsadeval.core.inputs import Bools, Scoring, label_runs
-from tsadeval.core.intervals import covered
+from tsadeval.core.laying import Fitting, Laid, lay
 from tsadeval.core.setting import Missing, Setting, is_spans
 from tsadeval.core.time import Times, read_times
 from tsadeval.errors import InvalidInputError, InvalidParameterError
@@ -35,23 +35,26 @@ def observe(
         raise InvalidParameterError(f"missing must be one of 'error', 'ignore', 'no alarm', but is {missing!r}")
     if times is None and has_dates(y_true):
         times = y_true.index
-    count = 0
+    count = idle = 0
     if missing != "error" and y_score is not None:
         same_index(y_true, y_score, "y_score")
         y_score, gaps = _filled(y_score)
         if missing == "ignore":
-            ignore = _with_gaps(ignore, gaps, times)
+            ignore, idle = _with_gaps(ignore, gaps, times)
         else:
             count = int(np.count_nonzero(gaps))
     scoring = Scoring.of(y_true, y_score, y_pred)
     stamps = None if times is None else read_times(times, n=scoring.n)
     if not is_spans(ignore):
         same_index(y_true, ignore, "ignore")
-    skipped = None if ignore is None else _mask(ignore, scoring.n, stamps)
+    skipped = None
+    if ignore is not None:
+        skipped, without = _mask(ignore, scoring.n, stamps)
+        idle += without
     if stamps is None and skipped is None and fit is None and values is None and not count:
         return scoring
     others = None if fit is None else checked_scores(fit, "fit")
-    setting = Setting(stamps, skipped, others, values, missing=count, joined=joined)
+    setting = Setting(stamps, skipped, others, values, missing=count, joined=joined, idle_spans=idle)
     return _masked(scoring, setting)
 
 
@@ -88,29 +91,36 @@ def _below(scores: Any) -> Any:
     return np.nextafter(lowest, scores.dtype.type(-np.inf))
 
 
-def _with_gaps(ignore: Any, gaps: Bools, times: Any) -> Any:
+def _with_gaps(ignore: Any, gaps: Bools, times: Any) -> tuple[Any, int]:
     if not gaps.any():
-        return ignore
+        return ignore, 0
     if ignore is None:
-        return gaps
+        return gaps, 0
     stamps = None if times is None else read_times(times, n=len(gaps))
-    return _mask(ignore, len(gaps), stamps) | gaps
+    mask, idle = _mask(ignore, len(gaps), stamps)
+    return mask | gaps, idle
 
 
-def _mask(ignore: Any, n: int, times: Times | None) -> Bools:
-    """The points that are not judged, from a mask or from intervals of time."""
+def _mask(ignore: Any, n: int, times: Times | None) -> tuple[Bools, int]:
+    """The points that are not judged, from a mask or from intervals of time, and how many of these have no point."""
     if not is_spans(ignore):
         found = label_runs(ignore, "ignore")
         if found.n != n:
             raise InvalidInputError(f"ignore has {found.n} points, but there are {n}; they must correspond")
-        return found.mask
+        return found.mask, 0
     if times is None and isinstance(ignore, (list, tuple)) and not ignore:
-        return np.zeros(n, np.bool_)
+        return np.zeros(n, np.bool_), 0
     if times is None:
         raise InvalidInputError(
             "ignore holds intervals of time, so times= is needed (or pass a mask, one value a point)"
         )
-    return covered(ignore, times)
+    laid = covered(ignore, times)
+    return laid.labels.view(np.bool_), laid.away + laid.dropped
+
+
+def covered(spans: Any, times: Any) -> Laid:
+    """The points inside spans of time that may overlap, reach beyond the stamps or contain none of them."""
+    return lay(spans, times, Fitting("merge", "clip", "drop"))
 
 
 def _masked(scoring: Scoring, setting: Setting) -> Scoring:
@@ -126,4 +136,6 @@ def _masked(scoring: Scoring, setting: Setting) -> Scoring:
     scores[skipped] = _below(judged)  # so that no threshold among the others reaches it
     found = Scoring.of(truth, scores)
     given = None if scoring.given is None else label_runs(scoring.given.mask & ~skipped, "y_pred")
+    seen = np.unique(np.searchsorted(scoring.events.starts, found.events.starts, side="right"))
+    setting = replace(setting, unseen_events=len(scoring.events) - len(seen))
     return replace(found, given=given, setting=setting)

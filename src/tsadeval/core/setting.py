@@ -34,6 +34,8 @@ class Setting:
     # Metrics of scores that cannot leave out points see the others put together, instead of being undefined.
     joined: bool = False
     missing: int = 0  # scores that were NaN and count as lower than all others
+    unseen_events: int = 0  # events of which no point is judged
+    idle_spans: int = 0  # spans of ignore= in which there is no point
 
     @cached_property
     def period(self) -> int:
@@ -87,7 +89,14 @@ class Setting:
         """What a reader of the result has to know."""
         found = []
         if self.skipped:
-            found.append(f"{self.skipped} points are not judged")
+            events = f"{self.unseen_events} whole event{'s' * (self.unseen_events != 1)}"
+            found.append(
+                f"{self.skipped} points are not judged" + (f", and with them {events}" if self.unseen_events else "")
+            )
+        if self.idle_spans:
+            found.append(
+                f"{self.idle_spans} of the spans of ignore= {'have' if self.idle_spans > 1 else 'has'} no point inside"
+            )
         if self.missing:
             found.append(f"{self.missing} scores are missing, so without alarm")
         if self.fit is not None:

@@ -14,7 +14,7 @@ from tsadeval.core.durations import SECOND
 from tsadeval.core.events import Index
 from tsadeval.core.time import longest
 
-__all__ = ["LABEL", "ALARM", "StepCounts", "codes_of"]
+__all__ = ["ALARM", "LABEL", "StepCounts", "codes_of"]
 
 LABEL, ALARM = 1, 2  # a code is their sum: is a point anomalous, and is it alarmed?
 
