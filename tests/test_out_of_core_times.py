@@ -99,7 +99,7 @@ def test_what_is_wrong_is_said(monkeypatch):
         stream.update([0], [0.1])
     assert stream.n == 3
     assert stream.result()["f1"] == pytest.approx(2 / 3)
-    with pytest.raises(InvalidInputError, match=r"must give \(y_true, y_score, times\) each time"):
+    with pytest.raises(InvalidInputError, match=r"must be tuples \(y_true, y_score, times\)"):
         te.evaluate_stream([([0, 1], [0.1, 0.9])], "f1", threshold=0.5, time="time")
     monkeypatch.setattr(timed, "_MOST_STEPS", 2)
     stream.update([0] * 3, [0.1] * 3, [3, 5, 8]).update([0], [0.1], [12])

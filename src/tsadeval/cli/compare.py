@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import enum
 import warnings
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -69,7 +69,12 @@ def compare(
     """Compare detectors over all series in tables of scores; exit code 1 where some could not be used."""
     refused: list[InvalidInputError] = []
     chosen = select_metrics(names_of(metrics) or "paper")
-    columns = {"by": names_of(by), "y_true": label, "y_score": names_of(score) or "score", "detector": detector or None}
+    columns: dict[str, Any] = {
+        "by": names_of(by),
+        "y_true": label,
+        "y_score": names_of(score) or "score",
+        "detector": detector or None,
+    }
     with on_cluster(dask), warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         runs = usable_runs(files, refused.append, **columns)

@@ -16,14 +16,17 @@ from tsadeval.cli.tables import (
     Files,
     Label,
     MetricNames,
+    Missing,
     Scores,
     Threshold,
+    Time,
     checksums,
     names_of,
     one_or_many,
     usable_runs,
 )
 from tsadeval.core.selection import select_metrics
+from tsadeval.core.time import Times
 from tsadeval.errors import InvalidInputError
 from tsadeval.reports.api import report as write_report
 from tsadeval.tables import runs as table_runs
@@ -37,8 +40,10 @@ def report(
     score: Scores = None,
     detector: Detector = "",
     value: Annotated[str, typer.Option(help="Column of the series itself, drawn above the scores.")] = "",
+    time: Time = "",
     metrics: MetricNames = None,
     threshold: Threshold = "best",
+    missing: Missing = "skip",
     title: Annotated[str, typer.Option(help="Of the page.")] = "",
 ) -> None:
     """Write one self-contained HTML page about detectors: series, scores, events, metrics and their statistics."""
@@ -47,11 +52,12 @@ def report(
     names = names_of(by)
     who = detector or None
     refused: list[InvalidInputError] = []
-    chosen = select_metrics(names_of(metrics) or "all")
-    columns = {"by": names, "y_true": label, "y_score": names_of(score) or "score", "detector": who}
+    chosen = select_metrics(names_of(metrics) or "recommended")
+    columns: dict[str, Any] = {"by": names, "y_true": label, "y_score": names_of(score) or "score", "detector": who}
+    times: dict[str, Times] = {}
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        runs = usable_runs(files, refused.append, **columns)
+        runs = usable_runs(files, refused.append, times=times, time=time or None, **columns)
         for error in refused:
             typer.echo(f"tsadeval: {error}", err=True)
         if refused and not runs:
@@ -60,11 +66,14 @@ def report(
             runs,
             output,
             values=_values(files, names, label, value, who) if value else None,
+            times=times or None,
             metrics=chosen,
             threshold=threshold,
+            missing=missing,
             title=title,
             command=shlex.join(["tsadeval", *sys.argv[1:]]),
             sources=checksums(files),
+            notes=[f"Left out: {error}" for error in refused],
         )
     for message in dict.fromkeys(str(warning.message) for warning in caught):
         typer.echo(f"tsadeval: {message}", err=True)

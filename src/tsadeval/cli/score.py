@@ -15,7 +15,7 @@ from tsadeval.cli.completing import complete_metrics
 from tsadeval.cli.many import score_many, score_stream
 from tsadeval.cli.output import Format
 from tsadeval.cli.score_table import Case, Results, has_values, shown
-from tsadeval.cli.tables import By, Dask, Label, Scores, names_of
+from tsadeval.cli.tables import By, Dask, Label, Missing, Scores, names_of
 from tsadeval.cli.words import spoken
 from tsadeval.core.printable import printable
 from tsadeval.core.results import Result
@@ -29,7 +29,7 @@ from tsadeval.evaluation.states import Order
 from tsadeval.tables import read_table, scorings, table_files
 from tsadeval.tables.beside import FitScores, Spans, line_of
 from tsadeval.tables.groups import Groups
-from tsadeval.tables.scoring import TableScoring, is_zoned
+from tsadeval.tables.scoring import ScoreColumns, TableScoring, is_zoned
 from tsadeval.tables.table import Table
 from tsadeval.thresholds.rules import parse_rule
 
@@ -71,7 +71,7 @@ def score(
     fit: Annotated[
         Path | None, typer.Option(help="File with scores of a training part: rules without labels are fitted on it.")
     ] = None,
-    missing: Annotated[str, typer.Option(help="Scores that are missing: error, ignore or 'no alarm'.")] = "error",
+    missing: Missing = "error",
     one_series: Annotated[
         bool, typer.Option("--one-series", help="All rows are one series, even if the columns suggest several.")
     ] = False,
@@ -138,7 +138,7 @@ def score(
     stems = [_stem(file) for file in tables]
     source = _Source(
         label=None if incidents else label,
-        scores=names_of(score) or ["score"],
+        scores=ScoreColumns(names_of(score) or ["score"]),
         by=keys,
         time=time or None,
         one_series=one_series,
@@ -157,6 +157,10 @@ def score(
         return evaluate(case.labels, case.scores, chosen, threshold=rule, baseline=baseline, **setting)
 
     results, failed, unread = _all_results(tables, source, judge)
+    with warnings.catch_warnings(record=True) as lacking:
+        warnings.simplefilter("always")
+        source.scores.check()
+    _say(str(warning.message) for warning in lacking)
     _say(line for one in spans for line in (one.fitted, one.late, None if unread else one.unused) if line)
     if results:
         typer.echo(shown(results, ["file", *keys, "score"], format, chosen))
@@ -191,7 +195,7 @@ class _Source:
     """What to take out of each file, and the files beside it."""
 
     label: str | None
-    scores: list[str]
+    scores: ScoreColumns
     by: list[str]
     time: str | None
     one_series: bool
@@ -207,9 +211,8 @@ class _Source:
         of_file = {"file": stem, "folder": Path(file).parent.as_posix()}
         given = {name: value for name, value in of_file.items() if name in self.by and name not in table}
         columns = [name for name in self.by if name not in given]
-        parts = scorings(
-            table, label=self.label, score=self.scores, by=columns, time=self.time, one_series=self.one_series
-        )
+        wanted = self.scores.of(table, {*columns, *filter(None, (self.label, self.time))})
+        parts = scorings(table, label=self.label, score=wanted, by=columns, time=self.time, one_series=self.one_series)
         for part in parts:
             keys = {name: given[name] if name in given else part.keys[name] for name in self.by}
             where = (table.source, *map(printable, keys.values()), printable(part.score))

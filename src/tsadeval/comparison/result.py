@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -21,18 +21,32 @@ from tsadeval.comparison.inference import (
     group_of,
 )
 from tsadeval.comparison.latex import Style, metrics_tabular, series_tabular
-from tsadeval.comparison.statistics import Floats, Missing
+from tsadeval.comparison.statistics import Floats
 from tsadeval.comparison.table import DetectorTable, Values, stacked
+from tsadeval.core.metric import Metric, Rule
 from tsadeval.core.parameters import OneOf, check_parameters
 from tsadeval.core.registry import did_you_mean
 from tsadeval.core.results import Grid, Result, Row
+from tsadeval.core.setting import Missing
 from tsadeval.datasets import DATASETS
 from tsadeval.errors import InvalidParameterError, UnknownNameError
 from tsadeval.evaluation.single import chosen_with_labels, finite_mean
 
-__all__ = ["Comparison", "dataset_of"]
+__all__ = ["Comparison", "Made", "dataset_of"]
 
 Run = tuple[str, str, Any, Any]
+
+
+class Made(NamedTuple):
+    """How a comparison was made: what a page about it has to repeat to show the same numbers.
+
+    `settings` has what was given beside labels and scores (times, ignore, fit), by series and detector.
+    """
+
+    metrics: tuple[Metric, ...]
+    rule: Rule
+    settings: Mapping[tuple[str, str], Mapping[str, Any]]
+
 
 AVERAGE = "average"
 # With more series than this, a comparison prints averages instead of every series.
@@ -58,8 +72,10 @@ class Comparison(Result):
         missing: Missing = "skip",
         facts: Mapping[str, SeriesFacts] | None = None,
         runs: Sequence[Run] = (),
+        made: Made | None = None,
     ) -> None:
         super().__init__(rows)
+        self.made = made
         self.missing = missing
         self.series = list(dict.fromkeys(row["series"] for row in rows))
         self.detectors = list(dict.fromkeys(row["detector"] for row in rows))
@@ -70,15 +86,19 @@ class Comparison(Result):
         self._facts = dict(facts or {})
         self._runs = runs
 
+    def __getstate__(self) -> dict[str, Any]:
+        # A user's function need not pickle; without it a page is made with metrics that are named anew.
+        made = self.made if self.made is None or all(metric.library for metric in self.made.metrics) else None
+        return {**self.__dict__, "made": made}
+
     def scorings(self) -> Iterator[Run]:
         """(series, detector, y_true, y_score) of everything that was compared."""
         yield from self._runs
 
     def report(self, path: str | Path, **options: Any) -> Path:
-        """Write a page about what was compared: `te.report` of the same scores. Options as there."""
+        """Write a page about what was compared: `te.report` of it, with the same numbers. Options as there."""
         import tsadeval
 
-        options = {"metrics": self.metrics, **options}
         return tsadeval.report(self, path, **options)
 
     @cached_property
@@ -114,13 +134,17 @@ class Comparison(Result):
         rows = [[sign * self._means.get((s, d, metric), math.nan) for d in self.detectors] for s in self.series]
         return np.array(rows, np.float64).reshape(len(self.series), len(self.detectors))
 
+    def values(self, metric: str) -> Floats:
+        """The values of a metric: a row per series, a column per detector, NaN where there is none."""
+        return (-1.0 if metric in self._lower else 1.0) * self._matrix(metric)
+
     def ranks(self, metric: str | None = None, *, alpha: float = 0.05, random_state: int = 0) -> Ranks:
         """Mean ranks with 95 % bootstrap intervals over series, and groups that were not told apart (Wilcoxon-Holm).
 
         Of one metric or of all. Ranks stand on the series on which every detector has a value.
         """
         names = self.metrics if metric is None else [metric]
-        return Ranks.of({name: self._matrix(name) for name in names}, self._names, alpha, random_state)
+        return Ranks.of({name: self._matrix(name) for name in names}, self.names, alpha, random_state)
 
     def significance(
         self,
@@ -138,16 +162,16 @@ class Comparison(Result):
         """
         names = self.metrics if metric is None else [metric]
         matrices = {name: self._matrix(name) for name in names}
-        return Significance.of(matrices, self._names, self._lower, test, alpha, rope, random_state)
+        return Significance.of(matrices, self.names, self._lower, test, alpha, rope, random_state)
 
     def disagreement(self) -> Disagreement:
         """Where metrics name different winners: which, and on which series."""
-        return Disagreement.of({name: self._matrix(name) for name in self.metrics}, self.series, self._names)
+        return Disagreement.of({name: self._matrix(name) for name in self.metrics}, self.series, self.names)
 
     def differences(self, detector: str, rival: str, metric: str | None = None) -> Differences:
         """One detector against another by one metric (the first by default), series by series."""
         name = self.metrics[0] if metric is None else metric
-        return Differences.of(self._matrix(name), name, name in self._lower, self.series, self._names, detector, rival)
+        return Differences.of(self._matrix(name), name, name in self._lower, self.series, self.names, detector, rival)
 
     def by_category(
         self, metric: str | None = None, *, kinds: Sequence[str] | None = None, groups: Groups | None = None
@@ -160,11 +184,12 @@ class Comparison(Result):
         name = self.metrics[0] if metric is None else metric
         sign = -1.0 if name in self._lower else 1.0
         return Categories.of(
-            sign * self._matrix(name), name, self.series, self._names, self._facts, kinds, dataset_of, groups
+            sign * self._matrix(name), name, self.series, self.names, self._facts, kinds, dataset_of, groups
         )
 
     @property
-    def _names(self) -> list[str]:
+    def names(self) -> list[str]:
+        """The detectors as tables call them."""
         return [self._titles.get(d, d) for d in self.detectors]
 
     @cached_property
@@ -275,8 +300,8 @@ class Comparison(Result):
         matrices = {name: self._matrix(name) for name in names}
         style = Style(percent, digits, spread, alpha, frozenset(self._lower))
         if layout == "series":
-            return series_tabular(names[0], matrices[names[0]], self.series, self._names, style)
-        return metrics_tabular(matrices, self._names, style)
+            return series_tabular(names[0], matrices[names[0]], self.series, self.names, style)
+        return metrics_tabular(matrices, self.names, style)
 
     def to_text(self, *, percent: bool = False) -> str:
         """The tables as text, as they are printed."""

@@ -129,7 +129,7 @@ def bad_score(array: NDArray[Any], name: str) -> InvalidInputError | None:
     return InvalidInputError(
         f"{name} must be finite, but is {what} at position {at} ({int((~finite).sum())} such values in all); "
         "drop those points from both arrays or give them a number on purpose"
-        + ("; te.evaluate can leave them out (missing=, on the command line --missing)" if what == "NaN" else "")
+        + ('; missing="skip" of te.evaluate (--missing skip) leaves them out' if what == "NaN" else "")
     )
 
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tsadeval.core.printable import printable
 from tsadeval.core.registry import did_you_mean
-from tsadeval.errors import InputWarning, InvalidInputError, UnknownNameError
+from tsadeval.errors import InputWarning, InvalidInputError, UnknownNameError, warn
 
 __all__ = ["SEVERITIES", "owner_columns", "rows_of_key", "values_shown"]
 
@@ -94,8 +93,7 @@ def _refuse_several(table: Mapping[str, Sequence[Any]], named: list[str], doubtf
         way = f"take those of one with key={first!r}, or pass by=() where all belong to these time stamps"
         if column in named:
             raise InvalidInputError(f"{what}, so these are incidents of several series: {way}")
-        # Two frames up from `labels`, which every caller comes through.
-        warnings.warn(f"{what}: if it tells series apart, {way}", InputWarning, stacklevel=5)
+        warn(f"{what}: if it tells series apart, {way}", InputWarning)
 
 
 def _texts(values: Sequence[Any]) -> list[str]:

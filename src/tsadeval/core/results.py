@@ -180,7 +180,10 @@ class Result:
 
 
 class MappingResult(Result, Mapping[str, float]):
-    """A result that is also a mapping from the texts of its `key` column to values."""
+    """A result that is also a mapping from the texts of its `key` column to values.
+
+    A metric may be given as its function or its record as well: `result[my_metric]`.
+    """
 
     def __init__(self, rows: list[Row], *, key: str = "metric", shown: Sequence[str] = ()) -> None:
         super().__init__(rows)
@@ -190,8 +193,12 @@ class MappingResult(Result, Mapping[str, float]):
     def _items(self) -> dict[str, float]:
         return {row[self._key]: float(row["value"]) for row in self.rows}
 
-    def __getitem__(self, name: str) -> float:
+    def __getitem__(self, name: Any) -> float:
         items = self._items()
+        if callable(name):  # a metric, given as its function or its record
+            from tsadeval.core.naming import find_metric
+
+            return items[find_metric(name, list(items))]
         if name not in items:
             raise UnknownNameError(f"no {self._key} {name!r} in this result: {did_you_mean(str(name), list(items))}")
         return items[name]

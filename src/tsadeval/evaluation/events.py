@@ -180,7 +180,7 @@ def events(
     check_parameters("events", {"early": Span(0, integer=True)}, {"early": early})
     if unit is not None:
         check_parameters("events", {"unit": OneOf(UNITS)}, {"unit": unit})
-    scoring = observe(y_true, y_score, y_pred, times=times, ignore=ignore, missing=missing, fit=fit)
+    scoring = observe(y_true, y_score, y_pred, times=times, ignore=ignore, missing=missing, fit=fit, in_place=True)
     decision = METRICS["event_recall"].decide(scoring, parse_rule(threshold))
     data = decision.prediction  # type: ignore[union-attr]
     if unit not in (None, "points") and scoring.setting.times is None:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tsadeval.comparison.result import Comparison, Run
+from tsadeval.comparison.result import Comparison, Made, Run
 from tsadeval.comparison.table import Values
 from tsadeval.core.inputs import Floats
 from tsadeval.core.registry import did_you_mean
@@ -20,6 +20,7 @@ from tsadeval.evaluation.many import evaluate_many
 from tsadeval.evaluation.single import finite_mean
 from tsadeval.experiments.plan import LAYOUT, Cell, Plan
 from tsadeval.experiments.specs import DetectorSpec
+from tsadeval.thresholds.rules import parse_rule
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -43,7 +44,8 @@ class Detection(Comparison):
         self.folder = folder
         self._frame = store.frame(plan.cells())
         lower = {str(m) for m in plan.metrics if m.direction == "lower"}
-        super().__init__(_rows(self._frame), pooled=self._pool, titles=self.titles, lower=lower)
+        made = Made(plan.metrics, parse_rule(plan.rule), {})
+        super().__init__(_rows(self._frame), pooled=self._pool, titles=self.titles, lower=lower, made=made)
         # As planned, whether or not a value is there yet.
         self.series = list(plan.datasets)
         self.detectors = list(self.titles)
