@@ -9,7 +9,7 @@ from typing import Any
 
 from tsadeval.core.metric import Metric
 from tsadeval.core.naming import find_metric
-from tsadeval.core.results import Grid, MappingResult, Result, Row
+from tsadeval.core.results import NONE, Grid, MappingResult, Result, Row
 from tsadeval.core.selection import AnyMetric
 from tsadeval.engine.store import Store
 from tsadeval.errors import InvalidInputError
@@ -39,6 +39,19 @@ class AuditTable(MappingResult):
 
     def _lead(self) -> str:
         return self.about
+
+    def _grid(self) -> Grid:
+        head, *rows = super()._grid()
+        return [head, *([NONE if value != value else value for value in row] for row in rows)]
+
+    def _notes(self) -> list[str]:
+        """Why a column has no values."""
+        without = [name for name in self._shown[1:] if self.rows and all(row[name] != row[name] for row in self.rows)]
+        notes = []
+        if "one_liners" in without:
+            notes.append(f"one_liners {NONE}: lines of code need the series itself, which no table has (value=)")
+        rest = [name for name in without if name != "one_liners"]
+        return notes + [f"{', '.join(rest)} {NONE}: undefined on all series"] * bool(rest)
 
 
 class AgreementTable(Result):
