@@ -24,7 +24,7 @@ _WORDS = {
     r"; write a date such as ('[^']*') \(ISO 8601\), or pass datetime objects or numbers": (
         r"; write dates such as \1 (ISO 8601), or numbers of seconds"
     ),
-    r"spans of ignore=": "spans of --ignore",
+    r"no span of ignore=": "no span of --ignore",
     r"pass incidents= for when they began": "--incidents says when they began",
     r"max_false_alarms=('[^']*') is a rate, so times= is needed": r"\1 is a rate: name the column of times with --time",
 }

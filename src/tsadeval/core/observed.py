@@ -125,7 +125,7 @@ def _cut(scoring: Scoring, setting: Setting, inside: slice) -> tuple[Scoring, Se
 
 
 def _mask(ignore: Any, n: int, times: Times | None) -> tuple[Bools, int]:
-    """The points that are not judged, from a mask or from intervals of time, and how many of these have no point."""
+    """The points that are not judged, from a mask or from intervals of time, and how many of these if all lie elsewhere."""
     if not is_spans(ignore):
         found = label_runs(ignore, "ignore")
         if found.n != n:
@@ -138,7 +138,8 @@ def _mask(ignore: Any, n: int, times: Times | None) -> tuple[Bools, int]:
             "ignore holds intervals of time, so times= is needed (or pass a mask, one value a point)"
         )
     laid = covered(ignore, times)
-    return laid.labels.view(np.bool_), laid.away + laid.dropped
+    # Of a list for all parts of a series some will lie elsewhere; if all do, the list is that of another time.
+    return laid.labels.view(np.bool_), 0 if len(laid.rows) else laid.away + laid.dropped
 
 
 def covered(spans: Any, times: Any) -> Laid:

@@ -37,7 +37,7 @@ class Setting:
     joined: bool = False
     missing: int = 0  # scores that were NaN and count as lower than all others
     unseen_events: int = 0  # events of which no point is judged
-    idle_spans: int = 0  # spans of ignore= in which there is no point
+    idle_spans: int = 0  # number of spans of ignore=, where none of them has a point inside
     dropped: int = 0  # points that were left out since they have no score
     unscored: int = 0  # of the points that are not judged, those that are so only since they have no score
 
@@ -101,9 +101,7 @@ class Setting:
         if self.dropped:
             found.append(f"{self.dropped} points without a score were left out")
         if self.idle_spans:
-            found.append(
-                f"{self.idle_spans} of the spans of ignore= {'have' if self.idle_spans > 1 else 'has'} no point inside"
-            )
+            found.append("no span of ignore= has a point inside")
         if self.missing:
             found.append(f"{self.missing} scores are missing, so without alarm")
         if self.fit is not None:
