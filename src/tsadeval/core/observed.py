@@ -125,7 +125,7 @@ def _cut(scoring: Scoring, setting: Setting, inside: slice) -> tuple[Scoring, Se
 
 
 def _mask(ignore: Any, n: int, times: Times | None) -> tuple[Bools, int]:
-    """The points that are not judged, from a mask or from intervals of time, and how many of these if all lie elsewhere."""
+    """The points that are not judged, from a mask or from intervals, and how many intervals if all lie elsewhere."""
     if not is_spans(ignore):
         found = label_runs(ignore, "ignore")
         if found.n != n:
