@@ -1,7 +1,6 @@
 """Files, series and points without scores: what is left out, what is said, and one number from every function."""
 
 import csv
-import inspect
 import io
 import json
 import math
@@ -152,19 +151,19 @@ def test_the_default_of_compare_is_skip_of_evaluate(frames):
     assert all("ignored_points" not in row for row in [*expected.rows, *found.rows])
 
 
-@pytest.mark.parametrize("word", ["skip", "worst"])
+@pytest.mark.parametrize("word", ["skip", "ignore", "no alarm", "worst"])
 def test_report_has_the_numbers_of_evaluate(word, frames, tmp_path):
-    choice = "missing" in inspect.signature(te.report).parameters
-    if not choice and word != "worst":
-        pytest.skip("te.report has a score at every point: those that are missing are below all others")
-    frame, options = frames["server_02"], {"missing": word} if choice else {}
+    frame, options = frames["server_02"], {"missing": word}
     metrics = ["ears", "vus_pr", "f1"]
     page = te.report(
         {"MyNet": frame["MyNet"]}, tmp_path / "page.html", y_true=frame["label"], metrics=metrics, **options
     )
     data = json.loads(re.search(r'id="data">(.*?)</script>', page.read_text(encoding="utf-8"), re.S)[1])
     found = [row["value"] for row in data["series"][0]["detectors"]["MyNet"]["metrics"]]
-    assert found == list(te.evaluate(frame["label"], frame["MyNet"], metrics, missing=word).values())
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UndefinedMetricWarning)
+        expected = te.evaluate(frame["label"], frame["MyNet"], metrics, missing=word)
+    assert found == [None if math.isnan(value) else value for value in expected.values()]
 
 
 def test_skip_by_hand(frames):
@@ -233,6 +232,7 @@ ROUNDED = {
     "list": lambda: LARGE,
     "objects": lambda: np.array(LARGE, object),
     "pandas": lambda: pd.Series(LARGE, dtype="Int64"),
+    "objects in pandas": lambda: pd.Series(LARGE, dtype=object),
     "arrow in pandas": lambda: pd.Series(LARGE, dtype="int64[pyarrow]"),
     "arrow": lambda: pa.array(LARGE),
     "polars": lambda: pytest.importorskip("polars").Series(LARGE),
@@ -259,3 +259,94 @@ def test_a_mask_is_not_lost_beside_gaps():
     scores = np.ma.masked_array([0.1, 0.9, np.nan, 0.8, 0.2, 0.7], mask=[0, 1, 0, 0, 0, 0])
     with pytest.raises(InvalidInputError, match="1 masked values"):
         te.compare({"a": scores, "b": [1, 2, 3, 4, 5, 6]}, [0, 1, 0, 1, 0, 1], "auc_roc")
+
+
+NOTES = [
+    "best: thresholds chosen with the labels, an upper bound",
+    "points without a score were left out in 1 scorings",
+    "server_05 has no anomalous point: metrics are undefined there",
+    "USAD has values on 6 of 7 series only",
+]
+
+
+def test_one_line_about_a_series_without_anomalies(folder):
+    found, caught = compared(folder)
+    assert found.remarks() == NOTES
+    assert repr(found).endswith("\n".join(["* best", *NOTES]))
+    undefined = [str(one.message) for one in caught if one.category is UndefinedMetricWarning]
+    assert undefined == [
+        "ears, f1 are undefined on server_05, so NaN: y_true has no anomalous point (no 1); averages are over the "
+        "other series"
+    ]
+
+
+def test_latex_has_the_notes_of_the_text_in_every_layout(folder):
+    found, _ = compared(folder)
+    texts = [found.to_latex(layout=layout) for layout in ("tables", "metrics")]
+    for text in [*texts, found.average().to_latex()]:
+        assert text.splitlines()[-len(NOTES) :] == [f"% {line}" for line in NOTES]
+    by_series = found.to_latex(layout="series", metric="ears").splitlines()
+    assert by_series[-3:] == [
+        "% points without a score were left out in 1 scorings",
+        "% server_05 has no anomalous point: ears is undefined there",
+        "% USAD has values on 6 of 7 series only",
+    ]
+    one = found.table("server_00").to_latex().splitlines()
+    assert one[-2:] == ["% bold: best; underlined: second best", f"% {NOTES[0]}"]
+    done = run(
+        "compare", folder, "--by", "file", "--score", ",".join(NAMES), "--metrics", "ears,f1", "--format", "latex"
+    )
+    assert done.stdout.splitlines()[-len(NOTES) :] == [f"% {line}" for line in NOTES]
+
+
+def test_a_legend_explains_the_marks_that_are_there(folder):
+    rng = np.random.default_rng(0)
+    y = np.repeat([0, 1, 0, 1, 0], 40)
+    runs = [
+        (f"s{k}", name, y, rng.normal(size=200) + gain * y) for k in range(9) for name, gain in (("a", 4), ("b", 0))
+    ]
+    clear = te.compare(runs, metrics="auc_roc").to_latex(layout="metrics")
+    assert "dagger" not in clear
+    assert (
+        "% bold: best; underlined: second best; every other detector differs from the one with the best mean rank by "
+        "Wilcoxon-Holm tests over the series at 0.05"
+    ) in clear.splitlines()
+    alike = te.compare(runs[1::2] + [(s, "c", y, v + 0.001 * rng.normal(size=200)) for s, _, y, v in runs[1::2]],
+                       metrics="auc_roc").to_latex(layout="metrics")  # fmt: skip
+    assert alike.count(r"$^{\dagger}$") == 1
+    assert "dagger: not told apart from the detector with the best mean rank" in alike
+
+
+def test_notes_of_latex_can_be_read_in_the_paper(folder):
+    found, _ = compared(folder)
+    plain = found.to_latex(layout="metrics")
+    tabular = plain[: plain.index("\n%")]
+    text = found.to_latex(layout="metrics", caption="Ours \\& theirs", label="tab:all", notes=True)
+    assert text.startswith("\\begin{table}\n\\centering\n\\caption{Ours \\& theirs}\n\\label{tab:all}\n" + tabular)
+    assert text.endswith("\n\\end{table}")
+    assert "%" not in text
+    note = text.splitlines()[-2]
+    assert note.startswith(r"\parbox{\linewidth}{\footnotesize Bold: best; underlined: second best;")
+    assert r"$^{\dagger}$: not told apart" in note
+    assert note.endswith(r"; server\_05 has no anomalous point: metrics are undefined there; USAD has values on 6 of 7 "
+                         "series only.}")  # fmt: skip
+    captioned = found.to_latex(layout="metrics", caption="Short")
+    assert captioned.splitlines()[-1] == f"% {NOTES[-1]}"
+    assert captioned[: captioned.index("\n%")].endswith("\\end{tabular}\n\\end{table}")
+    arguments = ("--by", "file", "--score", ",".join(NAMES), "--metrics", "ears,f1", "--layout", "metrics")
+    done = run("compare", folder, *arguments, "--format", "latex", "--caption", "Ours", "--notes")
+    assert done.stdout.rstrip("\n") == found.to_latex(layout="metrics", caption="Ours", notes=True)
+
+
+def test_ranks_wins_and_losses_are_of_the_same_series(folder):
+    found, _ = compared(folder)
+    ranks = found.ranks("ears")
+    for row in ranks.rows:
+        assert row["series"] == 6
+        assert row["wins"] + row["ties"] + row["losses"] == 6 * 3
+    remark = "ranks, wins and losses: on 6 of 7 series, those on which every detector has a value; tests: on the series"
+    assert remark in repr(ranks)
+    assert f"% {remark}" in ranks.to_latex()
+    whole, _ = compared(folder, missing="worst")
+    assert {row["series"] for row in whole.ranks("ears").rows} == {7}
+    assert "those on which every" not in repr(whole.ranks("ears"))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
@@ -20,7 +20,7 @@ from tsadeval.comparison.inference import (
     Significance,
     group_of,
 )
-from tsadeval.comparison.latex import Style, metrics_tabular, series_tabular
+from tsadeval.comparison.latex import Style, Wrap, metrics_tabular, series_tabular, wrapped
 from tsadeval.comparison.statistics import Floats
 from tsadeval.comparison.table import DetectorTable, Values, stacked
 from tsadeval.core.metric import Metric, Rule
@@ -30,7 +30,7 @@ from tsadeval.core.results import Grid, Result, Row, lines_of
 from tsadeval.core.setting import Missing
 from tsadeval.datasets import DATASETS
 from tsadeval.errors import InvalidParameterError, UnknownNameError
-from tsadeval.evaluation.single import chosen_with_labels, finite_mean
+from tsadeval.evaluation.single import chosen_with_labels, finite_mean, named
 
 __all__ = ["Comparison", "Made", "dataset_of"]
 
@@ -158,7 +158,7 @@ class Comparison(Result):
         """Every two detectors: is there a difference, how large is it, and on how many series?
 
         `test` is Wilcoxon's signed-rank test with Holm's correction, Nemenyi's test, or the Bayesian signed-rank test
-        with differences of at most `rope` as practically equivalent.
+        with differences on series (not their mean) of at most `rope` as practically equivalent.
         """
         names = self.metrics if metric is None else [metric]
         matrices = {name: self._matrix(name) for name in names}
@@ -256,6 +256,7 @@ class Comparison(Result):
             percent=percent,
             lower=self._lower,
             by_series=by_series,
+            remarks=lambda: self.remarks({series for group in groups.values() for series in group}),
         )
 
     def tables(self, *, percent: bool = False) -> list[DetectorTable]:
@@ -283,6 +284,9 @@ class Comparison(Result):
         percent: bool = False,
         digits: int | None = None,
         alpha: float = 0.05,
+        caption: str = "",
+        label: str = "",
+        notes: bool = False,
     ) -> str:
         """A tabular (booktabs) with the best values in bold and the second best underlined.
 
@@ -290,18 +294,22 @@ class Comparison(Result):
         metric, averaged over series, and "series" a row per series and a column per detector, of one metric. Beside
         averages over several series, a dagger marks detectors that Wilcoxon-Holm tests over these series do not tell
         apart from the best at level `alpha`. `spread` adds the standard deviation over series ("metrics", "series").
-        Comments under the tabular say what the marks mean, and whether there are too few series for any difference to
-        be significant.
+        Comments under the tabular say what the marks mean, whether there are too few series for any difference to be
+        significant, how thresholds were chosen and what is missing. `caption` and `label` (LaTeX, as they are) put the
+        tabular into a `table` float; `notes` does so too, with the comments as a paragraph under the tabular.
         """
         check_parameters("to_latex", {"layout": OneOf(("tables", "metrics", "series"))}, {"layout": layout})
+        wrap = Wrap(caption, label, notes)
         if layout == "tables":
-            return stacked(self.tables(percent=percent), digits, alpha)
+            return wrapped(*stacked(self.tables(percent=percent), digits, alpha), alpha, self.remarks(), wrap)
         names = [self.metrics[0] if metric is None else metric] if layout == "series" else self.metrics
         matrices = {name: self._matrix(name) for name in names}
         style = Style(percent, digits, spread, alpha, frozenset(self._lower))
         if layout == "series":
-            return series_tabular(names[0], matrices[names[0]], self.series, self.names, style)
-        return metrics_tabular(matrices, self.names, style)
+            found = series_tabular(names[0], matrices[names[0]], self.series, self.names, style)
+        else:
+            found = metrics_tabular(matrices, self.names, style)
+        return wrapped(*found, alpha, self.remarks(metrics=names), wrap)
 
     def to_text(self, *, percent: bool = False) -> str:
         """The tables as text, as they are printed."""
@@ -315,29 +323,70 @@ class Comparison(Result):
         return [("", table._grid()) for table in self.tables()]
 
     def _notes(self) -> list[str]:
-        """What the marks mean, how thresholds were chosen, and which averages stand on fewer series than the others."""
-        notes = ["* best"] if len(self.detectors) > 1 else []
-        notes += chosen_with_labels(row.get("rule") for row in self.rows)
-        without = {(row["series"], row["detector"]) for row in self.rows if row.get("dropped")}
-        if without:
-            how = "left out" if self.missing == "skip" else "given the lowest score of the series"
-            notes.append(f"points without a score were {how} in {len(without)} scorings")
-        if len(self.series) == 1:
-            return notes
+        notes = ["* best"] * (len(self.detectors) > 1) + self.remarks()
         if len(self.series) > MANY:
             notes.append(
                 f"{len(self.series)} series: table(name) has one of them, to_frame() and --format csv have all values"
             )
+        return notes
+
+    def remarks(self, series: Collection[str] | None = None, metrics: Sequence[str] | None = None) -> list[str]:
+        """How thresholds were chosen, what is missing, and which averages stand on fewer series than the others.
+
+        Of all series and metrics, or of some.
+        """
+        names = self.metrics if metrics is None else metrics
+        rows = [row for row in self.rows if row["metric"] in names and (series is None or row["series"] in series)]
+        notes = chosen_with_labels(row.get("rule") for row in rows)
+        without = {(row["series"], row["detector"]) for row in rows if row.get("dropped")}
+        if without:
+            how = "left out" if self.missing in ("skip", "ignore") else "taken as lower than all others"
+            notes.append(f"points without a score were {how} in {len(without)} scorings")
+        notes += undefined_everywhere(rows, names)
         have: dict[str, set[str]] = {d: set() for d in self.detectors}
-        for row in self.rows:
+        for row in rows:
             if math.isfinite(row["value"]):
                 have[row["detector"]].add(row["series"])
         rest = ", and the worst of all detectors on the others" if self.missing == "worst" else ""
+        known = set().union(*have.values())  # a series on which nobody has a value is named above
         return notes + [
-            f"{self._titles.get(d, d)} has values on {len(found)} of {len(self.series)} series only{rest}"
+            f"{self._titles.get(d, d)} has values on {len(found)} of {len(known)} series only{rest}"
             for d, found in have.items()
-            if len(found) < len(self.series)
+            if len(found) < len(known)
         ]
+
+
+def undefined_everywhere(rows: Iterable[Row], metrics: Sequence[str]) -> list[str]:
+    """A line for each reason why metrics are undefined on a series, whatever the detector.
+
+    >>> row = {"series": "a", "metric": "f1", "status": "undefined", "message": "y_true has no anomalous point (no 1)"}
+    >>> undefined_everywhere([row], ["f1", "cce"])
+    ['a has no anomalous point: f1 is undefined there']
+    """
+    reasons: dict[tuple[str, str], set[str | None]] = {}
+    for row in rows:
+        if row["status"] != "missing":
+            reason = row["message"] if row["status"] == "undefined" else None
+            reasons.setdefault((row["series"], row["metric"]), set()).add(reason)
+    by_series: dict[tuple[str, str], list[str]] = {}  # (series, reason) -> metrics
+    for (series, metric), found in reasons.items():
+        for reason in found if len(found) == 1 else ():
+            if reason is not None:
+                by_series.setdefault((series, reason), []).append(metric)
+    together: dict[tuple[str, tuple[str, ...]], list[str]] = {}
+    for (series, reason), names in by_series.items():
+        together.setdefault((reason, tuple(names)), []).append(series)
+    lines = []
+    for (reason, undefined), places in together.items():
+        are = "are" if undefined[1:] else "is"
+        what = "metrics are" if len(undefined) == len(metrics) > 1 else f"{', '.join(undefined)} {are}"
+        where, lacks = named([one or "the series" for one in places]), reason.partition(" (")[0]
+        if lacks.startswith("y_true has "):
+            has = f"{'have' if places[1:] else 'has'}{lacks.removeprefix('y_true has')}"
+            lines.append(f"{where} {has}: {what} undefined there")
+        else:
+            lines.append(f"{where}: {what} undefined ({reason})")
+    return lines
 
 
 def dataset_of(series: str) -> str:

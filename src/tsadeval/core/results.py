@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 Row = dict[str, Any]
 Grid = list[list[Any]]
 
+# In a table: there is no number, for a reason that a note gives.
+NONE = "-"
+
 # The width of tables where no terminal says its own.
 WIDTH = 120
 
@@ -68,8 +71,8 @@ def text_table(rows: Sequence[Sequence[Any]], digits: int = 4) -> str:
 
 
 def _numeric(values: Sequence[Any]) -> bool:
-    """Is a column one of numbers? Empty cells do not matter."""
-    return all(value is None or isinstance(value, (int, float)) for value in values)
+    """Is a column one of numbers? Empty cells, and dashes where there is none, do not matter."""
+    return all(value is None or value is NONE or isinstance(value, (int, float)) for value in values)
 
 
 def _blocks(widths: Sequence[int], width: int) -> list[list[int]]:

@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tsadeval._optional import require
+from tsadeval.core.checking import anomalous_word
 from tsadeval.core.printable import printable
 from tsadeval.errors import InvalidInputError, warn
 from tsadeval.tables.columns import Array, is_arrow, is_numeric, python_values
@@ -87,7 +88,7 @@ def scorings(
     groups = Groups(table, keys)
     if not one_series:
         check_one_series(groups, {*names, *taken}, time)
-    truth = np.zeros(table.n, np.uint8) if label is None else table.numbers(label)
+    truth = np.zeros(table.n, np.uint8) if label is None else _truth(table, label)
     labels = groups.split(truth, label or "label")
     times = groups.split(times_of(table, time), time) if time else [None] * len(groups.names)
 
@@ -100,6 +101,20 @@ def scorings(
         for name in names:
             values = (kept.get(name) or scores(name))[i]
             yield TableScoring(dict(zip(by, group, strict=True)), name, labels[i], values, times[i])
+
+
+def _truth(table: Table, label: str) -> Array:
+    """The labels; where they are words, the error says how to make numbers of them."""
+    try:
+        return table.numbers(label)
+    except InvalidInputError as error:
+        column = table.columns[label]
+        values = python_values(column) if is_arrow(column) else np.asarray(column, object).tolist()
+        word = anomalous_word(values)
+        if word is None:
+            raise
+        what = f"labels are 0 and 1, so say which value is anomalous, e.g. (table[{label!r}] == {word!r}).astype(int)"
+        raise InvalidInputError(f"{error}; {printable(what)}") from None
 
 
 class ScoreColumns:
