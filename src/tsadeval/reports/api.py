@@ -18,7 +18,7 @@ from tsadeval.core.observed import has_dates
 from tsadeval.core.selection import Metrics, select_metrics
 from tsadeval.core.setting import Setting
 from tsadeval.core.time import Times, read_times
-from tsadeval.engine.store import write_whole
+from tsadeval.engine.files import write_whole
 from tsadeval.errors import InvalidInputError
 from tsadeval.reports.html import as_json, render
 from tsadeval.reports.page import Page, SeriesInput, build_page, checked_values
