@@ -11,7 +11,7 @@ from pathlib import Path
 __all__ = ["flush_folder", "read_sealed", "write_sealed", "write_whole"]
 
 
-def write_whole(path: Path, content: bytes, *, durable: bool = True) -> None:
+def write_whole(path: Path, content: bytes | memoryview, *, durable: bool = True) -> None:
     """Write a file that is whole or not there, whatever happens to the writer, and, if durable, to the machine."""
     aside = path.with_name(f"{path.stem}.{uuid.uuid4().hex[:8]}.aside")  # of this writer alone
     try:

@@ -29,7 +29,8 @@ def coded(column: Any) -> tuple[Places, list[Any]]:
     if not hasattr(values, "dictionary"):
         values = values.dictionary_encode()
     names = values.dictionary.to_pylist()
-    return values.indices.fill_null(len(names)).to_numpy().astype(np.int64), [*names, None]
+    codes = values.indices.fill_null(len(names)) if values.null_count else values.indices
+    return codes.to_numpy().astype(np.int64), [*names, None]
 
 
 class Keys:

@@ -14,6 +14,7 @@ from typing import Any
 
 from tsadeval._optional import require
 from tsadeval.core.printable import printable
+from tsadeval.core.results import Row
 from tsadeval.engine.cells import Layout
 from tsadeval.engine.files import flush_folder, write_whole
 from tsadeval.errors import InvalidInputError, StoreError
@@ -21,7 +22,7 @@ from tsadeval.errors import InvalidInputError, StoreError
 __all__ = ["Moved", "Parts"]
 
 _DIGITS = 32  # of a checksum
-_GROUP = 8192  # rows that are read at once
+_GROUP = 4096  # rows that are read at once
 
 
 class Moved(Exception):
@@ -34,7 +35,7 @@ class Parts:
     def __init__(self, folder: Path | None, layout: Layout[Any]) -> None:
         self.layout = layout
         self._folder = folder
-        self._memory: dict[str, bytes] = {}
+        self._memory: dict[str, Any] = {}  # a table, or the content of a file
         arrow = require("pyarrow", extra="all")
         self.schema = arrow.schema([(name, getattr(arrow, kind)()) for name, kind in layout.columns.items()])
         self._texts = [name for name, kind in layout.columns.items() if kind == "string"]
@@ -58,6 +59,10 @@ class Parts:
         """Columns of a part, verified, as tables of some rows each."""
         arrow = require("pyarrow", extra="all")
         wanted = list(columns)
+        held = self._memory.get(name)
+        if isinstance(held, arrow.Table):
+            yield held.select(wanted)
+            return
         try:
             with self._opened(name) as part:
                 found = part.schema_arrow
@@ -80,6 +85,18 @@ class Parts:
         except (arrow.ArrowException, OSError, ValueError, KeyError) as error:
             raise self._foreign(name, error) from None
 
+    def add(self, rows: list[Row]) -> str:
+        """Keep some rows as a part."""
+        arrow = require("pyarrow", extra="all")
+        if self._folder is not None:
+            return self.write([arrow.Table.from_pylist(rows, schema=self.schema)])
+        # Not worth the time that Parquet takes, until parts are merged; the types are those of a part that is read.
+        codes = arrow.dictionary(arrow.int32(), arrow.string())
+        schema = arrow.schema([(one.name, codes if one.name in self._texts else one.type) for one in self.schema])
+        name = f"{time.time_ns():020d}-{len(self._memory)}"
+        self._memory[name] = arrow.Table.from_pylist(rows, schema=schema)
+        return name
+
     def write(self, tables: Iterable[Any]) -> str:
         """Keep the rows of these tables as one part, all of them or (if the process dies now) none."""
         arrow, parquet = require("pyarrow", extra="all"), require("pyarrow.parquet", extra="all")
@@ -87,7 +104,8 @@ class Parts:
         with parquet.ParquetWriter(buffer, self.schema, compression="zstd", write_page_checksum=True) as writer:
             for table in _of_size(tables, _GROUP):
                 writer.write_table(table.cast(self.schema), row_group_size=_GROUP)
-        content = buffer.getvalue().to_pybytes()
+                arrow.default_memory_pool().release_unused()  # what a writer lets go is kept for a while otherwise
+        content = memoryview(buffer.getvalue())
         name = f"{time.time_ns():020d}-{_checksum(content)}.parquet"
         if self._folder is None:
             self._memory[name] = content
@@ -95,7 +113,7 @@ class Parts:
             self.keep(self._folder / name, content)
         return name
 
-    def keep(self, path: Path, content: bytes) -> None:
+    def keep(self, path: Path, content: bytes | memoryview) -> None:
         """Write a file of the store."""
         try:
             write_whole(path, content)
@@ -148,7 +166,7 @@ def _of_size(tables: Iterable[Any], rows: int) -> Iterator[Any]:
         yield concat(some)
 
 
-def _checksum(content: bytes) -> str:
+def _checksum(content: bytes | memoryview) -> str:
     return hashlib.sha256(content).hexdigest()[:_DIGITS]
 
 

@@ -38,8 +38,8 @@ __all__ = ["Store", "repeatable"]
 T = TypeVar("T")
 
 _HOUR = 3600.0
-_MANY = 128  # small parts that are merged into one
-_LARGE = 200_000  # rows of a part that is not merged again
+_MANY = 64  # small parts that are merged into one
+_LARGE = 100_000  # rows of a part that is not merged again
 _BATCH = 8192  # cells of a plan that are looked up at once
 
 
@@ -79,8 +79,7 @@ class Store(Generic[C]):
         """Keep these rows, all of them or (if the process dies now) none."""
         if not rows:
             return
-        table = require("pyarrow", extra="all").Table.from_pylist(rows, schema=self._parts.schema)
-        self._recent.append(self._parts.write([table]))
+        self._recent.append(self._parts.add(rows))
         if len(self._recent) >= _MANY:
             self._merge(self._recent)
             self._recent = []

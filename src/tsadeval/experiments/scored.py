@@ -127,7 +127,7 @@ class _Summary:
         """Take in some rows."""
         groups, group = self._groups(table, wanted)
         metric, metrics = coded(table["metric"])
-        values = table["value"].combine_chunks().fill_null(math.nan).to_numpy()
+        values = table["value"].to_numpy()  # NaN where there is none
         means = group * len(metrics) + metric
         order = np.argsort(means, kind="stable")
         first = np.flatnonzero(np.diff(means[order], prepend=-1))

@@ -6,6 +6,7 @@ import glob
 import hashlib
 import json
 import os
+import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -261,7 +262,7 @@ def _files(given: Any, checksums: Checksums) -> list[File]:
         for path, state in paths:
             folder = path.rpartition("/")[0]
             below = folder[len(root) :].strip("/") if folder.startswith(root) else ""
-            found.setdefault(path, File(path, state, below))
+            found.setdefault(path, File(path, state, sys.intern(below)))  # one text for all files of a folder
     return [found[path] for path in sorted(found)]
 
 
@@ -277,16 +278,17 @@ def _root(pattern: str) -> str:
     return "/".join(parts[:wild])
 
 
-def _local(one: str, checksums: Checksums) -> tuple[str, list[tuple[str, str]]]:
+def _local(one: str, checksums: Checksums) -> tuple[str, Iterator[tuple[str, str]]]:
     path = str(user_path(one))
+    paths: Iterable[Any]
     if os.path.isdir(path):
-        root, paths = path, [str(file) for file in table_files(Path(path))]
+        root, paths = path, table_files(Path(path))
     else:
-        root, paths = _root(Path(path).as_posix()), sorted(glob.glob(path, recursive=True))
-    return Path(root).as_posix(), [(Path(p).as_posix(), checksums.state(p)) for p in paths if os.path.isfile(p)]
+        root, paths = _root(Path(path).as_posix()), glob.iglob(path, recursive=True)
+    return Path(root).as_posix(), ((Path(p).as_posix(), checksums.state(p)) for p in paths if os.path.isfile(p))
 
 
-def _remote(one: str) -> tuple[str, list[tuple[str, str]]]:
+def _remote(one: str) -> tuple[str, Iterator[tuple[str, str]]]:
     fsspec = require("fsspec", extra="remote")
     system, path = fsspec.core.url_to_fs(one)
     paths = system.glob(path) if glob.has_magic(path) else system.find(path)
@@ -299,4 +301,4 @@ def _remote(one: str) -> tuple[str, list[tuple[str, str]]]:
             )
             digest = hashlib.sha256(about.encode()).hexdigest()[:16]
             found.append((system.unstrip_protocol(name), f"{info['size']} {digest}"))
-    return system.unstrip_protocol(_root(path) if glob.has_magic(path) else path), found
+    return system.unstrip_protocol(_root(path) if glob.has_magic(path) else path), iter(found)
