@@ -200,6 +200,9 @@ def test_a_column_of_another_type_is_named(tmp_path):
     pq.write_table(texts, part)
     with pytest.raises(InvalidInputError, match=r"column 'value' is string, expected double"):
         store.frame([])
+    pq.write_table(table.drop_columns("versions"), part)
+    with pytest.raises(InvalidInputError, match=r"parquet is damaged, or not a part .*it has no column versions"):
+        store.frame([])
     pq.write_table(table.drop_columns("seconds"), part)
     with pytest.raises(InvalidInputError, match=r"parquet is damaged, or not a part .*seconds"):
         store.frame([])

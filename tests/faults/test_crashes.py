@@ -37,7 +37,8 @@ def cells(what, count=5):
 
 def run(store, plan, work=compute, marked=True, size=5, **options):
     def chunks(missing):
-        return [Chunk(tuple(missing[i : i + size]), marked) for i in range(0, len(missing), size)]
+        left = tuple(missing)
+        return [Chunk(left[i : i + size], marked) for i in range(0, len(left), size)]
 
     complete(plan, chunks, work, store, **options)
     return store.frame(plan)

@@ -80,7 +80,7 @@ class Parts:
         """The number of rows of a part, and its columns. Without `verify` its end alone is read."""
         arrow = require("pyarrow", extra="all")
         try:
-            with self._opened(name, verify=verify) as part:
+            with self._opened(name, verify=verify, texts=()) as part:
                 return part.metadata.num_rows, part.schema_arrow.names
         except (arrow.ArrowException, OSError, ValueError, KeyError) as error:
             raise self._foreign(name, error) from None
@@ -133,7 +133,7 @@ class Parts:
             else:
                 (self._folder / name).unlink(missing_ok=True)
 
-    def _opened(self, name: str, *, verify: bool = True) -> Any:
+    def _opened(self, name: str, *, verify: bool = True, texts: Iterable[str] | None = None) -> Any:
         arrow, parquet = require("pyarrow", extra="all"), require("pyarrow.parquet", extra="all")
         try:
             if self._folder is None:
@@ -141,9 +141,12 @@ class Parts:
             else:
                 source = arrow.BufferReader(_verified(self._folder / name)) if verify else self._folder / name
             # Texts are codes in the file, and stay so.
-            return parquet.ParquetFile(source, read_dictionary=self._texts, page_checksum_verification=True)
+            codes = list(self._texts if texts is None else texts)
+            return parquet.ParquetFile(source, read_dictionary=codes, page_checksum_verification=True)
         except FileNotFoundError:
             raise Moved(name) from None
+        except KeyError as error:
+            raise ValueError(f"it has no column {error.args[0].decode()}") from None
 
     def _foreign(self, name: str, error: Exception) -> InvalidInputError:
         reason = printable(str(error).partition("\n")[0])
