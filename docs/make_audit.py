@@ -48,11 +48,38 @@ Written by `docs/make_audit.py`. The hard suite asks whether a metric orders mod
 two things can be asked: does a metric rate scorers that do not use the series as highly as real detectors (**gameability**), and do metrics agree on
 which detectors are good (**agreement**)?
 
-    tsadeval rankeval run --suite audit --data scores.parquet --metrics all
-    tsadeval rankeval run --suite audit --data scores.parquet --metrics recommended,mine:metric --adversaries mine:scorer
-    te.rankeval.audit("scores.parquet", "all", adversaries=[my_scorer])
+The table needs a column `series`, a column `label` (or others, named with `--by` and `--label`), a column per detector and, for the one-liners, the `value` of the series:
 
-The table needs a column `series`, a column `label` (or others, named with `--by` and `--label`), a column per detector and, for the one-liners, the `value` of the series.
+```python
+>>> import numpy as np
+>>> import pandas as pd
+>>> import tsadeval as te
+>>> rng = np.random.default_rng(0)
+>>> parts = []
+>>> for series in ("pump", "valve"):
+...     label = (np.arange(2_000) // 25 % 20 == 7).astype(int)
+...     value = rng.normal(size=2_000) + 3 * label
+...     noisy = rng.normal(size=2_000) + label
+...     parts.append(pd.DataFrame({"series": series, "value": value, "label": label, "distance": abs(value), "noisy": noisy}))
+>>> pd.concat(parts).to_parquet("scores.parquet")
+>>> te.rankeval.audit("scores.parquet", ["auc_pr", "vus_pr", "f1_pa"])
+Audit on 2 series: 4 scorings of 2 detectors, 17 adversaries; predictions at quantile(0.95)
+<BLANKLINE>
+metric  gameability  search  one_liners  beats_median  random  random_spread  errors
+------  -----------  ------  ----------  ------------  ------  -------------  ------
+auc_pr       0.0000  0.0000      0.0000        0.0000  0.0472         0.0086       0
+vus_pr       0.0000  0.0000      1.0000        0.0000  0.2225         0.0622       0
+f1_pa        0.0000  0.0000      0.0000        0.0000  0.3904         0.3010       0
+
+```
+
+The same on the command line, for all metrics, or with a metric and a scorer without skill of your own, both functions in `mine.py`: `metric(y_true, y_score)` and `scorer(n, random)`.
+
+```bash
+tsadeval rankeval run --suite audit --data scores.parquet --metrics all
+tsadeval rankeval run --suite audit --data scores.parquet --metrics recommended,mine:metric --adversaries mine:scorer
+```
+
 Points without a score are left out, detector by detector. Metrics of predictions are taken at `quantile(0.95)`. The 2,556 scorings of Theseus below
 and 3,638 of adversaries take 30 seconds of CPU time for the recommended metrics and 150 for all (78 s on two cores; the 928 of NAB 16 s).
 """

@@ -38,9 +38,14 @@ HEAD = """# The hard suite: tasks on which metrics are fooled
 Written by `docs/make_hard.py` from a run of the suite. The published tasks of RankEval no longer separate metrics: CCE, AUC-ROC,
 VUS-ROC and a plain difference of means all order their models nearly perfectly. Here are twenty tasks that do separate them.
 
-    tsadeval rankeval run --suite hard --metrics all                      # all metrics, those of predictions at two rules
-    tsadeval rankeval run --suite hard --metrics recommended,mine:metric  # yours beside a few others, in under a minute
-    tsadeval rankeval explain runs/hard mine:metric -o pictures           # why it loses
+Your own, a function `metric` in `mine.py`, beside two others on three of the tasks, and why it loses:
+
+```bash
+tsadeval rankeval run --suite hard --metrics ears,f1,mine:metric --tasks transform,delay,glitch --repeats 3
+tsadeval rankeval explain runs/hard mine:metric -o pictures
+```
+
+Without `--tasks` and `--repeats` it is the whole suite; with `--metrics recommended,mine:metric` that takes under a minute, with `--metrics all` it is this page.
 
 In an **order task** six models are worse and better by construction, and a metric is scored by the mean of Spearman's and
 Kendall's correlation between its order and the true one (equal values share ranks, undefined ones rank last): 1 is perfect, 0 is no

@@ -118,14 +118,13 @@ HEAD = """# RankEval: how well do metrics rank?
 RankEval draws scores of detectors whose true order is known, lets a metric put them in order, and compares the orders:
 Spearman and Kendall correlation (higher is better) and the mean deviation of ranks (lower is better).
 
-```
-tsadeval rankeval run                                     # the quick suite, in seconds
-tsadeval rankeval run --suite paper --metrics paper --store runs/paper
-tsadeval rankeval run --metrics cce --metrics mine:metric      # your own mine.py beside ours
-tsadeval rankeval table runs/paper                        # also: latency, figures, list
+```bash
+tsadeval rankeval run                                        # the quick suite, in seconds
+tsadeval rankeval run --metrics cce --metrics mine:metric    # your own mine.py beside ours
+tsadeval rankeval table runs/quick                           # also: latency, figures, list
 ```
 
-Runs go on where they stopped; values are kept as they come. In Python: `te.rankeval.run("quick", metrics=["cce", my_function])`.
+Other suites are `--suite paper`, `standard`, `hard` and `audit`. Runs go on where they stopped; values are kept as they come. In Python: `te.rankeval.run("quick", metrics=["cce", my_function])`.
 
 Four tasks: **AccQ** and **LowDisAccQ**, detectors that are right with probability q (the second with a small gap between
 high and low scores); **PreQ-NegP-Q** and **-P**, detectors that find a share q of the anomalous points and raise a share p

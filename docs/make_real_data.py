@@ -150,12 +150,18 @@ def data_sets(frame):
 
 
 def command(plan):
+    """A part that runs in seconds, and what the whole has instead."""
     detectors = ",".join(dict.fromkeys(spec.text for spec in plan.detectors))
-    metrics = ",".join(METRICS)
-    return (
-        f"tsadeval detect {' '.join(sorted(plan.datasets))} \\\n    --detectors '{detectors}' \\\n"
-        f"    --metrics {metrics} --threshold '{plan.rule}' --percent --store runs/real --data DATA"
+    part = (
+        f"tsadeval detect ucr/155 --detectors lof,pca,random --metrics {','.join(METRICS)} \\\n"
+        f"    --threshold '{plan.rule}' --percent --store runs/real --data ~/data"
     )
+    return f"""```bash
+{part}
+```
+
+That is one of the data sets with three of the detectors. The whole has the data sets `{" ".join(sorted(plan.datasets))}`
+and `--detectors '{detectors}'`."""
 
 
 def draw(result, data):
@@ -199,9 +205,7 @@ Detectors of `tsadeval.detectors` on real data sets, each with its default optio
 judged on the test part, beside the paper's tables. Values are times 100. Alarms are scores above `{threshold}`, as in the paper's benchmark;
 its text names no threshold for these tables. This page is written by `docs/make_real_data.py` from a store; a run goes on where it stopped:
 
-```
 {command}
-```
 
 Scores are kept, so another metric trains nothing again. Scores that were made elsewhere, on a GPU say, can be put into the store: so these were, by `python benchmarks/training.py --data DATA --store runs/real`, one
 after the other on a GPU, and with `--detectors lof iforest pca random --device cpu` on 16 cores. In Python: `te.detect(["ucr/125"], ["lof", "usad"])`, `te.compare({{"LOF": s1, "mine": s2}}, y_true)`.

@@ -1,9 +1,7 @@
 """Thresholds under a budget, curves over thresholds, tables of events, and evaluation of streams."""
 
-import doctest
 import math
 import pickle
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -14,7 +12,6 @@ from hypothesis import strategies as st
 import tsadeval as te
 from naive import timing
 from naive.event_level import detected_events, false_runs
-from published import SHARED
 from strategies import examples, scorings
 from test_tolerance import nothing_missing
 from tsadeval.errors import InvalidInputError, InvalidParameterError
@@ -293,12 +290,3 @@ def test_curves_and_choices_leave_out_what_is_not_judged():
             te.choose_threshold(y, x, max_false_alarms=30, max_time_in_alarm=share, ignore=skip) for x in (s, loud)
         )
         assert (one.threshold, one.rows) == (two.threshold, two.rows)
-
-
-def test_the_page_of_operations_runs_on_the_numenta_benchmark():
-    if not (SHARED / "scores" / "NAB_results").exists():
-        pytest.skip("the published scores are not here")
-    page = Path(__file__).resolve().parents[1] / "docs" / "operations-nab.md"
-    done = doctest.testfile(str(page), module_relative=False, globs={"folder": SHARED / "scores"}, encoding="utf-8")
-    assert done.attempted > 8
-    assert done.failed == 0

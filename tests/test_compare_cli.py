@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import re
 
 import numpy as np
 import pandas as pd
@@ -10,6 +11,7 @@ import pytest
 
 import tsadeval as te
 from commands import run
+from tsadeval.core.selection import select_metrics
 
 
 @pytest.fixture(scope="module")
@@ -91,6 +93,41 @@ def test_report_writes_a_page(table, tmp_path):
     assert data["series"][0]["values"][0]["name"] == "value"
 
 
+def test_report_names_what_is_missing_at_the_top(tmp_path):
+    rng = np.random.default_rng(0)
+    for i in range(4):
+        label = (np.arange(200) % 100 > 90) * int(i != 2)
+        stamps = pd.date_range("2026-03-28", periods=200, freq="h", tz="Europe/Berlin")
+        table = pd.DataFrame({"at": stamps, "label": label, "lof": rng.random(200) + label, "pca": rng.random(200)})
+        table.loc[:2, "lof"] = np.nan if i == 1 else 0.0
+        table.drop(columns=["pca"] if i == 3 else []).to_csv(tmp_path / f"s{i}.csv", index=False)
+    (tmp_path / "s4.csv").write_text("at,label,lof,pca\n2026-03-28,yes,0.1,0.2\n")
+    options = ["report", tmp_path, "--score", "lof,pca", "--time", "at", "-o", tmp_path / "page.html"]
+    done = run(*options)
+    assert done.returncode == 1
+    assert "s4.csv: " in done.stderr
+    text = (tmp_path / "page.html").read_text(encoding="utf-8")
+    notes = re.findall("<li>(.*?)</li>", text.partition("<aside")[2].partition("</aside>")[0])
+    assert len(notes) == 4
+    assert notes[0].startswith("Left out: ")
+    assert "s4.csv: " in notes[0]
+    assert notes[1:] == [
+        "lof: 3 points without a score were left out (s1: 3).",
+        "pca has no scores on 1 of 4 series (s3): its mean is over the others.",
+        "s2 has no anomalous point: most metrics have no value there.",
+    ]
+    data = json.loads(text.split('id="data">')[1].split("</script>")[0])
+    assert [metric["name"] for metric in data["metrics"]] == list(map(str, select_metrics("recommended")))
+    assert [one["clock"] for one in data["series"]] == [{"kind": "dates", "zone": "UTC"}] * 4
+    done = run(*options, "--missing", "worst", "--metrics", "f1,vus_pr")
+    text = (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert "lof: 3 points without a score count as lower than all others" in text
+    files = [tmp_path / f"s{i}.csv" for i in range(3)]
+    done = run("report", *files, "--score", "lof,pca", "--missing", "error", "-o", tmp_path / "page.html")
+    assert done.returncode == 2
+    assert "lof on series 's1'" in done.stderr
+
+
 @pytest.mark.parametrize("command", ["compare", "report"])
 @pytest.mark.parametrize(
     ("arguments", "message"),
@@ -110,3 +147,13 @@ def test_bad_input_is_one_line(table, wide, tmp_path, command, arguments, messag
     assert done.returncode == 2
     (line,) = done.stderr.splitlines()
     assert message in line
+
+
+def test_a_page_needs_a_column_and_a_name_that_exist(table, tmp_path):
+    given = ("report", table, "--by", "series,detector", "--metrics", "f1")
+    done = run(*given, "--value", "vlue", "-o", tmp_path / "page.html")
+    assert (done.returncode, len(done.stderr.splitlines())) == (2, 1)
+    assert "long.csv: no column 'vlue' for --value: did you mean value?" in done.stderr
+    done = run(*given, "-o", tmp_path)
+    assert (done.returncode, len(done.stderr.splitlines())) == (2, 1)
+    assert "this is a folder; name the page, -o" in done.stderr

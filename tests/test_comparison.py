@@ -120,7 +120,8 @@ def test_undefined_values_are_left_out_of_averages_and_shown_as_dashes():
     assert math.isnan(found.table("b")["one"]["cce"])
     assert " - " in found.table("b").to_latex()
     assert json.loads(found.table("b").to_json()) == [{"detector": "one", "metric": "cce", "value": None}]
-    assert "one has values on 1 of 2 series only" in repr(found)
+    assert "b has no anomalous point: cce is undefined there" in repr(found)
+    assert "series only" not in repr(found)  # which it is for every detector
 
 
 def test_detectors_of_different_series_say_so(runs):

@@ -359,3 +359,37 @@ def test_large_scores_that_stay_apart_are_taken():
     assert te.metrics.auc_roc([0, 0, 1, 1], np.arange(4) * 1024 + 2**60) == 1
     assert te.metrics.auc_roc([0, 0, 1, 1], np.array([-(2**63), 0, 1, 2**63 - 1])) == 1
     assert te.metrics.auc_roc([0, 0, 1, 1], np.array([0.1, 0.2, 0.3, 0.4], np.longdouble)) == 1
+
+
+@pytest.mark.parametrize(
+    ("labels", "message"),
+    [
+        (["n", "n", "a"], r"\(np.asarray\(y_true\) == 'a'\).astype\(int\)"),
+        (np.array(["n", "n", "a"]), r"\(y_true == 'a'\).astype\(int\)"),
+        (np.array(["n", "n", "a"], object), r"found 'n'\); say which value is anomalous, e.g. \(y_true == 'a'\)"),
+        (["0", "0", "1"], r"np.asarray\(y_true, dtype=float\)"),
+    ],
+)
+def test_labels_that_are_words_are_refused_with_what_to_write(labels, message):
+    with pytest.raises(InvalidInputError, match=message):
+        te.evaluate(labels, [0.1, 0.2, 0.3], "f1")
+
+
+def test_words_of_a_pandas_series_are_named():
+    pd = pytest.importorskip("pandas")
+    with pytest.raises(InvalidInputError, match=r"\(y_true == 'anomaly'\).astype\(int\)"):
+        te.evaluate(pd.Series(["normal", "anomaly", "normal"]), [0.1, 0.2, 0.3], "f1")
+
+
+def test_a_function_of_ones_own_is_written_with_a_colon(tmp_path, monkeypatch):
+    (tmp_path / "mine_of_test.py").write_text("def tolf1(y_true, y_score):\n    return 0.5\n")
+    monkeypatch.chdir(tmp_path)
+    for text, hint in (
+        ("mine_of_test.tolf1", "'mine_of_test.tolf1': write mine_of_test:tolf1 for a function of your own$"),
+        ("a.b.c(d=1)", r"write a.b:c\(d=1\) for a function of your own$"),
+        ("mine_of_test", "write mine_of_test:function for a function of your own in the module mine_of_test$"),
+        ("zzzzzzzz", "valid names: "),
+        ("vus_prx", "did you mean vus_pr"),
+    ):
+        with pytest.raises(UnknownNameError, match=hint):
+            te.evaluate([0, 1], [0.1, 0.2], text)

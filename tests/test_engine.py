@@ -175,7 +175,7 @@ def test_what_a_killed_writer_left_aside_does_not_hurt(tmp_path):
     for path in (fresh, old):
         path.write_bytes(b"PAR1 half a file")
     os.utime(old, (1, 1))
-    assert len(te.rankeval.run("quick", "f1", store=tmp_path, **SMALL).to_frame()) == VALUES
+    assert len(te.rankeval.run("quick", ["f1", "recall"], store=tmp_path, **SMALL).to_frame()) == 2 * VALUES
     assert fresh.exists()  # somebody may be writing it now
     assert not old.exists()
 

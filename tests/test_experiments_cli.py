@@ -78,6 +78,16 @@ def test_formats(folder):
     assert r"Broken & - & - \\" in text
 
 
+def test_many_failures_do_not_hide_the_result(folder):
+    broken = [f"mine:Broken(power={k})" for k in range(1, 31)]
+    arguments = ["a.csv", "--store", "broken", "--metrics", "cce", "--detectors", ",".join(broken)]
+    errors = run(*arguments, cwd=folder).stderr.splitlines()
+    assert sum("failed on" in line for line in errors) == 20
+    assert "tsadeval: and 10 more such lines: --format csv has all messages" in errors
+    rows = csv.DictReader(io.StringIO(run(*arguments, "--format", "csv", cwd=folder).stdout))
+    assert [row["message"] for row in rows] == ["ValueError: no way (mine.py, line 17, in fit)"] * 30
+
+
 def test_an_interrupted_run_says_how_to_go_on(folder):
     arguments = ["a.csv", "b.csv", "--store", "slow", "--metrics", "cce", "--detectors"]
     arguments += [",".join(f"mine:Distance(power={k}, pause=0.2)" for k in (1, 2, 3, 4))]

@@ -377,7 +377,7 @@ def test_what_is_wrong_is_said(files, tmp_path):
         te.evaluate_stream([(y[:3], s[:3]), (y[3:5], [0.5, math.nan])])
     with pytest.raises(InvalidInputError, match="empty"):
         te.evaluate_stream([])
-    with pytest.raises(InvalidInputError, match=r"\(y_true, y_score\) each time"):
+    with pytest.raises(InvalidInputError, match=r"must be tuples \(y_true, y_score\), but one is a list of 4"):
         te.evaluate_stream([[1, 2, 3, 4]])
     with pytest.raises(InvalidParameterError, match="cannot be read apart"):
         te.evaluate_stream([(y, s)], n_jobs=2)

@@ -49,7 +49,10 @@ def test_any_cut_gives_the_value_of_the_whole(data, series, random):
     y, s = series
     s = s / 2
     steps = st.integers(1, 5) if data.draw(st.booleans()) else st.just(2)
-    times = np.cumsum(data.draw(st.lists(steps, min_size=len(y), max_size=len(y)))) - 7
+    steps = data.draw(st.lists(steps, min_size=len(y), max_size=len(y)))
+    for place in data.draw(st.lists(st.integers(0, len(y) - 1), max_size=2)):  # gaps in the data
+        steps[place] = data.draw(st.integers(10, 500))
+    times = np.cumsum(steps) - 7
     threshold = data.draw(st.sampled_from([0.4, 0.1, 2.0, -1.0]))
     cuts = sorted(data.draw(st.lists(st.integers(0, len(y)), max_size=6)))
     pieces = zip(*(np.split(column, cuts) for column in (y, s, times)), strict=True)
@@ -96,7 +99,7 @@ def test_what_is_wrong_is_said(monkeypatch):
         stream.update([0], [0.1])
     assert stream.n == 3
     assert stream.result()["f1"] == pytest.approx(2 / 3)
-    with pytest.raises(InvalidInputError, match=r"must give \(y_true, y_score, times\) each time"):
+    with pytest.raises(InvalidInputError, match=r"must be tuples \(y_true, y_score, times\)"):
         te.evaluate_stream([([0, 1], [0.1, 0.9])], "f1", threshold=0.5, time="time")
     monkeypatch.setattr(timed, "_MOST_STEPS", 2)
     stream.update([0] * 3, [0.1] * 3, [3, 5, 8]).update([0], [0.1], [12])

@@ -126,3 +126,31 @@ def test_prints_a_table(table):
     assert "affiliation_f1" in text
     assert "always" in text
     assert set(table.to_frame()["status"]) <= {"by definition", "holds", "fails", "undefined"}
+
+
+def picky(y_true, y_score):
+    """Fails on series of two points, and where nothing scores high."""
+    if len(y_true) < 3:
+        raise ValueError("three points are needed")
+    return float(y_true[y_score == 1].mean()) if y_score.any() else 0.0
+
+
+def test_a_metric_that_raises_is_named_with_its_input_and_the_others_are_checked():
+    def broken(y_true, y_pred):
+        raise IndexError("no such point")
+
+    found = te.rankeval.check_properties([broken, picky, "recall"], ["perfect", "earlier"], longest=4, cases=20)
+    assert [found.status(broken, name) for name in ("perfect", "earlier")] == ["failed", "failed"]
+    assert [found.status(picky, name) for name in ("perfect", "earlier")] == ["failed", "fails"]
+    assert [found.status("recall", name) for name in ("perfect", "earlier")] == ["holds", "fails"]
+    rows = {(row["metric"], row["property"]): row for row in found.rows}
+    assert rows["broken", "perfect"]["cases"] == 0
+    assert rows["picky", "perfect"]["cases"] > 100
+    message = rows["picky", "perfect"]["message"]
+    assert message.startswith("ValueError: three points are needed (test_properties.py, line ")
+    assert message.endswith(", in picky), on labels 01 and scores 00")
+    assert "IndexError: no such point" in repr(found)
+    assert "on labels 01 and alarms 00" in repr(found)
+    assert "picky failed: ValueError: three points are needed" in repr(found)
+    assert rows["recall", "perfect"]["message"] is None
+    assert len([line for line in repr(found).splitlines() if " failed: " in line]) == 2

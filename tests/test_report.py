@@ -8,6 +8,7 @@ import pytest
 
 import tsadeval as te
 from tsadeval.core.inputs import Scoring
+from tsadeval.core.selection import select_metrics
 from tsadeval.errors import InvalidInputError, UnknownNameError
 from tsadeval.reports.findings import dearest_false_alarms, explain_cce, worst_events
 
@@ -69,12 +70,12 @@ def test_what_cannot_be_evaluated_is_left_out_and_said(tmp_path):
     bad = np.full(500, np.nan)
     path = te.report({**SCORES, "broken": bad}, tmp_path / "page.html", y_true=Y, metrics="f1")
     assert data_of(path)["detectors"] == ["good", "poor"]
-    assert "Left out: &#39;broken&#39;: no point has a score" in path.read_text(encoding="utf-8")
+    assert "Left out: broken: no point has a score" in path.read_text(encoding="utf-8")
     with pytest.raises(InvalidInputError, match="no point has a score"):
         te.report({"broken": bad}, tmp_path / "page.html", y_true=Y)
     some = np.where(np.arange(500) < 3, np.nan, SCORES["good"])
     path = te.report({"some": some}, tmp_path / "page.html", y_true=Y, metrics="f1")
-    assert "3 points without a score have the lowest score of the series here" in path.read_text(encoding="utf-8")
+    assert "some: 3 points without a score were left out." in path.read_text(encoding="utf-8")
 
 
 def test_results_have_a_report(tmp_path):
@@ -83,6 +84,37 @@ def test_results_have_a_report(tmp_path):
     assert data["detectors"] == ["good", "poor"]
     assert [metric["name"] for metric in data["metrics"]] == ["f1", "cce"]
     assert data_of(te.report(found, tmp_path / "again.html", metrics="f1"))["detectors"] == ["good", "poor"]
+
+
+def test_metrics_are_the_recommended_ones_unless_named(tmp_path):
+    names = [metric["name"] for metric in data_of(te.report(SCORES, tmp_path / "page.html", y_true=Y))["metrics"]]
+    assert names == [str(metric) for metric in select_metrics("recommended")]
+
+
+def test_the_best_f1_does_not_repeat_f1(tmp_path):
+    def names(threshold):
+        page = te.report(SCORES, tmp_path / "page.html", y_true=Y, metrics=["f1", "best_f1"], threshold=threshold)
+        return [metric["name"] for metric in data_of(page)["metrics"]], page.read_text(encoding="utf-8")
+
+    shown, text = names("best")
+    assert shown == ["f1"]
+    assert "best_f1 is not shown: with this rule it is F1" in text
+    assert names(1.0)[0] == ["f1", "best_f1"]
+
+
+def test_the_page_says_how_thresholds_were_found(tmp_path):
+    page = te.report(SCORES, tmp_path / "page.html", y_true=Y, metrics=["f1", "event_f1", "recall", "cce"])
+    text = page.read_text(encoding="utf-8")
+    assert "the best one of each metric, chosen with the labels, so values are upper bounds; " in text
+    assert "metrics whose own best is trivial (Event-F1, Recall) at the best threshold of F1." in text
+    page = te.report(SCORES, tmp_path / "page.html", y_true=Y, metrics=["f1", "recall"], threshold="quantile(0.9)")
+    assert "Thresholds: by the rule quantile(0.9)." in page.read_text(encoding="utf-8")
+
+
+def test_the_comparison_comes_before_the_series(tmp_path):
+    text = te.report(SCORES, tmp_path / "page.html", y_true=Y, metrics="f1").read_text(encoding="utf-8")
+    places = [text.index(f'<section id="{name}"') for name in ("comparison", "view", "metrics", "about")]
+    assert places == sorted(places)
 
 
 def test_a_table_with_a_row_per_point(tmp_path):
@@ -146,10 +178,11 @@ def test_a_hundred_thousand_points_take_less_than_a_megabyte_and_a_half(tmp_path
         ({"times": np.zeros(3)}, "times has 3 time stamps, but there are 500"),
         ({"times": np.array(["x"] * 500)}, "times: row 0 is 'x'"),
         ({"metrics": "nothing"}, "unknown metric or set 'nothing'"),
-        ({"scores": [("a", "d", Y, SCORES["good"])] * 2, "y_true": None}, "two scorings of 'd' on series 'a'"),
+        ({"missing": "drop"}, "missing"),
+        ({"scores": [("a", "d", Y, SCORES["good"])] * 2, "y_true": None}, "two scorings of detector 'd' on series 'a'"),
         (
             {"scores": [("a", "d", Y, SCORES["good"]), ("a", "e", 1 - Y, SCORES["good"])], "y_true": None},
-            "'d' and 'e' have different labels on series 'a'",
+            "detectors 'd' and 'e' have different labels on series 'a'",
         ),
         (
             {"scores": [(n, "d", Y, SCORES["good"]) for n in "ab"], "y_true": None, "values": Y},

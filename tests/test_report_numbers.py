@@ -109,3 +109,6 @@ def test_coarse_keeps_extremes_and_gaps():
     low, high = coarse(codes, 2)
     assert low.tolist() == [1, 9, payload.MISSING, 3]
     assert high.tolist() == [5, 9, payload.MISSING, 3]
+    low, high = coarse(np.array([5, 1, 0, 9, 0, 0, 3], np.uint16), 2, gap=0)
+    assert low.tolist() == [1, 9, 0, 3]
+    assert high.tolist() == [5, 9, 0, 3]

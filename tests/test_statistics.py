@@ -240,6 +240,18 @@ def test_posterior_equals_baycomp(seed, rope):
     assert tuple(found) == pytest.approx(tuple(expected), abs=0.02)
 
 
+def test_practical_equivalence_is_of_differences_on_series_not_of_their_mean():
+    baycomp = pytest.importorskip("baycomp")
+    x = np.array([-0.3, -0.28, -0.25, -0.14, 0.02, 0.04, 0.08, 0.11, 0.13, 0.16, 0.25, 0.32])
+    y = np.zeros(12)
+    found = pairs.bayesian_signed_rank(x, y, rope=0.05)
+    assert abs(x.mean()) < 0.02
+    assert found.equivalent < 0.02
+    expected = baycomp.SignedRankTest.probs(y, x, rope=0.05, nsamples=20_000, random_state=1)
+    assert tuple(found) == pytest.approx(tuple(expected), abs=0.02)
+    assert pairs.bayesian_signed_rank(x / 10, y, rope=0.05).equivalent > 0.99
+
+
 def test_posterior_of_equal_detectors_takes_no_side():
     assert pairs.bayesian_signed_rank([1.0, 2.0], [1.0, 2.0], rope=0) == (0.5, 0.0, 0.5)
     assert pairs.bayesian_signed_rank([1.0, 2.0], [1.0, 2.0], rope=0.01) == (0.0, 1.0, 0.0)

@@ -348,3 +348,11 @@ def test_published_scores_of_nab():
     assert sum(len(run.y_true) for run in found if run.detector == "null") == 365_558
     with pytest.raises(InvalidInputError, match=r"column 'series' has several values, .*by=\['series'\]"):
         list(runs(nab / "scores.parquet", y_score="random"))
+
+
+def test_labels_that_are_words_are_refused_with_what_to_write(tmp_path):
+    path = tmp_path / "words.csv"
+    path.write_text("label,score\nok,1\nok,2\nbad,3\n")
+    hint = r"expected numbers in column 'label', found 'ok'; .* \(table\['label'\] == 'bad'\).astype\(int\)"
+    with pytest.raises(InvalidInputError, match=hint):
+        te.compare(path, metrics="f1")

@@ -41,10 +41,10 @@ def test_the_same_rows_in_the_same_order(threshold):
 
 def test_warnings_reach_the_caller():
     data = [("empty", [0] * 50, np.arange(50.0)), *series(2)]
-    with pytest.warns(UndefinedMetricWarning, match="cce is undefined, so NaN: on empty") as caught:
+    with pytest.warns(UndefinedMetricWarning, match="cce is undefined on empty, so NaN") as caught:
         te.evaluate_many(data, "cce", n_jobs=3)
     assert caught[0].filename == __file__
-    with pytest.warns(ThresholdWarning, match="no alarm on series 's0'"):
+    with pytest.warns(ThresholdWarning, match="no alarm on s0, so"):
         te.evaluate_many(series(1), "f1", threshold=9.0, n_jobs=3)
 
     def noisy(y_true, y_score):

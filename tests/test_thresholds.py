@@ -89,7 +89,7 @@ def test_alarms_everywhere_are_said_once():
         warnings.simplefilter("always")
         te.evaluate([0, 1, 0, 1], [0.5, 0.6, 0.7, 0.8], ["f1", "recall", "f1_pa"], threshold=0.1)
     assert [w.category for w in caught] == [ThresholdWarning]
-    assert "raises an alarm at all 4 points" in str(caught[0].message)
+    assert "raises an alarm at all points" in str(caught[0].message)
     assert caught[0].filename == __file__
 
 
@@ -223,3 +223,33 @@ def test_rules_are_read_from_text():
         parse_rule("quantile(0.5, 0.6)")
     data = Scoring.of([0, 1], [0.2, 0.4])
     assert parse_rule("best").decide(data, METRICS["f1"]).threshold < 0.4
+
+
+def test_a_metric_with_a_trivial_best_says_that_its_threshold_is_that_of_f1():
+    y, s = [0, 0, 1, 1, 0, 1], [0.1, 0.7, 0.8, 0.2, 0.3, 0.6]
+    found = te.evaluate(y, s, ["f1", "recall"])
+    assert [row["rule"] for row in found.rows] == ["best", "best(f1)"]
+    assert "best: thresholds chosen with the labels, an upper bound" in repr(found)
+    assert "best(f1): the threshold that is best for f1, chosen with the labels" in repr(found)
+    assert te.evaluate(y, s, "recall", threshold="best(recall)").rows[0]["rule"] == "best(recall)"
+
+
+@pytest.mark.parametrize(
+    ("scores", "why"),
+    [
+        ([1, 1, 1, 1, 1], "all scores are equal"),
+        ([5.0, 4.0, 0.0, 3.0, 2.0], "no threshold tells anomalous from normal points"),
+    ],
+)
+def test_a_detector_that_alarms_everywhere_is_no_good_one_in_silence(scores, why):
+    with pytest.warns(ThresholdWarning, match=f"alarm at all points, so metrics of predictions say little: {why}"):
+        te.evaluate([0, 0, 1, 0, 0], scores, ["event_recall", "false_alarms"])
+
+
+def test_first_alarms_takes_the_first_quantile_that_leaves_an_alarm():
+    y, s = [0, 0, 0, 1, 1], [1.0, 2.0, 3.0, 4.0, 4.0]  # nothing is above the larger quantile
+    (row,) = te.evaluate(y, s, "f1", threshold="first_alarms(0.9, 0.5)").rows
+    assert (row["rule"], row["value"]) == ("strict_quantile(0.5)", 1.0)
+    for text in ("first_alarms", "first_alarms()", "first_alarms(2)", "first_alarms(0.5, 'a')"):
+        with pytest.raises(InvalidParameterError, match="first_alarms: "):
+            te.evaluate(y, s, "f1", threshold=text)

@@ -120,6 +120,12 @@ def page(metric: Metric) -> str:
     }
     if metric.best:
         facts["Best threshold"] = "exact over all distinct scores"
+        if metric.best_is_trivial:
+            name = metric.name
+            facts["Best threshold"] += (
+                f" (`te.best_threshold({name!r}, ...)`), but it says little here: `threshold='best'` of `te.evaluate` "
+                f"takes that of F1, and the row says `best(f1)`; `threshold='best({name})'` takes its own"
+            )
     if metric.sets:
         facts["In the sets"] = ", ".join(f"`{name}`" for name in sorted(metric.sets))
     facts["Speed"] = speed(metric)

@@ -13,6 +13,7 @@ ThresholdWarning (UserWarning)          a threshold rule raised no alarm at all,
 
 from __future__ import annotations
 
+import sys
 import warnings
 
 __all__ = [
@@ -63,10 +64,23 @@ class UndefinedMetricWarning(UserWarning):
     """The metric has no meaning on this input, so its value is NaN."""
 
 
+class InputWarning(UserWarning):
+    """Data can be read in two ways, and one of them was taken."""
+
+
 class ThresholdWarning(UserWarning):
     """A threshold rule raised no alarm at all, or alarmed everywhere: metrics of predictions say little there."""
 
 
-def warn_undefined(metric: str, reason: str, *, stacklevel: int = 3) -> None:
-    """Say once, at the caller's line, why a metric is NaN."""
-    warnings.warn(f"{metric} is undefined, so NaN: {reason}", UndefinedMetricWarning, stacklevel=stacklevel)
+def warn(message: str, category: type[Warning] = UserWarning) -> None:
+    """Warn at the line of the caller's own code that led here, however many calls inside the library lie between."""
+    level, frame = 2, sys._getframe(1)
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == __package__:
+        level, frame = level + 1, frame.f_back
+    warnings.warn(message, category, stacklevel=level)
+
+
+def warn_undefined(metric: str, reason: str, *, on: str = "") -> None:
+    """Say at the caller's line why a metric (or several, with commas between) is NaN, and on which series."""
+    are = "are" if "," in metric.partition("(")[0] else "is"
+    warn(f"{metric} {are} undefined{f' on {on}' if on else ''}, so NaN: {reason}", UndefinedMetricWarning)

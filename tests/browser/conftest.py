@@ -56,7 +56,9 @@ def visit(browser):
     opened = []
 
     def go(url, width=1280, scheme="light", ready="body[data-ready]"):
-        context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
+        context = browser.new_context(
+            viewport={"width": width, "height": 900}, color_scheme=scheme, reduced_motion="reduce"
+        )
         seen = Visit(context)
         opened.append((context, seen))
         seen.page.goto(url)

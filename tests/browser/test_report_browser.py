@@ -29,6 +29,14 @@ def slide(seen, level):
     seen.page.evaluate(script, level)
 
 
+def exact(seen):
+    """The threshold with all digits, which the page has in a tooltip; it shows six."""
+    threshold = float(seen.page.get_attribute("#threshold-value", "title"))
+    assert float(seen.text("#threshold-value")) == pytest.approx(threshold, rel=1e-5)
+    assert len(seen.text("#threshold-value").replace("-", "").replace(".", "").lstrip("0")) <= 6
+    return threshold
+
+
 def shown(value):
     return NONE if np.isnan(value) else f"{value:.4f}"
 
@@ -42,7 +50,7 @@ def test_the_slider_has_the_numbers_of_the_library(visit, url, runs, detector):
     top = int(seen.page.get_attribute("#slider", "max"))
     for level in sorted({0, 1, top // 7, top // 3, top // 2, top - 60, top - 5, top - 1, top} & set(range(top + 1))):
         slide(seen, level)
-        threshold = float(seen.text("#threshold-value"))
+        threshold = exact(seen)
         alarms = s > (np.float32(threshold) if s.dtype == np.float32 else threshold)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -62,14 +70,14 @@ def test_the_slider_starts_at_the_best_f1_and_comes_back(visit, url, runs):
     seen = visit(url)
     y, s = scoring(runs, "one", NASTY)
     best = te.best_threshold("f1", y, s)
-    assert float(seen.text("#threshold-value")) == best.threshold
+    assert exact(seen) == best.threshold
     assert seen.text("#live-f1") == f"{best.value:.4f}"
     assert not seen.page.is_visible("#start")
     seen.page.focus("#slider")
     seen.page.keyboard.press("ArrowRight")
-    assert float(seen.text("#threshold-value")) > best.threshold
+    assert exact(seen) > best.threshold
     seen.page.click("#start")
-    assert float(seen.text("#threshold-value")) == best.threshold
+    assert exact(seen) == best.threshold
 
 
 def test_all_metrics_are_there_with_their_digits(visit, url, runs):
@@ -79,7 +87,7 @@ def test_all_metrics_are_there_with_their_digits(visit, url, runs):
     assert seen.column("#metrics-table", 2) == [f"{expected[name]:.4f}" for name in METRICS]
     seen.page.fill("#metrics-filter", "vus")
     assert len(seen.column("#metrics-table", 1)) == 1
-    assert seen.text("#metrics-count") == "1 metrics"
+    assert seen.text("#metrics-count").startswith("1 metric;")
 
 
 def test_names_are_text(visit, url):
@@ -254,6 +262,89 @@ def test_times_and_labels_of_one_class(visit, tmp_path):
     )
     seen = visit(page.as_uri())
     assert not seen.page.is_visible("#cce")
-    assert seen.text("#live-recall") == NONE
+    assert seen.page.query_selector("#live-recall") is None
+    assert not seen.page.is_visible("#events")
+    assert seen.text("#live-false_alarms") == "0.0000"
+    assert "NaN" not in seen.text("main")
     seen.page.hover("#chart", position={"x": 100, "y": 100})
     seen.page.wait_for_function("document.getElementById('readout').textContent.includes('2024-01-')")
+
+
+def test_gaps_words_and_footnotes(visit, tmp_path):
+    """A study as people have it: missing scores, a series without anomalies, a metric that labels do not win."""
+    rng = np.random.default_rng(0)
+    runs = []
+    for i in range(8):
+        y = np.zeros(600, int)
+        y[[100, 300, 301]] = int(i != 1)
+        for name, skill in (("good", 3), ("fair", 1), ("poor", 0)):
+            s = rng.normal(size=600) + skill * np.convolve(y, np.ones(15), "same")
+            s[:20] = s[302:310] = np.nan if name == "fair" else 0
+            if (name, i) != ("poor", 2):
+                runs.append((f"s{i}", name, y, s))
+    metrics = ["vus_pr", "range_auc_roc", "f1", "recall", "false_alarms"]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        found = te.compare(runs, metrics=metrics)
+    seen = visit(found.report(tmp_path / "page.html").as_uri())
+    average = found.average()
+    names = seen.column("#board-table", 1)
+    assert names == ["good", "fair", "poor"]
+    assert seen.column("#board-table", 2) == [f"{average[name]['vus_pr']:.4f}" for name in names]
+    told = seen.page.evaluate("[...document.querySelectorAll('#board-table tbody tr')].map(r => r.cells[5].innerText)")
+    assert told[0] == "best"
+    assert set(told[1:]) <= {"yes", "no"}
+    assert "fair: 224 points without a score were left out" in seen.text(".notes")
+    assert "poor has no scores on 1 of 8 series (s2)" in seen.text(".notes")
+    # Perfect labels do not get the largest value of range-AUC.
+    rows = dict(zip(seen.column("#metrics-table", 1), seen.column("#metrics-table", 7), strict=True))
+    assert [name for name in rows if "†" in name] == ["Range-AUC-ROC †"]
+    assert "By its definition this metric does not give the labels" in seen.text("#metrics-footnotes")
+    rules = seen.page.evaluate(
+        "[...document.querySelectorAll('#metrics-table tbody tr')].map(r => r.cells[r.cells.length - 1].innerText)"
+    )
+    assert rules == [row["rule"] or "" for row in found.rows[:5]]
+    # A gap is no line and no alarm, at any threshold.
+    seen.page.select_option("#detector", "fair")
+    seen.page.wait_for_function("report.chart.rows.some(r => r.focus && r.name === 'fair')")
+    slide(seen, 0)
+    assert seen.text("#live-alarms") == "572"
+    codes = seen.page.evaluate("[...report.chart.rows[1].levels[0].low]")
+    assert [i for i, code in enumerate(codes) if code == 0] == [*range(20), *range(302, 310)]
+    # A series without anomalies: one line instead of dashes.
+    seen.page.select_option("#series", "1")
+    seen.page.wait_for_selector("body[data-ready='1']")
+    assert "This series has no anomalous point" in seen.text("#series-note")
+    assert seen.column("#metrics-table", 1) == ["False alarms \N{DOWNWARDS ARROW}"]
+    assert "4 of 5 metrics have no value on this series" in seen.text("#metrics-footnotes")
+    seen.page.select_option("#series", "2")
+    seen.page.wait_for_selector("body[data-ready='2']")
+    assert seen.text("#series-note") == "No scores here: poor."
+
+
+def test_times_are_those_of_their_zone(visit, tmp_path):
+    pd = pytest.importorskip("pandas")
+    times = pd.date_range("2024-03-30 12:00", periods=400, freq="10min", tz="Europe/Berlin")  # summer time comes in
+    y = np.zeros(400, int)
+    y[200:204] = 1
+    page = te.report({"a": np.arange(400.0)}, tmp_path / "page.html", y_true=y, times=times, metrics=["f1"])
+    seen = visit(page.as_uri())
+    assert seen.column("#events-table", 2) == [str(times[200])[:19]]
+    assert "Europe/Berlin" in seen.text("#range")
+    ticks = seen.page.evaluate("report.chart.ticks(1000)")
+    expected = ["03-30 12:00", "03-31 00:00", "03-31 12:00", "04-01 00:00", "04-01 12:00", "04-02 00:00"]
+    assert [text[5:] for _, text in ticks] == expected
+    numbers = te.report(
+        {"a": np.arange(400.0)}, tmp_path / "n.html", y_true=y, times=0.5 * np.arange(400), metrics="f1"
+    )
+    seen = visit(numbers.as_uri())
+    assert seen.column("#events-table", 2) == ["100"]
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_found_false_and_missed_differ_by_colour_and_shape(visit, url, scheme):
+    seen = visit(url, scheme=scheme)
+    style = "getComputedStyle(document.querySelector('.key i.KIND'))"
+    marks = [seen.page.evaluate(f"{style}.background".replace("KIND", kind)) for kind in ("found", "false", "missed")]
+    assert len(set(marks)) == 3
+    assert "repeating-linear-gradient" in marks[2]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import enum
 import warnings
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -63,13 +63,22 @@ def compare(
     layout: Annotated[
         Layout, typer.Option(help="Of LaTeX: the printed tables, detectors by metrics, or series by detectors.")
     ] = Layout.tables,
+    caption: Annotated[str, typer.Option(help="Of LaTeX: put the tabular into a table with this caption.")] = "",
+    notes: Annotated[
+        bool, typer.Option("--notes", help="Of LaTeX: put the tabular into a table with the notes as text under it.")
+    ] = False,
     dask: Dask = "",
     format: Annotated[Form, typer.Option(help="How to print the values.")] = Form.text,
 ) -> None:
     """Compare detectors over all series in tables of scores; exit code 1 where some could not be used."""
     refused: list[InvalidInputError] = []
     chosen = select_metrics(names_of(metrics) or "paper")
-    columns = {"by": names_of(by), "y_true": label, "y_score": names_of(score) or "score", "detector": detector or None}
+    columns: dict[str, Any] = {
+        "by": names_of(by),
+        "y_true": label,
+        "y_score": names_of(score) or "score",
+        "detector": detector or None,
+    }
     with on_cluster(dask), warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         runs = usable_runs(files, refused.append, **columns)
@@ -85,18 +94,18 @@ def compare(
             parts += [found.disagreement()] if len(found.metrics) > 1 else []
     for message in dict.fromkeys(str(warning.message) for warning in caught):
         typer.echo(f"tsadeval: {message}", err=True)
-    typer.echo(_shown(found, parts, format, layout))
+    typer.echo(_shown(found, parts, format, {"layout": layout.value, "caption": caption, "notes": notes}))
     if refused:
         raise typer.Exit(1)
 
 
-def _shown(found: Comparison, parts: list[Result], form: Form, layout: Layout) -> str:
+def _shown(found: Comparison, parts: list[Result], form: Form, latex: dict[str, Any]) -> str:
     if form is Form.text:
         return "\n\n".join(map(repr, parts))
     if form is Form.html:
         return "\n".join(part._repr_html_() for part in parts)
     if form is Form.latex:
-        first = found.to_latex(layout=layout.value)
+        first = found.to_latex(**latex)
         return "\n\n".join([first, *(part.to_latex() for part in parts[1:])])
     rows = found.rows
     head = [key for key in rows[0] if key != "seconds"]

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from tsadeval.cli.completing import complete_datasets, complete_detectors, complete_metrics
-from tsadeval.cli.output import Format, render
+from tsadeval.cli.output import Format, render, tell_failures
 from tsadeval.cli.running import CellMemory, CellTimeout, running
 from tsadeval.cli.tables import Dask
 from tsadeval.core.text import split_names
@@ -76,8 +76,7 @@ def detect(
         )
     typer.echo(_shown(result, format, percent))
     failures = result.failures()
-    for line in [*failures, *result.undefined()]:
-        typer.echo(f"tsadeval: {line}", err=True)
+    tell_failures([*failures, *result.undefined()])
     typer.echo(f"tsadeval: scores and values are in {store}", err=True)
     if failures:  # a script must be able to tell that values are missing
         raise typer.Exit(1)
@@ -88,5 +87,8 @@ def _shown(result: Detection, format: Format, percent: bool) -> str:
         return result.to_latex(percent=percent)
     if format is Format.text:
         return f"alarms by the rule {result.plan.rule}\n\n{result.to_text(percent=percent)}"
-    head = ["series", "detector", "seed", "metric", "value", "rule", "threshold", "alarms", "alarmed_points", "status"]
+    head = [
+        *("series", "detector", "seed", "metric", "value", "rule", "threshold", "alarms", "alarmed_points"),
+        *("status", "message"),
+    ]
     return render(format, head, [[row[key] for key in head] for row in result.rows])

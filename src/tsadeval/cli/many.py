@@ -6,7 +6,7 @@ from pathlib import Path
 
 import typer
 
-from tsadeval.cli.output import Format, render
+from tsadeval.cli.output import Format, render, tell_failures
 from tsadeval.cli.running import running
 from tsadeval.core.cluster import on_cluster
 from tsadeval.core.metric import Metric
@@ -49,8 +49,7 @@ def score_many(
         )
     typer.echo(_shown(result, format))
     failures = result.failures()
-    for line in failures:
-        typer.echo(f"tsadeval: {line}", err=True)
+    tell_failures(failures)
     if store is not None:
         typer.echo(f"tsadeval: all rows are in {store}", err=True)
     if failures:  # a script must be able to tell that values are missing

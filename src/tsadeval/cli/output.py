@@ -9,6 +9,8 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
+import typer
+
 from tsadeval.core.results import latex_table, plain, text_table
 
 
@@ -21,6 +23,7 @@ class Format(str, enum.Enum):
     latex = "latex"
 
 
+MANY = 20  # failures that are printed in full
 # Of every command: -h is --help.
 SETTINGS = {"help_option_names": ["-h", "--help"]}
 
@@ -36,3 +39,11 @@ def render(format: Format, head: Sequence[str], rows: Sequence[Sequence[Any]]) -
         writer.writerows([["" if plain(v) is None else plain(v) for v in row] for row in rows])
         return text.getvalue().rstrip("\n")
     return (latex_table if format is Format.latex else text_table)([list(head), *rows])
+
+
+def tell_failures(lines: Sequence[str]) -> None:
+    """The first failures, a line each, and how many more there are: thousands would hide the result."""
+    for line in lines[:MANY]:
+        typer.echo(f"tsadeval: {line}", err=True)
+    if len(lines) > MANY:
+        typer.echo(f"tsadeval: and {len(lines) - MANY:,} more such lines: --format csv has all messages", err=True)

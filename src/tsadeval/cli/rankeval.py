@@ -42,7 +42,9 @@ def run(
     metrics: Annotated[
         list[str] | None,
         typer.Option(
-            help='"paper", names with options, or "module:function": "cce,cce(tau=0.4),mine:metric". Repeatable.',
+            help="Sets (recommended: six that say different things; paper: the eleven of the RankEval paper; all: all "
+            "metrics of the library), names with options, or your own function in mine.py as mine:function; with "
+            'commas: "recommended,cce(tau=0.4),mine:metric". Those of the suite by default. Repeatable.',
             autocompletion=complete_metrics,
         ),
     ] = None,

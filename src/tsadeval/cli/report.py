@@ -16,14 +16,17 @@ from tsadeval.cli.tables import (
     Files,
     Label,
     MetricNames,
+    Missing,
     Scores,
     Threshold,
+    Time,
     checksums,
     names_of,
     one_or_many,
     usable_runs,
 )
 from tsadeval.core.selection import select_metrics
+from tsadeval.core.time import Times
 from tsadeval.errors import InvalidInputError
 from tsadeval.reports.api import report as write_report
 from tsadeval.tables import runs as table_runs
@@ -37,19 +40,24 @@ def report(
     score: Scores = None,
     detector: Detector = "",
     value: Annotated[str, typer.Option(help="Column of the series itself, drawn above the scores.")] = "",
+    time: Time = "",
     metrics: MetricNames = None,
     threshold: Threshold = "best",
+    missing: Missing = "skip",
     title: Annotated[str, typer.Option(help="Of the page.")] = "",
 ) -> None:
     """Write one self-contained HTML page about detectors: series, scores, events, metrics and their statistics."""
+    if output.is_dir():
+        raise InvalidInputError(f"{output}: this is a folder; name the page, -o {output / 'report.html'}")
     names = names_of(by)
     who = detector or None
     refused: list[InvalidInputError] = []
-    chosen = select_metrics(names_of(metrics) or "all")
-    columns = {"by": names, "y_true": label, "y_score": names_of(score) or "score", "detector": who}
+    chosen = select_metrics(names_of(metrics) or "recommended")
+    columns: dict[str, Any] = {"by": names, "y_true": label, "y_score": names_of(score) or "score", "detector": who}
+    times: dict[str, Times] = {}
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        runs = usable_runs(files, refused.append, **columns)
+        runs = usable_runs(files, refused.append, times=times, time=time or None, **columns)
         for error in refused:
             typer.echo(f"tsadeval: {error}", err=True)
         if refused and not runs:
@@ -58,11 +66,14 @@ def report(
             runs,
             output,
             values=_values(files, names, label, value, who) if value else None,
+            times=times or None,
             metrics=chosen,
             threshold=threshold,
+            missing=missing,
             title=title,
             command=shlex.join(["tsadeval", *sys.argv[1:]]),
             sources=checksums(files),
+            notes=[f"Left out: {error}" for error in refused],
         )
     for message in dict.fromkeys(str(warning.message) for warning in caught):
         typer.echo(f"tsadeval: {message}", err=True)
@@ -74,8 +85,12 @@ def report(
 def _values(files: list[Path], by: list[str], label: str, value: str, detector: str | None) -> dict[str, Any]:
     """The series themselves by name: of a long table, as the rows of the first detector have them."""
     found: dict[str, Any] = {}
+    errors: list[InvalidInputError] = []
     for run in table_runs(
-        one_or_many(files), by=by, y_true=label, y_score=value, detector=detector, on_error=lambda error: None
+        one_or_many(files), by=by, y_true=label, y_score=value, detector=detector, on_error=errors.append
     ):
         found.setdefault(run.series, {value: run.y_score})
+    for error in errors:  # what else is wrong with a table has been said of its scores
+        if "no column" in str(error):
+            raise InvalidInputError(str(error).replace("for the scores", "for --value"))
     return found

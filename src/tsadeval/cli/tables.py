@@ -9,12 +9,14 @@ from typing import Annotated, Any
 
 import typer
 
-from tsadeval.comparison import statistics
 from tsadeval.comparison.api import is_store, usable
+from tsadeval.core import setting
 from tsadeval.core.inputs import Scoring
 from tsadeval.core.text import split_names
+from tsadeval.core.time import Times
 from tsadeval.errors import InvalidInputError
-from tsadeval.tables import runs, table_files
+from tsadeval.tables import table_files
+from tsadeval.tables.run import timed_runs
 
 __all__ = [
     "By",
@@ -26,6 +28,7 @@ __all__ = [
     "Missing",
     "Scores",
     "Threshold",
+    "Time",
     "checksums",
     "names_of",
     "one_or_many",
@@ -48,12 +51,20 @@ Scores = Annotated[
 Detector = Annotated[str, typer.Option(help="Which of --by names the detector, if it is not called so.")]
 MetricNames = Annotated[
     list[str] | None,
-    typer.Option(help='Metrics and sets (paper, all), e.g. "cce,cce(tau=0.4)", or "module:function". Repeatable.'),
+    typer.Option(help='Metrics and sets (recommended, paper, all), "cce(tau=0.4)", or "module:function". Repeatable.'),
 ]
 Threshold = Annotated[
     str, typer.Option(help="How scores become predictions: best, best(metric), quantile(p), or a number.")
 ]
-Missing = Annotated[statistics.Missing, typer.Option(help="What to do with points and series without a score.")]
+Time = Annotated[str, typer.Option(help="Column of the time stamps.")]
+Missing = Annotated[
+    setting.Missing,
+    typer.Option(
+        help="Points without a score: skip (left out), ignore (the same, NaN of metrics that cannot leave out points), "
+        "'no alarm' (below all other scores), worst (the same; a detector without scores on a series gets the worst "
+        "value there), error."
+    ),
+]
 
 
 def names_of(texts: Iterable[str] | None) -> list[str]:
@@ -67,13 +78,20 @@ def one_or_many(files: list[Path]) -> Path | list[Path]:
 
 
 def usable_runs(
-    files: list[Path], refuse: Callable[[InvalidInputError], Any], **options: Any
+    files: list[Path],
+    refuse: Callable[[InvalidInputError], Any],
+    *,
+    times: dict[str, Times] | None = None,
+    **options: Any,
 ) -> list[tuple[str, str, Any, Any]] | Path:
-    """Every scoring in the files that can be evaluated, or the store; what cannot be evaluated is refused."""
+    """Every scoring in the files that can be evaluated, or the store; what cannot be evaluated is refused.
+
+    With the option `time`, the column of time stamps, `times` gets those of every series.
+    """
     if len(files) == 1 and is_store(files[0]):
         return files[0]
     found: list[tuple[str, str, Any, Any]] = []
-    for run in runs(one_or_many(files), on_error=refuse, **options):
+    for run, stamps in timed_runs(one_or_many(files), on_error=refuse, **options):
         try:
             entry = usable(run.y_true, run.y_score, "worst")  # missing scores are nothing to refuse
             if entry is not None:
@@ -82,6 +100,8 @@ def usable_runs(
             refuse(InvalidInputError(f"series {run.series!r}, detector {run.detector!r}: {error}"))
         else:
             found.append(run)
+            if times is not None and stamps is not None and len(stamps) >= len(times.get(run.series, ())):
+                times[run.series] = stamps
     return found
 
 

@@ -5,29 +5,29 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
 from tsadeval.comparison.categories import SeriesFacts
-from tsadeval.comparison.result import Comparison
-from tsadeval.comparison.statistics import Missing
+from tsadeval.comparison.result import Comparison, Made
 from tsadeval.comparison.table import Values
 from tsadeval.core.checking import same_index
 from tsadeval.core.estimators import family_of
 from tsadeval.core.incidents import is_table
 from tsadeval.core.metric import Metric, Rule
-from tsadeval.core.observed import has_dates
+from tsadeval.core.observed import below_all, has_dates
 from tsadeval.core.parameters import OneOf, check_parameters
 from tsadeval.core.registry import did_you_mean
 from tsadeval.core.results import Row
 from tsadeval.core.selection import Metrics, select_metrics
-from tsadeval.core.setting import is_spans
+from tsadeval.core.setting import MISSING, Missing, is_spans
 from tsadeval.core.time import read_times
 from tsadeval.detectors.kinds import fitted_scores
 from tsadeval.engine.scores import all_scores
 from tsadeval.errors import InvalidInputError
-from tsadeval.evaluation.many import evaluate_many
+from tsadeval.evaluation.many import evaluated
+from tsadeval.evaluation.single import OddAlarms, warn_of_alarms, warn_of_undefined
 from tsadeval.tables import runs as table_runs
 from tsadeval.thresholds.rules import parse_rule
 
@@ -73,12 +73,13 @@ def compare(
         Of a table: the columns of scores; several, or a pattern as "lof_*", for a table with a column per detector.
     detector : str, optional
         Of a table: which of `by` names the detector; by default one that is called so ("detector", "model", ...).
-    missing : {"skip", "worst", "error"}, default="skip"
-        What to do about missing scores (NaN) and about detectors without scores on a series. "skip" leaves out the
-        points without a score and averages over the series that a detector has; "worst" gives such points the lowest
-        score of the series, and a detector the worst value of all detectors where it has none; "error" refuses. Points
-        between others are left out as `ignore` does it, so that no gap makes one event of two; metrics of scores that
-        cannot leave out points see the others put together.
+    missing : {"skip", "ignore", "no alarm", "worst", "error"}, default="skip"
+        What to do about missing scores (NaN), by the same words as for `evaluate`, and about detectors without scores
+        on a series. "skip" leaves out the points without a score, between others as `ignore` does it, so that no gap
+        makes one event of two; metrics of scores that cannot leave out points see the others put together. With
+        "ignore" these metrics are NaN. "no alarm" takes missing scores as lower than all others. With all three, a
+        detector is averaged over the series that it has. "worst" is "no alarm", and where a detector has no scores on a
+        series it gets the worst value of all detectors. "error" refuses both.
     times, ignore : optional
         As for `evaluate` where there is one series; for many a mapping from series to these.
     fit : mapping, optional
@@ -116,7 +117,7 @@ def compare(
     >>> te.compare(table, "label", "auc_roc", by="day", y_score=["good", "poor"]).series
     ['mo', 'tu']
     """
-    check_parameters("compare", {"missing": OneOf(("skip", "worst", "error"))}, {"missing": missing})
+    check_parameters("compare", {"missing": OneOf(MISSING)}, {"missing": missing})
     rule = parse_rule(threshold)
     chosen = select_metrics(metrics)
     if isinstance(scores, Mapping) and any(family_of(one) is not None for one in scores.values()):
@@ -128,6 +129,7 @@ def compare(
     gone: dict[str, list[str]] = {}
     dropped: dict[tuple[str, str], int] = {}
     facts: dict[str, SeriesFacts] = {}
+    settings: dict[tuple[str, str], dict[str, Any]] = {}
     all_series, detectors = ({run[k] for run in given} for k in (0, 1))
     times, ignore = _by_series("times", times, all_series), _by_series("ignore", ignore, all_series)
     _check_fit(fit, all_series, detectors)
@@ -139,27 +141,29 @@ def compare(
             "ignore": ignore(series),
             "fit": None if fit is None else fit.get((series, name), fit.get(name)),
         }
-        entry = usable(labels, values, missing, setting)
+        settings[series, name] = {key: value for key, value in setting.items() if value is not None}
+        lost = 0 if missing == "error" else _unscored(values)
         runs.setdefault(name, [])
-        if entry is None:
+        if lost and lost == np.size(labels):
             gone.setdefault(name, []).append(series)
         else:
-            dropped[series, name] = entry[3]
-            runs[name].append((series, *entry[:3]))
+            dropped[series, name] = lost
+            runs[name].append((series, labels, values, setting))
     if not any(runs.values()):
         raise InvalidInputError("no detector has a score on any series: there is nothing to compare")
     if missing == "error":
         _refuse_gaps(runs, list(facts))
     rows: list[Row] = []
     micro: Values = {}
+    odd: dict[str, OddAlarms | None] = {}
     for name, entries in runs.items():
         if entries:
             try:
-                gaps: Literal["ignore", "error"] = "ignore" if missing == "skip" else "error"
-                found = evaluate_many(entries, chosen, threshold=rule, missing=gaps, n_jobs=n_jobs)
+                found, alarms = evaluated(entries, chosen, rule, missing, n_jobs)
             except InvalidInputError as error:
                 raise InvalidInputError(f"detector {name!r}: {error}") from None
             micro[name] = found.micro
+            odd |= {f"{series} ({name})".strip(): what for series, what in alarms.items()}
             told = {entry[0] for entry in entries if entry[3].get("ignore") is not None}
             for row in found.rows:
                 if row["series"] not in told:
@@ -167,6 +171,8 @@ def compare(
                 place = {"series": row["series"], "detector": name}
                 rows.append({**place, **row, "dropped": dropped[row["series"], name]})
         rows += [_gap(series, name, metric) for series in gone.get(name, []) for metric in chosen]
+    warn_of_alarms(odd)
+    warn_of_undefined(rows)
     return Comparison(
         rows,
         pooled=micro.copy,  # unlike a function of our own it pickles
@@ -174,6 +180,7 @@ def compare(
         missing=missing,
         facts=facts,
         runs=given,
+        made=Made(tuple(chosen), rule, settings),
     )
 
 
@@ -218,6 +225,14 @@ def _check_fit(fit: Any, series: Collection[str], detectors: Collection[str]) ->
             )
 
 
+def _unscored(scores: Any) -> int:
+    """How many scores are missing; what are no scores is refused elsewhere."""
+    try:
+        return int(np.count_nonzero(np.isnan(np.asarray(scores, np.float64))))
+    except (TypeError, ValueError):
+        return 0
+
+
 def usable(
     labels: Any, scores: Any, missing: Missing, setting: Mapping[str, Any] | None = None
 ) -> tuple[Any, Any, dict[str, Any], int] | None:
@@ -234,8 +249,10 @@ def usable(
     if lost.all():
         return None
     count = int(lost.sum())
-    if missing == "worst":
-        return labels, np.where(lost, array[~lost].min(), array), known, count
+    if missing == "ignore":
+        return labels, scores, known, count
+    if missing != "skip":
+        return labels, below_all(array)[0], known, count
     # The first and last points are cut off; between others a gap stays, so that it does not make one event of two.
     first, last = int(np.argmin(lost)), len(lost) - int(np.argmin(lost[::-1]))
     inside = np.zeros(len(lost), np.bool_)

@@ -59,6 +59,19 @@ def _too_few(found: Mapping[str, statistics.Pairwise], alpha: float) -> list[str
     return [f"{metric}: {text}" for metric, text in remarks.items() if text]
 
 
+def _fewer(matrices: Mapping[str, Floats]) -> list[str]:
+    """On how many series ranks stand, where some detectors have no value on some; once if it is so for all metrics."""
+    found: dict[str, list[str]] = {}
+    for metric, better in matrices.items():
+        whole, known = len(statistics.whole_rows(better)), int((~np.isnan(better)).any(axis=1).sum())
+        if whole < known:
+            text = f"ranks, wins and losses: on {whole} of {known} series, those on which every detector has a value"
+            found.setdefault(f"{text}; tests: on the series that both have", []).append(metric)
+    return [
+        text if len(metrics) == len(matrices) else f"{', '.join(metrics)}: {text}" for text, metrics in found.items()
+    ]
+
+
 class _Remarked(Result):
     """A result with remarks under its table, which in LaTeX are comments."""
 
@@ -92,7 +105,7 @@ class Ranks(_Remarked):
                     for j in group:
                         letters[j] += _letter(i)
                 notes += _overall(metric, better, len(detectors))
-            counts = statistics.wins_ties_losses(better)
+            counts = statistics.wins_ties_losses(statistics.whole_rows(better))  # of the series that ranks stand on
             for j in np.argsort(found.mean, kind="stable").tolist():
                 rows.append(
                     {
@@ -110,7 +123,7 @@ class Ranks(_Remarked):
                 )
         result = cls(rows)
         remark = f"the same letter: not told apart by Wilcoxon-Holm tests at {alpha:g}"
-        result._remarks = [*notes, remark, *_too_few(tests, alpha)]
+        result._remarks = [*notes, remark, *_fewer(matrices), *_too_few(tests, alpha)]
         return result
 
     def _grid(self) -> Grid:

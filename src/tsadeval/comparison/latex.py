@@ -13,7 +13,7 @@ from tsadeval.comparison.statistics import Floats
 from tsadeval.core.metric import METRICS, metric_labels
 from tsadeval.core.results import cell_text, latex_text
 
-__all__ = ["Alike", "Style", "marked", "metrics_tabular", "not_told_apart", "series_tabular", "with_comments"]
+__all__ = ["Alike", "Style", "Wrap", "marked", "metrics_tabular", "not_told_apart", "series_tabular", "wrapped"]
 
 DAGGER = r"$^{\dagger}$"
 
@@ -62,30 +62,54 @@ class Alike(NamedTuple):
     """Which detectors the test does not tell apart from the one with the best mean rank, and what is to be said."""
 
     same: list[bool]
-    tested: bool
-    remark: str
+    tested: bool = False
+    remark: str = ""
+    apart: bool = False  # all others differ from that detector
 
 
 def not_told_apart(better: Floats, alpha: float) -> Alike:
     """By Wilcoxon-Holm tests over the series (rows); with one series there is no test."""
     k = better.shape[1]
     if k < 2 or len(statistics.whole_rows(better)) < 2:
-        return Alike([False] * k, False, "")
+        return Alike([False] * k)
     best = int(np.argmin(statistics.mean_ranks(better, draws=1).mean))
     found = statistics.wilcoxon_holm(better)
-    return Alike(found.same(alpha)[best].tolist(), True, found.too_few(alpha))
+    same = found.same(alpha)[best].tolist()
+    return Alike(same, True, found.too_few(alpha), not any(same[:best] + same[best + 1 :]))
 
 
-def with_comments(text: str, found: Sequence[Alike], alpha: float) -> str:
-    """A tabular, and comments that say what its marks mean."""
-    lines = ["bold: best; underlined: second best"]
-    if any(one.tested for one in found):
-        lines[0] += (
-            "; dagger: not told apart from the detector with the best mean rank by Wilcoxon-Holm tests "
-            f"over the series at {alpha:g}"
-        )
-    lines += dict.fromkeys(one.remark for one in found if one.remark)
-    return "\n".join([text, *(f"% {line}" for line in lines)])
+class Wrap(NamedTuple):
+    """What surrounds a tabular: caption and label of a float, and whether the notes are text instead of comments."""
+
+    caption: str = ""
+    label: str = ""
+    notes: bool = False
+
+
+def wrapped(tabular: str, tests: Sequence[Alike], alpha: float, remarks: Sequence[str], wrap: Wrap) -> str:
+    """A tabular with notes on its marks and its numbers: as comments under it, or as text in a float."""
+    lines = [_legend(tabular, tests, alpha), *dict.fromkeys(one.remark for one in tests if one.remark), *remarks]
+    lines = [" ".join(line.split()) for line in lines]  # names may hold line breaks
+    comments = [f"% {line}" for line in lines]
+    if not any(wrap):
+        return "\n".join([tabular, *comments])
+    caption = [rf"\caption{{{wrap.caption}}}"] * bool(wrap.caption) + [rf"\label{{{wrap.label}}}"] * bool(wrap.label)
+    shown = latex_text("; ".join(lines).replace("bold:", "Bold:", 1)).replace("dagger:", f"{DAGGER}:", 1)
+    text = ["", r"\smallskip", rf"\parbox{{\linewidth}}{{\footnotesize {shown}.}}"]
+    below = text if wrap.notes else []
+    whole = [r"\begin{table}", r"\centering", *caption, tabular, *below, r"\end{table}"]
+    return "\n".join(whole if wrap.notes else [*whole, *comments])
+
+
+def _legend(tabular: str, tests: Sequence[Alike], alpha: float) -> str:
+    """What the marks mean."""
+    text, how = "bold: best; underlined: second best", f"by Wilcoxon-Holm tests over the series at {alpha:g}"
+    tested = [one for one in tests if one.tested]
+    if tested and DAGGER not in tabular and all(one.apart for one in tested):
+        return f"{text}; every other detector differs from the one with the best mean rank {how}"
+    if tested:
+        text += f"; dagger: not told apart from the detector with the best mean rank {how}"
+    return text
 
 
 def _mean(better: Floats) -> Floats:
@@ -108,8 +132,8 @@ def _tabular(head: Sequence[str], rows: Sequence[Sequence[str]], rules: frozense
     return "\n".join([*lines, r"\bottomrule", r"\end{tabular}"])
 
 
-def metrics_tabular(matrices: Mapping[str, Floats], detectors: Sequence[str], style: Style) -> str:
-    """Detectors by metrics, averaged over series."""
+def metrics_tabular(matrices: Mapping[str, Floats], detectors: Sequence[str], style: Style) -> tuple[str, list[Alike]]:
+    """Detectors by metrics, averaged over series, and the tests behind the marks."""
     columns, tests = [], []
     for metric, better in matrices.items():
         means = _mean(better)
@@ -119,11 +143,13 @@ def metrics_tabular(matrices: Mapping[str, Floats], detectors: Sequence[str], st
         columns.append(marked(texts, means, tests[-1].same))
     head = ["Detector", *(latex_text(label) for label in metric_labels(list(matrices)).values())]
     rows = [[latex_text(name), *(c[i] for c in columns)] for i, name in enumerate(detectors)]
-    return with_comments(_tabular(head, rows), tests, style.alpha)
+    return _tabular(head, rows), tests
 
 
-def series_tabular(metric: str, better: Floats, series: Sequence[str], detectors: Sequence[str], style: Style) -> str:
-    """Series by detectors of one metric, the average last."""
+def series_tabular(
+    metric: str, better: Floats, series: Sequence[str], detectors: Sequence[str], style: Style
+) -> tuple[str, list[Alike]]:
+    """Series by detectors of one metric, the average last, and the test behind its marks."""
     sign = -1.0 if metric in style.lower else 1.0
     nothing = [False] * len(detectors)
     rows = []
@@ -134,4 +160,4 @@ def series_tabular(metric: str, better: Floats, series: Sequence[str], detectors
     test = not_told_apart(better, style.alpha)
     rows.append(["average", *marked(texts, means, test.same)])
     head = [latex_text(metric_labels([metric])[metric]), *map(latex_text, detectors)]
-    return with_comments(_tabular(head, rows, frozenset({len(series)})), [test], style.alpha)
+    return _tabular(head, rows, frozenset({len(series)})), [test]

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -20,19 +20,33 @@ from tsadeval.comparison.inference import (
     Significance,
     group_of,
 )
-from tsadeval.comparison.latex import Style, metrics_tabular, series_tabular
-from tsadeval.comparison.statistics import Floats, Missing
+from tsadeval.comparison.latex import Style, Wrap, metrics_tabular, series_tabular, wrapped
+from tsadeval.comparison.statistics import Floats
 from tsadeval.comparison.table import DetectorTable, Values, stacked
+from tsadeval.core.metric import Metric, Rule
 from tsadeval.core.parameters import OneOf, check_parameters
 from tsadeval.core.registry import did_you_mean
 from tsadeval.core.results import Grid, Result, Row
+from tsadeval.core.setting import Missing
 from tsadeval.datasets import DATASETS
 from tsadeval.errors import InvalidParameterError, UnknownNameError
-from tsadeval.evaluation.single import chosen_with_labels, finite_mean
+from tsadeval.evaluation.single import chosen_with_labels, finite_mean, named
 
-__all__ = ["Comparison", "dataset_of"]
+__all__ = ["Comparison", "Made", "dataset_of"]
 
 Run = tuple[str, str, Any, Any]
+
+
+class Made(NamedTuple):
+    """How a comparison was made: what a page about it has to repeat to show the same numbers.
+
+    `settings` has what was given beside labels and scores (times, ignore, fit), by series and detector.
+    """
+
+    metrics: tuple[Metric, ...]
+    rule: Rule
+    settings: Mapping[tuple[str, str], Mapping[str, Any]]
+
 
 AVERAGE = "average"
 # With more series than this, a comparison prints averages instead of every series.
@@ -58,8 +72,10 @@ class Comparison(Result):
         missing: Missing = "skip",
         facts: Mapping[str, SeriesFacts] | None = None,
         runs: Sequence[Run] = (),
+        made: Made | None = None,
     ) -> None:
         super().__init__(rows)
+        self.made = made
         self.missing = missing
         self.series = list(dict.fromkeys(row["series"] for row in rows))
         self.detectors = list(dict.fromkeys(row["detector"] for row in rows))
@@ -70,15 +86,19 @@ class Comparison(Result):
         self._facts = dict(facts or {})
         self._runs = runs
 
+    def __getstate__(self) -> dict[str, Any]:
+        # A user's function need not pickle; without it a page is made with metrics that are named anew.
+        made = self.made if self.made is None or all(metric.library for metric in self.made.metrics) else None
+        return {**self.__dict__, "made": made}
+
     def scorings(self) -> Iterator[Run]:
         """(series, detector, y_true, y_score) of everything that was compared."""
         yield from self._runs
 
     def report(self, path: str | Path, **options: Any) -> Path:
-        """Write a page about what was compared: `te.report` of the same scores. Options as there."""
+        """Write a page about what was compared: `te.report` of it, with the same numbers. Options as there."""
         import tsadeval
 
-        options = {"metrics": self.metrics, **options}
         return tsadeval.report(self, path, **options)
 
     @cached_property
@@ -114,13 +134,17 @@ class Comparison(Result):
         rows = [[sign * self._means.get((s, d, metric), math.nan) for d in self.detectors] for s in self.series]
         return np.array(rows, np.float64).reshape(len(self.series), len(self.detectors))
 
+    def values(self, metric: str) -> Floats:
+        """The values of a metric: a row per series, a column per detector, NaN where there is none."""
+        return (-1.0 if metric in self._lower else 1.0) * self._matrix(metric)
+
     def ranks(self, metric: str | None = None, *, alpha: float = 0.05, random_state: int = 0) -> Ranks:
         """Mean ranks with 95 % bootstrap intervals over series, and groups that were not told apart (Wilcoxon-Holm).
 
         Of one metric or of all. Ranks stand on the series on which every detector has a value.
         """
         names = self.metrics if metric is None else [metric]
-        return Ranks.of({name: self._matrix(name) for name in names}, self._names, alpha, random_state)
+        return Ranks.of({name: self._matrix(name) for name in names}, self.names, alpha, random_state)
 
     def significance(
         self,
@@ -134,20 +158,20 @@ class Comparison(Result):
         """Every two detectors: is there a difference, how large is it, and on how many series?
 
         `test` is Wilcoxon's signed-rank test with Holm's correction, Nemenyi's test, or the Bayesian signed-rank test
-        with differences of at most `rope` as practically equivalent.
+        with differences on series (not their mean) of at most `rope` as practically equivalent.
         """
         names = self.metrics if metric is None else [metric]
         matrices = {name: self._matrix(name) for name in names}
-        return Significance.of(matrices, self._names, self._lower, test, alpha, rope, random_state)
+        return Significance.of(matrices, self.names, self._lower, test, alpha, rope, random_state)
 
     def disagreement(self) -> Disagreement:
         """Where metrics name different winners: which, and on which series."""
-        return Disagreement.of({name: self._matrix(name) for name in self.metrics}, self.series, self._names)
+        return Disagreement.of({name: self._matrix(name) for name in self.metrics}, self.series, self.names)
 
     def differences(self, detector: str, rival: str, metric: str | None = None) -> Differences:
         """One detector against another by one metric (the first by default), series by series."""
         name = self.metrics[0] if metric is None else metric
-        return Differences.of(self._matrix(name), name, name in self._lower, self.series, self._names, detector, rival)
+        return Differences.of(self._matrix(name), name, name in self._lower, self.series, self.names, detector, rival)
 
     def by_category(
         self, metric: str | None = None, *, kinds: Sequence[str] | None = None, groups: Groups | None = None
@@ -160,11 +184,12 @@ class Comparison(Result):
         name = self.metrics[0] if metric is None else metric
         sign = -1.0 if name in self._lower else 1.0
         return Categories.of(
-            sign * self._matrix(name), name, self.series, self._names, self._facts, kinds, dataset_of, groups
+            sign * self._matrix(name), name, self.series, self.names, self._facts, kinds, dataset_of, groups
         )
 
     @property
-    def _names(self) -> list[str]:
+    def names(self) -> list[str]:
+        """The detectors as tables call them."""
         return [self._titles.get(d, d) for d in self.detectors]
 
     @cached_property
@@ -220,14 +245,18 @@ class Comparison(Result):
             )
             return finite_mean(list(means))
 
-        members = [self.series.index(series) for group in groups.values() for series in group]
+        def by_series(metric: str) -> Floats:
+            place = {series: i for i, series in enumerate(self.series)}
+            return self._matrix(metric)[[place[series] for group in groups.values() for series in group]]
+
         return DetectorTable(
             {d: {m: mean(d, m) for m in self.metrics} for d in self.detectors},
             title=title,
             titles=self._titles,
             percent=percent,
             lower=self._lower,
-            by_series=lambda metric: self._matrix(metric)[members],
+            by_series=by_series,
+            remarks=lambda: self.remarks({series for group in groups.values() for series in group}),
         )
 
     def tables(self, *, percent: bool = False) -> list[DetectorTable]:
@@ -255,6 +284,9 @@ class Comparison(Result):
         percent: bool = False,
         digits: int | None = None,
         alpha: float = 0.05,
+        caption: str = "",
+        label: str = "",
+        notes: bool = False,
     ) -> str:
         """A tabular (booktabs) with the best values in bold and the second best underlined.
 
@@ -262,18 +294,22 @@ class Comparison(Result):
         metric, averaged over series, and "series" a row per series and a column per detector, of one metric. Beside
         averages over several series, a dagger marks detectors that Wilcoxon-Holm tests over these series do not tell
         apart from the best at level `alpha`. `spread` adds the standard deviation over series ("metrics", "series").
-        Comments under the tabular say what the marks mean, and whether there are too few series for any difference to
-        be significant.
+        Comments under the tabular say what the marks mean, whether there are too few series for any difference to be
+        significant, how thresholds were chosen and what is missing. `caption` and `label` (LaTeX, as they are) put the
+        tabular into a `table` float; `notes` does so too, with the comments as a paragraph under the tabular.
         """
         check_parameters("to_latex", {"layout": OneOf(("tables", "metrics", "series"))}, {"layout": layout})
+        wrap = Wrap(caption, label, notes)
         if layout == "tables":
-            return stacked(self.tables(percent=percent), digits, alpha)
+            return wrapped(*stacked(self.tables(percent=percent), digits, alpha), alpha, self.remarks(), wrap)
         names = [self.metrics[0] if metric is None else metric] if layout == "series" else self.metrics
         matrices = {name: self._matrix(name) for name in names}
         style = Style(percent, digits, spread, alpha, frozenset(self._lower))
         if layout == "series":
-            return series_tabular(names[0], matrices[names[0]], self.series, self._names, style)
-        return metrics_tabular(matrices, self._names, style)
+            found = series_tabular(names[0], matrices[names[0]], self.series, self.names, style)
+        else:
+            found = metrics_tabular(matrices, self.names, style)
+        return wrapped(*found, alpha, self.remarks(metrics=names), wrap)
 
     def to_text(self, *, percent: bool = False) -> str:
         """The tables as text, as they are printed."""
@@ -287,29 +323,70 @@ class Comparison(Result):
         return [("", table._grid()) for table in self.tables()]
 
     def _notes(self) -> list[str]:
-        """What the marks mean, how thresholds were chosen, and which averages stand on fewer series than the others."""
-        notes = ["* best"] if len(self.detectors) > 1 else []
-        notes += chosen_with_labels(row.get("rule") for row in self.rows)
-        without = {(row["series"], row["detector"]) for row in self.rows if row.get("dropped")}
-        if without:
-            how = "left out" if self.missing == "skip" else "given the lowest score of the series"
-            notes.append(f"points without a score were {how} in {len(without)} scorings")
-        if len(self.series) == 1:
-            return notes
+        notes = ["* best"] * (len(self.detectors) > 1) + self.remarks()
         if len(self.series) > MANY:
             notes.append(
                 f"{len(self.series)} series: table(name) has one of them, to_frame() and --format csv have all values"
             )
+        return notes
+
+    def remarks(self, series: Collection[str] | None = None, metrics: Sequence[str] | None = None) -> list[str]:
+        """How thresholds were chosen, what is missing, and which averages stand on fewer series than the others.
+
+        Of all series and metrics, or of some.
+        """
+        names = self.metrics if metrics is None else metrics
+        rows = [row for row in self.rows if row["metric"] in names and (series is None or row["series"] in series)]
+        notes = chosen_with_labels(row.get("rule") for row in rows)
+        without = {(row["series"], row["detector"]) for row in rows if row.get("dropped")}
+        if without:
+            how = "left out" if self.missing in ("skip", "ignore") else "taken as lower than all others"
+            notes.append(f"points without a score were {how} in {len(without)} scorings")
+        notes += undefined_everywhere(rows, names)
         have: dict[str, set[str]] = {d: set() for d in self.detectors}
-        for row in self.rows:
+        for row in rows:
             if math.isfinite(row["value"]):
                 have[row["detector"]].add(row["series"])
         rest = ", and the worst of all detectors on the others" if self.missing == "worst" else ""
+        known = set().union(*have.values())  # a series on which nobody has a value is named above
         return notes + [
-            f"{self._titles.get(d, d)} has values on {len(found)} of {len(self.series)} series only{rest}"
+            f"{self._titles.get(d, d)} has values on {len(found)} of {len(known)} series only{rest}"
             for d, found in have.items()
-            if len(found) < len(self.series)
+            if len(found) < len(known)
         ]
+
+
+def undefined_everywhere(rows: Iterable[Row], metrics: Sequence[str]) -> list[str]:
+    """A line for each reason why metrics are undefined on a series, whatever the detector.
+
+    >>> row = {"series": "a", "metric": "f1", "status": "undefined", "message": "y_true has no anomalous point (no 1)"}
+    >>> undefined_everywhere([row], ["f1", "cce"])
+    ['a has no anomalous point: f1 is undefined there']
+    """
+    reasons: dict[tuple[str, str], set[str | None]] = {}
+    for row in rows:
+        if row["status"] != "missing":
+            reason = row["message"] if row["status"] == "undefined" else None
+            reasons.setdefault((row["series"], row["metric"]), set()).add(reason)
+    by_series: dict[tuple[str, str], list[str]] = {}  # (series, reason) -> metrics
+    for (series, metric), found in reasons.items():
+        for reason in found if len(found) == 1 else ():
+            if reason is not None:
+                by_series.setdefault((series, reason), []).append(metric)
+    together: dict[tuple[str, tuple[str, ...]], list[str]] = {}
+    for (series, reason), names in by_series.items():
+        together.setdefault((reason, tuple(names)), []).append(series)
+    lines = []
+    for (reason, undefined), places in together.items():
+        are = "are" if undefined[1:] else "is"
+        what = "metrics are" if len(undefined) == len(metrics) > 1 else f"{', '.join(undefined)} {are}"
+        where, lacks = named([one or "the series" for one in places]), reason.partition(" (")[0]
+        if lacks.startswith("y_true has "):
+            has = f"{'have' if places[1:] else 'has'}{lacks.removeprefix('y_true has')}"
+            lines.append(f"{where} {has}: {what} undefined there")
+        else:
+            lines.append(f"{where}: {what} undefined ({reason})")
+    return lines
 
 
 def dataset_of(series: str) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 
-from tsadeval.comparison.latex import Alike, marked, not_told_apart, with_comments
+from tsadeval.comparison.latex import Alike, Wrap, marked, not_told_apart, wrapped
 from tsadeval.comparison.statistics import Floats
 from tsadeval.core.metric import METRICS, metric_labels
 from tsadeval.core.registry import did_you_mean
@@ -25,7 +25,8 @@ class DetectorTable(Result, Mapping[str, dict[str, float]]):
     It is printed with a row per detector and a column per metric, whatever their numbers. `percent` shows values times
     100 as papers print them (only of metrics that are at most 1); what the mapping and `rows` give are the values
     themselves. `by_series` has for each metric the values that a table of averages stands on (series by detectors,
-    larger is better), which LaTeX tests for significance.
+    larger is better), which LaTeX tests for significance, and `remarks` gives what a reader of the values has to
+    know, for the comments of LaTeX.
     """
 
     def __init__(
@@ -37,6 +38,7 @@ class DetectorTable(Result, Mapping[str, dict[str, float]]):
         percent: bool = False,
         lower: Iterable[str] = (),
         by_series: Callable[[str], Floats] | None = None,
+        remarks: Callable[[], list[str]] | None = None,
     ) -> None:
         super().__init__(
             [{"detector": d, "metric": m, "value": v} for d, found in values.items() for m, v in found.items()]
@@ -48,6 +50,7 @@ class DetectorTable(Result, Mapping[str, dict[str, float]]):
         self._titles = dict(titles or {})
         self._lower = set(lower)
         self._by_series = by_series
+        self._remarks = remarks
 
     def __getitem__(self, detector: str) -> dict[str, float]:
         """The values of a detector, by its name or by what the printed table calls it."""
@@ -97,7 +100,7 @@ class DetectorTable(Result, Mapping[str, dict[str, float]]):
         In a table of averages over several series, a dagger marks detectors that Wilcoxon-Holm tests over the series do
         not tell apart from the best at level `alpha`.
         """
-        return stacked([self], digits, alpha)
+        return wrapped(*stacked([self], digits, alpha), alpha, self._remarks() if self._remarks else [], Wrap())
 
     def latex_lines(self, digits: int | None = None, alpha: float = 0.05) -> tuple[list[str], list[Alike]]:
         """Head, rule and rows, without the tabular around them, and the tests behind their marks."""
@@ -105,7 +108,7 @@ class DetectorTable(Result, Mapping[str, dict[str, float]]):
         for metric in self.metrics:
             values = [found[metric] for found in self._values.values()]
             better = np.array(values) * (-1.0 if metric in self._lower else 1.0)
-            test = Alike([False] * len(values), False, "")
+            test = Alike([False] * len(values))
             if self._by_series is not None:
                 test = not_told_apart(self._by_series(metric), alpha)
             columns.append(marked([self._text(metric, value, digits) for value in values], better, test.same))
@@ -121,8 +124,8 @@ class DetectorTable(Result, Mapping[str, dict[str, float]]):
         return [[row[0], *(t.rjust(w) for t, w in zip(row[1:], widths[1:], strict=True))] for row in lines]
 
 
-def stacked(tables: Sequence[DetectorTable], digits: int | None, alpha: float) -> str:
-    """Tables of the same metrics under each other, in one tabular."""
+def stacked(tables: Sequence[DetectorTable], digits: int | None, alpha: float) -> tuple[str, list[Alike]]:
+    """Tables of the same metrics under each other, in one tabular, and the tests behind its marks."""
     lines: list[str] = []
     tests: list[Alike] = []
     for table in tables:
@@ -131,4 +134,4 @@ def stacked(tables: Sequence[DetectorTable], digits: int | None, alpha: float) -
         tests += found
     spec = "l" + "r" * len(tables[0].metrics)
     text = "\n".join([rf"\begin{{tabular}}{{{spec}}}", r"\toprule", *lines, r"\bottomrule", r"\end{tabular}"])
-    return with_comments(text, tests, alpha)
+    return text, tests

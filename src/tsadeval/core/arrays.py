@@ -21,7 +21,8 @@ def read_array(values: Any, name: str, wanted: str) -> NDArray[Any]:
     given = values.detach() if hasattr(values, "detach") else values  # a torch tensor, maybe still attached to a graph
     try:
         array = np.asarray(given)
-        if array.dtype == object and hasattr(given, "to_numpy"):  # pandas' nullable types
+        words = array.dtype == object and array.ndim == 1 and any(isinstance(one, str) for one in array.flat)
+        if array.dtype == object and hasattr(given, "to_numpy") and not words:  # pandas' nullable types
             array = given.to_numpy(dtype=np.float64, na_value=np.nan)
     except Exception as error:
         first_line = str(error).partition("\n")[0]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -20,9 +22,9 @@ _LABEL_TYPES = {np.dtype(t) for t in (np.uint8, np.int32, np.int64, np.float64)}
 _SCORE_TYPES = {np.dtype(t) for t in (np.float32, np.float64)}
 
 
-def _as_array(values: Any, name: str) -> NDArray[Any]:
+def _as_array(given: Any, name: str, *, labels: bool = False) -> NDArray[Any]:
     """A one-dimensional, contiguous numeric array of what the caller gave, without copying where possible."""
-    values = read_array(values, name, "a one-dimensional sequence of numbers in CPU memory")
+    values = read_array(given, name, "a one-dimensional sequence of numbers in CPU memory")
     if values.ndim != 1:
         hint = ""
         if values.ndim == 0:
@@ -35,17 +37,33 @@ def _as_array(values: Any, name: str) -> NDArray[Any]:
     if values.size == 0:
         raise InvalidInputError(f"{name} is empty: there is nothing to judge")
     if values.dtype.kind not in "biuf":
-        found = next((v for v in values if not isinstance(v, (int, float, np.number))), values[0])
-        raise InvalidInputError(
-            f"{name} must hold numbers, but has dtype {values.dtype} (found {found!r}); "
-            f"convert it, e.g. with np.asarray({name}, dtype=float)"
-        )
+        found = next((v for v in values.tolist() if not isinstance(v, (int, float))), values[0])
+        hint = f"convert it, e.g. with np.asarray({name}, dtype=float)"
+        if labels and (word := anomalous_word(values.tolist())) is not None:
+            column = name if hasattr(given, "dtype") else f"np.asarray({name})"
+            hint = f"say which value is anomalous, e.g. ({column} == {word!r}).astype(int)"
+        raise InvalidInputError(f"{name} must hold numbers, but has dtype {values.dtype} (found {found!r}); {hint}")
     return np.ascontiguousarray(values)
+
+
+def anomalous_word(values: Iterable[Any]) -> str | None:
+    """Of labels that are words the rarest one, which probably means anomalous; None where they are numbers as text.
+
+    >>> anomalous_word(["n", "n", "a", "n"]), anomalous_word(["0", "1"])
+    ('a', None)
+    """
+    counts = Counter(value for value in values if isinstance(value, str))
+    try:
+        for word in counts:
+            float(word)
+    except ValueError:
+        return min(counts, key=lambda word: counts[word])
+    return None
 
 
 def as_labels(values: Any, name: str) -> NDArray[Any]:
     """Labels in a type that the scan reads; their values are not looked at yet."""
-    array = _as_array(values, name)
+    array = _as_array(values, name, labels=True)
     if array.dtype == np.bool_:
         return array.view(np.uint8)
     if array.dtype in _LABEL_TYPES:
@@ -129,7 +147,7 @@ def bad_score(array: NDArray[Any], name: str) -> InvalidInputError | None:
     return InvalidInputError(
         f"{name} must be finite, but is {what} at position {at} ({int((~finite).sum())} such values in all); "
         "drop those points from both arrays or give them a number on purpose"
-        + ("; te.evaluate can leave them out (missing=, on the command line --missing)" if what == "NaN" else "")
+        + ('; missing="skip" of te.evaluate (--missing skip) leaves them out' if what == "NaN" else "")
     )
 
 

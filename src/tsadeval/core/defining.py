@@ -164,7 +164,7 @@ def _warn_of_parts(name: str, found: PRF, data: Prediction) -> None:
     parts = [part for part, value in found._asdict().items() if math.isnan(value)]
     if parts:
         reason = missing(frozenset({"anomaly", "alarm"}), data) or "it has no meaning on this input"
-        warn_undefined(f"{name} ({', '.join(parts)})", reason, stacklevel=5)
+        warn_undefined(f"{name} ({', '.join(parts)})", reason)
 
 
 def score_metric(
@@ -200,7 +200,7 @@ def _registering(kind: Kind, data_type: Any, second: str, description: dict[str,
                 check_parameters(name, checks, options)
             value, reason = value_of(inner, needs, data_type.of(y_true, other), options)
             if reason is not None:
-                warn_undefined(name, reason, stacklevel=4)
+                warn_undefined(name, reason)
             return value
 
         face = _public(inner, second, call, checks, description["undefined"])

@@ -353,21 +353,26 @@ def _letters(text: str) -> str:
 def metric_labels(names: Iterable[str]) -> dict[str, str]:
     """Short labels for tables and figures; options are shown only where the same metric is there twice.
 
+    The exception is a unit: "per" is always shown.
+
     >>> list(metric_labels(["cce", "cce(tau=0.4, constrained=True)", "vus_roc(n_thresholds=100)"]).values())
     ['CCE', 'CCE(tau=0.4, constrained)', 'VUS-ROC']
+    >>> list(metric_labels(["false_alarms(per='week')"]).values())
+    ['False alarms per week']
     """
     names = list(names)
     bare = [name.partition("(")[0] for name in names]
     found = {}
     for name, head in zip(names, bare, strict=True):
         label = METRICS[head].label if head in METRICS else head.rpartition(":")[2]
-        found[name] = label + _short_options(name) if bare.count(head) > 1 else label
+        options = parse_call(name).options if name.endswith(")") else {}
+        unit = f" per {options.pop('per')}" if "per" in options else ""
+        found[name] = label + unit + (_short_options(options) if bare.count(head) > 1 else "")
     return found
 
 
-def _short_options(name: str) -> str:
+def _short_options(options: dict[str, Any]) -> str:
     """The options of a metric where words say enough: "(pointwise)" for "(uncertainty='pointwise')"."""
-    options = parse_call(name).options if name.endswith(")") else {}
     words = [
         value if isinstance(value, str) else option if value is True else f"{option}={value!r}"
         for option, value in options.items()

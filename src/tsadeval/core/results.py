@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 Row = dict[str, Any]
 Grid = list[list[Any]]
 
+# In a table: there is no number, for a reason that a note gives.
+NONE = "-"
+
 # The width of tables where no terminal says its own.
 WIDTH = 120
 
@@ -62,8 +65,8 @@ def text_table(rows: Sequence[Sequence[Any]], digits: int = 4) -> str:
 
 
 def _numeric(values: Sequence[Any]) -> bool:
-    """Is a column one of numbers? Empty cells do not matter."""
-    return all(value is None or isinstance(value, (int, float)) for value in values)
+    """Is a column one of numbers? Empty cells, and dashes where there is none, do not matter."""
+    return all(value is None or value is NONE or isinstance(value, (int, float)) for value in values)
 
 
 def _blocks(widths: Sequence[int], width: int) -> list[list[int]]:
@@ -180,7 +183,10 @@ class Result:
 
 
 class MappingResult(Result, Mapping[str, float]):
-    """A result that is also a mapping from the texts of its `key` column to values."""
+    """A result that is also a mapping from the texts of its `key` column to values.
+
+    A metric may be given as its function or its record as well: `result[my_metric]`.
+    """
 
     def __init__(self, rows: list[Row], *, key: str = "metric", shown: Sequence[str] = ()) -> None:
         super().__init__(rows)
@@ -190,8 +196,12 @@ class MappingResult(Result, Mapping[str, float]):
     def _items(self) -> dict[str, float]:
         return {row[self._key]: float(row["value"]) for row in self.rows}
 
-    def __getitem__(self, name: str) -> float:
+    def __getitem__(self, name: Any) -> float:
         items = self._items()
+        if callable(name):  # a metric, given as its function or its record
+            from tsadeval.core.naming import find_metric
+
+            return items[find_metric(name, list(items))]
         if name not in items:
             raise UnknownNameError(f"no {self._key} {name!r} in this result: {did_you_mean(str(name), list(items))}")
         return items[name]

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Callable, Iterable
+from difflib import get_close_matches
 from functools import partial
+from importlib.machinery import PathFinder
 from typing import Any
 
 from tsadeval.core.metric import METRICS, Metric, parse_metric
@@ -71,6 +75,22 @@ def _named(text: str, sets: dict[str, list[Metric]]) -> list[Metric]:
     try:
         return [parse_metric(text)]
     except UnknownNameError:
-        if "(" in text:
+        hint = _own_function(text, [*sets, *METRICS])
+        if "(" in text and not hint:
             raise
-        raise UnknownNameError(f"unknown metric or set {text!r}: {did_you_mean(text, [*sets, *METRICS])}") from None
+        raise UnknownNameError(
+            f"unknown metric or set {text!r}: {hint or did_you_mean(text, [*sets, *METRICS])}"
+        ) from None
+
+
+def _own_function(text: str, known: list[str]) -> str:
+    """How to write a function of the user's own, where a name looks like one, or like the module of one."""
+    name, bracket, options = text.partition("(")
+    module, _, function = name.rpartition(".")
+    if module:
+        return f"write {module}:{function}{bracket}{options} for a function of your own"
+    if not name.isidentifier() or get_close_matches(name, known, n=1):
+        return ""
+    here = [*sys.path, os.getcwd()]  # where `import_object` looks for it
+    found = PathFinder.find_spec(name, here) is not None
+    return f"write {name}:function for a function of your own in the module {name}" if found else ""

@@ -82,6 +82,8 @@ def complete(
     missing = store.missing(cells)
     total = known + len(missing)
     finished = total - missing.count(1)
+    if finished < total:  # to look through all folders of a store takes longer than to see that nothing is missing
+        store.sweep()
     with progress_of(progress, store.layout.command) as report:
 
         def tell(rows: list[Row]) -> None:

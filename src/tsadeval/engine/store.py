@@ -66,7 +66,6 @@ class Store(Generic[C]):
         self._parts = Parts(self.folder and self.folder / "parts", layout)
         if self.folder is not None:
             self._refuse_other()
-            self._sweep(self.folder)
 
     @classmethod
     def existing(cls, folder: str | Path, layout: Layout[C]) -> Store[C]:
@@ -247,10 +246,10 @@ class Store(Generic[C]):
                         f"`{self.layout.command}`: choose another folder (--store)"
                     )
 
-    @staticmethod
-    def _sweep(folder: Path) -> None:
+    def sweep(self) -> None:
         """Remove what writers that were killed left aside; an hour is longer than any write takes."""
-        found = (Path(where) / name for where, _, names in os.walk(folder) for name in names if name.endswith(".aside"))
+        walk = () if self.folder is None else os.walk(self.folder)
+        found = (Path(where) / name for where, _, names in walk for name in names if name.endswith(".aside"))
         for path in found:
             with suppress(OSError):  # deleted by another process, or a store that can only be read
                 if time.time() - path.stat().st_mtime > _HOUR:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import inspect
 import math
 import os
 from collections.abc import Iterable, Mapping
 from typing import Any
+
+import numpy as np
 
 from tsadeval._optional import require
 from tsadeval.core.cluster import elsewhere, mapped
@@ -16,11 +19,13 @@ from tsadeval.evaluation.many import SeriesEvaluation
 from tsadeval.evaluation.out_of_core import Stream
 from tsadeval.evaluation.single import Evaluation
 from tsadeval.evaluation.states import Order
-from tsadeval.tables.batches import Batches, Names, batches
+from tsadeval.tables.batches import Batches, batches
+from tsadeval.tables.signs import Signs
 
 __all__ = ["evaluate_stream"]
 
-_Streams = dict[str, Stream]
+_Streams = dict[str | None, Stream]
+_ALL = None  # in place of a series' name where there is but one
 _PARTS = 64  # parts of a file for each worker: enough that none waits long for the others
 
 
@@ -84,12 +89,16 @@ def evaluate_stream(
     >>> result["f1"], result["event_f1"], round(result["auc_roc"], 4)
     (0.4, 0.5, 0.6667)
     """
+    if isinstance(source, Batches):
+        _refuse_columns(label=label, score=score, by=by, time=time, one_series=one_series)
+    if n_jobs == 0:
+        raise InvalidParameterError("n_jobs must not be 0: give a number of workers, or -1 for all cores")
     timed = time is not None or (isinstance(source, Batches) and source.time is not None)
     new = _Maker(metrics, threshold, order, timed)
     new()  # so that whatever is wrong with the arguments is said before anything is read
     if isinstance(source, Batches):
         found: Any = source
-    elif isinstance(source, (str, os.PathLike, Mapping)) or _are_paths(source):
+    elif isinstance(source, (str, os.PathLike, Mapping)) or _are_paths(source) or _is_frame(source):
         found = batches(source, label=label, score=score, by=by, time=time, one_series=one_series)
     else:
         found = source
@@ -98,7 +107,7 @@ def evaluate_stream(
     streams = _states(new, found, by) if here else _in_parts(new, found, by, n_jobs)
     if not streams:
         raise InvalidInputError("the source is empty: there is nothing to evaluate")
-    return streams[""].result() if by is None else _joined(streams)
+    return streams[_ALL].result() if by is None else _joined(streams)
 
 
 class _Maker:
@@ -117,26 +126,36 @@ def _states(new: _Maker, source: Iterable[Any], by: str | None) -> _Streams:
     """The states of all batches, by series."""
     streams: _Streams = {}
     for batch in source:
-        try:
-            *names, y_true, y_score, times = batch if new.timed else (*batch, None)
-            (series,) = names or ("",)
-        except (TypeError, ValueError):
-            series = None
-        if series is None or (by is None) != (series == ""):
-            wanted = "name, " * (by is not None) + "y_true, y_score" + ", times" * new.timed
-            raise InvalidInputError(f"batches must give ({wanted}) each time")
+        series, y_true, y_score, times = _unpacked(batch, new.timed, by)
         if series not in streams:
             streams[series] = new()
         try:
             streams[series].update(y_true, y_score, times)
         except InvalidInputError as error:
-            raise InvalidInputError(f"series {series!r}: {error}" if series else str(error)) from None
+            raise InvalidInputError(str(error) if series is _ALL else f"series {series!r}: {error}") from None
     return streams
 
 
-def _part(new: _Maker, part: Batches) -> tuple[_Streams, dict[tuple[str, str], str]]:
-    names = Names(part)
-    return _states(new, part.read(names), part.by), names.seen
+def _unpacked(batch: Any, timed: bool, by: str | None) -> tuple[str | None, Any, Any, Any]:
+    """The name of a series (None where all is one), labels, scores and times of a batch."""
+    wanted = (by is not None) + 2 + timed
+    if isinstance(batch, (tuple, list)) and len(batch) == wanted:
+        *names, y_true, y_score, times = batch if timed else (*batch, None)
+        named = not names or isinstance(names[0], (str, int, np.integer))
+        if named and all(np.ndim(values) or hasattr(values, "__len__") for values in (y_true, y_score)):
+            # As in tables, the number 1 and the text "1" are one name.
+            return str(names[0]) if names else _ALL, y_true, y_score, times
+    form = "name, " * (by is not None) + "y_true, y_score" + ", times" * timed
+    found = type(batch).__name__ + (f" of {len(batch)}" if isinstance(batch, (tuple, list)) else "")
+    raise InvalidInputError(
+        f"batches must be tuples ({form}){', with a text or an integer as the name' * (by is not None)}, but one is a "
+        f"{found}; te.batches reads files and tables by the names of their columns"
+    )
+
+
+def _part(new: _Maker, part: Batches) -> tuple[_Streams, Signs]:
+    signs = part.signs()
+    return _states(new, part.read(signs), part.by), signs
 
 
 def _in_parts(new: _Maker, source: Any, by: str | None, n_jobs: int | None) -> _Streams:
@@ -146,15 +165,15 @@ def _in_parts(new: _Maker, source: Any, by: str | None, n_jobs: int | None) -> _
     workers = joblib.effective_n_jobs(n_jobs if n_jobs is not None else -1)
     parts = ((new, part) for part in source.parts(_PARTS * max(workers, 1)))
     streams: _Streams = {}
-    names = Names(source)
+    signs = source.signs()
     for found, seen in mapped(_part, parts, n_jobs, ordered=True, prefer="threads"):
-        for key, value in seen.items():
-            names.add(key, value)
+        signs.merge(seen, source.where)
         for series, stream in found.items():
             if series in streams:
                 streams[series].merge(stream)
             else:
                 streams[series] = stream
+    signs.finish(source.where)
     return streams
 
 
@@ -162,10 +181,26 @@ def _joined(streams: _Streams) -> SeriesEvaluation:
     rows: list[Row] = []
     names: list[str] = []
     for series, stream in streams.items():
+        if not stream.n:
+            raise InvalidInputError(f"series {series!r}: has no points, so there is nothing to evaluate")
         found = stream.result()
         names = list(found)
         rows += [{"series": series, **row} for row in found.rows]
     return SeriesEvaluation(rows, names, dict.fromkeys(names, math.nan))
+
+
+def _refuse_columns(**given: Any) -> None:
+    """Batches know which columns they are of: what is said here as well would not be looked at."""
+    default = inspect.signature(evaluate_stream).parameters
+    more = [f"{name}={value!r}" for name, value in given.items() if value != default[name].default]
+    if more:
+        raise InvalidParameterError(
+            f"{more[0]} is for files and tables: the source is te.batches, pass it to te.batches"
+        )
+
+
+def _is_frame(source: Any) -> bool:
+    return hasattr(source, "columns") or hasattr(source, "column_names")
 
 
 def _are_paths(source: Any) -> bool:

@@ -21,9 +21,18 @@ from tsadeval.core.results import Grid, MappingResult, Row
 from tsadeval.core.selection import Metrics, select_metrics
 from tsadeval.core.setting import Missing, Setting
 from tsadeval.core.threads import in_order
-from tsadeval.errors import InvalidInputError, warn_undefined
+from tsadeval.errors import InvalidInputError
 from tsadeval.evaluation.ordering import exactly
-from tsadeval.evaluation.single import chosen_with_labels, counts_of, finite_mean, row_of, warn_of_alarms
+from tsadeval.evaluation.single import (
+    OddAlarms,
+    chosen_with_labels,
+    counts_of,
+    finite_mean,
+    odd_alarms,
+    row_of,
+    warn_of_alarms,
+    warn_of_undefined,
+)
 from tsadeval.evaluation.spill import Spill
 from tsadeval.thresholds.rules import parse_rule
 from tsadeval.thresholds.search import best
@@ -115,8 +124,16 @@ def evaluate_many(
     macro    0.3418  0.5000
     micro    0.4226  0.6667
     """
-    chosen = select_metrics(metrics)
-    rule = parse_rule(threshold)
+    found, odd = evaluated(series, select_metrics(metrics), parse_rule(threshold), missing, n_jobs)
+    warn_of_alarms(odd)
+    warn_of_undefined(found.rows)
+    return found
+
+
+def evaluated(
+    series: Iterable[Any], chosen: tuple[Metric, ...], rule: Rule, missing: Missing, n_jobs: int | None
+) -> tuple[SeriesEvaluation, dict[str, OddAlarms | None]]:
+    """What `evaluate_many` gives, without its warnings, and what is odd about the alarms on each series."""
     pool = _Pool(chosen, rule)
     rows: list[Row] = []
     seen: set[str] = set()
@@ -129,18 +146,14 @@ def evaluate_many(
         if n_jobs is None and not (all(metric.library for metric in chosen) and all(map(_is_long, first))):
             n_jobs = 1
         each = in_order(lambda entry: _work(entry, chosen, rule, missing), chain(_drained(first), entries), n_jobs)
+    odd = {}
     for name, scoring, found in each:
-        warn_of_alarms(found, scoring.n, where=f" on series {name!r}" if name else "")
+        odd[name] = odd_alarms(found, scoring.n)
         rows += [{"series": name, **row, **counts_of(scoring)} for row in found]
         pool.add(scoring)
     if not rows:
         raise InvalidInputError("series is empty: there is nothing to evaluate")
-    undefined = [row for row in rows if row["message"] is not None]
-    for name in dict.fromkeys(row["metric"] for row in undefined):
-        where = [row["series"] for row in undefined if row["metric"] == name]
-        shown = ", ".join(where[:5]) + (f", ... ({len(where)} in all)" if len(where) > 5 else "")
-        warn_undefined(name, f"on {shown}; its macro average is over the other series")
-    return SeriesEvaluation(rows, list(map(str, chosen)), pool.values())
+    return SeriesEvaluation(rows, list(map(str, chosen)), pool.values()), odd
 
 
 _Entry = tuple[str, Any, Any, dict[str, Any]]

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
 from typing import Any
 
+from tsadeval.core.arrays import read_array
 from tsadeval.core.checking import refuse_rounded
 from tsadeval.core.inputs import Scoring
 from tsadeval.core.metric import METRICS, Metric
@@ -11,8 +13,8 @@ from tsadeval.core.observed import observe
 from tsadeval.core.parameters import Number, check_parameters
 from tsadeval.core.results import Row
 from tsadeval.core.selection import Metrics, select_metrics
-from tsadeval.errors import InvalidInputError, InvalidParameterError, warn_undefined
-from tsadeval.evaluation.single import Evaluation
+from tsadeval.errors import InvalidInputError, InvalidParameterError
+from tsadeval.evaluation.single import Evaluation, warn_of_undefined
 from tsadeval.evaluation.states import (
     STATES,
     Found,
@@ -49,6 +51,8 @@ class Stream:
         self.metrics = select_metrics(metrics)
         check_parameters("evaluate_stream", {"threshold": Number(none=True)}, {"threshold": threshold})
         self.settings = Settings(None if threshold is None else float(threshold), order, timed)
+        if order not in ("sort", "bins"):
+            raise InvalidParameterError(f"order must be 'sort' or 'bins', but is {order!r}")
         self._refuse_unfit()
         self.n = 0
         self._of = {str(m): state_key(m, self.settings) for m in self.metrics}
@@ -57,6 +61,9 @@ class Stream:
             key = self._of[str(metric)]
             if key not in self._states:
                 self._states[key] = STATES[kept_for(metric, self.settings)](metric, self.settings, self._states)
+
+    def __copy__(self) -> Stream:
+        return deepcopy(self)  # what is kept changes with every batch, so it is never shared
 
     def _refuse_unfit(self) -> None:
         unfit = [str(metric) for metric in self.metrics if metric.stream is None]
@@ -78,7 +85,7 @@ class Stream:
             return self
         try:
             data = observe(y_true, y_score, times=times) if self.settings.timed else Scoring.of(y_true, y_score)
-            refuse_rounded(y_score, "y_score")
+            refuse_rounded(read_array(y_score, "y_score", "a sequence of numbers"), "y_score")
             if "times" in self._states:  # it may find something wrong, before anything has changed
                 self._states["times"].update(data)
         except InvalidInputError as error:
@@ -91,6 +98,8 @@ class Stream:
 
     def merge(self, later: Stream) -> Stream:
         """Take in the points of another stream, which follow; it must not be used any more."""
+        if later is self:
+            raise InvalidInputError("a stream cannot be merged with itself: its points would count twice")
         if later._of != self._of or later.settings != self.settings:
             raise InvalidInputError("only streams of the same metrics, threshold and order can be merged")
         for key, state in self._states.items():
@@ -103,9 +112,7 @@ class Stream:
         if self.n == 0:
             raise InvalidInputError("the stream is empty: there is nothing to evaluate")
         rows = [self._row(metric, self._states[self._of[str(metric)]].value(metric)) for metric in self.metrics]
-        for row in rows:
-            if row["message"] is not None:
-                warn_undefined(row["metric"], row["message"], stacklevel=4)
+        warn_of_undefined(rows)
         shown = ["metric", "value"]
         shown += ["low", "high"] if any(row["low"] is not None for row in rows) else []
         shown += ["threshold", "alarms", "alarmed_points"] if self.settings.threshold is not None else []

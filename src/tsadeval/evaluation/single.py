@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import math
-import warnings
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
 
-from tsadeval.core.inputs import Scoring
+import numpy as np
+
+from tsadeval.core.inputs import Prediction, Scoring
 from tsadeval.core.metric import Metric, Outcome, Rule
 from tsadeval.core.observed import observe
 from tsadeval.core.parameters import Number, check_parameters
 from tsadeval.core.results import Grid, MappingResult, Row
 from tsadeval.core.selection import Metrics, select_metrics
 from tsadeval.core.setting import Missing
-from tsadeval.errors import ThresholdWarning, warn_undefined
+from tsadeval.errors import ThresholdWarning, warn, warn_undefined
 from tsadeval.evaluation.baseline import perfect_values, random_values
 from tsadeval.thresholds.rules import parse_rule
 
@@ -24,9 +25,12 @@ __all__ = ["Evaluation", "evaluate"]
 class Evaluation(MappingResult):
     """Values of metrics on one scoring: a row per metric; as a mapping, metric to value."""
 
-    def __init__(self, rows: list[Row], *, shown: Sequence[str] = (), notes: Sequence[str] = ()) -> None:
+    def __init__(
+        self, rows: list[Row], *, shown: Sequence[str] = (), notes: Sequence[str] = (), points: Row | None = None
+    ) -> None:
         super().__init__(rows, shown=shown)
-        self._about = list(notes)
+        self.about = list(notes)
+        self.points = points or {}  # how many points and events the values are made of
 
     def _grid(self) -> Grid:
         head, *body = super()._grid()
@@ -38,7 +42,7 @@ class Evaluation(MappingResult):
         notes = chosen_with_labels(rules)
         if len(rules) == 1 and not rules[0].startswith("best"):
             notes = [f"alarms: {rules[0]}"]
-        return [*notes, *self._about]
+        return [*notes, *self.about]
 
 
 def evaluate(
@@ -80,9 +84,12 @@ def evaluate(
         as wrong. Metrics of single points leave them out; for others of predictions they are normal points without
         alarm, so that they part the events on either side; CCE takes the stretches between them as series of their
         own. Metrics of scores that can do none of this are NaN with a warning.
-    missing : {"error", "ignore", "no alarm"}, default="error"
-        What to do with scores that are NaN: refuse them, do not judge these points, or take them as lower than all
-        other scores. The result says how many there are.
+    missing : {"error", "skip", "ignore", "no alarm", "worst"}, default="error"
+        What to do with scores that are NaN. "error" refuses them. "skip", the default of `te.compare`, leaves these
+        points out as `ignore` does it, so that no gap makes one event of two; metrics of scores that cannot leave out
+        points see the others put together. "ignore" is the same, but such metrics are NaN. "no alarm" takes missing
+        scores as lower than all others, and so does "worst", which differs for detectors without any score on a series
+        (`te.compare`). The result says how many there are.
     threshold : str, number or rule, default="best"
         How scores become predictions for the metrics that take these. "best" is, for each metric, the threshold that is
         best for it, chosen with the labels (metrics for which that is trivial, such as recall, are taken at the best
@@ -126,21 +133,50 @@ def evaluate(
         for row, (random, error), perfect in zip(rows, by_chance, at_best, strict=True):
             row |= {"random": random, "random_error": error, "perfect": perfect}
         shown += ["random", "random_error", "perfect"]
-    for row in rows:
-        if row["message"] is not None:
-            warn_undefined(row["metric"], row["message"])
-    warn_of_alarms(rows, scoring.n)
+    warn_of_undefined(rows)
+    warn_of_alarms({"": odd_alarms(rows, scoring.n)})
     rules = {row["rule"] for row in rows if row["rule"]}
     shown += ["rule"] * (len(rules) > 1) + ["threshold", "alarms", "alarmed_points"] * bool(rules)
     for row in rows:
         row |= counts_of(scoring)
-    return Evaluation(rows, shown=shown, notes=scoring.setting.notes())
+    notes = [*scoring.setting.notes(), *notes_of_gaps(chosen, scoring)]
+    return Evaluation(rows, shown=shown, notes=notes, points=points_of(scoring))
 
 
 def counts_of(scoring: Scoring) -> Row:
     """What a row says of points and scores that were left out, where there are such."""
-    found = {"ignored_points": scoring.setting.skipped, "missing_scores": scoring.setting.missing}
+    setting = scoring.setting
+    found = {
+        "ignored_points": setting.skipped - setting.unscored,
+        "ignored_events": setting.unseen_events,
+        "missing_scores": setting.missing,
+        "dropped": setting.dropped,
+    }
     return {name: count for name, count in found.items() if count}
+
+
+def points_of(data: Scoring | Prediction) -> Row:
+    """How many points there are, and how many points and events that are judged are anomalous."""
+    return {"points": data.n, "anomalous_points": data.events.points, "events": len(data.events)}
+
+
+# Metrics whose value depends on when an event began.
+_OF_STARTS = frozenset({"detection_delay", "expected_cost"})
+
+
+def notes_of_gaps(metrics: Sequence[Metric], data: Scoring) -> list[str]:
+    """Where delays are asked for: events may have begun in a gap of the times, where nobody can see it."""
+    late = events_after_gaps(data) if any(metric.name in _OF_STARTS for metric in metrics) else 0
+    if not late:
+        return []
+    what = "1 event begins" if late == 1 else f"{late} events begin"
+    return [f"{what} right after a gap in the times: delays count from the first point after it"]
+
+
+def events_after_gaps(data: Scoring | Prediction) -> int:
+    """Number of events whose first point comes right after a gap."""
+    times = data.setting.times
+    return 0 if times is None else int(np.count_nonzero(times.after_gap[data.events.starts]))
 
 
 def row_of(metric: Metric, outcome: Outcome) -> Row:
@@ -151,24 +187,89 @@ def row_of(metric: Metric, outcome: Outcome) -> Row:
 def chosen_with_labels(rules: Any) -> list[str]:
     """The note that a result needs where thresholds were chosen with the labels."""
     named = sorted({rule for rule in rules if rule is not None and rule.startswith("best")})
-    return [f"{rule}: thresholds chosen with the labels, an upper bound" for rule in named]
+    return [
+        f"{rule}: the threshold that is best for {rule.partition('(')[2].rpartition(')')[0]}, chosen with the labels"
+        if "(" in rule
+        else f"{rule}: thresholds chosen with the labels, an upper bound"
+        for rule in named
+    ]
 
 
-def warn_of_alarms(rows: Sequence[Row], n: int, *, where: str = "", stacklevel: int = 3) -> None:
-    """Warn once where a rule raised no alarm at all, or alarmed everywhere; its best is a metric's own choice."""
+def warn_of_undefined(rows: Iterable[Row]) -> None:
+    """Warn once for each reason why metrics have no value; rows may name a series, and a detector."""
+    rows = list(rows)
+    detectors: dict[tuple[str, str], set[str]] = {}  # of a metric on a series: who was evaluated there
     for row in rows:
-        if row["rule"] is None or row["rule"].split(" of ")[0] in ("best", "given", "scores are 0 or 1"):
+        detectors.setdefault((row.get("series", ""), row["metric"]), set()).add(row.get("detector", ""))
+    causes: dict[str, dict[str, dict[str, set[str]]]] = {}  # reason -> metric -> series -> detectors
+    for row in rows:
+        if row["message"] is not None and row["status"] != "missing":
+            places = causes.setdefault(row["message"], {}).setdefault(row["metric"], {})
+            places.setdefault(row.get("series", ""), set()).add(row.get("detector", ""))
+    for reason, found in causes.items():
+        together: dict[tuple[str, ...], list[str]] = {}
+        for metric, places in found.items():
+            where = []
+            for series, who in places.items():
+                everyone = who == detectors[series, metric]
+                where.append(series if everyone else f"{series} ({', '.join(sorted(who))})".strip())
+            together.setdefault(tuple(where), []).append(metric)
+        for names, metrics in together.items():
+            known = list(filter(None, names))
+            rest = "; averages are over the other series" if len({row.get("series") for row in rows}) > 1 else ""
+            warn_undefined(", ".join(metrics), reason + rest, on=named(known))
+
+
+def named(names: Sequence[str], most: int = 5) -> str:
+    """Names for a message, the first of many.
+
+    >>> named(["a", "b", "c"], 2)
+    'a, b, ... (3 in all)'
+    """
+    return ", ".join(names[:most]) + (f", ... ({len(names)} in all)" if len(names) > most else "")
+
+
+class OddAlarms(NamedTuple):
+    """A rule that raised no alarm at all, or alarmed everywhere."""
+
+    rule: str
+    what: str
+    advice: str
+    threshold: float | None
+
+
+def odd_alarms(rows: Sequence[Row], n: int) -> OddAlarms | None:
+    """The first rule of the rows on one series whose alarms say little; the rule best is a metric's own choice."""
+    for row in rows:
+        rule = row["rule"]
+        if rule is None or rule.split(" of ")[0] in ("best", "given"):
             continue
-        if row["alarmed_points"] in (0, n):
-            what = "raises no alarm" if row["alarmed_points"] == 0 else f"raises an alarm at all {n} points"
-            threshold = "" if row["threshold"] is None else f" (threshold {row['threshold']:.6g})"
-            warnings.warn(
-                f"the rule {row['rule']}{threshold} {what}{where}, so metrics of predictions say little: "
-                'choose another threshold, or threshold="best"',
-                ThresholdWarning,
-                stacklevel=stacklevel,
-            )
-            return
+        best = rule.startswith("best")  # without anomalies, no alarm is right
+        if row["alarmed_points"] == n or (row["alarmed_points"] == 0 and not best):
+            if best:
+                advice = "no threshold tells anomalous from normal points"
+            elif rule == "scores are 0 or 1":
+                advice = "all scores are equal"
+            else:
+                advice = 'choose another threshold, or threshold="best"'
+            what = "raises no alarm" if row["alarmed_points"] == 0 else "raises an alarm at all points"
+            return OddAlarms(rule, what, advice, row["threshold"])
+    return None
+
+
+def warn_of_alarms(odd: Mapping[str, OddAlarms | None]) -> None:
+    """Warn once of each rule that raised no alarm at all, or alarmed everywhere, and name the series."""
+    together: dict[tuple[str, str, str], dict[str, float | None]] = {}
+    for place, found in odd.items():
+        if found is not None:
+            together.setdefault(found[:3], {})[place] = found.threshold
+    for (rule, what, advice), places in together.items():
+        known = list(filter(None, places))
+        thresholds = set(places.values()) - {None}
+        threshold = "".join(f" (threshold {one:.6g})" for one in thresholds) if len(thresholds) == 1 else ""
+        on = f" on {named(known)}" if known else ""
+        text = f"the rule {rule}{threshold} {what}{on}, so metrics of predictions say little: {advice}"
+        warn(text, ThresholdWarning)
 
 
 def finite_mean(values: Sequence[float]) -> float:

@@ -18,7 +18,7 @@ from tsadeval.core.checking import LARGEST
 from tsadeval.core.events import Index
 from tsadeval.core.inputs import Floats, Prediction, Scoring, label_runs
 from tsadeval.core.metric import Kept, Metric
-from tsadeval.errors import InvalidInputError, InvalidParameterError
+from tsadeval.errors import InvalidInputError
 from tsadeval.evaluation.ordering import Interval, between, exactly, undefined
 from tsadeval.evaluation.spill import Spill, at_ranks, counts_above
 from tsadeval.evaluation.streaming import StreamingCCE
@@ -379,8 +379,6 @@ def _of_label(data: Scoring, label: int) -> Any:
 
 
 def _ordered(metric: Metric, settings: Settings, others: States) -> SortedScores | ScoreBins:
-    if settings.order not in ("sort", "bins"):
-        raise InvalidParameterError(f"order must be 'sort' or 'bins', but is {settings.order!r}")
     return SortedScores() if settings.order == "sort" else ScoreBins()
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tsadeval.comparison.result import Comparison, Run
+from tsadeval.comparison.result import Comparison, Made, Run
 from tsadeval.comparison.table import Values
 from tsadeval.core.inputs import Floats
 from tsadeval.core.registry import did_you_mean
@@ -20,6 +20,7 @@ from tsadeval.evaluation.many import evaluate_many
 from tsadeval.evaluation.single import finite_mean
 from tsadeval.experiments.plan import LAYOUT, Cell, Plan
 from tsadeval.experiments.specs import DetectorSpec
+from tsadeval.thresholds.rules import parse_rule
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -43,7 +44,8 @@ class Detection(Comparison):
         self.folder = folder
         self._frame = store.frame(plan.cells())
         lower = {str(m) for m in plan.metrics if m.direction == "lower"}
-        super().__init__(_rows(self._frame), pooled=self._pool, titles=self.titles, lower=lower)
+        made = Made(plan.metrics, parse_rule(plan.rule), {})
+        super().__init__(_rows(self._frame), pooled=self._pool, titles=self.titles, lower=lower, made=made)
         # As planned, whether or not a value is there yet.
         self.series = list(plan.datasets)
         self.detectors = list(self.titles)
@@ -135,11 +137,12 @@ class Detection(Comparison):
 
 def _rows(frame: pd.DataFrame) -> list[Row]:
     """Plain rows: what is missing in a column of numbers or texts is None, not NaN; a value may be NaN."""
-    known = frame.astype(object).where(frame.notna(), None)
-    rows = [{str(name): value for name, value in row.items()} for row in known.to_dict("records")]
-    for row in rows:
-        row["value"] = float("nan") if row["value"] is None else row["value"]
-    return rows
+    names = list(map(str, frame.columns))
+    columns = [
+        column.tolist() if name == "value" else column.astype(object).where(column.notna(), None).tolist()
+        for name, column in zip(names, map(frame.__getitem__, names), strict=True)
+    ]
+    return [dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)]
 
 
 def read(folder: str | Path) -> Detection:

@@ -45,8 +45,8 @@ class Source:
         if not isinstance(dataset, (str, Path)):
             raise InvalidParameterError(f"a data set must be a name, a path or a loaded one, but one is {dataset!r}")
         path, options = split_options(str(dataset))
-        source = cls(str(dataset), path, options, None if data is None else Path(data))
-        return replace(source, name=f"{path}{source.brackets}")
+        called = f"{path}{format_call('', options.items())}"
+        return cls(called, path, options, None if data is None else Path(data))
 
     @property
     def brackets(self) -> str:
@@ -65,7 +65,8 @@ class Source:
             found = self.load()
             return replace(self, labels=found.test_labels), found.description.checksum
         name, files = located(self.path, data=self.data)
-        full = replace(self, name=f"{name}{self.brackets}")  # "UCR/125" and "ucr/125" are one
+        called = f"{name}{self.brackets}"  # "UCR/125" and "ucr/125" are one
+        full = self if called == self.name else replace(self, name=called)
         read: list[Dataset] = []
 
         def take() -> str:

@@ -280,17 +280,17 @@ def cce_breakdown(
     # fmt: off
     options = CCEOptions(tau, constrained, event_weight, global_weight, normalize, quantiles, uncertainty, gamma)
     # fmt: on
-    return explain(options, event_moments(options, data), stacklevel=6)
+    return explain(options, event_moments(options, data))
 
 
-def explain(options: CCEOptions, runs: RunMoments, *, stacklevel: int = 3) -> CCEBreakdown:
+def explain(options: CCEOptions, runs: RunMoments) -> CCEBreakdown:
     """The whole explanation of the CCE of scanned (or streamed) runs."""
     moments = _unit_moments(options, runs)
     normal, anomaly = _parts(options, runs, moments)
     event, global_ = _combine(options, normal, anomaly)
     score = event + global_
     if math.isnan(score):
-        warn_undefined("cce", _NEEDS_BOTH, stacklevel=stacklevel)
+        warn_undefined("cce", _NEEDS_BOTH)
     table = np.zeros(len(runs.counts), EVENT_COLUMNS)
     table["stop"] = np.cumsum(runs.counts)
     table["start"] = table["stop"] - runs.counts

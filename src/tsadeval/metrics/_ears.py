@@ -145,7 +145,7 @@ def ears_breakdown(
     events["start"], events["stop"], events["length"] = starts, stops, stops - starts
     reason = missing(NEEDS, data)
     if reason is not None:
-        warn_undefined("ears", reason, stacklevel=5)
+        warn_undefined("ears", reason)
         for column in ("rarity", "share", "lost"):
             events[column] = math.nan
         nothing = np.zeros(0, FALSE_ALARM_COLUMNS)

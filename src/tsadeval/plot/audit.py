@@ -10,6 +10,7 @@ import numpy as np
 from tsadeval._optional import require
 from tsadeval.core.inputs import Floats
 from tsadeval.core.metric import metric_labels
+from tsadeval.core.selection import AnyMetric
 from tsadeval.errors import InvalidInputError
 from tsadeval.plot.layout import legend_above, width_of
 from tsadeval.plot.style import EVENT, GREY, SMALL, grid, new_axes, styled
@@ -70,7 +71,7 @@ def agreement(table: AgreementTable, ax: Axes | None = None) -> Axes:
 @styled
 def fooled(
     result: AuditResult,
-    metric: str,
+    metric: AnyMetric,
     series: Sequence[AuditSeries],
     ax: Axes | None = None,
     *,
@@ -89,7 +90,7 @@ def fooled(
         raise InvalidInputError(f"adversaries must have {name!r}, which comes closest on {chosen.name}")
     random = stream(chosen.name, name, result.plan.seed)
     scores = tried[name].checked(Target(chosen.values, chosen.events), random)
-    label = metric_labels([metric])[metric]
+    label = metric_labels([example["metric"]])[example["metric"]]
     lines = [
         (f"{example['detector']}\n{label} {example['detector_value']:.3g}", chosen.detectors[example["detector"]]),
         (f"{name}\n{label} {example['adversary_value']:.3g}", scores),
@@ -99,7 +100,7 @@ def fooled(
 
 @styled
 def disagreement(
-    result: AuditResult, metric: str, other: str, series: Sequence[AuditSeries], ax: Axes | None = None
+    result: AuditResult, metric: AnyMetric, other: AnyMetric, series: Sequence[AuditSeries], ax: Axes | None = None
 ) -> Axes:
     """The series on which two metrics disagree most: values, and the two detectors of which each prefers another.
 
@@ -107,13 +108,14 @@ def disagreement(
     """
     found = result.disagreement(metric, other)
     chosen = _named(series, found["series"])
-    labels = metric_labels([metric, other])
+    names = (found["metric"], found["other"])
+    labels = metric_labels(names)
     lines = []
     for role in ("first", "second"):
-        values = zip((metric, other), found[f"{role}_values"], strict=True)
+        values = zip(names, found[f"{role}_values"], strict=True)
         texts = [f"{labels[name]} {value:.3g}" for name, value in values]
         lines.append(("\n".join([found[role], *texts]), chosen.detectors[found[role]]))
-    about = f"{labels[metric]} against {labels[other]}: {chosen.name}, {100 * found['flips']:.0f} % of pairs opposite"
+    about = f"{' against '.join(labels.values())}: {chosen.name}, {100 * found['flips']:.0f} % of pairs opposite"
     return _strips(chosen, lines, about, ax)
 
 

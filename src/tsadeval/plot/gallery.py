@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from tsadeval.core.parameters import OneOf, check_parameters
+from tsadeval.core.selection import AnyMetric
 from tsadeval.errors import InvalidInputError, TsadevalError
 from tsadeval.plot import rankeval
 from tsadeval.plot.audit import agreement, gameability
@@ -40,7 +41,7 @@ def write_figures(
     folder: str | Path,
     *,
     format: str = "png",  # noqa: A002
-    metrics: Sequence[str] | None = None,
+    metrics: Sequence[AnyMetric] | None = None,
     left_out: Tell | None = None,
 ) -> list[Path]:
     """Draw every figure that the run has the values for.
@@ -53,7 +54,7 @@ def write_figures(
         Made where it is not there; files of the same names are written anew.
     format : {"png", "pdf", "svg"}
         Of the files.
-    metrics : sequence of str
+    metrics : sequence of str or functions
         Whose values are drawn against the false-alarm rate; by default the paper's four as far as they are there. Of
         the suite "hard", the metrics to show; by default your own and the best others.
     left_out : function (message)
@@ -89,7 +90,7 @@ def write_figures(
 Drawings = Iterator[tuple[str, Callable[[], "Figure"]]]
 
 
-def _drawings(result: RankEvalResult | HardResult | AuditResult, metrics: Sequence[str] | None) -> Drawings:
+def _drawings(result: RankEvalResult | HardResult | AuditResult, metrics: Sequence[AnyMetric] | None) -> Drawings:
     """The name of each figure and the function that draws it."""
     if isinstance(result, HardResult):
         return _of_hard(result, metrics)
@@ -98,7 +99,7 @@ def _drawings(result: RankEvalResult | HardResult | AuditResult, metrics: Sequen
     return _of_rankings(result, metrics)
 
 
-def _of_hard(result: HardResult, metrics: Sequence[str] | None) -> Drawings:
+def _of_hard(result: HardResult, metrics: Sequence[AnyMetric] | None) -> Drawings:
     table = result.table()
     yield "hard-tasks", lambda: _figure_of(hard_tasks(table, metrics=metrics))
     if any(task.changes is not None for task in result.plan.tasks):
@@ -113,12 +114,12 @@ def _of_hard(result: HardResult, metrics: Sequence[str] | None) -> Drawings:
             )
 
 
-def _of_audit(result: AuditResult, metrics: Sequence[str] | None) -> Drawings:
+def _of_audit(result: AuditResult, metrics: Sequence[AnyMetric] | None) -> Drawings:
     yield "gameability", lambda: _figure_of(gameability(result))
     yield "agreement", lambda: _figure_of(agreement(result.agreement(metrics)))
 
 
-def _of_rankings(result: RankEvalResult, metrics: Sequence[str] | None) -> Drawings:
+def _of_rankings(result: RankEvalResult, metrics: Sequence[AnyMetric] | None) -> Drawings:
     first = {m.name: str(m) for m in reversed(result.plan.metrics) if m.library}
     chosen = metrics or [first[bare] for bare in PAPER if bare in first] or list(map(str, result.plan.metrics))
     tasks = list(result.plan.tasks)
@@ -181,7 +182,7 @@ def _only_left(ax: Axes) -> None:
         ax.tick_params(labelleft=False)
 
 
-def _false_alarms(result: RankEvalResult, metrics: Sequence[str]) -> Figure:
+def _false_alarms(result: RankEvalResult, metrics: Sequence[AnyMetric]) -> Figure:
     sigmas = result.plan.suite.sigmas
     figure = new_figure(9.0, 1.9 * len(metrics) + 0.4)
     grid = figure.subplots(len(metrics), len(sigmas), sharex=True, sharey="row", squeeze=False)

@@ -10,10 +10,11 @@ import numpy as np
 
 from tsadeval.core.events import Events
 from tsadeval.core.inputs import Bools, Floats
+from tsadeval.core.naming import find_metric
 from tsadeval.core.parameters import OneOf, check_parameters
-from tsadeval.core.registry import did_you_mean
 from tsadeval.core.results import Row
-from tsadeval.errors import InvalidInputError, UnknownNameError
+from tsadeval.core.selection import AnyMetric
+from tsadeval.errors import InvalidInputError
 from tsadeval.plot.layout import legend_above
 from tsadeval.plot.style import EVENT, GREY, SMALL, grid, new_axes, new_figure, styled
 from tsadeval.rankeval.hard.explain import Explanation
@@ -41,15 +42,17 @@ MARKS = tuple(
 
 
 @styled
-def hard_tasks(result: HardResult | HardTable, ax: Axes | None = None, *, metrics: Sequence[str] | None = None) -> Axes:
+def hard_tasks(
+    result: HardResult | HardTable, ax: Axes | None = None, *, metrics: Sequence[AnyMetric] | None = None
+) -> Axes:
     """The score of metrics on every task, a dot each; parts of the index stand under each other.
 
     Parameters
     ----------
     result : HardResult or its table
     ax : Axes, optional
-    metrics : sequence of str
-        As in the table; by default your own metrics and the best others, eight in all.
+    metrics : sequence of str or functions
+        As in the table, or as given to the run; by default your own metrics and the best others, eight in all.
 
     Examples
     --------
@@ -88,20 +91,17 @@ def _dots(ax: Axes | None, rows: Sequence[str], values: Mapping[str, Sequence[fl
     return ax
 
 
-def _chosen(table: HardTable, metrics: Sequence[str] | None) -> list[str]:
+def _chosen(table: HardTable, metrics: Sequence[AnyMetric] | None) -> list[str]:
     """The metrics that were named; else a user's own, which the figures are for, and the best others."""
     names = list(table)
     if metrics is None:
         own = [row["name"] for row in table.rows if row["own"]]
         return [*own, *(name for name in names if name not in own)][:MOST]
-    for name in metrics:
-        if name not in names:
-            raise UnknownNameError(f"no metric {name!r} in this result: {did_you_mean(name, names)}")
-    return list(metrics)
+    return [find_metric(metric, names) for metric in metrics]
 
 
 @styled
-def hard_sensitivity(result: HardResult, ax: Axes | None = None, *, metrics: Sequence[str] | None = None) -> Axes:
+def hard_sensitivity(result: HardResult, ax: Axes | None = None, *, metrics: Sequence[AnyMetric] | None = None) -> Axes:
     """How far each nuisance of the controls moves the value of metrics, a dot each; 0 is not at all.
 
     `result` needs at least one control; `ax` and `metrics` are as for `hard_tasks`.

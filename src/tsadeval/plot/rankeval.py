@@ -10,9 +10,11 @@ import numpy as np
 
 from tsadeval.core.inputs import Floats
 from tsadeval.core.metric import Metric, parse_metric
+from tsadeval.core.naming import find_metric as find_name
 from tsadeval.core.parameters import Check, OneOf, check_parameters
 from tsadeval.core.registry import did_you_mean
 from tsadeval.core.results import Row
+from tsadeval.core.selection import AnyMetric
 from tsadeval.errors import InvalidInputError, InvalidParameterError, UnknownNameError
 from tsadeval.plot.layout import end_labels
 from tsadeval.plot.style import GREY, SMALL, Look, grid, looks, new_axes, sequence, styled
@@ -90,7 +92,7 @@ def value_by_false_alarms(
     result: RankEvalResult,
     ax: Axes | None = None,
     *,
-    metric: str = "cce",
+    metric: AnyMetric = "cce",
     sigma: float = 0.0,
     name_lines: bool = True,
 ) -> Axes:
@@ -106,7 +108,7 @@ def value_by_false_alarms(
         A run with a task whose models differ in their false alarms (PreQ-NegP-P).
     ax : Axes, optional
         Where to draw; else on new axes.
-    metric : str, default="cce"
+    metric : str or function, default="cce"
         The metric whose values are drawn.
     sigma : float, default=0.0
         The noise, one of those of the suite.
@@ -162,7 +164,7 @@ def sensitivity(
     result: RankEvalResult | QualityTable,
     ax: Axes | None = None,
     *,
-    metric: str = "cce",
+    metric: AnyMetric = "cce",
     indicator: Indicator = "spearman",
     option: str = "tau",
     values: Sequence[float] = TAUS,
@@ -178,7 +180,7 @@ def sensitivity(
         What `te.rankeval.run` returned, or its `sensitivity(...)`.
     ax : Axes, optional
         Where to draw; else on new axes.
-    metric : str, default="cce"
+    metric : str or function, default="cce"
         The metric.
     indicator : {"spearman", "kendall", "deviation"}, default="spearman"
         How rankings are compared with the truth.
@@ -223,16 +225,10 @@ def sensitivity(
     return ax
 
 
-def find_metric(result: RankEvalResult, name: str) -> Metric:
-    """The metric of that name, or the only one of that bare name."""
+def find_metric(result: RankEvalResult, metric: AnyMetric) -> Metric:
+    """The metric of a result that is meant."""
     known = {str(m): m for m in result.plan.metrics}
-    alike = [c for c in known.values() if c.name == name]
-    if name in known:
-        return known[name]
-    if len(alike) == 1:
-        return alike[0]
-    hint = did_you_mean(name, list(known)) if not alike else "name one of " + ", ".join(map(str, alike))
-    raise UnknownNameError(f"no metric {name!r} in this result: {hint}")
+    return known[find_name(metric, list(known))]
 
 
 def _rows_of_task(table: QualityTable, task: str, indicator: str) -> list[Row]:

@@ -12,6 +12,7 @@ from tsadeval._optional import require
 from tsadeval.core.inputs import Floats
 from tsadeval.core.parameters import OneOf, check_parameters
 from tsadeval.core.registry import did_you_mean
+from tsadeval.core.selection import AnyMetric
 from tsadeval.errors import InvalidInputError, UnknownNameError
 from tsadeval.plot.layout import end_labels, width_of
 from tsadeval.plot.rankeval import find_metric
@@ -74,7 +75,7 @@ def latency_by(
     ax: Axes | None = None,
     *,
     by: By = "task",
-    metric: str = "cce",
+    metric: AnyMetric = "cce",
 ) -> Axes:
     """Milliseconds of one metric's call by task, by length of the series, or by number of events.
 
@@ -89,7 +90,7 @@ def latency_by(
         Where to draw; else on new axes.
     by : {"task", "length", "events"}, default="task"
         What calls are grouped by.
-    metric : str, default="cce"
+    metric : str or function, default="cce"
         The metric.
 
     Examples

@@ -18,9 +18,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tsadeval.core.metric import Metric
+from tsadeval.core.naming import find_metric
+from tsadeval.core.registry import did_you_mean
 from tsadeval.core.results import Grid, Result, Row
-from tsadeval.core.selection import Metrics, select_metrics
-from tsadeval.errors import UndefinedMetricWarning
+from tsadeval.core.selection import AnyMetric, Metrics, select_metrics
+from tsadeval.engine.metrics import error_row
+from tsadeval.errors import UndefinedMetricWarning, UnknownNameError
 from tsadeval.rankeval.checks import CHECKS, Check, Pair, Relation
 
 __all__ = ["CHECKS", "Check", "PropertyTable", "check_properties"]
@@ -96,12 +99,13 @@ def _random(count: int, seed: int = 0) -> tuple[Pair, ...]:
 
 
 class _Values:
-    """Values of a metric, each computed once; higher is better, NaN where undefined."""
+    """Values of a metric, each computed once; higher is better, NaN where undefined or where the metric raised."""
 
     def __init__(self, metric: Metric) -> None:
         self._metric = metric
         self._sign = 1.0 if metric.direction == "higher" else -1.0
         self._known: dict[Pair, float] = {}
+        self.raised: dict[Pair, str] = {}
 
     def __call__(self, case: Pair) -> float:
         if case not in self._known:
@@ -109,8 +113,20 @@ class _Values:
             other: Any = p.astype(np.float64) if self._metric.kind == "scores" else p
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", UndefinedMetricWarning)
-                self._known[case] = self._sign * self._metric(y, other)
+                try:
+                    value = self._sign * self._metric(y, other)
+                except Exception as error:  # a user's function may raise whatever it raises
+                    value = math.nan
+                    self.raised[case] = error_row(error)["message"]
+            self._known[case] = value
         return self._known[case]
+
+    def failure(self, case: Pair) -> str | None:
+        """What the metric raised on a case, and on which; None where it did not."""
+        if case not in self.raised:
+            return None
+        second = "scores" if self._metric.kind == "scores" else "alarms"
+        return f"{self.raised[case]}, on labels {_written(case[0])} and {second} {_written(case[1])}"
 
     def shown(self, value: float) -> float:
         """The value as the metric gives it."""
@@ -125,43 +141,64 @@ def _holds(relation: Relation, before: float, after: float) -> bool:
 
 
 def verdict(metric: Metric, check: Check, values: _Values, cases: Iterable[Pair]) -> Row:
-    """Whether a property holds for a metric on these cases: on how many, or the first counterexample."""
+    """Whether a property holds for a metric on these cases: on how many, or the first counterexample.
+
+    Where the metric raised on some and there is no counterexample on the others, it has "failed", with the message.
+    """
+    none: Row = {"example": None, "message": None}
     if any(claim in metric.properties for claim in check.claims):
-        return {"status": "by definition", "cases": 0, "example": None}
-    tried = 0
+        return {"status": "by definition", "cases": 0, **none}
+    tried, message = 0, None
     for case in cases if metric.kind == "scores" or not check.of_scores else ():
         for before, after in check.pairs(*case):
             one, other = values(before), values(after)
             if not (math.isfinite(one) and math.isfinite(other)):
+                message = message or values.failure(before) or values.failure(after)
                 continue
             tried += 1
             if not _holds(check.relation, one, other):
                 example = Example(before, values.shown(one), after, values.shown(other))
-                return {"status": "fails", "cases": tried, "example": example}
-    return {"status": "holds" if tried else "undefined", "cases": tried, "example": None}
+                return {"status": "fails", "cases": tried, "example": example, "message": message}
+    status = "failed" if message else "holds" if tried else "undefined"
+    return {"status": status, "cases": tried, **none, "message": message}
 
 
 class PropertyTable(Result):
     """Metrics by properties: a row per pair with `status`, the number of `cases`, and the `example` where it fails.
 
-    Status is "by definition", "holds" (on so many cases), "fails", or "undefined" where no case has a value. Prints as
-    a table of marks.
+    Status is "by definition", "holds" (on so many cases), "fails", "undefined" where no case has a value, or "failed"
+    where the metric raised an error on some case and no other case is a counterexample: then `message` says what it
+    raised and on which labels and scores, and `cases` on how many others the property holds. Prints as a table of
+    marks.
     """
 
-    def status(self, metric: str, name: str) -> str:
+    def status(self, metric: AnyMetric, name: str) -> str:
         """The status of one property of one metric."""
+        metric = find_metric(metric, list(dict.fromkeys(row["metric"] for row in self.rows)), "this table")
         for row in self.rows:
             if row["metric"] == metric and row["property"] == name:
                 return str(row["status"])
-        raise KeyError((metric, name))
+        names = list(dict.fromkeys(row["property"] for row in self.rows))
+        raise UnknownNameError(f"no property {name!r} in this table: {did_you_mean(name, names)}")
 
     def _grid(self) -> Grid:
-        marks = {"by definition": "always", "holds": "yes", "fails": "no", "undefined": "-"}
+        marks = {"by definition": "always", "holds": "yes", "fails": "no", "undefined": "-", "failed": "failed"}
         names = list(dict.fromkeys(row["property"] for row in self.rows))
         body: dict[str, list[Any]] = {}
         for row in self.rows:
             body.setdefault(row["metric"], [row["metric"]]).append(marks[row["status"]])
         return [["metric", *names], *body.values()]
+
+    def _notes(self) -> list[str]:
+        """For each metric that raised: what, on which input, and what its marks mean then."""
+        notes = {}
+        for row in self.rows:
+            if row["status"] == "failed" and row["metric"] not in notes:
+                notes[row["metric"]] = (
+                    f"{row['metric']} failed: {row['message']}. Where it says failed, no case that has a "
+                    "value is a counterexample; `rows` has the number of these cases and the message"
+                )
+        return list(notes.values())
 
 
 def check_properties(
@@ -179,6 +216,12 @@ def check_properties(
         All labels and predictions of up to so many points are tried.
     cases : int, default=400
         Random cases of 24 points beside these.
+
+    Returns
+    -------
+    PropertyTable
+        A metric that raises an error on some case is marked "failed" where no other case is a counterexample, with the
+        error and the case under the table; all other properties and metrics are checked.
 
     Examples
     --------

@@ -12,10 +12,11 @@ import numpy as np
 
 from tsadeval.core.inputs import Floats
 from tsadeval.core.metric import Metric, parse_metric
-from tsadeval.core.registry import did_you_mean
+from tsadeval.core.naming import find_metric, metric_text
 from tsadeval.core.results import Grid, MappingResult, Row, latex_text
+from tsadeval.core.selection import AnyMetric
 from tsadeval.engine.store import Store
-from tsadeval.errors import InvalidParameterError, UnknownNameError
+from tsadeval.errors import InvalidParameterError
 from tsadeval.rankeval.plan import LAYOUT, Cell, Plan
 from tsadeval.rankeval.quality import INDICATORS, Ties
 from tsadeval.rankeval.rankings import LEVEL, Estimate, Rankings
@@ -202,17 +203,14 @@ class RankEvalResult(StoredResult):
             rows.append(_row(str(metric), AVERAGE, sigma, indicator, part, facts))
         return rows
 
-    def latency(self, metric: str | None = None) -> MappingResult:
+    def latency(self, metric: AnyMetric | None = None) -> MappingResult:
         """Milliseconds of each metric's public call; of one metric by generator, length and number of events."""
         frame = self._frame[self._frame["seconds"].notna()]
         # Where several repeats are one series, it was measured once.
         frame = frame.drop_duplicates(["metric", "case", "generator", "q", "p", "sigma", "seconds"])
         keys = ["metric"]
         if metric is not None:
-            names = list(map(str, self.plan.metrics))
-            if metric not in names:
-                raise UnknownNameError(f"no metric {metric!r} in this result: {did_you_mean(metric, names)}")
-            frame = frame[frame["metric"] == metric]
+            frame = frame[frame["metric"] == find_metric(metric, list(map(str, self.plan.metrics)))]
             keys = ["metric", "generator", "n", "events"]
         rows = []
         for key, part in frame.groupby(keys, sort=len(keys) > 1):
@@ -225,7 +223,9 @@ class RankEvalResult(StoredResult):
             rows.sort(key=lambda row: row["value"])
         return MappingResult(rows, shown=[*keys, "values", "mean", "5 %", "median", "95 %"])
 
-    def sensitivity(self, metric: str, *, tasks: Sequence[str] | None = None, **grid: Sequence[Any]) -> QualityTable:
+    def sensitivity(
+        self, metric: AnyMetric, *, tasks: Sequence[str] | None = None, **grid: Sequence[Any]
+    ) -> QualityTable:
         """The table of one metric with an option at several values: `sensitivity("cce", tau=[0.1, 0.9])`.
 
         What the store does not have yet is computed, on the same series.
@@ -235,7 +235,7 @@ class RankEvalResult(StoredResult):
         if len(grid) != 1:
             raise InvalidParameterError("sensitivity needs one option with a list of values, e.g. tau=[0.1, 0.5, 0.9]")
         ((option, values),) = grid.items()
-        chosen = [parse_metric(metric).with_options(**{option: value}) for value in values]
+        chosen = [parse_metric(metric_text(metric)).with_options(**{option: value}) for value in values]
         plan = narrowed(replace(self.plan, metrics=tuple(chosen)), tasks)
         compute_plan(plan, self.store, n_jobs=self._n_jobs, data=self._data)
         return RankEvalResult(plan, self.store).table()

@@ -5,13 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from tsadeval.core.inputs import Scoring
-from tsadeval.core.metric import Decision, Metric
 from tsadeval.core.registry import Registry
 from tsadeval.rankeval.generators import Stream
 from tsadeval.rankeval.labels import CASES, REAL, SYNTHETIC, Case
 from tsadeval.rankeval.tasks import TASKS, TEXT_TASKS, Task
-from tsadeval.thresholds.rules import RULES, strict_quantile
 
 __all__ = ["SUITES", "Exemption", "Suite"]
 
@@ -61,26 +58,6 @@ class Suite:
 SUITES: Registry[Suite] = Registry("suite")
 
 PUBLISHED_RULE = "strict_quantile(0.95)"
-
-
-class first_alarms:
-    """Alarm strictly above the first of several quantiles that leaves any alarm: the rule of some published values."""
-
-    literal = True
-
-    def __init__(self, *quantiles: float) -> None:
-        self.quantiles = quantiles
-
-    def decide(self, data: Scoring, metric: Metric) -> Decision:
-        """The same alarms for every metric."""
-        for p in self.quantiles:
-            decision = strict_quantile(p).decide(data, metric)
-            if decision.prediction.alarms.has(1):
-                break
-        return decision
-
-
-RULES.add("first_alarms", first_alarms)
 
 # The published experiment: CCE has the uncertainty of single points and 1e-8 added to the range of scores, the two
 # slow metrics have a hundred thresholds.

@@ -3,25 +3,23 @@
 from __future__ import annotations
 
 import platform
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from tsadeval.comparison.api import Run, runs_of, usable
-from tsadeval.core.inputs import Scoring
-from tsadeval.core.metric import Rule
-from tsadeval.core.observed import has_dates
+from tsadeval.comparison.api import runs_of
+from tsadeval.comparison.result import Comparison
+from tsadeval.core.metric import Metric, Rule
+from tsadeval.core.parameters import OneOf, check_parameters
 from tsadeval.core.selection import Metrics, select_metrics
-from tsadeval.core.setting import Setting
-from tsadeval.core.time import Times, read_times
+from tsadeval.core.setting import MISSING, Missing
 from tsadeval.engine.files import write_whole
-from tsadeval.errors import InvalidInputError
 from tsadeval.reports.html import as_json, render
-from tsadeval.reports.page import Page, SeriesInput, build_page, checked_values
+from tsadeval.reports.inputs import read_inputs
+from tsadeval.reports.page import Page, build_page
 from tsadeval.thresholds.rules import parse_rule
 
 __all__ = ["report"]
@@ -37,18 +35,20 @@ def report(
     detector: str | None = None,
     values: Any = None,
     times: Any = None,
-    metrics: Metrics = "all",
-    threshold: str | float | Rule = "best",
+    metrics: Metrics | None = None,
+    threshold: str | float | Rule | None = None,
+    missing: Missing | None = None,
     title: str = "",
     command: str = "",
     sources: Mapping[str, str] | None = None,
+    notes: Sequence[str] = (),
     random_state: int = 0,
 ) -> Path:
     """Write a report: one self-contained HTML page about one or several detectors.
 
-    The page shows the series and the scores with zoom and pan, the events and what each cost, a threshold slider with
-    the metrics at every threshold, all metrics beside random and perfect, the breakdown of CCE, and for several
-    detectors their comparison with its statistics. It works offline and needs no other file.
+    The page shows the comparison of several detectors with its statistics, the series and the scores with zoom and pan,
+    the events and what each cost, a threshold slider with the metrics at every threshold, all metrics beside random and
+    perfect, and the breakdown of CCE. It works offline and needs no other file.
 
     Parameters
     ----------
@@ -65,23 +65,30 @@ def report(
         The series itself, drawn above the scores; a mapping from series to its values where there are several series,
         or from column to values where there is one. Up to eight columns are drawn.
     times : array-like of shape (n,), optional
-        Time stamps of the points, for one series, or a mapping from series to its time stamps.
-    metrics, threshold
-        As for `evaluate`; thresholds are found for each scoring by itself.
+        Time stamps of the points, for one series, or a mapping from series to its time stamps. Dates with a time zone
+        are shown in it.
+    metrics, threshold : optional
+        As for `evaluate`; thresholds are found for each scoring by itself. By default those of the comparison where
+        `scores` is one, else the set "recommended" and the rule "best". Where the rule is "best", `best_f1` is left out
+        beside `f1`, which has the same values.
+    missing : {"skip", "ignore", "no alarm", "worst", "error"}, optional
+        What to do about missing scores, as for `te.compare`. By default as the comparison was made, else "skip".
     title : str, optional
         Of the page.
     command : str, optional
         How the page was made, for its last section.
     sources : mapping, optional
         File to its checksum, for the last section.
+    notes : sequence of str, optional
+        What a reader has to know first, such as files that could not be read: for the box at the top.
     random_state : int, default=0
         For the column "random".
 
     Returns
     -------
     Path
-        The file. A scoring that cannot be evaluated is left out, points without a score get the lowest score of the
-        series, and the page says so; where nothing can be evaluated, this raises.
+        The file. A scoring that cannot be evaluated is left out, and the page names it at the top; where nothing can be
+        evaluated, this raises. The page of a comparison has exactly its numbers.
 
     Examples
     --------
@@ -91,12 +98,22 @@ def report(
     ...     page.name
     'page.html'
     """
-    chosen = select_metrics(metrics)
-    rule = parse_rule(threshold)
+    if missing is not None:
+        check_parameters("report", {"missing": OneOf(MISSING)}, {"missing": missing})
+    compared = scores if isinstance(scores, Comparison) else None
+    made = compared.made if compared is not None else None
+    default: str | Rule = made.rule if made is not None else "best"
+    rule = parse_rule(default if threshold is None else threshold)
+    how: Missing = missing or (compared.missing if compared is not None else "skip")
+    chosen, doubled = _without_double(_metrics(metrics, compared), rule)
     runs = runs_of(_one(scores, y_true), y_true, by=by, y_score=y_score, detector=detector)
-    series, remarks = _inputs(runs, values, times)
-    page = build_page(series, chosen, rule, random_state=random_state)
-    text = _render(page, title, command, dict(sources or {}), remarks, str(rule))
+    inputs = read_inputs(runs, how, values, times, made.settings if made is not None else None)
+    inputs.notes[:0] = notes
+    known = None
+    if compared is not None and made is not None and threshold is times is None and how == compared.missing:
+        known = compared if all(str(metric) in compared.metrics for metric in chosen) else None
+    page = build_page(inputs, chosen, rule, missing=how, compared=known, random_state=random_state)
+    text = _render(page, title, command, dict(sources or {}), [*inputs.notes], doubled)
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
     write_whole(path, text.encode())
@@ -109,96 +126,51 @@ def _one(scores: Any, y_true: Any) -> Any:
     return {"detector": scores} if single else scores
 
 
-def _inputs(runs: Iterable[Run], values: Any, times: Any) -> tuple[list[SeriesInput], list[str]]:
-    """The scorings by series, and what was left out and why."""
-    series: dict[str, SeriesInput] = {}
-    notes: list[str] = []
-    dates: dict[str, Any] = {}  # of labels that come with them
-    first: InvalidInputError | None = None
-    for name, detector, labels, given in runs:
-        where = f"{detector!r} on series {name!r}" if name else repr(detector)
-        try:
-            entry = usable(labels, given, "worst")
-            if entry is None:
-                raise InvalidInputError("no point has a score")
-            scoring = Scoring.of(*entry[:2])
-        except InvalidInputError as error:
-            first = first or error
-            notes.append(f"Left out: {where}: {error}")
-            continue
-        if entry[3]:
-            notes.append(f"{where}: {entry[3]:,} points without a score have the lowest score of the series here.")
-        one = series.setdefault(name, SeriesInput(name, {}))
-        if detector in one.scorings:
-            raise InvalidInputError(f"there are two scorings of {detector!r} on series {name!r}")
-        _same_labels(one, scoring, detector)
-        one.scorings[detector] = scoring
-        if has_dates(labels):
-            dates.setdefault(name, labels.index)
-    if not series:
-        raise first or InvalidInputError("scores is empty: there is nothing to report")
-    for name, one in series.items():
-        one.values = checked_values(_of_series(values, name, len(series)), one.n, name)
-        given = _of_series(times, name, len(series))
-        stamps = _times(dates.get(name) if given is None else given, one.n, name)
-        if stamps is not None:
-            one.times = np.asarray(stamps.stamps.astype("datetime64[ns]").astype("datetime64[ms]"))
-            setting = Setting(times=stamps)
-            one.scorings = {key: replace(scoring, setting=setting) for key, scoring in one.scorings.items()}
-    return list(series.values()), notes
+def _metrics(metrics: Metrics | None, compared: Comparison | None) -> tuple[Metric, ...]:
+    if metrics is not None or compared is None:
+        return tuple(select_metrics("recommended" if metrics is None else metrics))
+    return compared.made.metrics if compared.made is not None else tuple(select_metrics(compared.metrics))
 
 
-def _same_labels(one: SeriesInput, scoring: Scoring, detector: str) -> None:
-    for name, other in one.scorings.items():
-        if other.n != scoring.n or other.events != scoring.events:
-            raise InvalidInputError(
-                f"{name!r} and {detector!r} have different labels on series {one.name!r}: "
-                "give such series different names"
-            )
-        return
+def _without_double(metrics: tuple[Metric, ...], rule: Rule) -> tuple[tuple[Metric, ...], str]:
+    """Without the best F1 where F1 is taken at its best threshold, and what is to be said about it."""
+    names = [str(metric) for metric in metrics]
+    if str(rule) not in ("best", "best(f1)") or not {"f1", "best_f1"} <= set(names):
+        return metrics, ""
+    return tuple(m for m in metrics if str(m) != "best_f1"), "best_f1 is not shown: with this rule it is F1"
 
 
-def _of_series(given: Any, name: str, count: int) -> Any:
-    """What was given for one series of many, or for the only one."""
-    if given is None:
-        return None
-    if isinstance(given, Mapping) and name in given:
-        return given[name]
-    if count == 1:
-        return given
-    if not isinstance(given, Mapping):
-        raise InvalidInputError("values and times must be mappings from series where there are several series")
-    return None
+WORDS: dict[Missing, str] = {
+    "skip": "points without a score are left out, averages are over the series that a detector has",
+    "ignore": "points without a score are left out, and metrics that cannot do that have no value",
+    "no alarm": "points without a score count as lower than all others",
+    "worst": "points without a score count as lower than all others, and a detector without any gets the worst value",
+    "error": "refused, so there are none",
+}
 
 
-def _times(times: Any, n: int, name: str) -> Times | None:
-    if times is None:
-        return None
-    where = f"series {name!r}: " if name else ""
-    return read_times(times, n=n, name=f"{where}times")
-
-
-def _render(page: Page, title: str, command: str, sources: Mapping[str, str], remarks: Sequence[str], rule: str) -> str:
+def _render(page: Page, title: str, command: str, sources: Mapping[str, str], notes: list[str], doubled: str) -> str:
     import tsadeval
 
     data = page.data
-    detectors, series = data["detectors"], data["series"]
+    detectors, series, rule = data["detectors"], data["series"], data["rule"]
     points = sum(one["n"] for one in series)
     subtitle = (
         f"{len(detectors)} detector{'s' * (len(detectors) != 1)}, {len(series)} series, {points:,} points, "
-        f"{len(data['metrics'])} metrics"
+        f"{len(data['metrics'])} metric{'s' * (len(data['metrics']) != 1)}"
     )
     step, draws, best = data["step"], data["draws"], rule.startswith("best")
-    notes = list(remarks)
     if step > 1:
         notes.append(f"Lines are drawn from the extremes of every {step} points; all numbers are of all points.")
     if len(detectors) == 1:
         title = title or f"Report: {detectors[0]}"
+    names = ", ".join(metric["name"] for metric in data["metrics"])
     about = [
         ("Made by", f"tsadeval {tsadeval.__version__}, NumPy {np.__version__}, Python {platform.python_version()}"),
         ("Made at", datetime.now(timezone.utc).strftime("%Y-%m-%d %H:%M UTC")),
         ("Threshold rule", rule),
-        ("Metrics", ", ".join(metric["name"] for metric in data["metrics"])),
+        ("Missing scores", f"{data['missing']}: {WORDS[data['missing']]}"),
+        ("Metrics", f"{names} ({doubled})" if doubled else names),
         ("Column random", f"mean of {draws} shuffles, or a formula" if draws else "left out: too many points"),
     ]
     about += [("Command", command)] if command else []
@@ -208,20 +180,32 @@ def _render(page: Page, title: str, command: str, sources: Mapping[str, str], re
         name = one["name"] or "series"
         checksums.append((name, "labels", one["labels_sha256"]))
         checksums += [(name, f"scores of {d}", found["scores_sha256"]) for d, found in one["detectors"].items()]
-    thresholds = "are best for each metric, chosen with the labels: upper bounds" if best else f"by the rule {rule}"
     return render(
         "report.html.j2",
         styles=("base.css", "report.css"),
-        scripts=("common.js", "chart.js", "report.js"),
+        scripts=("common.js", "clock.js", "chart.js", "tables.js", "report.js"),
         title=title or "Report of anomaly detectors",
         subtitle=subtitle,
         notes=notes,
         comparison=data["comparison"] is not None,
         rule_note="It starts where F1 is best, which was found with the labels." if best else f"It starts at {rule}.",
-        metrics_note=f"Random: the same scores, shuffled. Perfect: the labels as scores. Thresholds {thresholds}.",
+        metrics_note=f"Random: the same scores, shuffled. Perfect: the labels as scores. {_thresholds(data)}",
         about=about,
         checksums=checksums,
         version=tsadeval.__version__,
         data=as_json(data),
         payloads=page.payloads.texts,
     )
+
+
+def _thresholds(data: Mapping[str, Any]) -> str:
+    """How the thresholds of the metrics were found, in words."""
+    rule = data["rule"]
+    if rule != "best":
+        by_labels = ", chosen with the labels" if rule.startswith("best") else ""
+        return f"Thresholds: by the rule {rule}{by_labels}."
+    trivial = [metric["label"] for metric in data["metrics"] if metric["trivial"]]
+    text = "Thresholds: the best one of each metric, chosen with the labels, so values are upper bounds"
+    if trivial:
+        text += f"; metrics whose own best is trivial ({', '.join(trivial)}) at the best threshold of F1"
+    return text + "."

@@ -10,6 +10,7 @@ import numpy as np
 from tsadeval.core.inputs import Scoring
 from tsadeval.core.metric import METRICS, Rule
 from tsadeval.metrics._cce import CCEBreakdown, cce_breakdown
+from tsadeval.metrics._cce_gaps import explain_gaps
 
 __all__ = ["Finding", "dearest_false_alarms", "explain_cce", "worst_events"]
 
@@ -20,8 +21,11 @@ MOST = 8
 
 def explain_cce(scoring: Scoring) -> CCEBreakdown | None:
     """The breakdown of CCE, where both classes are there."""
-    if not (scoring.truth.has(0) and scoring.truth.has(1)):
+    truth = scoring.kept.truth
+    if not (truth.has(0) and truth.has(1)):
         return None
+    if scoring.setting.ignored is not None:
+        return explain_gaps(scoring)
     return cce_breakdown(scoring.truth.labels, scoring.scores)
 
 
@@ -38,9 +42,13 @@ def _percent(share: float) -> str:
     return f"{100 * share:.2g} %" if share < 0.995 else "nearly all" if share < 1 else "all"
 
 
-def worst_events(scoring: Scoring, breakdown: CCEBreakdown, threshold: float) -> list[Finding]:
-    """The anomalies that cost most of CCE, each with what the scores did there."""
-    scores, normal = scoring.scores, np.sort(scoring.scores[~scoring.truth.mask])
+def worst_events(scoring: Scoring, breakdown: CCEBreakdown, threshold: float, offset: int = 0) -> list[Finding]:
+    """The anomalies that cost most of CCE, each with what the scores did there.
+
+    `offset` is where the scoring begins in its series.
+    """
+    scores, judged = scoring.scores, scoring.kept
+    normal = np.sort(judged.scores[~judged.truth.mask])
     found = []
     for event in breakdown.worst(MOST, label=1):
         start, stop = int(event["start"]), int(event["stop"])
@@ -59,11 +67,11 @@ def worst_events(scoring: Scoring, breakdown: CCEBreakdown, threshold: float) ->
             f"{what}. Its mean score is {event['mean']:.2f} on the scale from the lowest (0) to the highest (1) score "
             f"of the series; {_percent(float(beaten))} of the normal points score as high as its peak."
         )
-        found.append({"start": start, "stop": stop, "cost": float(event["lost"]), "why": why})
+        found.append({"start": start + offset, "stop": stop + offset, "cost": float(event["lost"]), "why": why})
     return found
 
 
-def dearest_false_alarms(scoring: Scoring, threshold: float) -> list[Finding]:
+def dearest_false_alarms(scoring: Scoring, threshold: float, offset: int = 0) -> list[Finding]:
     """False alarms that a higher threshold removes only together with events, dearest first.
 
     The cost of a run of alarms that touches no event is the number of events whose highest score it reaches.
@@ -92,7 +100,7 @@ def dearest_false_alarms(scoring: Scoring, threshold: float) -> list[Finding]:
             price = "is below the peak of every event, so a higher threshold removes it"
         where = f"{gap} points from the nearest event" if gap is not None else "there is no event"
         why = f"{points}, peak score {peaks[i]:.4g}: {price}; {where}."
-        found.append({"start": start, "stop": stop, "cost": cost, "why": why})
+        found.append({"start": start + offset, "stop": stop + offset, "cost": cost, "why": why})
     return found
 
 

@@ -5,23 +5,27 @@ from __future__ import annotations
 import hashlib
 import math
 import warnings
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tsadeval.core.inputs import Floats, Scoring
+from tsadeval.comparison.result import Comparison, dataset_of
+from tsadeval.core.inputs import Scoring
 from tsadeval.core.metric import Metric, Rule
-from tsadeval.core.results import plain
+from tsadeval.core.results import Row, plain
+from tsadeval.core.setting import Missing
 from tsadeval.evaluation.baseline import perfect_values, random_values
+from tsadeval.evaluation.single import row_of
 from tsadeval.reports.board import agreement_of, standings
 from tsadeval.reports.findings import dearest_false_alarms, explain_cce, threshold_of, worst_events
-from tsadeval.reports.payload import Payloads, coarse, score_levels, value_codes
+from tsadeval.reports.inputs import Inputs, Judged, SeriesInput
+from tsadeval.reports.payload import MISSING, Payloads, coarse, score_levels, value_codes
 from tsadeval.reports.sweep import count_alarms
 
-__all__ = ["Page", "SeriesInput", "build_page"]
+__all__ = ["Page", "build_page"]
 
 Data = dict[str, Any]
 
@@ -34,21 +38,6 @@ EVENTS = 2000
 
 
 @dataclass
-class SeriesInput:
-    """One series: checked scores by detector, and what else is known of it."""
-
-    name: str
-    scorings: dict[str, Scoring]
-    values: dict[str, Floats] = field(default_factory=dict)
-    times: NDArray[Any] | None = None
-
-    @property
-    def n(self) -> int:
-        """Number of points."""
-        return next(iter(self.scorings.values())).n
-
-
-@dataclass
 class Page:
     """The data of a page and its arrays."""
 
@@ -56,23 +45,47 @@ class Page:
     payloads: Payloads
 
 
-def build_page(series: Sequence[SeriesInput], metrics: Sequence[Metric], rule: Rule, *, random_state: int = 0) -> Page:
-    """Evaluate everything and put it together."""
+@dataclass(frozen=True)
+class _Plan:
+    """What is computed of every scoring, and how much of it is kept."""
+
+    metrics: tuple[Metric, ...]
+    rule: Rule
+    step: int
+    draws: int
+    random_state: int
+
+
+def build_page(
+    inputs: Inputs,
+    metrics: Sequence[Metric],
+    rule: Rule,
+    *,
+    missing: Missing = "skip",
+    compared: Comparison | None = None,
+    random_state: int = 0,
+) -> Page:
+    """Evaluate everything and put it together; `compared` has the numbers of all series, where they are known."""
     payloads = Payloads()
-    detectors = list(dict.fromkeys(d for one in series for d in one.scorings))
-    lines = sum(one.n * (len(one.scorings) + len(one.values)) for one in series)
-    step = max(1, math.ceil(lines / DETAIL))
-    points = sum(one.n * len(one.scorings) for one in series)
+    series = inputs.series
+    lines = sum(one.n * (len(one.detectors) + len(one.values)) for one in series)
+    points = sum(one.n * len(one.detectors) for one in series)
     draws = min(MOST_DRAWS, BUDGET // max(points, 1))
+    plan = _Plan(tuple(metrics), rule, max(1, math.ceil(lines / DETAIL)), draws, random_state)
+    rows: list[Row] = []
     data: Data = {
-        "detectors": detectors,
+        "detectors": inputs.detectors,
         "metrics": [_metric(metric) for metric in metrics],
         "rule": str(rule),
-        "step": step,
+        "missing": missing,
+        "step": plan.step,
         "draws": draws if draws >= 2 else 0,
-        "series": [_series(one, metrics, rule, payloads, step, draws, random_state) for one in series],
+        "series": [_series(one, plan, payloads, rows) for one in series],
     }
-    data["comparison"] = _comparison(data, metrics) if len(detectors) > 1 else None
+    if compared is None:
+        lower = [str(metric) for metric in metrics if metric.direction == "lower"]
+        compared = Comparison(rows, pooled=dict, lower=lower, missing=missing)
+    data["comparison"] = _comparison(compared, metrics) if len(compared.detectors) > 1 else None
     return Page(data, payloads)
 
 
@@ -85,152 +98,144 @@ def _metric(metric: Metric) -> Data:
         "kind": metric.kind,
         "lower": metric.direction == "lower",
         "range": [plain(low), plain(high)],
+        "trivial": metric.kind == "predictions" and metric.best_is_trivial,
     }
 
 
-def _series(
-    one: SeriesInput,
-    metrics: Sequence[Metric],
-    rule: Rule,
-    payloads: Payloads,
-    step: int,
-    draws: int,
-    random_state: int,
-) -> Data:
-    truth = next(iter(one.scorings.values())).truth
-    events = truth.events
+def _series(one: SeriesInput, plan: _Plan, payloads: Payloads, rows: list[Row]) -> Data:
+    events = one.labels.events
     data: Data = {
         "name": one.name,
         "n": one.n,
         "anomalous": events.points,
         "starts": payloads.add(events.starts.astype(np.int32)),
         "stops": payloads.add(events.stops.astype(np.int32)),
-        "labels_sha256": _sha256(truth.mask.astype(np.uint8)),
+        "labels_sha256": _sha256(one.labels.mask.astype(np.uint8)),
         "values": [],
         "times": None,
+        "clock": None,
         "detectors": {},
     }
-    if one.times is not None:
-        milliseconds = one.times.astype("datetime64[ms]").astype(np.int64).astype(np.float64)
-        data["times"] = payloads.add(milliseconds)
+    if one.clock is not None:
+        clock = one.clock
+        # Milliseconds are what browsers count in; numbers stay in the unit that they came in.
+        data["times"] = payloads.add(clock.stamps / (clock.unit if clock.kind == "numbers" else 1_000_000))
+        data["clock"] = {"kind": clock.kind, "zone": clock.zone}
     for name, values in one.values.items():
         codes, low, high = value_codes(values)
-        data["values"].append({"name": name, "low": low, "high": high, **_line(codes, step, payloads)})
-    for name, scoring in one.scorings.items():
-        data["detectors"][name] = _detector(scoring, metrics, rule, payloads, step, draws, random_state)
+        data["values"].append({"name": name, "low": low, "high": high, **_line(codes, plan.step, payloads)})
+    for name, judged in one.detectors.items():
+        data["detectors"][name], found = _detector(one, judged, plan, payloads)
+        rows += [{"series": one.name, "detector": name, **row} for row in found]
     return data
 
 
-def _line(codes: NDArray[np.uint16], step: int, payloads: Payloads) -> Data:
+def _line(codes: NDArray[np.uint16], step: int, payloads: Payloads, gap: int = MISSING) -> Data:
     if step == 1:
         return {"codes": payloads.add(codes)}
-    low, high = coarse(codes, step)
+    low, high = coarse(codes, step, gap)
     return {"codes": payloads.add(low), "high_codes": payloads.add(high)}
 
 
-def _detector(
-    scoring: Scoring,
-    metrics: Sequence[Metric],
-    rule: Rule,
-    payloads: Payloads,
-    step: int,
-    draws: int,
-    random_state: int,
-) -> Data:
-    threshold = threshold_of(scoring, rule)
+def _detector(one: SeriesInput, judged: Judged, plan: _Plan, payloads: Payloads) -> tuple[Data, list[Row]]:
+    scoring = judged.scoring
+    threshold = threshold_of(scoring, plan.rule)
     levels = score_levels(scoring, (threshold,))
     counts = count_alarms(scoring, levels)
     breakdown = explain_cce(scoring)
+    # Of points without a score, and of those that are not judged: no alarm at any level, and a gap in the line.
+    codes = np.zeros(one.n, np.uint16)
+    codes[judged.offset : judged.offset + scoring.n] = levels.codes
+    values, rows = _values(scoring, plan)
+    kept = scoring.kept
     data: Data = {
-        "low": scoring.low,
-        "high": scoring.high,
+        "low": kept.low,
+        "high": kept.high,
+        "points": kept.n,
+        "anomalous": scoring.events.points,
+        "events_in_all": len(scoring.events),
+        "missing": judged.missing,
         "thresholds": payloads.add(levels.thresholds),
         "shown": payloads.add(levels.shown),
         "start": levels.at(threshold),
         "threshold": threshold,
         "counts": {name: payloads.add(column.astype(np.int32)) for name, column in counts._asdict().items()},
-        "metrics": _values(scoring, metrics, rule, draws, random_state),
-        "scores_sha256": _sha256(scoring.scores),
-        "worst": worst_events(scoring, breakdown, threshold) if breakdown is not None else [],
-        "false": dearest_false_alarms(scoring, threshold),
+        "metrics": values,
+        "scores_sha256": _sha256(judged.given),
+        "worst": worst_events(scoring, breakdown, threshold, judged.offset) if breakdown is not None else [],
+        "false": dearest_false_alarms(scoring, threshold, judged.offset),
         "cce": None,
-        **_line(levels.codes, step, payloads),
+        **_line(codes, plan.step, payloads, gap=0),
     }
-    table = _events(scoring, breakdown)
+    table = _events(one, judged, breakdown)
     data["events"] = {key: payloads.add(column) for key, column in table.items()}
     if breakdown is not None:
         parts = ("score", "event", "global_", "anomaly_event", "normal_event", "anomaly_global", "normal_global")
         data["cce"] = {part.rstrip("_"): getattr(breakdown, part) for part in parts}
-    return data
+    return data, rows
 
 
-def _events(scoring: Scoring, breakdown: Any) -> dict[str, NDArray[Any]]:
+def _events(one: SeriesInput, judged: Judged, breakdown: Any) -> dict[str, NDArray[Any]]:
     """What is known of each anomaly, in order of time; of very many those that cost most."""
+    scoring = judged.scoring
     events = scoring.events
     lost = np.zeros(len(events)) if breakdown is None else breakdown.events["lost"][breakdown.events["label"] == 1]
     kept = np.sort(np.argsort(-lost, kind="stable")[:EVENTS])
     mine = None if breakdown is None else breakdown.events[breakdown.events["label"] == 1][kept]
-    peaks = [
-        float(scoring.scores[a:b].max())
-        for a, b in zip(events.starts[kept].tolist(), events.stops[kept].tolist(), strict=True)
-    ]
-    found: dict[str, NDArray[Any]] = {"number": kept.astype(np.int32), "peak": np.array(peaks, np.float64)}
+    starts, stops = events.starts[kept], events.stops[kept]
+    peaks = [float(scoring.scores[a:b].max()) for a, b in zip(starts.tolist(), stops.tolist(), strict=True)]
+    found: dict[str, NDArray[Any]] = {
+        # A gap may part an event of the series: both parts have its number.
+        "number": (np.searchsorted(one.labels.events.starts, starts + judged.offset, side="right") - 1).astype(
+            np.int32
+        ),
+        "start": (starts + judged.offset).astype(np.int32),
+        "stop": (stops + judged.offset).astype(np.int32),
+        "peak": np.array(peaks, np.float64),
+    }
     for column in ("mean", "score", "lost"):
         found[column] = (np.full(len(kept), math.nan) if mine is None else mine[column]).astype(np.float32)
     return found
 
 
-def _values(scoring: Scoring, metrics: Sequence[Metric], rule: Rule, draws: int, random_state: int) -> list[Data]:
+def _values(scoring: Scoring, plan: _Plan) -> tuple[list[Data], list[Row]]:
+    """The metrics of a scoring beside a random and a perfect one: for the page, and as rows of a comparison."""
+    metrics = plan.metrics
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # what is undefined is said in the table
-        outcomes = [metric.run(scoring, rule) for metric in metrics]
+        outcomes = [metric.run(scoring, plan.rule) for metric in metrics]
         chance: list[tuple[float, float]] = [(math.nan, math.nan)] * len(metrics)
-        if draws >= 2:
-            chance = random_values(list(metrics), scoring, rule, draws, random_state)
+        if plan.draws >= 2:
+            chance = random_values(list(metrics), scoring, plan.rule, plan.draws, plan.random_state)
         perfect = perfect_values(list(metrics), scoring)
-    rows = []
+    shown = []
     for outcome, (random, error), best in zip(outcomes, chance, perfect, strict=True):
         numbers = {"value": outcome.value, "random": random, "error": error, "perfect": best}
         row: Data = {key: plain(value) for key, value in numbers.items()}
         row |= {"threshold": plain(outcome.threshold), "rule": outcome.rule, "message": outcome.message}
-        rows.append(row)
-    return rows
+        shown.append(row)
+    return shown, [row_of(metric, outcome) for metric, outcome in zip(metrics, outcomes, strict=True)]
 
 
-def _comparison(data: Data, metrics: Sequence[Metric]) -> Data:
-    """Statistics over the series, by metric; a detector without scores on a series has a gap there."""
-    detectors: list[str] = data["detectors"]
+def _comparison(compared: Comparison, metrics: Sequence[Metric]) -> Data:
+    """The numbers of a comparison, by metric: its averages and ranks, and who was told apart from whom."""
+    averages = compared.average()
     boards = {}
-    for m, metric in enumerate(metrics):
-        table = np.full((len(data["series"]), len(detectors)), math.nan)
-        for row, one in zip(table, data["series"], strict=True):
-            for name, found in one["detectors"].items():
-                value = found["metrics"][m]["value"]
-                row[detectors.index(name)] = math.nan if value is None else value
-        boards[str(metric)] = standings(table, lower=metric.direction == "lower")
-    lower = [str(metric) for metric in metrics if metric.direction == "lower"]
-    return {"boards": boards, "agreement": agreement_of(boards, lower)}
+    for metric in metrics:
+        name = str(metric)
+        board = boards[name] = standings(compared.values(name), lower=metric.direction == "lower")
+        board["mean"] = [plain(averages[detector][name]) for detector in compared.detectors]
+        rows = [row for row in compared.rows if row["metric"] == name and math.isfinite(row["value"])]
+        own = {(row["series"], row["detector"]) for row in rows}  # a value that stands for a missing one is not
+        board["defined"] = [sum(d == detector for _, d in own) for detector in compared.detectors]
+    return {
+        "detectors": compared.names,
+        "series": len(compared.series),
+        "datasets": len({dataset_of(name) for name in compared.series}),
+        "boards": boards,
+        "agreement": agreement_of(boards, [str(metric) for metric in metrics if metric.direction == "lower"]),
+    }
 
 
 def _sha256(array: NDArray[Any]) -> str:
     return hashlib.sha256(np.ascontiguousarray(array, array.dtype.newbyteorder("<")).tobytes()).hexdigest()
-
-
-def checked_values(values: Any, n: int, series: str) -> dict[str, Floats]:
-    """The columns of a series by name, at most eight of them."""
-    from tsadeval.errors import InvalidInputError
-
-    if values is None:
-        return {}
-    if isinstance(values, Mapping):
-        columns = {str(name): np.asarray(column, np.float64) for name, column in values.items()}
-    else:
-        array = np.asarray(values, np.float64)
-        array = array[:, None] if array.ndim == 1 else array
-        names = ["series"] if array.shape[1] == 1 else [f"column {i}" for i in range(array.shape[1])]
-        columns = dict(zip(names, array.T, strict=True))
-    for name, column in columns.items():
-        if column.shape != (n,):
-            where = f"series {series!r}: " if series else ""
-            raise InvalidInputError(f"{where}values {name!r} has shape {column.shape}, but there are {n} points")
-    return dict(list(columns.items())[:8])

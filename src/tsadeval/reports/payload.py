@@ -65,15 +65,19 @@ class Levels:
 
 
 def score_levels(scoring: Scoring, wanted: tuple[float, ...] = ()) -> Levels:
-    """Levels of a scoring: all distinct scores if there are few; `wanted` thresholds are among them in any case."""
-    distinct = scoring.levels[0][::-1]
+    """Levels of a scoring: all distinct scores if there are few; `wanted` thresholds are among them in any case.
+
+    Points that are not judged have code 0, which is above no level.
+    """
+    judged = scoring.kept
+    distinct = judged.levels[0][::-1]
     if len(distinct) > LEVELS:
         half = LEVELS // 2
         # Halves cannot overflow when the extremes of the range of floats are subtracted.
         grid = 2 * (distinct[0] / 2 + np.linspace(0, 1, half) * (distinct[-1] / 2 - distinct[0] / 2))
         across = np.clip(np.searchsorted(distinct, grid), 0, len(distinct) - 1)
-        ranks = np.linspace(0, scoring.n - 1, half).astype(np.int64)
-        by_rank = np.searchsorted(distinct, scoring.sorted[ranks])
+        ranks = np.linspace(0, judged.n - 1, half).astype(np.int64)
+        by_rank = np.searchsorted(distinct, judged.sorted[ranks])
         first_above = [int(np.searchsorted(distinct, t, side="right")) for t in wanted if math.isfinite(t)]
         kept = [i for i in first_above if i < len(distinct)]
         distinct = distinct[np.unique(np.concatenate([across, by_rank, np.array(kept, np.int64)]))]
@@ -82,6 +86,8 @@ def score_levels(scoring: Scoring, wanted: tuple[float, ...] = ()) -> Levels:
     below = np.nextafter(distinct.astype(scoring.raw.dtype), own(-math.inf)).astype(np.float64)
     thresholds = np.append(below, scoring.high)
     codes = np.searchsorted(thresholds, scoring.scores, side="left").astype(np.uint16)
+    if scoring.setting.ignored is not None:
+        codes[scoring.setting.ignored] = 0
     return Levels(thresholds, np.append(distinct[0], distinct), codes)
 
 
@@ -96,9 +102,10 @@ def value_codes(values: Floats) -> tuple[Codes, float, float]:
     return np.where(finite, steps, MISSING).astype(np.uint16), low, high
 
 
-def coarse(codes: Codes, step: int) -> tuple[Codes, Codes]:
+def coarse(codes: Codes, step: int, gap: int = MISSING) -> tuple[Codes, Codes]:
     """The lowest and highest code of each `step` points; gaps count only where there is nothing else."""
     starts = np.arange(0, len(codes), step)
-    low = np.minimum.reduceat(codes, starts)
-    high = np.maximum.reduceat(np.where(codes == MISSING, 0, codes), starts)
-    return low, np.where(low == MISSING, MISSING, high).astype(np.uint16)
+    low = np.minimum.reduceat(np.where(codes == gap, MISSING, codes), starts)
+    high = np.maximum.reduceat(np.where(codes == gap, 0, codes), starts)
+    empty = low == MISSING
+    return tuple(np.where(empty, gap, part).astype(np.uint16) for part in (low, high))  # type: ignore[return-value]

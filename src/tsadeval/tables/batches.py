@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from queue import Queue
@@ -14,15 +14,17 @@ import numpy as np
 
 from tsadeval._optional import require
 from tsadeval.core.checking import EXACT
+from tsadeval.core.parameters import Number, check_parameters
 from tsadeval.core.printable import printable
 from tsadeval.errors import InvalidInputError, MissingExtraError
-from tsadeval.tables.columns import Array, codes, is_arrow, is_exact, is_fraction, numbers
-from tsadeval.tables.one_series import several_series, telling
+from tsadeval.tables.columns import Array, codes, is_arrow, is_exact, numbers
+from tsadeval.tables.groups import named
 from tsadeval.tables.scoring import times_of
+from tsadeval.tables.signs import Signs, columns_to_watch
 from tsadeval.tables.sources import refuse_special, user_path
-from tsadeval.tables.table import Table, unique_names
+from tsadeval.tables.table import Table, from_frame, from_mapping, unique_names
 
-__all__ = ["Batches", "Names", "batches"]
+__all__ = ["Batches", "batches"]
 
 _ROWS = 2**20
 _AHEAD = 2  # batches that are read while others are being used
@@ -50,22 +52,25 @@ class Batches:
         """The next batch is read while one is being used."""
         return _ahead(self.read)
 
-    def read(self, names: Names | None = None) -> Iterator[tuple[Any, ...]]:
-        """The same in this thread; `names` will know which series were seen."""
-        names = Names(self) if names is None else names
+    def read(self, signs: Signs | None = None) -> Iterator[tuple[Any, ...]]:
+        """The same in this thread; `signs`, of which the caller then asks for the end, will know what was seen."""
+        seen = self.signs() if signs is None else signs
         for source in self.sources:
-            where = "the table" if isinstance(source, Mapping) else printable(source)
-            try:
+            with _named_errors(source) as where:
                 for columns in _columns(source, where, self):
-                    names.check(columns, where)
+                    seen.look(columns, where)
                     yield from self._pieces(columns, where)
-            except (InvalidInputError, MissingExtraError, MemoryError):
-                raise
-            except FileNotFoundError:
-                raise InvalidInputError(f"{where}: no such file") from None
-            except Exception as error:  # whatever a parser raises, the file is not what its name says
-                reason = printable(str(error).strip().partition("\n")[0] or type(error).__name__)
-                raise InvalidInputError(f"{where}: damaged or not readable ({reason})") from error
+        if signs is None:
+            seen.finish(self.where)
+
+    def signs(self) -> Signs:
+        """Nothing seen yet of columns that show whether rows belong to one series."""
+        return Signs(self.by, {self.label, self.score, self.by, self.time})
+
+    @property
+    def where(self) -> str:
+        """How messages name the source."""
+        return ", ".join(map(_where, self.sources[:3])) + ", ..." * (len(self.sources) > 3)
 
     def _pieces(self, columns: Mapping[str, Any], where: str) -> Iterator[tuple[Any, ...]]:
         labels = _values(columns[self.label], where, self.label)
@@ -76,21 +81,20 @@ class Batches:
         if self.by is None:
             yield tuple(found)
             return
-        group, names = codes(columns[self.by])
+        group, names = named(*codes(columns[self.by]))
         if len(group) and group.min() < 0:
             raise InvalidInputError(f"{where}: expected a value in every row of column {printable(self.by)!r}")
         if len(names) == 1:
-            yield str(names[0]), *found
+            yield names[0], *found
             return
         order = np.argsort(group, kind="stable")  # rows of a series keep their order
         borders = np.cumsum(np.bincount(group, minlength=len(names)))[:-1]
         for name, rows in zip(names, np.split(order, borders), strict=True):
-            yield str(name), *(column[rows] for column in found)
+            yield name, *(column[rows] for column in found)
 
-    def telling(self, names: Iterable[str]) -> list[str]:
+    def watched(self, names: Iterable[str], dated: Collection[str]) -> list[str]:
         """The columns that are read only to see whether all rows belong to one series."""
-        used = {self.label, self.score, self.by, self.time}
-        return [] if self.one_series else [name for name in telling(names) if name not in used]
+        return [] if self.one_series else columns_to_watch(names, dated, {self.label, self.score, self.by, self.time})
 
     def parts(self, most: int = 10_000) -> list[Batches]:
         """Neighbouring parts, at most so many, which can be read apart; one where the format has no such parts."""
@@ -98,7 +102,8 @@ class Batches:
         share = max(most // len(self.sources), 1)
         for source in self.sources:
             one = replace(self, sources=(source,), span=None)
-            count, size = _units(source)
+            with _named_errors(source):
+                count, size = _units(source, self)
             step = max(-(-count // share), size)
             cuts = range(0, count, step) if count > step else range(0)
             found += [replace(one, span=(a, min(a + step, count))) for a in cuts] or [one]
@@ -119,7 +124,7 @@ def batches(
 
     Parameters
     ----------
-    source : path, several paths, or mapping from names to arrays
+    source : path, several paths, data frame, or mapping from names to arrays
         A parquet, arrow (feather), csv, tsv or npy file (of a record type, or of two columns), local or at any address
         that fsspec opens ("s3://..."). Several files are one series, in the order given. Arrays may be memory maps.
     label, score : str
@@ -147,43 +152,38 @@ def batches(
     >>> [len(labels) for labels, scores in te.batches(table, rows=3)]
     [3, 1]
     """
+    check_parameters("batches", {"rows": Number(low=1, integer=True)}, {"rows": rows})
     several = isinstance(source, Iterable) and not isinstance(source, (str, os.PathLike, Mapping))
+    several = several and not (hasattr(source, "columns") or hasattr(source, "column_names"))  # data frames
     sources = tuple(source) if several else (source,)
     if not sources:
         raise InvalidInputError("there is no file to read")
     return Batches(tuple(_checked(one) for one in sources), label, score, by, rows, None, time, one_series)
 
 
-class Names:
-    """What columns that name series or detectors hold: one value in each series, over all batches and files."""
+def _where(source: Any) -> str:
+    return "the table" if isinstance(source, Mapping) else printable(source)
 
-    def __init__(self, how: Batches) -> None:
-        self._how = how
-        self.seen: dict[tuple[str, str], str] = {}
 
-    def check(self, columns: Mapping[str, Any], where: str) -> None:
-        """Refuse a batch with a value that its series did not have before."""
-        by = self._how.by
-        for name in self._how.telling(columns):
-            # A detector may well be called "model": scores are fractions, names are not.
-            if is_fraction(columns[name]):
-                continue
-            number, values = codes(columns[name])
-            group, groups = (np.zeros(len(number), np.int64), [""]) if by is None else codes(columns[by])
-            for pair in np.unique(group * (len(values) + 1) + number + 1).tolist():
-                series, value = divmod(pair, len(values) + 1)
-                self.add((str(groups[series]), name), str(values[value - 1]) if value else "", where)
-
-    def add(self, key: tuple[str, str], value: str, where: str = "the parts") -> None:
-        """Refuse another value than the one that is known of a series and a column."""
-        if self.seen.setdefault(key, value) != value:
-            by = [] if self._how.by is None else [self._how.by]
-            raise several_series(where, by, key[1:], f"column {printable(key[1])!r} has several values")
+@contextmanager
+def _named_errors(source: Any) -> Iterator[str]:
+    """How messages name the source; whatever a parser raises becomes one line that does."""
+    where = _where(source)
+    try:
+        yield where
+    except (InvalidInputError, MissingExtraError, MemoryError):
+        raise
+    except FileNotFoundError:
+        raise InvalidInputError(f"{where}: no such file") from None
+    except Exception as error:  # the file is not what its name says
+        reason = printable(str(error).strip().partition("\n")[0] or type(error).__name__)
+        raise InvalidInputError(f"{where}: damaged or not readable ({reason})") from error
 
 
 def _checked(source: Any) -> Any:
-    if isinstance(source, Mapping):
-        return {str(name): values for name, values in source.items()}
+    table = from_mapping(source, "the table") if isinstance(source, Mapping) else from_frame(source, "the table")
+    if table is not None:
+        return dict(table.columns)
     if not isinstance(source, (str, os.PathLike)):
         raise InvalidInputError(f"expected a path or a mapping of arrays, found {type(source).__name__}")
     path = os.fspath(source)
@@ -218,25 +218,25 @@ def _columns(source: Any, where: str, how: Batches) -> Iterator[Mapping[str, Any
         yield from found
 
 
-def _wanted(names: Sequence[str], where: str, how: Batches) -> list[str]:
-    """The columns that are read, or an error that says which there are."""
+def _wanted(names: Sequence[str], where: str, how: Batches, dated: Collection[str]) -> list[str]:
+    """The columns that are read, or an error that says which there are; those `dated` hold times."""
     unique_names(names, where)
     table = Table(dict.fromkeys(names, np.empty(0)), where)
     uses = [(how.label, "for the labels"), (how.score, "for the scores")]
     uses += [(how.by, "to group by")] if how.by is not None else []
     uses += [(how.time, "for the times")] if how.time is not None else []
-    return list(dict.fromkeys([*(table.name(name, use) for name, use in uses), *how.telling(names)]))
+    return list(dict.fromkeys([*(table.name(name, use) for name, use in uses), *how.watched(names, dated)]))
 
 
 def _parquet(file: Any, where: str, how: Batches) -> Iterator[Mapping[str, Any]]:
     parquet = require("pyarrow.parquet", extra="all")
     # Through a buffer, so that of a row group of any size only some pages are in memory.
     with parquet.ParquetFile(file, pre_buffer=False, buffer_size=_ROWS) as opened:
-        columns = _wanted(opened.schema_arrow.names, where, how)
+        columns = _wanted(opened.schema_arrow.names, where, how, _dated(opened.schema_arrow))
         groups = None if how.span is None else list(range(*how.span))
         for batch in opened.iter_batches(how.rows, row_groups=groups, columns=columns):
             batch.validate(full=True)
-            yield dict(zip(batch.schema.names, batch.columns, strict=True))
+            yield {name: batch.column(name) for name in columns}  # of "a" pyarrow reads "a.b" as well
 
 
 def _arrow(file: Any, where: str, how: Batches) -> Iterator[Mapping[str, Any]]:
@@ -248,7 +248,7 @@ def _arrow(file: Any, where: str, how: Batches) -> Iterator[Mapping[str, Any]]:
     except pyarrow.ArrowInvalid:  # a stream, which has no table of contents
         source.seek(0)
         opened = stream = ipc.open_stream(source)
-    columns = _wanted(opened.schema.names, where, how)
+    columns = _wanted(opened.schema.names, where, how, _dated(opened.schema))
     for batch in stream:
         batch.validate(full=True)  # offsets that point outside their buffer would be followed otherwise
         for start in range(0, len(batch), how.rows):
@@ -257,7 +257,7 @@ def _arrow(file: Any, where: str, how: Batches) -> Iterator[Mapping[str, Any]]:
 
 def _csv(file: Any, where: str, how: Batches) -> Iterator[Mapping[str, Any]]:
     pyarrow, csv = require("pyarrow", extra="all"), require("pyarrow.csv", extra="all")
-    delimiter = "\t" if ".tsv" in where.lower() else ","
+    delimiter = "\t" if _suffix(how.sources[0]) == ".tsv" else ","
     # The type of a column is found in its first block; scores that begin with whole numbers are floats all the same.
     types = {how.score: pyarrow.float64()} | ({} if how.by is None else {how.by: pyarrow.string()})
     looked = False
@@ -267,7 +267,7 @@ def _csv(file: Any, where: str, how: Batches) -> Iterator[Mapping[str, Any]]:
         csv.ParseOptions(delimiter=delimiter),
         csv.ConvertOptions(column_types=types),
     ) as opened:
-        columns = _wanted(opened.schema.names, where, how)
+        columns = _wanted(opened.schema.names, where, how, _dated(opened.schema))
         for batch in opened:
             found = {name: batch.column(name) for name in columns}
             scores = found.get(how.score)
@@ -315,14 +315,21 @@ def _npy(file: Any, where: str, how: Batches) -> Iterator[Mapping[str, Any]]:
         raise InvalidInputError(f"{where}: expected two columns, labels and scores, but its shape is {array.shape}")
 
 
+def _dated(schema: Any) -> list[str]:
+    types = require("pyarrow.types", extra="all")
+    return [field.name for field in schema if types.is_timestamp(field.type)]
+
+
 def _slices(table: Mapping[str, Any], where: str, how: Batches) -> Iterator[Mapping[str, Any]]:
-    columns = _wanted(list(table), where, how)
+    dated = [name for name, column in table.items() if not is_arrow(column) and column.dtype.kind == "M"]
+    columns = _wanted(list(table), where, how, dated)
     lengths = {len(table[name]) for name in columns}
     if len(lengths) > 1:
         raise InvalidInputError(f"{where}: expected columns of one length, found {sorted(lengths)}")
     first, last = how.span or (0, lengths.pop())
+    by_place = {name: getattr(table[name], "iloc", table[name]) for name in columns}  # not by pandas' own index
     for start in range(first, last, how.rows):
-        yield {name: table[name][start : min(start + how.rows, last)] for name in columns}
+        yield {name: column[start : min(start + how.rows, last)] for name, column in by_place.items()}
 
 
 _READERS: dict[str, Callable[[Any, str, Batches], Iterator[Mapping[str, Any]]]] = {
@@ -336,10 +343,10 @@ _READERS: dict[str, Callable[[Any, str, Batches], Iterator[Mapping[str, Any]]]] 
 }
 
 
-def _units(source: Any) -> tuple[int, int]:
+def _units(source: Any, how: Batches) -> tuple[int, int]:
     """How many units a source has that can be read apart, and how few of them make a part."""
     if isinstance(source, Mapping):
-        return min((len(values) for values in source.values()), default=0), _ROWS
+        return len(source.get(how.label, ())), _ROWS
     suffix = _suffix(source)
     if suffix in (".parquet", ".pq"):
         with _opened(source) as file, require("pyarrow.parquet", extra="all").ParquetFile(file) as opened:

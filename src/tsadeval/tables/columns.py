@@ -245,7 +245,11 @@ def _arrow_codes(column: Any) -> tuple[Array, list[Any]]:
         except (NotImplementedError, ValueError):  # nested
             return _object_codes(python_values(column))
     if hasattr(column, "chunks"):
-        column = column.unify_dictionaries().combine_chunks()
+        try:
+            column = column.unify_dictionaries()
+        except pyarrow.ArrowInvalid:  # a dictionary may hold a null, which Arrow does not join with others
+            column = column.cast(column.type.value_type).dictionary_encode()
+        column = column.combine_chunks()
         if hasattr(column, "chunks"):  # older releases keep one chunk
             column = column.chunk(0) if column.num_chunks else pyarrow.array([], column.type)
     indices = column.indices.fill_null(-1) if column.indices.null_count else column.indices

@@ -37,7 +37,7 @@ class Groups:
         column = self.table.columns[name]
         if getattr(column, "ndim", 1) != 1:
             raise InvalidInputError(f"{self.table.source}: expected one name a row in column {printable(name)!r}")
-        found, values = _named(*codes(column))
+        found, values = named(*codes(column))
         missing = np.flatnonzero(found < 0)
         if len(missing):
             raise InvalidInputError(
@@ -91,7 +91,7 @@ class Groups:
         return np.zeros(n, np.int64) if self._codes is None else np.repeat(np.arange(len(self.names)), self._sizes)
 
 
-def _named(found: Array, values: list[Any]) -> tuple[Array, list[str]]:
+def named(found: Array, values: list[Any]) -> tuple[Array, list[str]]:
     """Groups by the text of their values: those of the number 1 and of the text "1" are one, those of NaN are none."""
     seen: dict[str, int] = {}
     new = [-1 if is_missing(value) else seen.setdefault(str(value), len(seen)) for value in values]

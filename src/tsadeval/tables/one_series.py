@@ -18,7 +18,7 @@ DETECTORS = frozenset({"detector", "model", "algorithm", "algo", "method"})
 SERIES = frozenset({"series", "series_id", "unique_id", "item_id", "dataset", "data_set", "file", "filename"})
 
 # Clocks are set back and loggers write a line twice: a series may repeat as many of its time stamps as this.
-_REPEATED = 0.01
+REPEATED = 0.01
 
 
 def check_one_series(groups: Groups, used: Collection[str], time: str | None) -> None:
@@ -105,4 +105,4 @@ def _repeat(stamps: Array, groups: Groups) -> bool:
     stamps, group = stamps[order], group[order]
     again = (stamps[1:] == stamps[:-1]) & (group[1:] == group[:-1])
     repeated = np.bincount(group[1:][again], minlength=len(groups.names))
-    return bool(np.any((repeated > 1) & (repeated > _REPEATED * np.bincount(group, minlength=len(groups.names)))))
+    return bool(np.any((repeated > 1) & (repeated > REPEATED * np.bincount(group, minlength=len(groups.names)))))

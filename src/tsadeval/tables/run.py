@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from tsadeval.core.printable import printable
+from tsadeval.core.time import Times, read_times
 from tsadeval.errors import InvalidInputError
 from tsadeval.tables.columns import Array
 from tsadeval.tables.one_series import DETECTORS
 from tsadeval.tables.reading import is_table_file, read_table
-from tsadeval.tables.scoring import TableScoring, scorings
+from tsadeval.tables.scoring import ScoreColumns, TableScoring, is_zoned, scorings
 from tsadeval.tables.sources import STDIN, user_path
+from tsadeval.tables.table import Table
 
 # Names of the file itself, which `by` may hold beside those of columns.
 _OF_FILES = ("folder", "file")
@@ -49,7 +52,8 @@ def runs(
         The columns that tell series and detectors apart. "file" and "folder" mean the name of the file without its
         suffix and the folder that it lies in, unless there are columns of these names.
     y_true, y_score : str or sequence of str
-        The columns of labels and of scores; patterns as "lof_*" mean all numeric columns that match.
+        The columns of labels and of scores; patterns as "lof_*" mean all numeric columns that match. A file that lacks
+        some of these columns counts for the others, with a warning; a name that no file has is an error.
     detector : str, optional
         Which of `by` names the detector; by default the one called "detector", "model", "algorithm", "algo" or
         "method". Without one, detectors are called as their columns of scores.
@@ -78,19 +82,42 @@ def runs(
     b lof [1 0] [0.4 nan]
     b pca [1 0] [3 4]
     """
+    timed = timed_runs(
+        data, by=by, y_true=y_true, y_score=y_score, detector=detector, one_series=one_series, max_bytes=max_bytes,
+        on_error=on_error,
+    )  # fmt: skip
+    for run, _ in timed:
+        yield run
+
+
+def timed_runs(
+    data: Any,
+    *,
+    by: str | Sequence[str] = (),
+    y_true: str = "label",
+    y_score: str | Sequence[str] = "score",
+    detector: str | None = None,
+    time: str | None = None,
+    one_series: bool = False,
+    max_bytes: float | None = None,
+    on_error: Callable[[InvalidInputError], Any] | None = None,
+) -> Iterator[tuple[Run, Times | None]]:
+    """As `runs`, each with the time stamps of its points, from the column `time`."""
     names = [by] if isinstance(by, str) else list(by)
     if detector is None:
         detector = next((name for name in names if name.lower() in DETECTORS), None)
     elif detector not in names:
         names.append(detector)
     scores = [y_score] if isinstance(y_score, str) else list(y_score)
+    wanted = ScoreColumns(scores)
     seen: dict[tuple[str, str], str] = {}
     for source, of_file in _sources(data):
         try:
             table = read_table(source, text=names, max_bytes=max_bytes)
             given = {name: value for name, value in of_file.items() if name in names and name not in table}
             columns = [name for name in names if name not in given]
-            parts = scorings(table, label=y_true, score=scores, by=columns, one_series=one_series)
+            found = wanted.of(table, {*columns, y_true, *filter(None, (time,))})
+            parts = scorings(table, label=y_true, score=found, by=columns, time=time, one_series=one_series)
             several = len(scores) > 1 or scores[0] not in table
             for part in parts:
                 run = _run(part, {**part.keys, **given}, names, detector, several, of_file)
@@ -98,11 +125,21 @@ def runs(
                 if name in seen:
                     raise _twice(name, seen[name], table.source)
                 seen[name] = table.source
-                yield run
+                yield run, _stamps(table, time, part, run)
         except InvalidInputError as error:
             if on_error is None:
                 raise
             on_error(error)
+    wanted.check()
+
+
+def _stamps(table: Table, time: str | None, part: TableScoring, run: Run) -> Times | None:
+    if time is None or part.times is None:
+        return None
+    name = f"{table.source}: {time}" + (f" of series {printable(run.series)!r}" if part.keys else "")
+    found = read_times(part.times, name=name)
+    # Of a column whose type has a time zone the array is in UTC, and does not say so.
+    return replace(found, kind="dates with a time zone") if is_zoned(table, table.name(time)) else found
 
 
 def _run(

@@ -9,12 +9,13 @@ from typing import NamedTuple
 import numpy as np
 
 from tsadeval._optional import require
+from tsadeval.core.checking import anomalous_word
 from tsadeval.core.printable import printable
-from tsadeval.errors import InvalidInputError
+from tsadeval.errors import InvalidInputError, warn
 from tsadeval.tables.columns import Array, is_arrow, is_numeric, python_values
 from tsadeval.tables.groups import Groups
 from tsadeval.tables.one_series import check_one_series
-from tsadeval.tables.table import POSITIONS, TIMES, Table
+from tsadeval.tables.table import POSITIONS, TIMES, Table, nearest
 
 DEFAULT = "score"  # the column of scores where none is named
 VALUES = {"value", "values"}  # columns of the series itself, which are no scores
@@ -87,7 +88,7 @@ def scorings(
     groups = Groups(table, keys)
     if not one_series:
         check_one_series(groups, {*names, *taken}, time)
-    truth = np.zeros(table.n, np.uint8) if label is None else table.numbers(label)
+    truth = np.zeros(table.n, np.uint8) if label is None else _truth(table, label)
     labels = groups.split(truth, label or "label")
     times = groups.split(times_of(table, time), time) if time else [None] * len(groups.names)
 
@@ -102,11 +103,70 @@ def scorings(
             yield TableScoring(dict(zip(by, group, strict=True)), name, labels[i], values, times[i])
 
 
+def _truth(table: Table, label: str) -> Array:
+    """The labels; where they are words, the error says how to make numbers of them."""
+    try:
+        return table.numbers(label)
+    except InvalidInputError as error:
+        column = table.columns[label]
+        values = python_values(column) if is_arrow(column) else np.asarray(column, object).tolist()
+        word = anomalous_word(values)
+        if word is None:
+            raise
+        what = f"labels are 0 and 1, so say which value is anomalous, e.g. (table[{label!r}] == {word!r}).astype(int)"
+        raise InvalidInputError(f"{error}; {printable(what)}") from None
+
+
+class ScoreColumns:
+    """Names and patterns of the columns of scores in many files, of which not every file need have all."""
+
+    def __init__(self, names: Sequence[str]) -> None:
+        self._names = list(names)
+        self._lacking: dict[str, list[str]] = {}  # name -> files
+        self._files: list[str] = []
+        self._columns: dict[str, None] = {}  # of the files that lack some
+
+    def of(self, table: Table, taken: set[str]) -> list[str]:
+        """Those that a table has; all, where it has none, so that reading it is refused with a reason."""
+        have = [name for name in self._names if _is_there(table, name, taken)]
+        if not have or len(have) == len(self._names):
+            self._files += [table.source] * bool(have)
+            return self._names
+        self._files.append(table.source)
+        self._columns |= dict.fromkeys(table.columns)
+        for name in self._names:
+            if name not in have:
+                self._lacking.setdefault(name, []).append(table.source)
+        return have
+
+    def check(self) -> None:
+        """After the last file: refuse a name that none has, and say which files lack some."""
+        for name, files in self._lacking.items():
+            if len(files) == len(self._files):
+                where = files[0] if len(files) == 1 else f"{len(files)} files"
+                what = "column of numbers matches" if _is_pattern(name) else "column"
+                known = [column for column in self._columns if column not in self._names]
+                raise InvalidInputError(
+                    f"{where}: no {what} {printable(name)!r} for the scores: {nearest(name, known or self._names)}"
+                )
+        for name, files in self._lacking.items():
+            shown = ", ".join(files[:5]) + (f", ... ({len(files)} files)" if len(files) > 5 else "")
+            warn(f"{shown}: no column {printable(name)!r} for the scores, so no value of {printable(name)} there")
+
+
+def _is_pattern(name: str) -> bool:
+    return any(mark in name for mark in "*?[")
+
+
+def _is_there(table: Table, name: str, taken: set[str]) -> bool:
+    return name in table or (_is_pattern(name) and bool(_numeric(table, name, taken)))
+
+
 def _score_columns(table: Table, patterns: list[str], taken: set[str]) -> list[str]:
     """The columns that the names and patterns mean, each once, in the order asked for."""
     found: dict[str, None] = {}
     for pattern in patterns:
-        if pattern in table or not any(mark in pattern for mark in "*?["):
+        if pattern in table or not _is_pattern(pattern):
             if pattern == DEFAULT and pattern not in table:
                 _refuse_default(table, taken)
             found[table.name(pattern, "for the scores")] = None

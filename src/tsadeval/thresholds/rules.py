@@ -20,7 +20,7 @@ from tsadeval.core.registry import Registry
 from tsadeval.core.text import import_object, parse_call
 from tsadeval.errors import InvalidParameterError
 
-__all__ = ["RULES", "ThresholdRule", "fixed", "parse_rule", "quantile", "strict_quantile"]
+__all__ = ["RULES", "ThresholdRule", "first_alarms", "fixed", "parse_rule", "quantile", "strict_quantile"]
 
 RULES: Registry[Callable[..., Rule]] = Registry("threshold rule", "tsadeval.thresholds")
 
@@ -116,7 +116,35 @@ class quantile(strict_quantile):
         return min(super().threshold_of(data), data.just_below(data.high))
 
 
-for _rule in (fixed, quantile, strict_quantile):
+class first_alarms:
+    """Alarm strictly above the first of several quantiles that leaves any alarm: the rule of some published values.
+
+    >>> str(first_alarms(0.95, 0.75))
+    'first_alarms(0.95, 0.75)'
+    """
+
+    literal = True
+
+    def __init__(self, *quantiles: float) -> None:
+        if not quantiles:
+            raise InvalidParameterError("first_alarms: give at least one quantile, as in first_alarms(0.95, 0.75)")
+        for p in quantiles:
+            check_parameters("first_alarms", {"p": Number(0, 1)}, {"p": p})
+        self.quantiles = quantiles
+
+    def decide(self, data: Scoring, metric: Metric) -> Decision:
+        """The same alarms for every metric; the decision names the quantile that was taken."""
+        decisions = (strict_quantile(p).decide(data, metric) for p in self.quantiles)
+        for decision in decisions:
+            if decision.prediction.alarms.has(1):
+                break
+        return decision
+
+    def __str__(self) -> str:
+        return f"first_alarms({', '.join(map(repr, self.quantiles))})"
+
+
+for _rule in (fixed, quantile, strict_quantile, first_alarms):
     RULES.add(_rule.__name__, _rule)
 
 

@@ -42,7 +42,7 @@ class best:
     """For each metric the threshold that is best for it; with a metric, the threshold that is best for that one.
 
     Metrics for which their own best is trivial (recall is 1 where everything is an alarm) are taken at the threshold of
-    the best point-wise F1.
+    the best point-wise F1; results name their rule "best(f1)".
 
     >>> str(best()), str(best("f1_pa"))
     ('best', 'best(f1_pa)')
@@ -69,7 +69,8 @@ class best:
         found = data.shared(("best", str(target), id(target.function)), lambda: find_best(target, target.judges(data)))
         # Without a best threshold (the metric is undefined at every one) there is no alarm.
         threshold = data.high if math.isnan(found.threshold) else found.threshold
-        return Decision(data.above(threshold), str(self) if found.exact else f"{self} of {GRID}", threshold)
+        name = str(self) if target in (self._target, metric) else f"best({target})"
+        return Decision(data.above(threshold), name if found.exact else f"{name} of {GRID}", threshold)
 
     def __str__(self) -> str:
         return "best" if self.metric is None else f"best({self.metric})"

@@ -71,7 +71,7 @@ def apply(batch: Batch, function: Callable[[Batch], Tensor], *, per_row: int = 1
 def finish(name: str, batch: Batch, values: Tensor, undefined: str, validate: bool) -> Tensor:
     """Values in the dtype of the scores, without the batch dimension where there was none; warns of NaN."""
     if validate and bool(values.isnan().any()):
-        warn_undefined(name, undefined, stacklevel=4)
+        warn_undefined(name, undefined)
     values = values.to(batch.dtype)
     return values[..., 0] if batch.single else values
 

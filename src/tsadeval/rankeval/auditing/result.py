@@ -8,10 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from tsadeval.core.metric import Metric
-from tsadeval.core.registry import did_you_mean
-from tsadeval.core.results import Grid, MappingResult, Result, Row
+from tsadeval.core.naming import find_metric
+from tsadeval.core.results import NONE, Grid, MappingResult, Result, Row
+from tsadeval.core.selection import AnyMetric
 from tsadeval.engine.store import Store
-from tsadeval.errors import InvalidInputError, UnknownNameError
+from tsadeval.errors import InvalidInputError
 from tsadeval.rankeval.auditing import measures
 from tsadeval.rankeval.auditing.plan import DETECTOR, LAYOUT, AuditCell, AuditPlan
 from tsadeval.rankeval.stored import StoredResult, last_plan
@@ -39,6 +40,19 @@ class AuditTable(MappingResult):
     def _lead(self) -> str:
         return self.about
 
+    def _grid(self) -> Grid:
+        head, *rows = super()._grid()
+        return [head, *([NONE if value != value else value for value in row] for row in rows)]
+
+    def _notes(self) -> list[str]:
+        """Why a column has no values."""
+        without = [name for name in self._shown[1:] if self.rows and all(row[name] != row[name] for row in self.rows)]
+        notes = []
+        if "one_liners" in without:
+            notes.append(f"one_liners {NONE}: lines of code need the series itself, which no table has (value=)")
+        rest = [name for name in without if name != "one_liners"]
+        return notes + [f"{', '.join(rest)} {NONE}: undefined on all series"] * bool(rest)
+
 
 class AgreementTable(Result):
     """Spearman's correlation of the detectors' mean ranks between every two metrics: a row per pair.
@@ -51,14 +65,12 @@ class AgreementTable(Result):
         super().__init__(rows)
         self.metrics = metrics
 
-    def between(self, one: str, other: str) -> float:
+    def between(self, one: AnyMetric, other: AnyMetric) -> float:
         """The correlation of two metrics."""
+        one, other = (find_metric(metric, self.metrics, "this audit") for metric in (one, other))
         for row in self.rows:
             if {row["metric"], row["other"]} == {one, other}:
                 return float(row["spearman"])
-        for name in (one, other):
-            if name not in self.metrics:
-                raise UnknownNameError(f"no metric {name!r} in this audit: {did_you_mean(name, self.metrics)}")
         return 1.0
 
     def _grid(self) -> Grid:
@@ -83,11 +95,12 @@ class AuditResult(StoredResult):
         for metric, series, detector, value in zip(*(self._frame[c].tolist() for c in columns), strict=True):
             self._values[metric].setdefault(series, {})[detector] = directions[metric] * value
 
-    def values_of(self, metric: str) -> dict[str, dict[str, float]]:
+    def _named(self, metric: AnyMetric) -> str:
+        return find_metric(metric, list(self._values), "this audit")
+
+    def values_of(self, metric: AnyMetric) -> dict[str, dict[str, float]]:
         """Values of a metric by series and scorer; higher is better."""
-        if metric not in self._values:
-            raise UnknownNameError(f"no metric {metric!r} in this audit: {did_you_mean(metric, list(self._values))}")
-        return self._values[metric]
+        return self._values[self._named(metric)]
 
     def names(self, *kinds: str) -> list[str]:
         """The scorers of some kinds: "detector", "no skill", "search", "one-liner"."""
@@ -136,9 +149,9 @@ class AuditResult(StoredResult):
                 rows.append({"metric": str(metric), "detector": name, "value": rank, "wins": wins[name]})
         return MappingResult(rows, shown=["metric", "detector", "value", "wins"])
 
-    def agreement(self, metrics: Iterable[str] | None = None) -> AgreementTable:
+    def agreement(self, metrics: Iterable[AnyMetric] | None = None) -> AgreementTable:
         """How far every two metrics agree on the order of the detectors."""
-        names = [str(m) for m in self.plan.metrics] if metrics is None else list(metrics)
+        names = [self._named(m) for m in (self.plan.metrics if metrics is None else metrics)]
         detectors = self.names(DETECTOR)
         ranks = {name: measures.mean_ranks(self.values_of(name), detectors) for name in names}
         rows: list[Row] = []
@@ -154,9 +167,10 @@ class AuditResult(StoredResult):
                 )
         return AgreementTable(rows, names)
 
-    def example(self, metric: str) -> dict[str, Any]:
+    def example(self, metric: AnyMetric) -> dict[str, Any]:
         """The series that shows the gameability of a metric most: the best detector there and the best adversary."""
-        values = self.values_of(metric)
+        metric = self._named(metric)
+        values = self._values[metric]
         detectors, without = self.names(DETECTOR), self.names("no skill")
         _, ratios = measures.gameability(values, detectors, without)
         if not ratios:
@@ -173,13 +187,14 @@ class AuditResult(StoredResult):
             "adversary_value": self._shown(metric, series, other),
         }
 
-    def disagreement(self, metric: str, other: str) -> dict[str, Any]:
+    def disagreement(self, metric: AnyMetric, other: AnyMetric) -> dict[str, Any]:
         """The series on which two metrics disagree most, and the two detectors that show it most.
 
         It is the series with the largest share of pairs of detectors in opposite order (`flips`). `first` is the
         detector that `metric` prefers, `second` the one that `other` prefers; each has its two values.
         """
-        one, two, detectors = self.values_of(metric), self.values_of(other), self.names(DETECTOR)
+        metric, other = self._named(metric), self._named(other)
+        one, two, detectors = self._values[metric], self._values[other], self.names(DETECTOR)
         shares = measures.flip_shares(one, two, detectors)
         series = max(shares, key=lambda name: shares[name], default=None)
         if series is None or not shares[series]:

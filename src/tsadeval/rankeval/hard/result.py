@@ -9,8 +9,9 @@ from pathlib import Path
 import numpy as np
 
 from tsadeval.core.inputs import Floats
-from tsadeval.core.registry import did_you_mean
+from tsadeval.core.naming import find_metric, metric_text
 from tsadeval.core.results import Grid, MappingResult, Result, Row
+from tsadeval.core.selection import AnyMetric
 from tsadeval.engine.store import Store
 from tsadeval.errors import InvalidInputError, UnknownNameError
 from tsadeval.rankeval.hard.explain import Explanation, explain
@@ -149,13 +150,13 @@ class HardResult(StoredResult):
                     rows += [{**who, "nuisance": case, "value": change} for case, change in changes.items()]
         return SensitivityTable(rows)
 
-    def explain(self, metric: str, *, rule: str | None = None, pairs: int = 3) -> Explanation:
+    def explain(self, metric: AnyMetric, *, rule: str | None = None, pairs: int = 3) -> Explanation:
         """Why a metric loses: the pairs of models that it puts in the wrong order, worst first, task by task.
 
         Parameters
         ----------
-        metric : str
-            As it was named in the run ("mine:metric"), or as it stands in the table ("f1 at best").
+        metric : str, function or Metric
+            As it was given to the run (a function, "mine:metric"), or as it stands in the table ("f1 at best").
         rule : str, optional
             Of a metric of predictions; "best" by default.
         pairs : int, default=3
@@ -163,17 +164,18 @@ class HardResult(StoredResult):
         """
         return explain(self.plan, self._entry(metric, rule), self, pairs)
 
-    def _entry(self, metric: str, rule: str | None) -> Entry:
-        alike = [e for e in self.plan.entries if metric in (str(e), str(e.metric))]
+    def _entry(self, metric: AnyMetric, rule: str | None) -> Entry:
+        text = metric_text(metric)
+        alike = [e for e in self.plan.entries if text == str(e)]
         if not alike:
-            names = [str(e) for e in self.plan.entries]
-            raise UnknownNameError(f"no metric {metric!r} in this result: {did_you_mean(metric, names)}")
+            name = find_metric(metric, [str(m) for m in self.plan.metrics])
+            alike = [e for e in self.plan.entries if str(e.metric) == name]
         if rule is None:
             return alike[0]
         for entry in alike:
             if entry.rule == rule:
                 return entry
-        raise UnknownNameError(f"{metric} was not run at {rule!r}, but at {', '.join(str(e.rule) for e in alike)}")
+        raise UnknownNameError(f"{text} was not run at {rule!r}, but at {', '.join(str(e.rule) for e in alike)}")
 
 
 def read_hard(folder: str | Path) -> HardResult:

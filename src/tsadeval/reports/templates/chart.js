@@ -36,7 +36,7 @@ const MISSING = 65535;
 
 // Level l of a pyramid has the extremes of every 4^l points. For scores the highest code of normal and of anomalous
 // points are kept apart, so that alarms of both kinds can be drawn at any zoom.
-function pyramid(low, high, inside) {
+function pyramid(low, high, inside, gap) {
   const levels = [{ low, high, normal: null, anomalous: null }];
   if (inside) {
     const normal = new Uint16Array(high.length), anomalous = new Uint16Array(high.length);
@@ -55,7 +55,7 @@ function pyramid(low, high, inside) {
       let a = MISSING, b = 0, c = 0, d = 0, some = false;
       const end = Math.min(4 * i + 4, from.low.length);
       for (let j = 4 * i; j < end; j++) {
-        if (from.low[j] !== MISSING || inside) {
+        if (from.low[j] !== gap) {
           some = true;
           if (from.low[j] < a) a = from.low[j];
           if (from.high[j] > b) b = from.high[j];
@@ -65,8 +65,8 @@ function pyramid(low, high, inside) {
           if (from.anomalous[j] > d) d = from.anomalous[j];
         }
       }
-      to.low[i] = some ? a : MISSING;
-      to.high[i] = some ? b : MISSING;
+      to.low[i] = some ? a : gap;
+      to.high[i] = some ? b : gap;
       if (inside) { to.normal[i] = c; to.anomalous[i] = d; }
     }
     levels.push(to);
@@ -81,7 +81,7 @@ class Chart {
     this.hooks = hooks;
     this.rows = [];
     this.starts = this.stops = [];
-    this.times = null;
+    this.times = this.clock = null;
     this.n = 1;
     this.step = 1;
     this.from = 0;
@@ -94,9 +94,9 @@ class Chart {
     new ResizeObserver(() => this.draw()).observe(canvas);
   }
 
-  // rows: {name, kind, height, levels, y(code), text(code), threshold() -> {code, y} or null}
-  set(n, step, starts, stops, rows, times) {
-    Object.assign(this, { n, step, starts, stops, rows, times });
+  // rows: {name, height, levels, gap (the code of a missing value), y(code), text(code), threshold() -> {code, y}}
+  set(n, step, starts, stops, rows, times, clock) {
+    Object.assign(this, { n, step, starts, stops, rows, times, clock });
     this.canvas.style.height = this.height() + "px";
     this.show(0, n);
   }
@@ -275,7 +275,7 @@ class Chart {
       const scale = width / (to - from);
       let pen = false;
       for (let i = first; i <= last; i++) {
-        if (low[i] === MISSING && row.gaps) { pen = false; continue; }
+        if (low[i] === row.gap) { pen = false; continue; }
         const x = (i + 0.5 - from) * scale, y = bottom - row.y(low[i]) * height;
         if (pen) g.lineTo(x, y); else g.moveTo(x, y);
         pen = true;
@@ -284,7 +284,7 @@ class Chart {
       if (per < 0.15) {
         g.fillStyle = color;
         for (let i = first; i <= last; i++) {
-          if (low[i] === MISSING && row.gaps) continue;
+          if (low[i] === row.gap) continue;
           g.beginPath();
           g.arc((i + 0.5 - from) * scale, bottom - row.y(low[i]) * height, 2, 0, 7);
           g.fill();
@@ -300,7 +300,7 @@ class Chart {
       const b = Math.min(count, Math.max(a + 1, Math.ceil((from + ((x + 1) / width) * (to - from)) / size)));
       let low = MISSING, high = 0, some = false;
       for (let i = a; i < b; i++) {
-        if (row.gaps && level.low[i] === MISSING) continue;
+        if (level.low[i] === row.gap) continue;
         some = true;
         if (level.low[i] < low) low = level.low[i];
         if (level.high[i] > high) high = level.high[i];
@@ -344,7 +344,8 @@ class Chart {
     g.fillText(text, 5, top + 12);
   }
 
-  // Under a score: false alarms, points of events that were found, points that were missed.
+  // Under a score: points of events that were found (filled), points that were missed (hatched), and false alarms (the
+  // lower half), so that the three differ without colours too.
   strip(g, row, code, top, height, width, colors) {
     const { from, to, step } = this;
     const per = (to - from) / width / step;
@@ -359,36 +360,64 @@ class Chart {
         if (level.anomalous[i] > anomalous) anomalous = level.anomalous[i];
         if (level.anomalous[i] > 0) event = true;
       }
-      let color = null;
-      if (event) color = anomalous > code ? colors.found : colors.missed;
-      else if (normal > code) color = colors.false;
-      if (color) { g.fillStyle = color; g.fillRect(x, top, 1.2, height); }
+      if (event && anomalous > code) { g.fillStyle = colors.found; g.fillRect(x, top, 1.2, height); }
+      else if (event) {
+        g.fillStyle = colors.missed;
+        g.fillRect(x, top, 1.2, 1);
+        g.fillRect(x, top + height - 1, 1.2, 1);
+        for (let y = 0; y < height; y++) if ((x + y) % 4 < 2) g.fillRect(x, top + y, 1.2, 1);
+      } else if (normal > code) { g.fillStyle = colors.false; g.fillRect(x, top + height / 2, 1.2, height / 2); }
     }
   }
 
   axis(g, top, width, colors) {
-    const span = this.to - this.from;
-    const wanted = Math.max(2, Math.floor(width / 120));
-    const raw = span / wanted, power = 10 ** Math.floor(Math.log10(raw));
-    const step = Math.max(1, [1, 2, 5, 10].map((m) => m * power).find((s) => s >= raw) || raw);
     g.font = "12px system-ui, 'DejaVu Sans', sans-serif";
     g.fillStyle = colors.soft;
     g.strokeStyle = colors.line;
-    for (let i = Math.ceil(this.from / step) * step; i < this.to; i += step) {
+    const span = this.to - this.from;
+    let free = -1;
+    for (const [i, text] of this.ticks(width)) {
       const x = ((i - this.from + 0.5) / span) * width;
       g.beginPath();
       g.moveTo(x, top);
       g.lineTo(x, top + 4);
       g.stroke();
-      const text = this.stamp(i), wide = g.measureText(text).width;
-      g.fillText(text, Math.max(0, Math.min(width - wide, x - wide / 2)), top + 17);
+      const wide = g.measureText(text).width, left = Math.max(0, Math.min(width - wide, x - wide / 2));
+      if (left < free) continue;  // irregular stamps may put round times close to each other
+      g.fillText(text, left, top + 17);
+      free = left + wide + 8;
     }
   }
 
+  // Where the axis has marks, and what they say: round numbers of points, or round times at the points they fall on.
+  ticks(width) {
+    const span = this.to - this.from, wanted = Math.max(this.clock ? 3 : 2, Math.floor(width / (this.clock ? 150 : 120)));
+    const round = (raw) => { const power = 10 ** Math.floor(Math.log10(raw)); return [1, 2, 5, 10].map((m) => m * power).find((s) => s >= raw) || raw; };
+    const found = [];
+    if (!this.clock) {
+      const step = Math.max(1, round(span / wanted));
+      for (let i = Math.ceil(this.from / step) * step; i < this.to; i += step) found.push([i, T.whole(i)]);
+      return found;
+    }
+    const { times, clock } = this, last = this.n - 1;
+    const first = times[Math.max(0, Math.floor(this.from))], end = times[Math.min(last, Math.ceil(this.to) - 1)];
+    const raw = Math.max((end - first) / wanted, 1e-9);
+    const step = clock.kind === "numbers" ? round(raw) : ROUND.find((s) => s >= raw) || 365 * DAY * Math.ceil(raw / (365 * DAY));
+    // Whole hours and days are those of the clock on the wall there.
+    const shift = clock.offset(first);
+    for (let wall = Math.ceil((first + shift) / step) * step; ; wall += step) {
+      const t = wall - clock.offset(wall - shift);  // summer time may come in between
+      if (t > end) break;
+      let low = 0, high = last;
+      while (low < high) { const m = (low + high) >> 1; if (times[m] < t) low = m + 1; else high = m; }
+      found.push([low, clock.text(t, step)]);
+    }
+    if (found.length < 2) return [Math.max(0, Math.ceil(this.from)), Math.min(last, Math.ceil(this.to) - 1)].map((i) => [i, clock.text(times[i], 1)]);
+    return found;
+  }
+
   stamp(i) {
-    if (!this.times) return T.whole(i);
-    const text = new Date(this.times[Math.max(0, Math.min(this.n - 1, i))]).toISOString();
-    const span = this.times[Math.min(this.n - 1, Math.floor(this.to))] - this.times[Math.max(0, Math.floor(this.from))];
-    return span > 3 * 864e5 ? text.slice(0, 10) : text.slice(5, 19).replace("T", " ");
+    if (!this.clock) return T.whole(i);
+    return this.clock.text(this.times[Math.max(0, Math.min(this.n - 1, i))], 1);
   }
 }

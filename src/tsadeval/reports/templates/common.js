@@ -29,7 +29,8 @@ const T = (() => {
     return made;
   }
 
-  // A table that sorts by its heads. columns: {key, label, number, text(row), title, cell(row, td), best(row), roomy}.
+  // A table that sorts by its heads. columns: {key, label, number, text(row), title, cell(row, td), best(row), exact(row), roomy}.
+  // `exact` is what a tooltip has: all digits, or why there is no value.
   // Columns that are `roomy` are left out on narrow screens.
   function table(target, columns, rows, options = {}) {
     const state = { key: options.sort || null, down: Boolean(options.down), filter: "" };
@@ -67,6 +68,8 @@ const T = (() => {
           const cell = element("td", { class: style(column) });
           if (column.cell) column.cell(row, cell);
           else cell.textContent = column.text ? column.text(row) : row[column.key];
+          const exact = column.exact && column.exact(row);
+          if (exact !== null && exact !== undefined && exact !== false) cell.title = String(exact);
           if (column.best && column.best(row)) cell.classList.add("best");
           line.append(cell);
         }

@@ -6,7 +6,10 @@ const theme = T.theme($("theme"));
 const state = { series: 0, detector: page.detectors[0], level: {}, view: null, shown: new Set(page.detectors.slice(0, 5)) };
 
 const chart = new Chart($("chart"), {
-  moved(from, to) { $("range").textContent = `points ${T.whole(Math.floor(from))} to ${T.whole(Math.ceil(to) - 1)}`; },
+  moved(from, to) {
+    const first = Math.floor(from), last = Math.ceil(to) - 1, zone = chart.clock && chart.clock.zone;
+    $("range").textContent = `points ${T.whole(first)} to ${T.whole(last)}` + (chart.clock ? `, ${chart.stamp(first)} to ${chart.stamp(last)}${zone ? " " + zone : ""}` : "");
+  },
   cursor: readout,
 });
 theme.changed(() => { chart.draw(); drawCards(); drawBreakdown(); });
@@ -32,11 +35,14 @@ async function view(series) {
       inside[i] = whole ? 1 : 2;
     }
   }
-  const made = { series, starts, stops, inside, detectors: {}, values: [], times: null };
-  if (series.times !== null) made.times = await Packed.load(series.times);
+  const made = { series, starts, stops, inside, detectors: {}, values: [], times: null, clock: null };
+  if (series.times !== null) {
+    made.times = await Packed.load(series.times);
+    made.clock = clockOf(series.clock);
+  }
   for (const line of series.values) {
     const low = await Packed.load(line.codes), high = line.high_codes === undefined ? low : await Packed.load(line.high_codes);
-    made.values.push({ line, levels: pyramid(low, high, null) });
+    made.values.push({ line, levels: pyramid(low, high, null, MISSING) });
   }
   return made;
 }
@@ -50,7 +56,7 @@ async function detectorOf(made, name) {
     const counts = {}, events = {};
     for (const [key, id] of Object.entries(found.counts)) counts[key] = await Packed.load(id);
     for (const [key, id] of Object.entries(found.events)) events[key] = await Packed.load(id);
-    made.detectors[name] = { found, thresholds, shown, counts, events, codes: low, levels: pyramid(low, high, made.inside) };
+    made.detectors[name] = { found, thresholds, shown, counts, events, codes: low, levels: pyramid(low, high, made.inside, 0) };
   }
   return made.detectors[name];
 }
@@ -70,7 +76,7 @@ async function show() {
   fillDetectors(names);
   const wanted = names.filter((name) => state.shown.has(name) || name === state.detector);
   const rows = made.values.map(({ line, levels }) => ({
-    name: line.name, height: 78, levels, gaps: true,
+    name: line.name, height: 78, levels, gap: MISSING,
     y: (code) => code / 65534,
     text: (code) => (code === MISSING ? "missing" : "≈ " + T.short(line.low + (code / 65534) * (line.high - line.low))),
   }));
@@ -79,9 +85,9 @@ async function show() {
     const span = d.found.high - d.found.low;
     const y = (value) => (span > 0 ? Math.max(0, Math.min(1, (value - d.found.low) / span)) : 0.5);
     rows.push({
-      name, height: wanted.length > 8 ? 46 : 66, levels: d.levels, gaps: false, focus: name === state.detector,
+      name, height: wanted.length > 8 ? 46 : 66, levels: d.levels, gap: 0, focus: name === state.detector,
       y: (code) => y(d.shown[code]),
-      text: (code) => "≈ " + T.short(d.shown[code]),
+      text: (code) => (code ? "≈ " + T.short(d.shown[code]) : "no score"),
       threshold: () => ({ code: levelOf(name, d), y: y(d.thresholds[levelOf(name, d)]) }),
     });
   }
@@ -89,7 +95,7 @@ async function show() {
   const again = state.view === made;
   state.view = made;
   const [from, to] = [chart.from, chart.to];
-  chart.set(series.n, page.step, made.starts, made.stops, rows, made.times);
+  chart.set(series.n, page.step, made.starts, made.stops, rows, made.times, made.clock);
   if (again) chart.show(from, to);
   tiles(series, made);
   thresholds();
@@ -111,13 +117,21 @@ function tiles(series, made) {
     [(100 * share).toFixed(share < 0.001 ? 4 : 2) + " %", "of points anomalous"],
     [T.whole(Object.keys(series.detectors).length), Object.keys(series.detectors).length === 1 ? "detector here" : "detectors here"],
   ];
+  const gone = page.detectors.filter((name) => !series.detectors[name]);
+  const words = [];
+  if (!series.anomalous) words.push("This series has no anomalous point, so only what needs none is shown.");
+  if (series.anomalous === series.n) words.push("Every point of this series is anomalous, so only what needs no normal point is shown.");
+  if (gone.length) words.push(`No scores here: ${gone.join(", ")}.`);
+  $("series-note").textContent = words.join(" ");
+  $("series-note").hidden = !words.length;
   $("tiles").replaceChildren(...facts.map(([value, label]) => T.element("div", { class: "tile" }, T.element("b", { text: value }), T.element("span", { text: label }))));
 }
 
 // The library's metrics from counts; the same divisions, so the same digits.
 function valuesAt(d, k) {
   const { found, false: wrong, adjusted, events, runs } = d.counts;
-  const { anomalous: points, n } = state.view.series, total = state.view.starts.length;
+  // Of the points that are judged: those without a score may be left out.
+  const { anomalous: points, points: n, events_in_all: total } = d.found;
   const alarms = found[k] + wrong[k];
   return {
     alarms,
@@ -136,16 +150,19 @@ function thresholds() {
   const d = focus(), slider = $("slider"), k = levelOf(state.detector, d);
   slider.max = d.thresholds.length - 1;
   slider.value = k;
-  slider.setAttribute("aria-valuetext", "threshold " + d.thresholds[k]);
+  slider.setAttribute("aria-valuetext", "threshold " + T.short(d.thresholds[k]));
   const v = valuesAt(d, k);
-  $("threshold-value").textContent = String(d.thresholds[k]);
+  $("threshold-value").textContent = T.short(d.thresholds[k]);
+  $("threshold-value").title = String(d.thresholds[k]);
   const shown = [
     ["precision", "precision", T.fixed(v.precision)], ["recall", "recall", T.fixed(v.recall)], ["f1", "F1", T.fixed(v.f1)],
-    ["f1_pa", "F1-PA (point-adjusted)", T.fixed(v.f1_pa)], ["event_recall", `event recall (${T.whole(v.events)} of ${T.whole(state.view.starts.length)})`, T.fixed(v.event_recall)],
+    ["f1_pa", "F1-PA (point-adjusted)", T.fixed(v.f1_pa)], ["event_recall", `event recall (${T.whole(v.events)} of ${T.whole(d.found.events_in_all)})`, T.fixed(v.event_recall)],
     ["false_alarms", `false alarms per 1,000 points (${T.whole(v.runs)} in all)`, T.fixed(v.false_alarms)], ["alarms", "points with an alarm", T.whole(v.alarms)],
   ];
-  $("live").replaceChildren(...shown.map(([id, label, text]) => T.element("div", { class: "tile" }, T.element("b", { id: "live-" + id, text }), T.element("span", { text: label }))));
+  $("live").replaceChildren(...shown.filter(([id]) => d.found.anomalous || ["false_alarms", "alarms"].includes(id)).map(([id, label, text]) => T.element("div", { class: "tile" }, T.element("b", { id: "live-" + id, text }), T.element("span", { text: label }))));
   $("start").hidden = k === d.found.start;
+  // Without anomalies there are no curves and no events to show, only false alarms.
+  for (const id of ["sweep", "sweep-key", "events", "worst-box"]) $(id).hidden = !d.found.anomalous;
   drawSweep(d, k);
 }
 
@@ -159,7 +176,7 @@ function drawSweep(d, at) {
   const style = getComputedStyle(canvas), count = d.thresholds.length;
   g.fillStyle = style.getPropertyValue("--panel");
   g.fillRect(0, 0, width, height);
-  if (!state.view.series.anomalous) return;
+  if (!d.found.anomalous) return;
   const x = (k) => (k / Math.max(count - 1, 1)) * (width - 2) + 1;
   for (const [name, color, dash] of [["precision", "--false", [2, 2]], ["recall", "--missed", [6, 3]], ["f1", "--found", []]]) {
     g.strokeStyle = style.getPropertyValue(color);
@@ -186,9 +203,9 @@ function drawSweep(d, at) {
 
 let events = null;
 function eventsTable() {
-  const d = focus(), { starts, stops } = state.view;
+  const d = focus(), { start, stop } = d.events;
   const rows = [...d.events.number].map((e, i) => ({
-    e: e + 1, start: starts[e], stop: stops[e], length: stops[e] - starts[e],
+    e: e + 1, start: start[i], stop: stop[i], length: stop[i] - start[i],
     peak: d.events.peak[i], mean: d.events.mean[i], score: d.events.score[i], lost: d.events.lost[i],
   }));
   const delay = (row) => {
@@ -199,9 +216,9 @@ function eventsTable() {
   };
   const columns = [
     { key: "e", label: "Event", number: true, text: (r) => T.whole(r.e) },
-    { key: "start", label: "Start", number: true, text: (r) => (state.view.times ? new Date(state.view.times[r.start]).toISOString().slice(0, 19).replace("T", " ") : T.whole(r.start)) },
+    { key: "start", label: "Start" + (state.view.clock && state.view.clock.zone ? ` (${state.view.clock.zone})` : ""), number: true, text: (r) => chart.stamp(r.start) },
     { key: "length", label: "Points", number: true, text: (r) => T.whole(r.length) },
-    { key: "peak", label: "Peak score", number: true, text: (r) => T.short(r.peak) },
+    { key: "peak", label: "Peak score", number: true, text: (r) => T.short(r.peak), exact: (r) => r.peak },
     { key: "mean", label: "Mean, scaled", number: true, text: (r) => T.fixed(r.mean, 3), title: "Mean of the scores, scaled so that the lowest of the series is 0 and the highest 1" },
     { key: "score", label: "CCE score", number: true, text: (r) => T.fixed(r.score, 3) },
     { key: "lost", label: "Lost", number: true, text: (r) => T.fixed(r.lost), title: "What CCE would gain if this event were perfect" },
@@ -210,56 +227,8 @@ function eventsTable() {
   events = T.table($("events-table"), columns, rows, {
     sort: "start", caption: "Events", jump: (r) => { chart.jump(r.start, r.stop); $("view").scrollIntoView({ block: "start" }); },
   });
-  const total = starts.length;
+  const total = d.found.events_in_all;
   $("events-note").textContent = rows.length < total ? `The ${T.whole(rows.length)} of ${T.whole(total)} events that cost most of CCE.` : "";
-}
-
-function metricsTable() {
-  const series = page.series[state.series], names = Object.keys(series.detectors);
-  const rows = page.metrics.map((metric, m) => ({ metric, m, ...series.detectors[state.detector].metrics[m] }));
-  const best = rows.map(({ metric, m }) => {
-    const values = names.map((name) => series.detectors[name].metrics[m].value).filter((v) => v !== null);
-    return values.length > 1 ? (metric.lower ? Math.min(...values) : Math.max(...values)) : null;
-  });
-  const columns = [
-    { key: "label", label: "Metric", sort: (r) => r.metric.label.toLowerCase(), text: (r) => r.metric.label + " " + r.metric.name,
-      cell: (r, td) => td.append(T.element("span", { title: r.metric.summary, text: r.metric.label }), r.metric.lower ? T.element("span", { class: "soft small", text: " lower is better" }) : "") },
-  ];
-  for (const name of names) columns.push({
-    key: "value of " + name, label: names.length > 1 ? name : "Value", number: true,
-    sort: (r) => series.detectors[name].metrics[r.m].value, text: (r) => T.fixed(series.detectors[name].metrics[r.m].value),
-    best: (r) => best[r.m] !== null && series.detectors[name].metrics[r.m].value === best[r.m],
-  });
-  const of = names.length > 1 ? ` (${state.detector})` : "";
-  if (page.draws) columns.push({ key: "random", label: "Random" + of, number: true, text: (r) => T.fixed(r.random), title: "Mean of the same scores in random order" });
-  columns.push({ key: "perfect", label: "Perfect", number: true, text: (r) => T.fixed(r.perfect), title: "The labels themselves as scores" });
-  if (page.draws) columns.push({ key: "skill", label: "From random to perfect", sort: skill, text: () => "", cell: meter });
-  columns.push({ key: "threshold", label: "Threshold" + of, number: true, text: (r) => (r.threshold === null ? "" : T.short(r.threshold)), title: "Alarms are scores above it" });
-  const table = T.table($("metrics-table"), columns, rows, { caption: "Metrics", after: (n) => { $("metrics-count").textContent = `${n} metrics`; } });
-  $("metrics-filter").oninput = (e) => table.filter(e.target.value);
-  if ($("metrics-filter").value) table.filter($("metrics-filter").value);
-}
-
-function skill(row) {
-  if (row.value === null || row.random === null || row.perfect === null) return null;
-  // Where random scores are as good as perfect ones, or nearly so, there is no way between them.
-  if (Math.abs(row.perfect - row.random) < 1e-3 * Math.max(Math.abs(row.perfect), Math.abs(row.random))) return null;
-  return (row.value - row.random) / (row.perfect - row.random);
-}
-
-function meter(row, td) {
-  const share = skill(row);
-  if (share === null) { td.textContent = row.message || ""; return; }
-  const at = Math.max(-0.1, Math.min(1, share)), left = (s) => `${((s + 0.1) / 1.1) * 100}%`;
-  const bar = T.element("span", { class: "meter", role: "img", "aria-label": `${(100 * share).toFixed(0)} % of the way from random to perfect` });
-  for (const [place, color] of [[0, "var(--soft)"], [1, "var(--soft)"], [at, "var(--found)"]]) {
-    const mark = T.element("i");
-    mark.style.left = left(place);
-    mark.style.background = color;
-    if (place === at) mark.style.width = "5px";
-    bar.append(mark);
-  }
-  td.append(bar, T.element("span", { class: "share", text: share < -1 ? "< −100 %" : `${(100 * share).toFixed(0)} %` }));
 }
 
 // Worst events and dearest false alarms, each with a small picture of the scores there.
@@ -269,12 +238,12 @@ function drawCards() {
   for (const [id, list, cost] of [["worst", d.found.worst, (f) => `lost ${T.fixed(f.cost)}`], ["false", d.found.false, (f) => (f.cost ? `${T.whole(f.cost)} event${f.cost === 1 ? "" : "s"}` : "")]]) {
     const cards = list.map((finding) => {
       const canvas = T.element("canvas");
-      const title = T.element("b", {}, T.element("span", { text: finding.stop - finding.start > 1 ? `${T.whole(finding.start)}–${T.whole(finding.stop - 1)}` : T.whole(finding.start) }), T.element("span", { text: cost(finding) }));
+      const title = T.element("b", {}, T.element("span", { text: finding.stop - finding.start > 1 && !chart.clock ? `${T.whole(finding.start)}–${T.whole(finding.stop - 1)}` : chart.stamp(finding.start) }), T.element("span", { text: cost(finding) }));
       const card = T.element("button", { type: "button", class: "card", onclick: () => { chart.jump(finding.start, finding.stop); $("view").scrollIntoView({ block: "start" }); } }, title, canvas, T.element("span", { text: finding.why }));
       return [card, canvas, finding];
     });
     $(id).replaceChildren(...cards.map(([card]) => card));
-    if (!cards.length) $(id).append(T.element("p", { class: "soft", text: id === "worst" ? "There is no event." : "There is no false alarm at this threshold." }));
+    if (!cards.length) $(id).append(T.element("p", { class: "soft", text: id === "worst" ? (d.found.anomalous ? "There is no normal point to compare with." : "There is no event.") : "There is no false alarm at this threshold." }));
     requestAnimationFrame(() => cards.forEach(([, canvas, finding]) => sketch(canvas, d, finding, k)));
   }
 }
@@ -292,7 +261,7 @@ function sketch(canvas, d, { start, stop }, k) {
   g.fillRect(0, 0, width, height);
   const span = d.found.high - d.found.low, y = (value) => (span > 0 ? Math.max(0, Math.min(1, (value - d.found.low) / span)) : 0.5);
   small.bands(g, from, to, 0, height, width, color("event"), 2);
-  small.line(g, { levels: d.levels, gaps: false, y: (code) => y(d.shown[code]) }, from, to, 3, height - 6, width, color("ink"), 1);
+  small.line(g, { levels: d.levels, gap: 0, y: (code) => y(d.shown[code]) }, from, to, 3, height - 6, width, color("ink"), 1);
   g.strokeStyle = color("accent");
   g.setLineDash([4, 3]);
   g.beginPath();
@@ -351,64 +320,6 @@ function fillDetectors(names) {
     return T.element("label", {}, box, " ", name);
   }));
   $("lines-box").hidden = names.length < 2;
-}
-
-function comparison() {
-  const found = page.comparison;
-  if (!found) return;
-  const pick = $("board-metric");
-  pick.replaceChildren(...page.metrics.map((m) => T.element("option", { value: m.name, text: m.label })));
-  const preferred = page.metrics.find((m) => m.name === "vus_pr") || page.metrics[0];
-  pick.value = preferred.name;
-  const several = page.series.length > 1;
-  function fill() {
-    const board = found.boards[pick.value], metric = page.metrics.find((m) => m.name === pick.value);
-    const rows = page.detectors.map((name, i) => ({
-      name, i, mean: board.mean[i], rank: board.rank[i], low: board.low[i], high: board.high[i], defined: board.defined[i],
-      wins: board.wins.length ? board.wins[0][i] : null, ties: board.wins.length ? board.wins[1][i] : null,
-    }));
-    const known = rows.map((r) => r.mean).filter((v) => v !== null);
-    const top = known.length ? (metric.lower ? Math.min(...known) : Math.max(...known)) : null;
-    const columns = [
-      { key: "name", label: "Detector", cell: (r, td) => td.append(T.element("span", { class: "name", title: r.name, text: r.name })) },
-      { key: "mean", label: several ? "Mean" : "Value", number: true, text: (r) => T.fixed(r.mean), best: (r) => r.mean !== null && r.mean === top },
-    ];
-    if (several) columns.push(
-      { key: "rank", label: "Mean rank", number: true, text: (r) => T.fixed(r.rank, 2) },
-      { key: "low", label: "95 % interval", number: true, text: (r) => (r.low === null ? "–" : `${T.fixed(r.low, 2)}–${T.fixed(r.high, 2)}`) },
-      { key: "wins", label: "Wins", number: true, title: "Series and rivals that it beats", text: (r) => T.whole(r.wins ?? 0) },
-      { key: "told", label: "Told apart from the best", sort: (r) => (board.best.includes(r.i) ? 0 : 1), text: (r) => (board.best.length ? (board.best.includes(r.i) ? "no" : "yes") : "–") },
-      { key: "defined", label: "Series", number: true, text: (r) => T.whole(r.defined) },
-    );
-    T.table($("board-table"), columns, rows, { sort: several && board.rank[0] !== null ? "rank" : "mean", down: !(several && board.rank[0] !== null) && !metric.lower, caption: "Comparison" });
-    T.diagram($("board-diagram"), page.detectors, board.rank, board.groups);
-    const words = [];
-    if (several && board.series > 1) {
-      words.push(`Ranks stand on the ${T.whole(board.series)} series on which every detector has a value.`);
-      if (board.friedman !== null) words.push(`Friedman test (Iman-Davenport): p ${board.friedman < 1e-4 ? "< 0.0001" : "= " + T.fixed(board.friedman)}.`);
-      words.push("Bars join detectors that Wilcoxon tests with Holm's correction do not tell apart at 5 %.");
-      if (board.too_few) words.push(T.sentence(board.too_few));
-    } else words.push("With one series there is nothing to test: values are shown as they are.");
-    $("board-note").textContent = words.join(" ");
-  }
-  pick.addEventListener("change", fill);
-  fill();
-  window.addEventListener("resize", fill);
-  const winners = new Map();
-  for (const metric of page.metrics) {
-    const board = found.boards[metric.name];
-    const scale = board.rank.every((r) => r !== null) ? board.rank : board.mean.map((v) => (v === null ? Infinity : metric.lower ? v : -v));
-    const top = Math.min(...scale);
-    if (!Number.isFinite(top)) continue;
-    page.detectors.forEach((name, i) => { if (scale[i] === top) winners.set(name, [...(winners.get(name) || []), metric.label]); });
-  }
-  const rows = [...winners].map(([name, metrics]) => ({ name, count: metrics.length, metrics: metrics.join(", ") }));
-  T.table($("winners"), [
-    { key: "name", label: "Detector" }, { key: "count", label: "Metrics it wins", number: true },
-    { key: "metrics", label: "Which", cell: (r, td) => { td.textContent = r.metrics; td.style.whiteSpace = "normal"; td.style.minWidth = "min(14rem, 42vw)"; } },
-  ], rows, { sort: "count", down: true, caption: "Winners by metric" });
-  if (page.detectors.length > 2) T.heat($("agreement"), page.metrics.map((m) => m.label), found.agreement);
-  else $("agreement-box").hidden = true;
 }
 
 $("series").replaceChildren(...page.series.map((s, i) => T.element("option", { value: i, text: s.name || "series" })));

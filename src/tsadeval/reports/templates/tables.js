@@ -1,0 +1,133 @@
+"use strict";
+// The tables of numbers: the detectors side by side, and the metrics of one series beside random and perfect.
+function comparison() {
+  const found = page.comparison;
+  if (!found) return;
+  const pick = $("board-metric");
+  pick.replaceChildren(...page.metrics.map((m) => T.element("option", { value: m.name, text: m.label })));
+  const preferred = page.metrics.find((m) => m.name === "vus_pr") || page.metrics[0];
+  pick.value = preferred.name;
+  const several = found.series > 1, detectors = found.detectors;
+  function fill() {
+    const board = found.boards[pick.value], metric = page.metrics.find((m) => m.name === pick.value);
+    const lowest = Math.min(...board.rank.map((r) => r ?? Infinity));
+    const rows = detectors.map((name, i) => ({
+      name, i, mean: board.mean[i], rank: board.rank[i], low: board.low[i], high: board.high[i], defined: board.defined[i],
+      wins: board.wins.length ? board.wins[0][i] : null, ties: board.wins.length ? board.wins[1][i] : null,
+    }));
+    const known = rows.map((r) => r.mean).filter((v) => v !== null);
+    const top = known.length ? (metric.lower ? Math.min(...known) : Math.max(...known)) : null;
+    const columns = [
+      { key: "name", label: "Detector", cell: (r, td) => td.append(T.element("span", { class: "name", title: r.name, text: r.name })) },
+      { key: "mean", label: several ? "Mean" : "Value", number: true, text: (r) => T.fixed(r.mean), exact: (r) => r.mean, best: (r) => r.mean !== null && r.mean === top },
+    ];
+    if (several) columns.push(
+      { key: "rank", label: "Mean rank", number: true, text: (r) => T.fixed(r.rank, 2) },
+      { key: "low", label: "95 % interval", number: true, roomy: true, text: (r) => (r.low === null ? "–" : `${T.fixed(r.low, 2)}–${T.fixed(r.high, 2)}`) },
+      { key: "wins", label: "Wins", number: true, roomy: true, title: "Series and rivals that it beats", text: (r) => T.whole(r.wins ?? 0) },
+      { key: "told", label: "Told apart from the best", sort: (r) => (r.rank === lowest ? 0 : board.best.includes(r.i) ? 1 : 2), text: (r) => (!board.best.length ? "–" : r.rank === lowest ? "best" : board.best.includes(r.i) ? "no" : "yes") },
+      { key: "defined", label: "Series", number: true, title: "Series on which it has a value", text: (r) => `${T.whole(r.defined)} of ${T.whole(found.series)}`, sort: (r) => r.defined },
+    );
+    T.table($("board-table"), columns, rows, { sort: several && board.rank[0] !== null ? "rank" : "mean", down: !(several && board.rank[0] !== null) && !metric.lower, caption: "Comparison" });
+    T.diagram($("board-diagram"), detectors, board.rank, board.groups);
+    const words = metric.lower ? ["Lower is better."] : [];
+    if (found.datasets > 1 && found.datasets < found.series) words.push(`Means are over ${T.whole(found.datasets)} data sets of the means over their series.`);
+    else if (several && board.defined.some((count) => count < found.series)) words.push(page.missing === "worst" ? "Where a detector has no scores, the mean has the worst value of its rivals there." : "Means are over the series on which a detector has a value.");
+    if (several && board.series > 1) {
+      words.push(`Ranks stand on the ${T.whole(board.series)} series on which every detector has a value.`);
+      if (board.friedman !== null) words.push(`Friedman test (Iman-Davenport): p ${board.friedman < 1e-4 ? "< 0.0001" : "= " + T.fixed(board.friedman)}.`);
+      words.push("Bars join detectors that Wilcoxon tests with Holm's correction do not tell apart at 5 %.");
+      if (board.too_few) words.push(T.sentence(board.too_few));
+    } else words.push(several ? `There are ${T.whole(board.series)} series on which every detector has a value, too few for ranks and tests.` : "With one series there is nothing to test: values are shown as they are.");
+    $("board-note").textContent = words.join(" ");
+  }
+  pick.addEventListener("change", fill);
+  fill();
+  window.addEventListener("resize", fill);
+  const winners = new Map();
+  for (const metric of page.metrics) {
+    const board = found.boards[metric.name];
+    const scale = board.rank.every((r) => r !== null) ? board.rank : board.mean.map((v) => (v === null ? Infinity : metric.lower ? v : -v));
+    const top = Math.min(...scale);
+    if (!Number.isFinite(top)) continue;
+    detectors.forEach((name, i) => { if (scale[i] === top) winners.set(name, [...(winners.get(name) || []), metric.label]); });
+  }
+  const rows = [...winners].map(([name, metrics]) => ({ name, count: metrics.length, metrics: metrics.join(", ") }));
+  T.table($("winners"), [
+    { key: "name", label: "Detector" }, { key: "count", label: "Metrics it wins", number: true },
+    { key: "metrics", label: "Which", cell: (r, td) => { td.textContent = r.metrics; td.style.whiteSpace = "normal"; td.style.minWidth = "min(14rem, 42vw)"; } },
+  ], rows, { sort: "count", down: true, caption: "Winners by metric" });
+  if (detectors.length > 2 && page.metrics.length > 1) T.heat($("agreement"), page.metrics.map((m) => m.label), found.agreement);
+  else $("agreement-box").hidden = true;
+}
+
+function metricsTable() {
+  const series = page.series[state.series], names = Object.keys(series.detectors);
+  const all = page.metrics.map((metric, m) => ({ metric, m, ...series.detectors[state.detector].metrics[m] }));
+  const valued = all.filter(({ m }) => names.some((name) => series.detectors[name].metrics[m].value !== null));
+  // Where a class is missing most metrics have no value: one line says so instead of a row for each.
+  const one = !series.anomalous || series.anomalous === series.n;
+  const rows = one ? valued : all;
+  const best = new Map(rows.map(({ metric, m }) => {
+    const values = names.map((name) => series.detectors[name].metrics[m].value).filter((v) => v !== null);
+    return [m, values.length > 1 ? (metric.lower ? Math.min(...values) : Math.max(...values)) : null];
+  }));
+  const above = new Set(rows.filter((r) => names.some((name) => beyond(r.metric, series.detectors[name].metrics[r.m]))).map((r) => r.m));
+  const columns = [
+    { key: "label", label: "Metric", sort: (r) => r.metric.label.toLowerCase(), text: (r) => r.metric.label + " " + r.metric.name,
+      cell: (r, td) => td.append(T.element("span", { title: r.metric.summary, text: r.metric.label + (above.has(r.m) ? " †" : "") }), r.metric.lower ? T.element("span", { class: "soft", title: "lower is better", text: " ↓" }) : "") },
+  ];
+  for (const name of names) columns.push({
+    key: "value of " + name, label: names.length > 1 ? name : "Value", number: true,
+    sort: (r) => series.detectors[name].metrics[r.m].value, text: (r) => T.fixed(series.detectors[name].metrics[r.m].value),
+    exact: (r) => series.detectors[name].metrics[r.m].value ?? series.detectors[name].metrics[r.m].message,
+    best: (r) => best.get(r.m) !== null && series.detectors[name].metrics[r.m].value === best.get(r.m),
+  });
+  if (page.draws) columns.push({ key: "random", label: "Random", number: true, text: (r) => T.fixed(r.random), title: "Mean of the same scores in random order" });
+  columns.push({ key: "perfect", label: "Perfect", number: true, text: (r) => T.fixed(r.perfect), title: "The labels themselves as scores" });
+  if (page.draws) columns.push({ key: "skill", label: "From random to perfect", sort: skill, text: () => "", cell: meter });
+  columns.push({ key: "threshold", label: "Threshold", number: true, text: (r) => (r.threshold === null ? "" : T.short(r.threshold)), exact: (r) => r.threshold, title: "Alarms are scores above it" });
+  columns.push({ key: "rule", label: "Rule", text: (r) => r.rule || "", title: "How the threshold was found; metrics of scores need none" });
+  const table = T.table($("metrics-table"), columns, rows, { caption: "Metrics", after: (n) => { $("metrics-count").textContent = `${n} metric${n === 1 ? "" : "s"}` + (names.length > 1 ? `; the columns from Random on are about ${state.detector}` : ""); } });
+  $("metrics-table").hidden = !rows.length;
+  $("metrics-filter").oninput = (e) => table.filter(e.target.value);
+  if ($("metrics-filter").value) table.filter($("metrics-filter").value);
+  const notes = rows.some((r) => r.metric.lower) ? ["↓ Lower is better."] : [];
+  if (rows.length < all.length) notes.push(`${all.length - rows.length} of ${all.length} metrics have no value on this series, because it has no ${series.anomalous ? "normal" : "anomalous"} point.`);
+  if (above.size) notes.push("† By its definition this metric does not give the labels themselves the largest value, so a detector can be above “Perfect”; see the last section of the errata.");
+  if (rows.some((r) => { const s = skill(r); return s !== null && (s < 0 || s > 1); })) notes.push("From random to perfect: below 0 % is worse than the same scores in random order, above 100 % better than the labels as scores (†).");
+  $("metrics-footnotes").replaceChildren(...notes.map((text) => T.element("p", { text })));
+}
+
+// Is a detector better than the labels themselves, by more than rounding?
+function beyond(metric, { value, perfect }) {
+  if (value === null || perfect === null) return false;
+  return (metric.lower ? perfect - value : value - perfect) > 1e-9 * Math.max(1, Math.abs(perfect));
+}
+
+function skill(row) {
+  if (row.value === null || row.random === null || row.perfect === null) return null;
+  const way = row.metric.lower ? row.random - row.perfect : row.perfect - row.random;
+  // Where random scores are as good as perfect ones, or better, there is no way between them.
+  if (way <= 1e-3 * Math.max(Math.abs(row.perfect), Math.abs(row.random))) return null;
+  return (row.metric.lower ? row.random - row.value : row.value - row.random) / way;
+}
+
+function meter(row, td) {
+  const share = skill(row);
+  if (share === null) {
+    td.textContent = row.message || (row.value === null || row.random === null || row.perfect === null ? "–" : "– (random is as good)");
+    return;
+  }
+  const at = Math.max(-0.1, Math.min(1.1, share)), left = (s) => `${((s + 0.1) / 1.2) * 100}%`;
+  const text = share < -1 ? "< −100 %" : share > 2 ? "> 200 %" : `${(100 * share).toFixed(0).replace("-", "−")} %`;
+  const bar = T.element("span", { class: "meter", role: "img", "aria-label": `${text} of the way from random to perfect` });
+  for (const [place, color] of [[0, "var(--soft)"], [1, "var(--soft)"], [at, "var(--found)"]]) {
+    const mark = T.element("i");
+    mark.style.left = left(place);
+    mark.style.background = color;
+    if (place === at) mark.style.width = "5px";
+    bar.append(mark);
+  }
+  td.append(bar, T.element("span", { class: "share", text }));
+}
