@@ -70,7 +70,7 @@ def report(
             missing=missing,
             title=title,
             command=shlex.join(["tsadeval", *sys.argv[1:]]),
-            sources=checksums(files),
+            sources=_used(checksums(files), refused),
             notes=[f"Left out: {error}" for error in refused],
         )
     for message in dict.fromkeys(str(warning.message) for warning in caught):
@@ -78,6 +78,15 @@ def report(
     typer.echo(page)
     if refused:
         raise typer.Exit(1)
+
+
+def _used(sources: dict[str, str], refused: list[InvalidInputError]) -> dict[str, str]:
+    """The checksums of the files, with a word where a file was not used."""
+    gone = [str(error) for error in refused]
+    return {
+        name: f"{digest}, not used" if any(text.startswith(f"{name}: ") for text in gone) else digest
+        for name, digest in sources.items()
+    }
 
 
 def _values(files: list[Path], by: list[str], label: str, value: str, detector: str | None) -> dict[str, Any]:
