@@ -56,6 +56,8 @@ def report(
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         runs = usable_runs(files, refused.append, times=times, time=time or None, **columns)
+        if time and isinstance(runs, Path):
+            raise InvalidInputError("--time names a column of tables, and a store of scores has none: leave it out")
         for error in refused:
             typer.echo(f"tsadeval: {error}", err=True)
         if refused and not runs:

@@ -155,7 +155,7 @@ class TimedRuns:
         """A short series with the same runs at the same times."""
         self._stamps, self._codes = [np.concatenate(self._stamps)], [np.concatenate(self._codes)]
         stamps, codes = self._stamps[0], self._codes[0]
-        times: Any = _Lasting(stamps, "numbers", stamps, SECOND, self._step())
+        times: Any = _Lasting(stamps, "numbers", stamps, last=self._step())
         return replace(Prediction.of(codes & 1, codes >> 1), setting=Setting(times=times))
 
 
