@@ -47,6 +47,8 @@ def report(
     title: Annotated[str, typer.Option(help="Of the page.")] = "",
 ) -> None:
     """Write one self-contained HTML page about detectors: series, scores, events, metrics and their statistics."""
+    if output.is_dir():
+        raise InvalidInputError(f"{output}: this is a folder; name the page, -o {output / 'report.html'}")
     names = names_of(by)
     who = detector or None
     refused: list[InvalidInputError] = []
@@ -94,8 +96,12 @@ def _used(sources: dict[str, str], refused: list[InvalidInputError]) -> dict[str
 def _values(files: list[Path], by: list[str], label: str, value: str, detector: str | None) -> dict[str, Any]:
     """The series themselves by name: of a long table, as the rows of the first detector have them."""
     found: dict[str, Any] = {}
+    errors: list[InvalidInputError] = []
     for run in table_runs(
-        one_or_many(files), by=by, y_true=label, y_score=value, detector=detector, on_error=lambda error: None
+        one_or_many(files), by=by, y_true=label, y_score=value, detector=detector, on_error=errors.append
     ):
         found.setdefault(run.series, {value: run.y_score})
+    for error in errors:  # what else is wrong with a table has been said of its scores
+        if "no column" in str(error):
+            raise InvalidInputError(str(error).replace("for the scores", "for --value"))
     return found

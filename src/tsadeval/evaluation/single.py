@@ -6,7 +6,9 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from tsadeval.core.inputs import Scoring
+import numpy as np
+
+from tsadeval.core.inputs import Prediction, Scoring
 from tsadeval.core.metric import Metric, Outcome, Rule
 from tsadeval.core.observed import observe
 from tsadeval.core.parameters import Number, check_parameters
@@ -23,9 +25,12 @@ __all__ = ["Evaluation", "evaluate"]
 class Evaluation(MappingResult):
     """Values of metrics on one scoring: a row per metric; as a mapping, metric to value."""
 
-    def __init__(self, rows: list[Row], *, shown: Sequence[str] = (), notes: Sequence[str] = ()) -> None:
+    def __init__(
+        self, rows: list[Row], *, shown: Sequence[str] = (), notes: Sequence[str] = (), points: Row | None = None
+    ) -> None:
         super().__init__(rows, shown=shown)
-        self._about = list(notes)
+        self.about = list(notes)
+        self.points = points or {}  # how many points and events the values are made of
 
     def _grid(self) -> Grid:
         head, *body = super()._grid()
@@ -37,7 +42,7 @@ class Evaluation(MappingResult):
         notes = chosen_with_labels(rules)
         if len(rules) == 1 and not rules[0].startswith("best"):
             notes = [f"alarms: {rules[0]}"]
-        return [*notes, *self._about]
+        return [*notes, *self.about]
 
 
 def evaluate(
@@ -134,7 +139,8 @@ def evaluate(
     shown += ["rule"] * (len(rules) > 1) + ["threshold", "alarms", "alarmed_points"] * bool(rules)
     for row in rows:
         row |= counts_of(scoring)
-    return Evaluation(rows, shown=shown, notes=scoring.setting.notes())
+    notes = [*scoring.setting.notes(), *notes_of_gaps(chosen, scoring)]
+    return Evaluation(rows, shown=shown, notes=notes, points=points_of(scoring))
 
 
 def counts_of(scoring: Scoring) -> Row:
@@ -142,10 +148,35 @@ def counts_of(scoring: Scoring) -> Row:
     setting = scoring.setting
     found = {
         "ignored_points": setting.skipped - setting.unscored,
+        "ignored_events": setting.unseen_events,
         "missing_scores": setting.missing,
         "dropped": setting.dropped,
     }
     return {name: count for name, count in found.items() if count}
+
+
+def points_of(data: Scoring | Prediction) -> Row:
+    """How many points there are, and how many points and events that are judged are anomalous."""
+    return {"points": data.n, "anomalous_points": data.events.points, "events": len(data.events)}
+
+
+# Metrics whose value depends on when an event began.
+_OF_STARTS = frozenset({"detection_delay", "expected_cost"})
+
+
+def notes_of_gaps(metrics: Sequence[Metric], data: Scoring) -> list[str]:
+    """Where delays are asked for: events may have begun in a gap of the times, where nobody can see it."""
+    late = events_after_gaps(data) if any(metric.name in _OF_STARTS for metric in metrics) else 0
+    if not late:
+        return []
+    what = "1 event begins" if late == 1 else f"{late} events begin"
+    return [f"{what} right after a gap in the times: delays count from the first point after it"]
+
+
+def events_after_gaps(data: Scoring | Prediction) -> int:
+    """Number of events whose first point comes right after a gap."""
+    times = data.setting.times
+    return 0 if times is None else int(np.count_nonzero(times.after_gap[data.events.starts]))
 
 
 def row_of(metric: Metric, outcome: Outcome) -> Row:

@@ -15,8 +15,8 @@ import numpy as np
 from tsadeval._optional import require
 from tsadeval.core.inputs import Floats
 from tsadeval.core.metric import PROPERTIES, Metric, parse_metric
+from tsadeval.engine.files import write_whole
 from tsadeval.engine.progress import Progress
-from tsadeval.engine.store import write_whole
 from tsadeval.reports.html import address, as_json, page, source
 from tsadeval.reports.ranking import Ranked, Table, agreement, first_group, places, rank_all
 from tsadeval.reports.series import Series, read_series

@@ -20,7 +20,7 @@ from tsadeval.comparison.categories import CATEGORIES, SeriesFacts
 from tsadeval.core.inputs import Floats
 from tsadeval.core.metric import Metric, parse_metric
 from tsadeval.core.results import plain
-from tsadeval.engine.store import read_sealed, write_sealed
+from tsadeval.engine.files import read_sealed, write_sealed
 from tsadeval.rankeval.auditing import measures
 from tsadeval.reports import board
 from tsadeval.reports.board import agreement_of, standings

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -22,10 +22,11 @@ from tsadeval.core.observed import observe
 from tsadeval.core.printable import printable
 from tsadeval.core.results import Row
 from tsadeval.engine.cells import OUTCOME, Layout, Working, versions
+from tsadeval.engine.files import read_sealed, write_sealed
 from tsadeval.engine.metrics import error_row
 from tsadeval.engine.progress import Progress, progress_of
 from tsadeval.engine.run import complete
-from tsadeval.engine.store import Store, read_sealed, write_sealed
+from tsadeval.engine.store import Store
 from tsadeval.errors import InvalidInputError, TsadevalError
 from tsadeval.rankeval.auditing.adversaries import ADVERSARIES, Target
 from tsadeval.rankeval.auditing.plan import stream
@@ -106,7 +107,7 @@ def compute_values(
     fresh = [one for one in scorers if last.keys.get(one.name) != keys[one.name]]
     files = {one.name: one.scores for one in board.submissions}
 
-    def chunks(missing: list[BoardCell]) -> list[Chunk]:
+    def chunks(missing: Iterable[BoardCell]) -> list[Chunk]:
         groups: dict[str, list[BoardCell]] = {}
         for cell in missing:
             groups.setdefault(cell.series, []).append(cell)

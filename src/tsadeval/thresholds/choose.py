@@ -104,8 +104,8 @@ def choose_threshold(
     y_true, y_score, times, ignore, missing
         As for `evaluate`.
     max_false_alarms : str or float, default=None
-        A rate such as "1/week" or "0.5 per day" of normal time, which needs `times`; or a number of false alarm runs in
-        this series. None for any number.
+        A rate such as "1/week" or "0.5 per day" of normal time that was observed (gaps in the times do not count, as
+        for `false_alarms`), which needs `times`; or a number of false alarm runs in this series. None for any number.
     maximize : str or function, default="event_recall"
         A metric of predictions; of one that is better where it is lower, the least is looked for. Event recall is exact
         over all thresholds, and so is a metric whose best threshold of all keeps the budget. Otherwise the metric is
