@@ -25,6 +25,7 @@ from tsadeval.cli.tables import (
     one_or_many,
     usable_runs,
 )
+from tsadeval.cli.words import spoken
 from tsadeval.core.selection import select_metrics
 from tsadeval.core.time import Times
 from tsadeval.errors import InvalidInputError
@@ -59,7 +60,7 @@ def report(
         warnings.simplefilter("always")
         runs = usable_runs(files, refused.append, times=times, time=time or None, **columns)
         for error in refused:
-            typer.echo(f"tsadeval: {error}", err=True)
+            typer.echo(f"tsadeval: {spoken(str(error))}", err=True)
         if refused and not runs:
             raise typer.Exit(2)
         page = write_report(
@@ -76,7 +77,7 @@ def report(
             notes=[f"Left out: {error}" for error in refused],
         )
     for message in dict.fromkeys(str(warning.message) for warning in caught):
-        typer.echo(f"tsadeval: {message}", err=True)
+        typer.echo(f"tsadeval: {spoken(message)}", err=True)
     typer.echo(page)
     if refused:
         raise typer.Exit(1)
