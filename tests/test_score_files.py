@@ -1,6 +1,7 @@
 """Many files of labels and scores: the same rows whoever computes them, and nothing twice."""
 
 import os
+import tracemalloc
 
 import numpy as np
 import pyarrow as pa
@@ -9,7 +10,13 @@ import pyarrow.parquet as pq
 import pytest
 
 import tsadeval as te
+from tsadeval.engine import parts as parts_module
+from tsadeval.engine import store as store_module
+from tsadeval.engine.run import complete
+from tsadeval.engine.store import Store
 from tsadeval.errors import InvalidInputError
+from tsadeval.experiments.scored import LAYOUT, File, FileScores, Wanted
+from tsadeval.experiments.scoring import _chunks
 
 METRICS = ["cce", "f1", "auc_roc", "event_recall"]
 
@@ -146,6 +153,42 @@ def test_files_that_cannot_be_used_do_not_stop_the_others(runs, tmp_path):
     os.remove(runs / "lof" / "power" / "bad.parquet")
     write(runs / "lof" / "power" / "bad.parquet", 7)
     assert len(te.score_files(runs, METRICS, store=tmp_path / "store").failures()) == 1
+
+
+def fake_rows(chunk):
+    for cell in chunk.cells:
+        yield {**cell._asdict(), "value": 0.5, "status": "ok", "versions": "a version"}
+
+
+def peak_bytes(folder, count):
+    """The most that Python, NumPy and Arrow hold at a time while so many files are planned, computed and summed up."""
+    before, pool = pa.default_memory_pool(), pa.proxy_memory_pool(pa.default_memory_pool())
+    pa.set_memory_pool(pool)
+    tracemalloc.start()
+    try:
+        files = [File(f"some/folder/of/files/{i:06d}.parquet", f"{i:06d} {i:019d}", "lof/power") for i in range(count)]
+        values = [(f"metric{i}", "1", "best" if i % 2 else None) for i in range(11)]
+        wanted = Wanted(files, {}, "", "", "label", ["score"], values)
+        for _ in range(2):  # from nothing, and again with nothing to do
+            store = Store(folder, LAYOUT)
+            complete(wanted, lambda missing: _chunks(missing, {}, [], 1024), fake_rows, store)
+            found = FileScores(store, wanted)
+            assert f"lof       power    {count:5d}   0.5000" in repr(found)
+            assert found.failures() == []
+        return tracemalloc.get_traced_memory()[1] + pool.max_memory()
+    finally:
+        tracemalloc.stop()
+        pa.set_memory_pool(before)
+
+
+def test_a_file_more_takes_less_than_a_kilobyte(tmp_path, monkeypatch):
+    monkeypatch.setattr(store_module, "_BATCH", 500)  # so that few files fill what is held at a time
+    monkeypatch.setattr(parts_module, "_GROUP", 500)
+    monkeypatch.setattr(store_module, "_MANY", 12)
+    monkeypatch.setattr(store_module, "_LARGE", 2000)
+    # The first time counts what is imported.
+    _, few, many = (peak_bytes(tmp_path / str(count), count) for count in (20, 300, 900))
+    assert (many - few) / 600 < 1000
 
 
 def test_nothing_to_do_is_said(tmp_path):

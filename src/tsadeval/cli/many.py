@@ -14,7 +14,8 @@ from tsadeval.core.metric import Metric
 from tsadeval.engine.streams import evaluate_stream
 from tsadeval.errors import InvalidParameterError
 from tsadeval.evaluation.states import Order
-from tsadeval.experiments.scoring import FileScores, score_files
+from tsadeval.experiments.scored import FileScores
+from tsadeval.experiments.scoring import score_files
 
 __all__ = ["score_many", "score_stream"]
 

@@ -16,7 +16,7 @@ from tsadeval.core.metric import Metric, Rule
 from tsadeval.core.parameters import OneOf, check_parameters
 from tsadeval.core.selection import Metrics, select_metrics
 from tsadeval.core.setting import MISSING, Missing
-from tsadeval.engine.store import write_whole
+from tsadeval.engine.files import write_whole
 from tsadeval.reports.html import as_json, render
 from tsadeval.reports.inputs import read_inputs
 from tsadeval.reports.page import Page, build_page
