@@ -25,6 +25,7 @@ from tsadeval.cli.tables import (
     one_or_many,
     usable_runs,
 )
+from tsadeval.cli.words import spoken
 from tsadeval.core.selection import select_metrics
 from tsadeval.core.time import Times
 from tsadeval.errors import InvalidInputError
@@ -61,7 +62,7 @@ def report(
         if time and isinstance(runs, Path):
             raise InvalidInputError("--time names a column of tables, and a store of scores has none: leave it out")
         for error in refused:
-            typer.echo(f"tsadeval: {error}", err=True)
+            typer.echo(f"tsadeval: {spoken(str(error))}", err=True)
         if refused and not runs:
             raise typer.Exit(2)
         page = write_report(
@@ -78,7 +79,7 @@ def report(
             notes=[f"Left out: {error}" for error in refused],
         )
     for message in dict.fromkeys(str(warning.message) for warning in caught):
-        typer.echo(f"tsadeval: {message}", err=True)
+        typer.echo(f"tsadeval: {spoken(message)}", err=True)
     typer.echo(page)
     if refused:
         raise typer.Exit(1)

@@ -202,7 +202,7 @@ def _thresholds(data: Mapping[str, Any]) -> str:
     """How the thresholds of the metrics were found, in words."""
     rule = data["rule"]
     if rule != "best":
-        by_labels = ", chosen with the labels" if rule.startswith("best") else ""
+        by_labels = ", chosen with the labels" if rule.startswith(("best", "budget(")) else ""
         return f"Thresholds: by the rule {rule}{by_labels}."
     trivial = [metric["label"] for metric in data["metrics"] if metric["trivial"]]
     text = "Thresholds: the best one of each metric, chosen with the labels, so values are upper bounds"
