@@ -54,7 +54,8 @@ MetricNames = Annotated[
     typer.Option(help='Metrics and sets (recommended, paper, all), "cce(tau=0.4)", or "module:function". Repeatable.'),
 ]
 Threshold = Annotated[
-    str, typer.Option(help="How scores become predictions: best, best(metric), quantile(p), or a number.")
+    str,
+    typer.Option(help="How scores become predictions: best, best(metric), budget(2/week), quantile(p), a number."),
 ]
 Time = Annotated[str, typer.Option(help="Column of the time stamps.")]
 Missing = Annotated[

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from tsadeval.core.arrays import read_array
+from tsadeval.core.arrays import numbers_with_gaps
 from tsadeval.core.checking import checked_scores, same_index
 from tsadeval.core.inputs import Bools, Scoring, label_runs
 from tsadeval.core.laying import Fitting, Laid, lay
@@ -81,9 +81,7 @@ def has_dates(y_true: Any) -> bool:
 
 def below_all(y_score: Any) -> tuple[Any, Bools]:
     """Scores with those that are missing below all others (0 where these are predictions), and where they are."""
-    scores = read_array(y_score, "y_score", "a one-dimensional sequence of numbers")
-    if scores.dtype.kind == "O" and all(one is None or isinstance(one, (int, float, np.number)) for one in scores.flat):
-        scores = scores.astype(np.float64)  # None is NaN
+    scores = numbers_with_gaps(y_score, "y_score", "a one-dimensional sequence of numbers")
     if scores.dtype.kind != "f" or scores.ndim != 1:
         return y_score, np.zeros(scores.size, np.bool_)
     gaps = np.isnan(scores)

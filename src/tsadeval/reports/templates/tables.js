@@ -31,6 +31,7 @@ function comparison() {
     T.table($("board-table"), columns, rows, { sort: several && board.rank[0] !== null ? "rank" : "mean", down: !(several && board.rank[0] !== null) && !metric.lower, caption: "Comparison" });
     T.diagram($("board-diagram"), detectors, board.rank, board.groups);
     const words = metric.lower ? ["Lower is better."] : [];
+    if (detectors.length < page.detectors.length) words.push("Of several seeds, the mean.");
     if (found.datasets > 1 && found.datasets < found.series) words.push(`Means are over ${T.whole(found.datasets)} data sets of the means over their series.`);
     else if (several && board.defined.some((count) => count < found.series)) words.push(page.missing === "worst" ? "Where a detector has no scores, the mean has the worst value of its rivals there." : "Means are over the series on which a detector has a value.");
     if (several && board.series > 1) {
