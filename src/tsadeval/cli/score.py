@@ -57,8 +57,8 @@ def score(
         bool,
         typer.Option(
             "--clip",
-            help="Cut incidents beyond the time stamps, drop those wholly outside, put those without a time stamp on "
-            "the next point, and join those that overlap; says how many.",
+            help="Cut incidents beyond the time stamps, drop those wholly outside or in a gap, put those between two "
+            "time stamps on the next point, and join those that overlap; says how many.",
         ),
     ] = False,
     shared: Annotated[
