@@ -72,7 +72,7 @@ def compare(
 ) -> None:
     """Compare detectors over all series in tables of scores; exit code 1 where some could not be used."""
     refused: list[InvalidInputError] = []
-    chosen = select_metrics(names_of(metrics) or "paper")
+    chosen = select_metrics(names_of(metrics) or "recommended")
     columns: dict[str, Any] = {
         "by": names_of(by),
         "y_true": label,

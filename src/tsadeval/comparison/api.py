@@ -39,7 +39,7 @@ Run = tuple[str, str, Any, Any]
 def compare(
     scores: Any,
     y_true: Any = None,
-    metrics: Metrics = "paper",
+    metrics: Metrics = "recommended",
     *,
     by: str | Sequence[str] = (),
     y_score: str | Sequence[str] = "score",
@@ -65,7 +65,8 @@ def compare(
         The labels, where `scores` is a mapping from detectors; the column of the labels ("label" by default), where
         it is a table.
     metrics, threshold
-        As for `evaluate`; the threshold is found for each scoring by itself.
+        As for `evaluate`: by default the set "recommended", other sets are "paper" and "all". The threshold is found
+        for each scoring by itself.
     by : str or sequence of str
         Of a table: the columns that tell series and detectors apart, such as `["series", "detector"]`; "file" and
         "folder" are those of the files.
