@@ -104,7 +104,7 @@ def page(paper, standard):
 
 
 def ours(standard):
-    return f"{OURS.format(cases=len(standard.plan.cases))}\n\n```text\n{standard.table()}\n```\n\n{TAKEN_OURS}"
+    return f"{OURS.format(cases=len(standard.plan.cases))}\n\n```text\n{standard.table(order='given')}\n```\n\n{TAKEN_OURS}"
 
 
 def with_ours(text, standard):
@@ -121,10 +121,16 @@ Spearman and Kendall correlation (higher is better) and the mean deviation of ra
 ```bash
 tsadeval rankeval run                                        # the quick suite, in seconds
 tsadeval rankeval run --metrics cce --metrics mine:metric    # your own mine.py beside ours
+tsadeval rankeval explain runs/quick mine:metric             # why it loses: the pairs that it ties or reverses
 tsadeval rankeval table runs/quick                           # also: latency, figures, list
 ```
 
 Other suites are `--suite paper`, `standard`, `hard` and `audit`. Runs go on where they stopped; values are kept as they come. In Python: `te.rankeval.run("quick", metrics=["cce", my_function])`.
+
+Metrics are sorted by average Spearman, each with its place; `--order given` keeps the order of the paper or of the command. `explain(metric)` says on which tasks, noise and
+label sets a metric is worst and how many pairs of models it *reverses* (the worse model got the better value) and *ties* (both got the same). **tied pairs** is the first column to look at: a metric with a threshold
+that scores must exceed has no alarm where many points share the largest score, and ties all such models. **no alarms** is the share of series on which the threshold rule raised none;
+"-" for a metric of scores, which may have a threshold inside that nobody else knows. [Your own metric](tutorials/own-metric.md) shows both.
 
 Four tasks: **AccQ** and **LowDisAccQ**, detectors that are right with probability q (the second with a small gap between
 high and low scores); **PreQ-NegP-Q** and **-P**, detectors that find a share q of the anomalous points and raise a share p

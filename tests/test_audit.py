@@ -177,6 +177,9 @@ def test_folders_names_and_what_cannot_be_audited(tmp_path):
     some = te.rankeval.audit(frame, "auc_pr", y_score=["good", "poor"], value=None)
     assert some.plan.detectors == ["good", "poor"]
     assert math.isnan(some.table().rows[0]["one_liners"])  # they need the series
+    assert "nan" not in repr(some.table())
+    assert "one_liners -: lines of code need the series itself, which no table has (value=)" in repr(some.table())
+    assert "one_liners -" not in repr(whole.table())
     frame.to_csv(tmp_path / "twice.csv", index=False)
     with pytest.raises(te.errors.InvalidInputError, match="two tables have a series"):
         list(read_series(tmp_path))

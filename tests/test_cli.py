@@ -78,10 +78,11 @@ def test_table_and_latex(folder):
 
 def test_undefined_is_said_and_left_empty(folder):
     done = run("score", "normal.csv", "--metrics", "cce", "--format", "csv", cwd=folder)
-    assert done.returncode == 0
+    assert done.returncode == 1
     assert done.stdout.splitlines()[1].startswith("normal.csv,score,cce,,undefined,")
     assert done.stderr.splitlines() == [
-        "tsadeval: normal.csv, score: cce is undefined, so NaN: y_true has no anomalous point (no 1)"
+        "tsadeval: normal.csv, score: cce is undefined, so NaN: y_true has no anomalous point (no 1)",
+        "tsadeval: no metric has a value: see the lines above",
     ]
 
 

@@ -111,6 +111,8 @@ def test_report_names_what_is_missing_at_the_top(tmp_path):
     assert len(notes) == 4
     assert notes[0].startswith("Left out: ")
     assert "s4.csv: " in notes[0]
+    assert re.search(r"s4\.csv</dt><dd>SHA-256 \w{64}, not used<", text)
+    assert re.search(r"s3\.csv</dt><dd>SHA-256 \w{64}<", text)
     assert notes[1:] == [
         "lof: 3 points without a score were left out (s1: 3).",
         "pca has no scores on 1 of 4 series (s3): its mean is over the others.",
@@ -147,3 +149,13 @@ def test_bad_input_is_one_line(table, wide, tmp_path, command, arguments, messag
     assert done.returncode == 2
     (line,) = done.stderr.splitlines()
     assert message in line
+
+
+def test_a_page_needs_a_column_and_a_name_that_exist(table, tmp_path):
+    given = ("report", table, "--by", "series,detector", "--metrics", "f1")
+    done = run(*given, "--value", "vlue", "-o", tmp_path / "page.html")
+    assert (done.returncode, len(done.stderr.splitlines())) == (2, 1)
+    assert "long.csv: no column 'vlue' for --value: did you mean value?" in done.stderr
+    done = run(*given, "-o", tmp_path)
+    assert (done.returncode, len(done.stderr.splitlines())) == (2, 1)
+    assert "this is a folder; name the page, -o" in done.stderr

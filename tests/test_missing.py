@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 
 import tsadeval as te
@@ -224,6 +225,40 @@ def test_every_metric_says_what_skip_does_to_it():
     text = (Path(__file__).parents[1] / "docs" / "compare.md").read_text(encoding="utf-8")
     line = next(line for line in text.splitlines() if "put together" in line and "`vus_pr`" in line)
     assert set(re.findall(r"`([a-z0-9_]+)`", line)) == joined
+
+
+LARGE = [2**60, 2**60 + 1, None, 2**60 + 1, 2**60, 2**60 + 1]
+ROUNDED = {
+    "list": lambda: LARGE,
+    "objects": lambda: np.array(LARGE, object),
+    "pandas": lambda: pd.Series(LARGE, dtype="Int64"),
+    "objects in pandas": lambda: pd.Series(LARGE, dtype=object),
+    "arrow in pandas": lambda: pd.Series(LARGE, dtype="int64[pyarrow]"),
+    "arrow": lambda: pa.array(LARGE),
+    "polars": lambda: pytest.importorskip("polars").Series(LARGE),
+    "long doubles": lambda: (
+        np.array([1, 1, np.nan, 1, 1, 1], np.longdouble) + np.array([0, 1, 0, 1, 0, 1]) * np.longdouble(1e-19)
+    ),
+}
+
+
+@pytest.mark.parametrize("make", ROUNDED.values(), ids=ROUNDED)
+def test_large_integers_beside_gaps_do_not_tie(make):
+    if make is ROUNDED["long doubles"] and np.finfo(np.longdouble).nmant < 60:
+        pytest.skip("long doubles are 64-bit floats here")
+    y = [0, 1, 0, 1, 0, 1]
+    for call in (
+        lambda: te.evaluate(y, make(), "auc_roc", missing="skip"),
+        lambda: te.compare({"a": make(), "b": [1, 2, 3, 4, 5, 6]}, y, "auc_roc"),
+    ):
+        with pytest.raises(InvalidInputError, match="64-bit floats"):
+            call()
+
+
+def test_a_mask_is_not_lost_beside_gaps():
+    scores = np.ma.masked_array([0.1, 0.9, np.nan, 0.8, 0.2, 0.7], mask=[0, 1, 0, 0, 0, 0])
+    with pytest.raises(InvalidInputError, match="1 masked values"):
+        te.compare({"a": scores, "b": [1, 2, 3, 4, 5, 6]}, [0, 1, 0, 1, 0, 1], "auc_roc")
 
 
 NOTES = [

@@ -49,7 +49,10 @@ def test_any_cut_gives_the_value_of_the_whole(data, series, random):
     y, s = series
     s = s / 2
     steps = st.integers(1, 5) if data.draw(st.booleans()) else st.just(2)
-    times = np.cumsum(data.draw(st.lists(steps, min_size=len(y), max_size=len(y)))) - 7
+    steps = data.draw(st.lists(steps, min_size=len(y), max_size=len(y)))
+    for place in data.draw(st.lists(st.integers(0, len(y) - 1), max_size=2)):  # gaps in the data
+        steps[place] = data.draw(st.integers(10, 500))
+    times = np.cumsum(steps) - 7
     threshold = data.draw(st.sampled_from([0.4, 0.1, 2.0, -1.0]))
     cuts = sorted(data.draw(st.lists(st.integers(0, len(y)), max_size=6)))
     pieces = zip(*(np.split(column, cuts) for column in (y, s, times)), strict=True)

@@ -47,11 +47,30 @@ def test_a_worst_pair_shows_both_models(result):
     found = result.explain("poor", pairs=1)
     for row in found.rows:
         ax = te.plot.worst_pair(found, row)
-        text = " ".join(t.get_text() for t in ax.texts)
-        assert row["worse"] in text
-        assert row["better"] in text
+        text = " ".join(t.get_text() for t in ax.texts).replace("\n", " ")
+        assert row["worse_is"] in text
+        assert row["better_is"] in text
+        assert f"poor {row['worse_value']:.4g}, EARS {row['beside_worse']:.4g}" in text
+        assert not [c for c in ax.collections if c.get_gid() == "alarms"]  # a metric of scores has none
         low, high = ax.get_xlim()
         assert high - low <= 1200
+
+
+def test_alarms_are_marked_at_the_rule_of_the_run():
+    result = te.rankeval.run("hard", ["f1"], tasks=["fragments"], repeats=1)
+    for rule, words in (("best", "the best threshold"), ("quantile(0.95)", "quantile(0.95)")):
+        found = result.explain("f1", rule=rule)
+        row = found.rows[0]
+        ax = te.plot.worst_pair(found, row)
+        assert ax.get_xlabel().replace("\n", " ").endswith(f"bars below: alarms at {words}")
+        low, high = (round(edge + 0.5) for edge in ax.get_xlim())
+        upper, lower = [c for c in ax.collections if c.get_gid() == "alarms"]
+        for bars, alarms, case in zip((upper, lower), found.alarms(row), found.cases(row), strict=True):
+            spans = [path.get_extents() for path in bars.get_paths()]
+            assert sum(span.width for span in spans) == pytest.approx(alarms[low:high].sum())
+            assert te.metrics.f1(case.labels, alarms) in (
+                pytest.approx(row[v]) for v in ("worse_value", "better_value")
+            )
 
 
 def test_nuisances_by_metrics(result):
@@ -179,7 +198,7 @@ def test_a_new_users_metric_is_ranked_and_explained_with_pictures(tmp_path):
     assert [row["metric"] for row in rows] == ["ears", "mine:metric"]
     explained = run("explain", "store", "mine:metric", "-o", "pictures", cwd=tmp_path)
     assert explained.returncode == 0, explained.stderr
-    assert "worse in truth" in explained.stdout
+    assert "better: scores events" in explained.stdout
     assert (tmp_path / "pictures" / "explain-transform.png").stat().st_size > 1000
     figures = run("figures", "store", "-o", "figures", cwd=tmp_path)
     assert "figures/hard-tasks.png" in figures.stdout
@@ -207,8 +226,8 @@ def test_audit_from_the_command_line(tmp_path, series):
     assert "Audit on 2 series: 4 scorings of 2 detectors" in done.stdout
     assert "Audit on 2 series" in run("table", "runs/audit", cwd=tmp_path).stdout
     explained = run("explain", "runs/audit", "f1", cwd=tmp_path)
-    assert explained.returncode == 2
-    assert "no run of the suite hard" in explained.stderr
+    assert explained.returncode == 0, explained.stderr
+    assert explained.stdout.startswith("f1: gameability ")
     renamed = pd.concat(frames).rename(columns={"label": "gt", "series": "unit"})
     renamed.to_csv(tmp_path / "renamed.csv", index=False)
     (tmp_path / "mine.py").write_text("def scorer(n, random):\n    return random.normal(size=n)\n")

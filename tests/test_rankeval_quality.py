@@ -133,7 +133,14 @@ def test_an_error_is_a_row_and_the_run_goes_on(result):
     assert set(values[values["metric"] == "cce"]["status"]) == {"ok"}
     table = result.table()
     assert math.isnan(table["hopeless"])
-    assert table.counts["hopeless"] == {"values": 0, "planned": 540, "undefined": 0, "errors": 540, "empty": None}
+    assert table.counts["hopeless"] == {
+        "values": 0,
+        "planned": 540,
+        "undefined": 0,
+        "errors": 540,
+        "own": True,
+        "empty": None,
+    }
     row = next(row for row in table.rows if row["metric"] == "hopeless")
     assert (row["rankings"], row["of"], row["mark"]) == (0, 9, "")
     assert "hopeless" in repr(result)

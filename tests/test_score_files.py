@@ -1,6 +1,7 @@
 """Many files of labels and scores: the same rows whoever computes them, and nothing twice."""
 
 import os
+import tracemalloc
 
 import numpy as np
 import pyarrow as pa
@@ -9,7 +10,13 @@ import pyarrow.parquet as pq
 import pytest
 
 import tsadeval as te
+from tsadeval.engine import parts as parts_module
+from tsadeval.engine import store as store_module
+from tsadeval.engine.run import complete
+from tsadeval.engine.store import Store
 from tsadeval.errors import InvalidInputError
+from tsadeval.experiments.scored import LAYOUT, File, FileScores, Wanted
+from tsadeval.experiments.scoring import _chunks
 
 METRICS = ["cce", "f1", "auc_roc", "event_recall"]
 
@@ -148,6 +155,42 @@ def test_files_that_cannot_be_used_do_not_stop_the_others(runs, tmp_path):
     assert len(te.score_files(runs, METRICS, store=tmp_path / "store").failures()) == 1
 
 
+def fake_rows(chunk):
+    for cell in chunk.cells:
+        yield {**cell._asdict(), "value": 0.5, "status": "ok", "versions": "a version"}
+
+
+def peak_bytes(folder, count):
+    """The most that Python, NumPy and Arrow hold at a time while so many files are planned, computed and summed up."""
+    before, pool = pa.default_memory_pool(), pa.proxy_memory_pool(pa.default_memory_pool())
+    pa.set_memory_pool(pool)
+    tracemalloc.start()
+    try:
+        files = [File(f"some/folder/of/files/{i:06d}.parquet", f"{i:06d} {i:019d}", "lof/power") for i in range(count)]
+        values = [(f"metric{i}", "1", "best" if i % 2 else None) for i in range(11)]
+        wanted = Wanted(files, {}, "", "", "label", ["score"], values)
+        for _ in range(2):  # from nothing, and again with nothing to do
+            store = Store(folder, LAYOUT)
+            complete(wanted, lambda missing: _chunks(missing, {}, [], 1024), fake_rows, store)
+            found = FileScores(store, wanted)
+            assert f"lof       power    {count:5d}   0.5000" in repr(found)
+            assert found.failures() == []
+        return tracemalloc.get_traced_memory()[1] + pool.max_memory()
+    finally:
+        tracemalloc.stop()
+        pa.set_memory_pool(before)
+
+
+def test_a_file_more_takes_less_than_a_kilobyte(tmp_path, monkeypatch):
+    monkeypatch.setattr(store_module, "_BATCH", 500)  # so that few files fill what is held at a time
+    monkeypatch.setattr(parts_module, "_GROUP", 500)
+    monkeypatch.setattr(store_module, "_MANY", 12)
+    monkeypatch.setattr(store_module, "_LARGE", 2000)
+    # The first time counts what is imported.
+    _, few, many = (peak_bytes(tmp_path / str(count), count) for count in (20, 300, 900))
+    assert (many - few) / 600 < 1000
+
+
 def test_nothing_to_do_is_said(tmp_path):
     with pytest.raises(InvalidInputError, match="no file matches"):
         te.score_files(f"{tmp_path}/*.parquet")
@@ -213,3 +256,32 @@ def test_the_command_reads_streams(runs):
     assert "low" in bounds.output
     assert "600 points in a stream" in bounds.output
     assert "number as --threshold" in str(run("score", file, "--stream", "--threshold", "sigma(3)").exception)
+
+
+@pytest.mark.parametrize("by", [(), "series"])
+def test_a_file_that_is_not_there_is_named_and_the_others_go_on(runs, tmp_path, by):
+    missing = [tmp_path / "none.csv", str(tmp_path / "none" / "*.csv")]
+    found = te.score_files([runs / "lof" / "power" / "0.csv", *missing], "auc_roc", by=by)
+    assert [line.partition(": ")[0] for line in found.failures() if "none" in line] == sorted(map(str, missing))
+    assert all("no such file" in line for line in found.failures() if "none" in line)
+    with pytest.raises(InvalidInputError, match="no file matches"):
+        te.score_files(missing, "auc_roc")
+
+
+def test_a_file_counts_once_however_it_is_named(runs, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (runs / "again").symlink_to(runs / "lof", target_is_directory=True)
+    (runs / "circle").symlink_to(runs, target_is_directory=True)
+    names = ["runs/lof/power/0.csv", "./runs/lof/power/0.csv", str(runs / "lof/power/0.csv"), "runs/again/power/0.csv"]
+    found = te.score_files(names, "auc_roc").rows
+    assert [row["file"] for row in found] == ["runs/lof/power/0.csv"]
+    files = sorted({row["file"] for row in te.score_files("runs/**/*.csv", "auc_roc").rows})
+    assert len(files) == 2
+    assert not any("circle" in file for file in files)
+
+
+def test_a_name_that_looks_like_a_pattern_is_a_name(tmp_path):
+    write(tmp_path / "a[1].csv", 0)
+    write(tmp_path / "a1.csv", 1)
+    (row,) = te.score_files(tmp_path / "a[1].csv", "auc_roc").rows
+    assert row["file"].endswith("a[1].csv")

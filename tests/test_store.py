@@ -2,18 +2,24 @@
 
 import os
 import random
+import shutil
 import subprocess
 import sys
+from itertools import compress
 from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tsadeval.engine import store as module
 from tsadeval.engine.cells import OUTCOME, Layout
-from tsadeval.engine.store import Store, write_whole
+from tsadeval.engine.files import write_whole
+from tsadeval.engine.keys import Index, Keys
+from tsadeval.engine.store import Store
 from tsadeval.errors import InvalidInputError, StoreError
 
 
@@ -29,6 +35,10 @@ LAYOUT = Layout(Cell, {"name": "string", "p": "float64", "repeat": "int32", "see
 
 def row(cell, value, status="ok", message=None):
     return {**cell._asdict(), "value": value, "status": status, "message": message, "versions": "1"}
+
+
+def missing(store, plan):
+    return list(compress(plan, store.missing(plan)))
 
 
 def parts(folder):
@@ -66,7 +76,9 @@ def test_missing_cells_and_best_rows_are_those_of_a_plain_dictionary(tmp_path, s
         if cell not in best or best[cell]["status"] == "error":
             best[cell] = one
     wanted = [cell for cell in plan if cell not in best or best[cell]["status"] == "error"]
-    assert store.missing(iter(plan)) == (wanted, len(plan))
+    assert missing(store, plan) == wanted
+    assert missing(store, tuple(plan)) == wanted
+    assert store.missing(iter(plan)) == store.missing(plan)
     frame = store.frame(iter(plan))
     assert frame["value"].tolist() == [best[cell]["value"] for cell in plan if cell in best]
     assert frame["message"].tolist() == [best[cell]["message"] for cell in plan if cell in best]
@@ -85,8 +97,8 @@ def test_batches_of_a_long_plan(tmp_path, monkeypatch):
 def test_an_empty_store(tmp_path):
     plan = [Cell("a", None, 0, None)]
     for store in (Store(tmp_path, LAYOUT), Store(None, LAYOUT)):
-        assert store.missing(plan) == (plan, 1)
-        assert store.missing([]) == ([], 0)
+        assert missing(store, plan) == plan
+        assert store.missing([]) == b""
         assert store.frame(plan).empty
         assert list(store.frame([]).columns) == list(LAYOUT.columns)
         store.add([])
@@ -96,14 +108,14 @@ def test_an_empty_store(tmp_path):
 def test_small_parts_are_merged_and_nothing_changes(tmp_path, monkeypatch):
     rows, plan = draws(2)
     plain = Store(tmp_path / "plain", LAYOUT)
-    for one in rows[:100]:
+    for one in rows[:50]:
         plain.add([one])
-    assert len(parts(tmp_path / "plain")) == 100
+    assert len(parts(tmp_path / "plain")) == 50
     monkeypatch.setattr(module, "_MANY", 16)
     merged = Store(tmp_path / "merged", LAYOUT)
-    for one in rows[:100]:
+    for one in rows[:50]:
         merged.add([one])
-    assert len(parts(tmp_path / "merged")) == 100 // 16 + 100 % 16
+    assert len(parts(tmp_path / "merged")) == 50 // 16 + 50 % 16
     assert merged.frame(plan).equals(plain.frame(plan))
     before = plain.frame(plan)
     plain.compact()
@@ -188,6 +200,9 @@ def test_a_column_of_another_type_is_named(tmp_path):
     pq.write_table(texts, part)
     with pytest.raises(InvalidInputError, match=r"column 'value' is string, expected double"):
         store.frame([])
+    pq.write_table(table.drop_columns("versions"), part)
+    with pytest.raises(InvalidInputError, match=r"parquet is damaged, or not a part .*it has no column versions"):
+        store.frame([])
     pq.write_table(table.drop_columns("seconds"), part)
     with pytest.raises(InvalidInputError, match=r"parquet is damaged, or not a part .*seconds"):
         store.frame([])
@@ -225,6 +240,89 @@ def test_a_write_that_fails_leaves_nothing_behind_and_says_what_is_kept(tmp_path
         write_whole(tmp_path / "nowhere" / "file", b"")
 
 
+def test_rows_that_are_merged_while_they_are_read_are_read_again(tmp_path, monkeypatch):
+    monkeypatch.setattr(module, "_MANY", 4)
+    rows, plan = draws(5)
+    store, other = Store(tmp_path, LAYOUT), Store(tmp_path, LAYOUT)
+    for i in range(3):
+        store.add(rows[100 * i : 100 * i + 100])
+    expected = store.frame(plan)
+    begun = []
+
+    def into(tables):
+        begun.append(len(parts(tmp_path)))
+        found = [next(tables)]
+        if len(begun) == 1:
+            other.add(rows[:1])
+            other.compact()
+        return pa.concat_tables([*found, *tables])
+
+    found = store.scan(plan, ["message", "value"], into)
+    assert begun == [3, 1]
+    rows = zip(found["message"].to_pylist(), found["value"].to_pylist(), strict=True)
+    assert sorted(rows) == sorted(zip(expected["message"], expected["value"], strict=True))
+
+
+def test_a_store_that_was_deleted_is_said(tmp_path):
+    store = Store(tmp_path / "store", LAYOUT)
+    rows, plan = draws(6, 20)
+    store.add(rows)
+    shutil.rmtree(tmp_path / "store")
+    with pytest.raises(InvalidInputError, match="store is not there any more"):
+        store.frame(plan)
+
+
+def test_merged_parts_stay_below_a_size(tmp_path, monkeypatch):
+    monkeypatch.setattr(module, "_MANY", 1000)
+    store = Store(tmp_path, LAYOUT)
+    plan = [Cell("a", None, i, None) for i in range(95)]
+    for i in range(0, 95, 5):
+        store.add([row(cell, 1.0) for cell in plan[i : i + 5]])
+    monkeypatch.setattr(module, "_MANY", 2)
+    monkeypatch.setattr(module, "_LARGE", 20)
+    store.compact()
+    assert [pq.read_metadata(path).num_rows for path in parts(tmp_path)] == [20, 20, 20, 20, 15]
+    assert store.frame(plan)["repeat"].tolist() == list(range(95))
+
+
+TEXTS = st.none() | st.sampled_from(["", "None", "nan", "a", "a\0"]) | st.text(max_size=3)
+FLOATS = st.none() | st.floats(allow_nan=False) | st.sampled_from([0.0, -0.0, 1.0])
+CELLS = st.builds(Cell, TEXTS, FLOATS, st.integers(-2, 2), st.none() | st.integers(0, 2))
+
+
+@given(st.lists(CELLS, max_size=12))
+def test_keys_are_equal_where_cells_are(cells):
+    keys = Keys(LAYOUT)
+    found = keys.of_cells(cells)
+    schema = pa.schema([(name, getattr(pa, LAYOUT.columns[name])()) for name in Cell._fields])
+    table = pa.Table.from_pylist([cell._asdict() for cell in cells], schema=schema)
+    assert keys.of_table(table).tobytes() == found.tobytes()
+    for i, one in enumerate(cells):
+        for k, other in enumerate(cells):
+            assert (found[i] == found[k]) == (one == other)
+
+
+@given(st.lists(st.tuples(st.integers(0, 8), st.booleans()), max_size=30))
+def test_an_index_finds_the_first_value_or_the_last_error(rows):
+    keys = np.random.default_rng(0).integers(0, 256, (10, 16)).astype(np.uint8)
+    keys[:5, -3:] = 0  # numpy's texts end before zeros
+    keys[0], keys[1] = 0, 255
+    keys = keys.reshape(-1).view("S16")
+    code, failed = np.array([k for k, _ in rows], np.int64), np.array([f for _, f in rows], np.bool_)
+    places = 7 + np.arange(len(rows))
+    half = len(rows) // 2
+    index = Index((keys[code[part]], failed[part], places[part]) for part in (slice(half), slice(half, None)))
+    best = {}
+    for i, (k, one) in enumerate(rows):
+        if k not in best or failed[best[k]]:
+            best[k] = i
+            assert one == failed[i]
+    found, no_value = index.find(keys)
+    assert found.tolist() == [7 + best[k] if k in best else -1 for k in range(10)]
+    assert no_value.tolist() == [k not in best or bool(failed[best[k]]) for k in range(10)]
+    assert sorted(index.best().tolist()) == sorted(7 + i for i in best.values())
+
+
 SHARER = """
 import sys, random
 sys.path.insert(0, sys.argv[1])
@@ -252,5 +350,5 @@ def test_processes_that_write_merge_and_read_one_store_lose_nothing(tmp_path):
     plan = [Cell(f"{who}", None, i, None) for who in range(3) for i in range(200)]
     frame = store.frame(plan)
     assert frame["value"].tolist() == [float(i) for _ in range(3) for i in range(200)]
-    assert store.missing(plan) == ([], 600)
+    assert store.missing(plan) == bytes(600)
     assert len(parts(tmp_path)) < 60

@@ -299,9 +299,9 @@ def test_windows_of_the_numenta_benchmark_include_both_ends(tmp_path):
 @pytest.mark.parametrize(
     ("name", "text", "message"),
     [
-        ("short.csv", "start,stop\n2026-01-01 00:10\n", "row 0 has 1 cells, but the head has 2"),
+        ("short.csv", "start,stop\n2026-01-01 00:10\n", "line 2 has 1 cells, but the head has 2"),
         ("empty.csv", "", "columns start and stop, but has none"),
-        ("bad.csv", "start,stop\n2026-01-01 00:10,soon\n", r"bad.csv, stop: row 0 is 'soon'"),
+        ("bad.csv", "start,stop\n2026-01-01 00:10,soon\n", r"bad.csv, stop: line 2 is 'soon'"),
     ],
 )
 def test_bad_files(tmp_path, name, text, message):

@@ -29,6 +29,8 @@ def timed(draw, data=predictions(min_size=1, both=False)):  # noqa: B008
     steps = draw(st.lists(st.integers(1, 9), min_size=len(y), max_size=len(y)))
     if draw(st.booleans()):
         steps = [steps[0]] * len(y)
+    for place in draw(st.lists(st.integers(0, len(y) - 1), max_size=2)):  # gaps in the data
+        steps[place] = draw(st.integers(10, 1000))
     return y, other, np.cumsum([0, *steps[:-1]]) + 100
 
 
@@ -113,6 +115,26 @@ def test_best_thresholds_in_time_are_exact(name, data):
         return
     v = metric.best(scoring, **metric.options)
     assert (v, metric.value_of(scoring.at_least(v))[0]) == (expected[0], pytest.approx(expected[1], abs=1e-9))
+
+
+def test_gaps_are_no_quiet_time():
+    """One false alarm in three days: the same rate whether or not there was no data for 27 days in between."""
+    t = np.arange(3 * 1440).astype("datetime64[m]")
+    y, p = np.zeros(len(t), int), np.zeros(len(t), int)
+    y[100:110] = p[105:110] = p[2000] = 1
+    away = t + np.where(np.arange(len(t)) >= 3000, np.timedelta64(27, "D"), np.timedelta64(0, "m"))
+    metrics = ["false_alarms(per='day')", "time_in_alarm"]
+    whole, gap = (dict(te.evaluate(y, y_pred=p, metrics=metrics, times=times)) for times in (t, away))
+    assert whole["false_alarms(per='day')"] == pytest.approx(1440 / 4310)
+    assert gap == pytest.approx({metrics[0]: 1440 / 4329, metrics[1]: 6 / 4339})  # the point before it: 20 minutes
+    budgets = [te.choose_threshold(y, p + 0.0, times=times, max_false_alarms="2/day").budget for times in (t, away)]
+    assert budgets == pytest.approx([2 * 4310 / 1440, 2 * 4329 / 1440])
+    stream = te.StreamingEvaluator(0.5)
+    for part in np.array_split(np.arange(len(t)), 5):
+        stream.update(y[part], p[part], away[part])
+    found = stream.compute()
+    assert found["false_alarms_per_day"] == pytest.approx(1440 / 4329)
+    assert (found["normal_time"], found["time_in_alarm"]) == (4329, pytest.approx(6 / 4339))
 
 
 IN_TIME = [

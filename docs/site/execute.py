@@ -67,7 +67,7 @@ def run(
             done.lines.append(block.line)
     finally:
         for group in started:
-            with contextlib.suppress(ProcessLookupError):
+            with contextlib.suppress(ProcessLookupError, PermissionError):  # nothing is left of it
                 os.killpg(group, signal.SIGKILL)
         os.chdir(before)
         if width is not None:

@@ -64,6 +64,10 @@ class UndefinedMetricWarning(UserWarning):
     """The metric has no meaning on this input, so its value is NaN."""
 
 
+class InputWarning(UserWarning):
+    """Data can be read in two ways, and one of them was taken."""
+
+
 class ThresholdWarning(UserWarning):
     """A threshold rule raised no alarm at all, or alarmed everywhere: metrics of predictions say little there."""
 

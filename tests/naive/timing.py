@@ -5,6 +5,14 @@ from .events import events
 from .tolerance import ones
 
 
+def observed(t):
+    """The time that each point stands for: to the next one, but no more than 20 times the median of these times."""
+    steps = [t[i + 1] - t[i] for i in range(len(t) - 1)]
+    between = sorted(steps[:-1]) or steps  # the last one is no step between two stamps
+    median = between[len(between) // 2]
+    return [min(step, 20 * median) for step in steps]
+
+
 def delays(y, p, t):
     """Of every event that is detected."""
     return [t[next(i for i in range(a, b) if p[i])] - t[a] for a, b in detected_events(y, p)]
@@ -40,7 +48,8 @@ def false_alarms(y, p, t, per, early=0, ignored=()):
     wide = [0] * len(y)
     for a, b in early_events(y, t, early):
         wide[a:b] = [1] * (b - a)
-    normal = sum(t[i + 1] - t[i] for i in range(len(y)) if not y[i] and i not in ignored)
+    lasting = observed(t)
+    normal = sum(lasting[i] for i in range(len(y)) if not y[i] and i not in ignored)
     return len(false_runs(wide, p)) * per / normal if normal else None
 
 
@@ -63,7 +72,8 @@ def alarm_episodes(p, t, gap, shortest):
 
 def time_in_alarm(p, t, ignored=()):
     judged = [i for i in range(len(p)) if i not in ignored]
-    return sum(t[i + 1] - t[i] for i in judged if p[i]) / sum(t[i + 1] - t[i] for i in judged)
+    lasting = observed(t)
+    return sum(lasting[i] for i in judged if p[i]) / sum(lasting[i] for i in judged)
 
 
 def time_to_recover(y, p, t):

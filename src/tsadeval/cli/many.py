@@ -8,12 +8,14 @@ import typer
 
 from tsadeval.cli.output import Format, render, tell_failures
 from tsadeval.cli.running import running
+from tsadeval.cli.words import spoken
 from tsadeval.core.cluster import on_cluster
 from tsadeval.core.metric import Metric
 from tsadeval.engine.streams import evaluate_stream
 from tsadeval.errors import InvalidParameterError
 from tsadeval.evaluation.states import Order
-from tsadeval.experiments.scoring import FileScores, score_files
+from tsadeval.experiments.scored import FileScores
+from tsadeval.experiments.scoring import score_files
 
 __all__ = ["score_many", "score_stream"]
 
@@ -57,7 +59,7 @@ def score_many(
 
 def _shown(result: FileScores, format: Format) -> str:
     if format is Format.text:
-        return repr(result)
+        return spoken(repr(result))
     head, *rows = result._grid() if format is Format.latex else [list(result.rows[0]), *map(dict.values, result.rows)]
     return render(format, list(head), [list(row) for row in rows])
 

@@ -17,12 +17,13 @@ from tsadeval.core.text import split_names
 from tsadeval.errors import InvalidParameterError
 from tsadeval.rankeval.api import AnyResult, read
 from tsadeval.rankeval.api import run as run_suite
+from tsadeval.rankeval.explaining import hard_hint
 from tsadeval.rankeval.hard import HARD_TASKS
 from tsadeval.rankeval.hard.plan import REPEATS
 from tsadeval.rankeval.hard.result import HardResult
 from tsadeval.rankeval.labels import CASES, data_folder
 from tsadeval.rankeval.quality import Ties
-from tsadeval.rankeval.result import RankEvalResult
+from tsadeval.rankeval.result import Order, RankEvalResult
 from tsadeval.rankeval.suites import SUITES
 
 app = typer.Typer(
@@ -33,6 +34,9 @@ app = typer.Typer(
 
 Folder = Annotated[Path, typer.Argument(help="The store of a run.")]
 OneSuite = Annotated[str, typer.Option(help="Of the last run of this suite; by default of the last run.")]
+Sorting = Annotated[
+    Order, typer.Option(help="Metrics by average Spearman, or as they were given; hard and audit sort always.")
+]
 Form = Annotated[Format, typer.Option(help="How to print the table.")]
 
 
@@ -83,6 +87,7 @@ def run(
     dask: Dask = "",
     cell_timeout: CellTimeout = None,
     cell_memory: CellMemory = None,
+    order: Sorting = "quality",
     format: Annotated[Format, typer.Option(help="How to print the table.")] = Format.text,
 ) -> None:
     """Compute what is missing in the store, then print the table. Exit code 1 where a metric failed."""
@@ -120,7 +125,8 @@ def run(
             **some,
             **of_audit,
         )
-    typer.echo(_shown(result.table(), format))
+    table = result.table(order=order) if isinstance(result, RankEvalResult) else result.table()
+    typer.echo(_shown(table, format))
     failed = _complain(result)
     typer.echo(f"tsadeval: the values are in {store}", err=True)
     for hint in _hints(result, store):
@@ -137,13 +143,14 @@ def table(
     by: Annotated[
         Literal["task", "sigma"], typer.Option(help="A column for each task, or for each sigma of the noise.")
     ] = "task",
+    order: Sorting = "quality",
     format: Form = Format.text,
 ) -> None:
     """Print ranking quality, as far as the run got."""
     result = read(folder, suite or None)
     found: Result
     if isinstance(result, RankEvalResult):
-        found = result.table(ties=ties) if by == "task" else result.robustness(ties=ties)
+        found = (result.table if by == "task" else result.robustness)(ties=ties, order=order)
     else:
         found = result.table()
     typer.echo(_shown(found, format))
@@ -154,15 +161,25 @@ def table(
 def explain(
     folder: Folder,
     metric: Annotated[str, typer.Argument(help="As in the table: mine:metric, cce, or 'f1 at best'.")],
-    pairs: Annotated[int, typer.Option(help="Pairs of each task.")] = 3,
-    output: Annotated[Path | None, typer.Option("--output", "-o", help="Folder of pictures of the pairs.")] = None,
+    pairs: Annotated[int, typer.Option(help="Of suite hard: pairs of each task.")] = 1,
+    tasks: Annotated[int, typer.Option(help="Of suite hard: how many tasks, the worst first.")] = 5,
+    beside: Annotated[str, typer.Option(help="Of suite hard: the metric whose values stand beside.")] = "ears",
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="Of suite hard: folder of pictures of the pairs.")
+    ] = None,
+    suite: OneSuite = "",
     format: Form = Format.text,
 ) -> None:
-    """Why does a metric lose? The pairs of models that it puts in the wrong order, of a run of the suite hard."""
-    result = read(folder)
+    """Why does a metric lose? The pairs of models that it puts in the wrong order, on the tasks where it is worst."""
+    result = read(folder, suite or None)
+    found: Result
     if not isinstance(result, HardResult):
-        raise InvalidParameterError(f"{folder} is no run of the suite hard: only those can be explained")
-    found = result.explain(metric, pairs=pairs)
+        found = result.explain(metric)
+        typer.echo(_shown(found, format))
+        if output is not None:
+            typer.echo(f"tsadeval: pictures are of the suite hard; {hard_hint(metric)}", err=True)
+        return
+    found = result.explain(metric, pairs=pairs, tasks=tasks, beside=beside)
     typer.echo(_shown(found, format))
     if output is not None:
         from tsadeval.plot import write_explanation
@@ -221,10 +238,10 @@ def _shown(table: Result, format: Format) -> str:
 
 
 def _hints(result: AnyResult, store: Path) -> list[str]:
-    """What to do next with a metric of one's own in the suite hard."""
-    if not isinstance(result, HardResult):
-        return []
+    """What to do next with a metric of one's own."""
     own = [str(metric) for metric in result.plan.metrics if not metric.library]
+    if not isinstance(result, HardResult):
+        return [f"why it loses: tsadeval rankeval explain {store} {name}" for name in own]
     hints = [f"why it loses, with pictures: tsadeval rankeval explain {store} {name} -o pictures" for name in own]
     if own and len(own) == len(result.plan.metrics):
         hints.append(f"beside others: the same command with --metrics recommended,{','.join(own)}")

@@ -25,6 +25,7 @@ from tsadeval.cli.tables import (
     one_or_many,
     usable_runs,
 )
+from tsadeval.cli.words import spoken
 from tsadeval.core.selection import select_metrics
 from tsadeval.core.time import Times
 from tsadeval.errors import InvalidInputError
@@ -47,6 +48,8 @@ def report(
     title: Annotated[str, typer.Option(help="Of the page.")] = "",
 ) -> None:
     """Write one self-contained HTML page about detectors: series, scores, events, metrics and their statistics."""
+    if output.is_dir():
+        raise InvalidInputError(f"{output}: this is a folder; name the page, -o {output / 'report.html'}")
     names = names_of(by)
     who = detector or None
     refused: list[InvalidInputError] = []
@@ -56,8 +59,10 @@ def report(
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         runs = usable_runs(files, refused.append, times=times, time=time or None, **columns)
+        if time and isinstance(runs, Path):
+            raise InvalidInputError("--time names a column of tables, and a store of scores has none: leave it out")
         for error in refused:
-            typer.echo(f"tsadeval: {error}", err=True)
+            typer.echo(f"tsadeval: {spoken(str(error))}", err=True)
         if refused and not runs:
             raise typer.Exit(2)
         page = write_report(
@@ -70,21 +75,34 @@ def report(
             missing=missing,
             title=title,
             command=shlex.join(["tsadeval", *sys.argv[1:]]),
-            sources=checksums(files),
+            sources=_used(checksums(files), refused),
             notes=[f"Left out: {error}" for error in refused],
         )
     for message in dict.fromkeys(str(warning.message) for warning in caught):
-        typer.echo(f"tsadeval: {message}", err=True)
+        typer.echo(f"tsadeval: {spoken(message)}", err=True)
     typer.echo(page)
     if refused:
         raise typer.Exit(1)
 
 
+def _used(sources: dict[str, str], refused: list[InvalidInputError]) -> dict[str, str]:
+    """The checksums of the files, with a word where a file was not used."""
+    gone = [str(error) for error in refused]
+    return {
+        name: f"{digest}, not used" if any(text.startswith(f"{name}: ") for text in gone) else digest
+        for name, digest in sources.items()
+    }
+
+
 def _values(files: list[Path], by: list[str], label: str, value: str, detector: str | None) -> dict[str, Any]:
     """The series themselves by name: of a long table, as the rows of the first detector have them."""
     found: dict[str, Any] = {}
+    errors: list[InvalidInputError] = []
     for run in table_runs(
-        one_or_many(files), by=by, y_true=label, y_score=value, detector=detector, on_error=lambda error: None
+        one_or_many(files), by=by, y_true=label, y_score=value, detector=detector, on_error=errors.append
     ):
         found.setdefault(run.series, {value: run.y_score})
+    for error in errors:  # what else is wrong with a table has been said of its scores
+        if "no column" in str(error):
+            raise InvalidInputError(str(error).replace("for the scores", "for --value"))
     return found

@@ -3,32 +3,34 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
+import numpy as np
 import typer
 
-import tsadeval
 from tsadeval.cli.completing import complete_metrics
 from tsadeval.cli.many import score_many, score_stream
-from tsadeval.cli.output import Format, render
+from tsadeval.cli.output import Format
+from tsadeval.cli.score_table import Case, Results, has_values, shown
 from tsadeval.cli.tables import By, Dask, Label, Missing, Scores, names_of
-from tsadeval.core.inputs import label_runs
-from tsadeval.core.metric import Metric
+from tsadeval.cli.words import spoken
 from tsadeval.core.printable import printable
-from tsadeval.core.results import Result, Row
+from tsadeval.core.results import Result
 from tsadeval.core.selection import select_metrics
 from tsadeval.core.text import split_names
-from tsadeval.core.time import read_utc
+from tsadeval.core.time import Named, Times, read_times, read_utc
 from tsadeval.errors import InvalidInputError
 from tsadeval.evaluation.events import events as event_table
-from tsadeval.evaluation.single import Evaluation, chosen_with_labels, evaluate
+from tsadeval.evaluation.single import evaluate
 from tsadeval.evaluation.states import Order
-from tsadeval.tables import read_table, scorings
-from tsadeval.tables.beside import FitScores, Spans
-from tsadeval.tables.scoring import ScoreColumns, is_zoned
+from tsadeval.tables import read_table, scorings, table_files
+from tsadeval.tables.beside import FitScores, Spans, line_of
+from tsadeval.tables.groups import Groups
+from tsadeval.tables.scoring import ScoreColumns, TableScoring, is_zoned
+from tsadeval.tables.table import Table
 from tsadeval.thresholds.rules import parse_rule
 
 
@@ -37,7 +39,7 @@ def score(
         list[str],
         typer.Argument(
             help="Tables of labels and scores: csv, tsv, parquet, feather, jsonl, npy, npz, also gzipped; - is stdin. "
-            "With --store or --jobs also folders and patterns."
+            "Also folders of them; with --store or --jobs also patterns."
         ),
     ],
     label: Label = "label",
@@ -47,12 +49,21 @@ def score(
     incidents: Annotated[
         Path | None,
         typer.Option(
-            help="File with columns start and stop (and those of --by), or windows as json under the values of --by: "
-            "the labels, instead of a column."
+            help="File with columns start and stop (and those of --by, or one with the names of the files), or windows "
+            "as json under the values of --by: the labels, instead of a column."
         ),
     ] = None,
     clip: Annotated[
-        bool, typer.Option("--clip", help="Cut incidents beyond the time stamps, and join those that overlap.")
+        bool,
+        typer.Option(
+            "--clip",
+            help="Cut incidents beyond the time stamps, drop those wholly outside, put those without a time stamp on "
+            "the next point, and join those that overlap; says how many.",
+        ),
+    ] = False,
+    shared: Annotated[
+        bool,
+        typer.Option("--shared", help="Incidents and spans hold for every series, whatever their other columns say."),
     ] = False,
     ignore: Annotated[
         Path | None, typer.Option(help="File as for --incidents: spans of time that are not judged.")
@@ -72,7 +83,10 @@ def score(
         ),
     ] = None,
     threshold: Annotated[
-        str, typer.Option(help="How scores become predictions: best, best(metric), quantile(p), sigma(k), or a number.")
+        str,
+        typer.Option(
+            help="How scores become predictions: best, best(metric), budget(2/week), quantile(p), sigma(k), a number."
+        ),
     ] = "best",
     baseline: Annotated[
         bool, typer.Option("--baseline", help="Add what random and perfect detectors would get.")
@@ -101,8 +115,9 @@ def score(
         plain = plain and missing == "error"
         if not plain:
             raise InvalidInputError(
-                "--store, --jobs, --dask and --stream go with --label, --score, --by, --time, --metrics and "
-                "--threshold only: leave the other options out"
+                "--store, --jobs, --dask and --stream take labels from a column of the files, and go with --label, "
+                "--score, --by, --time, --metrics and --threshold only: leave the other options out (te.labels makes "
+                "labels from incidents, to be written into the files once)"
             )
         columns = names_of(score) or ["score"]
         if stream:
@@ -122,53 +137,61 @@ def score(
     if (incidents or ignore) and not time:
         raise InvalidInputError("intervals of time need time stamps: name their column with --time")
     keys = [name for text in by or [] for name in split_names(text)]
+    tables = [table for file in files for table in _tables(file)]
+    stems = [_stem(file) for file in tables]
     source = _Source(
         label=None if incidents else label,
         scores=ScoreColumns(names_of(score) or ["score"]),
         by=keys,
         time=time or None,
         one_series=one_series,
-        incidents=Spans(incidents, keys) if incidents else None,
+        incidents=Spans(incidents, keys, files=stems, shared=shared) if incidents else None,
         clip=clip,
-        ignore=Spans(ignore, keys) if ignore else None,
+        ignore=Spans(ignore, keys, files=stems, shared=shared) if ignore else None,
         fit=FitScores(fit, keys) if fit else None,
     )
+    spans = [one for one in (source.incidents, source.ignore) if one is not None]
+    _say(line for one in spans for line in one.said)
 
-    def judge(case: _Case) -> Result:
+    def judge(case: Case) -> Result:
         setting = {"times": case.times, "ignore": case.ignore, "missing": missing, "fit": case.fit}
         if events:
-            return event_table(case.labels, case.scores, threshold=of_events, **setting)
+            return event_table(case.labels, case.scores, threshold=of_events, incidents=case.incidents, **setting)
         return evaluate(case.labels, case.scores, chosen, threshold=rule, baseline=baseline, **setting)
 
-    results, failed = _all_results(files, source, judge)
+    results, failed, unread = _all_results(tables, source, judge)
     with warnings.catch_warnings(record=True) as lacking:
         warnings.simplefilter("always")
         source.scores.check()
-    for warning in lacking:
-        typer.echo(f"tsadeval: {warning.message}", err=True)
-    for spans in filter(None, (source.incidents, source.ignore)):
-        if spans.unused is not None:
-            typer.echo(f"tsadeval: {spans.unused}", err=True)
+    _say(str(warning.message) for warning in lacking)
+    _say(line for one in spans for line in (one.fitted, one.late, None if unread else one.unused) if line)
     if results:
-        typer.echo(_shown(results, ["file", *keys, "score"], format, chosen))
+        table = shown(results, ["file", *keys, "score"], format, chosen)
+        typer.echo(spoken(table) if format is Format.text else table)
     if failed:
         raise typer.Exit(1 if results else 2)
+    if not has_values(results):
+        _say(["no metric has a value: see the lines above"])
+        raise typer.Exit(1)
 
 
-@dataclass(frozen=True)
-class _Case:
-    """One scoring, what it is called, and all that is known of it."""
+def _say(lines: Iterable[str]) -> None:
+    for line in lines:
+        typer.echo(f"tsadeval: {spoken(line)}", err=True)
 
-    where: tuple[str, ...]  # file, values of --by, column of the scores
-    labels: Any
-    scores: Any
-    times: Any
-    ignore: Any
-    fit: Any
 
-    @property
-    def name(self) -> str:
-        return ", ".join(self.where)
+def _tables(file: str) -> list[str]:
+    """The tables in a folder, or the file itself."""
+    if file == "-" or "://" in file or not Path(file).is_dir():
+        return [file]
+    found = [str(path) for path in table_files(file)]
+    if not found:
+        raise InvalidInputError(f"{printable(file)}: this is a folder, and there are no tables in it")
+    return found
+
+
+def _stem(file: str) -> str:
+    return Path(Path(file).name.removesuffix(".gz")).stem
 
 
 @dataclass(frozen=True)
@@ -185,104 +208,89 @@ class _Source:
     ignore: Spans | None
     fit: FitScores | None
 
-    def cases(self, file: str, refuse: Callable[[InvalidInputError], None]) -> Iterator[_Case]:
+    def cases(self, file: str, refuse: Callable[[InvalidInputError], None]) -> Iterator[Case]:
         """Every scoring in a file; a series without usable incidents or fit is refused, the others go on."""
         table = read_table(file, text=self.by)
-        columns = self.scores.of(table, {*self.by, *filter(None, (self.label, self.time))})
-        parts = scorings(table, label=self.label, score=columns, by=self.by, time=self.time, one_series=self.one_series)
-        for keys, column, labels, scores, times in parts:
-            where = (table.source, *map(printable, keys.values()), printable(column))
-            stamps: Any = times
+        stem = _stem(file)
+        of_file = {"file": stem, "folder": Path(file).parent.as_posix()}
+        given = {name: value for name, value in of_file.items() if name in self.by and name not in table}
+        columns = [name for name in self.by if name not in given]
+        wanted = self.scores.of(table, {*columns, *filter(None, (self.label, self.time))})
+        parts = scorings(table, label=self.label, score=wanted, by=columns, time=self.time, one_series=self.one_series)
+        for part in parts:
+            keys = {name: given[name] if name in given else part.keys[name] for name in self.by}
+            where = (table.source, *map(printable, keys.values()), printable(part.score))
+            labels, incidents = part.labels, None
             try:
-                if self.time is not None and is_zoned(table, table.name(self.time)):
-                    stamps = read_utc(stamps)
+                for spans in filter(None, (self.incidents, self.ignore)):
+                    spans.ask(keys, stem)
+                stamps = self._stamps(table, part, columns)
                 if self.incidents is not None:
-                    labels = self.incidents.labels(keys, stamps, clip=self.clip)
-                ignore = self.ignore.covered(keys, stamps) if self.ignore else None
-                fit = self.fit.of(keys, column) if self.fit else None
+                    labels = self.incidents.labels(keys, stem, stamps, clip=self.clip)
+                    incidents = self.incidents.incidents(keys, stem)
+                ignore = self.ignore.covered(keys, stem, stamps) if self.ignore else None
+                fit = self.fit.of(keys, part.score) if self.fit else None
             except InvalidInputError as error:
                 refuse(InvalidInputError(f"{', '.join(where)}: {error}"))
                 continue
-            yield _Case(where, labels, scores, stamps, ignore, fit)
+            yield Case(where, labels, part.scores, stamps, ignore, fit, incidents)
+
+    def _stamps(self, table: Table, part: TableScoring, by: list[str]) -> Any:
+        """The time stamps of a series, checked; None where no column has them. Messages name the lines of the file."""
+        if self.time is None:
+            return None
+        name = table.name(self.time)
+
+        def read(called: str) -> Times:
+            return read_utc(part.times, called) if is_zoned(table, name) else read_times(part.times, name=called)  # type: ignore[arg-type]
+
+        try:
+            return read(name)
+        except InvalidInputError:
+            groups = Groups(table, by)
+            rows = groups.split(np.arange(table.n), name)[groups.names.index(tuple(part.keys.values()))]
+            lines = [line for row in rows.tolist() if (line := line_of(table, row)) is not None]
+            read(Named.of(f"column {printable(name)!r}", lines or None))
+            raise
 
 
-_Results = list[tuple[_Case, Result]]
-
-
-def _all_results(files: list[str], source: _Source, judge: Callable[[_Case], Result]) -> tuple[_Results, int]:
-    """What was found for every scoring; what cannot be evaluated is one line each, and the rest goes on."""
-    results: _Results = []
-    failed = 0
+def _all_results(files: list[str], source: _Source, judge: Callable[[Case], Result]) -> tuple[Results, int, int]:
+    """What was found for every scoring, and how many scorings and files failed: one line each, and the rest goes on."""
+    results: Results = []
+    said: dict[str, list[str]] = {}  # warnings, and the scorings that they are about
+    failed = unread = 0
 
     def refuse(error: Exception) -> None:
         nonlocal failed
         failed += 1
-        typer.echo(f"tsadeval: {error}", err=True)
+        _say([str(error)])
 
     for file in files:
         try:
             for case in source.cases(file, refuse):
                 try:
-                    results.append((case, _with_warnings(case, judge)))
+                    results.append((case, _with_warnings(case, judge, said)))
                 except InvalidInputError as error:
                     refuse(InvalidInputError(f"{case.name}: {error}"))
         except (InvalidInputError, OSError) as error:
+            unread += 1
             refuse(error)
+    _say(f"{_named(cases)}: {warning}" for warning, cases in said.items())
     if failed and results:
-        typer.echo(f"tsadeval: {failed} could not be evaluated, {len(results)} could", err=True)
-    return results, failed
+        _say([f"{failed} could not be evaluated, {len(results)} could"])
+    return results, failed, unread
 
 
-def _with_warnings(case: _Case, judge: Callable[[_Case], Result]) -> Result:
-    """Evaluate, and say in every warning which file and column it is about."""
+def _with_warnings(case: Case, judge: Callable[[Case], Result], said: dict[str, list[str]]) -> Result:
+    """Evaluate, and note for every warning which file and column it is about."""
     try:
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             return judge(case)
     finally:
         for warning in caught:
-            typer.echo(f"tsadeval: {case.name}: {warning.message}", err=True)
+            said.setdefault(str(warning.message), []).append(case.name)
 
 
-def _shown(results: _Results, names: list[str], format: Format, metrics: tuple[Metric, ...]) -> str:
-    if format is not Format.text:
-        rows = [
-            {**dict(zip(names, case.where, strict=True)), **row, **_counts(case)}
-            for case, found in results
-            for row in found.rows
-        ]
-        head = [key for key in dict.fromkeys(key for row in rows for key in row) if key != "seconds"]
-        return render(format, head, [[row.get(key) for key in head] for row in rows])
-    if len(results) == 1:
-        return repr(results[0][1])
-    if not isinstance(results[0][1], Evaluation):
-        return "\n\n".join(f"{case.name}\n{found!r}" for case, found in results)
-    return _side_by_side(results, names, list(map(str, metrics)))
-
-
-def _counts(case: _Case) -> Row:
-    """What the numbers of a row are made of."""
-    truth = label_runs(case.labels, "y_true")
-    return {
-        "points": truth.n,
-        "anomalous_points": truth.events.points,
-        "events": len(truth.events),
-        "version": tsadeval.__version__,
-    }
-
-
-def _side_by_side(results: _Results, names: list[str], metrics: list[str]) -> str:
-    """A table of values: scorings downwards, or metrics where there are more of those."""
-    values = [[found[metric] for metric in metrics] for _, found in results]  # type: ignore[index]  # evaluations
-    if len(metrics) > len(results):
-        differing = [k for k in range(len(names) - 1) if len({case.where[k] for case, _ in results}) > 1]
-        if len({case.where[:-1] for case, _ in results}) < len(results):
-            differing.append(len(names) - 1)  # several columns of scores in one file
-        titles = [": ".join(case.where[k] for k in differing) for case, _ in results]
-        body = [[metric, *column] for metric, column in zip(metrics, zip(*values, strict=True), strict=True)]
-        table = render(Format.text, ["metric", *titles], body)
-    else:
-        rows = [[*case.where, *row] for (case, _), row in zip(results, values, strict=True)]
-        table = render(Format.text, [*names, *metrics], rows)
-    notes = chosen_with_labels(row["rule"] for _, found in results for row in found.rows)
-    return "\n\n".join([table, *notes])
+def _named(names: list[str]) -> str:
+    return names[0] if len(names) == 1 else f"{len(names)} series ({names[0]} and so on)"

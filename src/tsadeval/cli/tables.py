@@ -56,7 +56,8 @@ MetricNames = Annotated[
     ),
 ]
 Threshold = Annotated[
-    str, typer.Option(help="How scores become predictions: best, best(metric), quantile(p), or a number.")
+    str,
+    typer.Option(help="How scores become predictions: best, best(metric), budget(2/week), quantile(p), a number."),
 ]
 Time = Annotated[str, typer.Option(help="Column of the time stamps.")]
 Missing = Annotated[

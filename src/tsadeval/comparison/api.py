@@ -12,6 +12,7 @@ import numpy as np
 from tsadeval.comparison.categories import SeriesFacts
 from tsadeval.comparison.result import Comparison, Made
 from tsadeval.comparison.table import Values
+from tsadeval.core.arrays import numbers_with_gaps
 from tsadeval.core.checking import same_index
 from tsadeval.core.estimators import family_of
 from tsadeval.core.incidents import is_table
@@ -164,7 +165,7 @@ def compare(
             except InvalidInputError as error:
                 raise InvalidInputError(f"detector {name!r}: {error}") from None
             micro[name] = found.micro
-            odd |= {f"{series} ({name})".strip(): what for series, what in alarms.items()}
+            odd |= {f"{series} ({name})" if series else name: what for series, what in alarms.items()}
             told = {entry[0] for entry in entries if entry[3].get("ignore") is not None}
             for row in found.rows:
                 if row["series"] not in told:
@@ -208,11 +209,18 @@ def _check_pairs(runs: Sequence[Run]) -> None:
             raise InvalidInputError(f"there are two scorings of detector {detector!r}{on}: rename one")
         seen.add((series, detector))
         other, known = first.setdefault(series, (detector, labels))
-        # Detectors may lack the first points of a series; what is as long must be the same.
-        if labels is not known and np.shape(labels) == np.shape(known) and not np.array_equal(labels, known):
+        if labels is not known and not _same_labels(labels, known):
             raise InvalidInputError(
                 f"detectors {other!r} and {detector!r} have different labels{on}: give such series different names"
             )
+
+
+def _same_labels(labels: Any, known: Any) -> bool:
+    """Are they equal? Detectors may lack the first or the last points of a series."""
+    short, long = sorted((np.asarray(labels), np.asarray(known)), key=np.size)
+    if short.ndim != 1 or long.ndim != 1:
+        return True  # the check of the labels refuses it
+    return any(np.array_equal(short, part) for part in (long[len(long) - len(short) :], long[: len(short)]))
 
 
 def _check_fit(fit: Any, series: Collection[str], detectors: Collection[str]) -> None:
@@ -239,11 +247,10 @@ def usable(
 ) -> tuple[Any, Any, dict[str, Any], int] | None:
     """Labels, scores and their setting without gaps, and how many points had none; None where all had none."""
     known = dict(setting or {})
-    try:
-        array = np.asarray(scores, np.float64)
-        lost = np.isnan(array)
-    except (TypeError, ValueError):
-        return labels, scores, known, 0  # the check of the scores raises the error
+    array = numbers_with_gaps(scores, "y_score", "a one-dimensional sequence of numbers")
+    if array.dtype.kind != "f":
+        return labels, scores, known, 0  # what is no number, the check of the scores refuses
+    lost = np.isnan(array)
     if array.ndim != 1 or not lost.any() or len(array) != np.size(labels) or missing == "error":
         return labels, scores, known, 0
     same_index(labels, scores, "y_score")

@@ -6,12 +6,13 @@ import csv
 import gzip
 import json
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from tsadeval.core.events import Events
+from tsadeval.core.owners import rows_of_key
 from tsadeval.core.registry import did_you_mean
 from tsadeval.errors import InvalidInputError, TsadevalError, UnknownNameError
 
@@ -27,20 +28,45 @@ class IncidentTable(NamedTuple):
     name: str = "incidents"
     windows: bool = False  # of the Numenta benchmark, whose ends are inclusive
     columns: tuple[str, str] = ("start", "stop")
+    lines: Sequence[int] | None = None  # where they are in a file
+    others: Mapping[str, Sequence[Any]] = {}  # the other columns
+
+    def place(self, row: int) -> str:
+        """Where an incident is, for messages."""
+        return f"row {row}" if self.lines is None else f"line {self.lines[row]}"
+
+    def at_rows(self, rows: Sequence[int]) -> IncidentTable:
+        """Some of the incidents."""
+        return self._replace(
+            starts=[self.starts[row] for row in rows],
+            stops=[self.stops[row] for row in rows],
+            lines=None if self.lines is None else [self.lines[row] for row in rows],
+            others={name: [values[row] for row in rows] for name, values in self.others.items()},
+        )
 
 
-def read_incidents(incidents: Any, key: str | None, columns: tuple[str, str] | None) -> IncidentTable:
+class Asked(NamedTuple):
+    """Which incidents of a table, and in which columns its ends are."""
+
+    key: str | None = None
+    columns: tuple[str, str] | None = None
+    by: str | Sequence[str] | None = None
+
+
+def read_incidents(incidents: Any, asked: Asked) -> IncidentTable:
     """Incidents from pairs, a table, a mapping of windows or a file."""
+    if isinstance(incidents, IncidentTable):
+        return incidents
     if isinstance(incidents, Events):
         raise InvalidInputError("incidents are events in points already: use their mask()")
     if isinstance(incidents, (str, Path)):
-        return _read_file(Path(incidents), key, columns)
+        return _read_file(Path(incidents), asked)
     if hasattr(incidents, "columns") and hasattr(incidents, "__getitem__"):
-        return _read_table({str(c): list(incidents[c]) for c in incidents.columns}, columns, "incidents")
+        return _read_table({str(c): list(incidents[c]) for c in incidents.columns}, asked, "incidents")
     if isinstance(incidents, Mapping):
-        if columns is None and all(isinstance(k, str) for k in incidents) and not is_table(incidents):
-            return _read_windows(incidents, key, "incidents")
-        return _read_table({str(k): list(v) for k, v in incidents.items()}, columns, "incidents")
+        if asked.columns is None and all(isinstance(k, str) for k in incidents) and not is_table(incidents):
+            return _read_windows(incidents, asked.key, "incidents")
+        return _read_table({str(k): list(v) for k, v in incidents.items()}, asked, "incidents")
     return _read_pairs(incidents, "incidents")
 
 
@@ -63,16 +89,23 @@ def _read_pairs(incidents: Any, name: str, windows: bool = False) -> IncidentTab
     return IncidentTable([row[0] for row in rows], [row[1] for row in rows], name, windows)
 
 
-def _read_table(table: dict[str, list[Any]], columns: tuple[str, str] | None, name: str) -> IncidentTable:
-    wanted = columns
+def _read_table(table: dict[str, list[Any]], asked: Asked, name: str, lines: list[int] | None = None) -> IncidentTable:
+    wanted = asked.columns
     if wanted is None:
         wanted = next((pair for pair in END_COLUMNS if all(column in table for column in pair)), None)
     if wanted is None or any(column not in table for column in wanted):
-        asked = " and ".join(wanted or ("start", "stop"))
+        names = " and ".join(wanted or ("start", "stop"))
         raise InvalidInputError(
-            f"{name} must have columns {asked}, but has {', '.join(table) or 'none'}; pass columns=(start, stop)"
+            f"{name} must have columns {names}, but has {', '.join(table) or 'none'}; pass columns=(start, stop)"
         )
-    return IncidentTable(table[wanted[0]], table[wanted[1]], name, columns=wanted)
+    starts, stops = (table[column] for column in wanted)
+    if not isinstance(starts, list) or not isinstance(stops, list) or len(starts) != len(stops):
+        raise InvalidInputError(f"{name} must have as many values in {wanted[0]} as in {wanted[1]}, each a list")
+    complete = {c: v for c, v in table.items() if isinstance(v, list) and len(v) == len(starts)}
+    others = {column: values for column, values in complete.items() if column not in wanted}
+    found = IncidentTable(starts, stops, name, columns=wanted, lines=lines, others=others)
+    rows = rows_of_key(complete, wanted, asked.key, asked.by, name)
+    return found if rows is None else found.at_rows(rows)
 
 
 def _read_windows(windows: Mapping[str, Any], key: str | None, name: str) -> IncidentTable:
@@ -87,7 +120,7 @@ def _read_windows(windows: Mapping[str, Any], key: str | None, name: str) -> Inc
     return _read_pairs(windows[key], f"{name} of {key}", windows=True)
 
 
-def _read_file(path: Path, key: str | None, columns: tuple[str, str] | None) -> IncidentTable:
+def _read_file(path: Path, asked: Asked) -> IncidentTable:
     if not path.exists():
         raise InvalidInputError(f"there is no file {path}")
     opened: Any = gzip.open if path.suffix == ".gz" else open
@@ -96,30 +129,36 @@ def _read_file(path: Path, key: str | None, columns: tuple[str, str] | None) -> 
     try:
         with opened(path, "rt", encoding="utf-8-sig", newline="") as file:
             if ending == ".json":
-                return _read_json(json.load(file), key, columns, str(path))
-            return _read_csv(csv.reader(file, delimiter="\t" if ending == ".tsv" else ","), columns, path)
+                return _read_json(json.load(file), asked, str(path))
+            return _read_csv(csv.reader(file, delimiter="\t" if ending == ".tsv" else ","), asked, path)
     except TsadevalError:
         raise
     except (OSError, EOFError, ValueError, RecursionError, csv.Error, zlib.error) as error:
         raise InvalidInputError(f"{path} cannot be read: {error}") from None
 
 
-def _read_json(found: Any, key: str | None, columns: tuple[str, str] | None, name: str) -> IncidentTable:
+def _read_json(found: Any, asked: Asked, name: str) -> IncidentTable:
     if not isinstance(found, dict):
         return _read_pairs(found, name)
-    return _read_table(found, columns, name) if columns or is_table(found) else _read_windows(found, key, name)
+    return (
+        _read_table(found, asked, name) if asked.columns or is_table(found) else _read_windows(found, asked.key, name)
+    )
 
 
-def _read_csv(reader: Iterator[list[str]], columns: tuple[str, str] | None, path: Path) -> IncidentTable:
+def _read_csv(reader: Any, asked: Asked, path: Path) -> IncidentTable:
     rows = (row for row in reader if row)
-    head = next(rows, [])
+    head: list[str] = next(rows, [])
     table: dict[str, list[Any]] = {column.strip(): [] for column in head}
-    for number, row in enumerate(rows):
+    lines = []
+    for row in rows:
         if len(row) != len(head):
-            raise InvalidInputError(f"{path}: row {number} has {len(row)} cells, but the head has {len(head)}")
+            raise InvalidInputError(
+                f"{path}: line {reader.line_num} has {len(row)} cells, but the head has {len(head)}"
+            )
+        lines.append(reader.line_num)
         for column, cell in zip(table, row, strict=True):
             table[column].append(cell.strip())
-    found = _read_table(table, columns, str(path))
+    found = _read_table(table, asked, str(path), lines)
     return found._replace(starts=_numbers(found.starts), stops=_numbers(found.stops))
 
 

@@ -5,29 +5,15 @@ from __future__ import annotations
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tsadeval.core.durations import nanoseconds
-from tsadeval.core.events import Index
-from tsadeval.core.incidents import read_incidents
+from tsadeval.core.incidents import Asked
 from tsadeval.core.inputs import label_runs
+from tsadeval.core.laying import CLOSED, Closed, Fitting, Labels, choice, lay
 from tsadeval.core.time import Times, read_moments, read_times
-from tsadeval.errors import InvalidInputError, InvalidParameterError
+from tsadeval.errors import InvalidInputError
 
 __all__ = ["Interval", "alarms", "intervals", "labels"]
-
-Closed = Literal["left", "right", "both", "neither"]
-Labels = NDArray[np.uint8]
-
-CLOSED = ("left", "right", "both", "neither")
-# Which side of equal stamps `searchsorted` takes for the start and the stop of an interval.
-_SIDES: dict[str, tuple[Literal["left", "right"], Literal["left", "right"]]] = {
-    "left": ("left", "left"),
-    "right": ("right", "right"),
-    "both": ("left", "right"),
-    "neither": ("right", "left"),
-}
-_BRACKETS = {"left": ("[", ")"), "right": ("(", "]"), "both": ("[", "]"), "neither": ("(", ")")}
 
 
 class Interval(NamedTuple):
@@ -37,17 +23,13 @@ class Interval(NamedTuple):
     stop: Any
 
 
-def _choice(name: str, value: Any, choices: tuple[str, ...]) -> None:
-    if value not in choices:
-        raise InvalidParameterError(f"{name} must be one of {', '.join(map(repr, choices))}, but is {value!r}")
-
-
 def labels(
     incidents: Any,
     times: Any,
     *,
     closed: Closed | None = None,
     key: str | None = None,
+    by: str | tuple[()] | None = None,
     columns: tuple[str, str] | None = None,
     overlap: Literal["error", "merge"] = "error",
     outside: Literal["error", "clip"] = "error",
@@ -67,7 +49,11 @@ def labels(
         Which ends belong to an incident. None is "left", a point at the stop is not anomalous any more; windows of
         the Numenta benchmark are "both", as that benchmark defines them.
     key : str, default=None
-        Which series of a windows file; not needed where the file has one series only.
+        Which series of a windows file or of a table; not needed where these have one series only. A table whose columns
+        show several (such as "server" with several values) is refused without it.
+    by : str, default=None
+        The column of a table that has the key, where it is not found by its name; () where all incidents belong to
+        these time stamps, whatever other columns say.
     columns : tuple of str, default=None
         Names of the two columns of a table, where they are others.
     overlap : {"error", "merge"}, default="error"
@@ -99,94 +85,8 @@ def labels(
         ...
     tsadeval.errors.InvalidInputError: incidents: row 1 stops at 70, before its start 90
     """
-    _choice("overlap", overlap, ("error", "merge"))
-    _choice("outside", outside, ("error", "clip"))
-    _choice("between", between, ("error", "next", "drop"))
-    index = read_times(times)
-    table = read_incidents(incidents, key, columns)
-    if closed is None:
-        closed = "both" if table.windows else "left"
-    _choice("closed", closed, CLOSED)
-    spans = _Spans(
-        read_moments(table.starts, index, f"{table.name}, {table.columns[0]}"),
-        read_moments(table.stops, index, f"{table.name}, {table.columns[1]}"),
-        index,
-        closed,
-        table.name,
-    )
-    return _mark(spans.positions(outside, between), overlap, spans)
-
-
-def covered(spans: Any, times: Any, *, key: str | None = None) -> NDArray[np.bool_]:
-    """The points inside spans of time that may overlap, reach beyond the stamps or contain none of them."""
-    return labels(spans, times, key=key, overlap="merge", outside="clip", between="drop").view(np.bool_)
-
-
-class _Spans:
-    """Intervals in nanoseconds beside the stamps they are laid on; errors name the row."""
-
-    def __init__(self, starts: Index, stops: Index, index: Times, closed: Closed, name: str) -> None:
-        self.starts, self.stops, self.index, self.closed, self.name = starts, stops, index, closed, name
-
-    def text(self, row: int) -> str:
-        left, right = _BRACKETS[self.closed]
-        ends = f"{self.index.text(int(self.starts[row]))}, {self.index.text(int(self.stops[row]))}"
-        return f"row {row} {left}{ends}{right}"
-
-    def refuse(self, bad: NDArray[np.bool_], problem: str) -> None:
-        if bad.any():
-            others = int(bad.sum()) - 1
-            also = f" (and {others} more)" if others else ""
-            raise InvalidInputError(f"{self.name}: {self.text(int(np.argmax(bad)))}{also} {problem}")
-
-    def positions(self, outside: str, between: str) -> tuple[Index, Index, Index]:
-        """Row, first point and one past the last point of each interval that has points."""
-        stamps, index = self.index.stamps, self.index
-        reversed_ = self.stops < self.starts
-        if reversed_.any():
-            row = int(np.argmax(reversed_))
-            start, stop = index.text(int(self.starts[row])), index.text(int(self.stops[row]))
-            raise InvalidInputError(f"{self.name}: row {row} stops at {stop}, before its start {start}")
-        if self.closed != "both":
-            self.refuse(self.stops == self.starts, "is empty; for incidents of a single moment pass closed='both'")
-        # The last point stands for one more step: an incident may well stop there.
-        if outside == "error":
-            beyond = (self.starts < stamps[0] - index.step) | (self.stops > stamps[-1] + index.step)
-            reach = f"{index.text(int(stamps[0]))} to {index.text(int(stamps[-1]))}"
-            self.refuse(beyond, f"reaches beyond the time stamps ({reach}); pass outside='clip' to cut it")
-        start_side, stop_side = _SIDES[self.closed]
-        first: Index = np.searchsorted(stamps, self.starts, side=start_side).astype(np.int64)
-        last: Index = np.searchsorted(stamps, self.stops, side=stop_side).astype(np.int64)
-        empty = first >= last
-        away = empty & ((first == len(stamps)) | (last == 0)) if outside == "clip" else np.zeros_like(empty)
-        if between == "error":
-            self.refuse(
-                empty & ~away, "has no time stamp inside; pass between='next' to label the next point, or 'drop'"
-            )
-        elif between == "next":
-            first = np.minimum(first, len(stamps) - 1)
-            last = np.where(empty & ~away, first + 1, last)
-        rows = np.flatnonzero(first < last).astype(np.int64)
-        return rows, first[rows], last[rows]
-
-
-def _mark(found: tuple[Index, Index, Index], overlap: str, spans: _Spans) -> Labels:
-    rows, first, stop = found
-    order = np.argsort(first, kind="stable")
-    rows, first, stop = rows[order], first[order], stop[order]
-    if overlap == "error" and len(rows) > 1:
-        touching = first[1:] <= np.maximum.accumulate(stop)[:-1]
-        if touching.any():
-            at = int(np.argmax(touching))
-            earlier = rows[int(np.argmax(stop[: at + 1]))]
-            raise InvalidInputError(
-                f"{spans.name}: {spans.text(int(rows[at + 1]))} overlaps {spans.text(int(earlier))} or leaves no point "
-                "between them, so that 0/1 labels would show one event; pass overlap='merge' to allow that"
-            )
-    edges = np.zeros(len(spans.index) + 1, np.int64)
-    np.add.at(edges, first, 1)
-    np.add.at(edges, stop, -1)
-    return (np.cumsum(edges[:-1]) > 0).view(np.uint8)
+    fitting = Fitting(overlap, outside, between)
+    return lay(incidents, times, fitting, closed=closed, asked=Asked(key, columns, by)).labels
 
 
 def intervals(y: Any, times: Any, *, closed: Closed = "left") -> list[Interval]:
@@ -215,7 +115,7 @@ def intervals(y: Any, times: Any, *, closed: Closed = "left") -> list[Interval]:
     >>> te.intervals([0, 1, 1, 0, 1], [0, 10, 20, 30, 40], closed="both")
     [Interval(start=10, stop=20), Interval(start=40, stop=40)]
     """
-    _choice("closed", closed, CLOSED)
+    choice("closed", closed, CLOSED)
     runs = label_runs(y, "y")
     index = read_times(times, n=runs.n)
     return [
@@ -265,7 +165,7 @@ def alarms(instants: Any, times: Any, *, hold: Any = None, outside: Literal["err
     >>> te.alarms([12], [0, 10, 20, 30, 40], hold="15s")
     array([0, 0, 1, 0, 0], dtype=uint8)
     """
-    _choice("outside", outside, ("error", "drop"))
+    choice("outside", outside, ("error", "drop"))
     index = read_times(times)
     stamps = index.stamps
     moments = read_moments(instants, index, "instants")

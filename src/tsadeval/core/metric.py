@@ -252,7 +252,13 @@ class Metric:
     def _run_on_pieces(self, scoring: Scoring) -> Outcome:
         """A metric of scores on the stretches between the points that are not judged, if it can put them together."""
         if self.pool is None or not self.leaves_out:
-            return Outcome(math.nan, "undefined", "it cannot leave out the points of ignore=")
+            others = ", ".join(sorted(m.name for m in METRICS.values() if "recommended" in m.sets and m.leaves_out))
+            return Outcome(
+                math.nan,
+                "undefined",
+                f"it cannot leave out the points of ignore=, as {others} can; where their scores are NaN and "
+                "missing='skip', it is that of the other points put together",
+            )
         reason = missing(self.needs, scoring.kept)
         if reason is not None:
             return Outcome(math.nan, "undefined", reason)

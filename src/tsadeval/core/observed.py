@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from tsadeval.core.arrays import read_array
+from tsadeval.core.arrays import numbers_with_gaps
 from tsadeval.core.checking import checked_scores, same_index
 from tsadeval.core.inputs import Bools, Scoring, label_runs
-from tsadeval.core.intervals import covered
+from tsadeval.core.laying import Fitting, Laid, lay
 from tsadeval.core.setting import MISSING, Missing, Setting, is_spans
 from tsadeval.core.time import Times, read_times
 from tsadeval.errors import InvalidInputError, InvalidParameterError
@@ -45,15 +45,18 @@ def observe(
         same_index(y_true, y_score, "y_score")
         y_score, gaps = below_all(y_score)
     count = 0 if gaps is None else int(np.count_nonzero(gaps))
+    idle = 0
     scoring = Scoring.of(y_true, y_score, y_pred)
     stamps = None if times is None else read_times(times, n=scoring.n)
     if not is_spans(ignore):
         same_index(y_true, ignore, "ignore")
-    skipped = None if ignore is None else _mask(ignore, scoring.n, stamps)
+    skipped = None
+    if ignore is not None:
+        skipped, idle = _mask(ignore, scoring.n, stamps)
     if stamps is None and skipped is None and fit is None and values is None and not count:
         return scoring
     others = None if fit is None else checked_scores(fit, "fit")
-    setting = Setting(stamps, skipped, others, values, joined=joined)
+    setting = Setting(stamps, skipped, others, values, joined=joined, idle_spans=idle)
     if gaps is None or not count:
         return _masked(scoring, setting)
     if missing not in ("skip", "ignore"):
@@ -64,7 +67,8 @@ def observe(
         # Before the first score and after the last one there is nothing to keep apart.
         inside = slice(0, None) if in_place else slice(int(np.argmin(gaps)), len(gaps) - int(np.argmin(gaps[::-1])))
         unscored = int(np.count_nonzero(alone[inside]))
-        setting = replace(setting, dropped=count, unscored=unscored, joined=True)
+        unseen = _unseen(scoring, scoring.truth.mask & ~gaps)
+        setting = replace(setting, dropped=count, unscored=unscored, joined=True, unseen_events=unseen)
         scoring, setting = _cut(scoring, setting, inside)
     return _masked(scoring, setting)
 
@@ -77,9 +81,7 @@ def has_dates(y_true: Any) -> bool:
 
 def below_all(y_score: Any) -> tuple[Any, Bools]:
     """Scores with those that are missing below all others (0 where these are predictions), and where they are."""
-    scores = read_array(y_score, "y_score", "a one-dimensional sequence of numbers")
-    if scores.dtype.kind == "O" and all(one is None or isinstance(one, (int, float, np.number)) for one in scores.flat):
-        scores = scores.astype(np.float64)  # None is NaN
+    scores = numbers_with_gaps(y_score, "y_score", "a one-dimensional sequence of numbers")
     if scores.dtype.kind != "f" or scores.ndim != 1:
         return y_score, np.zeros(scores.size, np.bool_)
     gaps = np.isnan(scores)
@@ -120,20 +122,27 @@ def _cut(scoring: Scoring, setting: Setting, inside: slice) -> tuple[Scoring, Se
     return found, replace(setting, times=times, ignored=ignored)
 
 
-def _mask(ignore: Any, n: int, times: Times | None) -> Bools:
-    """The points that are not judged, from a mask or from intervals of time."""
+def _mask(ignore: Any, n: int, times: Times | None) -> tuple[Bools, int]:
+    """The points that are not judged, from a mask or from intervals, and how many intervals if all lie elsewhere."""
     if not is_spans(ignore):
         found = label_runs(ignore, "ignore")
         if found.n != n:
             raise InvalidInputError(f"ignore has {found.n} points, but there are {n}; they must correspond")
-        return found.mask
+        return found.mask, 0
     if times is None and isinstance(ignore, (list, tuple)) and not ignore:
-        return np.zeros(n, np.bool_)
+        return np.zeros(n, np.bool_), 0
     if times is None:
         raise InvalidInputError(
             "ignore holds intervals of time, so times= is needed (or pass a mask, one value a point)"
         )
-    return covered(ignore, times)
+    laid = covered(ignore, times)
+    # Of a list for all parts of a series some will lie elsewhere; if all do, the list is that of another time.
+    return laid.labels.view(np.bool_), 0 if len(laid.rows) else laid.away + laid.dropped
+
+
+def covered(spans: Any, times: Any) -> Laid:
+    """The points inside spans of time that may overlap, reach beyond the stamps or contain none of them."""
+    return lay(spans, times, Fitting("merge", "clip", "drop"))
 
 
 def _masked(scoring: Scoring, setting: Setting) -> Scoring:
@@ -149,4 +158,11 @@ def _masked(scoring: Scoring, setting: Setting) -> Scoring:
     scores[skipped] = _below(judged)  # so that no threshold among the others reaches it
     found = Scoring.of(truth, scores)
     given = None if scoring.given is None else label_runs(scoring.given.mask & ~skipped, "y_pred")
-    return replace(found, given=given, setting=setting)
+    unseen = max(setting.unseen_events, _unseen(scoring, truth))
+    return replace(found, given=given, setting=replace(setting, unseen_events=unseen))
+
+
+def _unseen(scoring: Scoring, judged: Bools) -> int:
+    """Number of events of which no point is among the anomalous points that are judged."""
+    starts = label_runs(judged, "y_true").events.starts
+    return len(scoring.events) - len(np.unique(np.searchsorted(scoring.events.starts, starts, side="right")))

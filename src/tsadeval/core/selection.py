@@ -39,6 +39,8 @@ def select_metrics(metrics: Metrics, paper: Iterable[str] | None = None) -> tupl
     """
     if isinstance(metrics, (str, Metric)) or callable(metrics):
         metrics = [metrics]
+    if not isinstance(metrics, Iterable):
+        raise InvalidParameterError(f"metrics must be names or functions (y_true, y_score), but is {metrics!r}")
     sets = metric_sets()
     if paper is not None:
         sets["paper"] = [parse_metric(text) for text in paper]

@@ -36,6 +36,8 @@ class Setting:
     # Metrics of scores that cannot leave out points see the others put together, instead of being undefined.
     joined: bool = False
     missing: int = 0  # scores that were NaN and count as lower than all others
+    unseen_events: int = 0  # events of which no point is judged
+    idle_spans: int = 0  # number of spans of ignore=, where none of them has a point inside
     dropped: int = 0  # points that were left out since they have no score
     unscored: int = 0  # of the points that are not judged, those that are so only since they have no score
 
@@ -90,10 +92,16 @@ class Setting:
     def notes(self) -> list[str]:
         """What a reader of the result has to know."""
         found = []
+        events = f"{self.unseen_events} whole event{'s' * (self.unseen_events != 1)}"
         if self.skipped > self.unscored:
-            found.append(f"{self.skipped - self.unscored} points are not judged")
+            more = f", and with them {events}" if self.unseen_events else ""
+            found.append(f"{self.skipped - self.unscored} points are not judged{more}")
+        elif self.unseen_events:
+            found.append(f"{events} without a score {'is' if self.unseen_events == 1 else 'are'} not judged")
         if self.dropped:
             found.append(f"{self.dropped} points without a score were left out")
+        if self.idle_spans:
+            found.append("no span of ignore= has a point inside")
         if self.missing:
             found.append(f"{self.missing} scores are missing, so without alarm")
         if self.fit is not None:

@@ -27,6 +27,10 @@ __all__ = ["Times", "times"]
 Kind = Literal["dates", "dates with a time zone", "numbers"]
 
 _DATE = re.compile(r"(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?)\s*(Z|[+-]\d\d(?::?\d\d)?)?)?")
+# The basic format of ISO 8601. A day without a clock is not read: eight digits are as well a number.
+_BASIC = re.compile(r"(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(?:(\d\d)(\.\d{1,9})?)?(Z|[+-]\d\d(?::?\d\d)?)?")
+# A point stands for at most so many median steps: where the next stamp comes later, nothing was observed in between.
+LONGEST = 20
 _EPOCH = datetime(1970, 1, 1)
 _DATES = (np.datetime64("1677-09-22", "s"), np.datetime64("2262-04-11", "s"))  # what nanoseconds in 64 bits reach
 
@@ -42,6 +46,7 @@ class Times:
     kind: Kind
     given: NDArray[Any]
     unit: int = SECOND
+    zone: str = ""  # name of the time zone, where the stamps came with one
 
     def __len__(self) -> int:
         return len(self.stamps)
@@ -56,8 +61,17 @@ class Times:
 
     @cached_property
     def durations(self) -> Index:
-        """Time that each point stands for: up to the next stamp; for the last point the median step."""
-        return np.diff(self.stamps, append=self.stamps[-1] + self.step)
+        """Time that was observed at each point: up to the next stamp, for the last point the median step.
+
+        After a gap (a step of more than 20 median steps) nothing is known of what happened in it: the point before it
+        stands for 20 median steps.
+        """
+        return np.minimum(np.diff(self.stamps, append=self.stamps[-1] + self.step), longest(self.step))
+
+    @cached_property
+    def after_gap(self) -> NDArray[np.bool_]:
+        """The points before which there is a gap."""
+        return np.append(False, np.diff(self.stamps) > longest(self.step))
 
     @cached_property
     def edges(self) -> Index:
@@ -67,11 +81,11 @@ class Times:
     @property
     def total(self) -> int:
         """Time that all points stand for."""
-        return int(self.stamps[-1] - self.stamps[0]) + self.step
+        return int(self.durations.sum())
 
     def at_points(self, mask: NDArray[np.bool_]) -> Times:
         """The stamps of some of the points."""
-        return Times(self.stamps[mask], self.kind, self.given[mask], self.unit)
+        return Times(self.stamps[mask], self.kind, self.given[mask], self.unit, self.zone)
 
     def moment(self, stamp: int) -> Any:
         """A time as the caller writes it: a datetime64, a datetime with time zone UTC, or a number."""
@@ -99,6 +113,11 @@ class Times:
     def __repr__(self) -> str:
         ends = f"{self.text(int(self.stamps[0]))} to {self.text(int(self.stamps[-1]))}"
         return f"Times({len(self)} {self.kind}, {ends})"
+
+
+def longest(step: int) -> int:
+    """The longest time that a point can stand for, where the median step is this one."""
+    return min(LONGEST * step, 2**63 - 1)
 
 
 def times(values: Any, *, unit: str = "s") -> Times:
@@ -140,7 +159,7 @@ def read_times(values: Any, *, n: int | None = None, unit: str = "s", name: str 
     else:
         size = unit_size(unit)
         stamps, kind, given = _stamps(values, size, name)
-        found = Times(stamps, kind, given, size)
+        found = Times(stamps, kind, given, size, zone_of(getattr(values, "dtype", None)))
         if len(stamps) == 0:
             raise InvalidInputError(f"{name} is empty: give one time stamp for each point")
     if n is not None and len(found) != n:
@@ -152,6 +171,11 @@ def read_times(values: Any, *, n: int | None = None, unit: str = "s", name: str 
     return found
 
 
+def zone_of(dtype: Any) -> str:
+    """The time zone that a type of pandas, polars or Arrow names, "" for none."""
+    return str(getattr(dtype, "tz", None) or getattr(dtype, "time_zone", None) or "")
+
+
 def _check_order(found: Times, name: str) -> None:
     later = found.stamps[1:] > found.stamps[:-1]
     if later.all():
@@ -159,15 +183,35 @@ def _check_order(found: Times, name: str) -> None:
     row = int(np.argmin(later)) + 1
     stamp, before = int(found.stamps[row]), int(found.stamps[row - 1])
     if stamp == before:
-        problem = f"repeats row {row - 1}; drop one"
+        problem = f"repeats {_place(name, row - 1)}; drop one"
     else:
-        problem = f"is before row {row - 1} ({found.text(before)}); sort labels, scores and times together first"
-    raise InvalidInputError(f"{name} must increase, but row {row} ({found.text(stamp)}) {problem}")
+        other = f"{_place(name, row - 1)} ({found.text(before)})"
+        problem = f"is before {other}; sort labels, scores and times together first"
+    raise InvalidInputError(f"{name} must increase, but {_place(name, row)} ({found.text(stamp)}) {problem}")
 
 
-def read_utc(values: NDArray[Any]) -> Times:
+def read_utc(values: NDArray[Any], name: str = "times") -> Times:
     """Checked stamps of dates in UTC, read from a column that says its time zone."""
-    return replace(read_times(values), kind="dates with a time zone")
+    return replace(read_times(values, name=name), kind="dates with a time zone")
+
+
+class Named(str):
+    """What times are called in messages, and where each of them is in its file."""
+
+    lines: Sequence[int] | None = None
+
+    @classmethod
+    def of(cls, name: str, lines: Sequence[int] | None) -> Named:
+        """A name with the lines of the file."""
+        found = cls(name)
+        found.lines = lines
+        return found
+
+
+def _place(name: str, row: int) -> str:
+    """Where a time is, for messages."""
+    lines = getattr(name, "lines", None)
+    return f"row {row}" if lines is None else f"line {lines[row]}"
 
 
 def read_moments(values: Sequence[Any], like: Times, name: str) -> Index:
@@ -184,7 +228,6 @@ def read_moments(values: Sequence[Any], like: Times, name: str) -> Index:
 def _stamps(values: Any, unit: int, name: str) -> tuple[Index, Kind, NDArray[Any]]:
     """Nanoseconds, what kind of stamps they are, and the array as given."""
     dtype = getattr(values, "dtype", None)
-    zone = getattr(dtype, "tz", None) or getattr(dtype, "time_zone", None)  # pandas, polars
     try:
         # Of pandas' stamps with a time zone NumPy makes UTC, if asked for dates (and Python objects, if not).
         kind = f"datetime64[{getattr(dtype, 'unit', 'ns')}]" if hasattr(dtype, "tz") else None
@@ -196,7 +239,7 @@ def _stamps(values: Any, unit: int, name: str) -> tuple[Index, Kind, NDArray[Any
             f"{name} must be one-dimensional, one time stamp per point, but has shape {array.shape}"
         )
     if array.dtype.kind == "M":
-        return _of_dates(array, name), "dates with a time zone" if zone else "dates", array
+        return _of_dates(array, name), "dates with a time zone" if zone_of(dtype) else "dates", array
     if array.dtype.kind == "m":
         _refuse_missing(np.isnat(array), name)
         _refuse_far(~fits(array), array, name)
@@ -213,7 +256,7 @@ def _stamps(values: Any, unit: int, name: str) -> tuple[Index, Kind, NDArray[Any
 def _refuse_missing(missing: NDArray[np.bool_], name: str) -> None:
     if missing.any():
         raise InvalidInputError(
-            f"{name} is missing in row {int(np.argmax(missing))} ({int(missing.sum())} rows in all)"
+            f"{name} is missing in {_place(name, int(np.argmax(missing)))} ({int(missing.sum())} rows in all)"
         )
 
 
@@ -229,7 +272,7 @@ def _refuse_far(outside: Any, values: Any, name: str) -> None:
     if np.any(outside):
         row = int(np.argmax(outside))
         raise InvalidInputError(
-            f"{name}: row {row} ({values[row]}) is not between the years 1677 and 2262 (292 years from 1970)"
+            f"{name}: {_place(name, row)} ({values[row]}) is not between the years 1677 and 2262 (292 years from 1970)"
         )
 
 
@@ -240,7 +283,7 @@ def _of_numbers(array: NDArray[Any], unit: int, name: str) -> Index:
     if too_large.any():
         row = int(np.argmax(too_large))
         raise InvalidInputError(
-            f"{name}: row {row} ({array[row]}) is more than 146 years in this unit; "
+            f"{name}: {_place(name, row)} ({array[row]}) is more than 146 years in this unit; "
             "for milliseconds since 1970 pass te.times(values, unit='ms')"
         )
     if array.dtype.kind != "f":
@@ -257,11 +300,14 @@ def _of_objects(values: list[Any], name: str) -> tuple[Index, Kind]:
         moment = _moment(value)
         if moment is None:
             raise InvalidInputError(
-                f"{name}: row {row} is {value!r}; write a date such as '2026-01-31 13:05:00' (ISO 8601), "
+                f"{name}: {_place(name, row)} is {value!r}; write a date such as '2026-01-31 13:05:00' (ISO 8601), "
                 "or pass datetime objects or numbers"
             )
         if found and moment[1] != found[0][1]:
-            raise InvalidInputError(f"{name}: row {row} ({value!r}) and row 0 ({values[0]!r}) are not of the same kind")
+            raise InvalidInputError(
+                f"{name}: {_place(name, row)} ({value!r}) and {_place(name, 0)} ({values[0]!r}) are not of the same "
+                "kind"
+            )
         found.append(moment)
     _refuse_far([not -(2**63) < stamp < 2**63 for stamp, _ in found], values, name)
     return np.array([stamp for stamp, _ in found], np.int64), found[0][1]
@@ -270,6 +316,10 @@ def _of_objects(values: list[Any], name: str) -> tuple[Index, Kind]:
 def _moment(value: Any) -> tuple[int, Kind] | None:
     """Nanoseconds and kind of a single date, None where it is none."""
     if isinstance(value, str):
+        basic = _BASIC.fullmatch(value.strip())
+        if basic is not None:
+            year, month, day, hour, minute, second, fraction, zone = basic.groups("")
+            value = f"{year}-{month}-{day}T{hour}:{minute}:{second or '00'}{fraction}{zone}"
         match = _DATE.fullmatch(value.strip())
         if match is None:
             return None

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
 from tsadeval._optional import require
-from tsadeval.engine.store import read_sealed, write_sealed
+from tsadeval.engine.files import read_sealed, write_sealed
 
 __all__ = ["Checksums", "same_state"]
 

@@ -13,6 +13,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from itertools import compress
 from typing import Any
 
 from tsadeval._optional import require
@@ -23,7 +24,7 @@ from tsadeval.core.threads import in_order
 from tsadeval.engine.cells import C, Compute, compute_all
 from tsadeval.engine.pool import Limits, supervised
 from tsadeval.engine.progress import Progress, progress_of
-from tsadeval.engine.store import Store
+from tsadeval.engine.store import Store, repeatable
 from tsadeval.errors import InvalidParameterError, TsadevalError
 
 __all__ = ["Limits", "Progress", "complete", "limits_of", "run"]
@@ -60,7 +61,7 @@ def limits_of(cell_timeout: float | None = None, cell_memory: int | str | None =
 
 def complete(
     cells: Iterable[C],
-    chunks: Callable[[list[C]], Iterable[Any]],
+    chunks: Callable[[Iterable[C]], Iterable[Any]],
     compute: Compute,
     store: Store[C],
     *,
@@ -72,15 +73,17 @@ def complete(
 ) -> None:
     """Compute what the store does not have yet of these cells; progress is told after each chunk (`progress_of`).
 
+    Cells are gone through twice and never kept, and chunks of them are made as they are needed, where `chunks` does so.
     Without `n_jobs`, chunks are computed in this process: one by one, or in `threads` where their code allows it.
     Progress counts `known` cells besides, which the caller has already.
     """
     store.compact()  # what a run that was killed left
-    missing, total = store.missing(cells)
-    if missing:  # to look through all folders of a store takes longer than to see that nothing is missing
+    cells = repeatable(cells)
+    missing = store.missing(cells)
+    total = known + len(missing)
+    finished = total - missing.count(1)
+    if finished < total:  # to look through all folders of a store takes longer than to see that nothing is missing
         store.sweep()
-    total += known
-    finished = total - len(missing)
     with progress_of(progress, store.layout.command) as report:
 
         def tell(rows: list[Row]) -> None:
@@ -90,7 +93,8 @@ def complete(
                 report(finished, total, _name(rows))
 
         tell([])
-        run(chunks(missing), compute, store, n_jobs=n_jobs, progress=tell, limits=limits, threads=threads)
+        todo = compress(cells, missing) if finished < total else ()
+        run(chunks(todo), compute, store, n_jobs=n_jobs, progress=tell, limits=limits, threads=threads)
     store.compact()
 
 

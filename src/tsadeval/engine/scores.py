@@ -19,7 +19,7 @@ from zipfile import is_zipfile
 
 import numpy as np
 
-from tsadeval.engine.store import write_whole
+from tsadeval.engine.files import write_whole
 from tsadeval.errors import InvalidInputError
 
 if TYPE_CHECKING:

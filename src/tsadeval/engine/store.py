@@ -3,41 +3,44 @@
 A part is whole or not there, whatever happens to the writer, and is never changed. Many small parts are merged
 into one; a part is deleted only once all its rows are on the disk in another part. So a run that was killed can be
 continued, and several processes can share a store: where two computed a cell, either row will do.
+
+Rows are read a part at a time. What is kept of all of them is an index of 24 bytes a row, while it is needed.
 """
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import time
 import uuid
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Generic
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tsadeval._optional import require
 from tsadeval.core.printable import printable
 from tsadeval.core.results import Row
 from tsadeval.engine.cells import C, Layout
-from tsadeval.errors import InvalidInputError, StoreError
+from tsadeval.engine.keys import Index, Keys, coded
+from tsadeval.engine.parts import Moved, Parts
+from tsadeval.errors import InvalidInputError
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from tsadeval.core.events import Index
+__all__ = ["Store", "repeatable"]
 
-__all__ = ["Store", "read_sealed", "write_sealed", "write_whole"]
+T = TypeVar("T")
 
 _HOUR = 3600.0
-_MANY = 128  # small parts that are merged into one
-_LARGE = 500_000  # rows of a part that is not merged again
-_DIGITS = 32  # of a checksum
-_BATCH = 200_000  # cells of a plan that are looked up at once
+_MANY = 64  # small parts that are merged into one
+_LARGE = 100_000  # rows of a part that is not merged again
+_BATCH = 8192  # cells of a plan that are looked up at once
 
 
 class Store(Generic[C]):
@@ -47,8 +50,7 @@ class Store(Generic[C]):
         self.layout = layout
         # Absolute, because the code of a metric or detector may change the current folder.
         self.folder = None if folder is None else Path(folder).absolute()
-        self._tables: list[Any] = []
-        self._recent: list[Path] = []
+        self._recent: list[str] = []
         self._plans: list[dict[str, Any]] = []
         if str(folder).startswith("~"):  # a shell would have put the home folder in its place
             raise InvalidInputError(f"the store {printable(str(folder))}: write the home folder out, or there is none")
@@ -60,6 +62,9 @@ class Store(Generic[C]):
                 raise InvalidInputError(
                     f"the store {folder} cannot be made ({error.strerror}: {error.filename})"
                 ) from None
+        self._keys = Keys(layout)
+        self._parts = Parts(self.folder and self.folder / "parts", layout)
+        if self.folder is not None:
             self._refuse_other()
 
     @classmethod
@@ -73,18 +78,10 @@ class Store(Generic[C]):
         """Keep these rows, all of them or (if the process dies now) none."""
         if not rows:
             return
-        table = require("pyarrow", extra="all").Table.from_pylist(rows, schema=self._schema())
-        self._tables.append(table)
-        if self.folder is not None:
-            self._recent.append(self._write(table))
-        if len(self._tables) < _MANY:
-            return
-        whole = _joined(self._tables)
-        if self.folder is None:
-            self._tables = [whole]
-        else:
-            self._replace(self._recent, whole)
-            self._tables, self._recent = [], []
+        self._recent.append(self._parts.add(rows))
+        if len(self._recent) >= _MANY:
+            self._merge(self._recent)
+            self._recent = []
 
     def add_plan(self, plan: dict[str, Any]) -> None:
         """Remember what is being computed, so that tables can be made without asking again."""
@@ -96,7 +93,7 @@ class Store(Generic[C]):
         if last is not None and last.stat().st_size == len(content) and last.read_bytes() == content:
             return  # the same command again
         name = f"{time.time_ns():020d}-{uuid.uuid4().hex[:8]}.json"
-        self._keep(self.folder / "plans" / name, content)
+        self._parts.keep(self.folder / "plans" / name, content)
 
     def plans(self) -> list[dict[str, Any]]:
         """All plans, oldest first."""
@@ -115,19 +112,13 @@ class Store(Generic[C]):
                 ) from None
         return found
 
-    def missing(self, cells: Iterable[C]) -> tuple[list[C], int]:
-        """The cells that have no value yet, and how many cells there are. An error is no value: it is tried again."""
-        table = self._read([*self.layout.fields, "status"])
-        compute = require("pyarrow.compute", extra="all")
-        table = self._narrowed(table, cells)
-        known = table.filter(compute.not_equal(table["status"], "error")).select(self.layout.fields)
-        left: list[C] = []
-        total = 0
-        for batch, groups, own in self._batches(cells, known):
-            total += len(batch)
-            done = np.isin(groups, own)
-            left += [cell for cell, has in zip(batch, done.tolist(), strict=True) if not has]
-        return left, total
+    def missing(self, cells: Iterable[C]) -> bytes:
+        """A byte for each cell: 1 where it has no value yet, else 0. An error is no value: it is tried again."""
+        index, _ = self._index(cells)
+        found = bytearray()
+        for batch in _batches(cells):
+            found += index.find(self._keys.of_cells(batch))[1].tobytes()
+        return bytes(found)
 
     def frame(self, cells: Iterable[C]) -> pd.DataFrame:
         """The rows of these cells as far as they are there, in this order; of several rows of a cell the best."""
@@ -135,160 +126,125 @@ class Store(Generic[C]):
 
     def table(self, cells: Iterable[C]) -> Any:
         """The same as `frame`, as a table of Arrow."""
-        table = self._best(self._narrowed(self._read(self.layout.columns), cells))
-        wanted = []
-        for _, groups, own in self._batches(cells, table.select(self.layout.fields)):
-            order = np.argsort(own)
-            if len(order):
-                place = order[np.minimum(np.searchsorted(own[order], groups), len(order) - 1)]
-                wanted.append(place[own[place] == groups])
-        rows = np.concatenate(wanted) if wanted else np.empty(0, np.int64)
-        return table.take(rows)
+        wanted = repeatable(cells)
+        return _again(lambda: self._table(wanted))
 
-    def _narrowed(self, table: Any, cells: Iterable[C]) -> Any:
-        """The rows with a first column as some of the cells have it: the others cannot be those of one.
+    def scan(self, cells: Iterable[C], columns: Sequence[str], into: Callable[[Iterator[Any]], T]) -> T:
+        """What `into` makes of these rows, which it is given in tables of some rows each, in any order.
 
-        To compare all columns takes long where a store is large; cells that come one at a time are not looked at.
+        It is called anew if another process merges parts while they are read.
         """
-        if not isinstance(cells, (list, tuple)):
-            return table
-        arrow, compute = require("pyarrow", extra="all"), require("pyarrow.compute", extra="all")
-        first = self.layout.fields[0]
-        wanted = arrow.array(list({cell[0] for cell in cells}), self._schema().field(first).type)
-        return table.filter(compute.is_in(table[first], wanted))
+        wanted = repeatable(cells)
+        return _again(lambda: into(self._chosen(*self._wanted(wanted), columns)))
 
     def compact(self) -> None:
-        """Merge many small parts into one; other processes may read and write at the same time."""
-        if self.folder is None or len(self._parts()) < _MANY:
+        """Merge many small parts, up to a size; other processes may read and write at the same time."""
+        names = [] if self.folder is None else self._parts.names()
+        if len(names) < _MANY:
             return
-        parquet = require("pyarrow.parquet", extra="all")
-        small: dict[Path, Any] = {}
-        for path in self._parts():
-            with suppress(FileNotFoundError):  # another process merged it
-                about = parquet.read_metadata(path)
+        small: list[str] = []
+        rows = 0
+        for name in names:
+            with suppress(Moved):
+                size, columns = self._parts.about(name, verify=False)
                 # What another version wrote beside our columns would be lost.
-                if about.num_rows < _LARGE and about.schema.names == list(self.layout.columns):
-                    small[path] = self._table(path, list(self.layout.columns))
-        if len(small) > 1:
-            self._replace(list(small), self._best(_joined(list(small.values()))))
-        self._tables, self._recent = [], []
+                if size < _LARGE and columns == list(self.layout.columns):
+                    small.append(name)
+                    rows += size
+            if rows >= _LARGE:
+                self._merge(small)
+                small, rows = [], 0
+        self._merge(small)
+        self._recent = []
 
-    def _batches(self, cells: Iterable[C], known: Any) -> Iterable[tuple[list[C], Index, Index]]:
-        """Some cells at a time, with numbers that are equal where the cells are: of these, and of the known ones."""
-        arrow = require("pyarrow", extra="all")
-        schema = arrow.schema([self._schema().field(name) for name in self.layout.fields])
-        cells = iter(cells)
-        while batch := list(islice(cells, _BATCH)):
-            columns = zip(zip(*batch, strict=True), schema.types, strict=True)
-            wanted = arrow.Table.from_arrays([arrow.array(*column) for column in columns], schema=schema)
-            groups = _groups(arrow.concat_tables([wanted, known]))
-            yield batch, groups[: len(batch)], groups[len(batch) :]
+    def _merge(self, names: list[str]) -> None:
+        """Replace these parts by one that has the rows of them that count."""
 
-    def _best(self, table: Any) -> Any:
-        """One row of each cell: the first that has a value, else the last error."""
-        groups = _groups(table.select(self.layout.fields))
-        failed = require("pyarrow.compute", extra="all").equal(table["status"], "error").to_numpy()
-        place = np.arange(len(groups))
-        order = np.lexsort([np.where(failed, -place, place), failed, groups])
-        first = np.diff(groups[order], prepend=-1) > 0
-        return table.take(np.sort(order[first]))
+        def merged() -> list[str]:
+            there = set(self._parts.names())
+            left = [name for name in names if name in there]  # the others were merged by another process
+            if len(left) > 1:
+                sizes: dict[str, int] = {}
+                best = Index(self._entries(left, sizes)).best()
+                mask = _mask(sizes, best)
+                self._parts.write(self._chosen(sizes, mask, list(self.layout.columns)))
+            return left
 
-    def _write(self, table: Any) -> Path:
-        assert self.folder is not None
-        buffer = require("pyarrow", extra="all").BufferOutputStream()
-        require("pyarrow.parquet", extra="all").write_table(table, buffer, compression="zstd", write_page_checksum=True)
-        content = buffer.getvalue().to_pybytes()
-        path = self.folder / "parts" / f"{time.time_ns():020d}-{_checksum(content)}.parquet"
-        self._keep(path, content)
-        return path
+        if len(parts := _again(merged)) > 1:
+            self._parts.remove(parts)
 
-    def _keep(self, path: Path, content: bytes) -> None:
-        try:
-            write_whole(path, content)
-        except OSError as error:
-            raise StoreError(
-                f"the store {self.folder} cannot be written ({error.strerror or error}): all values so far are kept, "
-                "and the same command again computes the rest"
-            ) from error
+    def _table(self, cells: Iterable[C]) -> Any:
+        index, sizes = self._index(cells)
+        found = [index.find(self._keys.of_cells(batch))[0] for batch in _batches(cells)]
+        places = np.concatenate([np.empty(0, np.int64), *found])
+        places = places[places >= 0]
+        mask = _mask(sizes, places)
+        tables = list(self._chosen(sizes, mask, list(self.layout.columns)))
+        if not tables:
+            return self._parts.schema.empty_table()
+        whole = require("pyarrow", extra="all").concat_tables(tables).unify_dictionaries()
+        return whole.take(np.cumsum(mask)[places] - 1).cast(self._parts.schema)
 
-    def _replace(self, paths: list[Path], table: Any) -> None:
-        self._write(table)
-        assert self.folder is not None
-        _flush_folder(self.folder / "parts")
-        for path in paths:
-            path.unlink(missing_ok=True)
+    def _wanted(self, cells: Iterable[C]) -> tuple[dict[str, int], NDArray[np.bool_]]:
+        """The parts with their numbers of rows, and which of all rows are those of the cells."""
+        index, sizes = self._index(cells)
+        mask = _mask(sizes)
+        for batch in _batches(cells):
+            places, _ = index.find(self._keys.of_cells(batch))
+            mask[places[places >= 0]] = True
+        return sizes, mask
 
-    def _parts(self) -> list[Path]:
-        """The parts. Listed until two lists agree: a part that is being merged could be missing in a single one."""
-        assert self.folder is not None
-        before: list[str] = []
-        for _ in range(10):
-            names = sorted(name for name in os.listdir(self.folder / "parts") if name.endswith(".parquet"))
-            if names == before:
-                break
-            before = names
-        return [self.folder / "parts" / name for name in before]
+    def _index(self, cells: Iterable[C]) -> tuple[Index, dict[str, int]]:
+        """Which row of each cell counts, and the parts with their numbers of rows, in the order of reading."""
+        sizes: dict[str, int] = {}
+        # Rows that differ from all cells in their first value cannot be theirs.
+        first = {cell[0] for cell in cells} if isinstance(cells, (list, tuple)) else None
 
-    def _read(self, columns: Iterable[str]) -> Any:
-        arrow = require("pyarrow", extra="all")
-        names = list(columns)
-        if self.folder is None:
-            tables = [table.select(names) for table in self._tables]
-        else:
-            read: dict[Path, Any] = {}
-            while new := [path for path in self._parts() if path not in read]:
-                with suppress(FileNotFoundError):  # merged by another process: list again
-                    for path in new:
-                        read[path] = self._table(path, names)
-            tables = list(read.values())
-        return _joined([arrow.schema([self._schema().field(name) for name in names]).empty_table(), *tables])
+        def entries() -> Iterator[Any]:
+            while new := [name for name in self._parts.names() if name not in sizes]:
+                with suppress(Moved):  # list again
+                    yield from self._entries(new, sizes, first)
 
-    def _table(self, path: Path, names: list[str]) -> Any:
-        """Columns of a part, verified."""
-        arrow, parquet = require("pyarrow", extra="all"), require("pyarrow.parquet", extra="all")
-        schema = self._schema()
-        try:
-            content = arrow.BufferReader(_verified(path))
-            with parquet.ParquetFile(content, page_checksum_verification=True) as part:
-                found = part.schema_arrow
-                for name in names:
-                    kind = found.field(name).type
-                    if kind != schema.field(name).type:
-                        raise TypeError(f"column {name!r} is {kind}, expected {schema.field(name).type}")
-                return part.read(columns=names)
-        except FileNotFoundError:
-            raise
-        except (arrow.ArrowException, OSError, ValueError, KeyError, TypeError) as error:
-            raise self._foreign(path, error) from None
+        return Index(entries()), sizes
 
-    def _foreign(self, path: Path, error: Exception) -> InvalidInputError:
-        reason = printable(str(error).partition("\n")[0])
-        return InvalidInputError(
-            f"{path} is damaged, or not a part of a store of `{self.layout.command}` ({reason}); move it away and "
-            "run the same command again, which computes what it held"
-        )
+    def _entries(self, names: list[str], sizes: dict[str, int], first: set[Any] | None = None) -> Iterator[Any]:
+        """What the index needs to know of the rows of these parts, whose numbers are noted."""
+        start = sum(sizes.values())
+        for name in names:
+            begin = start
+            for table in self._parts.groups(name, [*self.layout.fields, "status"]):
+                places = np.arange(start, start + len(table))
+                start += len(table)
+                if first is not None:
+                    codes, values = coded(table.column(0))
+                    kept = np.array([value in first for value in values])[codes]
+                    table, places = table.filter(kept), places[kept]
+                codes, values = coded(table["status"])
+                failed = np.array([value == "error" for value in values])[codes]
+                yield self._keys.of_table(table.select(self.layout.fields)), failed, places
+            sizes[name] = start - begin
+
+    def _chosen(self, sizes: dict[str, int], mask: NDArray[np.bool_], columns: Sequence[str]) -> Iterator[Any]:
+        """The rows that a mask of all rows has, in the order of reading."""
+        start = 0
+        for name, size in sizes.items():
+            if mask[start : start + size].any():
+                at = start
+                for table in self._parts.groups(name, columns):
+                    kept = mask[at : at + len(table)]
+                    at += len(table)
+                    yield table if kept.all() else table.filter(kept)
+            start += size
 
     def _refuse_other(self) -> None:
         """Refuse the store of another command before we write: a plan of ours would spoil it for its owner."""
-        first = next(iter(self._parts()), None) if self.folder else None
-        if first is None:
-            return
-        parquet, arrow = require("pyarrow.parquet", extra="all"), require("pyarrow", extra="all")
-        try:
-            names = parquet.read_schema(arrow.BufferReader(_verified(first))).names
-        except FileNotFoundError:
-            return
-        except (arrow.ArrowException, OSError, ValueError) as error:
-            raise self._foreign(first, error) from None
-        if not set(self.layout.columns) <= set(names):
-            raise InvalidInputError(
-                f"{self.folder} is the store of another command, or of another version of `{self.layout.command}`: "
-                "choose another folder (--store)"
-            )
-
-    def _schema(self) -> Any:
-        arrow = require("pyarrow", extra="all")
-        return arrow.schema([(name, getattr(arrow, kind)()) for name, kind in self.layout.columns.items()])
+        with suppress(Moved):
+            for name in self._parts.names()[:1]:
+                if not set(self.layout.columns) <= set(self._parts.about(name)[1]):
+                    raise InvalidInputError(
+                        f"{self.folder} is the store of another command, or of another version of "
+                        f"`{self.layout.command}`: choose another folder (--store)"
+                    )
 
     def sweep(self) -> None:
         """Remove what writers that were killed left aside; an hour is longer than any write takes."""
@@ -300,72 +256,25 @@ class Store(Generic[C]):
                     path.unlink()
 
 
-def _checksum(content: bytes) -> str:
-    return hashlib.sha256(content).hexdigest()[:_DIGITS]
+def _again(work: Callable[[], T]) -> T:
+    """Do it, from the beginning where a part was moved meanwhile."""
+    while True:
+        with suppress(Moved):
+            return work()
 
 
-def _verified(path: Path) -> bytes:
-    """What a part holds, if that has the checksum in its name: those of Parquet are of its pages alone."""
-    content = path.read_bytes()
-    said = path.stem.rpartition("-")[2]
-    if len(said) == _DIGITS and said != _checksum(content):  # parts of old had shorter names
-        raise ValueError("it does not have the checksum that its name says")
-    return content
+def _mask(sizes: dict[str, int], places: Any = ()) -> NDArray[np.bool_]:
+    mask = np.zeros(sum(sizes.values()), np.bool_)
+    mask[np.asarray(places, np.int64)] = True
+    return mask
 
 
-def _joined(tables: list[Any]) -> Any:
-    return require("pyarrow", extra="all").concat_tables(tables).combine_chunks()
+def repeatable(cells: Iterable[C]) -> Iterable[C]:
+    """The same cells, which can be gone through more than once."""
+    return list(cells) if iter(cells) is cells else cells
 
 
-def _groups(table: Any) -> Index:
-    """A number for each row, equal where the rows are."""
-    groups = np.zeros(len(table), np.int64)
-    for column in table.columns:
-        codes = _codes(column.combine_chunks())
-        # At most as many numbers as rows after each column, so the product of two fits.
-        groups = _codes(require("pyarrow", extra="all").array(groups * (int(codes.max(initial=0)) + 1) + codes))
-    return groups
-
-
-def _codes(values: Any) -> Index:
-    return values.dictionary_encode(null_encoding="encode").indices.to_numpy().astype(np.int64)  # type: ignore[no-any-return]
-
-
-def write_whole(path: Path, content: bytes, *, durable: bool = True) -> None:
-    """Write a file that is whole or not there, whatever happens to the writer, and, if durable, to the machine."""
-    aside = path.with_name(f"{path.stem}.{uuid.uuid4().hex[:8]}.aside")  # of this writer alone
-    try:
-        with aside.open("wb") as file:
-            file.write(content)
-            if durable:
-                file.flush()
-                os.fsync(file.fileno())
-        aside.replace(path)
-    except BaseException:
-        with suppress(OSError):
-            aside.unlink()
-        raise
-
-
-def write_sealed(path: Path, content: bytes) -> None:
-    """Write a file that is only there to save time: behind its checksum, and not durable."""
-    write_whole(path, hashlib.sha256(content).digest() + content, durable=False)
-
-
-def read_sealed(path: Path) -> bytes | None:
-    """What `write_sealed` wrote; None where it is not there, or damaged."""
-    try:
-        found = path.read_bytes()
-    except OSError:
-        return None
-    return found[32:] if hashlib.sha256(found[32:]).digest() == found[:32] else None
-
-
-def _flush_folder(folder: Path) -> None:
-    """Make renames in a folder durable; only POSIX systems can, and only there is it needed."""
-    if os.name == "posix":
-        descriptor = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
+def _batches(cells: Iterable[C]) -> Iterator[list[C]]:
+    some = iter(cells)
+    while batch := list(islice(some, _BATCH)):
+        yield batch

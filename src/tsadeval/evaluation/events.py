@@ -3,17 +3,25 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from tsadeval.core.events import Index
+from tsadeval.core.incidents import Asked, read_incidents
 from tsadeval.core.inputs import Prediction
+from tsadeval.core.laying import ANYHOW, lay
 from tsadeval.core.metric import METRICS, Rule
 from tsadeval.core.observed import observe
+from tsadeval.core.owners import SEVERITIES
 from tsadeval.core.parameters import OneOf, Span, check_parameters
+from tsadeval.core.registry import did_you_mean
 from tsadeval.core.results import Grid, Result, Row
 from tsadeval.core.setting import Missing
-from tsadeval.errors import InvalidInputError
+from tsadeval.errors import InvalidInputError, UnknownNameError
+from tsadeval.evaluation.single import events_after_gaps, points_of
 from tsadeval.metrics._counting import overlaps
 from tsadeval.metrics._event_level import UNITS, first_inside
 from tsadeval.metrics._event_sweep import with_early
@@ -25,6 +33,8 @@ __all__ = ["EventTable", "events"]
 class EventTable(Result):
     """A row per event: start, stop, duration, detected, delay, lead and alarms; `summary` says it in numbers.
 
+    Where incidents were given, their other columns (severity, ticket and so on) are in the rows as well.
+
     Attributes
     ----------
     summary : dict
@@ -34,24 +44,85 @@ class EventTable(Result):
         Start, stop and duration of the alarm runs that belong to no event.
     """
 
-    def __init__(self, rows: list[Row], false_alarms: list[Row], summary: dict[str, float], unit: str) -> None:
+    def __init__(
+        self,
+        rows: list[Row],
+        false_alarms: list[Row],
+        summary: dict[str, float],
+        unit: str,
+        *,
+        notes: Sequence[str] = (),
+        points: Row | None = None,
+    ) -> None:
         super().__init__(rows)
         self.false_alarms = false_alarms
         self.summary = summary
         self.unit = unit
+        self.points = points or {}  # how many points and events there are
+        self._about = list(notes)
+
+    def detected_by(self, column: str) -> dict[str, tuple[int, int]]:
+        """For each value of a column of the incidents, such as "severity": how many events are detected, of how many.
+
+        Examples
+        --------
+        >>> import tsadeval as te
+        >>> incidents = {"start": [1, 5, 8], "stop": [3, 6, 9], "severity": ["high", "low", "high"]}
+        >>> y_true, y_pred = te.labels(incidents, range(10)), [0, 1, 0, 0, 0, 1, 0, 0, 0, 0]
+        >>> te.events(y_true, y_pred=y_pred, times=range(10), incidents=incidents).detected_by("severity")
+        {'high': (1, 2), 'low': (1, 1)}
+        """
+        return detected_by(self.rows, column)
 
     def _grid(self) -> Grid:
         head = ["start", "stop", "duration", "detected", "delay", "lead", "alarms"]
-        return [head, *([_cell(row[column]) for column in head] for row in self.rows)]
+        more = [column for column in self.rows[0] if column not in head] if self.rows else []
+        return [[*head, *more], *([_cell(row[column]) for column in (*head, *more)] for row in self.rows)]
 
     def _notes(self) -> list[str]:
-        s, unit = self.summary, self.unit
-        found = f"{s['detected']:.0f} of {s['events']:.0f} events detected, {s['missed']:.0f} missed; "
-        alarms = f"{s['false_alarms']:.0f} of {s['alarms']:.0f} alarms false"
-        if not s["detected"]:
-            return [found + alarms]
-        numbers = ", ".join(f"{name} {s[name]:.4g}" for name in ("mean", "median", "p90", "max"))
-        return [found + alarms, f"delays in {unit}: {numbers}"]
+        return [*summed_up([self]), *self._about]
+
+
+def detected_by(rows: Sequence[Row], column: str) -> dict[str, tuple[int, int]]:
+    """For each value of a column: how many events are detected, of how many."""
+    known = list(dict.fromkeys(name for row in rows for name in row))
+    if column not in known:
+        raise UnknownNameError(f"no column {column!r} in this result: {did_you_mean(column, known)}")
+    found: dict[str, tuple[int, int]] = {}
+    for row in rows:
+        detected, events = found.get(str(row.get(column)), (0, 0))
+        found[str(row.get(column))] = detected + row["detected"], events + 1
+    return found
+
+
+def summed_up(tables: Sequence[EventTable]) -> list[str]:
+    """What several tables say together: events and alarms, delays, and events by severity."""
+    total = {name: sum(table.summary[name] for table in tables) for name in ("events", "detected", "missed")}
+    alarms, false = (sum(table.summary[name] for table in tables) for name in ("alarms", "false_alarms"))
+    lines = [
+        f"{total['detected']:.0f} of {total['events']:.0f} events detected, {total['missed']:.0f} missed; "
+        f"{false:.0f} of {alarms:.0f} alarms false"
+    ]
+    rows = [row for table in tables for row in table.rows]
+    delays = [row["delay"] for row in rows if row["delay"] is not None]
+    if delays:
+        numbers = ", ".join(f"{name} {value:.4g}" for name, value in _statistics(np.array(delays)).items())
+        lines.append(f"delays in {tables[0].unit}: {numbers}")
+    for column in dict.fromkeys(name for row in rows for name in row if name.lower() in SEVERITIES):
+        parts = (f"{value} {found} of {events}" for value, (found, events) in detected_by(rows, column).items())
+        lines.append(f"detected by {column}: {', '.join(parts)}")
+    return lines
+
+
+def _statistics(delays: Any) -> dict[str, float]:
+    if not len(delays):
+        return dict.fromkeys(("mean", "median", "p90", "max"), math.nan)
+    return {
+        "mean": float(delays.mean()),
+        "median": float(np.median(delays)),
+        "p90": float(np.quantile(delays, 0.9)),
+        "max": float(delays.max()),
+    }
 
 
 def _cell(value: Any) -> Any:
@@ -70,6 +141,9 @@ def events(
     fit: Any = None,
     early: int | str = 0,
     unit: str | None = None,
+    incidents: Any = None,
+    key: str | None = None,
+    by: str | tuple[()] | None = None,
 ) -> EventTable:
     """Every event by itself: detected or missed, the delay of its first alarm, and how many alarms it got.
 
@@ -81,6 +155,10 @@ def events(
         Alarms so shortly before an event belong to it: it is detected, with a lead instead of a delay.
     unit : {"points", "s", "min", "h", "day"}, optional
         What durations and delays are counted in; by default minutes where there are times, else points.
+    incidents, key, by : optional
+        What `te.labels` made `y_true` from; needs `times`. Rows then have the other columns of the incidents, and
+        start, duration and delay count from the moment at which an incident began. Without it they count from its
+        first point, which comes late where the incident began in a gap of the data.
 
     Returns
     -------
@@ -107,28 +185,84 @@ def events(
     data = decision.prediction  # type: ignore[union-attr]
     if unit not in (None, "points") and scoring.setting.times is None:
         raise InvalidInputError(f"unit={unit!r} is a unit of time, so times= is needed")
-    return event_table(data, early, unit or ("points" if scoring.setting.times is None else "min"))
+    began = None
+    if incidents is not None:
+        if scoring.setting.times is None:
+            raise InvalidInputError("incidents= are intervals of time, so times= is needed")
+        began = _Began.of(incidents, Asked(key, None, by), data)
+    return event_table(data, early, unit or ("points" if scoring.setting.times is None else "min"), began)
 
 
-def event_table(data: Prediction, early: int | str, unit: str) -> EventTable:
+@dataclass(frozen=True)
+class _Began:
+    """When each event began, in nanoseconds, and what else is known of its incidents."""
+
+    onsets: Index
+    known: list[Row]
+    late: Index  # how long before their first point those began that did so more than a step before it
+
+    @classmethod
+    def of(cls, incidents: Any, asked: Asked, data: Prediction) -> _Began:
+        """Of the incidents that lie on the points of each event, beginning with its first point or later."""
+        times, events = data.setting.clock, data.events
+        table = read_incidents(incidents, asked)
+        laid = lay(table, times, ANYHOW)
+        onsets = times.stamps[events.starts].copy()
+        owners: list[list[int]] = [[] for _ in range(len(events))]
+        first = np.searchsorted(events.stops, laid.first, side="right")
+        last = np.searchsorted(events.starts, laid.stop, side="left")
+        for i, (a, b) in enumerate(zip(first.tolist(), last.tolist(), strict=True)):
+            for k in range(a, b):
+                owners[k].append(int(laid.rows[i]))
+                # What is not judged may have cut off the beginning of an event, and the data may begin later.
+                if laid.first[i] == events.starts[k]:
+                    onsets[k] = min(onsets[k], max(int(laid.starts[i]), int(times.stamps[0])))
+        taken = {"start", "stop", "duration", "detected", "delay", "lead", "alarms"}
+        names = {name: f"incident_{name}" if name in taken else name for name in table.others}
+        known = [{names[n]: _joined([v[row] for row in own]) for n, v in table.others.items()} for own in owners]
+        waited = times.stamps[events.starts] - onsets
+        return cls(onsets, known, waited[waited > times.step])
+
+    def notes(self, size: float, unit: str) -> list[str]:
+        """What a reader of the delays has to know."""
+        if not len(self.late):
+            return []
+        what = "1 event began" if len(self.late) == 1 else f"{len(self.late)} events began"
+        longest = float(self.late.max()) / size
+        return [
+            f"{what} in a gap of the data, up to {longest:.6g} {unit} before the first point: delays count from there"
+        ]
+
+
+def _joined(values: list[Any]) -> Any:
+    """The value of one incident, or those of several that are one event."""
+    different = list(dict.fromkeys(values))
+    return different[0] if len(different) == 1 else "; ".join(map(str, different)) or None
+
+
+def event_table(data: Prediction, early: int | str, unit: str, began: _Began | None = None) -> EventTable:
     """As `events`, for checked data."""
     found, runs = data.events, data.predicted
     warned = with_early(data, early).events
     size, edges = data.setting.in_unit(unit, data.n)
     first = first_inside(runs, warned.starts, warned.stops)
     detected = first < warned.stops
-    delay = (edges[np.minimum(first, data.n)] - edges[found.starts]) / size
+    starts = edges[found.starts]
+    if began is not None and unit != "points":
+        starts = began.onsets
+    delay = (edges[np.minimum(first, data.n)] - starts) / size
     touching = overlaps(warned, runs)
     counts = np.bincount(touching.first, minlength=len(found))
     rows = [
         {
-            "start": _place(data, start),
+            "start": _place(data, start, None if began is None else int(began.onsets[k])),
             "stop": _place(data, stop),
-            "duration": float(edges[stop] - edges[start]) / size,
+            "duration": float(edges[stop] - starts[k]) / size,
             "detected": bool(detected[k]),
             "delay": max(float(delay[k]), 0.0) if detected[k] else None,
             "lead": max(-float(delay[k]), 0.0) if detected[k] and delay[k] < 0 else None,
             "alarms": int(counts[k]),
+            **({} if began is None else began.known[k]),
         }
         for k, (start, stop) in enumerate(zip(found.starts.tolist(), found.stops.tolist(), strict=True))
     ]
@@ -143,19 +277,26 @@ def event_table(data: Prediction, early: int | str, unit: str) -> EventTable:
         "events": len(found),
         "detected": int(detected.sum()),
         "missed": int((~detected).sum()),
-        "mean": float(late.mean()) if len(late) else math.nan,
-        "median": float(np.median(late)) if len(late) else math.nan,
-        "p90": float(np.quantile(late, 0.9)) if len(late) else math.nan,
-        "max": float(late.max()) if len(late) else math.nan,
+        **_statistics(late),
         "alarms": len(runs),
         "false_alarms": len(false),
     }
-    return EventTable(rows, false, summary, unit)
+    notes = data.setting.notes()
+    if began is not None:
+        notes += began.notes(size, unit) if unit != "points" else []
+    elif events_after_gaps(data):
+        notes.append(
+            f"{events_after_gaps(data)} of the events begin right after a gap in the times, and delays count from "
+            "their first points: pass incidents= for when they began"
+        )
+    return EventTable(rows, false, summary, unit, notes=notes, points=points_of(data))
 
 
-def _place(data: Prediction, position: int) -> Any:
+def _place(data: Prediction, position: int, onset: int | None = None) -> Any:
     """Where a point is: its stamp, as it was given, or its number; one past the last is the end of its time."""
     times = data.setting.times
     if times is None:
         return position
+    if onset is not None and onset != times.edges[position]:
+        return times.moment(onset)
     return times.at(position) if position < len(times) else times.moment(int(times.edges[-1]))

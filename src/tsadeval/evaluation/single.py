@@ -6,7 +6,9 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from tsadeval.core.inputs import Scoring
+import numpy as np
+
+from tsadeval.core.inputs import Prediction, Scoring
 from tsadeval.core.metric import Metric, Outcome, Rule
 from tsadeval.core.observed import observe
 from tsadeval.core.parameters import Number, check_parameters
@@ -23,9 +25,12 @@ __all__ = ["Evaluation", "evaluate"]
 class Evaluation(MappingResult):
     """Values of metrics on one scoring: a row per metric; as a mapping, metric to value."""
 
-    def __init__(self, rows: list[Row], *, shown: Sequence[str] = (), notes: Sequence[str] = ()) -> None:
+    def __init__(
+        self, rows: list[Row], *, shown: Sequence[str] = (), notes: Sequence[str] = (), points: Row | None = None
+    ) -> None:
         super().__init__(rows, shown=shown)
-        self._about = list(notes)
+        self.about = list(notes)
+        self.points = points or {}  # how many points and events the values are made of
 
     def _grid(self) -> Grid:
         head, *body = super()._grid()
@@ -35,9 +40,9 @@ class Evaluation(MappingResult):
     def _notes(self) -> list[str]:
         rules = list(dict.fromkeys(row["rule"] for row in self.rows if row["rule"]))
         notes = chosen_with_labels(rules)
-        if len(rules) == 1 and not rules[0].startswith("best"):
+        if len(rules) == 1 and not notes:
             notes = [f"alarms: {rules[0]}"]
-        return [*notes, *self._about]
+        return [*notes, *self.about]
 
 
 def evaluate(
@@ -88,9 +93,11 @@ def evaluate(
     threshold : str, number or rule, default="best"
         How scores become predictions for the metrics that take these. "best" is, for each metric, the threshold that is
         best for it, chosen with the labels (metrics for which that is trivial, such as recall, are taken at the best
-        point-wise F1); "best(f1)" puts all metrics at the best threshold of one; a number or "fixed(value)" is a fixed
-        threshold, "quantile(p)" a quantile of the scores. Alarms are scores above the threshold. Rules that need no
-        labels: "sigma(k)", "mad(k)", "iqr(k)", "pot(risk)", "epsilon", "top(k)", "contamination(p)"; on top of any rule
+        point-wise F1); "best(f1)" puts all metrics at the best threshold of one; "budget(2/week)" at the one of
+        `choose_threshold(max_false_alarms="2/week")`, with the labels too, and "budget(5)" at that of 5 false alarms; a
+        number or "fixed(value)" is a fixed threshold, "quantile(p)" a quantile of the scores. Alarms are scores above
+        the threshold. Rules that need no labels: "sigma(k)", "mad(k)", "iqr(k)", "pot(risk)", "epsilon", "top(k)",
+        "contamination(p)"; on top of any rule
         "hysteresis(rule, release)" and "sustained(rule, points)".
     fit : array-like, optional
         Scores of a training or validation part, from which rules without labels take their threshold. Without it they
@@ -134,7 +141,8 @@ def evaluate(
     shown += ["rule"] * (len(rules) > 1) + ["threshold", "alarms", "alarmed_points"] * bool(rules)
     for row in rows:
         row |= counts_of(scoring)
-    return Evaluation(rows, shown=shown, notes=scoring.setting.notes())
+    notes = [*scoring.setting.notes(), *notes_of_gaps(chosen, scoring)]
+    return Evaluation(rows, shown=shown, notes=notes, points=points_of(scoring))
 
 
 def counts_of(scoring: Scoring) -> Row:
@@ -142,10 +150,35 @@ def counts_of(scoring: Scoring) -> Row:
     setting = scoring.setting
     found = {
         "ignored_points": setting.skipped - setting.unscored,
+        "ignored_events": setting.unseen_events,
         "missing_scores": setting.missing,
         "dropped": setting.dropped,
     }
     return {name: count for name, count in found.items() if count}
+
+
+def points_of(data: Scoring | Prediction) -> Row:
+    """How many points there are, and how many points and events that are judged are anomalous."""
+    return {"points": data.n, "anomalous_points": data.events.points, "events": len(data.events)}
+
+
+# Metrics whose value depends on when an event began.
+_OF_STARTS = frozenset({"detection_delay", "expected_cost"})
+
+
+def notes_of_gaps(metrics: Sequence[Metric], data: Scoring) -> list[str]:
+    """Where delays are asked for: events may have begun in a gap of the times, where nobody can see it."""
+    late = events_after_gaps(data) if any(metric.name in _OF_STARTS for metric in metrics) else 0
+    if not late:
+        return []
+    what = "1 event begins" if late == 1 else f"{late} events begin"
+    return [f"{what} right after a gap in the times: delays count from the first point after it"]
+
+
+def events_after_gaps(data: Scoring | Prediction) -> int:
+    """Number of events whose first point comes right after a gap."""
+    times = data.setting.times
+    return 0 if times is None else int(np.count_nonzero(times.after_gap[data.events.starts]))
 
 
 def row_of(metric: Metric, outcome: Outcome) -> Row:
@@ -155,13 +188,16 @@ def row_of(metric: Metric, outcome: Outcome) -> Row:
 
 def chosen_with_labels(rules: Any) -> list[str]:
     """The note that a result needs where thresholds were chosen with the labels."""
-    named = sorted({rule for rule in rules if rule is not None and rule.startswith("best")})
-    return [
-        f"{rule}: the threshold that is best for {rule.partition('(')[2].rpartition(')')[0]}, chosen with the labels"
-        if "(" in rule
-        else f"{rule}: thresholds chosen with the labels, an upper bound"
-        for rule in named
-    ]
+    return [_with_labels(rule) for rule in sorted({*filter(None, rules)}) if rule.startswith(("best", "budget("))]
+
+
+def _with_labels(rule: str) -> str:
+    if rule.startswith("budget("):
+        return f"{rule}: the threshold of most events within this budget of false alarms, chosen with the labels"
+    if "(" in rule:
+        metric = rule.partition("(")[2].rpartition(")")[0]
+        return f"{rule}: the threshold that is best for {metric}, chosen with the labels"
+    return f"{rule}: thresholds chosen with the labels, an upper bound"
 
 
 def warn_of_undefined(rows: Iterable[Row]) -> None:
@@ -181,7 +217,8 @@ def warn_of_undefined(rows: Iterable[Row]) -> None:
             where = []
             for series, who in places.items():
                 everyone = who == detectors[series, metric]
-                where.append(series if everyone else f"{series} ({', '.join(sorted(who))})".strip())
+                some = ", ".join(sorted(who))
+                where.append(series if everyone else f"{series} ({some})" if series else some)
             together.setdefault(tuple(where), []).append(metric)
         for names, metrics in together.items():
             known = list(filter(None, names))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections import Counter, deque
+from collections import deque
 from collections.abc import Callable
 from copy import copy
 from dataclasses import replace
@@ -22,6 +22,7 @@ from tsadeval.core.parameters import Number, Span, check_parameters
 from tsadeval.core.registry import did_you_mean
 from tsadeval.core.results import Grid, Result, Row
 from tsadeval.errors import InvalidInputError, UnknownNameError
+from tsadeval.evaluation.steps import ALARM, LABEL, StepCounts, codes_of
 from tsadeval.evaluation.stream_runs import Stretch
 from tsadeval.evaluation.streaming import StreamingCCE
 
@@ -127,7 +128,7 @@ class StreamingEvaluator:
         self._so_far = Stretch()
         self._cce = StreamingCCE()
         self._timed: bool | None = None
-        self._steps: Counter[int] = Counter()  # times between two stamps, whose median the last point stands for
+        self._steps = StepCounts()  # times between two stamps, whose median the last point stands for
         self._last_stamp = 0
         self._recent: deque[Scoring] = deque()
         self._lock = RLock()
@@ -139,14 +140,13 @@ class StreamingEvaluator:
         timed = data.setting.times is not None
         if self._timed is not None and timed != self._timed:
             raise InvalidInputError("times must be given for all chunks, or for none")
-        chunk = Stretch.of(data.above(self.threshold))
+        alarmed = data.above(self.threshold)
+        chunk = Stretch.of(alarmed)
         if timed and self._so_far.n and chunk.begin <= self._last_stamp:
             raise InvalidInputError("times must increase: this chunk begins before the end of the one before")
         if data.setting.times is not None:
             stamps = data.setting.times.stamps
-            if self._so_far.n:
-                stamps = np.append(self._last_stamp, stamps)
-            self._count(np.diff(stamps))
+            self._steps.add(stamps, codes_of(data.truth.mask, alarmed.alarms.mask))
             self._last_stamp = int(stamps[-1])
         elif isinstance(self.window, str):
             raise InvalidInputError(f"window={self.window!r} is a duration, so times are needed")
@@ -158,10 +158,6 @@ class StreamingEvaluator:
             self._recent.append(replace(data, raw=data.raw.copy()))
             self._forget()
         return self
-
-    def _count(self, steps: Any) -> None:
-        sizes, counts = np.unique(steps, return_counts=True)
-        self._steps.update(dict(zip(sizes.tolist(), counts.tolist(), strict=True)))
 
     def merge(self, other: StreamingEvaluator) -> StreamingEvaluator:
         """Take in the state of the stretch that follows this one."""
@@ -182,9 +178,7 @@ class StreamingEvaluator:
         self._so_far = self._so_far.then(other._so_far, timed=timed)
         self._cce.merge(other._cce)
         if timed:
-            self._steps.update(other._steps)
-            if self._timed:
-                self._count([other._so_far.begin - self._last_stamp])
+            self._steps.merge(other._steps)
             self._last_stamp = other._last_stamp
         self._timed = timed
         self._recent.extend(other._recent)
@@ -237,15 +231,18 @@ class StreamingEvaluator:
             raise InvalidInputError("there is nothing to evaluate yet: call update first")
         unit = "min" if self._timed else "points"
         whole = self._so_far
-        if self._steps:
-            whole = whole.ending_at(self._last_stamp + _median(self._steps))
-        values = _in_unit(whole.values(), self._timed)
+        if self._timed:
+            whole = whole.ending_at(self._last_stamp + self._steps.median)
+        values = _in_unit(whole.values(), self._steps if self._timed else None)
         anomalous = whole.truth.events(whole.n).points
         values["cce"] = self._cce.compute() if 0 < anomalous < whole.n else math.nan
         window = self._window()
         recent = None
         if window is not None:
-            recent = _in_unit(Stretch.of(window.above(self.threshold)).values(), self._timed)
+            alarmed, steps = window.above(self.threshold), StepCounts()
+            if self._timed:
+                steps.add(window.setting.clock.stamps, codes_of(window.truth.mask, alarmed.alarms.mask))
+            recent = _in_unit(Stretch.of(alarmed).values(), steps if self._timed else None)
             recent["cce"] = METRICS["cce"].value_of(window)[0]
         rows = [
             {"metric": name, "value": value, **({} if recent is None else {"recent": recent[name]})}
@@ -266,22 +263,15 @@ class StreamingEvaluator:
         return f"StreamingEvaluator(threshold={self.threshold}, points={self._so_far.n})"
 
 
-def _median(steps: Counter[int]) -> int:
-    """The median of sizes that are counted, the larger of two."""
-    left = sum(steps.values()) // 2
-    for size in sorted(steps):
-        left -= steps[size]
-        if left < 0:
-            return size
-    return 0
-
-
-def _in_unit(values: dict[str, float], timed: bool) -> dict[str, float]:
-    """Times in minutes, and false alarms per day beside their number, where there are time stamps."""
-    if not timed:
+def _in_unit(values: dict[str, float], steps: StepCounts | None) -> dict[str, float]:
+    """Times in minutes, and rates over the time that was observed, where there are time stamps."""
+    if steps is None:
         return values
+    observed = steps.times()
+    normal = sum(time for code, time in observed.items() if not code & LABEL)
+    alarmed = sum(time for code, time in observed.items() if code & ALARM)
+    values = {**values, "normal_time": float(normal), "time_in_alarm": alarmed / sum(observed.values())}
     found = {name: value / UNITS["min"] if name in _IN_TIME else value for name, value in values.items()}
-    normal = values["normal_time"]
     found["false_alarms_per_day"] = values["false_alarms"] * UNITS["day"] / normal if normal else math.nan
     return found
 

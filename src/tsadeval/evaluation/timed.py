@@ -8,9 +8,7 @@ first point after one.
 
 from __future__ import annotations
 
-from collections import Counter
-from dataclasses import dataclass, replace
-from itertools import accumulate
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -24,6 +22,7 @@ from tsadeval.core.parameters import Span
 from tsadeval.core.setting import Setting
 from tsadeval.core.time import Times
 from tsadeval.errors import InvalidInputError, InvalidParameterError
+from tsadeval.evaluation.steps import StepCounts, codes_of
 
 __all__ = ["TimedRuns", "asks_for_times"]
 
@@ -66,14 +65,20 @@ def asks_for_times(metric: Metric, *, timed: bool) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class _Lasting(Times):
-    """Times of which it is known how long the last point lasts."""
+    """Times of points of which some are left out: how long the last one lasts, and the time observed, are known."""
 
     last: int = SECOND
+    observed: Index = field(default_factory=lambda: np.zeros(0, np.int64))
 
     @property
     def step(self) -> int:
         """The time that the last point stands for."""
         return self.last
+
+    @property
+    def durations(self) -> Index:
+        """Times of which only the sums over points with the same label and alarm are right."""
+        return self.observed
 
 
 class TimedRuns:
@@ -84,7 +89,7 @@ class TimedRuns:
         self.alarmed = 0
         self._stamps: list[Index] = []
         self._codes: list[NDArray[np.uint8]] = []  # label, and twice the alarm
-        self._steps: Counter[int] = Counter()
+        self._steps = StepCounts()
         self._kind: str | None = None
         self._last = 0
 
@@ -98,15 +103,16 @@ class TimedRuns:
         truth, ends = data.truth.starts, np.array([0, 1, n - 1])
         borders = np.unique(np.concatenate([truth, truth + 1, alarms.starts, alarms.starts - 1, ends]))
         borders = borders[(borders >= 0) & (borders < n)]
-        labels = _at(data.truth, borders)
+        codes = codes_of(data.truth.mask, alarms.mask)
         self._stamps.append(stamps[borders])
-        self._codes.append((labels + 2 * _at(alarms, borders)).astype(np.uint8))
+        self._codes.append(codes[borders])
         self.alarmed += alarms.events.points
-        self._count(np.diff(stamps))
+        if len(self._steps) <= _MOST_STEPS:  # else there will be no value
+            self._steps.add(stamps, codes)
         self._last = int(stamps[-1])
 
     def _follow(self, kind: str, stamp: int) -> None:
-        """Check that stamps of a kind, from this one on, may come next; count the step to it."""
+        """Check that stamps of a kind, from this one on, may come next."""
         if self._kind is None:
             self._kind = kind
             return
@@ -116,16 +122,6 @@ class TimedRuns:
             raise InvalidInputError(
                 "times must increase: this batch begins before the end of the one before it; sort the rows by time"
             )
-        self._count(np.array([stamp - self._last]))
-
-    def _count(self, steps: Index) -> None:
-        if not len(steps) or len(self._steps) > _MOST_STEPS:  # of the latter, there will be no value
-            return
-        if (steps == steps[0]).all():
-            self._steps[int(steps[0])] += len(steps)
-        else:
-            sizes, counts = np.unique(steps, return_counts=True)
-            self._steps.update(dict(zip(sizes.tolist(), counts.tolist(), strict=True)))
 
     def merge(self, later: TimedRuns) -> None:
         """Take in the state of the stretch that follows."""
@@ -134,31 +130,21 @@ class TimedRuns:
         self._follow(later._kind, int(later._stamps[0][0]))
         self._stamps += later._stamps
         self._codes += later._codes
-        self._steps.update(later._steps)
+        self._steps.merge(later._steps)
         self._last = later._last
         self.alarmed += later.alarmed
 
-    def _step(self) -> int:
-        """The median step, as `Times.step` has it."""
-        if not self._steps:
-            return SECOND
+    def prediction(self) -> Prediction:
+        """A short series with the same runs at the same times."""
         if len(self._steps) > _MOST_STEPS:
             raise InvalidInputError(
                 f"there are more than {_MOST_STEPS:,} different steps between time stamps, of which the median is the "
                 "time that the last point stands for: round the time stamps"
             )
-        sizes = sorted(self._steps)
-        counts = list(accumulate(self._steps[size] for size in sizes))
-        return sizes[int(np.searchsorted(counts, counts[-1] // 2, "right"))]
-
-    def prediction(self) -> Prediction:
-        """A short series with the same runs at the same times."""
         self._stamps, self._codes = [np.concatenate(self._stamps)], [np.concatenate(self._codes)]
         stamps, codes = self._stamps[0], self._codes[0]
-        times: Any = _Lasting(stamps, "numbers", stamps, SECOND, self._step())
+        observed = np.zeros(len(stamps), np.int64)
+        for code, time in self._steps.times().items():
+            observed[np.argmax(codes == code)] = time  # all of it at one point: sums are what metrics take
+        times: Any = _Lasting(stamps, "numbers", stamps, last=self._steps.median, observed=observed)
         return replace(Prediction.of(codes & 1, codes >> 1), setting=Setting(times=times))
-
-
-def _at(runs: LabelRuns, positions: Index) -> Any:
-    """The labels of some points."""
-    return (np.searchsorted(runs.starts, positions, "right") - 1 + runs.first) % 2

@@ -6,62 +6,38 @@ import glob
 import hashlib
 import json
 import os
+import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any
 
 from tsadeval._optional import require
 from tsadeval.core.inputs import Scoring
 from tsadeval.core.metric import Metric, Rule
 from tsadeval.core.observed import observe
 from tsadeval.core.printable import printable
-from tsadeval.core.results import Grid, Result, Row
+from tsadeval.core.results import Row
 from tsadeval.core.selection import Metrics
 from tsadeval.core.threads import in_order
-from tsadeval.engine.cells import OUTCOME, Layout, Working, versions
+from tsadeval.engine.cells import Working, versions
 from tsadeval.engine.checksums import Checksums, same_state
 from tsadeval.engine.metrics import choose_metrics, error_row, record_of_metric
 from tsadeval.engine.progress import Progress
 from tsadeval.engine.run import complete
 from tsadeval.engine.store import Store
 from tsadeval.errors import InvalidInputError
-from tsadeval.evaluation.single import chosen_with_labels, finite_mean
+from tsadeval.experiments.scored import LAYOUT, Cell, File, FileScores, Wanted
 from tsadeval.tables import read_table, scorings, table_files
 from tsadeval.tables.groups import Groups
 from tsadeval.tables.one_series import DETECTORS
 from tsadeval.tables.sources import user_path
 from tsadeval.thresholds.rules import parse_rule
 
-if TYPE_CHECKING:
-    import pandas as pd
-
-__all__ = ["FileScores", "score_files"]
+__all__ = ["score_files"]
 
 _FILES = 32  # of a chunk at most: what a crash can lose, and what is written at once
-
-
-class Cell(NamedTuple):
-    """One value. `state` is that of the file: one that was written anew is another cell.
-
-    `by` and `time` are columns, `named` and `series` what the columns `by` hold: that of the detector, and the others.
-    """
-
-    file: str
-    state: str
-    by: str
-    time: str
-    series: str
-    named: str
-    label: str
-    score: str
-    metric: str
-    version: str
-    rule: str | None
-
-
-LAYOUT = Layout(Cell, {**dict.fromkeys(Cell._fields, "string"), **OUTCOME}, "tsadeval score")
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,82 +47,6 @@ class Chunk:
     cells: tuple[Cell, ...]
     metrics: dict[str, Metric]
     by: tuple[str, ...] = ()
-
-
-class File(NamedTuple):
-    """A file, and its folder below the part of the pattern without wildcards."""
-
-    path: str
-    state: str
-    folder: str
-
-
-class FileScores(Result):
-    """A row for each file, series in it, column of scores and metric. Prints as means by detector and data set.
-
-    Where files have one column of scores, the first folder below the root is the detector and those below it are the
-    data set; where they have several, or a column names the detector, folders are data sets.
-    """
-
-    def __init__(self, frame: pd.DataFrame, files: Iterable[File], scores: list[str], metrics: tuple[Metric, ...]):
-        self._frame = frame
-        self._folders = {file.path: file.folder for file in files}
-        self._scores = scores
-        self.metrics = list(map(str, metrics))
-
-    @cached_property
-    def rows(self) -> list[Row]:
-        """Plain dicts, made when they are asked for."""
-        found = self.to_frame()
-        plain = found.astype(object).where(found.notna(), None)
-        return [{str(name): value for name, value in row.items()} for row in plain.to_dict("records")]
-
-    def to_frame(self) -> pd.DataFrame:
-        """All rows: file, series, score, metric, value, threshold, status, message and what the file holds."""
-        cells = zip(*(self._frame[name] for name in ("file", "score", "named")), strict=True)
-        names = [self._names(*cell) for cell in cells]
-        unused = [name for name in ("by", "time", "series") if not self._frame[name].any()]
-        found = self._frame.drop(columns=["named", *unused])
-        found.insert(0, "detector", [name[0] for name in names])
-        found.insert(1, "dataset", [name[1] for name in names])
-        return found
-
-    def _names(self, file: str, score: str, named: str) -> tuple[str, str]:
-        folder = self._folders[file]
-        if named:
-            return named if len(self._scores) == 1 else f"{named}/{score}", folder
-        if len(self._scores) > 1:
-            return score, folder
-        first, _, rest = folder.partition("/")
-        return first or score, rest
-
-    def table(self) -> Result:
-        """Mean of each metric over the files of a detector on a data set, and how many of them have no value."""
-        found = self.to_frame()
-        counted = [name for name in ("file", "series") if name in found]
-        rows: list[Row] = []
-        for (detector, dataset), part in found.groupby(["detector", "dataset"], sort=False):
-            count = len(part[counted].drop_duplicates())
-            row: Row = {"detector": detector, "dataset": dataset, "series" if "series" in counted else "files": count}
-            values = dict(iter(part.groupby("metric")["value"]))
-            row |= {name: finite_mean(values[name].tolist()) for name in self.metrics if name in values}
-            row["without"] = int(part["value"].isna().sum())
-            rows.append(row)
-        return Result(rows)
-
-    def failures(self) -> list[str]:
-        """One line for each file that could not be evaluated."""
-        failed = self._frame[self._frame["status"] == "error"].drop_duplicates(["file", "message"])
-        return [f"{file}: {message}" for file, message in zip(failed["file"], failed["message"], strict=True)]
-
-    def _grid(self) -> Grid:
-        return self.table()._grid()
-
-    def _notes(self) -> list[str]:
-        failed, empty = len(self.failures()), int((self._frame["status"] == "undefined").sum())
-        notes = chosen_with_labels(self._frame["rule"].dropna().unique().tolist())
-        notes += [f"{failed} files could not be evaluated: see failures()"] * bool(failed)
-        return notes + [f"{empty} values are undefined, and left out of the means"] * bool(empty)
 
 
 def score_files(
@@ -212,27 +112,18 @@ def score_files(
     rule = str(parse_rule(threshold))
     checksums = Checksums(None if store is None else Path(store).absolute())
     found = [file for file in _files(files, checksums) if not _within(file.path, store)]
-    if not found or not scores:
+    if not any(file.state for file in found) or not scores:
         raise InvalidInputError(f"no file matches {files!r}" if scores else "name at least one column of scores")
 
-    named = _named(found, keys, checksums) if keys else {file.path: [("", "")] for file in found}
-    columns = ", ".join(map(printable, keys))
     values = [(str(m), m.version, rule if m.kind == "predictions" else None) for m in chosen]
-
-    def cells() -> Iterator[Cell]:
-        for file in found:
-            for series, detector in named[file.path]:
-                for name in scores:
-                    own = (file.path, file.state, columns, time or "", series, detector, label, name)
-                    for value in values:
-                        yield Cell(*own, *value)
-
+    named = _named(found, keys, checksums) if keys else {}
+    wanted = Wanted(found, named, ", ".join(map(printable, keys)), time or "", label, scores, values)
     kept = Store(store, LAYOUT)
     kept.add_plan({"metrics": [record_of_metric(metric) for metric in chosen], "rule": rule, "files": len(found)})
     checksums.save()
     by_name = {str(metric): metric for metric in chosen}
     complete(
-        cells(),
+        wanted,
         lambda missing: _chunks(missing, by_name, keys, len(found)),
         compute,
         kept,
@@ -240,7 +131,7 @@ def score_files(
         progress=progress,
         threads=all(metric.library for metric in chosen),
     )
-    return FileScores(kept.frame(cells()), found, scores, chosen)
+    return FileScores(kept, wanted)
 
 
 def _named(files: list[File], by: list[str], checksums: Checksums) -> dict[str, list[tuple[str, str]]]:
@@ -260,7 +151,7 @@ def _named(files: list[File], by: list[str], checksums: Checksums) -> dict[str, 
                 found = take()
             else:
                 found = checksums.of(json.dumps(["series", file.path, by, versions()]), [file.path], take)
-        except InvalidInputError:
+        except (InvalidInputError, OSError):
             return [("", "")]
         return [(series, detector) for series, detector in json.loads(found)]
 
@@ -274,7 +165,7 @@ def _series(keys: dict[str, str]) -> tuple[str, str]:
     return series, keys[detector] if detector else ""
 
 
-def _chunks(cells: list[Cell], metrics: dict[str, Metric], by: list[str], files: int) -> Iterator[Chunk]:
+def _chunks(cells: Iterable[Cell], metrics: dict[str, Metric], by: list[str], files: int) -> Iterator[Chunk]:
     """The cells of some neighbouring files together."""
     most = max(min(files // 64, _FILES), 1)
     part: list[Cell] = []
@@ -363,17 +254,31 @@ def _lost(cells: Iterable[Cell], error: Exception) -> Iterator[Row]:
 
 
 def _files(given: Any, checksums: Checksums) -> list[File]:
-    """All files that patterns, folders and paths mean, each once, by name."""
+    """All files that patterns, folders and paths mean, each once, by name.
+
+    What means no file is one without a state: its cells will say that it is not there, and the others go on.
+    """
     several = [given] if isinstance(given, (str, os.PathLike)) else list(given)
-    found: dict[str, File] = {}
+    found: dict[tuple[str, str], File] = {}
+    real = cache(os.path.realpath)
     for pattern in several:
         one = str(os.fspath(pattern))
         root, paths = _remote(one) if "://" in one else _local(one, checksums)
+        here: dict[tuple[str, str], File] = {}
         for path, state in paths:
-            folder = path.rpartition("/")[0]
+            folder, _, name = path.rpartition("/")
             below = folder[len(root) :].strip("/") if folder.startswith(root) else ""
-            found.setdefault(path, File(path, state, below))
-    return [found[path] for path in sorted(found)]
+            # Links to folders lead to a file in several ways, or in circles: the shortest counts.
+            key = (folder if "://" in path else real(folder or ("/" if path.startswith("/") else ".")), name)
+            if key not in here or _length(path) < _length(here[key].path):
+                here[key] = File(path, state, sys.intern(below))  # one text for all files of a folder
+        for key, file in (here or {(one, ""): File(one, "", "")}).items():
+            found.setdefault(key, file)
+    return sorted(found.values())
+
+
+def _length(path: str) -> tuple[int, str]:
+    return path.count("/"), path
 
 
 def _within(path: str, store: str | Path | None) -> bool:
@@ -388,16 +293,19 @@ def _root(pattern: str) -> str:
     return "/".join(parts[:wild])
 
 
-def _local(one: str, checksums: Checksums) -> tuple[str, list[tuple[str, str]]]:
+def _local(one: str, checksums: Checksums) -> tuple[str, Iterator[tuple[str, str]]]:
     path = str(user_path(one))
+    paths: Iterable[Any]
     if os.path.isdir(path):
-        root, paths = path, [str(file) for file in table_files(Path(path))]
+        root, paths = path, table_files(Path(path))
+    elif os.path.isfile(path):  # also where its name looks like a pattern
+        root, paths = Path(path).parent.as_posix(), [path]
     else:
-        root, paths = _root(Path(path).as_posix()), sorted(glob.glob(path, recursive=True))
-    return Path(root).as_posix(), [(Path(p).as_posix(), checksums.state(p)) for p in paths if os.path.isfile(p)]
+        root, paths = _root(Path(path).as_posix()), glob.iglob(path, recursive=True)
+    return Path(root).as_posix(), ((Path(p).as_posix(), checksums.state(p)) for p in paths if os.path.isfile(p))
 
 
-def _remote(one: str) -> tuple[str, list[tuple[str, str]]]:
+def _remote(one: str) -> tuple[str, Iterator[tuple[str, str]]]:
     fsspec = require("fsspec", extra="remote")
     system, path = fsspec.core.url_to_fs(one)
     paths = system.glob(path) if glob.has_magic(path) else system.find(path)
@@ -410,4 +318,4 @@ def _remote(one: str) -> tuple[str, list[tuple[str, str]]]:
             )
             digest = hashlib.sha256(about.encode()).hexdigest()[:16]
             found.append((system.unstrip_protocol(name), f"{info['size']} {digest}"))
-    return system.unstrip_protocol(_root(path) if glob.has_magic(path) else path), found
+    return system.unstrip_protocol(_root(path) if glob.has_magic(path) else path), iter(found)

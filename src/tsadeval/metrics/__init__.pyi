@@ -1364,7 +1364,9 @@ def false_alarms(
     """Number of alarm runs without an anomalous point, per 1,000 points of the series. Lower is better.
 
     A run counts once, however long it is. With `per="day"` (or any other duration, which needs `te.evaluate(...,
-    times=...)`) it is the number of false alarms per day of normal time. Points that are not judged do not count.
+    times=...)`) it is the number of false alarms per day of normal time. Points that are not judged do not count. Time
+    is what was observed: a point stands for the time to the next one, but for no more than 20 median steps, so that
+    gaps in the data are no quiet time.
 
     Parameters
     ----------
@@ -2320,7 +2322,8 @@ def temporal_distance(
 def time_in_alarm(y_true: ArrayLike, y_pred: ArrayLike) -> float:
     """Share of the series that is alarmed, right or wrong.
 
-    Where time stamps are given, a point weighs the time to the next one; else all points weigh the same.
+    Where time stamps are given, a point weighs the time to the next one (at most 20 median steps: gaps in the data are
+    not counted); else all points weigh the same.
 
     Parameters
     ----------

@@ -291,13 +291,16 @@ def detection_delay(data: Prediction, *, missed: str = "skip", unit: str = "poin
     direction="lower",
     best=best_false_alarms,
     trivial_best=True,
+    version="r2",
     sets={"recommended"},
 )
 def false_alarms(data: Prediction, *, per: float | str = 1000, early: int | str = 0) -> float:
     """Number of alarm runs without an anomalous point, per 1,000 points of the series. Lower is better.
 
     A run counts once, however long it is. With `per="day"` (or any other duration, which needs `te.evaluate(...,
-    times=...)`) it is the number of false alarms per day of normal time. Points that are not judged do not count.
+    times=...)`) it is the number of false alarms per day of normal time. Points that are not judged do not count. Time
+    is what was observed: a point stands for the time to the next one, but for no more than 20 median steps, so that
+    gaps in the data are no quiet time.
 
     Parameters
     ----------

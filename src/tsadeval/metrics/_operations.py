@@ -250,11 +250,13 @@ def alarm_episodes(data: Prediction, *, merge_gap: int | str = 0, min_duration: 
     chance=lambda data: data.predicted.points / data.n,
     best=lambda data: data.high,
     trivial_best=True,
+    version="r2",
 )
 def time_in_alarm(data: Prediction) -> float:
     """Share of the series that is alarmed, right or wrong.
 
-    Where time stamps are given, a point weighs the time to the next one; else all points weigh the same.
+    Where time stamps are given, a point weighs the time to the next one (at most 20 median steps: gaps in the data are
+    not counted); else all points weigh the same.
 
     Returns
     -------

@@ -105,7 +105,7 @@ def _of_hard(result: HardResult, metrics: Sequence[AnyMetric] | None) -> Drawing
     if any(task.changes is not None for task in result.plan.tasks):
         yield "hard-sensitivity", lambda: _figure_of(hard_sensitivity(result, metrics=metrics))
     for name in [row["name"] for row in table.rows if row["own"]]:
-        found = result.explain(name)
+        found = result.explain(name, pairs=3)
         for task in dict.fromkeys(row["task"] for row in found.rows):
             rows = [row for row in found.rows if row["task"] == task]
             yield (
@@ -123,7 +123,7 @@ def _of_rankings(result: RankEvalResult, metrics: Sequence[AnyMetric] | None) ->
     first = {m.name: str(m) for m in reversed(result.plan.metrics) if m.library}
     chosen = metrics or [first[bare] for bare in PAPER if bare in first] or list(map(str, result.plan.metrics))
     tasks = list(result.plan.tasks)
-    table = result.robustness()
+    table = result.robustness(order="given")
     for task in [*tasks, AVERAGE] if len(tasks) > 1 else tasks:
         yield f"quality-{task}", partial(_quality, result, table, task)
     yield "latency", lambda: _latency(result)

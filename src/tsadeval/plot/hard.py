@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,6 +11,7 @@ import numpy as np
 
 from tsadeval.core.events import Events
 from tsadeval.core.inputs import Bools, Floats
+from tsadeval.core.metric import metric_labels
 from tsadeval.core.naming import find_metric
 from tsadeval.core.parameters import OneOf, check_parameters
 from tsadeval.core.results import Row
@@ -17,7 +19,7 @@ from tsadeval.core.selection import AnyMetric
 from tsadeval.errors import InvalidInputError
 from tsadeval.plot.layout import legend_above
 from tsadeval.plot.style import EVENT, GREY, SMALL, grid, new_axes, new_figure, styled
-from tsadeval.rankeval.hard.explain import Explanation
+from tsadeval.rankeval.hard.explain import Explanation, roles_of
 from tsadeval.rankeval.hard.result import HardResult, HardTable
 from tsadeval.rankeval.hard.task import Case
 
@@ -131,18 +133,29 @@ def hard_sensitivity(result: HardResult, ax: Axes | None = None, *, metrics: Seq
 def worst_pair(explanation: Explanation, row: Row, ax: Axes | None = None) -> Axes:
     """Two cases that a metric judged wrongly: labels (shaded where there is an event), both scores, both values.
 
+    Beside each stands what the metric gave it and what the metric beside it (EARS by default) gave it. Of a metric of
+    predictions, bars below the scores are the alarms at the rule of the run.
+
     Scores are drawn by rank, the upper ones spread out, so that neither scale nor outliers matter; the range of the
     scores is printed. A stretch with an event is shown, the one where the two cases differ most. Where the series
     differ in length, both are drawn over the same share of their time.
     """
     ax = _pair(explanation, row, ax)
-    ax.set_xlabel(f"{ax.get_xlabel()}\n{LEGEND}", loc="left")
+    ax.set_xlabel(f"{ax.get_xlabel()}\n{_legend(explanation)}", loc="left")
     return ax
+
+
+def _legend(explanation: Explanation) -> str:
+    rule = explanation.entry.rule
+    if rule is None:
+        return LEGEND
+    return f"{LEGEND}; bars below: alarms at {'the best threshold' if rule == 'best' else rule}"
 
 
 def _pair(explanation: Explanation, row: Row, ax: Axes | None) -> Axes:
     worse, better = explanation.cases(row)
-    ax = new_axes(ax, 6.0, 1.6)
+    alarms = explanation.alarms(row)
+    ax = new_axes(ax, 6.0, 1.8)
     n = len(worse.scores)
     start = _stretch(worse, better)
     stop = min(start + WIDTH, n)
@@ -151,11 +164,16 @@ def _pair(explanation: Explanation, row: Row, ax: Axes | None) -> Axes:
         scale = n / len(case.scores)
         shown = slice(int(start / scale), int(np.ceil(stop / scale)))
         events = Events.of(case.labels[shown])
-        for a, b in zip(events.starts.tolist(), events.stops.tolist(), strict=True):
+        for a, b in zip(*_edges(events), strict=True):
             span = [scale * (shown.start + edge - 0.5) for edge in (a, b)]
             ax.fill_between(span, bottom, bottom + 1, color=EVENT, linewidth=0)
         heights = bottom + _unit(case.scores)[shown]
         ax.plot(scale * np.arange(shown.start, shown.start + len(heights)), heights, color=COLORS[i], linewidth=0.7)
+        if alarms is not None:
+            runs = Events.of(alarms[i][shown])
+            spans = [(scale * (shown.start + a - 0.5), scale * (b - a)) for a, b in zip(*_edges(runs), strict=True)]
+            bars = ax.broken_barh(spans, (bottom - 0.09, 0.06), facecolor=COLORS[i], edgecolor=COLORS[i])
+            bars.set(linewidth=0.4, label="alarms", gid="alarms")  # an edge, so that one point is seen
         ax.text(
             1.01,
             (bottom + 0.5 + 0.1) / 2.45,
@@ -166,7 +184,7 @@ def _pair(explanation: Explanation, row: Row, ax: Axes | None) -> Axes:
             color=COLORS[i],
         )
     ax.set_xlim(start - 0.5, stop - 0.5)
-    ax.set_ylim(-0.1, 2.35)
+    ax.set_ylim(-0.12, 2.35)
     ax.set_yticks([])
     ax.spines["left"].set_visible(False)
     scaled = ", scaled to the length of the first series" if len(better.scores) != n else ""
@@ -176,13 +194,18 @@ def _pair(explanation: Explanation, row: Row, ax: Axes | None) -> Axes:
 
 def _about(explanation: Explanation, row: Row, place: int, case: Case) -> str:
     """What stands beside a series: its role, the value of the metric, the range of the scores."""
-    role = (("worse", "better") if row["kind"] == "order" else ("reference", "should be equal"))[place]
-    value = row[("worse_value", "better_value")[place]]
-    name = role if role == case.name else f"{role}: {case.name}"
-    return (
-        f"{name}\n{explanation.entry.metric.label} {value:.4g}\n"
-        f"scores {case.scores.min():.3g} to {case.scores.max():.3g}"
-    )
+    role = roles_of(row)[place]
+    side = ("worse", "better")[place]
+    words = f"{role}: {row[f'{side}_is']}"
+    values = [f"{explanation.entry.metric.label} {row[f'{side}_value']:.4g}"]
+    if row["beside"]:
+        values.append(f"{metric_labels([row['beside']])[row['beside']]} {row[f'beside_{side}']:.4g}")
+    ends = f"scores {case.scores.min():.3g} to {case.scores.max():.3g}"
+    return "\n".join([*textwrap.wrap(words, 34), ", ".join(values), ends])
+
+
+def _edges(events: Events) -> tuple[list[int], list[int]]:
+    return events.starts.tolist(), events.stops.tolist()
 
 
 def _unit(scores: Floats) -> Floats:
@@ -232,10 +255,14 @@ def write_explanation(explanation: Explanation, folder: str | Path, *, format: s
 
 def pairs_of_task(explanation: Explanation, rows: Sequence[Row]) -> Figure:
     """The pairs of one task under each other."""
-    figure = new_figure(7.0, 0.65 + 1.5 * len(rows))
+    figure = new_figure(7.6, 0.85 + 1.7 * len(rows))
     for ax, row in zip(figure.subplots(len(rows), 1, squeeze=False)[:, 0], rows, strict=True):
         _pair(explanation, row, ax)
-    figure.supxlabel(LEGEND, x=0.01, ha="left", fontsize=SMALL, color=GREY)
+    figure.supxlabel(_legend(explanation), x=0.01, ha="left", fontsize=SMALL, color=GREY)
     first = rows[0]
-    figure.suptitle(f"{first['task']}, score {first['quality']:.2f}: {first['summary']}", x=0.01, ha="left", fontsize=8)
+    about = [
+        f"{first['task']}, score {first['quality']:.2f}: {first['summary']}",
+        *textwrap.wrap(first["meaning"], 130),
+    ]
+    figure.suptitle("\n".join(about), x=0.01, ha="left", fontsize=8)
     return figure

@@ -66,7 +66,7 @@ def quality_by_noise(
     'AccQ'
     """
     check_parameters("quality_by_noise", _INDICATOR, {"indicator": indicator})
-    table = result if isinstance(result, QualityTable) else result.robustness()
+    table = result if isinstance(result, QualityTable) else result.robustness(order="given")
     rows = _rows_of_task(table, task, indicator)
     ax = new_axes(ax)
     sigmas = sorted({row["sigma"] for row in rows})

@@ -132,8 +132,8 @@ def run(
     Returns
     -------
     RankEvalResult
-        With `rows`, `table()`, `robustness()`, `latency()`, `sensitivity()` and `to_frame()`. The suite "hard" returns
-        a `HardResult`, with `table()` and `explain(metric)`, "audit" an `AuditResult`.
+        With `rows`, `table()`, `explain(metric)`, `robustness()`, `latency()`, `sensitivity()` and `to_frame()`. The
+        suite "hard" returns a `HardResult`, "audit" an `AuditResult`; both have `table()` and `explain(metric)`.
 
     Examples
     --------

@@ -112,6 +112,7 @@ class Rankings:
             "planned": planned,
             "undefined": status.count("undefined"),
             "errors": status.count("error"),
+            "own": not metric.library,
             "empty": sum(a == 0 for a in alarms) / max(len(alarms), 1) if metric.kind == "predictions" else None,
         }
 

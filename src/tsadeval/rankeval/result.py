@@ -6,21 +6,23 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from tsadeval.core.inputs import Floats
 from tsadeval.core.metric import Metric, parse_metric
 from tsadeval.core.naming import find_metric, metric_text
+from tsadeval.core.parameters import Number, OneOf, check_parameters
 from tsadeval.core.results import Grid, MappingResult, Row, latex_text
 from tsadeval.core.selection import AnyMetric
 from tsadeval.engine.store import Store
 from tsadeval.errors import InvalidParameterError
+from tsadeval.rankeval.explaining import RankingExplanation, explain
 from tsadeval.rankeval.plan import LAYOUT, Cell, Plan
 from tsadeval.rankeval.quality import INDICATORS, Ties
 from tsadeval.rankeval.rankings import LEVEL, Estimate, Rankings
-from tsadeval.rankeval.stored import StoredResult, last_plan
+from tsadeval.rankeval.stored import DIGITS, StoredResult, last_plan, places_of
 
 __all__ = ["QualityTable", "RankEvalResult", "read_rankings"]
 
@@ -28,6 +30,8 @@ __all__ = ["QualityTable", "RankEvalResult", "read_rankings"]
 Groups = dict[float | None, list[int]]
 
 AVERAGE = "average"
+SORTED_BY = ("spearman", "kendall")
+Order = Literal["quality", "given"]
 MARKS = {"best": "*", "second": "+", "": " "}
 
 
@@ -36,21 +40,37 @@ class QualityTable(MappingResult):
 
     Of each row: `value` with its interval `low`, `high`; `mark` is "best" for the best metric and for all whose
     interval overlaps its, "second" likewise for the best of the rest; `rankings` is the number of rankings
-    it is based on, `of` how many there should be, `ties` the share of pairs of models that got the same value.
+    it is based on, `of` how many there should be, `ties` the share of pairs of models that got the same value. Metrics
+    are sorted by average Spearman, the best first, unless the given order was asked for; `places` has their places.
     """
 
-    def __init__(self, rows: list[Row], counts: dict[str, dict[str, Any]], about: str, column: str = "task") -> None:
+    def __init__(
+        self,
+        rows: list[Row],
+        counts: dict[str, dict[str, Any]],
+        about: str,
+        column: str = "task",
+        order: Order = "quality",
+    ) -> None:
         super().__init__(rows)
+        self.order = order
         self.counts = counts
         self.about = about
         self._column = column
 
     def _items(self) -> dict[str, float]:
-        return {
-            row["metric"]: float(row["value"])
-            for row in self.rows
-            if row["task"] == AVERAGE and row["indicator"] == "spearman"
-        }
+        return {row["metric"]: float(row["value"]) for row in self.rows if _is_average(row)}
+
+    @property
+    def places(self) -> dict[str, int]:
+        """The place of each metric by average Spearman, 1 for the best; equal ones share a place."""
+        if self._column == "task":
+            values = {row["metric"]: row["value"] for row in self.rows if _is_average(row)}
+        else:  # one average at each sigma
+            values = {
+                name: _mean([r["value"] for r in self.rows if _is_average(r) and r["metric"] == name]) for name in self
+            }
+        return dict(zip(values, places_of(list(values.values())), strict=True))
 
     def _columns(self) -> list[Any]:
         return list(dict.fromkeys(row[self._column] for row in self.rows))
@@ -84,18 +104,29 @@ class QualityTable(MappingResult):
     def _grids(self) -> list[tuple[str, Grid]]:
         """A table per indicator, and one of the counts that the numbers are based on."""
         found: list[tuple[str, Grid]] = []
+        places = self.places
         for indicator, (_, higher) in INDICATORS.items():
             block, columns = self._block(indicator), self._columns()
-            lines: Grid = [["metric", *map(str, columns)]]
+            first = indicator == "spearman" and self.order == "quality"  # by which the metrics are sorted
+            lines: Grid = [["metric", *(["place"] if first else []), *map(str, columns)]]
             for name in self:
-                cells = [block[name][column] for column in columns]
-                lines.append([name, *(_text(row, interval=row["task"] == AVERAGE) for row in cells)])
+                cells = [_text(block[name][column], block[name][column]["task"] == AVERAGE) for column in columns]
+                lines.append([name, *([places[name]] if first else []), *cells])
             words = indicator if indicator != "deviation" else "mean rank deviation"
             found.append((f"{words} ({'higher' if higher else 'lower'} is better)", lines))
         return [*found, ("", self._counts())]
 
     def _lead(self) -> str:
         return self.about
+
+    def _notes(self) -> list[str]:
+        own = [name for name in self if self.counts[name]["own"] and len(self) > 1]
+        notes = [f"{name}: place {self.places[name]} of {len(self)} in this run, by average Spearman" for name in own]
+        words = "no alarms: series on which the threshold rule raised none"
+        if any(found["empty"] is None for found in self.counts.values()):
+            words += "; - for a metric of scores, whose own threshold, if it has one, is not known here"
+        tied = "tied pairs: models of different quality that got the same value, so it orders them by chance"
+        return [*notes, words, tied]
 
     def _counts(self) -> Grid:
         """The counts that the numbers are based on."""
@@ -136,6 +167,10 @@ def _mark(rows: Sequence[Row], higher: bool) -> None:
         left = [row for row in left if row["mark"] == ""]
 
 
+def _is_average(row: Row) -> bool:
+    return bool(row["task"] == AVERAGE and row["indicator"] == "spearman")
+
+
 class RankEvalResult(StoredResult):
     """Values of metrics on models of known order: a row per value. Prints as its table of ranking quality."""
 
@@ -163,25 +198,36 @@ class RankEvalResult(StoredResult):
             f"* best, + second best, {overlap if cases > 1 else 'without intervals, which need two cases'}"
         )
 
-    def table(self, *, ties: Ties = "average") -> QualityTable:
-        """Spearman, Kendall and mean rank deviation per task and on average, over all sigmas."""
-        return self._quality(ties, {None: list(range(len(self.plan.suite.sigmas)))})
+    def table(self, *, ties: Ties = "average", order: Order = "quality") -> QualityTable:
+        """Spearman, Kendall and mean rank deviation per task and on average, over all sigmas.
 
-    def robustness(self, *, ties: Ties = "average") -> QualityTable:
+        Parameters
+        ----------
+        ties : {"average", "published"}
+            How equal values are ranked.
+        order : {"quality", "given"}
+            The best metric by average Spearman first, or the metrics as they were given to the run.
+        """
+        return self._quality(ties, order, {None: list(range(len(self.plan.suite.sigmas)))})
+
+    def robustness(self, *, ties: Ties = "average", order: Order = "quality") -> QualityTable:
         """The same at each sigma."""
-        return self._quality(ties, {sigma: [i] for i, sigma in enumerate(self.plan.suite.sigmas)}, column="sigma")
+        groups: Groups = {sigma: [i] for i, sigma in enumerate(self.plan.suite.sigmas)}
+        return self._quality(ties, order, groups, column="sigma")
 
-    def _quality(self, ties: Ties, groups: Groups, column: str = "task") -> QualityTable:
-        rows = []
-        for metric in self.plan.metrics:
-            rows += self._rows_of(metric, ties, groups)
+    def _quality(self, ties: Ties, order: Order, groups: Groups, column: str = "task") -> QualityTable:
+        check_parameters("table", {"order": OneOf(("quality", "given"))}, {"order": order})
+        of_metrics = [self._rows_of(metric, ties, groups) for metric in self.plan.metrics]
+        if order == "quality":
+            of_metrics.sort(key=_average, reverse=True)
+        rows = [row for some in of_metrics for row in some]
         for row in rows:
             row["mark"] = ""
         for key in dict.fromkeys((row["task"], row["sigma"], row["indicator"]) for row in rows):
             alike = [row for row in rows if (row["task"], row["sigma"], row["indicator"]) == key]
             _mark(alike, INDICATORS[key[2]][1])
         counts = {str(m): self._rankings.counts(m) for m in self.plan.metrics}
-        return QualityTable(rows, counts, self._about(ties), column)
+        return QualityTable(rows, counts, self._about(ties), column, order)
 
     def _rows_of(self, metric: Metric, ties: Ties, groups: Groups) -> list[Row]:
         rows: list[Row] = []
@@ -238,10 +284,46 @@ class RankEvalResult(StoredResult):
         chosen = [parse_metric(metric_text(metric)).with_options(**{option: value}) for value in values]
         plan = narrowed(replace(self.plan, metrics=tuple(chosen)), tasks)
         compute_plan(plan, self.store, n_jobs=self._n_jobs, data=self._data)
-        return RankEvalResult(plan, self.store).table()
+        return RankEvalResult(plan, self.store).table(order="given")
+
+    def explain(self, metric: AnyMetric, *, rankings: int = 5) -> RankingExplanation:
+        """Why a metric ranks models wrongly: on which tasks and noise, and how many pairs it ties or reverses.
+
+        Parameters
+        ----------
+        metric : str, function or Metric
+            As it was given to the run, or as it stands in the table.
+        rankings : int, default=5
+            How many of the worst rankings are printed; `rows` has all.
+
+        Examples
+        --------
+        >>> import tsadeval as te
+        >>> def alarms(y_true, y_score):
+        ...     "Precision of the points above the 99 % quantile."
+        ...     above = y_score > np.quantile(y_score, 0.99)
+        ...     return y_true[above].mean() if above.any() else 0.0
+        >>> result = te.rankeval.run("quick", [alarms, "auc_roc"], tasks=["AccQ"])
+        >>> why = result.explain(alarms)
+        >>> why.totals["reversed"] < why.totals["tied"]
+        True
+        """
+        check_parameters("explain", {"rankings": Number(1, integer=True)}, {"rankings": rankings})
+        known = {str(m): m for m in self.plan.metrics}
+        chosen = known[find_metric(metric, list(known))]
+        table = self.table()
+        return explain(self._rankings, chosen, table[chosen], table.places[str(chosen)], table.counts, rankings)
 
 
-def _mean(values: Floats) -> float:
+def _average(rows: Sequence[Row]) -> tuple[float, float]:
+    """What the rows of one metric are sorted by: average Spearman, then Kendall, over all sigmas."""
+    found = [_mean([r["value"] for r in rows if r["task"] == AVERAGE and r["indicator"] == i]) for i in SORTED_BY]
+    first, second = (-math.inf if math.isnan(value) else round(value, DIGITS) for value in found)
+    return first, second
+
+
+def _mean(values: Floats | Sequence[float]) -> float:
+    values = np.asarray(values)
     known = values[np.isfinite(values)]
     return float(known.mean()) if known.size else math.nan
 

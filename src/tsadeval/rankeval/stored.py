@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -12,6 +13,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 Plan = TypeVar("Plan")
+
+DIGITS = 9  # of qualities that are compared
 
 
 class StoredResult(Result):
@@ -41,6 +44,18 @@ class StoredResult(Result):
 
     def __repr__(self) -> str:
         return repr(self.table())
+
+
+def places_of(values: Sequence[float]) -> list[int]:
+    """The place of each value, 1 for the highest; equal values share a place, those that are not a number come last.
+
+    Values that differ by rounding errors only are equal.
+
+    >>> places_of([0.5, 0.9, float("nan"), 0.5])
+    [2, 1, 4, 2]
+    """
+    ranked = [-math.inf if math.isnan(value) else round(value, DIGITS) for value in values]
+    return [1 + sum(other > value for other in ranked) for value in ranked]
 
 
 def last_plan(plans: Sequence[Plan]) -> Plan:

@@ -16,7 +16,7 @@ from tsadeval.core.metric import Metric, Rule
 from tsadeval.core.parameters import OneOf, check_parameters
 from tsadeval.core.selection import Metrics, select_metrics
 from tsadeval.core.setting import MISSING, Missing
-from tsadeval.engine.store import write_whole
+from tsadeval.engine.files import write_whole
 from tsadeval.reports.html import as_json, render
 from tsadeval.reports.inputs import read_inputs
 from tsadeval.reports.page import Page, build_page
@@ -202,7 +202,7 @@ def _thresholds(data: Mapping[str, Any]) -> str:
     """How the thresholds of the metrics were found, in words."""
     rule = data["rule"]
     if rule != "best":
-        by_labels = ", chosen with the labels" if rule.startswith("best") else ""
+        by_labels = ", chosen with the labels" if rule.startswith(("best", "budget(")) else ""
         return f"Thresholds: by the rule {rule}{by_labels}."
     trivial = [metric["label"] for metric in data["metrics"] if metric["trivial"]]
     text = "Thresholds: the best one of each metric, chosen with the labels, so values are upper bounds"

@@ -10,10 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tsadeval.comparison.result import Run
+from tsadeval.core.arrays import numbers_with_gaps
 from tsadeval.core.inputs import Floats, LabelRuns, Scoring, label_runs
 from tsadeval.core.observed import has_dates, observe
 from tsadeval.core.setting import Missing
-from tsadeval.core.time import read_times
+from tsadeval.core.time import Times, read_times
 from tsadeval.errors import InvalidInputError
 
 __all__ = ["Inputs", "Judged", "SeriesInput", "read_inputs"]
@@ -89,7 +90,7 @@ def read_inputs(
     entries = list(runs)
     count = len({name for name, *_ in entries})
     series: dict[str, SeriesInput] = {}
-    stamps: dict[str, Any] = {}
+    stamps: dict[str, Times] = {}
     left_out: list[tuple[str, str, str]] = []
     detectors: dict[str, None] = {}
     first: InvalidInputError | None = None
@@ -116,7 +117,7 @@ def read_inputs(
         _place(known, detector, one, truth)
         detectors[detector] = None
         if when is not None and len(setting["times"]) == known.n:
-            stamps[name] = when
+            stamps[name] = setting["times"]
     if not series:
         raise first or InvalidInputError("scores is empty: there is nothing to report")
     if missing == "error":
@@ -124,7 +125,7 @@ def read_inputs(
     for name, known in series.items():
         known.values = checked_values(_of_series(values, name, len(series)), known.n, name)
         if name in stamps:
-            known.clock = _clock(stamps[name], known.n)
+            known.clock = _clock(stamps[name])
     return Inputs(list(series.values()), list(detectors), _notes(series, list(detectors), left_out, missing))
 
 
@@ -142,10 +143,9 @@ def _in(series: str) -> str:
 
 def _judged(labels: Any, scores: Any, missing: Missing, setting: dict[str, Any]) -> Judged:
     """A scoring exactly as a comparison with the same `missing` judges it."""
-    try:
-        given = np.asarray(scores, np.float64)
-    except (TypeError, ValueError):
-        given = np.empty(0)  # the check of the scores raises the error
+    given = numbers_with_gaps(scores, "y_score", "a one-dimensional sequence of numbers")
+    # What is no number, the check of the scores refuses.
+    given = np.asarray(given, np.float64) if given.dtype.kind in "biuf" else np.empty(0)
     lost = np.isnan(given)
     if missing != "error" and lost.size == np.size(labels) and lost.all():
         raise InvalidInputError(NO_SCORE)
@@ -233,13 +233,9 @@ def _of_series(given: Any, name: str, count: int) -> Any:
     return None
 
 
-def _clock(given: Any, n: int) -> Clock:
+def _clock(found: Times) -> Clock:
     """Stamps to show: in the time zone that they came with, or in UTC where only an offset is known."""
-    found = read_times(given, n=n)
-    zone = ""
-    if found.kind == "dates with a time zone":
-        dtype = getattr(given, "dtype", None)
-        zone = str(getattr(dtype, "tz", None) or getattr(dtype, "time_zone", None) or "UTC")
+    zone = (found.zone or "UTC") if found.kind == "dates with a time zone" else ""
     small = found.kind == "numbers" and abs(int(found.stamps[-1])) < EARLIEST * 1_000_000_000
     return Clock(found.stamps, "numbers" if small else "dates", zone, found.unit)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -22,24 +22,23 @@ from tsadeval.core.observed import observe
 from tsadeval.core.printable import printable
 from tsadeval.core.results import Row
 from tsadeval.engine.cells import OUTCOME, Layout, Working, versions
+from tsadeval.engine.files import read_sealed, write_sealed
 from tsadeval.engine.metrics import error_row
 from tsadeval.engine.progress import Progress, progress_of
 from tsadeval.engine.run import complete
-from tsadeval.engine.store import Store, read_sealed, write_sealed
+from tsadeval.engine.store import Store
 from tsadeval.errors import InvalidInputError, TsadevalError
 from tsadeval.rankeval.auditing.adversaries import ADVERSARIES, Target
 from tsadeval.rankeval.auditing.plan import stream
 from tsadeval.reports.series import Series
-from tsadeval.reports.submission import GAPS, Board, file_digest, read_labels, read_scores
+from tsadeval.reports.submission import BASELINES, GAPS, Board, file_digest, read_labels, read_scores
 from tsadeval.thresholds.rules import parse_rule
 
-__all__ = ["BASELINES", "SUBMISSION", "BoardCell", "codes", "compute_values"]
+__all__ = ["SUBMISSION", "BoardCell", "codes", "compute_values"]
 
 SUBMISSION = "submission"
 CELLS = 1000  # of a chunk, at least
-READING = "gaps"  # of score files: another name makes all kept values outdated
-# Rows of their own on every board: scorers without skill, and one-liners.
-BASELINES = tuple(name for name, one in ADVERSARIES.items() if one.kind in ("no skill", "one-liner"))
+READING = "exact"  # of score files: another name makes all kept values outdated
 
 
 class BoardCell(NamedTuple):
@@ -95,9 +94,6 @@ def compute_values(
     What the folder has of the same files, metrics and rule is not computed again. The table of the last build is kept
     beside the store: scorers of which nothing has changed are taken from it, without looking for each of their cells.
     """
-    for one in board.submissions:
-        if one.name in BASELINES:
-            raise InvalidInputError(f"submission {one.key}: {one.name!r} is the name of a baseline; choose another")
     metrics = [parse_metric(text) for text in board.metrics]
     wanted = [(str(m), f"{m.version} {READING}", board.rule if m.kind == "predictions" else None) for m in metrics]
     scorers = _scorers(board, series)
@@ -106,7 +102,7 @@ def compute_values(
     fresh = [one for one in scorers if last.keys.get(one.name) != keys[one.name]]
     files = {one.name: one.scores for one in board.submissions}
 
-    def chunks(missing: list[BoardCell]) -> list[Chunk]:
+    def chunks(missing: Iterable[BoardCell]) -> list[Chunk]:
         groups: dict[str, list[BoardCell]] = {}
         for cell in missing:
             groups.setdefault(cell.series, []).append(cell)

@@ -9,15 +9,16 @@ from typing import Any
 
 from tsadeval.core.metric import Metric
 from tsadeval.core.naming import find_metric
-from tsadeval.core.results import Grid, MappingResult, Result, Row
+from tsadeval.core.parameters import Number, check_parameters
+from tsadeval.core.results import NONE, Grid, MappingResult, Result, Row
 from tsadeval.core.selection import AnyMetric
 from tsadeval.engine.store import Store
 from tsadeval.errors import InvalidInputError
 from tsadeval.rankeval.auditing import measures
 from tsadeval.rankeval.auditing.plan import DETECTOR, LAYOUT, AuditCell, AuditPlan
-from tsadeval.rankeval.stored import StoredResult, last_plan
+from tsadeval.rankeval.stored import StoredResult, last_plan, places_of
 
-__all__ = ["AgreementTable", "AuditResult", "AuditTable", "read_audit"]
+__all__ = ["AgreementTable", "AuditExplanation", "AuditResult", "AuditTable", "read_audit"]
 
 RANDOM = "uniform"
 
@@ -39,6 +40,19 @@ class AuditTable(MappingResult):
 
     def _lead(self) -> str:
         return self.about
+
+    def _grid(self) -> Grid:
+        head, *rows = super()._grid()
+        return [head, *([NONE if value != value else value for value in row] for row in rows)]
+
+    def _notes(self) -> list[str]:
+        """Why a column has no values."""
+        without = [name for name in self._shown[1:] if self.rows and all(row[name] != row[name] for row in self.rows)]
+        notes = []
+        if "one_liners" in without:
+            notes.append(f"one_liners {NONE}: lines of code need the series itself, which no table has (value=)")
+        rest = [name for name in without if name != "one_liners"]
+        return notes + [f"{', '.join(rest)} {NONE}: undefined on all series"] * bool(rest)
 
 
 class AgreementTable(Result):
@@ -67,6 +81,31 @@ class AgreementTable(Result):
             cells = [1.0 if one == other else known.get(frozenset((one, other)), math.nan) for other in self.metrics]
             body.append([one, *(f"{value:.2f}" for value in cells)])
         return [["metric", *self.metrics], *body]
+
+
+class AuditExplanation(Result):
+    """Where a metric is fooled: a row per series, those first on which scorers without skill come closest.
+
+    Each has the best `detector` and the best scorer without skill (`adversary`) with their values, and whether the
+    second reaches 90 % of the first (`reached`).
+    """
+
+    def __init__(self, rows: list[Row], lead: str, shown: int) -> None:
+        super().__init__(rows)
+        self._first = lead
+        self._most = shown
+
+    def _lead(self) -> str:
+        return self._first
+
+    def _grid(self) -> Grid:
+        columns = ("series", "detector", "detector_value", "adversary", "adversary_value", "reached")
+        head = ["series", "best detector", "its value", "best without skill", "its value", "reached"]
+        body = [[row[name] for name in columns] for row in self.rows[: self._most]]
+        return [head, *([*cells[:-1], "yes" if cells[-1] else "no"] for cells in body)]
+
+    def _notes(self) -> list[str]:
+        return ["reached: scores that do not use the series get 90 % of the value of the best detector or more"]
 
 
 class AuditResult(StoredResult):
@@ -153,6 +192,40 @@ class AuditResult(StoredResult):
                     }
                 )
         return AgreementTable(rows, names)
+
+    def explain(self, metric: AnyMetric, *, series: int = 5) -> AuditExplanation:
+        """Why a metric is gameable: the series on which scorers without skill come closest to the best detector.
+
+        Parameters
+        ----------
+        metric : str, function or Metric
+            As it was given to the audit.
+        series : int, default=5
+            How many are printed; `rows` has all.
+        """
+        check_parameters("explain", {"series": Number(1, integer=True)}, {"series": series})
+        name = self._named(metric)
+        values, table = self._values[name], self.table()
+        gamed, ratios = measures.gameability(values, self.names(DETECTOR), self.names("no skill"))
+        rows: list[Row] = []
+        for one in sorted(ratios, key=lambda key: -ratios[key]):
+            best, other = (
+                max(self.names(kind), key=lambda d: _number(values[one].get(d))) for kind in (DETECTOR, "no skill")
+            )
+            rows.append(
+                {
+                    "metric": name,
+                    "series": one,
+                    "detector": best,
+                    "detector_value": self._shown(name, one, best),
+                    "adversary": other,
+                    "adversary_value": self._shown(name, one, other),
+                    "reached": measures.reached(values[one][best], values[one][other]),
+                }
+            )
+        place = places_of([-row["value"] for row in table.rows])[list(table).index(name)]
+        lead = f"{name}: gameability {gamed:.3f} on {len(rows)} series, place {place} of {len(table)} in this audit"
+        return AuditExplanation(rows, lead, series)
 
     def example(self, metric: AnyMetric) -> dict[str, Any]:
         """The series that shows the gameability of a metric most: the best detector there and the best adversary."""

@@ -126,7 +126,38 @@ def _compared(random: Random, mask: Bools, scores: Floats, others: Sequence[Case
     ]
 
 
-@control("One to three normal points score 10 to 1,000 times the range above or below.", equality)
+REFERENCE = "a detector of some skill"
+
+
+def _wild(case: str) -> str:
+    return REFERENCE if case == "reference" else f"its scores, with {case.partition(' ')[0]} wild among 10,000"
+
+
+def _sampled(case: str) -> str:
+    which = {"every 2": "every second", "every 4": "every fourth"}
+    return REFERENCE if case == "reference" else f"its scores and labels at {which[case]} point"
+
+
+def _length(case: str) -> str:
+    return f"{REFERENCE}, in {'5000 points' if case == 'reference' else case}"
+
+
+def _moved(case: str) -> str:
+    return REFERENCE if case == "reference" else f"its scores, labels moved by {case} points"
+
+
+def _cut(case: str) -> str:
+    return REFERENCE if case == "reference" else "its scores, six events cut by gaps in the labels"
+
+
+def _without_skill(case: str) -> str:
+    kind, _, labels = case.partition(", ")
+    count, _, length = labels.partition(" x ")
+    kinds = {"uniform": "uniform random scores", "slow": "slow random noise", "constant": "constant scores"}
+    return f"{kinds[kind]}, labels with {count} event{'s' * (count != '1')} of {length} point{'s' * (length != '1')}"
+
+
+@control("One to three normal points score 10 to 1,000 times the range above or below.", equality, _wild)
 def glitch(random: Random) -> list[Case]:
     """The same scores with 1, 2 and 3 wild values among 10,000."""
     mask = place(random, many_events(random)).mask()
@@ -140,7 +171,7 @@ def glitch(random: Random) -> list[Case]:
     return _compared(random, mask, scores, others)
 
 
-@control("The same series sampled at every point, every second and every fourth.", equality)
+@control("The same series sampled at every point, every second and every fourth.", equality, _sampled)
 def resolution(random: Random) -> list[Case]:
     """Slow noise and long events, so that hardly anything is lost."""
     mask = place(random, log_uniform(random, 40, 240, 10)).mask()
@@ -149,7 +180,7 @@ def resolution(random: Random) -> list[Case]:
     return _compared(random, mask, scores, others)
 
 
-@control("The same ten events in a shorter and in a longer series.", equality_of_means)
+@control("The same ten events in a shorter and in a longer series.", equality_of_means, _length)
 def prevalence(random: Random) -> list[Case]:
     """In 5,000 points (the reference), 2,000 and 20,000."""
     lengths, phi = log_uniform(random, 10, 60, 10), float(random.choice(PHIS))
@@ -160,7 +191,7 @@ def prevalence(random: Random) -> list[Case]:
     return _compared(random, drawn[0].labels, drawn[0].scores, drawn[1:])
 
 
-@control("Labels drawn by another hand: the borders of events are moved by a few points.", equality)
+@control("Labels drawn by another hand: the borders of events are moved by a few points.", equality, _moved)
 def jitter(random: Random) -> list[Case]:
     """By up to 4 and up to 8 points, at random, each border on its own."""
     events = place(random, many_events(random))
@@ -174,7 +205,7 @@ def jitter(random: Random) -> list[Case]:
     return _compared(random, events.mask(), scores, others)
 
 
-@control("Six events are cut in three by gaps of one point in the labels.", equality)
+@control("Six events are cut in three by gaps of one point in the labels.", equality, _cut)
 def gaps(random: Random) -> list[Case]:
     """Twelve of 10,000 labels change, and 40 events become 52."""
     events = place(random, many_events(random))
@@ -187,7 +218,7 @@ def gaps(random: Random) -> list[Case]:
     return _compared(random, mask, scores, [Case("cut", cut, scores)])
 
 
-@control("Scores without skill get the same value whatever the labels.", chance_level)
+@control("Scores without skill get the same value whatever the labels.", chance_level, _without_skill)
 def chance(random: Random) -> list[Case]:
     """Uniform, AR(1) and constant scores on eight label sets, from one event of 10 points to half of all points."""
     n, cases = 4_000, []

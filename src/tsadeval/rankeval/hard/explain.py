@@ -2,44 +2,74 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Protocol
+import math
+import textwrap
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
-from tsadeval.core.inputs import Floats
-from tsadeval.core.results import Grid, Result, Row
-from tsadeval.rankeval.hard.index import TaskValues, index_of
+from tsadeval.core.inputs import Bools, Floats, Scoring
+from tsadeval.core.metric import Metric
+from tsadeval.core.results import WIDTH, Grid, Result, Row
+from tsadeval.rankeval.hard.index import TaskValues
+from tsadeval.rankeval.hard.pairs import Pair, control_pairs, order_pairs, verdict_of
 from tsadeval.rankeval.hard.plan import Entry, HardPlan, drawn
-from tsadeval.rankeval.hard.task import Case
+from tsadeval.rankeval.hard.task import Case, HardTask
+from tsadeval.thresholds.rules import parse_rule
 
-__all__ = ["Explanation", "explain"]
+__all__ = ["Explanation", "Standing", "explain", "roles_of"]
+
+SEVERITY = (
+    "severity of a reversed pair: difference of its two values / range of the metric's values on the task",
+    "x places between the two models in the true order: 0 for a tie, at most 5 (the first and the last of six)",
+)
+# A score below this that no pair explains needs a word.
+LITTLE = 0.5
+# Shares of pairs: most are tied; reversed more often than by chance; reversed about as often as by chance.
+MOST, OPPOSITE, CHANCE = 0.5, 0.65, 0.35
+SKILL = (
+    "skill: difference between the values of the reference detector and of random scores; of chance: between",
+    "perfect scores and the mean of scores without skill. The two values of a control should be 0 x skill apart",
+)
 
 
-class HasValues(Protocol):
-    """Source of the values of a metric."""
+class Standing(NamedTuple):
+    """Where a metric stands in a run: its index (`value`), its place among so many, and whether it ranks in reverse."""
 
-    def values_of(self, entry: Entry) -> list[TaskValues]:
-        """The values of one metric, task by task; higher is better."""
-        ...
+    value: float
+    place: int
+    of: int
+    in_reverse: bool
 
 
 class Explanation(Result):
     """The worst pairs of a metric: a row per pair, the tasks on which it does worst first.
 
-    A row has the task, its part of the index, its summary and the metric's `quality` on it; `repeat`; the two cases,
-    `worse` and `better`, with their values. In an order task `worse` is the model that is worse in truth but got the
-    higher value; in a control `worse` is the reference, and both should have got the same value. `wrong` says how
-    wrong: the difference of the values over the range of the metric on the task, times the number of steps between
-    the models; of a control, the difference over the skill of the reference, as in its score.
+    A row has the task, its `part` of the index, its `summary` and the metric's score (`quality`) on it; of its `pairs`
+    of models how many are `reversed` and how many `tied`, and what that says (`pattern`); then one of the worst of
+    them: its `repeat`, the two cases `worse` and `better`, what they do (`worse_is`, `better_is`), their values, what
+    the metric made of them (`verdict`), what that means in a sentence (`meaning`), and the same of another metric
+    (`beside`, EARS by default: `beside_worse`, `beside_better`, `beside_verdict`). In a control `worse` is the
+    reference, and both should have got the same value.
+
+    `severity` says how wrong a pair is, and is what pairs are sorted by. Reversed: (value of the worse model - value of
+    the better one) / range of the metric's values on the task x number of places between the two in the true order, so
+    5 is the most; tied: 0. Of a control: difference of the two values / skill of the reference (its value - that of
+    random scores), as in the score of the control.
     """
 
-    def __init__(self, rows: list[Row], plan: HardPlan, entry: Entry, index: float, in_reverse: bool) -> None:
+    def __init__(
+        self, rows: list[Row], plan: HardPlan, entry: Entry, standing: Standing, totals: Row, notes: Sequence[str]
+    ) -> None:
         super().__init__(rows)
         self.plan = plan
         self.entry = entry
-        self.index = index
-        self.reversed = in_reverse
+        self.index = standing.value
+        self.standing = standing
+        self.reversed = standing.in_reverse
+        self.totals = totals
+        self._own_notes = list(notes)
 
     def cases(self, row: Row) -> tuple[Case, Case]:
         """Labels and scores of the two cases of a row, drawn again."""
@@ -47,106 +77,179 @@ class Explanation(Result):
         found = {case.name: case for case in drawn(task, row["repeat"], self.plan.seed)}
         return found[row["worse"]], found[row["better"]]
 
+    def alarms(self, row: Row) -> tuple[Bools, Bools] | None:
+        """The alarms on which the metric judged the two cases of a row; None for a metric of scores."""
+        if self.entry.rule is None:
+            return None
+        first, second = (
+            # Scores of 0 and 1 are alarms already, and have no threshold.
+            case.scores >= (row[f"{side}_threshold"] if math.isfinite(row[f"{side}_threshold"]) else 1.0)
+            for side, case in zip(("worse", "better"), self.cases(row), strict=True)
+        )
+        return first, second
+
     def _grids(self) -> list[tuple[str, Grid]]:
         grids = []
-        for name in dict.fromkeys(row["task"] for row in self.rows):
+        for number, name in enumerate(dict.fromkeys(row["task"] for row in self.rows), 1):
             rows = [row for row in self.rows if row["task"] == name]
             first = rows[0]
-            head = (
-                ["repeat", "worse in truth", "its value", "better in truth", "its value", "wrong"]
-                if first["kind"] == "order"
-                else ["repeat", "reference", "its value", "should be equal", "its value", "wrong"]
-            )
-            body = [
-                [r["repeat"], r["worse"], r["worse_value"], r["better"], r["better_value"], r["wrong"]] for r in rows
-            ]
-            grids.append((f"{name} ({first['part']}), score {first['quality']:.2f}: {first['summary']}", [head, *body]))
+            lines = [f"{number}. {name} ({first['part']}), score {first['quality']:.2f}: {first['summary']}"]
+            counts = ""
+            if first["kind"] == "order":
+                counts = f"Of {first['pairs']} pairs {first['reversed']} are reversed and {first['tied']} tied"
+                counts += f": {first['pattern']}. " if first["pattern"] else ". "
+            lines += textwrap.wrap(counts + first["meaning"], WIDTH)
+            beside = [first["beside"]] if first["beside"] else []
+            grid: Grid = [["detector", str(self.entry.metric), *beside]]
+            for row in rows:
+                grid += _pair_rows(row)
+            grids.append(("\n".join(lines), grid))
         return grids or [("", [["task"], ["nothing was put in the wrong order"]])]
 
     def _notes(self) -> list[str]:
+        kinds = {row["kind"] for row in self.rows}
+        notes = [line for kind, lines in (("order", SEVERITY), ("control", SKILL)) if kind in kinds for line in lines]
+        notes += self._own_notes
         if self.reversed:
-            return [f"{self.entry} ranks models in reverse on most tasks: is lower better? Then return its negative."]
-        return []
+            notes.append(f"{self.entry} ranks models in reverse on most tasks: is lower better? Return its negative.")
+        return notes
 
     def _lead(self) -> str:
-        return f"{self.entry}: index {self.index:.3f}; its worst pairs, on its worst tasks first"
+        where = f"place {self.standing.place} of {self.standing.of} in this run"
+        lines = [f"{self.entry}: index {self.index:.3f}, {where}"]
+        if self.totals["pairs"]:
+            shares = {key: 100 * self.totals[key] / self.totals["pairs"] for key in ("reversed", "tied")}
+            lines.append(
+                f"of {self.totals['pairs']} pairs of models with a known order it reverses {self.totals['reversed']} "
+                f"({shares['reversed']:.0f} %) and ties {self.totals['tied']} ({shares['tied']:.0f} %)"
+            )
+        shown, tasks = len({row["task"] for row in self.rows}), len(self.plan.tasks)
+        if shown:
+            lines.append(f"its {shown} worst of {tasks} tasks, each with its worst pairs:")
+        return "\n".join(lines)
 
 
-def explain(plan: HardPlan, entry: Entry, result: HasValues, pairs: int) -> Explanation:
-    """The worst pairs of a metric."""
-    found = result.values_of(entry)
-    quality, parts = index_of(found)
+def roles_of(row: Row) -> tuple[str, str]:
+    """What the two cases of a row are."""
+    if row["kind"] == "order":
+        return "worse", "better"
+    return ("reference", "changed") if row["worse"] == "reference" else ("without skill", "without skill")
+
+
+def _pair_rows(row: Row) -> Grid:
+    """The two cases of a row with their values, and what came of it."""
+    if row["kind"] == "order":
+        end = [f"order (repeat {row['repeat']}, severity {row['severity']:.2f})", row["verdict"]]
+    else:
+        end = [f"difference (repeat {row['repeat']})", f"{row['severity']:.2f} x skill"]
+    grid: Grid = []
+    for side, role in zip(("worse", "better"), roles_of(row), strict=True):
+        beside = [f"{row[f'beside_{side}']:.4f}"] if row["beside"] else []
+        grid.append([f"{role}: {row[f'{side}_is']}", f"{row[f'{side}_value']:.4f}", *beside])
+    return [*grid, [*end, *([row["beside_verdict"]] if row["beside"] else [])]]
+
+
+def explain(
+    plan: HardPlan,
+    entry: Entry,
+    found: Sequence[TaskValues],
+    quality: Mapping[str, float],
+    standing: Standing,
+    *,
+    thresholds: Mapping[tuple[str, int, str], float],
+    beside: Metric | None,
+    pairs: int,
+    tasks: int | None,
+    notes: Sequence[str],
+) -> Explanation:
+    """The worst pairs of a metric on its worst tasks."""
     sign = 1.0 if entry.metric.direction == "higher" else -1.0
     rows: list[Row] = []
+    totals = {"pairs": 0, "reversed": 0, "tied": 0}
+    shown = 0
+    silent: list[str] = []
     for of_task in sorted(found, key=lambda t: quality[t.task.name]):
         task = of_task.task
-        worst = _wrong_pairs(of_task) if task.kind == "order" else _unequal(of_task)
-        for repeat, worse, better, wrong in worst[:pairs]:
-            values = sign * of_task.values[repeat, [worse, better]]
-            rows.append(
-                {
-                    "task": task.name,
-                    "part": task.part,
-                    "kind": task.kind,
-                    "summary": task.summary,
-                    "quality": quality[task.name],
-                    "repeat": repeat,
-                    "worse": of_task.names[worse],
-                    "worse_value": float(values[0]),
-                    "better": of_task.names[better],
-                    "better_value": float(values[1]),
-                    "wrong": wrong,
-                }
-            )
-    order = [quality[t.task.name] for t in found if t.task.kind == "order"]
-    in_reverse = bool(order) and float(np.mean(order)) < -0.3
-    return Explanation(rows, plan, entry, parts["index"].value, in_reverse)
+        counts: Row = {}
+        if task.kind == "order":
+            wrong, found_pairs = order_pairs(of_task.values)
+            counts |= found_pairs
+            totals = {key: totals[key] + counts[key] for key in totals}
+            counts["pattern"] = _pattern(counts)
+        else:
+            wrong = control_pairs(of_task.values, of_task.names)
+        if not wrong and quality[task.name] < LITTLE:
+            silent.append(task.name)
+        if not wrong or (tasks is not None and shown >= tasks):
+            continue
+        shown += 1
+        for pair in wrong[:pairs]:
+            names = of_task.names[pair.worse], of_task.names[pair.better]
+            values = sign * of_task.values[pair.repeat, [pair.worse, pair.better]]
+            row: Row = {
+                "task": task.name,
+                "part": task.part,
+                "kind": task.kind,
+                "summary": task.summary,
+                "quality": quality[task.name],
+                **counts,
+                "repeat": pair.repeat,
+                "verdict": pair.verdict,
+                "severity": pair.severity,
+            }
+            for side, name, value in zip(("worse", "better"), names, values.tolist(), strict=True):
+                row |= {side: name, f"{side}_is": task.describe(name), f"{side}_value": value}
+                row[f"{side}_threshold"] = thresholds.get((task.name, pair.repeat, name), math.nan)
+            row["meaning"] = _meaning(str(entry.metric), task, row)
+            rows.append(row | _beside(beside, task, pair, plan.seed))
+    if silent:
+        notes = [*notes, f"little or no score on {', '.join(silent)}: its values there are undefined or all the same"]
+    return Explanation(rows, plan, entry, standing, totals, notes)
 
 
-Pairs = list[tuple[int, int, int, float]]
+def _beside(metric: Metric | None, task: HardTask, pair: Pair, seed: int) -> Row:
+    """What another metric makes of the same pair."""
+    if metric is None:
+        return {"beside": None}
+    cases = list(drawn(task, pair.repeat, seed))
+    if task.kind == "order":
+        cases = [cases[pair.worse], cases[pair.better]]
+    raw = [metric.run(Scoring.of(case.labels, case.scores), parse_rule("best")).value for case in cases]
+    values: Floats = np.array(raw) * (1.0 if metric.direction == "higher" else -1.0)
+    worse, better = (0, 1) if task.kind == "order" else (pair.worse, pair.better)
+    if task.kind == "order":
+        verdict: str = verdict_of(values[0], values[1])
+    else:
+        found = control_pairs(values[None], [case.name for case in cases], (worse, better))
+        verdict = f"{found[0].severity if found else 0.0:.2f} x skill"
+    return {
+        "beside": str(metric),
+        "beside_worse": raw[worse],
+        "beside_better": raw[better],
+        "beside_verdict": verdict,
+    }
 
 
-def _range(values: Floats) -> float:
-    known = values[np.isfinite(values)]
-    return float(np.ptp(known)) or 1.0 if known.size else 1.0
+def _pattern(counts: Row) -> str:
+    """What the shares of reversed and tied pairs say, where they say something."""
+    tied, turned = (counts[key] / max(counts["pairs"], 1) for key in ("tied", "reversed"))
+    if tied >= MOST:
+        return "it hardly puts these models in any order"
+    if turned >= OPPOSITE:
+        return "it rewards the opposite of what the task asks for"
+    return "nearly as by chance, so its order here says little" if turned + tied / 2 >= CHANCE else ""
 
 
-def _wrong_pairs(found: TaskValues) -> Pairs:
-    """(repeat, worse, better, wrong) of all pairs in the wrong order, the worst first."""
-    values = found.values
-    scale = _range(values)
-    pairs: Pairs = []
-    for repeat, row in enumerate(values):
-        for worse in range(len(row)):
-            for better in range(worse + 1, len(row)):
-                wrong = (row[worse] - row[better]) / scale * (better - worse)
-                if wrong > 0:
-                    pairs.append((repeat, worse, better, float(wrong)))
-    return sorted(pairs, key=lambda pair: -pair[3])
-
-
-def _unequal(found: TaskValues) -> Pairs:
-    """The same of a control: pairs that should have got the same value."""
-    names, values = list(found.names), found.values
-    pairs: Pairs = []
-    for repeat, row in enumerate(values):
-        for one, other, skill in _comparisons(names, row):
-            wrong = abs(row[one] - row[other]) / skill if skill > 0 else np.nan
-            if np.isfinite(wrong) and wrong > 0.01:  # a difference that counts
-                pairs.append((repeat, one, other, float(wrong)))
-    return sorted(pairs, key=lambda pair: -pair[3])
-
-
-def _comparisons(names: Sequence[str], row: Floats) -> list[tuple[int, int, float]]:
-    if "reference" in names:
-        reference, random, perfect = (names.index(n) for n in ("reference", "random", "perfect"))
-        skill = max(abs(row[reference] - row[random]), 0.05 * abs(row[perfect] - row[random]))
-        others = [i for i in range(len(names)) if i not in (reference, random, perfect)]
-        return [(reference, i, skill) for i in others]
-    # Scores without skill: the lowest and the highest of the repeat.
-    without = [i for i, name in enumerate(names) if not name.startswith("perfect") and np.isfinite(row[i])]
-    if len(without) < 2:
-        return []
-    best = [row[i] for i, name in enumerate(names) if name.startswith("perfect")]
-    low, high = min(without, key=lambda i: row[i]), max(without, key=lambda i: row[i])
-    return [(low, high, abs(float(np.nanmean(best) - np.mean([row[i] for i in without]))))]
+def _meaning(metric: str, task: HardTask, row: Row) -> str:
+    """What a wrong pair means, in one sentence."""
+    worse, better = row["worse_is"], row["better_is"]
+    if task.kind == "order":
+        if row["verdict"] == "tied":
+            return f"{metric} does not tell a detector that {worse} from one that {better}: both get the same value."
+        if not math.isfinite(row["better_value"]):
+            return f"{metric} has no value for a detector that {better}, so it comes last, after one that {worse}."
+        return f"{metric} prefers a detector that {worse} to one that {better}, which is better by construction."
+    by = f"by {100 * row['severity']:.0f} % of the difference between"
+    if row["worse"] == "reference":
+        return f"The detector is as good as before, but {metric} changes {by} it and random scores."
+    return f"Neither of the two has any skill, but their values of {metric} differ {by} that and perfect scores."

@@ -10,7 +10,11 @@ from tsadeval.rankeval.hard.parts import Models, Random, log_uniform, many_event
 from tsadeval.rankeval.hard.task import order_task
 
 
-@order_task("Events count, not points: the same alarmed points are spread over more events.", value_laden=True)
+@order_task(
+    "Events count, not points: the same alarmed points are spread over more events.",
+    [f"finds {count} of 20 events, with as many alarmed points as the others" for count in (4, 7, 10, 13, 16, 20)],
+    value_laden=True,
+)
 def events_found(random: Random) -> Drawn:
     """12 % of the anomalous points are alarmed, from the start of 4, 7, 10, 13, 16 and 20 of the 20 events."""
     models = Models(random, place(random, random.integers(30, 71, 20)))
@@ -24,7 +28,11 @@ def events_found(random: Random) -> Drawn:
     return models.mask, scores
 
 
-@order_task("One long event should not outweigh the short ones.", value_laden=True)
+@order_task(
+    "One long event should not outweigh the short ones.",
+    [f"finds {count} of 19 short events, and half or more of a long one" for count in (2, 5, 8, 11, 14, 17)],
+    value_laden=True,
+)
 def long_event(random: Random) -> Drawn:
     """Of 19 short events 2, 5, ... 17 are found to 80 %; of one event of 1,000 points a random half or more."""
     models = Models(random, place(random, [*log_uniform(random, 10, 30, 19), 1000]))
@@ -41,7 +49,14 @@ def long_event(random: Random) -> Drawn:
     return models.mask, scores
 
 
-@order_task("False alarms near an event are cheaper than those far from any.", value_laden=True)
+@order_task(
+    "False alarms near an event are cheaper than those far from any.",
+    [
+        f"raises its false alarms {least} to {most} points from events"
+        for least, most in ((200, 215), (120, 170), (70, 100), (35, 60), (15, 30), (1, 10))
+    ],
+    value_laden=True,
+)
 def fa_near(random: Random) -> Drawn:
     """60 % of 15 events are covered; a false episode of 5 points stands before and after each, at a distance."""
     models = Models(random, place(random, log_uniform(random, 20, 80, 15), gap=450))
@@ -68,7 +83,11 @@ def _apart(random: Random, free: Bools, count: int, length: int) -> Bools:
     return alarms
 
 
-@order_task("Alert fatigue: the same false points in fewer episodes disturb less.", value_laden=True)
+@order_task(
+    "Alert fatigue: the same false points in fewer episodes disturb less.",
+    [f"raises {count} false episodes, of 240 points in all" for count in (240, 120, 60, 30, 12, 6)],
+    value_laden=True,
+)
 def fa_episodes(random: Random) -> Drawn:
     """240 false points in 240, 120, 60, 30, 12 and 6 episodes, at least 60 points from the 15 events."""
     models = Models(random, place(random, log_uniform(random, 20, 120, 15), gap=150))
@@ -80,7 +99,11 @@ def fa_episodes(random: Random) -> Drawn:
     return models.mask, scores
 
 
-@order_task("Flicker: half of each event is found, in fewer pieces.", value_laden=True)
+@order_task(
+    "Flicker: half of each event is found, in fewer pieces.",
+    [*(f"finds half of each event in {n} pieces" for n in (10, 7, 5, 3, 2)), "finds half of each event in one piece"],
+    value_laden=True,
+)
 def fragments(random: Random) -> Drawn:
     """In 10, 7, 5, 3, 2 and 1 pieces at equal distances, the first at the start of the event."""
     models = Models(random, place(random, log_uniform(random, 40, 160, 20)))
@@ -95,7 +118,9 @@ def fragments(random: Random) -> Drawn:
 
 
 @order_task(
-    "The operating region: fewer false alarms matter, the level of events that are missed does not.", value_laden=True
+    "The operating region: fewer false alarms matter, the level of events that are missed does not.",
+    [f"finds 60 % of the events, with {count} false points" for count in (200, 120, 70, 40, 20, 5)],
+    value_laden=True,
 )
 def low_fpr(random: Random) -> Drawn:
     """60 % of the events are found whole, with 200, 120, 70, 40, 20 and 5 false points; the others lie at -1 to 1."""

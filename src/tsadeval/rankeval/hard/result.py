@@ -4,20 +4,26 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from tsadeval.core.inputs import Floats
 from tsadeval.core.naming import find_metric, metric_text
+from tsadeval.core.parameters import Number, check_parameters
 from tsadeval.core.results import Grid, MappingResult, Result, Row
-from tsadeval.core.selection import AnyMetric
+from tsadeval.core.selection import AnyMetric, select_metrics
 from tsadeval.engine.store import Store
 from tsadeval.errors import InvalidInputError, UnknownNameError
-from tsadeval.rankeval.hard.explain import Explanation, explain
+from tsadeval.rankeval.hard.explain import Explanation, Standing, explain
 from tsadeval.rankeval.hard.index import PARTS, TaskValues, index_of
 from tsadeval.rankeval.hard.plan import LAYOUT, Entry, HardCell, HardPlan
-from tsadeval.rankeval.stored import StoredResult, last_plan
+from tsadeval.rankeval.stored import DIGITS, StoredResult, last_plan, places_of
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 __all__ = ["HardResult", "HardTable", "SensitivityTable", "read_hard"]
 
@@ -29,8 +35,8 @@ class HardTable(MappingResult):
     """Scores of metrics on the hard tasks: a row per metric and rule, the best first; as a mapping, name to index.
 
     A row has the index, its parts `order`, `preference` and `control`, each with `_low` and `_high`, and the quality on
-    each task under the task's name; `undefined` and `errors` count values; `own` marks metrics that are not of the
-    library. Names are "cce" or "f1 at best".
+    each task under the task's name; `place` is 1 for the highest index; `undefined` and `errors` count values; `own`
+    marks metrics that are not of the library. Names are "cce" or "f1 at best".
     """
 
     def __init__(self, rows: list[Row], tasks: list[str], about: str) -> None:
@@ -45,19 +51,22 @@ class HardTable(MappingResult):
 
     def _grids(self) -> list[tuple[str, Grid]]:
         parts = [part for part in PARTS if any(part in row for row in self.rows)]
-        means: Grid = [["metric", *parts, "undefined", "errors"]]
+        counts = [name for name in ("undefined", "errors") if any(row[name] for row in self.rows)]
+        means: Grid = [["metric", "place", *parts, *counts]]
         tasks: Grid = [["metric", *self.tasks]]
         for row in self.rows:
             cells = [_interval(row, part) for part in parts]
-            means.append([row["name"], *cells, row["undefined"], row["errors"]])
+            means.append([row["name"], row["place"], *cells, *(row[name] for name in counts)])
             tasks.append([row["name"], *(f"{row[name]:.2f}" for name in self.tasks)])
         return [("means over tasks, with 95 % intervals over tasks and repeats", means), ("each task", tasks)]
 
     def _notes(self) -> list[str]:
-        return [
+        own = [row for row in self.rows if row["own"] and len(self.rows) > 1]
+        notes = [f"{row['name']}: place {row['place']} of {len(self.rows)} in this run, by index" for row in own]
+        return notes + [
             f"{row['name']} ranks models in reverse: is lower better?"
             for row in self.rows
-            if row.get("reversed", False)
+            if row["own"] and row["reversed"]
         ]
 
     def _lead(self) -> str:
@@ -113,14 +122,21 @@ class HardResult(StoredResult):
 
     def table(self) -> HardTable:
         """The index of every metric, its parts, and its score on each task; the best first."""
-        rows = [self._row(entry) for entry in self.plan.entries]
-        rows.sort(key=lambda row: -row["value"])
+        rows = self._scored
         tasks, repeats = len(self.plan.tasks), self.plan.repeats
         about = (
             f"RankEval, suite hard: {tasks} task{'s' * (tasks != 1)}, {repeats} repeat{'s' * (repeats != 1)}; "
             "1 is perfect, 0 is no order; preferences are value-laden"
         )
         return HardTable(rows, [task.name for task in self.plan.tasks], about)
+
+    @cached_property
+    def _scored(self) -> list[Row]:
+        """A row for every entry, the best first."""
+        rows = [self._row(entry) for entry in self.plan.entries]
+        rows.sort(key=lambda row: -round(row["value"], DIGITS))
+        places = places_of([row["value"] for row in rows])
+        return [{**row, "place": place} for row, place in zip(rows, places, strict=True)]
 
     def _row(self, entry: Entry) -> Row:
         quality, parts = index_of(self.values_of(entry))
@@ -150,8 +166,19 @@ class HardResult(StoredResult):
                     rows += [{**who, "nuisance": case, "value": change} for case, change in changes.items()]
         return SensitivityTable(rows)
 
-    def explain(self, metric: AnyMetric, *, rule: str | None = None, pairs: int = 3) -> Explanation:
-        """Why a metric loses: the pairs of models that it puts in the wrong order, worst first, task by task.
+    def explain(
+        self,
+        metric: AnyMetric,
+        *,
+        rule: str | None = None,
+        pairs: int = 1,
+        tasks: int | None = 5,
+        beside: AnyMetric | None = "ears",
+    ) -> Explanation:
+        """Why a metric loses: its worst tasks, on each the pairs of models that it puts in the wrong order.
+
+        Each pair comes with what the two detectors do, which of them is better by construction, the values they got
+        from the metric and from another one beside it, and what the mistake means.
 
         Parameters
         ----------
@@ -159,10 +186,65 @@ class HardResult(StoredResult):
             As it was given to the run (a function, "mine:metric"), or as it stands in the table ("f1 at best").
         rule : str, optional
             Of a metric of predictions; "best" by default.
-        pairs : int, default=3
+        pairs : int, default=1
             How many pairs of each task.
+        tasks : int, default=5
+            How many tasks, those with the lowest scores; None for all on which something is wrong.
+        beside : str, function or Metric, default="ears"
+            The metric whose values stand beside ("vus_pr" beside EARS itself); None for none.
+
+        Examples
+        --------
+        >>> import tsadeval as te
+        >>> result = te.rankeval.run("hard", ["auc_roc", "ears"], tasks=["delay", "glitch"], repeats=2)
+        >>> why = result.explain("auc_roc")
+        >>> why.rows[0]["task"], why.rows[0]["verdict"], why.rows[0]["beside_verdict"]
+        ('delay', 'reversed', 'right')
+        >>> print(why.rows[0]["worse_is"])
+        finds 30 % of each event, but only after 70 % of it
         """
-        return explain(self.plan, self._entry(metric, rule), self, pairs)
+        counts = {"pairs": Number(1, integer=True), "tasks": Number(1, integer=True, none=True)}
+        check_parameters("explain", dict(counts), {"pairs": pairs, "tasks": tasks})
+        entry = self._entry(metric, rule)
+        row = next(row for row in self._scored if row["name"] == str(entry))
+        standing = Standing(row["value"], row["place"], len(self._scored), row["reversed"])
+        if beside is not None and metric_text(beside) == str(entry.metric):
+            beside = "vus_pr" if str(entry.metric) == "ears" else None
+        return explain(
+            self.plan,
+            entry,
+            self.values_of(entry),
+            {task.name: row[task.name] for task in self.plan.tasks},
+            standing,
+            thresholds=self._thresholds(entry),
+            beside=None if beside is None else select_metrics(beside)[0],
+            pairs=pairs,
+            tasks=tasks,
+            notes=self._without_value(entry),
+        )
+
+    def _of_entry(self, entry: Entry) -> pd.DataFrame:
+        """The rows of one metric at one rule."""
+        mine = self._frame["metric"] == str(entry.metric)
+        return self._frame[mine if entry.rule is None else mine & (self._frame["rule"] == entry.rule)]
+
+    def _thresholds(self, entry: Entry) -> dict[tuple[str, int, str], float]:
+        """At which each case was judged, by task, repeat and case."""
+        if entry.rule is None:
+            return {}
+        columns = (self._of_entry(entry)[name].tolist() for name in ("task", "repeat", "case", "threshold"))
+        return {(task, repeat, case): value for task, repeat, case, value in zip(*columns, strict=True)}
+
+    def _without_value(self, entry: Entry) -> list[str]:
+        """What there is to say about values that are undefined or failed."""
+        frame = self._of_entry(entry)
+        notes = []
+        for status, words in (("error", "failed"), ("undefined", "is undefined")):
+            some = frame[frame["status"] == status]
+            if len(some):
+                first = some.iloc[0]
+                notes.append(f"{entry} {words} on {len(some)} series, first on {first['task']}: {first['message']}")
+        return notes
 
     def _entry(self, metric: AnyMetric, rule: str | None) -> Entry:
         text = metric_text(metric)

@@ -73,6 +73,8 @@ class HardTask:
     changes: Changes | None = field(default=None, repr=False, compare=False)
     # Raised when what it draws changes, so that stores do not reuse old values; of a user's task a key of its code.
     version: str = "1"
+    # Of a case, by its name: what the detector does (of an order task) or what was changed (of a control), in words.
+    describe: Callable[[str], str] = field(default=str, repr=False, compare=False)
     function: Callable[[Random], Any] | None = field(default=None, repr=False, compare=False)  # a user's own
 
     @property
@@ -134,21 +136,29 @@ def _models(function: Callable[[Random], Any], name: str) -> Drawing:
     return draw
 
 
-def order_task(summary: str, *, value_laden: bool = False) -> Callable[[Callable[[Random], Any]], HardTask]:
-    """Make a task of a function that draws labels and the scores of the models, worst first."""
+def order_task(
+    summary: str, does: Sequence[str], *, value_laden: bool = False
+) -> Callable[[Callable[[Random], Any]], HardTask]:
+    """Make a task of a function that draws labels and the scores of the models, worst first.
+
+    `does` says what each of them does: "a detector that ...".
+    """
+    words = {f"model {i}": text for i, text in enumerate(does, 1)}
 
     def decorate(function: Callable[[Random], Any]) -> HardTask:
         name = function.__name__
-        return HardTask(name, summary, "order", _models(function, name), order_quality, value_laden)
+        draw = _models(function, name)
+        return HardTask(name, summary, "order", draw, order_quality, value_laden, describe=words.__getitem__)
 
     return decorate
 
 
-def control(summary: str, quality: ControlQuality) -> Callable[[Drawing], HardTask]:
-    """Make a task of a function that draws the cases of a control."""
+def control(summary: str, quality: ControlQuality, describe: Callable[[str], str]) -> Callable[[Drawing], HardTask]:
+    """Make a task of a function that draws the cases of a control; `describe` says what was changed in a case."""
 
     def decorate(function: Drawing) -> HardTask:
-        return HardTask(function.__name__, summary, "control", function, quality, changes=quality.changes)
+        name, changes = function.__name__, quality.changes
+        return HardTask(name, summary, "control", function, quality, changes=changes, describe=describe)
 
     return decorate
 

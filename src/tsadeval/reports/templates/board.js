@@ -108,7 +108,7 @@ const Board = (() => {
     T.table($("metrics-table"), [
       { key: "label", label: "Metric", cell: (m, td) => td.append(link("metrics", m, m.label)) },
       { key: "gameability", label: "Gameability", number: true, text: (m) => T.fixed(m.gameability, 2) },
-      { key: "one_liners", label: "One-liners", number: true, roomy: true, text: (m) => T.fixed(m.one_liners, 2) },
+      { key: "one_liners", label: "One-liners", number: true, roomy: true, text: (m) => T.fixed(m.one_liners, 2), exact: (m) => m.one_liners === null && "lines of code need the series itself, which no file of labels has" },
       { key: "beats_median", label: "Beats the median", number: true, text: (m) => T.fixed(m.beats_median, 2) },
       { key: "agree", label: "Agreement", number: true, text: (m) => T.fixed(m.agree, 2) },
       { key: "summary", label: "What it is", roomy: true, cell: (m, td) => { td.textContent = m.summary; td.style.whiteSpace = "normal"; td.style.minWidth = "18rem"; } },

@@ -391,7 +391,7 @@ class Chart {
 
   // Where the axis has marks, and what they say: round numbers of points, or round times at the points they fall on.
   ticks(width) {
-    const span = this.to - this.from, wanted = Math.max(2, Math.floor(width / (this.clock ? 150 : 120)));
+    const span = this.to - this.from, wanted = Math.max(this.clock ? 3 : 2, Math.floor(width / (this.clock ? 150 : 120)));
     const round = (raw) => { const power = 10 ** Math.floor(Math.log10(raw)); return [1, 2, 5, 10].map((m) => m * power).find((s) => s >= raw) || raw; };
     const found = [];
     if (!this.clock) {
@@ -412,6 +412,7 @@ class Chart {
       while (low < high) { const m = (low + high) >> 1; if (times[m] < t) low = m + 1; else high = m; }
       found.push([low, clock.text(t, step)]);
     }
+    if (found.length < 2) return [Math.max(0, Math.ceil(this.from)), Math.min(last, Math.ceil(this.to) - 1)].map((i) => [i, clock.text(times[i], 1)]);
     return found;
   }
 

@@ -159,8 +159,10 @@ function thresholds() {
     ["f1_pa", "F1-PA (point-adjusted)", T.fixed(v.f1_pa)], ["event_recall", `event recall (${T.whole(v.events)} of ${T.whole(d.found.events_in_all)})`, T.fixed(v.event_recall)],
     ["false_alarms", `false alarms per 1,000 points (${T.whole(v.runs)} in all)`, T.fixed(v.false_alarms)], ["alarms", "points with an alarm", T.whole(v.alarms)],
   ];
-  $("live").replaceChildren(...shown.map(([id, label, text]) => T.element("div", { class: "tile" }, T.element("b", { id: "live-" + id, text }), T.element("span", { text: label }))));
+  $("live").replaceChildren(...shown.filter(([id]) => d.found.anomalous || ["false_alarms", "alarms"].includes(id)).map(([id, label, text]) => T.element("div", { class: "tile" }, T.element("b", { id: "live-" + id, text }), T.element("span", { text: label }))));
   $("start").hidden = k === d.found.start;
+  // Without anomalies there are no curves and no events to show, only false alarms.
+  for (const id of ["sweep", "sweep-key", "events", "worst-box"]) $(id).hidden = !d.found.anomalous;
   drawSweep(d, k);
 }
 

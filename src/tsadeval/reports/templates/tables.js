@@ -23,14 +23,15 @@ function comparison() {
     ];
     if (several) columns.push(
       { key: "rank", label: "Mean rank", number: true, text: (r) => T.fixed(r.rank, 2) },
-      { key: "low", label: "95 % interval", number: true, text: (r) => (r.low === null ? "–" : `${T.fixed(r.low, 2)}–${T.fixed(r.high, 2)}`) },
-      { key: "wins", label: "Wins", number: true, title: "Series and rivals that it beats", text: (r) => T.whole(r.wins ?? 0) },
+      { key: "low", label: "95 % interval", number: true, roomy: true, text: (r) => (r.low === null ? "–" : `${T.fixed(r.low, 2)}–${T.fixed(r.high, 2)}`) },
+      { key: "wins", label: "Wins", number: true, roomy: true, title: "Series and rivals that it beats", text: (r) => T.whole(r.wins ?? 0) },
       { key: "told", label: "Told apart from the best", sort: (r) => (r.rank === lowest ? 0 : board.best.includes(r.i) ? 1 : 2), text: (r) => (!board.best.length ? "–" : r.rank === lowest ? "best" : board.best.includes(r.i) ? "no" : "yes") },
       { key: "defined", label: "Series", number: true, title: "Series on which it has a value", text: (r) => `${T.whole(r.defined)} of ${T.whole(found.series)}`, sort: (r) => r.defined },
     );
     T.table($("board-table"), columns, rows, { sort: several && board.rank[0] !== null ? "rank" : "mean", down: !(several && board.rank[0] !== null) && !metric.lower, caption: "Comparison" });
     T.diagram($("board-diagram"), detectors, board.rank, board.groups);
     const words = metric.lower ? ["Lower is better."] : [];
+    if (detectors.length < page.detectors.length) words.push("Of several seeds, the mean.");
     if (found.datasets > 1 && found.datasets < found.series) words.push(`Means are over ${T.whole(found.datasets)} data sets of the means over their series.`);
     else if (several && board.defined.some((count) => count < found.series)) words.push(page.missing === "worst" ? "Where a detector has no scores, the mean has the worst value of its rivals there." : "Means are over the series on which a detector has a value.");
     if (several && board.series > 1) {
@@ -75,7 +76,7 @@ function metricsTable() {
   const above = new Set(rows.filter((r) => names.some((name) => beyond(r.metric, series.detectors[name].metrics[r.m]))).map((r) => r.m));
   const columns = [
     { key: "label", label: "Metric", sort: (r) => r.metric.label.toLowerCase(), text: (r) => r.metric.label + " " + r.metric.name,
-      cell: (r, td) => td.append(T.element("span", { title: r.metric.summary, text: r.metric.label + (above.has(r.m) ? " †" : "") }), r.metric.lower ? T.element("span", { class: "soft small", text: " lower is better" }) : "") },
+      cell: (r, td) => td.append(T.element("span", { title: r.metric.summary, text: r.metric.label + (above.has(r.m) ? " †" : "") }), r.metric.lower ? T.element("span", { class: "soft", title: "lower is better", text: " ↓" }) : "") },
   ];
   for (const name of names) columns.push({
     key: "value of " + name, label: names.length > 1 ? name : "Value", number: true,
@@ -83,17 +84,16 @@ function metricsTable() {
     exact: (r) => series.detectors[name].metrics[r.m].value ?? series.detectors[name].metrics[r.m].message,
     best: (r) => best.get(r.m) !== null && series.detectors[name].metrics[r.m].value === best.get(r.m),
   });
-  const of = names.length > 1 ? ` (${state.detector})` : "";
-  if (page.draws) columns.push({ key: "random", label: "Random" + of, number: true, text: (r) => T.fixed(r.random), title: "Mean of the same scores in random order" });
+  if (page.draws) columns.push({ key: "random", label: "Random", number: true, text: (r) => T.fixed(r.random), title: "Mean of the same scores in random order" });
   columns.push({ key: "perfect", label: "Perfect", number: true, text: (r) => T.fixed(r.perfect), title: "The labels themselves as scores" });
-  if (page.draws) columns.push({ key: "skill", label: "From random to perfect" + of, sort: skill, text: () => "", cell: meter });
-  columns.push({ key: "threshold", label: "Threshold" + of, number: true, text: (r) => (r.threshold === null ? "" : T.short(r.threshold)), exact: (r) => r.threshold, title: "Alarms are scores above it" });
+  if (page.draws) columns.push({ key: "skill", label: "From random to perfect", sort: skill, text: () => "", cell: meter });
+  columns.push({ key: "threshold", label: "Threshold", number: true, text: (r) => (r.threshold === null ? "" : T.short(r.threshold)), exact: (r) => r.threshold, title: "Alarms are scores above it" });
   columns.push({ key: "rule", label: "Rule", text: (r) => r.rule || "", title: "How the threshold was found; metrics of scores need none" });
-  const table = T.table($("metrics-table"), columns, rows, { caption: "Metrics", after: (n) => { $("metrics-count").textContent = `${n} metric${n === 1 ? "" : "s"}`; } });
+  const table = T.table($("metrics-table"), columns, rows, { caption: "Metrics", after: (n) => { $("metrics-count").textContent = `${n} metric${n === 1 ? "" : "s"}` + (names.length > 1 ? `; the columns from Random on are about ${state.detector}` : ""); } });
   $("metrics-table").hidden = !rows.length;
   $("metrics-filter").oninput = (e) => table.filter(e.target.value);
   if ($("metrics-filter").value) table.filter($("metrics-filter").value);
-  const notes = [];
+  const notes = rows.some((r) => r.metric.lower) ? ["↓ Lower is better."] : [];
   if (rows.length < all.length) notes.push(`${all.length - rows.length} of ${all.length} metrics have no value on this series, because it has no ${series.anomalous ? "normal" : "anomalous"} point.`);
   if (above.size) notes.push("† By its definition this metric does not give the labels themselves the largest value, so a detector can be above “Perfect”; see the last section of the errata.");
   if (rows.some((r) => { const s = skill(r); return s !== null && (s < 0 || s > 1); })) notes.push("From random to perfect: below 0 % is worse than the same scores in random order, above 100 % better than the labels as scores (†).");
@@ -110,14 +110,14 @@ function skill(row) {
   if (row.value === null || row.random === null || row.perfect === null) return null;
   const way = row.metric.lower ? row.random - row.perfect : row.perfect - row.random;
   // Where random scores are as good as perfect ones, or better, there is no way between them.
-  if (way < 1e-3 * Math.max(Math.abs(row.perfect), Math.abs(row.random))) return null;
+  if (way <= 1e-3 * Math.max(Math.abs(row.perfect), Math.abs(row.random))) return null;
   return (row.metric.lower ? row.random - row.value : row.value - row.random) / way;
 }
 
 function meter(row, td) {
   const share = skill(row);
   if (share === null) {
-    td.textContent = row.message || (row.value === null || row.random === null || row.perfect === null ? "–" : "– (random is as good as perfect)");
+    td.textContent = row.message || (row.value === null || row.random === null || row.perfect === null ? "–" : "– (random is as good)");
     return;
   }
   const at = Math.max(-0.1, Math.min(1.1, share)), left = (s) => `${((s + 0.1) / 1.2) * 100}%`;
