@@ -131,17 +131,30 @@ def kll(path, k=2000):
 
 
 def files(folder, backend, workers):
-    """All files below a folder; returns a digest of the rows, so that runs can be compared."""
-    import hashlib
+    """All files below a folder, with a new store, as the command does it: up to the table that is printed.
 
+    Returns a digest of the rows as well, so that runs can be compared: of all of them, so it comes after the peak.
+    """
+    import hashlib
+    import tempfile
+
+    with tempfile.TemporaryDirectory() as store:
+        found = scored(folder, store, backend, workers)
+        took = spent()
+        rows = found.to_frame()[["file", "metric", "value", "threshold", "alarms", "status"]]
+    digest = hashlib.sha256(rows.to_csv(index=False).encode()).hexdigest()[:12]
+    return {"spent": took, "rows": len(rows), "digest": digest}
+
+
+def scored(folder, store, backend, workers):
     import joblib
 
     import tsadeval as te
 
     def run(**options):
-        found = te.score_files(f"{folder}/**/*.*", PAPER, **options).to_frame()
-        rows = found[["file", "metric", "value", "threshold", "alarms", "status"]]
-        return len(rows), hashlib.sha256(rows.to_csv(index=False).encode()).hexdigest()[:12]
+        found = te.score_files(f"{folder}/**/*.*", PAPER, store=store, **options)
+        repr(found)
+        return found
 
     if backend == "threads":
         os.sched_setaffinity(0, list(os.sched_getaffinity(0))[: int(workers)])
@@ -267,6 +280,16 @@ def measured(kind, *arguments, **options):
     return json.loads(done.stdout.splitlines()[-1])
 
 
+START = {}
+
+
+def spent():
+    """Seconds since the measurement began, and peaks of memory in MB."""
+    peaks = [resource.getrusage(who).ru_maxrss / 1024 for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    wall, cpu = time.perf_counter() - START["wall"], sum(os.times()[:4]) - START["cpu"]
+    return {"wall": wall, "cpu": cpu, "peak": peaks[0], "child": peaks[1]}
+
+
 def one(kind, given):
     import pyarrow.parquet  # noqa: F401 - so that imports are not measured
 
@@ -274,11 +297,10 @@ def one(kind, given):
 
     te.evaluate_stream([([0, 1], [0.1, 0.2])], "cce")
     arguments, options = json.loads(given)
-    start, before = time.perf_counter(), sum(os.times()[:4])
+    START.update(wall=time.perf_counter(), cpu=sum(os.times()[:4]))
     result = KINDS[kind](*arguments, **options)
-    wall, cpu = time.perf_counter() - start, sum(os.times()[:4]) - before
-    peaks = [resource.getrusage(who).ru_maxrss / 1024 for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
-    print(json.dumps({"wall": wall, "cpu": cpu, "peak": peaks[0], "child": peaks[1], "result": result}))
+    took = result.pop("spent") if isinstance(result, dict) and "spent" in result else spent()
+    print(json.dumps({**took, "result": result}))
 
 
 def show(name, found, base=None):
