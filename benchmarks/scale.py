@@ -5,6 +5,7 @@
     python benchmarks/scale.py order /tmp/large.parquet        AUC-ROC: sorted on disk, in bins, and by other packages
     python benchmarks/scale.py vus /tmp/large.parquet          VUS-PR and VUS-ROC: sorted on disk and in bins
     python benchmarks/scale.py files /tmp/many 10000           files a second with 1 and 2 workers, Dask and Ray
+    python benchmarks/scale.py kept 1000 10000 100000          the same without the files: memory of the main process
     python benchmarks/scale.py csv /tmp/csvs 5000              csv files, in threads and in processes
     python benchmarks/scale.py threads                         many series in one process: 1 and 2 threads in turn
     python benchmarks/scale.py merge 1e6                       states of so many parts, in a row and as a tree
@@ -176,6 +177,42 @@ def scored(folder, store, backend, workers):
         return run()
 
 
+def kept(count):
+    """What the main process does for so many files, with invented values: plan, keep rows, merge parts, take means.
+
+    Twice: with an empty store, and again with nothing to do.
+    """
+    import tempfile
+
+    from tsadeval.engine.run import complete
+    from tsadeval.engine.store import Store
+    from tsadeval.experiments.scored import LAYOUT, File, FileScores, Wanted
+    from tsadeval.experiments.scoring import _chunks
+
+    def invented(chunk):
+        for cell in chunk.cells:
+            h = hash(cell)
+            numbers = {"n": 10_000, "events": 5, "anomalous": 500, "alarms": h % 1000, "alarmed_points": h % 1009}
+            floats = {"value": h % 1000003 / 1e6, "threshold": h % 999983 / 1e6, "seconds": h % 10007 / 1e6}
+            yield {**cell._asdict(), **numbers, **floats, "status": "ok", "versions": "tsadeval, numpy, python"}
+
+    paths = ((f"/data/runs/detector{i % 4}/{i:06d}.parquet", i) for i in range(count))
+    files = sorted(
+        File(path, f"79890 17948{i:014d} 17948{i:014d}", sys.intern(f"detector{i % 4}")) for path, i in paths
+    )
+    metrics = [(f"metric{i}", "1", "best" if i % 2 else None) for i in range(11)]
+    wanted = Wanted(files, {}, "", "", "label", ["score"], metrics)
+    took = []
+    with tempfile.TemporaryDirectory() as folder:
+        for _ in range(2):
+            store = Store(folder, LAYOUT)
+            complete(wanted, lambda missing: _chunks(missing, {}, [], count), invented, store)
+            repr(FileScores(store, wanted))
+            took.append(round(spent()["cpu"], 1))
+        parts = os.listdir(os.path.join(folder, "parts"))
+    return {"CPU after both": took, "parts": len(parts)}
+
+
 def write_files(folder, count, suffix, n=10_000):
     import pyarrow as pa
     import pyarrow.csv
@@ -267,6 +304,7 @@ KINDS = {
     "pyarrow": pyarrow,
     "kll": kll,
     "files": files,
+    "kept": kept,
     "merge": merge,
 }
 
@@ -355,6 +393,9 @@ def main(what, *arguments):
             if "wall" in found:
                 rate, cost = count / found["wall"], 1000 * found["cpu"] / count
                 print(f"{'':34s} {rate:.0f} files a second, {cost:.1f} ms CPU a file")
+    elif what == "kept":
+        for count in arguments:
+            show(f"{int(count):,} files", measured("kept", int(count)))
     elif what == "threads":
         threads()
     elif what == "merge":
