@@ -111,7 +111,8 @@ def duration_text(size: int) -> str:
     if size < 60 * SECOND:
         unit, name = next(((u, n) for u, n in _SHORT if size >= u), (SECOND, "s"))
         return f"{size / unit:.3g} {name}"
-    found, rest = [], size
+    found: list[str] = []
+    rest = size
     for unit, name in ((86400 * SECOND, "d"), (3600 * SECOND, "h"), (60 * SECOND, "min"), (SECOND, "s")):
         count, rest = divmod(rest, unit)
         if count or found:
