@@ -202,6 +202,24 @@ def test_an_incident_that_begins_in_a_gap(shop):
         assert late in done.stderr
 
 
+def test_an_incident_inside_a_gap_is_not_that_of_the_next_point(shop):
+    minutes = np.r_[0:60, 360:480]
+    times = MINUTES[0] + pd.to_timedelta(minutes, unit="min")
+    inside = [{"start": stamp(100), "stop": stamp(130)}, {"start": stamp(400), "stop": stamp(410)}]
+    write("two.csv", inside)
+    pd.DataFrame({"time": times, "a": minutes / 7 % 3, "b": minutes / 5 % 3}).to_csv("web.csv", index=False)
+    done = score("web.csv", "--score", "a,b", *ASKED, "--incidents", "two.csv", "--clip", "--format", "json")
+    assert [row["events"] for row in rows_of(done)] == [1, 1]
+    assert "two.csv: of the intervals, 1 in a gap of the data was dropped\n" in done.stderr  # once for two columns
+    both = {name: [row[name] for row in inside] for name in ("start", "stop")} | {"id": ["gap", "seen"]}
+    sums = {how: te.labels(both, times, between=how).sum() for how in ("next", "near", "drop")}
+    assert sums == {"next": 11, "near": 10, "drop": 10}
+    for how, known in ("near", ["seen"]), ("next", ["gap", "seen"]):
+        y = te.labels(both, times, between=how)
+        rows = te.events(y, y_pred=y, times=times, incidents=both).rows
+        assert [row["id"] for row in rows] == known
+
+
 def test_points_that_are_not_judged_cut_off_no_beginning_of_an_incident():
     incidents = {"start": [2], "stop": [8], "severity": ["high"]}
     y, p = te.labels(incidents, range(10)), [0, 0, 0, 0, 0, 0, 1, 1, 0, 0]

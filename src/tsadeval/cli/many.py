@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 
 import typer
@@ -12,7 +13,7 @@ from tsadeval.cli.words import spoken
 from tsadeval.core.cluster import on_cluster
 from tsadeval.core.metric import Metric
 from tsadeval.engine.streams import evaluate_stream
-from tsadeval.errors import InvalidParameterError
+from tsadeval.errors import InvalidParameterError, UndefinedMetricWarning
 from tsadeval.evaluation.states import Order
 from tsadeval.experiments.scored import FileScores
 from tsadeval.experiments.scoring import score_files
@@ -82,7 +83,8 @@ def score_stream(
     """Evaluate one series (or one for each value of a column) that is larger than memory, batch by batch."""
     if len(scores) > 1 or len(by) > 1:
         raise InvalidParameterError("--stream takes one column of scores, and at most one column in --by")
-    with on_cluster(dask):
+    with on_cluster(dask), warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", UndefinedMetricWarning)
         result = evaluate_stream(
             files,
             metrics,
@@ -95,6 +97,8 @@ def score_stream(
             one_series=one_series,
             n_jobs=jobs,
         )
+    for text in dict.fromkeys(str(warning.message) for warning in caught):  # once for all series
+        typer.echo(f"tsadeval: {text}", err=True)
     if format is Format.text:
         typer.echo(repr(result))
         return

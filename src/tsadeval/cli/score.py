@@ -57,8 +57,8 @@ def score(
         bool,
         typer.Option(
             "--clip",
-            help="Cut incidents beyond the time stamps, drop those wholly outside, put those without a time stamp on "
-            "the next point, and join those that overlap; says how many.",
+            help="Cut incidents beyond the time stamps, drop those wholly outside or in a gap, put those between two "
+            "time stamps on the next point, and join those that overlap; says how many.",
         ),
     ] = False,
     shared: Annotated[
@@ -110,6 +110,10 @@ def score(
     """Evaluate the scores in one or more files with any number of metrics."""
     chosen = select_metrics(metrics or ["cce" if stream else "recommended"])
     rule = parse_rule(threshold)
+    if stream and store is not None:
+        raise InvalidInputError("--stream keeps nothing, so it does not go with --store: leave one of them out")
+    if order != "sort" and not stream:
+        raise InvalidInputError("--order is for --stream: add it, or leave --order out")
     if stream or store is not None or jobs is not None or dask:
         plain = not (incidents or ignore or fit or baseline or events or (one_series and not stream))
         plain = plain and missing == "error"

@@ -40,7 +40,7 @@ Run = tuple[str, str, Any, Any]
 def compare(
     scores: Any,
     y_true: Any = None,
-    metrics: Metrics = "paper",
+    metrics: Metrics = "recommended",
     *,
     by: str | Sequence[str] = (),
     y_score: str | Sequence[str] = "score",
@@ -66,7 +66,8 @@ def compare(
         The labels, where `scores` is a mapping from detectors; the column of the labels ("label" by default), where
         it is a table.
     metrics, threshold
-        As for `evaluate`; the threshold is found for each scoring by itself.
+        As for `evaluate`: by default the set "recommended", other sets are "paper" and "all". The threshold is found
+        for each scoring by itself.
     by : str or sequence of str
         Of a table: the columns that tell series and detectors apart, such as `["series", "detector"]`; "file" and
         "folder" are those of the files.
@@ -164,7 +165,7 @@ def compare(
             except InvalidInputError as error:
                 raise InvalidInputError(f"detector {name!r}: {error}") from None
             micro[name] = found.micro
-            odd |= {f"{series} ({name})".strip(): what for series, what in alarms.items()}
+            odd |= {f"{series} ({name})" if series else name: what for series, what in alarms.items()}
             told = {entry[0] for entry in entries if entry[3].get("ignore") is not None}
             for row in found.rows:
                 if row["series"] not in told:

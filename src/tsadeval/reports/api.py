@@ -14,9 +14,11 @@ from tsadeval.comparison.api import runs_of
 from tsadeval.comparison.result import Comparison
 from tsadeval.core.metric import Metric, Rule
 from tsadeval.core.parameters import OneOf, check_parameters
+from tsadeval.core.printable import printable
 from tsadeval.core.selection import Metrics, select_metrics
 from tsadeval.core.setting import MISSING, Missing
 from tsadeval.engine.files import write_whole
+from tsadeval.errors import InvalidParameterError
 from tsadeval.reports.html import as_json, render
 from tsadeval.reports.inputs import read_inputs
 from tsadeval.reports.page import Page, build_page
@@ -104,6 +106,9 @@ def report(
     """
     if missing is not None:
         check_parameters("report", {"missing": OneOf(MISSING)}, {"missing": missing})
+    path = Path(path)
+    if path.is_dir():  # found out now, not after all was computed
+        raise InvalidParameterError(f"path must be that of a file, but {printable(path)} is a folder")
     compared = scores if isinstance(scores, Comparison) else None
     made = compared.made if compared is not None else None
     default: str | Rule = made.rule if made is not None else "best"
@@ -118,7 +123,6 @@ def report(
         known = compared if all(str(metric) in compared.metrics for metric in chosen) else None
     page = build_page(inputs, chosen, rule, missing=how, compared=known, random_state=random_state)
     text = _render(page, title, command, dict(sources or {}), [*inputs.notes], doubled)
-    path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
     write_whole(path, text.encode())
     return path

@@ -280,14 +280,22 @@ def _clock(found: Times) -> Clock:
     return Clock(found.stamps, "numbers" if small else "dates", zone, found.unit, found.step)
 
 
+def _floats(values: Any, name: str) -> Floats:
+    try:
+        return np.asarray(values, np.float64)
+    except (TypeError, ValueError, RuntimeError) as error:
+        reason = str(error).partition("\n")[0]
+        raise InvalidInputError(f"{name} must be numbers, one column or several, to be drawn ({reason})") from None
+
+
 def checked_values(values: Any, n: int, series: str) -> dict[str, Floats]:
     """The columns of a series by name, at most eight of them."""
     if values is None:
         return {}
     if isinstance(values, Mapping):
-        columns = {str(name): np.asarray(column, np.float64) for name, column in values.items()}
+        columns = {str(name): _floats(column, f"{_in(series)}values {name!r}") for name, column in values.items()}
     else:
-        array = np.asarray(values, np.float64)
+        array = _floats(values, f"{_in(series)}values")
         array = array[:, None] if array.ndim == 1 else array
         names = ["series"] if array.shape[1] == 1 else [f"column {i}" for i in range(array.shape[1])]
         columns = dict(zip(names, array.T, strict=True))
