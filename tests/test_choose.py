@@ -2,6 +2,7 @@
 
 import math
 import pickle
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -14,7 +15,7 @@ from naive import timing
 from naive.event_level import detected_events, false_runs
 from strategies import examples, scorings
 from test_tolerance import nothing_missing
-from tsadeval.errors import InvalidInputError, InvalidParameterError
+from tsadeval.errors import InvalidInputError, InvalidParameterError, UnknownNameError
 
 any_scoring = scorings(min_size=1, max_size=25, both=False).map(nothing_missing)
 
@@ -47,6 +48,118 @@ def test_choice_equals_trying_every_threshold(data, budget, share):
     p = (s > found.threshold).astype(int)
     assert (len(detected_events(y, p)), len(false_runs(y, p))) == expected[1:]
     assert found.value == pytest.approx(expected[1] / len(detected_events(y, np.ones(len(y), int))))
+
+
+def naive_lowest(y, s, budget, share=0.5):
+    """(detected, false alarms) at the lowest score that keeps the budget, as all higher ones do."""
+    last = None
+    for v in sorted(set(s.tolist()), reverse=True):
+        p = (s >= v).astype(int)
+        normal = p[y == 0]
+        if len(false_runs(y, p)) > budget or (len(normal) and normal.sum() > share * len(normal)):
+            break
+        last = len(detected_events(y, p)), len(false_runs(y, p))
+    return last
+
+
+@examples(150)
+@given(any_scoring, st.integers(0, 4))
+def test_the_lowest_threshold_spends_the_budget(data, budget):
+    y, s = data
+    highest = te.choose_threshold(y, s, max_false_alarms=budget)
+    found = te.choose_threshold(y, s, max_false_alarms=budget, prefer="lowest")
+    expected = naive_lowest(y, s, budget)
+    if expected is None:
+        assert math.isnan(found.threshold)
+        return
+    assert (found.detected, found.false_alarms, found.exact) == (*expected, True)
+    assert (found.value, found.threshold <= highest.threshold) == (highest.value, True)
+
+
+@examples(100)
+@given(any_scoring, st.integers(0, 4), st.sampled_from(["highest", "lowest"]))
+def test_the_rule_of_a_budget_is_the_choice(data, budget, prefer):
+    y, s = data
+    choice = te.choose_threshold(y, s, max_false_alarms=budget, prefer=prefer)
+    rule = f"budget({budget}{', lowest' * (prefer == 'lowest')})"
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        row = te.evaluate(y, s, "event_recall", threshold=rule).rows[0]
+    if set(s.tolist()) <= {0.0, 1.0}:
+        return  # these are predictions already
+    assert row["rule"] == rule
+    assert row["threshold"] == (s.max() if math.isnan(choice.threshold) else choice.threshold)
+    assert row["value"] == (0.0 if math.isnan(choice.value) else choice.value)
+
+
+def test_detectors_at_the_same_budget():
+    rng = np.random.default_rng(4)
+    t = np.arange(4000).astype("datetime64[m]")
+    y = np.zeros(4000, int)
+    for start in (300, 1200, 2500, 3700):
+        y[start : start + 20] = 1
+    scores = {name: rng.normal(size=4000) + lift * y for name, lift in (("good", 3), ("poor", 0.5))}
+    rate = "false_alarms(per='day')"
+    for text in ("budget(2/day)", "budget('2/day')", "budget(max_false_alarms='2/day')", "budget(2 per day, lowest)"):
+        found = te.compare(scores, y_true=y, times=t, metrics=["event_recall", rate], threshold=text)
+        values = {(row["detector"], row["metric"]): row["value"] for row in found.rows}
+        assert values["good", "event_recall"] > values["poor", "event_recall"]
+        assert max(values["good", rate], values["poor", rate]) <= 2
+        assert "chosen with the labels" in repr(found)
+    rows = te.evaluate(y, scores["good"], ["event_recall", "f1"], times=t, threshold="budget(2/day)").rows
+    choice = te.choose_threshold(y, scores["good"], times=t, max_false_alarms="2/day")
+    assert {row["threshold"] for row in rows} == {choice.threshold}
+    with pytest.raises(InvalidInputError, match="'2/day' is a rate, so times= is needed"):
+        te.evaluate(y, scores["good"], "f1", threshold="budget(2/day)")
+    for bad, message in (
+        ("budget(often)", "must be a rate such as '1/week'"),
+        ("budget(-1)", "max_false_alarms must be"),
+        ("budget()", "write budget"),
+        ("budget(1, 2, 3)", "write budget"),
+        ("budget(1, middle)", "prefer must be"),
+    ):
+        with pytest.raises(InvalidParameterError, match=message):
+            te.evaluate(y, scores["good"], "f1", threshold=bad)
+    with pytest.warns(te.errors.ThresholdWarning, match=r"budget\(5\) .*raises no alarm"):  # nothing to be found
+        assert te.evaluate(y * 0, scores["good"], "false_alarms", threshold="budget(5)")["false_alarms"] == 0
+
+
+@examples(80)
+@given(st.lists(any_scoring, min_size=1, max_size=3), st.integers(0, 4))
+def test_a_threshold_that_several_series_share(parts, budget):
+    names = list(range(len(parts)))
+    y, s = ({k: parts[k][i] for k in names} for i in (0, 1))
+    best = None
+    for v in sorted({v for k in names for v in s[k].tolist()}, reverse=True):
+        p = {k: (s[k] >= v).astype(int) for k in names}
+        false = sum(len(false_runs(y[k], p[k])) for k in names)
+        normal = np.concatenate([p[k][y[k] == 0] for k in names])
+        if false > budget or (len(normal) and normal.sum() > 0.5 * len(normal)):
+            break
+        found = sum(len(detected_events(y[k], p[k])) for k in names)
+        if best is None or found > best[0] or (found == best[0] and false < best[1]):
+            best = (found, false)
+    choice = te.choose_threshold(y, s, max_false_alarms=budget)
+    assert (choice.detected, choice.false_alarms) == (best or (0, 0))
+    assert math.isnan(choice.threshold) == (best is None)
+    times = {k: np.arange(len(y[k])) * 60 + 1000 for k in names}
+    rate = te.choose_threshold(y, s, max_false_alarms="3/h", times=times)
+    assert rate.budget == pytest.approx(3 * sum(int((y[k] == 0).sum()) for k in names) / 60)
+
+
+def test_several_series_need_the_same_names():
+    y, s = {"a": [0, 1, 0], "b": [0, 0, 1]}, {"a": [0.1, 0.9, 0.2], "b": [0.3, 0.1, 0.8]}
+    choice = te.choose_threshold(y, s, max_false_alarms="0/h", times={"a": [0, 1, 2], "b": [5, 6, 7]}, ignore=[(1, 2)])
+    assert (choice.detected, choice.events) == (1, 1)
+    assert te.choose_threshold(y, s, max_false_alarms=0, ignore={"a": [0, 1, 0]}).events == 1
+    with pytest.raises(UnknownNameError, match="y_score has no series 'b'"):
+        te.choose_threshold(y, {"a": [0.1, 0.9, 0.2]}, max_false_alarms=0)
+    with pytest.raises(InvalidInputError, match="so y_score must be a mapping"):
+        te.choose_threshold(y, [0.1, 0.9, 0.2], max_false_alarms=0)
+    with pytest.raises(InvalidInputError, match="so times must be a mapping"):
+        te.choose_threshold(y, s, max_false_alarms=0, times=[0, 1, 2])
+    with pytest.raises(InvalidInputError, match="series 'b': y_true has 3 points but y_score has 1"):
+        te.choose_threshold(y, {**s, "b": [0.1]}, max_false_alarms=0)
 
 
 def test_budgets_in_time():

@@ -111,6 +111,8 @@ def test_report_names_what_is_missing_at_the_top(tmp_path):
     assert len(notes) == 4
     assert notes[0].startswith("Left out: ")
     assert "s4.csv: " in notes[0]
+    assert re.search(r"s4\.csv</dt><dd>SHA-256 \w{64}, not used<", text)
+    assert re.search(r"s3\.csv</dt><dd>SHA-256 \w{64}<", text)
     assert notes[1:] == [
         "lof: 3 points without a score were left out (s1: 3).",
         "pca has no scores on 1 of 4 series (s3): its mean is over the others.",

@@ -177,3 +177,20 @@ def test_a_table_shows_titles_and_finds_names():
     table = DetectorTable({"lof": {"cce": 0.5}}, title="ucr/125", titles={"lof": "LOF"})
     assert table["lof"] == {"cce": 0.5}
     assert repr(table).splitlines()[-1].split() == ["LOF", "0.5000"]
+
+
+def test_labels_of_one_series_are_parts_of_one_another():
+    y = np.array([0, 1, 1, 0, 0, 0, 1, 0])
+    for part in (y[3:], y[:5]):  # the first points have no window; the last ones no future
+        te.compare([("a", "x", y, np.arange(8.0)), ("a", "z", part, np.arange(5.0))], None, "auc_roc")
+    with pytest.raises(InvalidInputError, match="detectors 'x' and 'z' have different labels on series 'a'"):
+        te.compare([("a", "x", y, np.arange(8.0)), ("a", "z", 1 - y[:5], np.arange(5.0))], None, "auc_roc")
+
+
+def test_names_cannot_act_on_the_terminal():
+    y, s = scoring(0, 1.0)
+    result = te.compare({"x\ny\x1b[31m\u202e": s, "z": s}, y, ["cce", "auc_roc"])
+    for text in (repr(result), repr(result.ranks()), result.to_latex(), result._repr_html_()):
+        assert all(line.isprintable() for line in text.split("\n"))
+    assert "x\\ny\\x1b[31m\\u202e" in repr(result)
+    assert result.detectors[0] == "x\ny\x1b[31m\u202e"

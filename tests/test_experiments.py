@@ -1,6 +1,7 @@
 """Runs of detectors: resuming, failures, new metrics on old scores, tables of what was run."""
 
 import gc
+import json
 import os
 import re
 import signal
@@ -215,6 +216,16 @@ def test_seeds_have_their_own_scores_and_tables_show_the_mean(tmp_path, files):
     assert scores_path(store, name, "random", 2).name == "random.seed-2.npz"
     with pytest.raises(UnknownNameError, match="no detector 'random' with seed 5"):
         result.scores(name, "random", 5)
+
+
+def test_the_page_of_a_detection_has_its_means_over_seeds(tmp_path, files):
+    result = te.detect(files[:2], ["random", "moving_variance"], "auc_roc", random_state=[0, 1])
+    page = result.report(tmp_path / "page.html").read_text(encoding="utf-8")
+    data = json.loads(page.partition('id="data">')[2].partition("</script>")[0])
+    assert data["comparison"]["detectors"] == result.names
+    expected = [result.average()[detector]["auc_roc"] for detector in result.detectors]
+    assert data["comparison"]["boards"]["auc_roc"]["mean"] == expected
+    assert len(data["detectors"]) == 3  # the scores of each seed by themselves
 
 
 def test_loaded_data_and_memory_only(files):

@@ -86,6 +86,18 @@ def test_a_mistake_is_said_in_words_with_another_metric_beside(hard):
     assert "wrong " not in text
 
 
+def test_what_the_shares_of_pairs_say():
+    def turned(y_true, y_score):
+        return -te.metrics.auc_roc(y_true, y_score)
+
+    result = te.rankeval.run("hard", [turned, "auc_roc"], tasks=["lag", "delay"], repeats=6)
+    assert result.explain(turned).rows[0]["pattern"] == "it rewards the opposite of what the task asks for"
+    found = {row["task"]: row for row in result.explain("auc_roc", tasks=None).rows}
+    assert found["delay"]["pattern"] == "nearly as by chance, so its order here says little"
+    assert found["lag"]["pattern"] == ""
+    assert "turned ranks models in reverse: is lower better?" in repr(result)
+
+
 def test_only_the_worst_tasks_are_shown(hard):
     name = "clipped"
     quality = next(row for row in hard.table().rows if row["name"] == name)
@@ -104,6 +116,7 @@ def test_ties_are_explained(hard):
     assert found.totals == {"pairs": 120, "reversed": 0, "tied": 120}
     assert "it reverses 0 (0 %) and ties 120 (100 %)" in repr(found)
     assert "blind does not tell a detector that" in repr(found)
+    assert {row["pattern"] for row in found.rows} == {"it hardly puts these models in any order"}
     assert "little or no score on jitter, chance: its values there are undefined or all the same" in repr(found)
 
 

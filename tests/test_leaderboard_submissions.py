@@ -1,6 +1,9 @@
 """Submissions to a leaderboard: what is wrong with one is said, and the others are taken."""
 
+import json
+
 import numpy as np
+import pyarrow.parquet as pq
 import pytest
 
 import boards
@@ -78,6 +81,81 @@ def test_boards_that_cannot_be_read(tmp_path):
     boards.submission(board, "again", "good")
     with pytest.raises(InvalidInputError, match="have the same name 'good'"):
         read_board(board)
-    boards.submission(board, "again", "uniform")
-    with pytest.raises(InvalidInputError, match="'uniform' is the name of a baseline"):
-        build_site(board, tmp_path / "site")
+
+
+def values_of(site, detector, metric="auc_roc"):
+    rows = pq.read_table(site / "data" / "values.parquet").to_pylist()
+    return {row["series"]: row for row in rows if row["detector"] == detector and row["metric"] == metric}
+
+
+def test_scores_of_other_labels_are_not_judged_by_a_build(tmp_path):
+    board = boards.make(tmp_path / "board", ["auc_roc"])
+    (board / "submissions" / "d0" / "labels.sha256").write_text("0" * 64 + "  a/0\n")
+    found = build_site(board, tmp_path / "site")
+    (problem,) = found.problems
+    assert problem.startswith("d0: labels.sha256 has another checksum")
+    assert sorted(values_of(tmp_path / "site", "good")) == ["a/1", "b & <i>", "b/0"]
+    about = (tmp_path / "site" / "about.html").read_text(encoding="utf-8")
+    assert "the scores belong to other labels" in about
+
+
+def test_score_files_of_no_series_are_named_by_a_build(tmp_path):
+    board = boards.make(tmp_path / "board", ["auc_roc"])
+    boards.write(board / "submissions" / "d0" / "scores" / "c.npz", score=np.zeros(4))
+    found = build_site(board, tmp_path / "site")
+    assert found.problems == ("d0: the board has no series of 1 of its score files (c)",)
+    assert len(values_of(tmp_path / "site", "good")) == 4
+
+
+@pytest.mark.parametrize("scores", [2**60 + boards.labels(0).astype(np.int64), np.ones((400, 2))])
+def test_scores_that_cannot_be_judged_are_named_by_check_and_build(tmp_path, scores):
+    board = boards.make(tmp_path / "board", ["auc_roc"])
+    folder = board / "submissions" / "d0"
+    boards.write(folder / "scores" / "a" / "0.npz", score=scores)
+    (line,) = check_submission(folder, board)
+    assert "64-bit floats" in line or "one-dimensional" in line
+    build_site(board, tmp_path / "site")
+    row = values_of(tmp_path / "site", "good")["a/0"]
+    assert row["status"] == "missing"
+    assert np.isnan(row["value"])
+    assert "0.npz: score " in row["message"]
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("uniform", "is the name of a baseline"),
+        (" good", "name must be one line of printable characters"),
+        ("go\\nod", "name must be one line of printable characters"),
+        ("go\u202eod", "name must be one line of printable characters"),
+    ],
+)
+def test_names_that_could_be_taken_for_others_leave_a_submission_out(tmp_path, name, message):
+    board = boards.make(tmp_path / "board", ["auc_roc"])
+    write_about(board / "submissions" / "d2", f'name = "{name}"\nauthor = "y"\ntraining = "z"')
+    (line,) = check_submission(board / "submissions" / "d2", board)
+    assert message in line
+    found = build_site(board, tmp_path / "site")
+    assert len(found.submissions) == 2
+    assert message in found.problems[0]
+
+
+def test_a_folder_may_be_called_as_a_group_that_is_there_anyway(tmp_path):
+    board = boards.make(tmp_path / "board", ["auc_roc"])
+    boards.write(board / "labels" / "all series" / "x.npz", label=boards.labels(1))
+    build_site(board, tmp_path / "site")
+    text = (tmp_path / "site" / "data" / "board.js").read_text(encoding="utf-8")
+    groups = json.loads(text.removeprefix("window.BOARD = ").removesuffix(";\n"))["groups"]
+    assert (groups["all series"], groups["all series (folder)"]) == (5, 1)
+
+
+def test_labels_that_are_wrong_are_named_by_their_file(board):
+    boards.write(board / "labels" / "a" / "0.npz", label=np.full(400, np.nan))
+    with pytest.raises(InvalidInputError, match=r"0\.npz: label is NaN at position 0"):
+        build_site(board, board / "site")
+
+
+def test_metrics_of_a_board_that_are_no_names(board):
+    (board / "board.toml").write_text("metrics = 3")
+    with pytest.raises(InvalidInputError, match="metrics must be names or functions"):
+        read_board(board)

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 
 import tsadeval as te
@@ -226,9 +227,43 @@ def test_every_metric_says_what_skip_does_to_it():
     assert set(re.findall(r"`([a-z0-9_]+)`", line)) == joined
 
 
+LARGE = [2**60, 2**60 + 1, None, 2**60 + 1, 2**60, 2**60 + 1]
+ROUNDED = {
+    "list": lambda: LARGE,
+    "objects": lambda: np.array(LARGE, object),
+    "pandas": lambda: pd.Series(LARGE, dtype="Int64"),
+    "objects in pandas": lambda: pd.Series(LARGE, dtype=object),
+    "arrow in pandas": lambda: pd.Series(LARGE, dtype="int64[pyarrow]"),
+    "arrow": lambda: pa.array(LARGE),
+    "polars": lambda: pytest.importorskip("polars").Series(LARGE),
+    "long doubles": lambda: (
+        np.array([1, 1, np.nan, 1, 1, 1], np.longdouble) + np.array([0, 1, 0, 1, 0, 1]) * np.longdouble(1e-19)
+    ),
+}
+
+
+@pytest.mark.parametrize("make", ROUNDED.values(), ids=ROUNDED)
+def test_large_integers_beside_gaps_do_not_tie(make):
+    if make is ROUNDED["long doubles"] and np.finfo(np.longdouble).nmant < 60:
+        pytest.skip("long doubles are 64-bit floats here")
+    y = [0, 1, 0, 1, 0, 1]
+    for call in (
+        lambda: te.evaluate(y, make(), "auc_roc", missing="skip"),
+        lambda: te.compare({"a": make(), "b": [1, 2, 3, 4, 5, 6]}, y, "auc_roc"),
+    ):
+        with pytest.raises(InvalidInputError, match="64-bit floats"):
+            call()
+
+
+def test_a_mask_is_not_lost_beside_gaps():
+    scores = np.ma.masked_array([0.1, 0.9, np.nan, 0.8, 0.2, 0.7], mask=[0, 1, 0, 0, 0, 0])
+    with pytest.raises(InvalidInputError, match="1 masked values"):
+        te.compare({"a": scores, "b": [1, 2, 3, 4, 5, 6]}, [0, 1, 0, 1, 0, 1], "auc_roc")
+
+
 NOTES = [
     "best: thresholds chosen with the labels, an upper bound",
-    "points without a score were left out in 1 scorings",
+    "points without a score were left out in 1 scoring",
     "server_05 has no anomalous point: metrics are undefined there",
     "USAD has values on 6 of 7 series only",
 ]
@@ -252,7 +287,7 @@ def test_latex_has_the_notes_of_the_text_in_every_layout(folder):
         assert text.splitlines()[-len(NOTES) :] == [f"% {line}" for line in NOTES]
     by_series = found.to_latex(layout="series", metric="ears").splitlines()
     assert by_series[-3:] == [
-        "% points without a score were left out in 1 scorings",
+        "% points without a score were left out in 1 scoring",
         "% server_05 has no anomalous point: ears is undefined there",
         "% USAD has values on 6 of 7 series only",
     ]

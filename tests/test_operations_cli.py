@@ -202,6 +202,24 @@ def test_an_incident_that_begins_in_a_gap(shop):
         assert late in done.stderr
 
 
+def test_an_incident_inside_a_gap_is_not_that_of_the_next_point(shop):
+    minutes = np.r_[0:60, 360:480]
+    times = MINUTES[0] + pd.to_timedelta(minutes, unit="min")
+    inside = [{"start": stamp(100), "stop": stamp(130)}, {"start": stamp(400), "stop": stamp(410)}]
+    write("two.csv", inside)
+    pd.DataFrame({"time": times, "a": minutes / 7 % 3, "b": minutes / 5 % 3}).to_csv("web.csv", index=False)
+    done = score("web.csv", "--score", "a,b", *ASKED, "--incidents", "two.csv", "--clip", "--format", "json")
+    assert [row["events"] for row in rows_of(done)] == [1, 1]
+    assert "two.csv: of the intervals, 1 in a gap of the data was dropped\n" in done.stderr  # once for two columns
+    both = {name: [row[name] for row in inside] for name in ("start", "stop")} | {"id": ["gap", "seen"]}
+    sums = {how: te.labels(both, times, between=how).sum() for how in ("next", "near", "drop")}
+    assert sums == {"next": 11, "near": 10, "drop": 10}
+    for how, known in ("near", ["seen"]), ("next", ["gap", "seen"]):
+        y = te.labels(both, times, between=how)
+        rows = te.events(y, y_pred=y, times=times, incidents=both).rows
+        assert [row["id"] for row in rows] == known
+
+
 def test_points_that_are_not_judged_cut_off_no_beginning_of_an_incident():
     incidents = {"start": [2], "stop": [8], "severity": ["high"]}
     y, p = te.labels(incidents, range(10)), [0, 0, 0, 0, 0, 0, 1, 1, 0, 0]
@@ -271,3 +289,43 @@ def test_the_basic_format_of_dates():
     assert te.times(["20260104T230000"]).kind == "dates"
     with pytest.raises(InvalidInputError, match="row 0 is '20260104'"):
         te.times(["20260104"])
+
+
+def test_metrics_that_cannot_leave_out_points_name_those_that_can(shop):
+    write("night.csv", [{"start": stamp(220), "stop": stamp(230)}])
+    done = score(*FILES, "--time", "time", "--incidents", "inc.csv", "--ignore", "night.csv", "--threshold", "0.99")
+    (line,) = (line for line in done.stderr.splitlines() if "--ignore" in line)
+    assert line.startswith("tsadeval: 3 series (per/srv-01.csv, score and so on): ears, vus_pr are undefined, so NaN: ")
+    assert "points of --ignore, as detection_delay, event_f1, f1, false_alarms can; where" in line
+    y, s = np.repeat([0, 1, 0, 1, 0], 10), np.linspace(0, 1, 50)
+    away = np.arange(50) >= 45
+    together = te.evaluate(y, np.where(away, np.nan, s), "vus_pr", missing="skip")
+    assert dict(together) == dict(te.evaluate(y[~away], s[~away], "vus_pr"))
+
+
+def test_a_column_that_is_there_is_proposed(shop):
+    done = score("all.csv", *ASKED, "--incidents", "anon.csv")
+    assert "time stamps repeat in column 'time', so these are several series" in done.stderr
+    assert "name the columns that tell them apart, --by host, or, if they are one, pass --one-series" in done.stderr
+    with pytest.raises(UnknownNameError, match="did you mean f1"):
+        te.evaluate([0, 1], [0, 1], "f2")
+
+
+def test_a_budget_on_the_command_line(shop):
+    rate = "false_alarms(per='h')"
+    given = [*FILES[:1], "--time", "time", "--incidents", "inc.csv", "--metrics", f"event_recall,{rate}"]
+    done = score(*given, "--threshold", "budget(1/h)", "--format", "json")
+    found = {row["metric"]: row for row in rows_of(done)}
+    times, s = MINUTES, pd.read_csv(FILES[0]).score
+    y = te.labels("inc.csv", times, key="srv-01")
+    choice = te.choose_threshold(y, s, times=times, max_false_alarms="1/h")
+    assert found["event_recall"]["threshold"] == choice.threshold
+    assert found[rate]["value"] <= 1
+    text = score(*given, "--threshold", "budget(1/h)").stdout
+    assert "within this budget of false alarms, chosen with the labels" in text
+    pd.DataFrame({"label": y, "lof": s, "pca": -s, "time": times}).to_csv("wide.csv", index=False)
+    by = ["compare", "wide.csv", "--score", "lof,pca", "--metrics", "event_recall", "--threshold", "budget(1/h)"]
+    done = CliRunner().invoke(app, [*by, "--time", "time", "--format", "json"])
+    assert json.loads(done.stdout)[0]["value"] == choice.value
+    with pytest.raises(InvalidInputError, match="is a rate"):
+        CliRunner().invoke(app, by, catch_exceptions=False)

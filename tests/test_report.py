@@ -193,3 +193,31 @@ def test_a_hundred_thousand_points_take_less_than_a_megabyte_and_a_half(tmp_path
 def test_bad_input(tmp_path, arguments, message):
     with pytest.raises((InvalidInputError, UnknownNameError), match=message):
         te.report(**{"scores": SCORES, "path": tmp_path / "page.html", "y_true": Y, "metrics": "f1", **arguments})
+
+
+@pytest.mark.parametrize("values", [["x"] * 500, {"a": ["x"] * 500}])
+def test_values_that_cannot_be_drawn_are_one_line(tmp_path, values):
+    with pytest.raises(InvalidInputError, match=r"values.* must be numbers, one column or several, to be drawn"):
+        te.report(SCORES, tmp_path / "page.html", y_true=Y, metrics="f1", values=values)
+
+
+def test_a_page_is_a_file(tmp_path):
+    with pytest.raises(InvalidInputError, match=r"path must be that of a file, but .* is a folder"):
+        te.report(SCORES, tmp_path, y_true=Y, metrics="f1")
+
+
+NASTY = ["<script>alert(1)</script>", '"><img src=x onerror=alert(1)>', "</script><script>alert(2)//", "{{7*7}}\u2028"]
+
+
+def test_no_name_can_be_markup(tmp_path):
+    def own(y_true, y_score):
+        return 0.5
+
+    own.__name__, own.__doc__ = NASTY[0], NASTY[1]
+    runs = [(series, name, Y, SCORES["good"]) for series in NASTY for name in NASTY]
+    values = {name: dict.fromkeys(NASTY, SCORES["poor"]) for name in NASTY}
+    path = te.report(runs, tmp_path / "a.html", metrics=[own, "f1"], values=values, title=NASTY[2], notes=NASTY)
+    text = path.read_text(encoding="utf-8")
+    assert not re.search(r"<script>alert|<img src", text)
+    assert "{{7*7}}" in text
+    assert data_of(path)["detectors"] == NASTY

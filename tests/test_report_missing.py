@@ -20,6 +20,7 @@ from tsadeval.metrics._cce_gaps import explain_gaps
 from tsadeval.reports.inputs import read_inputs
 from tsadeval.reports.payload import score_levels
 from tsadeval.reports.sweep import count_alarms
+from tsadeval.tables.run import timed_runs
 
 METRICS = ["vus_pr", "ears", "cce", "f1", "event_f1", "f1_pa", "false_alarms", "detection_delay"]
 LIVE = ["precision", "recall", "f1", "f1_pa", "event_recall", "false_alarms"]
@@ -115,7 +116,33 @@ def test_times_ignored_points_and_scores_to_fit_on_are_those_of_the_comparison(r
         for detector, shown in one["detectors"].items():
             values = [r["value"] for r in found.rows if (r["series"], r["detector"]) == (one["name"], detector)]
             assert [row["value"] for row in shown["metrics"]] == values
-        assert one["clock"] == {"kind": "dates", "zone": "Europe/Berlin"}
+        assert (one["clock"]["kind"], one["clock"]["zone"]) == ("dates", "Europe/Berlin")
+
+
+@pytest.mark.parametrize(
+    ("times", "clock"),
+    [
+        (pd.date_range("2026-03-28", periods=90, freq="h", tz="Europe/Berlin"), ("dates", "Europe/Berlin")),
+        (pd.date_range("2026-03-28", periods=90, freq="h").to_numpy(), ("dates", "")),
+        ([f"2026-03-{1 + i // 24:02} {i % 24:02}:00+02:00" for i in range(90)], ("dates", "UTC")),
+        (1_700_000_000 + np.arange(90), ("dates", "")),
+        (np.arange(90) / 4, ("numbers", "")),
+    ],
+)
+def test_stamps_are_shown_as_they_came(tmp_path, times, clock):
+    y = np.arange(90) % 9 == 4
+    page = data_of(te.report({"d": y + 0.1 * np.arange(90)}, tmp_path / "page.html", y_true=y, times=times))
+    found = page["series"][0]["clock"]
+    assert (found["kind"], found["zone"]) == clock
+
+
+def test_a_parquet_file_keeps_its_time_zone(tmp_path):
+    stamps = pd.date_range("2026-03-28", periods=90, freq="h", tz="Europe/Berlin")
+    table = pd.DataFrame({"at": stamps, "label": np.arange(90) % 9 == 4, "score": np.arange(90.0)})
+    table.to_parquet(tmp_path / "a.parquet")
+    ((_, times),) = timed_runs(tmp_path / "a.parquet", time="at")
+    assert (times.kind, times.zone, times.stamps[0]) == ("dates with a time zone", "Europe/Berlin", stamps[0].value)
+    assert times.at_points(np.arange(90) < 3).zone == "Europe/Berlin"
 
 
 def test_other_metrics_or_another_rule_are_computed_anew(runs, tmp_path):

@@ -195,3 +195,18 @@ def test_incidents_beyond_the_stamps(run, folder):
     assert "reaches beyond the time stamps" in done.stderr
     (row,) = rows_of(run(*arguments, "--clip"))
     assert row["anomalous_points"] == 10
+
+
+def test_a_stream_says_what_is_undefined_once_and_in_one_line(run, folder):
+    text = "server,label,score\n" + "".join(f"{name},0,{k}\n" for name in "ab\x1b" for k in range(5))
+    (folder / "normal.csv").write_text(text)
+    done = run("normal.csv", "--stream", "--metrics", "auc_roc", "--by", "server")
+    assert done.exit_code == 0
+    assert done.stderr == "tsadeval: auc_roc is undefined, so NaN: y_true has no anomalous point (no 1)\n"
+    assert "\\x1b" in done.stdout
+    assert "\x1b" not in done.stdout
+
+
+def test_options_that_would_be_ignored_are_refused(run):
+    assert "does not go with --store" in str(run("web.csv", "--stream", "--store", "x").exception)
+    assert "--order is for --stream" in str(run("web.csv", "--order", "bins").exception)

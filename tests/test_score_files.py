@@ -256,3 +256,32 @@ def test_the_command_reads_streams(runs):
     assert "low" in bounds.output
     assert "600 points in a stream" in bounds.output
     assert "number as --threshold" in str(run("score", file, "--stream", "--threshold", "sigma(3)").exception)
+
+
+@pytest.mark.parametrize("by", [(), "series"])
+def test_a_file_that_is_not_there_is_named_and_the_others_go_on(runs, tmp_path, by):
+    missing = [tmp_path / "none.csv", str(tmp_path / "none" / "*.csv")]
+    found = te.score_files([runs / "lof" / "power" / "0.csv", *missing], "auc_roc", by=by)
+    assert [line.partition(": ")[0] for line in found.failures() if "none" in line] == sorted(map(str, missing))
+    assert all("no such file" in line for line in found.failures() if "none" in line)
+    with pytest.raises(InvalidInputError, match="no file matches"):
+        te.score_files(missing, "auc_roc")
+
+
+def test_a_file_counts_once_however_it_is_named(runs, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (runs / "again").symlink_to(runs / "lof", target_is_directory=True)
+    (runs / "circle").symlink_to(runs, target_is_directory=True)
+    names = ["runs/lof/power/0.csv", "./runs/lof/power/0.csv", str(runs / "lof/power/0.csv"), "runs/again/power/0.csv"]
+    found = te.score_files(names, "auc_roc").rows
+    assert [row["file"] for row in found] == ["runs/lof/power/0.csv"]
+    files = sorted({row["file"] for row in te.score_files("runs/**/*.csv", "auc_roc").rows})
+    assert len(files) == 2
+    assert not any("circle" in file for file in files)
+
+
+def test_a_name_that_looks_like_a_pattern_is_a_name(tmp_path):
+    write(tmp_path / "a[1].csv", 0)
+    write(tmp_path / "a1.csv", 1)
+    (row,) = te.score_files(tmp_path / "a[1].csv", "auc_roc").rows
+    assert row["file"].endswith("a[1].csv")

@@ -189,7 +189,9 @@ def test_a_long_table_is_not_one_series(tmp_path, column, values, message, form)
 def test_groups_that_still_hold_several_series():
     series, detector = np.repeat(["a", "b"], 100), np.tile(np.repeat(["lof", "pca"], 50), 2)
     frame = pd.DataFrame({"s": series, "who": detector, "label": 0, "score": 0.5, "time": np.tile(TIMES, 4)})
-    with pytest.raises(InvalidInputError, match=r"time stamps repeat in column 'time' within a group, .*by=\['s'\]"):
+    with pytest.raises(
+        InvalidInputError, match=r"time stamps repeat in column 'time' within a group, .*by=\['s', 'who'\]"
+    ):
         list(scorings(read_table(frame), by="s"))
     assert len(list(scorings(read_table(frame), by=["s", "who"]))) == 4
     shuffled = frame.sample(frac=1, random_state=0)

@@ -173,6 +173,30 @@ def test_bad_input_is_one_clear_line(name, change, message):
     assert "\n" not in str(caught.value)
 
 
+@pytest.mark.parametrize("name", OPTIONS)
+def test_what_has_no_values_is_refused(name):
+    call, labels = getattr(tt, name), torch.tensor([0, 1, 1, 0, 0])
+    with pytest.raises(InvalidInputError, match="preds has no series"):
+        call(torch.zeros(0, 5), torch.zeros(0, 5), **OPTIONS[name])
+    with pytest.raises(InvalidInputError, match=r"preds must be a dense tensor .* of layout torch\.sparse_coo"):
+        call(torch.rand(5).to_sparse(), labels, **OPTIONS[name])
+    with pytest.raises(InvalidInputError, match=r"preds must be a dense tensor .* on the meta device"):
+        call(torch.rand(5, device="meta"), labels.to("meta"), **OPTIONS[name])
+
+
+@pytest.mark.parametrize("dtype", [torch.int64, torch.uint64])
+def test_large_integers_do_not_tie(dtype):
+    labels = torch.tensor([0, 0, 1, 1, 0])
+    scores = (2**60 + labels).to(dtype)
+    with pytest.raises(InvalidInputError, match="values beyond 2\\^53, which 64-bit floats would round"):
+        tt.auc_roc(scores, labels)
+    metric = tt.AUCROC()
+    with pytest.raises(InvalidInputError, match="values beyond 2\\^53, which 64-bit floats would round"):
+        metric.update(scores, labels)
+    small = torch.tensor([1, 2, 3, 2**60, 2**60]).to(dtype)  # the last two are padding
+    assert tt.auc_roc(small, labels, lengths=[3]) == 1
+
+
 @pytest.mark.parametrize("name", ["f1_pa", "affiliation_f1", "affiliation"])
 def test_thresholds_and_alarms_are_checked(name):
     scores, labels = example(2, 30)

@@ -19,14 +19,17 @@ from tsadeval.cli.tables import (
     Missing,
     Scores,
     Threshold,
+    Time,
     names_of,
     usable_runs,
 )
+from tsadeval.cli.words import spoken
 from tsadeval.comparison.api import compare as compare_scores
 from tsadeval.comparison.result import Comparison
 from tsadeval.core.cluster import on_cluster
 from tsadeval.core.results import Result
 from tsadeval.core.selection import select_metrics
+from tsadeval.core.time import Times
 from tsadeval.errors import InvalidInputError
 
 
@@ -54,6 +57,7 @@ def compare(
     label: Label = "label",
     score: Scores = None,
     detector: Detector = "",
+    time: Time = "",
     metrics: MetricNames = None,
     threshold: Threshold = "best",
     missing: Missing = "skip",
@@ -72,7 +76,8 @@ def compare(
 ) -> None:
     """Compare detectors over all series in tables of scores; exit code 1 where some could not be used."""
     refused: list[InvalidInputError] = []
-    chosen = select_metrics(names_of(metrics) or "paper")
+    times: dict[str, Times] = {}
+    chosen = select_metrics(names_of(metrics) or "recommended")
     columns: dict[str, Any] = {
         "by": names_of(by),
         "y_true": label,
@@ -81,19 +86,19 @@ def compare(
     }
     with on_cluster(dask), warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        runs = usable_runs(files, refused.append, **columns)
+        runs = usable_runs(files, refused.append, times=times, time=time or None, **columns)
         for error in refused:
-            typer.echo(f"tsadeval: {error}", err=True)
+            typer.echo(f"tsadeval: {spoken(str(error))}", err=True)
         if refused and not runs:
             raise typer.Exit(2)
-        found = compare_scores(runs, metrics=chosen, threshold=threshold, missing=missing)
+        found = compare_scores(runs, metrics=chosen, threshold=threshold, missing=missing, times=times or None)
         parts: list[Result] = [found]
         if statistics and len(found.detectors) > 1:
             parts += [found.ranks()]
             parts += [found.significance()] if len(found.series) > 1 else []
             parts += [found.disagreement()] if len(found.metrics) > 1 else []
     for message in dict.fromkeys(str(warning.message) for warning in caught):
-        typer.echo(f"tsadeval: {message}", err=True)
+        typer.echo(f"tsadeval: {spoken(message)}", err=True)
     typer.echo(_shown(found, parts, format, {"layout": layout.value, "caption": caption, "notes": notes}))
     if refused:
         raise typer.Exit(1)

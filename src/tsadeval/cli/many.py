@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 
 import typer
 
 from tsadeval.cli.output import Format, render, tell_failures
 from tsadeval.cli.running import running
+from tsadeval.cli.words import spoken
 from tsadeval.core.cluster import on_cluster
 from tsadeval.core.metric import Metric
 from tsadeval.engine.streams import evaluate_stream
-from tsadeval.errors import InvalidParameterError
+from tsadeval.errors import InvalidParameterError, UndefinedMetricWarning
 from tsadeval.evaluation.states import Order
 from tsadeval.experiments.scored import FileScores
 from tsadeval.experiments.scoring import score_files
@@ -58,7 +60,7 @@ def score_many(
 
 def _shown(result: FileScores, format: Format) -> str:
     if format is Format.text:
-        return repr(result)
+        return spoken(repr(result))
     head, *rows = result._grid() if format is Format.latex else [list(result.rows[0]), *map(dict.values, result.rows)]
     return render(format, list(head), [list(row) for row in rows])
 
@@ -81,7 +83,8 @@ def score_stream(
     """Evaluate one series (or one for each value of a column) that is larger than memory, batch by batch."""
     if len(scores) > 1 or len(by) > 1:
         raise InvalidParameterError("--stream takes one column of scores, and at most one column in --by")
-    with on_cluster(dask):
+    with on_cluster(dask), warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", UndefinedMetricWarning)
         result = evaluate_stream(
             files,
             metrics,
@@ -94,6 +97,8 @@ def score_stream(
             one_series=one_series,
             n_jobs=jobs,
         )
+    for text in dict.fromkeys(str(warning.message) for warning in caught):  # once for all series
+        typer.echo(f"tsadeval: {text}", err=True)
     if format is Format.text:
         typer.echo(repr(result))
         return

@@ -25,6 +25,7 @@ from tsadeval.cli.tables import (
     one_or_many,
     usable_runs,
 )
+from tsadeval.cli.words import spoken
 from tsadeval.core.selection import select_metrics
 from tsadeval.core.time import Times
 from tsadeval.errors import InvalidInputError
@@ -58,8 +59,10 @@ def report(
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         runs = usable_runs(files, refused.append, times=times, time=time or None, **columns)
+        if time and isinstance(runs, Path):
+            raise InvalidInputError("--time names a column of tables, and a store of scores has none: leave it out")
         for error in refused:
-            typer.echo(f"tsadeval: {error}", err=True)
+            typer.echo(f"tsadeval: {spoken(str(error))}", err=True)
         if refused and not runs:
             raise typer.Exit(2)
         page = write_report(
@@ -72,14 +75,23 @@ def report(
             missing=missing,
             title=title,
             command=shlex.join(["tsadeval", *sys.argv[1:]]),
-            sources=checksums(files),
+            sources=_used(checksums(files), refused),
             notes=[f"Left out: {error}" for error in refused],
         )
     for message in dict.fromkeys(str(warning.message) for warning in caught):
-        typer.echo(f"tsadeval: {message}", err=True)
+        typer.echo(f"tsadeval: {spoken(message)}", err=True)
     typer.echo(page)
     if refused:
         raise typer.Exit(1)
+
+
+def _used(sources: dict[str, str], refused: list[InvalidInputError]) -> dict[str, str]:
+    """The checksums of the files, with a word where a file was not used."""
+    gone = [str(error) for error in refused]
+    return {
+        name: f"{digest}, not used" if any(text.startswith(f"{name}: ") for text in gone) else digest
+        for name, digest in sources.items()
+    }
 
 
 def _values(files: list[Path], by: list[str], label: str, value: str, detector: str | None) -> dict[str, Any]:

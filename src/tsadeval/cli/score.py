@@ -57,8 +57,8 @@ def score(
         bool,
         typer.Option(
             "--clip",
-            help="Cut incidents beyond the time stamps, drop those wholly outside, put those without a time stamp on "
-            "the next point, and join those that overlap; says how many.",
+            help="Cut incidents beyond the time stamps, drop those wholly outside or in a gap, put those between two "
+            "time stamps on the next point, and join those that overlap; says how many.",
         ),
     ] = False,
     shared: Annotated[
@@ -83,7 +83,10 @@ def score(
         ),
     ] = None,
     threshold: Annotated[
-        str, typer.Option(help="How scores become predictions: best, best(metric), quantile(p), sigma(k), or a number.")
+        str,
+        typer.Option(
+            help="How scores become predictions: best, best(metric), budget(2/week), quantile(p), sigma(k), a number."
+        ),
     ] = "best",
     baseline: Annotated[
         bool, typer.Option("--baseline", help="Add what random and perfect detectors would get.")
@@ -107,6 +110,10 @@ def score(
     """Evaluate the scores in one or more files with any number of metrics."""
     chosen = select_metrics(metrics or ["cce" if stream else "recommended"])
     rule = parse_rule(threshold)
+    if stream and store is not None:
+        raise InvalidInputError("--stream keeps nothing, so it does not go with --store: leave one of them out")
+    if order != "sort" and not stream:
+        raise InvalidInputError("--order is for --stream: add it, or leave --order out")
     if stream or store is not None or jobs is not None or dask:
         plain = not (incidents or ignore or fit or baseline or events or (one_series and not stream))
         plain = plain and missing == "error"
@@ -163,7 +170,8 @@ def score(
     _say(str(warning.message) for warning in lacking)
     _say(line for one in spans for line in (one.fitted, one.late, None if unread else one.unused) if line)
     if results:
-        typer.echo(shown(results, ["file", *keys, "score"], format, chosen))
+        table = shown(results, ["file", *keys, "score"], format, chosen)
+        typer.echo(spoken(table) if format is Format.text else table)
     if failed:
         raise typer.Exit(1 if results else 2)
     if not has_values(results):
@@ -253,6 +261,7 @@ class _Source:
 def _all_results(files: list[str], source: _Source, judge: Callable[[Case], Result]) -> tuple[Results, int, int]:
     """What was found for every scoring, and how many scorings and files failed: one line each, and the rest goes on."""
     results: Results = []
+    said: dict[str, list[str]] = {}  # warnings, and the scorings that they are about
     failed = unread = 0
 
     def refuse(error: Exception) -> None:
@@ -264,22 +273,28 @@ def _all_results(files: list[str], source: _Source, judge: Callable[[Case], Resu
         try:
             for case in source.cases(file, refuse):
                 try:
-                    results.append((case, _with_warnings(case, judge)))
+                    results.append((case, _with_warnings(case, judge, said)))
                 except InvalidInputError as error:
                     refuse(InvalidInputError(f"{case.name}: {error}"))
         except (InvalidInputError, OSError) as error:
             unread += 1
             refuse(error)
+    _say(f"{_named(cases)}: {warning}" for warning, cases in said.items())
     if failed and results:
         _say([f"{failed} could not be evaluated, {len(results)} could"])
     return results, failed, unread
 
 
-def _with_warnings(case: Case, judge: Callable[[Case], Result]) -> Result:
-    """Evaluate, and say in every warning which file and column it is about."""
+def _with_warnings(case: Case, judge: Callable[[Case], Result], said: dict[str, list[str]]) -> Result:
+    """Evaluate, and note for every warning which file and column it is about."""
     try:
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             return judge(case)
     finally:
-        _say(f"{case.name}: {warning.message}" for warning in caught)
+        for warning in caught:
+            said.setdefault(str(warning.message), []).append(case.name)
+
+
+def _named(names: list[str]) -> str:
+    return names[0] if len(names) == 1 else f"{len(names)} series ({names[0]} and so on)"

@@ -20,10 +20,13 @@ _WORDS = {
     r"pass one_series=True \(tsadeval score --one-series\)": "pass --one-series",
     r", in Python y_score=\[.*\]$": "",
     r"threshold=\"best\"": "--threshold best",
-    r"it cannot leave out the points of ignore=": "it cannot leave out the points of --ignore",
+    r"it cannot leave out the points of ignore=,": "it cannot leave out the points of --ignore,",
     r"; write a date such as ('[^']*') \(ISO 8601\), or pass datetime objects or numbers": (
         r"; write dates such as \1 (ISO 8601), or numbers of seconds"
     ),
+    r"where their scores are NaN and missing='skip', it": "where their scores are empty, with --missing skip it",
+    r"see failures\(\)": "see the lines of stderr",
+    r"; choose with columns=\[\.\.\.\]": ": take it out of the table",
     r"no span of ignore=": "no span of --ignore",
     r"pass incidents= for when they began": "--incidents says when they began",
     r"max_false_alarms=('[^']*') is a rate, so times= is needed": r"\1 is a rate: name the column of times with --time",

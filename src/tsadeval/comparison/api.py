@@ -12,6 +12,7 @@ import numpy as np
 from tsadeval.comparison.categories import SeriesFacts
 from tsadeval.comparison.result import Comparison, Made
 from tsadeval.comparison.table import Values
+from tsadeval.core.arrays import numbers_with_gaps
 from tsadeval.core.checking import same_index
 from tsadeval.core.estimators import family_of
 from tsadeval.core.incidents import is_table
@@ -31,7 +32,7 @@ from tsadeval.evaluation.single import OddAlarms, warn_of_alarms, warn_of_undefi
 from tsadeval.tables import runs as table_runs
 from tsadeval.thresholds.rules import parse_rule
 
-__all__ = ["Run", "compare", "is_store", "runs_of", "usable"]
+__all__ = ["Run", "by_series", "compare", "is_store", "runs_of", "usable"]
 
 Run = tuple[str, str, Any, Any]
 
@@ -39,7 +40,7 @@ Run = tuple[str, str, Any, Any]
 def compare(
     scores: Any,
     y_true: Any = None,
-    metrics: Metrics = "paper",
+    metrics: Metrics = "recommended",
     *,
     by: str | Sequence[str] = (),
     y_score: str | Sequence[str] = "score",
@@ -65,7 +66,8 @@ def compare(
         The labels, where `scores` is a mapping from detectors; the column of the labels ("label" by default), where
         it is a table.
     metrics, threshold
-        As for `evaluate`; the threshold is found for each scoring by itself.
+        As for `evaluate`: by default the set "recommended", other sets are "paper" and "all". The threshold is found
+        for each scoring by itself.
     by : str or sequence of str
         Of a table: the columns that tell series and detectors apart, such as `["series", "detector"]`; "file" and
         "folder" are those of the files.
@@ -131,7 +133,7 @@ def compare(
     facts: dict[str, SeriesFacts] = {}
     settings: dict[tuple[str, str], dict[str, Any]] = {}
     all_series, detectors = ({run[k] for run in given} for k in (0, 1))
-    times, ignore = _by_series("times", times, all_series), _by_series("ignore", ignore, all_series)
+    times, ignore = by_series("times", times, all_series), by_series("ignore", ignore, all_series)
     _check_fit(fit, all_series, detectors)
     _check_pairs(given)
     for series, name, labels, values in given:
@@ -163,7 +165,7 @@ def compare(
             except InvalidInputError as error:
                 raise InvalidInputError(f"detector {name!r}: {error}") from None
             micro[name] = found.micro
-            odd |= {f"{series} ({name})".strip(): what for series, what in alarms.items()}
+            odd |= {f"{series} ({name})" if series else name: what for series, what in alarms.items()}
             told = {entry[0] for entry in entries if entry[3].get("ignore") is not None}
             for row in found.rows:
                 if row["series"] not in told:
@@ -184,7 +186,7 @@ def compare(
     )
 
 
-def _by_series(name: str, given: Any, series: Collection[str]) -> Callable[[str], Any]:
+def by_series(name: str, given: Any, series: Collection[str]) -> Callable[[str], Any]:
     """What is given for a series: the same for all of them, or the value of a mapping from series."""
     of_one = len(series) == 1 and not any(one in given for one in series) if isinstance(given, Mapping) else True
     if of_one or is_table(given):
@@ -207,11 +209,18 @@ def _check_pairs(runs: Sequence[Run]) -> None:
             raise InvalidInputError(f"there are two scorings of detector {detector!r}{on}: rename one")
         seen.add((series, detector))
         other, known = first.setdefault(series, (detector, labels))
-        # Detectors may lack the first points of a series; what is as long must be the same.
-        if labels is not known and np.shape(labels) == np.shape(known) and not np.array_equal(labels, known):
+        if labels is not known and not _same_labels(labels, known):
             raise InvalidInputError(
                 f"detectors {other!r} and {detector!r} have different labels{on}: give such series different names"
             )
+
+
+def _same_labels(labels: Any, known: Any) -> bool:
+    """Are they equal? Detectors may lack the first or the last points of a series."""
+    short, long = sorted((np.asarray(labels), np.asarray(known)), key=np.size)
+    if short.ndim != 1 or long.ndim != 1:
+        return True  # the check of the labels refuses it
+    return any(np.array_equal(short, part) for part in (long[len(long) - len(short) :], long[: len(short)]))
 
 
 def _check_fit(fit: Any, series: Collection[str], detectors: Collection[str]) -> None:
@@ -238,11 +247,10 @@ def usable(
 ) -> tuple[Any, Any, dict[str, Any], int] | None:
     """Labels, scores and their setting without gaps, and how many points had none; None where all had none."""
     known = dict(setting or {})
-    try:
-        array = np.asarray(scores, np.float64)
-        lost = np.isnan(array)
-    except (TypeError, ValueError):
-        return labels, scores, known, 0  # the check of the scores raises the error
+    array = numbers_with_gaps(scores, "y_score", "a one-dimensional sequence of numbers")
+    if array.dtype.kind != "f":
+        return labels, scores, known, 0  # what is no number, the check of the scores refuses
+    lost = np.isnan(array)
     if array.ndim != 1 or not lost.any() or len(array) != np.size(labels) or missing == "error":
         return labels, scores, known, 0
     same_index(labels, scores, "y_score")

@@ -26,7 +26,7 @@ from tsadeval.comparison.table import DetectorTable, Values, stacked
 from tsadeval.core.metric import Metric, Rule
 from tsadeval.core.parameters import OneOf, check_parameters
 from tsadeval.core.registry import did_you_mean
-from tsadeval.core.results import Grid, Result, Row
+from tsadeval.core.results import Grid, Result, Row, lines_of
 from tsadeval.core.setting import Missing
 from tsadeval.datasets import DATASETS
 from tsadeval.errors import InvalidParameterError, UnknownNameError
@@ -314,7 +314,7 @@ class Comparison(Result):
     def to_text(self, *, percent: bool = False) -> str:
         """The tables as text, as they are printed."""
         texts = [repr(table) for table in self.tables(percent=percent)]
-        return "\n\n".join([*texts, "\n".join(self._notes())] if self._notes() else texts)
+        return "\n\n".join([*texts, lines_of(self._notes())] if self._notes() else texts)
 
     def __repr__(self) -> str:
         return self.to_text()
@@ -341,7 +341,7 @@ class Comparison(Result):
         without = {(row["series"], row["detector"]) for row in rows if row.get("dropped")}
         if without:
             how = "left out" if self.missing in ("skip", "ignore") else "taken as lower than all others"
-            notes.append(f"points without a score were {how} in {len(without)} scorings")
+            notes.append(f"points without a score were {how} in {len(without)} scoring{'s' * (len(without) > 1)}")
         notes += undefined_everywhere(rows, names)
         have: dict[str, set[str]] = {d: set() for d in self.detectors}
         for row in rows:

@@ -9,13 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tsadeval.core.arrays import EXACT as EXACT
 from tsadeval.core.arrays import read_array
 from tsadeval.errors import InvalidInputError
 
 # Kernels count levels and places in 32 bits, and square lengths in 64. CCE needs the scan only, which has no limit.
 LARGEST = 2**31 - 1
-
-EXACT = 2**53  # integers up to this have a float64 of their own
 
 # What the scan reads as it is; any other number type is converted to one of these first.
 _LABEL_TYPES = {np.dtype(t) for t in (np.uint8, np.int32, np.int64, np.float64)}

@@ -33,7 +33,7 @@ def labels(
     columns: tuple[str, str] | None = None,
     overlap: Literal["error", "merge"] = "error",
     outside: Literal["error", "clip"] = "error",
-    between: Literal["error", "next", "drop"] = "error",
+    between: Literal["error", "next", "near", "drop"] = "error",
 ) -> Labels:
     """0/1 labels of points from incidents (or alarms) that are intervals of time.
 
@@ -62,8 +62,9 @@ def labels(
     outside : {"error", "clip"}, default="error"
         What to do with incidents that reach beyond the time stamps: cut them (and drop those fully outside), or
         refuse.
-    between : {"error", "next", "drop"}, default="error"
-        What to do with incidents without any time stamp inside: label the next point, drop them, or refuse.
+    between : {"error", "next", "near", "drop"}, default="error"
+        What to do with incidents without any time stamp inside: label the next point, label it if it comes within a
+        median step after the incident and else drop them (they lie in a gap of the data), drop them, or refuse.
 
     Returns
     -------

@@ -43,7 +43,7 @@ class Fitting(NamedTuple):
     between: str = "error"
 
 
-ANYHOW = Fitting("merge", "clip", "next")
+ANYHOW = Fitting("merge", "clip", "near")
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,8 @@ class Laid:
 
     `rows` are those that have points, in the order of time, with their first point, one past the last, and their start
     in nanoseconds. `away` are wholly outside the stamps, `cut` reach beyond them, `moved` are without a stamp and put
-    on the next point, `dropped` are without a stamp and left out, `joined` is the number of rows less that of events.
+    on the next point, `dropped` are without a stamp and left out (where those near the next point are put on it: in a
+    gap), `joined` is the number of rows less that of events.
     """
 
     labels: Labels
@@ -74,7 +75,7 @@ def lay(
     """The points inside intervals of time, in any form that `te.labels` takes."""
     choice("overlap", fitting.overlap, ("error", "merge"))
     choice("outside", fitting.outside, ("error", "clip"))
-    choice("between", fitting.between, ("error", "next", "drop"))
+    choice("between", fitting.between, ("error", "next", "near", "drop"))
     index = read_times(times)
     table = read_incidents(incidents, asked or Asked())
     if closed is None:
@@ -131,9 +132,12 @@ class _Spans:
         lost = empty & ~away
         if fitting.between == "error":
             self.refuse(lost, "has no time stamp inside; pass between='next' to label the next point, or 'drop'")
-        elif fitting.between == "next":
+        moved = np.zeros_like(lost)
+        if fitting.between in ("next", "near"):
             first = np.minimum(first, len(stamps) - 1)
-            last = np.where(lost, first + 1, last)
+            near = stamps[first] - self.stops <= index.step
+            moved = lost & near if fitting.between == "near" else lost
+            last = np.where(moved, first + 1, last)
         rows = np.flatnonzero(first < last).astype(np.int64)
         rows = rows[np.argsort(first[rows], kind="stable")]
         found, first, last = self._labels(rows, first[rows], last[rows], fitting.overlap), first[rows], last[rows]
@@ -147,8 +151,8 @@ class _Spans:
             starts=self.starts[rows],
             away=int(away.sum()),
             cut=int((beyond & ~away).sum()),
-            moved=int(lost.sum()) if fitting.between == "next" else 0,
-            dropped=int(lost.sum()) if fitting.between == "drop" else 0,
+            moved=int(moved.sum()),
+            dropped=int((lost & ~moved).sum()),
             joined=len(rows) - events,
             late=waited[waited > index.step],
         )

@@ -19,8 +19,9 @@ def printable(text: Any) -> str:
     ('Größe 1', 203)
     """
     shown = str(text)
-    if len(shown) > _LONGEST:
-        shown = f"{shown[:_LONGEST]}..."
-    if shown.isprintable():
-        return shown
-    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in shown)
+    return escaped(f"{shown[:_LONGEST]}..." if len(shown) > _LONGEST else shown)
+
+
+def escaped(text: str) -> str:
+    """The same in full."""
+    return text if text.isprintable() else "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)

@@ -17,7 +17,7 @@ T = TypeVar("T")
 
 def did_you_mean(name: str, known: list[str]) -> str:
     """The end of an error message: the nearest known names, or all of them where none is near."""
-    near = get_close_matches(name, known, n=3, cutoff=0.6)
+    near = get_close_matches(name, known, n=3, cutoff=0.6 if len(name) > 2 else 0.5)  # one letter of two
     if near:
         return f"did you mean {' or '.join(near)}?"
     return f"valid names: {', '.join(known)}"

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tsadeval._optional import require
+from tsadeval.core.printable import escaped
 from tsadeval.core.registry import did_you_mean
 from tsadeval.errors import UnknownNameError
 
@@ -40,7 +41,12 @@ def cell_text(value: Any, digits: int = 4) -> str:
         return ""
     if isinstance(value, float):
         return f"{value:.{digits}f}" if math.isfinite(value) else str(value)
-    return str(value)
+    return escaped(str(value))  # names of series and detectors may come from files
+
+
+def lines_of(notes: Sequence[str]) -> str:
+    """Notes under a table, which may hold names as its cells do."""
+    return "\n".join(escaped(line) for note in notes for line in note.split("\n"))
 
 
 def text_table(rows: Sequence[Sequence[Any]], digits: int = 4) -> str:
@@ -179,7 +185,7 @@ class Result:
 
     def __repr__(self) -> str:
         blocks = [f"{title}\n{text_table(grid)}" if title else text_table(grid) for title, grid in self._grids()]
-        return "\n\n".join(part for part in (self._lead(), *blocks, "\n".join(self._notes())) if part)
+        return "\n\n".join(part for part in (self._lead(), *blocks, lines_of(self._notes())) if part)
 
 
 class MappingResult(Result, Mapping[str, float]):

@@ -46,6 +46,7 @@ class Times:
     kind: Kind
     given: NDArray[Any]
     unit: int = SECOND
+    zone: str = ""  # name of the time zone, where the stamps came with one
 
     def __len__(self) -> int:
         return len(self.stamps)
@@ -84,7 +85,7 @@ class Times:
 
     def at_points(self, mask: NDArray[np.bool_]) -> Times:
         """The stamps of some of the points."""
-        return Times(self.stamps[mask], self.kind, self.given[mask], self.unit)
+        return Times(self.stamps[mask], self.kind, self.given[mask], self.unit, self.zone)
 
     def moment(self, stamp: int) -> Any:
         """A time as the caller writes it: a datetime64, a datetime with time zone UTC, or a number."""
@@ -158,7 +159,7 @@ def read_times(values: Any, *, n: int | None = None, unit: str = "s", name: str 
     else:
         size = unit_size(unit)
         stamps, kind, given = _stamps(values, size, name)
-        found = Times(stamps, kind, given, size)
+        found = Times(stamps, kind, given, size, zone_of(getattr(values, "dtype", None)))
         if len(stamps) == 0:
             raise InvalidInputError(f"{name} is empty: give one time stamp for each point")
     if n is not None and len(found) != n:
@@ -168,6 +169,11 @@ def read_times(values: Any, *, n: int | None = None, unit: str = "s", name: str 
     if found is not values:
         _check_order(found, name)
     return found
+
+
+def zone_of(dtype: Any) -> str:
+    """The time zone that a type of pandas, polars or Arrow names, "" for none."""
+    return str(getattr(dtype, "tz", None) or getattr(dtype, "time_zone", None) or "")
 
 
 def _check_order(found: Times, name: str) -> None:
@@ -222,7 +228,6 @@ def read_moments(values: Sequence[Any], like: Times, name: str) -> Index:
 def _stamps(values: Any, unit: int, name: str) -> tuple[Index, Kind, NDArray[Any]]:
     """Nanoseconds, what kind of stamps they are, and the array as given."""
     dtype = getattr(values, "dtype", None)
-    zone = getattr(dtype, "tz", None) or getattr(dtype, "time_zone", None)  # pandas, polars
     try:
         # Of pandas' stamps with a time zone NumPy makes UTC, if asked for dates (and Python objects, if not).
         kind = f"datetime64[{getattr(dtype, 'unit', 'ns')}]" if hasattr(dtype, "tz") else None
@@ -234,7 +239,7 @@ def _stamps(values: Any, unit: int, name: str) -> tuple[Index, Kind, NDArray[Any
             f"{name} must be one-dimensional, one time stamp per point, but has shape {array.shape}"
         )
     if array.dtype.kind == "M":
-        return _of_dates(array, name), "dates with a time zone" if zone else "dates", array
+        return _of_dates(array, name), "dates with a time zone" if zone_of(dtype) else "dates", array
     if array.dtype.kind == "m":
         _refuse_missing(np.isnat(array), name)
         _refuse_far(~fits(array), array, name)

@@ -12,7 +12,7 @@ import numpy as np
 from tsadeval.core.events import Index
 from tsadeval.core.incidents import Asked, read_incidents
 from tsadeval.core.inputs import Prediction
-from tsadeval.core.laying import ANYHOW, lay
+from tsadeval.core.laying import ANYHOW, Laid, lay
 from tsadeval.core.metric import METRICS, Rule
 from tsadeval.core.observed import observe
 from tsadeval.core.owners import SEVERITIES
@@ -206,17 +206,13 @@ class _Began:
         """Of the incidents that lie on the points of each event, beginning with its first point or later."""
         times, events = data.setting.clock, data.events
         table = read_incidents(incidents, asked)
-        laid = lay(table, times, ANYHOW)
         onsets = times.stamps[events.starts].copy()
         owners: list[list[int]] = [[] for _ in range(len(events))]
-        first = np.searchsorted(events.stops, laid.first, side="right")
-        last = np.searchsorted(events.starts, laid.stop, side="left")
-        for i, (a, b) in enumerate(zip(first.tolist(), last.tolist(), strict=True)):
-            for k in range(a, b):
-                owners[k].append(int(laid.rows[i]))
-                # What is not judged may have cut off the beginning of an event, and the data may begin later.
-                if laid.first[i] == events.starts[k]:
-                    onsets[k] = min(onsets[k], max(int(laid.starts[i]), int(times.stamps[0])))
+        # Those that lie in a gap belong to no event, unless the labels say so.
+        for fitting in (ANYHOW, ANYHOW._replace(between="next")):
+            bare = [k for k, own in enumerate(owners) if not own]
+            if bare:
+                _find_owners(lay(table, times, fitting), data, owners, set(bare), onsets)
         taken = {"start", "stop", "duration", "detected", "delay", "lead", "alarms"}
         names = {name: f"incident_{name}" if name in taken else name for name in table.others}
         known = [{names[n]: _joined([v[row] for row in own]) for n, v in table.others.items()} for own in owners]
@@ -232,6 +228,19 @@ class _Began:
         return [
             f"{what} in a gap of the data, up to {longest:.6g} {unit} before the first point: delays count from there"
         ]
+
+
+def _find_owners(laid: Laid, data: Prediction, owners: list[list[int]], wanted: set[int], onsets: Index) -> None:
+    """Add to each wanted event the rows of the incidents on its points, and move its onset to the first of them."""
+    events, begin = data.events, int(data.setting.clock.stamps[0])
+    first = np.searchsorted(events.stops, laid.first, side="right").tolist()
+    last = np.searchsorted(events.starts, laid.stop, side="left").tolist()
+    for i, row in enumerate(laid.rows.tolist()):
+        for k in wanted.intersection(range(first[i], last[i])):
+            owners[k].append(row)
+            # What is not judged may have cut off the beginning of an event, and the data may begin later.
+            if laid.first[i] == events.starts[k]:
+                onsets[k] = min(onsets[k], max(int(laid.starts[i]), begin))
 
 
 def _joined(values: list[Any]) -> Any:

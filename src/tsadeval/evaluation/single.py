@@ -40,7 +40,7 @@ class Evaluation(MappingResult):
     def _notes(self) -> list[str]:
         rules = list(dict.fromkeys(row["rule"] for row in self.rows if row["rule"]))
         notes = chosen_with_labels(rules)
-        if len(rules) == 1 and not rules[0].startswith("best"):
+        if len(rules) == 1 and not notes:
             notes = [f"alarms: {rules[0]}"]
         return [*notes, *self.about]
 
@@ -93,9 +93,11 @@ def evaluate(
     threshold : str, number or rule, default="best"
         How scores become predictions for the metrics that take these. "best" is, for each metric, the threshold that is
         best for it, chosen with the labels (metrics for which that is trivial, such as recall, are taken at the best
-        point-wise F1); "best(f1)" puts all metrics at the best threshold of one; a number or "fixed(value)" is a fixed
-        threshold, "quantile(p)" a quantile of the scores. Alarms are scores above the threshold. Rules that need no
-        labels: "sigma(k)", "mad(k)", "iqr(k)", "pot(risk)", "epsilon", "top(k)", "contamination(p)"; on top of any rule
+        point-wise F1); "best(f1)" puts all metrics at the best threshold of one; "budget(2/week)" at the one of
+        `choose_threshold(max_false_alarms="2/week")`, with the labels too, and "budget(5)" at that of 5 false alarms; a
+        number or "fixed(value)" is a fixed threshold, "quantile(p)" a quantile of the scores. Alarms are scores above
+        the threshold. Rules that need no labels: "sigma(k)", "mad(k)", "iqr(k)", "pot(risk)", "epsilon", "top(k)",
+        "contamination(p)"; on top of any rule
         "hysteresis(rule, release)" and "sustained(rule, points)".
     fit : array-like, optional
         Scores of a training or validation part, from which rules without labels take their threshold. Without it they
@@ -186,13 +188,16 @@ def row_of(metric: Metric, outcome: Outcome) -> Row:
 
 def chosen_with_labels(rules: Any) -> list[str]:
     """The note that a result needs where thresholds were chosen with the labels."""
-    named = sorted({rule for rule in rules if rule is not None and rule.startswith("best")})
-    return [
-        f"{rule}: the threshold that is best for {rule.partition('(')[2].rpartition(')')[0]}, chosen with the labels"
-        if "(" in rule
-        else f"{rule}: thresholds chosen with the labels, an upper bound"
-        for rule in named
-    ]
+    return [_with_labels(rule) for rule in sorted({*filter(None, rules)}) if rule.startswith(("best", "budget("))]
+
+
+def _with_labels(rule: str) -> str:
+    if rule.startswith("budget("):
+        return f"{rule}: the threshold of most events within this budget of false alarms, chosen with the labels"
+    if "(" in rule:
+        metric = rule.partition("(")[2].rpartition(")")[0]
+        return f"{rule}: the threshold that is best for {metric}, chosen with the labels"
+    return f"{rule}: thresholds chosen with the labels, an upper bound"
 
 
 def warn_of_undefined(rows: Iterable[Row]) -> None:
@@ -212,7 +217,8 @@ def warn_of_undefined(rows: Iterable[Row]) -> None:
             where = []
             for series, who in places.items():
                 everyone = who == detectors[series, metric]
-                where.append(series if everyone else f"{series} ({', '.join(sorted(who))})".strip())
+                some = ", ".join(sorted(who))
+                where.append(series if everyone else f"{series} ({some})" if series else some)
             together.setdefault(tuple(where), []).append(metric)
         for names, metrics in together.items():
             known = list(filter(None, names))

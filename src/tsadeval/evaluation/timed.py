@@ -146,5 +146,5 @@ class TimedRuns:
         observed = np.zeros(len(stamps), np.int64)
         for code, time in self._steps.times().items():
             observed[np.argmax(codes == code)] = time  # all of it at one point: sums are what metrics take
-        times: Any = _Lasting(stamps, "numbers", stamps, SECOND, self._steps.median, observed)
+        times: Any = _Lasting(stamps, "numbers", stamps, last=self._steps.median, observed=observed)
         return replace(Prediction.of(codes & 1, codes >> 1), setting=Setting(times=times))

@@ -9,6 +9,7 @@ import os
 import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -112,7 +113,7 @@ def score_files(
     rule = str(parse_rule(threshold))
     checksums = Checksums(None if store is None else Path(store).absolute())
     found = [file for file in _files(files, checksums) if not _within(file.path, store)]
-    if not found or not scores:
+    if not any(file.state for file in found) or not scores:
         raise InvalidInputError(f"no file matches {files!r}" if scores else "name at least one column of scores")
 
     values = [(str(m), m.version, rule if m.kind == "predictions" else None) for m in chosen]
@@ -151,7 +152,7 @@ def _named(files: list[File], by: list[str], checksums: Checksums) -> dict[str, 
                 found = take()
             else:
                 found = checksums.of(json.dumps(["series", file.path, by, versions()]), [file.path], take)
-        except InvalidInputError:
+        except (InvalidInputError, OSError):
             return [("", "")]
         return [(series, detector) for series, detector in json.loads(found)]
 
@@ -254,17 +255,31 @@ def _lost(cells: Iterable[Cell], error: Exception) -> Iterator[Row]:
 
 
 def _files(given: Any, checksums: Checksums) -> list[File]:
-    """All files that patterns, folders and paths mean, each once, by name."""
+    """All files that patterns, folders and paths mean, each once, by name.
+
+    What means no file is one without a state: its cells will say that it is not there, and the others go on.
+    """
     several = [given] if isinstance(given, (str, os.PathLike)) else list(given)
-    found: dict[str, File] = {}
+    found: dict[tuple[str, str], File] = {}
+    real = cache(os.path.realpath)
     for pattern in several:
         one = str(os.fspath(pattern))
         root, paths = _remote(one) if "://" in one else _local(one, checksums)
+        here: dict[tuple[str, str], File] = {}
         for path, state in paths:
-            folder = path.rpartition("/")[0]
+            folder, _, name = path.rpartition("/")
             below = folder[len(root) :].strip("/") if folder.startswith(root) else ""
-            found.setdefault(path, File(path, state, sys.intern(below)))  # one text for all files of a folder
-    return [found[path] for path in sorted(found)]
+            # Links to folders lead to a file in several ways, or in circles: the shortest counts.
+            key = (folder if "://" in path else real(folder or ("/" if path.startswith("/") else ".")), name)
+            if key not in here or _length(path) < _length(here[key].path):
+                here[key] = File(path, state, sys.intern(below))  # one text for all files of a folder
+        for key, file in (here or {(one, ""): File(one, "", "")}).items():
+            found.setdefault(key, file)
+    return sorted(found.values())
+
+
+def _length(path: str) -> tuple[int, str]:
+    return path.count("/"), path
 
 
 def _within(path: str, store: str | Path | None) -> bool:
@@ -284,6 +299,8 @@ def _local(one: str, checksums: Checksums) -> tuple[str, Iterator[tuple[str, str
     paths: Iterable[Any]
     if os.path.isdir(path):
         root, paths = path, table_files(Path(path))
+    elif os.path.isfile(path):  # also where its name looks like a pattern
+        root, paths = Path(path).parent.as_posix(), [path]
     else:
         root, paths = _root(Path(path).as_posix()), glob.iglob(path, recursive=True)
     return Path(root).as_posix(), ((Path(p).as_posix(), checksums.state(p)) for p in paths if os.path.isfile(p))

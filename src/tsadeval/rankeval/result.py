@@ -298,6 +298,7 @@ class RankEvalResult(StoredResult):
 
         Examples
         --------
+        >>> import numpy as np
         >>> import tsadeval as te
         >>> def alarms(y_true, y_score):
         ...     "Precision of the points above the 99 % quantile."

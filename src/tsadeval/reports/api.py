@@ -14,9 +14,11 @@ from tsadeval.comparison.api import runs_of
 from tsadeval.comparison.result import Comparison
 from tsadeval.core.metric import Metric, Rule
 from tsadeval.core.parameters import OneOf, check_parameters
+from tsadeval.core.printable import printable
 from tsadeval.core.selection import Metrics, select_metrics
 from tsadeval.core.setting import MISSING, Missing
 from tsadeval.engine.files import write_whole
+from tsadeval.errors import InvalidParameterError
 from tsadeval.reports.html import as_json, render
 from tsadeval.reports.inputs import read_inputs
 from tsadeval.reports.page import Page, build_page
@@ -35,6 +37,7 @@ def report(
     detector: str | None = None,
     values: Any = None,
     times: Any = None,
+    ignore: Any = None,
     metrics: Metrics | None = None,
     threshold: str | float | Rule | None = None,
     missing: Missing | None = None,
@@ -67,6 +70,9 @@ def report(
     times : array-like of shape (n,), optional
         Time stamps of the points, for one series, or a mapping from series to its time stamps. Dates with a time zone
         are shown in it.
+    ignore : array-like of shape (n,), or intervals of time, optional
+        Points that are not judged, such as a week of maintenance, as for `evaluate`; for many series also a mapping
+        from series to these. The chart shades them. By default those of the comparison.
     metrics, threshold : optional
         As for `evaluate`; thresholds are found for each scoring by itself. By default those of the comparison where
         `scores` is one, else the set "recommended" and the rule "best". Where the rule is "best", `best_f1` is left out
@@ -100,6 +106,9 @@ def report(
     """
     if missing is not None:
         check_parameters("report", {"missing": OneOf(MISSING)}, {"missing": missing})
+    path = Path(path)
+    if path.is_dir():  # found out now, not after all was computed
+        raise InvalidParameterError(f"path must be that of a file, but {printable(path)} is a folder")
     compared = scores if isinstance(scores, Comparison) else None
     made = compared.made if compared is not None else None
     default: str | Rule = made.rule if made is not None else "best"
@@ -107,14 +116,13 @@ def report(
     how: Missing = missing or (compared.missing if compared is not None else "skip")
     chosen, doubled = _without_double(_metrics(metrics, compared), rule)
     runs = runs_of(_one(scores, y_true), y_true, by=by, y_score=y_score, detector=detector)
-    inputs = read_inputs(runs, how, values, times, made.settings if made is not None else None)
+    inputs = read_inputs(runs, how, values, times, ignore, made.settings if made is not None else None)
     inputs.notes[:0] = notes
     known = None
-    if compared is not None and made is not None and threshold is times is None and how == compared.missing:
+    if compared is not None and made is not None and threshold is times is ignore is None and how == compared.missing:
         known = compared if all(str(metric) in compared.metrics for metric in chosen) else None
     page = build_page(inputs, chosen, rule, missing=how, compared=known, random_state=random_state)
     text = _render(page, title, command, dict(sources or {}), [*inputs.notes], doubled)
-    path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
     write_whole(path, text.encode())
     return path
@@ -183,11 +191,12 @@ def _render(page: Page, title: str, command: str, sources: Mapping[str, str], no
     return render(
         "report.html.j2",
         styles=("base.css", "report.css"),
-        scripts=("common.js", "clock.js", "chart.js", "tables.js", "report.js"),
+        scripts=("common.js", "clock.js", "packed.js", "chart.js", "tables.js", "report.js"),
         title=title or "Report of anomaly detectors",
         subtitle=subtitle,
         notes=notes,
         comparison=data["comparison"] is not None,
+        cce=any(metric["name"].partition("(")[0] == "cce" for metric in data["metrics"]),
         rule_note="It starts where F1 is best, which was found with the labels." if best else f"It starts at {rule}.",
         metrics_note=f"Random: the same scores, shuffled. Perfect: the labels as scores. {_thresholds(data)}",
         about=about,
@@ -202,7 +211,7 @@ def _thresholds(data: Mapping[str, Any]) -> str:
     """How the thresholds of the metrics were found, in words."""
     rule = data["rule"]
     if rule != "best":
-        by_labels = ", chosen with the labels" if rule.startswith("best") else ""
+        by_labels = ", chosen with the labels" if rule.startswith(("best", "budget(")) else ""
         return f"Thresholds: by the rule {rule}{by_labels}."
     trivial = [metric["label"] for metric in data["metrics"] if metric["trivial"]]
     text = "Thresholds: the best one of each metric, chosen with the labels, so values are upper bounds"

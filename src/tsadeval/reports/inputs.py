@@ -9,11 +9,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tsadeval.comparison.api import by_series
 from tsadeval.comparison.result import Run
-from tsadeval.core.inputs import Floats, LabelRuns, Scoring, label_runs
-from tsadeval.core.observed import has_dates, observe
+from tsadeval.core.arrays import numbers_with_gaps
+from tsadeval.core.inputs import Bools, Floats, LabelRuns, Scoring, label_runs
+from tsadeval.core.observed import has_dates, ignored_points, observe
 from tsadeval.core.setting import Missing
-from tsadeval.core.time import read_times
+from tsadeval.core.time import Times, read_times
 from tsadeval.errors import InvalidInputError
 
 __all__ = ["Inputs", "Judged", "SeriesInput", "read_inputs"]
@@ -45,13 +47,15 @@ class Judged:
 class Clock:
     """The time stamps of a series as a page shows them.
 
-    `kind` is "dates" (of no time zone, or of `zone`) or "numbers", whose unit is `unit` nanoseconds.
+    `kind` is "dates" (of no time zone, or of `zone`) or "numbers", whose unit is `unit` nanoseconds; `step` is the
+    median time between two stamps.
     """
 
     stamps: NDArray[np.int64]
     kind: str
     zone: str
     unit: int
+    step: int
 
 
 @dataclass
@@ -63,6 +67,7 @@ class SeriesInput:
     detectors: dict[str, Judged] = field(default_factory=dict)
     values: dict[str, Floats] = field(default_factory=dict)
     clock: Clock | None = None
+    ignored: Bools | None = None  # points that are not judged, of all that have a label
 
     @property
     def n(self) -> int:
@@ -80,7 +85,12 @@ class Inputs:
 
 
 def read_inputs(
-    runs: Iterable[Run], missing: Missing, values: Any = None, times: Any = None, settings: Settings | None = None
+    runs: Iterable[Run],
+    missing: Missing,
+    values: Any = None,
+    times: Any = None,
+    ignore: Any = None,
+    settings: Settings | None = None,
 ) -> Inputs:
     """Check all scorings; one that cannot be evaluated is left out and named.
 
@@ -89,10 +99,11 @@ def read_inputs(
     entries = list(runs)
     count = len({name for name, *_ in entries})
     series: dict[str, SeriesInput] = {}
-    stamps: dict[str, Any] = {}
+    stamps: dict[str, Times] = {}
     left_out: list[tuple[str, str, str]] = []
     detectors: dict[str, None] = {}
     first: InvalidInputError | None = None
+    not_judged = by_series("ignore", ignore, {name for name, *_ in entries})
     for name, detector, labels, scores in entries:
         setting = dict((settings or {}).get((name, detector), {}))
         given = _of_series(times, name, count)
@@ -101,6 +112,8 @@ def read_inputs(
             when = labels.index
         if when is not None:
             setting["times"] = read_times(when, n=np.size(labels), name=_in(name) + "times")
+        if ignore is not None:
+            setting["ignore"] = not_judged(name)
         try:
             truth = label_runs(labels, "y_true")
             one = _judged(labels, scores, missing, setting)
@@ -116,7 +129,9 @@ def read_inputs(
         _place(known, detector, one, truth)
         detectors[detector] = None
         if when is not None and len(setting["times"]) == known.n:
-            stamps[name] = when
+            stamps[name] = setting["times"]
+        if setting.get("ignore") is not None and truth.n == known.n:
+            known.ignored = ignored_points(setting["ignore"], truth.n, setting.get("times"))[0]
     if not series:
         raise first or InvalidInputError("scores is empty: there is nothing to report")
     if missing == "error":
@@ -124,7 +139,7 @@ def read_inputs(
     for name, known in series.items():
         known.values = checked_values(_of_series(values, name, len(series)), known.n, name)
         if name in stamps:
-            known.clock = _clock(stamps[name], known.n)
+            known.clock = _clock(stamps[name])
     return Inputs(list(series.values()), list(detectors), _notes(series, list(detectors), left_out, missing))
 
 
@@ -142,10 +157,9 @@ def _in(series: str) -> str:
 
 def _judged(labels: Any, scores: Any, missing: Missing, setting: dict[str, Any]) -> Judged:
     """A scoring exactly as a comparison with the same `missing` judges it."""
-    try:
-        given = np.asarray(scores, np.float64)
-    except (TypeError, ValueError):
-        given = np.empty(0)  # the check of the scores raises the error
+    given = numbers_with_gaps(scores, "y_score", "a one-dimensional sequence of numbers")
+    # What is no number, the check of the scores refuses.
+    given = np.asarray(given, np.float64) if given.dtype.kind in "biuf" else np.empty(0)
     lost = np.isnan(given)
     if missing != "error" and lost.size == np.size(labels) and lost.all():
         raise InvalidInputError(NO_SCORE)
@@ -212,12 +226,38 @@ def _notes(
             where = f" ({_listed([f'{key}: {count:,}' for key, count in lost.items()])})" if any(lost) else ""
             how = "were left out" if missing in ("skip", "ignore") else "count as lower than all others"
             found.append(f"{name}: {total:,} point{'s' * (total != 1)} without a score {how}{where}.")
+    found += _ignored(list(series.values()))
     for what, label in (("anomalous", 1), ("normal", 0)):
         without = [one.name or "the series" for one in series.values() if not one.labels.has(label)]
         if without:
             verb = "has" if len(without) == 1 else "have"
             found.append(f"{_listed(without)} {verb} no {what} point: most metrics have no value there.")
     return found
+
+
+def _ignored(series: Sequence[SeriesInput]) -> list[str]:
+    """How many points are not judged, in one line."""
+    counts = {one.name: int(np.count_nonzero(one.ignored)) for one in series if one.ignored is not None}
+    if not counts:
+        return []
+    idle = [name or "the series" for name, count in counts.items() if not count]
+    counts = {name: count for name, count in counts.items() if count}
+    found = [f"No point of {_listed(idle)} lies in the spans of time to ignore."] if idle else []
+    if counts:
+        total = sum(counts.values())
+        unseen = sum(_unseen(one) for one in series)
+        events = f", and with them {unseen} whole event{'s' * (unseen != 1)}" if unseen else ""
+        where = f" ({_listed([f'{name}: {count:,}' for name, count in counts.items()])})" if any(counts) else ""
+        found.append(f"{total:,} point{'s' * (total != 1)} that were to be ignored are not judged{events}{where}.")
+    return found
+
+
+def _unseen(one: SeriesInput) -> int:
+    """Number of events all of whose points are ignored."""
+    if one.ignored is None:
+        return 0
+    events, judged = one.labels.events, np.append(0, np.cumsum(~one.ignored))
+    return int(np.count_nonzero(judged[events.stops] == judged[events.starts]))
 
 
 def _of_series(given: Any, name: str, count: int) -> Any:
@@ -233,15 +273,19 @@ def _of_series(given: Any, name: str, count: int) -> Any:
     return None
 
 
-def _clock(given: Any, n: int) -> Clock:
+def _clock(found: Times) -> Clock:
     """Stamps to show: in the time zone that they came with, or in UTC where only an offset is known."""
-    found = read_times(given, n=n)
-    zone = ""
-    if found.kind == "dates with a time zone":
-        dtype = getattr(given, "dtype", None)
-        zone = str(getattr(dtype, "tz", None) or getattr(dtype, "time_zone", None) or "UTC")
+    zone = (found.zone or "UTC") if found.kind == "dates with a time zone" else ""
     small = found.kind == "numbers" and abs(int(found.stamps[-1])) < EARLIEST * 1_000_000_000
-    return Clock(found.stamps, "numbers" if small else "dates", zone, found.unit)
+    return Clock(found.stamps, "numbers" if small else "dates", zone, found.unit, found.step)
+
+
+def _floats(values: Any, name: str) -> Floats:
+    try:
+        return np.asarray(values, np.float64)
+    except (TypeError, ValueError, RuntimeError) as error:
+        reason = str(error).partition("\n")[0]
+        raise InvalidInputError(f"{name} must be numbers, one column or several, to be drawn ({reason})") from None
 
 
 def checked_values(values: Any, n: int, series: str) -> dict[str, Floats]:
@@ -249,9 +293,9 @@ def checked_values(values: Any, n: int, series: str) -> dict[str, Floats]:
     if values is None:
         return {}
     if isinstance(values, Mapping):
-        columns = {str(name): np.asarray(column, np.float64) for name, column in values.items()}
+        columns = {str(name): _floats(column, f"{_in(series)}values {name!r}") for name, column in values.items()}
     else:
-        array = np.asarray(values, np.float64)
+        array = _floats(values, f"{_in(series)}values")
         array = array[:, None] if array.ndim == 1 else array
         names = ["series"] if array.shape[1] == 1 else [f"column {i}" for i in range(array.shape[1])]
         columns = dict(zip(names, array.T, strict=True))

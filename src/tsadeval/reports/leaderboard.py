@@ -7,6 +7,7 @@ import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,12 +16,13 @@ import numpy as np
 from tsadeval._optional import require
 from tsadeval.core.inputs import Floats
 from tsadeval.core.metric import PROPERTIES, Metric, parse_metric
+from tsadeval.core.printable import printable
 from tsadeval.engine.files import write_whole
 from tsadeval.engine.progress import Progress
 from tsadeval.reports.html import address, as_json, page, source
 from tsadeval.reports.ranking import Ranked, Table, agreement, first_group, places, rank_all
 from tsadeval.reports.series import Series, read_series
-from tsadeval.reports.submission import GAPS, Board, read_board
+from tsadeval.reports.submission import GAPS, OTHER_LABELS, Board, Submission, read_board
 from tsadeval.reports.values import SUBMISSION, codes, compute_values
 
 __all__ = ["build_site"]
@@ -62,6 +64,7 @@ def build_site(
     board = read_board(folder)
     output = Path(output)
     series = read_series(board)
+    board = _of_other_labels(board, series)
     values = compute_values(board, series, output / "values", n_jobs=n_jobs, progress=progress)
     table = Table.of(board, series, values)
     ranked = rank_all(table, output / "values" / "ranks")
@@ -75,6 +78,23 @@ def build_site(
     site.about()
     site.sweep()
     return board
+
+
+def _of_other_labels(board: Board, series: Series) -> Board:
+    """The board without scores that, by the checksums that came with them, belong to other labels than its own."""
+    kept: list[Submission] = []
+    problems = list(board.problems)
+    for one in board.submissions:
+        known = {name: digest for name, digest in one.label_digests.items() if name in one.scores and name in series}
+        other = [name for name, digest in known.items() if digest != series[name].labels_sha256]
+        problems += [f"{one.key}: {OTHER_LABELS} (series {printable(name)!r})" for name in other]
+        extra = [name for name in one.scores if name not in series]
+        if extra:
+            shown = ", ".join(map(printable, extra[:3])) + ", ..." * (len(extra) > 3)
+            problems.append(f"{one.key}: the board has no series of {len(extra)} of its score files ({shown})")
+        scores = {name: path for name, path in one.scores.items() if name in series and name not in other}
+        kept.append(replace(one, scores=scores))
+    return replace(board, submissions=tuple(kept), problems=tuple(problems))
 
 
 class _Site:

@@ -26,8 +26,8 @@ from tsadeval.reports import board
 from tsadeval.reports.board import agreement_of, standings
 from tsadeval.reports.html import address
 from tsadeval.reports.series import Series
-from tsadeval.reports.submission import Board
-from tsadeval.reports.values import BASELINES, SUBMISSION, codes
+from tsadeval.reports.submission import BASELINES, Board
+from tsadeval.reports.values import SUBMISSION, codes
 
 __all__ = ["Ranked", "Standing", "Table", "agreement", "first_group", "metric_facts", "places", "rank_all"]
 
@@ -65,14 +65,16 @@ class Table:
     def groups(self) -> dict[str, list[int]]:
         """Series by group: all, by folder, and by what the labels say of them."""
         found: dict[str, list[int]] = {ALL: list(range(len(self.series)))}
+        categories = {self.facts[name].category(kind): kind for kind in CATEGORIES for name in self.series}
         for i, name in enumerate(self.series):
             folder = name.rpartition("/")[0]
             while folder:
-                found.setdefault(folder, []).append(i)
+                # A folder may be called as a group that is there anyway.
+                found.setdefault(f"{folder} (folder)" if folder in {ALL, *categories} else folder, []).append(i)
                 folder = folder.rpartition("/")[0]
-        for kind in CATEGORIES:
-            for category in sorted({self.facts[name].category(kind) for name in self.series} - {""}):
-                found[category] = [i for i, n in enumerate(self.series) if self.facts[n].category(kind) == category]
+        for category in sorted(categories.keys() - {""}, key=lambda name: (CATEGORIES.index(categories[name]), name)):
+            kind = categories[category]
+            found[category] = [i for i, n in enumerate(self.series) if self.facts[n].category(kind) == category]
         whole = len(self.series)
         return {name: members for name, members in found.items() if name == ALL or len(members) < whole}
 

@@ -25,22 +25,36 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tsadeval._optional import require
+from tsadeval.core.checking import as_scores
 from tsadeval.core.inputs import Bools, Floats, label_runs
 from tsadeval.core.metric import Metric
 from tsadeval.core.printable import printable
 from tsadeval.core.registry import did_you_mean
 from tsadeval.core.selection import select_metrics
 from tsadeval.errors import InvalidInputError, TsadevalError
+from tsadeval.rankeval.auditing.adversaries import ADVERSARIES
 from tsadeval.tables import read_table, table_files
 from tsadeval.thresholds.rules import parse_rule
 
-__all__ = ["Board", "Submission", "check_submission", "file_digest", "labels_digest", "read_board", "read_labels"]
+__all__ = [
+    "BASELINES",
+    "Board",
+    "Submission",
+    "check_submission",
+    "file_digest",
+    "labels_digest",
+    "read_board",
+    "read_labels",
+]
 
 REQUIRED = ("name", "author", "training")
+# Rows of their own on every board: scorers without skill, and one-liners.
+BASELINES = tuple(name for name, one in ADVERSARIES.items() if one.kind in ("no skill", "one-liner"))
 OPTIONAL = ("paper", "code", "description", "date", "protocol")
 BOARD_KEYS = ("title", "about", "metrics", "threshold")
 # A submission may leave out so large a share of the points of a series; with more missing it has no value there.
 GAPS = 0.01
+OTHER_LABELS = "labels.sha256 has another checksum: the scores belong to other labels than those of the board"
 
 
 @dataclass(frozen=True)
@@ -98,13 +112,26 @@ def labels_digest(labels: NDArray[Any]) -> str:
 def read_labels(path: Path) -> tuple[Bools, Floats | None]:
     """The labels of a series, and the series itself where the file has it."""
     table = read_table(path)
-    labels = label_runs(table.numbers("label"), "label").mask
+    try:
+        labels = label_runs(table.numbers("label"), "label").mask
+    except InvalidInputError as error:
+        raise _of_file(path, error) from None
     return labels, np.asarray(table.numbers("value"), np.float64) if "value" in table else None
 
 
 def read_scores(path: Path) -> Floats:
-    """The scores in a file; NaN where missing."""
-    return np.asarray(read_table(path).numbers("score"), np.float64)
+    """The scores in a file as 64-bit floats, if these hold them; NaN where missing."""
+    scores = read_table(path).numbers("score")
+    try:
+        return np.asarray(as_scores(scores, "score"), np.float64)
+    except InvalidInputError as error:
+        raise _of_file(path, error) from None
+
+
+def _of_file(path: Path, error: InvalidInputError) -> InvalidInputError:
+    """The error, with the name of the file, which some have already."""
+    where = printable(path)
+    return error if str(error).startswith(where) else InvalidInputError(f"{where}: {error}")
 
 
 def _series_of(folder: Path) -> dict[str, Path]:
@@ -132,6 +159,13 @@ def _submission(folder: Path) -> Submission:
             raise InvalidInputError(f"{where}: unknown key: {did_you_mean(key, list(REQUIRED + OPTIONAL))}")
         if not isinstance(value, str) or (key in REQUIRED and not value.strip()):
             raise InvalidInputError(f"{where}: {key} must be a text")
+    name = about["name"]
+    if name != name.strip() or not name.isprintable():  # two that look alike would be two rows
+        raise InvalidInputError(
+            f"{where}: name must be one line of printable characters without blanks around it, but is {printable(name)}"
+        )
+    if name in BASELINES:
+        raise InvalidInputError(f"{where}: {name!r} is the name of a baseline; choose another")
     scores = _series_of(folder / "scores")
     if not scores:
         raise InvalidInputError(f"{printable(folder / 'scores')}: expected score files in this folder, found none")
@@ -238,5 +272,5 @@ def _label_problems(series: str, scores: Floats, labels: Mapping[str, Path], fou
     if len(truth) != len(scores):
         return [f"{len(scores)} scores, but the series has {len(truth)} points"]
     if series in found.label_digests and found.label_digests[series] != labels_digest(truth):
-        return ["labels.sha256 has another checksum: the scores belong to other labels than those of the board"]
+        return [OTHER_LABELS]
     return []

@@ -31,16 +31,14 @@ from tsadeval.errors import InvalidInputError, TsadevalError
 from tsadeval.rankeval.auditing.adversaries import ADVERSARIES, Target
 from tsadeval.rankeval.auditing.plan import stream
 from tsadeval.reports.series import Series
-from tsadeval.reports.submission import GAPS, Board, file_digest, read_labels, read_scores
+from tsadeval.reports.submission import BASELINES, GAPS, Board, file_digest, read_labels, read_scores
 from tsadeval.thresholds.rules import parse_rule
 
-__all__ = ["BASELINES", "SUBMISSION", "BoardCell", "codes", "compute_values"]
+__all__ = ["SUBMISSION", "BoardCell", "codes", "compute_values"]
 
 SUBMISSION = "submission"
 CELLS = 1000  # of a chunk, at least
-READING = "gaps"  # of score files: another name makes all kept values outdated
-# Rows of their own on every board: scorers without skill, and one-liners.
-BASELINES = tuple(name for name, one in ADVERSARIES.items() if one.kind in ("no skill", "one-liner"))
+READING = "exact"  # of score files: another name makes all kept values outdated
 
 
 class BoardCell(NamedTuple):
@@ -96,9 +94,6 @@ def compute_values(
     What the folder has of the same files, metrics and rule is not computed again. The table of the last build is kept
     beside the store: scorers of which nothing has changed are taken from it, without looking for each of their cells.
     """
-    for one in board.submissions:
-        if one.name in BASELINES:
-            raise InvalidInputError(f"submission {one.key}: {one.name!r} is the name of a baseline; choose another")
     metrics = [parse_metric(text) for text in board.metrics]
     wanted = [(str(m), f"{m.version} {READING}", board.rule if m.kind == "predictions" else None) for m in metrics]
     scorers = _scorers(board, series)

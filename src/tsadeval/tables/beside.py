@@ -56,6 +56,7 @@ class Spans:
         self.said: list[str] = []  # lines for whoever reads the result
         self._counts: _Counts = {}
         self._late: list[int] = []
+        self._laid_on: set[tuple[str, ...]] = set()
         self._asked: dict[tuple[str, ...], None] = {}
         if self._windows is not None:
             return
@@ -130,7 +131,7 @@ class Spans:
             "away": "{} outside the data {was} dropped",
             "cut": "{} that {reach} beyond the data {was} cut",
             "moved": "{} without a time stamp {was} put on the next point",
-            "dropped": "{} without a time stamp inside {was} without effect",
+            "dropped": "{} in a gap of the data {was} dropped",
             "joined": "{} {was} joined with others that they overlap or touch",
         }
         parts = []
@@ -139,7 +140,7 @@ class Spans:
             if count:
                 plural = {"was": "was" if count == 1 else "were", "reach": "reaches" if count == 1 else "reach"}
                 parts.append(words.format(count, **plural))
-        series = f" (in {len(self._asked)} series)" if len(self._asked) > 1 else ""
+        series = f" (in {len(self._laid_on)} series)" if len(self._laid_on) > 1 else ""
         return f"{self._where}: of the intervals{series}, {', '.join(parts)}" if parts else None
 
     @property
@@ -168,17 +169,26 @@ class Spans:
     def labels(self, keys: Mapping[str, str], file: str, times: Times, *, clip: bool) -> Array:
         """0/1 labels of the points of a series; `clip` also takes what reaches beyond the stamps or overlaps."""
         laid = self._laid(keys, file, times, ANYHOW if clip else Fitting())
-        self._late += laid.late.tolist()
-        for name in ("away", "cut", "moved", "joined"):
-            self._counts[name] = self._counts.get(name, 0) + getattr(laid, name)
+        self._count(keys, file, laid, ("away", "cut", "moved", "dropped", "joined"), laid.late.tolist())
         return laid.labels
 
     def covered(self, keys: Mapping[str, str], file: str, times: Times) -> Array:
         """Which points of a series are inside the intervals."""
         laid = self._laid(keys, file, times, None)
-        for name in ("away", "dropped"):
-            self._counts[name] = self._counts.get(name, 0) + getattr(laid, name)
+        self._count(keys, file, laid, ("away", "dropped"))
         return laid.labels.view(np.bool_)
+
+    def _count(
+        self, keys: Mapping[str, str], file: str, laid: Laid, names: Sequence[str], late: Sequence[int] = ()
+    ) -> None:
+        """What did not fit, once for each series, however many columns of scores it has."""
+        series = (file, *keys.values())
+        if series in self._laid_on:
+            return
+        self._laid_on.add(series)
+        self._late += late
+        for name in names:
+            self._counts[name] = self._counts.get(name, 0) + getattr(laid, name)
 
     def _of(self, wanted: tuple[str, ...]) -> IncidentTable:
         return self._found.get(wanted) or IncidentTable([], [], self._where)

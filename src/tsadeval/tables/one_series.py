@@ -35,8 +35,14 @@ def check_one_series(groups: Groups, used: Collection[str], time: str | None) ->
         raise _several(groups, several, f"column {printable(several[0])!r} has several values")
     stamps = [time] if time else [name for name in unused if _is_stamp(table, name)]
     stamps = stamps or [name for name in unused if name.lower() in POSITIONS]
-    if stamps and _repeat(_joint([groups.arranged(_comparable(table, n), n) for n in stamps]), groups):
-        raise _several(groups, [], f"time stamps repeat in column {printable(stamps[0])!r}")
+    if stamps and _stamps_repeat(groups, stamps):
+        others = [name for name in unused if name not in stamps and not is_fraction(table.columns[name])]
+        apart = (name for name in others if not _stamps_repeat(Groups(table, [*groups.by, name]), stamps))
+        raise _several(groups, [*apart][:1], f"time stamps repeat in column {printable(stamps[0])!r}")
+
+
+def _stamps_repeat(groups: Groups, stamps: Sequence[str]) -> bool:
+    return _repeat(_joint([groups.arranged(_comparable(groups.table, n), n) for n in stamps]), groups)
 
 
 def telling(names: Iterable[str]) -> list[str]:

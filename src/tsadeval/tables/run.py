@@ -14,7 +14,7 @@ from tsadeval.errors import InvalidInputError
 from tsadeval.tables.columns import Array
 from tsadeval.tables.one_series import DETECTORS
 from tsadeval.tables.reading import is_table_file, read_table
-from tsadeval.tables.scoring import ScoreColumns, TableScoring, is_zoned, scorings
+from tsadeval.tables.scoring import ScoreColumns, TableScoring, scorings, zone_of_column
 from tsadeval.tables.sources import STDIN, user_path
 from tsadeval.tables.table import Table
 
@@ -139,7 +139,8 @@ def _stamps(table: Table, time: str | None, part: TableScoring, run: Run) -> Tim
     name = f"{table.source}: {time}" + (f" of series {printable(run.series)!r}" if part.keys else "")
     found = read_times(part.times, name=name)
     # Of a column whose type has a time zone the array is in UTC, and does not say so.
-    return replace(found, kind="dates with a time zone") if is_zoned(table, table.name(time)) else found
+    zone = zone_of_column(table, table.name(time))
+    return replace(found, kind="dates with a time zone", zone=zone) if zone else found
 
 
 def _run(

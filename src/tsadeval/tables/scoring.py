@@ -11,6 +11,7 @@ import numpy as np
 from tsadeval._optional import require
 from tsadeval.core.checking import anomalous_word
 from tsadeval.core.printable import printable
+from tsadeval.core.time import zone_of
 from tsadeval.errors import InvalidInputError, warn
 from tsadeval.tables.columns import Array, is_arrow, is_numeric, python_values
 from tsadeval.tables.groups import Groups
@@ -205,8 +206,13 @@ def _is_position(table: Table, name: str) -> bool:
 
 def is_zoned(table: Table, name: str) -> bool:
     """Are the times of a column those of a time zone, as its type says? `times_of` gives them in UTC."""
+    return bool(zone_of_column(table, name))
+
+
+def zone_of_column(table: Table, name: str) -> str:
+    """The time zone of a column of times, as its type says it; "" for none."""
     column = table.columns[name]
-    return getattr(column.type if is_arrow(column) else column.dtype, "tz", None) is not None
+    return zone_of(column.type if is_arrow(column) else column.dtype)
 
 
 def times_of(table: Table, name: str) -> Array:

@@ -4,6 +4,7 @@ An alarm is a score strictly above the threshold, everywhere in tsadeval. Every 
 very same alarms when it is applied to the scores as they were given, `y_score > threshold`.
 """
 
+from tsadeval.thresholds.budget import budget
 from tsadeval.thresholds.choose import Choice, Curve, choose_threshold, curve
 from tsadeval.thresholds.fitted import FittedRule, contamination, epsilon, iqr, mad, pot, sigma, top
 from tsadeval.thresholds.held import hysteresis, sustained
@@ -21,6 +22,7 @@ __all__ = [
     "ThresholdRule",
     "best",
     "best_threshold",
+    "budget",
     "choose_threshold",
     "contamination",
     "curve",

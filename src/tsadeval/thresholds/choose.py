@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from typing import Any, NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -12,12 +12,13 @@ from tsadeval.core.durations import rate_of
 from tsadeval.core.inputs import Floats, Scoring
 from tsadeval.core.metric import Metric
 from tsadeval.core.observed import observe
-from tsadeval.core.parameters import Check, Number, Span, check_parameters
+from tsadeval.core.parameters import Check, Number, OneOf, Span, check_parameters
 from tsadeval.core.results import Grid, Result, Row
 from tsadeval.core.selection import AnyMetric
 from tsadeval.core.setting import Missing
 from tsadeval.errors import InvalidInputError, InvalidParameterError
 from tsadeval.metrics._event_sweep import at_least, event_steps, swept_events, with_early
+from tsadeval.thresholds.joint import joined, observe_several
 from tsadeval.thresholds.search import SAME, judged_levels, of_predictions
 
 __all__ = ["Choice", "Curve", "choose_threshold", "curve"]
@@ -76,7 +77,11 @@ class Choice(Result):
         return [f"* threshold {self.threshold:.6g}: {found}; best of {searched}", allowed]
 
 
-CHECKS: dict[str, Check] = {"early": Span(0, integer=True), "max_time_in_alarm": Number(0, 1)}
+CHECKS: dict[str, Check] = {
+    "early": Span(0, integer=True),
+    "max_time_in_alarm": Number(0, 1),
+    "prefer": OneOf(("highest", "lowest")),
+}
 
 
 def choose_threshold(
@@ -90,6 +95,7 @@ def choose_threshold(
     missing: Missing = "error",
     early: int | str = 0,
     max_time_in_alarm: float = 0.5,
+    prefer: Literal["highest", "lowest"] = "highest",
 ) -> Choice:
     """The threshold that is best for a metric among those that keep a budget of false alarms.
 
@@ -97,12 +103,13 @@ def choose_threshold(
     A false alarm is a run of alarms that touches no event. Far down, alarm runs join, and an alarm everywhere is a
     single run that is not false; so a threshold keeps the budget only where all higher ones do as well, and where no
     more than `max_time_in_alarm` of the normal points are alarmed. Of several best thresholds it is that of the fewest
-    false alarms, and then the highest.
+    false alarms, and then the highest, so that most of the budget may be left; `prefer="lowest"` spends it.
 
     Parameters
     ----------
     y_true, y_score, times, ignore, missing
-        As for `evaluate`.
+        As for `evaluate`. Or mappings from the names of several series to theirs (`ignore` may be one list of intervals
+        for all), for one threshold that all of them share: events and false alarms are counted over all series.
     max_false_alarms : str or float, default=None
         A rate such as "1/week" or "0.5 per day" of normal time that was observed (gaps in the times do not count, as
         for `false_alarms`), which needs `times`; or a number of false alarm runs in this series. None for any number.
@@ -114,6 +121,9 @@ def choose_threshold(
         Alarms so shortly before an event are warnings: they find it and are not false.
     max_time_in_alarm : float, default=0.5
         The largest share of normal points that may be alarmed.
+    prefer : {"highest", "lowest"}, default="highest"
+        Of several best thresholds, that of the fewest false alarms and then the highest; or the lowest that keeps the
+        budget. The lowest has more false alarms here, and finds more of later events that are weaker than these.
 
     Returns
     -------
@@ -133,30 +143,50 @@ def choose_threshold(
     >>> te.choose_threshold(y_true, y_score, max_false_alarms=3, max_time_in_alarm=0.6).detected
     2
     """
-    check_parameters("choose_threshold", CHECKS, {"early": early, "max_time_in_alarm": max_time_in_alarm})
+    given = {"early": early, "max_time_in_alarm": max_time_in_alarm, "prefer": prefer}
+    check_parameters("choose_threshold", CHECKS, given)
     metric = of_predictions(maximize)
-    scoring = observe(y_true, y_score, times=times, ignore=ignore, missing=missing)
+    asked = {"times": times, "ignore": ignore, "missing": missing}
+    scorings = observe_several(y_true, y_score, **asked) if isinstance(y_true, Mapping) else None
+    scoring = observe(y_true, y_score, **asked) if scorings is None else joined(scorings)
     if not scoring.truth.has(1):
         raise InvalidInputError("y_true has no event: choose a threshold on a part that has some")
+    if scorings is None or not isinstance(max_false_alarms, str):
+        budget = budget_of(max_false_alarms, scoring)
+    else:
+        budget = math.fsum(budget_of(max_false_alarms, one) for one in scorings)
+    return choose(scoring, metric, str(max_false_alarms), budget, **given)  # type: ignore[arg-type]
+
+
+def choose(
+    scoring: Scoring,
+    metric: Metric,
+    asked: str,
+    budget: float,
+    *,
+    early: int | str,
+    max_time_in_alarm: float,
+    prefer: str,
+) -> Choice:
+    """As `choose_threshold`, for checked data and a number of false alarms; `asked` is what the caller wrote."""
     warned = with_early(scoring, early)
-    budget = _budget(max_false_alarms, scoring)
-    swept = str(metric) == "event_recall"
-    v, detected, false, kept = (_of_events if swept else _of_levels)(
-        warned, budget, _lowest(scoring, max_time_in_alarm)
-    )
+    by_events = str(metric) == "event_recall"
+    # With the lowest threshold, those between two corners of the trade-off count as well.
+    counts = _of_events if by_events and prefer == "highest" else _of_levels
+    v, detected, false, kept = counts(warned, budget, _lowest(scoring, max_time_in_alarm))
     at, exact = np.flatnonzero(kept), True
-    if swept:
+    if by_events:
         values = detected / len(warned.events)
     else:
         values, at, exact = _searched(metric, metric.judges(scoring), v, at)
-    chosen = _chosen(values, false, at, metric)
-    corners = _corners(detected, false) if swept else at
+    chosen = _chosen(values, false, at, metric, prefer)
+    corners = _corners(detected, false) if by_events else at
     shown = np.union1d(corners, [] if chosen is None else [chosen]).astype(np.int64)
     rows = [_row(scoring, v, values, false, detected, i) for i in shown.tolist()]
     best = None if chosen is None else _row(scoring, v, values, false, detected, chosen)
     about = {
         "events": len(scoring.events),
-        "asked": str(max_false_alarms),
+        "asked": asked,
         "budget": budget,
         "maximize": str(metric),
         "exact": exact,
@@ -236,14 +266,14 @@ def _row(scoring: Scoring, v: Floats, values: Floats, false: Any, detected: Any,
     }
 
 
-def _chosen(values: Floats, false: Any, at: Any, metric: Metric) -> int | None:
-    """Of the thresholds that keep the budget the best; of equal ones that of fewest false alarms, then the first."""
+def _chosen(values: Floats, false: Any, at: Any, metric: Metric, prefer: str) -> int | None:
+    """Of the thresholds that keep the budget the best; of equal ones that of fewest false alarms, or the last."""
     at = at[~np.isnan(values[at])]
     if len(at) == 0:
         return None
     worth = values[at] if metric.direction == "higher" else -values[at]
     at = at[worth >= worth.max() - SAME]
-    return int(at[np.argmin(false[at])])
+    return int(at[-1] if prefer == "lowest" else at[np.argmin(false[at])])
 
 
 def _corners(detected: Any, false: Any) -> Any:
@@ -266,7 +296,7 @@ def _lowest(scoring: Scoring, share: float) -> float:
     return float(np.partition(scores, len(scores) - 1 - allowed)[len(scores) - 1 - allowed])
 
 
-def _budget(given: str | float | None, scoring: Scoring) -> float:
+def budget_of(given: str | float | None, scoring: Scoring) -> float:
     """How many false alarms are allowed in this series."""
     if given is None:
         return math.inf

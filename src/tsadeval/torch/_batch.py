@@ -13,6 +13,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from tsadeval.core.arrays import EXACT
 from tsadeval.core.parameters import Check, check_parameters
 from tsadeval.errors import InvalidInputError, warn_undefined
 
@@ -64,6 +65,8 @@ class Batch:
 
 def apply(batch: Batch, function: Callable[[Batch], Tensor], *, per_row: int = 1) -> Tensor:
     """The values of a function of blocks of series, float64, series last."""
+    if not len(batch.scores):
+        raise InvalidInputError("preds has no series: there is nothing to judge")
     parts = [function(block) for block in batch.blocks(per_row)]
     return parts[0] if len(parts) == 1 else torch.cat(parts, dim=-1)
 
@@ -106,6 +109,10 @@ def read(
         raise InvalidInputError(
             f"preds must have shape (points,) or (series, points) with at least one point, but has {tuple(preds.shape)}"
         )
+    for name, value in (("preds", preds), ("target", target)):
+        if value.layout != torch.strided or value.is_meta:
+            what = "on the meta device" if value.is_meta else f"of layout {value.layout}"
+            raise InvalidInputError(f"{name} must be a dense tensor with values, but is {what}")
     if preds.device != target.device:
         raise InvalidInputError(f"preds is on {preds.device} but target on {target.device}; move one to the other")
     preds, target = preds.detach(), target.detach()
@@ -183,6 +190,8 @@ def _check_values(
         bad.append(~scores.isfinite() & inside)
     elif scores.dtype == torch.bool and preds.dtype != torch.bool:
         bad.append((preds != 0) & (preds != 1) & inside)
+    if scores.dtype == torch.float64 and preds.dtype in (torch.int64, torch.uint64):
+        bad.append((scores.abs() >= EXACT) & inside)  # different scores would tie
     if not bad or not bool(torch.stack([b.any() for b in bad]).any()):
         return
     if counts is not None and bool(bad[0].any()):
@@ -205,6 +214,9 @@ def _check_values(
                 f"{name} must be {wanted}, but is {values[row, at].item()!r} at point {at} of series {row} "
                 f"({int(wrong.sum())} such values in all); leave points out with mask="
             )
+    raise InvalidInputError(
+        f"preds has {preds.dtype} values beyond 2^53, which 64-bit floats would round: subtract a common offset"
+    )
 
 
 def _left_aligned(scores: Tensor, labels: Tensor, kept: Tensor) -> tuple[Tensor, Tensor, Tensor]:

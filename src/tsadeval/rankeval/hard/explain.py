@@ -26,6 +26,8 @@ SEVERITY = (
 )
 # A score below this that no pair explains needs a word.
 LITTLE = 0.5
+# Shares of pairs: most are tied; reversed more often than by chance; reversed about as often as by chance.
+MOST, OPPOSITE, CHANCE = 0.5, 0.65, 0.35
 SKILL = (
     "skill: difference between the values of the reference detector and of random scores; of chance: between",
     "perfect scores and the mean of scores without skill. The two values of a control should be 0 x skill apart",
@@ -45,11 +47,11 @@ class Explanation(Result):
     """The worst pairs of a metric: a row per pair, the tasks on which it does worst first.
 
     A row has the task, its `part` of the index, its `summary` and the metric's score (`quality`) on it; of its `pairs`
-    of models how many are `reversed` and how many `tied`; then one of the worst of them: its `repeat`, the two cases
-    `worse` and `better`, what they do (`worse_is`, `better_is`), their values, what the metric made of them
-    (`verdict`), what that means in a sentence (`meaning`), and the same of another metric (`beside`, EARS by default:
-    `beside_worse`, `beside_better`, `beside_verdict`). In a control `worse` is the reference, and both should have got
-    the same value.
+    of models how many are `reversed` and how many `tied`, and what that says (`pattern`); then one of the worst of
+    them: its `repeat`, the two cases `worse` and `better`, what they do (`worse_is`, `better_is`), their values, what
+    the metric made of them (`verdict`), what that means in a sentence (`meaning`), and the same of another metric
+    (`beside`, EARS by default: `beside_worse`, `beside_better`, `beside_verdict`). In a control `worse` is the
+    reference, and both should have got the same value.
 
     `severity` says how wrong a pair is, and is what pairs are sorted by. Reversed: (value of the worse model - value of
     the better one) / range of the metric's values on the task x number of places between the two in the true order, so
@@ -94,7 +96,8 @@ class Explanation(Result):
             lines = [f"{number}. {name} ({first['part']}), score {first['quality']:.2f}: {first['summary']}"]
             counts = ""
             if first["kind"] == "order":
-                counts = f"Of {first['pairs']} pairs {first['reversed']} are reversed and {first['tied']} tied. "
+                counts = f"Of {first['pairs']} pairs {first['reversed']} are reversed and {first['tied']} tied"
+                counts += f": {first['pattern']}. " if first["pattern"] else ". "
             lines += textwrap.wrap(counts + first["meaning"], WIDTH)
             beside = [first["beside"]] if first["beside"] else []
             grid: Grid = [["detector", str(self.entry.metric), *beside]]
@@ -167,10 +170,12 @@ def explain(
     silent: list[str] = []
     for of_task in sorted(found, key=lambda t: quality[t.task.name]):
         task = of_task.task
-        counts: dict[str, int] = {}
+        counts: Row = {}
         if task.kind == "order":
-            wrong, counts = order_pairs(of_task.values)
+            wrong, found_pairs = order_pairs(of_task.values)
+            counts |= found_pairs
             totals = {key: totals[key] + counts[key] for key in totals}
+            counts["pattern"] = _pattern(counts)
         else:
             wrong = control_pairs(of_task.values, of_task.names)
         if not wrong and quality[task.name] < LITTLE:
@@ -223,6 +228,16 @@ def _beside(metric: Metric | None, task: HardTask, pair: Pair, seed: int) -> Row
         "beside_better": raw[better],
         "beside_verdict": verdict,
     }
+
+
+def _pattern(counts: Row) -> str:
+    """What the shares of reversed and tied pairs say, where they say something."""
+    tied, turned = (counts[key] / max(counts["pairs"], 1) for key in ("tied", "reversed"))
+    if tied >= MOST:
+        return "it hardly puts these models in any order"
+    if turned >= OPPOSITE:
+        return "it rewards the opposite of what the task asks for"
+    return "nearly as by chance, so its order here says little" if turned + tied / 2 >= CHANCE else ""
 
 
 def _meaning(metric: str, task: HardTask, row: Row) -> str:

@@ -66,7 +66,7 @@ class HardTable(MappingResult):
         return notes + [
             f"{row['name']} ranks models in reverse: is lower better?"
             for row in self.rows
-            if row.get("reversed", False)
+            if row["own"] and row["reversed"]
         ]
 
     def _lead(self) -> str:
