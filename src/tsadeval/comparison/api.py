@@ -32,7 +32,7 @@ from tsadeval.evaluation.single import OddAlarms, warn_of_alarms, warn_of_undefi
 from tsadeval.tables import runs as table_runs
 from tsadeval.thresholds.rules import parse_rule
 
-__all__ = ["Run", "compare", "is_store", "runs_of", "usable"]
+__all__ = ["Run", "by_series", "compare", "is_store", "runs_of", "usable"]
 
 Run = tuple[str, str, Any, Any]
 
@@ -133,7 +133,7 @@ def compare(
     facts: dict[str, SeriesFacts] = {}
     settings: dict[tuple[str, str], dict[str, Any]] = {}
     all_series, detectors = ({run[k] for run in given} for k in (0, 1))
-    times, ignore = _by_series("times", times, all_series), _by_series("ignore", ignore, all_series)
+    times, ignore = by_series("times", times, all_series), by_series("ignore", ignore, all_series)
     _check_fit(fit, all_series, detectors)
     _check_pairs(given)
     for series, name, labels, values in given:
@@ -186,7 +186,7 @@ def compare(
     )
 
 
-def _by_series(name: str, given: Any, series: Collection[str]) -> Callable[[str], Any]:
+def by_series(name: str, given: Any, series: Collection[str]) -> Callable[[str], Any]:
     """What is given for a series: the same for all of them, or the value of a mapping from series."""
     of_one = len(series) == 1 and not any(one in given for one in series) if isinstance(given, Mapping) else True
     if of_one or is_table(given):
