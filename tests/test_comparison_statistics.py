@@ -83,7 +83,7 @@ def test_missing_points_and_missing_scorings(wide):
     row = next(r for r in skipped.rows if (r["series"], r["detector"]) == ("s1", "poor"))
     assert (row["status"], row["message"]) == ("missing", "no scores")
     assert math.isnan(row["value"])
-    assert "points without a score were left out in 1 scorings" in repr(skipped)
+    assert "points without a score were left out in 1 scoring" in repr(skipped)
     assert "poor has values on 7 of 8 series only" in repr(skipped)
     assert skipped.ranks().rows[0]["series"] == 7
     worst = te.compare(gaps, missing="worst", **about)

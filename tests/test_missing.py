@@ -263,7 +263,7 @@ def test_a_mask_is_not_lost_beside_gaps():
 
 NOTES = [
     "best: thresholds chosen with the labels, an upper bound",
-    "points without a score were left out in 1 scorings",
+    "points without a score were left out in 1 scoring",
     "server_05 has no anomalous point: metrics are undefined there",
     "USAD has values on 6 of 7 series only",
 ]
@@ -287,7 +287,7 @@ def test_latex_has_the_notes_of_the_text_in_every_layout(folder):
         assert text.splitlines()[-len(NOTES) :] == [f"% {line}" for line in NOTES]
     by_series = found.to_latex(layout="series", metric="ears").splitlines()
     assert by_series[-3:] == [
-        "% points without a score were left out in 1 scorings",
+        "% points without a score were left out in 1 scoring",
         "% server_05 has no anomalous point: ears is undefined there",
         "% USAD has values on 6 of 7 series only",
     ]

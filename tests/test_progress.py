@@ -87,7 +87,7 @@ def test_notebooks_show_tables():
     labels, scores = np.array([0, 0, 1, 0, 0, 1, 1, 0]), np.array([0.1, 0.2, 0.9, 0.3, 0.1, 0.8, 0.4, 0.2])
     shown = [
         te.evaluate(labels, scores),
-        te.compare({"a": scores, "b": -scores}, labels),
+        te.compare({"a": scores, "b": scores**2}, labels),
         te.cce_breakdown(labels, scores),
         te.ears_breakdown(labels, scores),
         te.detectors.DETECTORS,

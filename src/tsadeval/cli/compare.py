@@ -77,7 +77,7 @@ def compare(
     """Compare detectors over all series in tables of scores; exit code 1 where some could not be used."""
     refused: list[InvalidInputError] = []
     times: dict[str, Times] = {}
-    chosen = select_metrics(names_of(metrics) or "paper")
+    chosen = select_metrics(names_of(metrics) or "recommended")
     columns: dict[str, Any] = {
         "by": names_of(by),
         "y_true": label,

@@ -37,7 +37,7 @@ def detect(
     metrics: Annotated[
         list[str] | None,
         typer.Option(
-            help='Metrics and sets (paper, all), or "module:function"; paper by default. Repeatable.',
+            help='Metrics and sets (recommended, the default; paper; all), or "module:function". Repeatable.',
             autocompletion=complete_metrics,
         ),
     ] = None,
@@ -63,7 +63,7 @@ def detect(
         result = api.detect(
             datasets,
             split_names(detectors),
-            split_names(metrics or ["paper"]),
+            split_names(metrics or ["recommended"]),
             store=store,
             threshold=threshold,
             random_state=seed or 0,

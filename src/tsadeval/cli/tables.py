@@ -51,7 +51,9 @@ Scores = Annotated[
 Detector = Annotated[str, typer.Option(help="Which of --by names the detector, if it is not called so.")]
 MetricNames = Annotated[
     list[str] | None,
-    typer.Option(help='Metrics and sets (recommended, paper, all), "cce(tau=0.4)", or "module:function". Repeatable.'),
+    typer.Option(
+        help='Metrics and sets (recommended, the default; paper; all), "cce(tau=0.4)", "module:function". Repeatable.'
+    ),
 ]
 Threshold = Annotated[
     str,

@@ -32,7 +32,7 @@ from tsadeval.evaluation.single import OddAlarms, warn_of_alarms, warn_of_undefi
 from tsadeval.tables import runs as table_runs
 from tsadeval.thresholds.rules import parse_rule
 
-__all__ = ["Run", "compare", "is_store", "runs_of", "usable"]
+__all__ = ["Run", "by_series", "compare", "is_store", "runs_of", "usable"]
 
 Run = tuple[str, str, Any, Any]
 
@@ -40,7 +40,7 @@ Run = tuple[str, str, Any, Any]
 def compare(
     scores: Any,
     y_true: Any = None,
-    metrics: Metrics = "paper",
+    metrics: Metrics = "recommended",
     *,
     by: str | Sequence[str] = (),
     y_score: str | Sequence[str] = "score",
@@ -66,7 +66,8 @@ def compare(
         The labels, where `scores` is a mapping from detectors; the column of the labels ("label" by default), where
         it is a table.
     metrics, threshold
-        As for `evaluate`; the threshold is found for each scoring by itself.
+        As for `evaluate`: by default the set "recommended", other sets are "paper" and "all". The threshold is found
+        for each scoring by itself.
     by : str or sequence of str
         Of a table: the columns that tell series and detectors apart, such as `["series", "detector"]`; "file" and
         "folder" are those of the files.
@@ -132,7 +133,7 @@ def compare(
     facts: dict[str, SeriesFacts] = {}
     settings: dict[tuple[str, str], dict[str, Any]] = {}
     all_series, detectors = ({run[k] for run in given} for k in (0, 1))
-    times, ignore = _by_series("times", times, all_series), _by_series("ignore", ignore, all_series)
+    times, ignore = by_series("times", times, all_series), by_series("ignore", ignore, all_series)
     _check_fit(fit, all_series, detectors)
     _check_pairs(given)
     for series, name, labels, values in given:
@@ -164,7 +165,7 @@ def compare(
             except InvalidInputError as error:
                 raise InvalidInputError(f"detector {name!r}: {error}") from None
             micro[name] = found.micro
-            odd |= {f"{series} ({name})".strip(): what for series, what in alarms.items()}
+            odd |= {f"{series} ({name})" if series else name: what for series, what in alarms.items()}
             told = {entry[0] for entry in entries if entry[3].get("ignore") is not None}
             for row in found.rows:
                 if row["series"] not in told:
@@ -185,7 +186,7 @@ def compare(
     )
 
 
-def _by_series(name: str, given: Any, series: Collection[str]) -> Callable[[str], Any]:
+def by_series(name: str, given: Any, series: Collection[str]) -> Callable[[str], Any]:
     """What is given for a series: the same for all of them, or the value of a mapping from series."""
     of_one = len(series) == 1 and not any(one in given for one in series) if isinstance(given, Mapping) else True
     if of_one or is_table(given):

@@ -341,7 +341,7 @@ class Comparison(Result):
         without = {(row["series"], row["detector"]) for row in rows if row.get("dropped")}
         if without:
             how = "left out" if self.missing in ("skip", "ignore") else "taken as lower than all others"
-            notes.append(f"points without a score were {how} in {len(without)} scorings")
+            notes.append(f"points without a score were {how} in {len(without)} scoring{'s' * (len(without) > 1)}")
         notes += undefined_everywhere(rows, names)
         have: dict[str, set[str]] = {d: set() for d in self.detectors}
         for row in rows:

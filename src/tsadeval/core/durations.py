@@ -102,6 +102,27 @@ def read_duration(value: Any) -> int | None:
     return int(value) * SECOND if isinstance(value, Integral) else round(float(value) * SECOND)
 
 
+def duration_text(size: int) -> str:
+    """A duration as people say it, in its two largest units.
+
+    >>> [duration_text(nanoseconds(one)) for one in ("14min", "26h 10s", "90s", "1.5s", "0s")]
+    ['14 min', '1 d 2 h', '1 min 30 s', '1.5 s', '0 s']
+    """
+    if size < 60 * SECOND:
+        unit, name = next(((u, n) for u, n in _SHORT if size >= u), (SECOND, "s"))
+        return f"{size / unit:.3g} {name}"
+    found: list[str] = []
+    rest = size
+    for unit, name in ((86400 * SECOND, "d"), (3600 * SECOND, "h"), (60 * SECOND, "min"), (SECOND, "s")):
+        count, rest = divmod(rest, unit)
+        if count or found:
+            found.append(f"{count} {name}" if count else "")
+    return " ".join(filter(None, found[:2]))
+
+
+_SHORT = ((SECOND, "s"), (SECOND // 10**3, "ms"), (SECOND // 10**6, "us"), (SECOND // 10**9, "ns"))
+
+
 def fits(durations: NDArray[Any]) -> NDArray[np.bool_]:
     """Which durations nanoseconds in 64 bits can hold; NumPy says nothing where they cannot."""
     return np.asarray(np.abs(durations / np.timedelta64(1, "s")) < 2.0**63 / SECOND)

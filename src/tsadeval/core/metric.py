@@ -359,12 +359,12 @@ def _letters(text: str) -> str:
 def metric_labels(names: Iterable[str]) -> dict[str, str]:
     """Short labels for tables and figures; options are shown only where the same metric is there twice.
 
-    The exception is a unit: "per" is always shown.
+    The exception are units: "per" and "unit" are always shown.
 
     >>> list(metric_labels(["cce", "cce(tau=0.4, constrained=True)", "vus_roc(n_thresholds=100)"]).values())
     ['CCE', 'CCE(tau=0.4, constrained)', 'VUS-ROC']
-    >>> list(metric_labels(["false_alarms(per='week')"]).values())
-    ['False alarms per week']
+    >>> list(metric_labels(["false_alarms(per='week')", "detection_delay(unit='min')"]).values())
+    ['False alarms per week', 'Delay (min)']
     """
     names = list(names)
     bare = [name.partition("(")[0] for name in names]
@@ -373,6 +373,7 @@ def metric_labels(names: Iterable[str]) -> dict[str, str]:
         label = METRICS[head].label if head in METRICS else head.rpartition(":")[2]
         options = parse_call(name).options if name.endswith(")") else {}
         unit = f" per {options.pop('per')}" if "per" in options else ""
+        unit += f" ({options.pop('unit')})" if "unit" in options else ""
         found[name] = label + unit + (_short_options(options) if bare.count(head) > 1 else "")
     return found
 

@@ -15,7 +15,7 @@ from tsadeval.core.setting import MISSING, Missing, Setting, is_spans
 from tsadeval.core.time import Times, read_times
 from tsadeval.errors import InvalidInputError, InvalidParameterError
 
-__all__ = ["below_all", "has_dates", "observe"]
+__all__ = ["below_all", "has_dates", "ignored_points", "observe"]
 
 
 def observe(
@@ -52,7 +52,7 @@ def observe(
         same_index(y_true, ignore, "ignore")
     skipped = None
     if ignore is not None:
-        skipped, idle = _mask(ignore, scoring.n, stamps)
+        skipped, idle = ignored_points(ignore, scoring.n, stamps)
     if stamps is None and skipped is None and fit is None and values is None and not count:
         return scoring
     others = None if fit is None else checked_scores(fit, "fit")
@@ -122,7 +122,7 @@ def _cut(scoring: Scoring, setting: Setting, inside: slice) -> tuple[Scoring, Se
     return found, replace(setting, times=times, ignored=ignored)
 
 
-def _mask(ignore: Any, n: int, times: Times | None) -> tuple[Bools, int]:
+def ignored_points(ignore: Any, n: int, times: Times | None) -> tuple[Bools, int]:
     """The points that are not judged, from a mask or from intervals, and how many intervals if all lie elsewhere."""
     if not is_spans(ignore):
         found = label_runs(ignore, "ignore")

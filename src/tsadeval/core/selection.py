@@ -25,14 +25,17 @@ def metric_sets() -> dict[str, list[Metric]]:
     """The named sets: those that records say they belong to, and "all"."""
     names = sorted({name for metric in METRICS.values() for name in metric.sets})
     sets = {name: [m for m in METRICS.values() if name in m.sets] for name in names}
+    # Statistics of a comparison are of its first metric by default: one of scores, where there is such.
+    sets["recommended"].sort(key=lambda metric: (metric.kind != "scores", metric.direction == "lower"))
     return {**sets, "all": list(METRICS.values())}
 
 
 def select_metrics(metrics: Metrics, paper: Iterable[str] | None = None) -> tuple[Metric, ...]:
     """The records that a caller named, each once.
 
-    Texts may hold several names ("cce,f1"), sets ("paper", "all"), labels ("VUS-PR") and "module:function". `paper`
-    gives the metrics that the word "paper" stands for, where that is not the set of this name.
+    Texts may hold several names ("cce,f1"), sets ("recommended", "paper", "all"), labels ("VUS-PR") and
+    "module:function". `paper` gives the metrics that the word "paper" stands for, where that is not the set of this
+    name.
     """
     if isinstance(metrics, (str, Metric)) or callable(metrics):
         metrics = [metrics]

@@ -217,7 +217,8 @@ def warn_of_undefined(rows: Iterable[Row]) -> None:
             where = []
             for series, who in places.items():
                 everyone = who == detectors[series, metric]
-                where.append(series if everyone else f"{series} ({', '.join(sorted(who))})".strip())
+                some = ", ".join(sorted(who))
+                where.append(series if everyone else f"{series} ({some})" if series else some)
             together.setdefault(tuple(where), []).append(metric)
         for names, metrics in together.items():
             known = list(filter(None, names))

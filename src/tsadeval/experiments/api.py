@@ -37,7 +37,7 @@ _CHECKS: dict[str, Check] = {
 def detect(
     datasets: Any,
     detectors: Any,
-    metrics: Metrics = "paper",
+    metrics: Metrics = "recommended",
     *,
     store: str | Path | None = None,
     threshold: str | float | Rule = "best",
@@ -59,8 +59,8 @@ def detect(
     detectors : str, detector, several of these, or a mapping
         Names with options ("lof", "usad(window=50)"), "module:Class(option=value)", or objects with `fit(X)` and
         `score(X)`. The keys of a mapping are what the tables call them: `{"mine": Mine(), "LOF": "lof"}`.
-    metrics : str, function, or several of these, default="paper"
-        As for `evaluate`, or "module:function".
+    metrics : str, function, or several of these, default="recommended"
+        As for `evaluate`: a set ("recommended", "paper", "all"), names, functions, or "module:function".
     store : path
         A folder that keeps scores and values as they come. The same call again computes only what is missing there:
         with a new metric nothing is trained again. Score files made elsewhere can be put there (`keep_scores`).
@@ -133,7 +133,7 @@ def detect(
 def make_plan(
     datasets: Any,
     detectors: Any,
-    metrics: Metrics = "paper",
+    metrics: Metrics = "recommended",
     *,
     threshold: str | float | Rule = "best",
     seeds: Iterable[int] = (0,),

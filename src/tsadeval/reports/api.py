@@ -37,6 +37,7 @@ def report(
     detector: str | None = None,
     values: Any = None,
     times: Any = None,
+    ignore: Any = None,
     metrics: Metrics | None = None,
     threshold: str | float | Rule | None = None,
     missing: Missing | None = None,
@@ -69,6 +70,9 @@ def report(
     times : array-like of shape (n,), optional
         Time stamps of the points, for one series, or a mapping from series to its time stamps. Dates with a time zone
         are shown in it.
+    ignore : array-like of shape (n,), or intervals of time, optional
+        Points that are not judged, such as a week of maintenance, as for `evaluate`; for many series also a mapping
+        from series to these. The chart shades them. By default those of the comparison.
     metrics, threshold : optional
         As for `evaluate`; thresholds are found for each scoring by itself. By default those of the comparison where
         `scores` is one, else the set "recommended" and the rule "best". Where the rule is "best", `best_f1` is left out
@@ -112,10 +116,10 @@ def report(
     how: Missing = missing or (compared.missing if compared is not None else "skip")
     chosen, doubled = _without_double(_metrics(metrics, compared), rule)
     runs = runs_of(_one(scores, y_true), y_true, by=by, y_score=y_score, detector=detector)
-    inputs = read_inputs(runs, how, values, times, made.settings if made is not None else None)
+    inputs = read_inputs(runs, how, values, times, ignore, made.settings if made is not None else None)
     inputs.notes[:0] = notes
     known = None
-    if compared is not None and made is not None and threshold is times is None and how == compared.missing:
+    if compared is not None and made is not None and threshold is times is ignore is None and how == compared.missing:
         known = compared if all(str(metric) in compared.metrics for metric in chosen) else None
     page = build_page(inputs, chosen, rule, missing=how, compared=known, random_state=random_state)
     text = _render(page, title, command, dict(sources or {}), [*inputs.notes], doubled)
@@ -187,11 +191,12 @@ def _render(page: Page, title: str, command: str, sources: Mapping[str, str], no
     return render(
         "report.html.j2",
         styles=("base.css", "report.css"),
-        scripts=("common.js", "clock.js", "chart.js", "tables.js", "report.js"),
+        scripts=("common.js", "clock.js", "packed.js", "chart.js", "tables.js", "report.js"),
         title=title or "Report of anomaly detectors",
         subtitle=subtitle,
         notes=notes,
         comparison=data["comparison"] is not None,
+        cce=any(metric["name"].partition("(")[0] == "cce" for metric in data["metrics"]),
         rule_note="It starts where F1 is best, which was found with the labels." if best else f"It starts at {rule}.",
         metrics_note=f"Random: the same scores, shuffled. Perfect: the labels as scores. {_thresholds(data)}",
         about=about,

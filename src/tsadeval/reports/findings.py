@@ -7,8 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from tsadeval.core.durations import duration_text
 from tsadeval.core.inputs import Scoring
 from tsadeval.core.metric import METRICS, Rule
+from tsadeval.core.time import Times
 from tsadeval.metrics._cce import CCEBreakdown, cce_breakdown
 from tsadeval.metrics._cce_gaps import explain_gaps
 
@@ -42,6 +44,30 @@ def _percent(share: float) -> str:
     return f"{100 * share:.2g} %" if share < 0.995 else "nearly all" if share < 1 else "all"
 
 
+def _points(count: int) -> str:
+    return f"{count:,} point{'s' * (count != 1)}"
+
+
+def _lasting(scoring: Scoring, start: int, stop: int) -> str:
+    """How long a stretch of points lasts: in time where stamps are known, else in points."""
+    times = scoring.setting.times
+    return _points(stop - start) if times is None else duration_text(_end(times, stop - 1) - int(times.stamps[start]))
+
+
+def _end(times: Times, i: int) -> int:
+    """When a point ends: when the next one comes, but before a gap after one step."""
+    last = i + 1 == len(times) or times.after_gap[i + 1]
+    return int(times.stamps[i] + times.step if last else times.stamps[i + 1])
+
+
+def _apart(scoring: Scoring, first: int, second: int) -> str:
+    """How far a point is from a later one."""
+    times = scoring.setting.times
+    if times is None:
+        return _points(second - first)
+    return duration_text(int(times.stamps[second] - times.stamps[first]))
+
+
 def worst_events(scoring: Scoring, breakdown: CCEBreakdown, threshold: float, offset: int = 0) -> list[Finding]:
     """The anomalies that cost most of CCE, each with what the scores did there.
 
@@ -62,7 +88,8 @@ def worst_events(scoring: Scoring, breakdown: CCEBreakdown, threshold: float, of
         elif first == 0:
             what = f"Alarm from its first point on, at {_percent(above)} of its points"
         else:
-            what = f"First alarm after {first} point{'s' * (first != 1)}, at {_percent(above)} of its points"
+            after = _apart(scoring, start, start + first)
+            what = f"First alarm after {after}, at {_percent(above)} of its points"
         why = (
             f"{what}. Its mean score is {event['mean']:.2f} on the scale from the lowest (0) to the highest (1) score "
             f"of the series; {_percent(float(beaten))} of the normal points score as high as its peak."
@@ -93,26 +120,29 @@ def dearest_false_alarms(scoring: Scoring, threshold: float, offset: int = 0) ->
     for i in order.tolist():
         start, stop, cost = int(starts[i]), int(stops[i]), int(reached[i])
         gap = _gap(scoring, start, stop)
-        points = f"{stop - start} point{'s' * (stop - start != 1)}"
         if cost:
             price = f"reaches the peak of {cost} of {len(tops)} events, which a threshold above it would miss"
         else:
             price = "is below the peak of every event, so a higher threshold removes it"
-        where = f"{gap} points from the nearest event" if gap is not None else "there is no event"
-        why = f"{points}, peak score {peaks[i]:.4g}: {price}; {where}."
+        where = f"{gap} from the nearest event" if gap is not None else "there is no event"
+        why = f"{_lasting(scoring, start, stop)}, peak score {peaks[i]:.4g}: {price}; {where}."
         found.append({"start": start + offset, "stop": stop + offset, "cost": cost, "why": why})
     return found
 
 
-def _gap(scoring: Scoring, start: int, stop: int) -> int | None:
-    """Points between a stretch and the nearest event."""
+def _gap(scoring: Scoring, start: int, stop: int) -> str | None:
+    """How far a stretch is from the nearest event."""
     events = scoring.events
     if not len(events):
         return None
     after = int(np.searchsorted(events.starts, stop))
-    gaps = [int(events.starts[after]) - stop] if after < len(events) else []
-    gaps += [start - int(events.stops[after - 1])] if after else []
-    return min(gaps)
+    # The last point of one and the first point of the other.
+    pairs = [(stop - 1, int(events.starts[after]))] if after < len(events) else []
+    pairs += [(int(events.stops[after - 1]) - 1, start)] if after else []
+    times = scoring.setting.times
+    if times is None:
+        return _points(min(b - a - 1 for a, b in pairs))
+    return duration_text(min(int(times.stamps[b]) - _end(times, a) for a, b in pairs))
 
 
 def threshold_of(scoring: Scoring, rule: Rule) -> float:

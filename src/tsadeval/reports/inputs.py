@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tsadeval.comparison.api import by_series
 from tsadeval.comparison.result import Run
 from tsadeval.core.arrays import numbers_with_gaps
-from tsadeval.core.inputs import Floats, LabelRuns, Scoring, label_runs
-from tsadeval.core.observed import has_dates, observe
+from tsadeval.core.inputs import Bools, Floats, LabelRuns, Scoring, label_runs
+from tsadeval.core.observed import has_dates, ignored_points, observe
 from tsadeval.core.setting import Missing
 from tsadeval.core.time import Times, read_times
 from tsadeval.errors import InvalidInputError
@@ -46,13 +47,15 @@ class Judged:
 class Clock:
     """The time stamps of a series as a page shows them.
 
-    `kind` is "dates" (of no time zone, or of `zone`) or "numbers", whose unit is `unit` nanoseconds.
+    `kind` is "dates" (of no time zone, or of `zone`) or "numbers", whose unit is `unit` nanoseconds; `step` is the
+    median time between two stamps.
     """
 
     stamps: NDArray[np.int64]
     kind: str
     zone: str
     unit: int
+    step: int
 
 
 @dataclass
@@ -64,6 +67,7 @@ class SeriesInput:
     detectors: dict[str, Judged] = field(default_factory=dict)
     values: dict[str, Floats] = field(default_factory=dict)
     clock: Clock | None = None
+    ignored: Bools | None = None  # points that are not judged, of all that have a label
 
     @property
     def n(self) -> int:
@@ -81,7 +85,12 @@ class Inputs:
 
 
 def read_inputs(
-    runs: Iterable[Run], missing: Missing, values: Any = None, times: Any = None, settings: Settings | None = None
+    runs: Iterable[Run],
+    missing: Missing,
+    values: Any = None,
+    times: Any = None,
+    ignore: Any = None,
+    settings: Settings | None = None,
 ) -> Inputs:
     """Check all scorings; one that cannot be evaluated is left out and named.
 
@@ -94,6 +103,7 @@ def read_inputs(
     left_out: list[tuple[str, str, str]] = []
     detectors: dict[str, None] = {}
     first: InvalidInputError | None = None
+    not_judged = by_series("ignore", ignore, {name for name, *_ in entries})
     for name, detector, labels, scores in entries:
         setting = dict((settings or {}).get((name, detector), {}))
         given = _of_series(times, name, count)
@@ -102,6 +112,8 @@ def read_inputs(
             when = labels.index
         if when is not None:
             setting["times"] = read_times(when, n=np.size(labels), name=_in(name) + "times")
+        if ignore is not None:
+            setting["ignore"] = not_judged(name)
         try:
             truth = label_runs(labels, "y_true")
             one = _judged(labels, scores, missing, setting)
@@ -118,6 +130,8 @@ def read_inputs(
         detectors[detector] = None
         if when is not None and len(setting["times"]) == known.n:
             stamps[name] = setting["times"]
+        if setting.get("ignore") is not None and truth.n == known.n:
+            known.ignored = ignored_points(setting["ignore"], truth.n, setting.get("times"))[0]
     if not series:
         raise first or InvalidInputError("scores is empty: there is nothing to report")
     if missing == "error":
@@ -212,12 +226,38 @@ def _notes(
             where = f" ({_listed([f'{key}: {count:,}' for key, count in lost.items()])})" if any(lost) else ""
             how = "were left out" if missing in ("skip", "ignore") else "count as lower than all others"
             found.append(f"{name}: {total:,} point{'s' * (total != 1)} without a score {how}{where}.")
+    found += _ignored(list(series.values()))
     for what, label in (("anomalous", 1), ("normal", 0)):
         without = [one.name or "the series" for one in series.values() if not one.labels.has(label)]
         if without:
             verb = "has" if len(without) == 1 else "have"
             found.append(f"{_listed(without)} {verb} no {what} point: most metrics have no value there.")
     return found
+
+
+def _ignored(series: Sequence[SeriesInput]) -> list[str]:
+    """How many points are not judged, in one line."""
+    counts = {one.name: int(np.count_nonzero(one.ignored)) for one in series if one.ignored is not None}
+    if not counts:
+        return []
+    idle = [name or "the series" for name, count in counts.items() if not count]
+    counts = {name: count for name, count in counts.items() if count}
+    found = [f"No point of {_listed(idle)} lies in the spans of time to ignore."] if idle else []
+    if counts:
+        total = sum(counts.values())
+        unseen = sum(_unseen(one) for one in series)
+        events = f", and with them {unseen} whole event{'s' * (unseen != 1)}" if unseen else ""
+        where = f" ({_listed([f'{name}: {count:,}' for name, count in counts.items()])})" if any(counts) else ""
+        found.append(f"{total:,} point{'s' * (total != 1)} that were to be ignored are not judged{events}{where}.")
+    return found
+
+
+def _unseen(one: SeriesInput) -> int:
+    """Number of events all of whose points are ignored."""
+    if one.ignored is None:
+        return 0
+    events, judged = one.labels.events, np.append(0, np.cumsum(~one.ignored))
+    return int(np.count_nonzero(judged[events.stops] == judged[events.starts]))
 
 
 def _of_series(given: Any, name: str, count: int) -> Any:
@@ -237,7 +277,7 @@ def _clock(found: Times) -> Clock:
     """Stamps to show: in the time zone that they came with, or in UTC where only an offset is known."""
     zone = (found.zone or "UTC") if found.kind == "dates with a time zone" else ""
     small = found.kind == "numbers" and abs(int(found.stamps[-1])) < EARLIEST * 1_000_000_000
-    return Clock(found.stamps, "numbers" if small else "dates", zone, found.unit)
+    return Clock(found.stamps, "numbers" if small else "dates", zone, found.unit, found.step)
 
 
 def _floats(values: Any, name: str) -> Floats:

@@ -13,16 +13,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tsadeval.comparison.result import Comparison, dataset_of
-from tsadeval.core.inputs import Scoring
-from tsadeval.core.metric import Metric, Rule
+from tsadeval.core.durations import unit_size
+from tsadeval.core.inputs import Scoring, label_runs
+from tsadeval.core.metric import Metric, Rule, metric_labels
 from tsadeval.core.results import Row, plain
 from tsadeval.core.setting import Missing
+from tsadeval.core.time import longest
 from tsadeval.evaluation.baseline import perfect_values, random_values
 from tsadeval.evaluation.single import row_of
 from tsadeval.reports.board import agreement_of, standings
 from tsadeval.reports.findings import dearest_false_alarms, explain_cce, threshold_of, worst_events
 from tsadeval.reports.inputs import Inputs, Judged, SeriesInput
-from tsadeval.reports.payload import MISSING, Payloads, coarse, score_levels, value_codes
+from tsadeval.reports.payload import MISSING, Levels, Payloads, coarse, score_levels, value_codes
 from tsadeval.reports.sweep import count_alarms
 
 __all__ = ["Page", "build_page"]
@@ -75,7 +77,7 @@ def build_page(
     rows: list[Row] = []
     data: Data = {
         "detectors": inputs.detectors,
-        "metrics": [_metric(metric) for metric in metrics],
+        "metrics": _metrics(metrics),
         "rule": str(rule),
         "missing": missing,
         "step": plan.step,
@@ -89,11 +91,18 @@ def build_page(
     return Page(data, payloads)
 
 
-def _metric(metric: Metric) -> Data:
+def _metrics(metrics: Sequence[Metric]) -> list[Data]:
+    labels = metric_labels(str(metric) for metric in metrics)
+    return [_metric(metric, labels[str(metric)]) for metric in metrics]
+
+
+def _metric(metric: Metric, label: str) -> Data:
     low, high = metric.range
+    # Nothing of a table says what a delay without a unit is counted in.
+    in_points = metric.name == "detection_delay" and metric.options.get("unit", "points") == "points"
     return {
         "name": str(metric),
-        "label": metric.label,
+        "label": f"{label} (points)" if in_points else label,
         "summary": metric.summary,
         "kind": metric.kind,
         "lower": metric.direction == "lower",
@@ -114,13 +123,25 @@ def _series(one: SeriesInput, plan: _Plan, payloads: Payloads, rows: list[Row]) 
         "values": [],
         "times": None,
         "clock": None,
+        "ignored": None,
         "detectors": {},
     }
     if one.clock is not None:
         clock = one.clock
         # Milliseconds are what browsers count in; numbers stay in the unit that they came in.
-        data["times"] = payloads.add(clock.stamps / (clock.unit if clock.kind == "numbers" else 1_000_000))
-        data["clock"] = {"kind": clock.kind, "zone": clock.zone}
+        unit = clock.unit if clock.kind == "numbers" else 1_000_000
+        data["times"] = payloads.add(clock.stamps / unit)
+        data["clock"] = {
+            "kind": clock.kind,
+            "zone": clock.zone,
+            "unit": unit / 1_000_000,
+            "step": clock.step / unit,
+            "gap": longest(clock.step) / unit,
+            "finest": 60_000 if not (clock.stamps % unit_size("min")).any() else 1,
+        }
+    if one.ignored is not None and one.ignored.any():
+        skipped = label_runs(one.ignored, "ignore").events
+        data["ignored"] = [payloads.add(edge.astype(np.int32)) for edge in (skipped.starts, skipped.stops)]
     for name, values in one.values.items():
         codes, low, high = value_codes(values)
         data["values"].append({"name": name, "low": low, "high": high, **_line(codes, plan.step, payloads)})
@@ -143,9 +164,11 @@ def _detector(one: SeriesInput, judged: Judged, plan: _Plan, payloads: Payloads)
     levels = score_levels(scoring, (threshold,))
     counts = count_alarms(scoring, levels)
     breakdown = explain_cce(scoring)
-    # Of points without a score, and of those that are not judged: no alarm at any level, and a gap in the line.
+    # Of points without a score: no alarm at any level, and a gap in the line.
     codes = np.zeros(one.n, np.uint16)
     codes[judged.offset : judged.offset + scoring.n] = levels.codes
+    if one.ignored is not None and plan.step == 1:
+        _draw_ignored(codes, one.ignored, judged, levels)
     values, rows = _values(scoring, plan)
     kept = scoring.kept
     data: Data = {
@@ -155,6 +178,7 @@ def _detector(one: SeriesInput, judged: Judged, plan: _Plan, payloads: Payloads)
         "anomalous": scoring.events.points,
         "events_in_all": len(scoring.events),
         "missing": judged.missing,
+        "quiet": _quiet_time(scoring),
         "thresholds": payloads.add(levels.thresholds),
         "shown": payloads.add(levels.shown),
         "start": levels.at(threshold),
@@ -173,6 +197,20 @@ def _detector(one: SeriesInput, judged: Judged, plan: _Plan, payloads: Payloads)
         parts = ("score", "event", "global_", "anomaly_event", "normal_event", "anomaly_global", "normal_global")
         data["cce"] = {part.rstrip("_"): getattr(breakdown, part) for part in parts}
     return data, rows
+
+
+def _quiet_time(scoring: Scoring) -> float | None:
+    """Milliseconds of normal time that are judged, by which the library counts false alarms per week."""
+    judged = scoring.kept
+    shares = judged.setting.shares
+    return None if shares is None else float(shares[~judged.truth.mask].sum()) / 1_000_000
+
+
+def _draw_ignored(codes: NDArray[np.uint16], ignored: NDArray[np.bool_], judged: Judged, levels: Levels) -> None:
+    """Codes of points that have a score but are not judged: for the line alone, the page counts no alarms there."""
+    where = ignored[judged.place : judged.place + len(judged.given)] & np.isfinite(judged.given)
+    found = np.searchsorted(levels.thresholds, judged.given[where], side="left")
+    codes[judged.place : judged.place + len(judged.given)][where] = np.clip(found, 1, len(levels.shown) - 1)
 
 
 def _events(one: SeriesInput, judged: Judged, breakdown: Any) -> dict[str, NDArray[Any]]:

@@ -65,7 +65,7 @@ class Levels:
 
 
 def score_levels(scoring: Scoring, wanted: tuple[float, ...] = ()) -> Levels:
-    """Levels of a scoring: all distinct scores if there are few; `wanted` thresholds are among them in any case.
+    """Levels of a scoring: all distinct scores if there are few; `wanted` thresholds are among them, exactly as given.
 
     Points that are not judged have code 0, which is above no level.
     """
@@ -78,13 +78,16 @@ def score_levels(scoring: Scoring, wanted: tuple[float, ...] = ()) -> Levels:
         across = np.clip(np.searchsorted(distinct, grid), 0, len(distinct) - 1)
         ranks = np.linspace(0, judged.n - 1, half).astype(np.int64)
         by_rank = np.searchsorted(distinct, judged.sorted[ranks])
-        first_above = [int(np.searchsorted(distinct, t, side="right")) for t in wanted if math.isfinite(t)]
+        first_above = [int(np.searchsorted(distinct, t, side="right")) for t in wanted]
         kept = [i for i in first_above if i < len(distinct)]
         distinct = distinct[np.unique(np.concatenate([across, by_rank, np.array(kept, np.int64)]))]
     # Just below each, in the scores' own precision: the same alarms come out of `scores > threshold` there.
     own = scoring.raw.dtype.type
     below = np.nextafter(distinct.astype(scoring.raw.dtype), own(-math.inf)).astype(np.float64)
-    thresholds = np.append(below, scoring.high)
+    thresholds = np.append(below, judged.high)
+    for t in filter(math.isfinite, wanted):
+        # No score lies between the level below the first score above t and t itself, so the alarms are the same.
+        thresholds[int(np.searchsorted(distinct, t, side="right"))] = t
     codes = np.searchsorted(thresholds, scoring.scores, side="left").astype(np.uint16)
     if scoring.setting.ignored is not None:
         codes[scoring.setting.ignored] = 0

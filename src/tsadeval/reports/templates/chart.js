@@ -1,79 +1,5 @@
 "use strict";
-// Packed arrays, min-max pyramids, and a chart of several lines over one time axis.
-const Packed = (() => {
-  const known = new Map();
-  function bytesOf(text) {
-    if (Uint8Array.fromBase64) return Uint8Array.fromBase64(text);
-    const raw = atob(text), bytes = new Uint8Array(raw.length);
-    for (let i = 0; i < raw.length; i++) bytes[i] = raw.charCodeAt(i);
-    return bytes;
-  }
-  async function unpack(id) {
-    const holder = document.getElementById("p" + id);
-    const stream = new Blob([bytesOf(holder.textContent.trim())]).stream().pipeThrough(new DecompressionStream("gzip"));
-    const planes = new Uint8Array(await new Response(stream).arrayBuffer());
-    const n = Number(holder.dataset.length), kind = holder.dataset.kind;
-    if (kind === "u2") {
-      const out = new Uint16Array(n);
-      for (let i = 0; i < n; i++) out[i] = planes[i] | (planes[n + i] << 8);
-      return out;
-    }
-    const size = Number(kind[1]), bytes = new Uint8Array(n * size);
-    for (let j = 0; j < size; j++) for (let i = 0; i < n; i++) bytes[i * size + j] = planes[j * n + i];
-    const type = { i4: Int32Array, f4: Float32Array, f8: Float64Array }[kind];
-    return new type(bytes.buffer);
-  }
-  return {
-    load(id) {
-      if (!known.has(id)) known.set(id, unpack(id));
-      return known.get(id);
-    },
-    forget(ids) { ids.forEach((id) => known.delete(id)); },
-  };
-})();
-
-const MISSING = 65535;
-
-// Level l of a pyramid has the extremes of every 4^l points. For scores the highest code of normal and of anomalous
-// points are kept apart, so that alarms of both kinds can be drawn at any zoom.
-function pyramid(low, high, inside, gap) {
-  const levels = [{ low, high, normal: null, anomalous: null }];
-  if (inside) {
-    const normal = new Uint16Array(high.length), anomalous = new Uint16Array(high.length);
-    for (let i = 0; i < high.length; i++) {
-      if (inside[i] !== 1) normal[i] = high[i];
-      if (inside[i] !== 0) anomalous[i] = high[i];
-    }
-    levels[0].normal = normal;
-    levels[0].anomalous = anomalous;
-  }
-  while (levels[levels.length - 1].low.length > 256) {
-    const from = levels[levels.length - 1], size = Math.ceil(from.low.length / 4);
-    const to = { low: new Uint16Array(size), high: new Uint16Array(size), normal: null, anomalous: null };
-    if (inside) { to.normal = new Uint16Array(size); to.anomalous = new Uint16Array(size); }
-    for (let i = 0; i < size; i++) {
-      let a = MISSING, b = 0, c = 0, d = 0, some = false;
-      const end = Math.min(4 * i + 4, from.low.length);
-      for (let j = 4 * i; j < end; j++) {
-        if (from.low[j] !== gap) {
-          some = true;
-          if (from.low[j] < a) a = from.low[j];
-          if (from.high[j] > b) b = from.high[j];
-        }
-        if (inside) {
-          if (from.normal[j] > c) c = from.normal[j];
-          if (from.anomalous[j] > d) d = from.anomalous[j];
-        }
-      }
-      to.low[i] = some ? a : gap;
-      to.high[i] = some ? b : gap;
-      if (inside) { to.normal[i] = c; to.anomalous[i] = d; }
-    }
-    levels.push(to);
-  }
-  return levels;
-}
-
+// A chart of several lines over one axis of points or of time.
 class Chart {
   constructor(canvas, hooks) {
     this.canvas = canvas;
@@ -81,9 +7,10 @@ class Chart {
     this.hooks = hooks;
     this.rows = [];
     this.starts = this.stops = [];
-    this.times = this.clock = null;
-    this.n = 1;
+    this.skipped = { starts: [], stops: [] };
+    this.axis = new Axis(1);
     this.step = 1;
+    this.current = null;  // the event that was gone to, as long as nothing else is looked at
     this.from = 0;
     this.to = 1;
     this.cursor = null;
@@ -94,29 +21,35 @@ class Chart {
     new ResizeObserver(() => this.draw()).observe(canvas);
   }
 
-  // rows: {name, height, levels, gap (the code of a missing value), y(code), text(code), threshold() -> {code, y}}
-  set(n, step, starts, stops, rows, times, clock) {
-    Object.assign(this, { n, step, starts, stops, rows, times, clock });
+  // rows: {name, height, levels, gap (the code of a missing value), y(code), ends: [lowest, highest] as text, text(code),
+  // threshold() -> {code, y}}
+  set(axis, step, starts, stops, skipped, rows) {
+    Object.assign(this, { axis, step, starts, stops, skipped, rows });
     this.canvas.style.height = this.height() + "px";
-    this.show(0, n);
+    this.whole();
   }
+
+  get n() { return this.axis.n; }
+  get clock() { return this.axis.clock; }
 
   height() { return 40 + this.rows.reduce((sum, row) => sum + row.height + 8, 0) + 22; }
 
-  show(from, to) {
-    const least = Math.min(this.n, 8);
-    let span = Math.max(to - from, least);
-    span = Math.min(span, this.n);
-    from = Math.max(0, Math.min(from, this.n - span));
-    this.from = from;
-    this.to = from + span;
+  // From and to are places on the axis: numbers of points, or times.
+  show(from, to, current = null) {
+    const { first, end, step } = this.axis, least = Math.min(end - first, 8 * step);
+    const span = Math.min(Math.max(to - from, least), end - first);
+    this.from = Math.max(first, Math.min(from, end - span));
+    this.to = this.from + span;
+    this.current = current;
     this.draw();
     if (this.hooks.moved) this.hooks.moved(this.from, this.to);
   }
 
-  jump(start, stop) {
-    const beside = Math.max(2 * (stop - start), 60);
-    this.show(start - beside, stop + beside);
+  whole() { this.show(this.axis.first, this.axis.end); }
+
+  jump(start, stop, current = null) {
+    const a = this.axis.at(start), b = this.axis.until(stop - 1), beside = Math.max(2 * (b - a), 60 * this.axis.step);
+    this.show(a - beside, b + beside, current);
   }
 
   zoom(factor, at = (this.from + this.to) / 2) {
@@ -167,29 +100,34 @@ class Chart {
       const keys = {
         ArrowLeft: () => this.pan(-0.25), ArrowRight: () => this.pan(0.25),
         "+": () => this.zoom(0.5), "=": () => this.zoom(0.5), "-": () => this.zoom(2),
-        Home: () => this.show(0, this.n), 0: () => this.show(0, this.n),
+        Home: () => this.whole(), 0: () => this.whole(),
         n: () => this.event(1), p: () => this.event(-1),
       };
       if (keys[e.key] && !e.ctrlKey && !e.metaKey && !e.altKey) { e.preventDefault(); keys[e.key](); }
     });
   }
 
-  // The next or the previous event, seen from the middle of what is shown.
+  // The event after (before) the one that was gone to; else the first (last) one of the whole series, or the next one
+  // that begins right (ends left) of the middle of what is shown.
   event(by) {
-    const middle = (this.from + this.to) / 2;
-    const count = this.starts.length;
+    const { axis, starts, stops } = this, count = starts.length;
     if (!count) return;
-    let i = by > 0 ? 0 : count - 1;
-    const centre = (j) => (this.starts[j] + this.stops[j]) / 2;
-    if (by > 0) while (i < count - 1 && centre(i) <= middle + 0.5) i++;
-    else while (i > 0 && centre(i) >= middle - 0.5) i--;
-    this.jump(this.starts[i], this.stops[i]);
+    let i = this.current === null ? null : this.current + by;
+    if (i === null && this.from <= axis.first && this.to >= axis.end) i = by > 0 ? 0 : count - 1;
+    if (i === null) {
+      const middle = (this.from + this.to) / 2;
+      i = by > 0 ? 0 : count - 1;
+      if (by > 0) while (i < count && axis.at(starts[i]) < middle) i++;
+      else while (i >= 0 && axis.until(stops[i] - 1) > middle) i--;
+    }
+    i = Math.max(0, Math.min(count - 1, i));
+    this.jump(starts[i], stops[i], i);
   }
 
   width() { return this.canvas.clientWidth || 1; }
   at(e) { return this.from + (e.offsetX / this.width()) * (this.to - this.from); }
   center(e) {
-    const span = this.to - this.from, middle = (e.offsetX / this.width()) * this.n;
+    const span = this.to - this.from, { first, end } = this.axis, middle = first + (e.offsetX / this.width()) * (end - first);
     this.show(middle - span / 2, middle + span / 2);
   }
 
@@ -214,18 +152,19 @@ class Chart {
     }
     const style = getComputedStyle(c);
     const colors = {};
-    for (const name of ["paper", "panel", "ink", "soft", "line", "found", "false", "missed", "event", "value", "accent"]) colors[name] = style.getPropertyValue("--" + name);
+    for (const name of ["paper", "panel", "ink", "soft", "line", "found", "false", "missed", "event", "skip", "value", "accent"]) colors[name] = style.getPropertyValue("--" + name);
     g.setTransform(scale, 0, 0, scale, 0, 0);
     g.fillStyle = colors.panel;
     g.fillRect(0, 0, width, height);
     g.font = "12px system-ui, 'DejaVu Sans', sans-serif";
     this.overview(g, width, colors);
+    const columns = this.axis.columns(this.from, this.to, width);
     let top = 40;
     for (const row of this.rows) {
-      this.row(g, row, top, width, colors);
+      this.row(g, row, top, columns, colors);
       top += row.height + 8;
     }
-    this.axis(g, top, width, colors);
+    this.marks(g, top, width, colors);
     if (this.cursor !== null) {
       const x = ((this.cursor - this.from) / (this.to - this.from)) * width;
       g.strokeStyle = colors.soft;
@@ -235,28 +174,57 @@ class Chart {
       g.lineTo(x, top);
       g.stroke();
     }
-    if (this.hooks.cursor) this.hooks.cursor(this.cursor === null ? null : Math.max(0, Math.min(this.n - 1, Math.floor(this.cursor))));
+    if (this.hooks.cursor) this.hooks.cursor(this.cursor);
   }
 
   // The whole series, its events, and what part of it is shown.
   overview(g, width, colors) {
-    this.bands(g, 0, this.n, 4, 26, width, colors.event, 1.5);
-    if (this.rows.length) this.line(g, this.rows[0], 0, this.n, 4, 26, width, colors.soft, 0.6);
-    const a = (this.from / this.n) * width, b = (this.to / this.n) * width;
+    const { first, end } = this.axis;
+    if (!this.all || this.all.axis !== this.axis || this.all.width !== width) this.all = this.axis.columns(first, end, width);
+    this.background(g, this.all, 4, 26, colors, 1.5);
+    if (this.rows.length) this.line(g, this.rows[0], this.all, 4, 26, colors.soft, 0.6);
+    const a = ((this.from - first) / (end - first)) * width, b = ((this.to - first) / (end - first)) * width;
     g.strokeStyle = colors.accent;
     g.lineWidth = 2;
     g.strokeRect(Math.max(1, a), 3, Math.max(3, Math.min(b, width - 1) - Math.max(1, a)), 28);
   }
 
-  bands(g, from, to, top, height, width, color, least) {
-    const { starts, stops } = this;
-    const scale = width / (to - from);
+  // Events, stretches that are not judged, and times without data.
+  background(g, columns, top, height, colors, least) {
+    this.bands(g, columns, top, height, colors.event, least);
+    g.globalAlpha = 0.85;
+    this.bands(g, columns, top, height, colors.skip, least, this.skipped);
+    g.globalAlpha = 1;
+    const { axis } = this, scale = columns.width / (columns.to - columns.from);
+    let drawn = -1;
+    for (const i of axis.gaps) {
+      const a = Math.max(0, (axis.until(i - 1) - columns.from) * scale), b = Math.min(columns.width, Math.max((axis.at(i) - columns.from) * scale, a + 1));
+      if (b <= 0 || b - drawn < 0.5) continue;
+      if (a >= columns.width) break;
+      drawn = b;
+      g.fillStyle = colors.paper;
+      g.fillRect(a, top, b - a, height);
+      g.strokeStyle = colors.soft;
+      g.lineWidth = 0.5;
+      g.save();
+      g.beginPath();
+      g.rect(a, top, b - a, height);
+      g.clip();
+      g.beginPath();
+      for (let x = Math.floor((a - height) / 7) * 7; x < b; x += 7) { g.moveTo(x, top + height); g.lineTo(x + height, top); }
+      g.stroke();
+      g.restore();
+    }
+  }
+
+  bands(g, columns, top, height, color, least, { starts, stops } = this) {
+    const { axis } = this, { from, to } = columns, scale = columns.width / (to - from);
     let low = 0, high = starts.length;
-    while (low < high) { const m = (low + high) >> 1; if (stops[m] <= from) low = m + 1; else high = m; }
+    while (low < high) { const m = (low + high) >> 1; if (axis.until(stops[m] - 1) <= from) low = m + 1; else high = m; }
     g.fillStyle = color;
     let drawn = -1;
-    for (let i = low; i < starts.length && starts[i] < to; i++) {
-      const a = (starts[i] - from) * scale, b = Math.max((stops[i] - from) * scale, a + least);
+    for (let i = low; i < starts.length && axis.at(starts[i]) < to; i++) {
+      const a = (axis.at(starts[i]) - from) * scale, b = Math.max((axis.until(stops[i] - 1) - from) * scale, a + least);
       if (b - drawn < 0.25) continue;  // under a pixel that is coloured already
       g.fillRect(a, top, b - a, height);
       drawn = b;
@@ -264,19 +232,20 @@ class Chart {
   }
 
   // One vertical stroke a pixel from the lowest to the highest value under it; single points where there is room.
-  line(g, row, from, to, top, height, width, color, weight) {
-    const bottom = top + height, per = (to - from) / width / this.step;
+  line(g, row, columns, top, height, color, weight) {
+    const { axis } = this, { from, to, width, per } = columns, bottom = top + height;
     g.strokeStyle = color;
     g.lineWidth = weight;
     g.beginPath();
     if (per <= 1.5 && this.step === 1) {
       const { low } = row.levels[0];
-      const first = Math.max(0, Math.floor(from) - 1), last = Math.min(this.n - 1, Math.ceil(to) + 1);
+      const first = Math.max(0, axis.after(from) - 1), last = Math.min(axis.n - 1, axis.before(to) + 1);
       const scale = width / (to - from);
       let pen = false;
       for (let i = first; i <= last; i++) {
         if (low[i] === row.gap) { pen = false; continue; }
-        const x = (i + 0.5 - from) * scale, y = bottom - row.y(low[i]) * height;
+        if (axis.afterGap(i)) pen = false;
+        const x = (axis.mark(i) - from) * scale, y = bottom - row.y(low[i]) * height;
         if (pen) g.lineTo(x, y); else g.moveTo(x, y);
         pen = true;
       }
@@ -286,18 +255,16 @@ class Chart {
         for (let i = first; i <= last; i++) {
           if (low[i] === row.gap) continue;
           g.beginPath();
-          g.arc((i + 0.5 - from) * scale, bottom - row.y(low[i]) * height, 2, 0, 7);
+          g.arc((axis.mark(i) - from) * scale, bottom - row.y(low[i]) * height, 2, 0, 7);
           g.fill();
         }
       }
       return;
     }
-    const depth = Math.max(0, Math.min(row.levels.length - 1, Math.floor(Math.log(Math.max(per, 1)) / Math.log(4))));
-    const level = row.levels[depth], size = this.step * 4 ** depth, count = level.low.length;
+    const level = this.level(row, per);
     let before = null;
     for (let x = 0; x < width; x++) {
-      const a = Math.max(0, Math.floor((from + (x / width) * (to - from)) / size));
-      const b = Math.min(count, Math.max(a + 1, Math.ceil((from + ((x + 1) / width) * (to - from)) / size)));
+      const [a, b] = level.entries(columns, x);
       let low = MISSING, high = 0, some = false;
       for (let i = a; i < b; i++) {
         if (level.low[i] === row.gap) continue;
@@ -316,14 +283,22 @@ class Chart {
     g.stroke();
   }
 
-  row(g, row, top, width, colors) {
-    const { from, to } = this;
+  // The entries of a pyramid that are about as fine as pixels are, and which of them are under a column of pixels.
+  level(row, per) {
+    const depth = Math.max(0, Math.min(row.levels.length - 1, Math.floor(Math.log(Math.max(per / this.step, 1)) / Math.log(4))));
+    const level = row.levels[depth], size = this.step * 4 ** depth, count = level.low.length;
+    const entries = ({ first, last }, x) => (first[x] >= last[x] ? [0, 0] : [Math.floor(first[x] / size), Math.min(count, Math.ceil(last[x] / size))]);
+    return { ...level, entries };
+  }
+
+  row(g, row, top, columns, colors) {
+    const { width } = columns;
     const strip = row.threshold ? 9 : 0, height = row.height - strip - 4;
-    this.bands(g, from, to, top, height, width, colors.event, 2);
-    this.line(g, row, from, to, top + 2, height - 4, width, row.threshold ? colors.ink : colors.value, 1);
+    this.background(g, columns, top, height, colors, 2);
+    this.line(g, row, columns, top + 2, height - 4, row.threshold ? colors.ink : colors.value, 1);
     if (row.threshold) {
       const { code, y } = row.threshold();
-      this.strip(g, row, code, top + height + 2, strip - 2, width, colors);
+      this.strip(g, row, code, top + height + 2, strip - 2, columns, colors);
       g.strokeStyle = colors.accent;
       g.lineWidth = 1;
       g.setLineDash([5, 4]);
@@ -335,25 +310,29 @@ class Chart {
     }
     const text = row.name.length > width / 8 ? row.name.slice(0, Math.floor(width / 8)) + "…" : row.name;
     g.font = row.focus ? "bold 12px system-ui, 'DejaVu Sans', sans-serif" : "12px system-ui, 'DejaVu Sans', sans-serif";
-    const wide = g.measureText(text).width;
+    this.label(g, text, 5, top + 12, colors.ink, colors);
+    // The scale: what the lower and the upper edge stand for.
+    g.font = "11px system-ui, 'DejaVu Sans', sans-serif";
+    const [low, high] = row.ends;
+    this.label(g, low, width - 4 - g.measureText(low).width, top + height - 2, colors.soft, colors);
+    if (high !== low) this.label(g, high, width - 4 - g.measureText(high).width, top + 11, colors.soft, colors);
+  }
+
+  label(g, text, x, y, color, colors) {
     g.globalAlpha = 0.8;
     g.fillStyle = colors.panel;
-    g.fillRect(2, top, wide + 6, 16);
+    g.fillRect(x - 3, y - 11, g.measureText(text).width + 6, 14);
     g.globalAlpha = 1;
-    g.fillStyle = colors.ink;
-    g.fillText(text, 5, top + 12);
+    g.fillStyle = color;
+    g.fillText(text, x, y);
   }
 
   // Under a score: points of events that were found (filled), points that were missed (hatched), and false alarms (the
   // lower half), so that the three differ without colours too.
-  strip(g, row, code, top, height, width, colors) {
-    const { from, to, step } = this;
-    const per = (to - from) / width / step;
-    const depth = Math.max(0, Math.min(row.levels.length - 1, Math.floor(Math.log(Math.max(per, 1)) / Math.log(4))));
-    const level = row.levels[depth], size = step * 4 ** depth, count = level.low.length;
-    for (let x = 0; x < width; x++) {
-      const a = Math.max(0, Math.floor((from + (x / width) * (to - from)) / size));
-      const b = Math.min(count, Math.max(a + 1, Math.ceil((from + ((x + 1) / width) * (to - from)) / size)));
+  strip(g, row, code, top, height, columns, colors) {
+    const level = this.level(row, columns.per);
+    for (let x = 0; x < columns.width; x++) {
+      const [a, b] = level.entries(columns, x);
       let normal = 0, anomalous = 0, event = false;
       for (let i = a; i < b; i++) {
         if (level.normal[i] > normal) normal = level.normal[i];
@@ -370,20 +349,20 @@ class Chart {
     }
   }
 
-  axis(g, top, width, colors) {
+  marks(g, top, width, colors) {
     g.font = "12px system-ui, 'DejaVu Sans', sans-serif";
     g.fillStyle = colors.soft;
     g.strokeStyle = colors.line;
     const span = this.to - this.from;
     let free = -1;
-    for (const [i, text] of this.ticks(width)) {
-      const x = ((i - this.from + 0.5) / span) * width;
+    for (const [place, text] of this.ticks(width)) {
+      const x = ((place - this.from) / span) * width;
       g.beginPath();
       g.moveTo(x, top);
       g.lineTo(x, top + 4);
       g.stroke();
       const wide = g.measureText(text).width, left = Math.max(0, Math.min(width - wide, x - wide / 2));
-      if (left < free) continue;  // irregular stamps may put round times close to each other
+      if (left < free) continue;  // at the edges labels are moved inwards
       g.fillText(text, left, top + 17);
       free = left + wide + 8;
     }
@@ -396,28 +375,23 @@ class Chart {
     const found = [];
     if (!this.clock) {
       const step = Math.max(1, round(span / wanted));
-      for (let i = Math.ceil(this.from / step) * step; i < this.to; i += step) found.push([i, T.whole(i)]);
+      for (let i = Math.ceil(this.from / step) * step; i < this.to; i += step) found.push([i + 0.5, T.whole(i)]);
       return found;
     }
-    const { times, clock } = this, last = this.n - 1;
-    const first = times[Math.max(0, Math.floor(this.from))], end = times[Math.min(last, Math.ceil(this.to) - 1)];
-    const raw = Math.max((end - first) / wanted, 1e-9);
+    const { clock, from, to } = this, raw = Math.max(span / wanted, 1e-9);
     const step = clock.kind === "numbers" ? round(raw) : ROUND.find((s) => s >= raw) || 365 * DAY * Math.ceil(raw / (365 * DAY));
     // Whole hours and days are those of the clock on the wall there.
-    const shift = clock.offset(first);
-    for (let wall = Math.ceil((first + shift) / step) * step; ; wall += step) {
+    const shift = clock.offset(from);
+    for (let wall = Math.ceil((from + shift) / step) * step; ; wall += step) {
       const t = wall - clock.offset(wall - shift);  // summer time may come in between
-      if (t > end) break;
-      let low = 0, high = last;
-      while (low < high) { const m = (low + high) >> 1; if (times[m] < t) low = m + 1; else high = m; }
-      found.push([low, clock.text(t, step)]);
+      if (t > to) break;
+      found.push([t, clock.text(t, step)]);
     }
-    if (found.length < 2) return [Math.max(0, Math.ceil(this.from)), Math.min(last, Math.ceil(this.to) - 1)].map((i) => [i, clock.text(times[i], 1)]);
-    return found;
+    return found.length > 1 ? found : [[from, clock.text(from, 1)], [to, clock.text(to, 1)]];
   }
 
   stamp(i) {
     if (!this.clock) return T.whole(i);
-    return this.clock.text(this.times[Math.max(0, Math.min(this.n - 1, i))], 1);
+    return this.clock.text(this.axis.at(Math.max(0, Math.min(this.n - 1, i))), this.clock.finest);
   }
 }

@@ -15,7 +15,7 @@ const T = (() => {
   }
   const sentence = (text) => text[0].toUpperCase() + text.slice(1) + ".";
   const whole = (x) => x.toLocaleString("en-US");
-  const short = (x) => (Number.isInteger(x) && Math.abs(x) < 1e15 ? String(x) : String(Number(x.toPrecision(6))));
+  const short = (x, digits = 6) => (Number.isInteger(x) && Math.abs(x) < 1e15 ? String(x) : String(Number(x.toPrecision(digits))));
 
   function element(tag, attributes = {}, ...children) {
     const made = document.createElement(tag);

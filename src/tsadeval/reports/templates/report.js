@@ -7,39 +7,57 @@ const state = { series: 0, detector: page.detectors[0], level: {}, view: null, s
 
 const chart = new Chart($("chart"), {
   moved(from, to) {
-    const first = Math.floor(from), last = Math.ceil(to) - 1, zone = chart.clock && chart.clock.zone;
-    $("range").textContent = `points ${T.whole(first)} to ${T.whole(last)}` + (chart.clock ? `, ${chart.stamp(first)} to ${chart.stamp(last)}${zone ? " " + zone : ""}` : "");
+    const { axis, clock, current } = chart, first = Math.min(axis.after(from), axis.n - 1), last = Math.max(first, axis.before(to) - 1);
+    const points = `points ${T.whole(first)} to ${T.whole(last)}`, zone = clock && clock.zone ? ` (${clock.zone})` : "";
+    const event = current === null ? "" : `Event ${T.whole(current + 1)} of ${T.whole(chart.starts.length)}: `;
+    $("range").textContent = event + (clock ? `${chart.stamp(first)} to ${chart.stamp(last)}${zone}, ${points}` : points);
   },
   cursor: readout,
 });
 theme.changed(() => { chart.draw(); drawCards(); drawBreakdown(); });
 window.report = { page, state, chart };  // for tests and the curious
 
-function readout(i) {
-  if (i === null || !state.view) { $("readout").textContent = ""; return; }
+function readout(place) {
+  if (place === null || !state.view) { $("readout").textContent = ""; return; }
+  const { axis } = chart, i = axis.point(place);
+  if (i === null) {
+    const next = axis.after(place), known = next > 0 && next < axis.n;
+    $("readout").textContent = known ? `No data for ${chart.clock.lasting(axis.at(next) - axis.until(next - 1))}: between ${chart.stamp(next - 1)} and ${chart.stamp(next)}` : "";
+    return;
+  }
   const at = Math.floor(i / page.step);
   const parts = chart.rows.map((row) => `${row.name} ${row.text(row.levels[0].low[at])}`);
+  if (state.view.inside[at] === SKIPPED) parts.push("not judged");
   $("readout").textContent = `${chart.stamp(i)}: ${parts.join(" · ")}`;
+}
+
+// The ends of a scale as text, with as many digits as their difference needs.
+function scale(low, high) {
+  const digits = high > low ? Math.max(0, Math.min(20, 2 - Math.floor(Math.log10(high - low)))) : 20;
+  return [low, high].map((value) => T.short(Number(value.toFixed(digits))));
 }
 
 // One series: its labels, lines and the counts behind the slider, unpacked when it is first looked at.
 async function view(series) {
   const [starts, stops] = await Promise.all([Packed.load(series.starts), Packed.load(series.stops)]);
   const size = Math.ceil(series.n / page.step);
-  // 0 normal, 1 anomalous, 2 both (where one entry stands for several points).
   const inside = new Uint8Array(size);
   for (let e = 0; e < starts.length; e++) {
     const first = Math.floor(starts[e] / page.step), last = Math.floor((stops[e] - 1) / page.step);
     for (let i = first; i <= last; i++) {
       const whole = starts[e] <= i * page.step && stops[e] >= Math.min((i + 1) * page.step, series.n);
-      inside[i] = whole ? 1 : 2;
+      inside[i] = whole ? ANOMALOUS : BOTH;
     }
   }
-  const made = { series, starts, stops, inside, detectors: {}, values: [], times: null, clock: null };
-  if (series.times !== null) {
-    made.times = await Packed.load(series.times);
-    made.clock = clockOf(series.clock);
+  const skipped = { starts: [], stops: [] };
+  if (series.ignored !== null) {
+    [skipped.starts, skipped.stops] = await Promise.all(series.ignored.map((id) => Packed.load(id)));
+    // Where an entry stands for several points the scores have no alarms of those that are not judged.
+    if (page.step === 1) for (let e = 0; e < skipped.starts.length; e++) inside.fill(SKIPPED, skipped.starts[e], skipped.stops[e]);
   }
+  const timed = series.times !== null;
+  const axis = timed ? new Axis(series.n, await Packed.load(series.times), clockOf(series.clock)) : new Axis(series.n);
+  const made = { series, starts, stops, skipped, inside, axis, clock: axis.clock, detectors: {}, values: [] };
   for (const line of series.values) {
     const low = await Packed.load(line.codes), high = line.high_codes === undefined ? low : await Packed.load(line.high_codes);
     made.values.push({ line, levels: pyramid(low, high, null, MISSING) });
@@ -77,7 +95,7 @@ async function show() {
   const wanted = names.filter((name) => state.shown.has(name) || name === state.detector);
   const rows = made.values.map(({ line, levels }) => ({
     name: line.name, height: 78, levels, gap: MISSING,
-    y: (code) => code / 65534,
+    y: (code) => code / 65534, ends: scale(line.low, line.high),
     text: (code) => (code === MISSING ? "missing" : "≈ " + T.short(line.low + (code / 65534) * (line.high - line.low))),
   }));
   for (const name of wanted) {
@@ -86,7 +104,7 @@ async function show() {
     const y = (value) => (span > 0 ? Math.max(0, Math.min(1, (value - d.found.low) / span)) : 0.5);
     rows.push({
       name, height: wanted.length > 8 ? 46 : 66, levels: d.levels, gap: 0, focus: name === state.detector,
-      y: (code) => y(d.shown[code]),
+      y: (code) => y(d.shown[code]), ends: scale(d.found.low, d.found.high),
       text: (code) => (code ? "≈ " + T.short(d.shown[code]) : "no score"),
       threshold: () => ({ code: levelOf(name, d), y: y(d.thresholds[levelOf(name, d)]) }),
     });
@@ -95,7 +113,7 @@ async function show() {
   const again = state.view === made;
   state.view = made;
   const [from, to] = [chart.from, chart.to];
-  chart.set(series.n, page.step, made.starts, made.stops, rows, made.times, made.clock);
+  chart.set(made.axis, page.step, made.starts, made.stops, made.skipped, rows);
   if (again) chart.show(from, to);
   tiles(series, made);
   thresholds();
@@ -114,9 +132,14 @@ function tiles(series, made) {
   const share = series.n ? series.anomalous / series.n : 0;
   const facts = [
     [T.whole(series.n), "points"], [T.whole(made.starts.length), made.starts.length === 1 ? "event" : "events"],
+    ...(made.clock ? [[made.clock.lasting(made.axis.end - made.axis.first), made.clock.zone || "from the first to the last point"]] : []),
+    ...(made.skipped.starts.length ? [[T.whole(made.skipped.starts.reduce((sum, a, i) => sum + made.skipped.stops[i] - a, 0)), "points not judged"]] : []),
+    ...(made.axis.gaps.length ? [[T.whole(made.axis.gaps.length), made.axis.gaps.length === 1 ? "gap without data" : "gaps without data"]] : []),
     [(100 * share).toFixed(share < 0.001 ? 4 : 2) + " %", "of points anomalous"],
     [T.whole(Object.keys(series.detectors).length), Object.keys(series.detectors).length === 1 ? "detector here" : "detectors here"],
   ];
+  $("key-skipped").hidden = !made.skipped.starts.length;
+  $("key-gap").hidden = !made.axis.gaps.length;
   const gone = page.detectors.filter((name) => !series.detectors[name]);
   const words = [];
   if (!series.anomalous) words.push("This series has no anomalous point, so only what needs none is shown.");
@@ -141,6 +164,8 @@ function valuesAt(d, k) {
     f1_pa: points ? (2 * adjusted[k]) / (points + adjusted[k] + wrong[k]) : null,
     event_recall: total ? events[k] / total : null,
     false_alarms: 1000 * (runs[k] / n),
+    // As the library's per="week": by the normal time that was observed.
+    per_week: d.found.quiet ? runs[k] * (6048e5 / d.found.quiet) : null,
     runs: runs[k],
     events: events[k],
   };
@@ -157,9 +182,10 @@ function thresholds() {
   const shown = [
     ["precision", "precision", T.fixed(v.precision)], ["recall", "recall", T.fixed(v.recall)], ["f1", "F1", T.fixed(v.f1)],
     ["f1_pa", "F1-PA (point-adjusted)", T.fixed(v.f1_pa)], ["event_recall", `event recall (${T.whole(v.events)} of ${T.whole(d.found.events_in_all)})`, T.fixed(v.event_recall)],
+    ["per_week", `false alarms per week (${T.whole(v.runs)} in all)`, T.fixed(v.per_week)],
     ["false_alarms", `false alarms per 1,000 points (${T.whole(v.runs)} in all)`, T.fixed(v.false_alarms)], ["alarms", "points with an alarm", T.whole(v.alarms)],
-  ];
-  $("live").replaceChildren(...shown.filter(([id]) => d.found.anomalous || ["false_alarms", "alarms"].includes(id)).map(([id, label, text]) => T.element("div", { class: "tile" }, T.element("b", { id: "live-" + id, text }), T.element("span", { text: label }))));
+  ].filter(([id]) => id !== (d.found.quiet ? "false_alarms" : "per_week"));
+  $("live").replaceChildren(...shown.filter(([id]) => d.found.anomalous || ["false_alarms", "per_week", "alarms"].includes(id)).map(([id, label, text]) => T.element("div", { class: "tile" }, T.element("b", { id: "live-" + id, text }), T.element("span", { text: label }))));
   $("start").hidden = k === d.found.start;
   // Without anomalies there are no curves and no events to show, only false alarms.
   for (const id of ["sweep", "sweep-key", "events", "worst-box"]) $(id).hidden = !d.found.anomalous;
@@ -203,7 +229,7 @@ function drawSweep(d, at) {
 
 let events = null;
 function eventsTable() {
-  const d = focus(), { start, stop } = d.events;
+  const d = focus(), { start, stop } = d.events, { axis, clock } = state.view;
   const rows = [...d.events.number].map((e, i) => ({
     e: e + 1, start: start[i], stop: stop[i], length: stop[i] - start[i],
     peak: d.events.peak[i], mean: d.events.mean[i], score: d.events.score[i], lost: d.events.lost[i],
@@ -211,34 +237,35 @@ function eventsTable() {
   const delay = (row) => {
     const k = levelOf(state.detector, d);
     if (page.step > 1) return row.peak > d.thresholds[k] ? 0 : null;
-    for (let i = row.start; i < row.stop; i++) if (d.codes[i] > k) return i - row.start;
+    for (let i = row.start; i < row.stop; i++) if (d.codes[i] > k && state.view.inside[i] !== SKIPPED) return axis.at(i) - axis.at(row.start);
     return null;
   };
+  const waited = (span) => (clock ? clock.lasting(span) : T.whole(span));
   const columns = [
     { key: "e", label: "Event", number: true, text: (r) => T.whole(r.e) },
-    { key: "start", label: "Start" + (state.view.clock && state.view.clock.zone ? ` (${state.view.clock.zone})` : ""), number: true, text: (r) => chart.stamp(r.start) },
-    { key: "length", label: "Points", number: true, text: (r) => T.whole(r.length) },
+    { key: "start", label: "Start" + (clock && clock.zone ? ` (${clock.zone})` : ""), number: true, text: (r) => chart.stamp(r.start) },
+    { key: "length", label: clock ? "Duration" : "Points", number: true, text: (r) => axis.lasting(r.start, r.stop), exact: (r) => clock && `${T.whole(r.length)} points` },
     { key: "peak", label: "Peak score", number: true, text: (r) => T.short(r.peak), exact: (r) => r.peak },
-    { key: "mean", label: "Mean, scaled", number: true, text: (r) => T.fixed(r.mean, 3), title: "Mean of the scores, scaled so that the lowest of the series is 0 and the highest 1" },
-    { key: "score", label: "CCE score", number: true, text: (r) => T.fixed(r.score, 3) },
-    { key: "lost", label: "Lost", number: true, text: (r) => T.fixed(r.lost), title: "What CCE would gain if this event were perfect" },
-    { key: "found", label: page.step > 1 ? "Found" : "First alarm after", number: true, sort: delay, text: (r) => { const w = delay(r); return w === null ? "missed" : page.step > 1 ? "found" : T.whole(w); } },
+    { key: "mean", label: "Mean score (0 to 1)", roomy: true, number: true, text: (r) => T.fixed(r.mean, 3), title: "Mean of the scores, scaled so that the lowest of the series is 0 and the highest 1" },
+    { key: "lost", label: "Cost (CCE)", number: true, text: (r) => T.fixed(r.lost), title: "How much the metric CCE (from −1 to 1) would be higher if all scores of this event were the highest" },
+    { key: "found", label: page.step > 1 ? "Found" : "First alarm after" + (clock ? "" : " (points)"), number: true, sort: delay, text: (r) => { const w = delay(r); return w === null ? "missed" : page.step > 1 ? "found" : waited(w); } },
   ];
   events = T.table($("events-table"), columns, rows, {
     sort: "start", caption: "Events", jump: (r) => { chart.jump(r.start, r.stop); $("view").scrollIntoView({ block: "start" }); },
   });
   const total = d.found.events_in_all;
-  $("events-note").textContent = rows.length < total ? `The ${T.whole(rows.length)} of ${T.whole(total)} events that cost most of CCE.` : "";
+  const unseen = state.view.starts.length - new Set(d.events.number).size, all = rows.length === total;
+  $("events-note").textContent = all && unseen && state.view.skipped.starts.length ? `${T.whole(unseen)} event${unseen === 1 ? "" : "s"} in times that are not judged ${unseen === 1 ? "is" : "are"} left out.` : rows.length < total ? `The ${T.whole(rows.length)} of ${T.whole(total)} events that cost most of CCE.` : "";
 }
 
 // Worst events and dearest false alarms, each with a small picture of the scores there.
 function drawCards() {
   if (!state.view || !focus()) return;
   const d = focus(), k = levelOf(state.detector, d);
-  for (const [id, list, cost] of [["worst", d.found.worst, (f) => `lost ${T.fixed(f.cost)}`], ["false", d.found.false, (f) => (f.cost ? `${T.whole(f.cost)} event${f.cost === 1 ? "" : "s"}` : "")]]) {
+  for (const [id, list, cost] of [["worst", d.found.worst, (f) => `costs ${T.fixed(f.cost)}`], ["false", d.found.false, (f) => (f.cost ? `${T.whole(f.cost)} event${f.cost === 1 ? "" : "s"}` : "")]]) {
     const cards = list.map((finding) => {
       const canvas = T.element("canvas");
-      const title = T.element("b", {}, T.element("span", { text: finding.stop - finding.start > 1 && !chart.clock ? `${T.whole(finding.start)}–${T.whole(finding.stop - 1)}` : chart.stamp(finding.start) }), T.element("span", { text: cost(finding) }));
+      const title = T.element("b", {}, T.element("span", { text: stretch(finding) }), T.element("span", { text: cost(finding) }));
       const card = T.element("button", { type: "button", class: "card", onclick: () => { chart.jump(finding.start, finding.stop); $("view").scrollIntoView({ block: "start" }); } }, title, canvas, T.element("span", { text: finding.why }));
       return [card, canvas, finding];
     });
@@ -248,20 +275,29 @@ function drawCards() {
   }
 }
 
+// When something was: the points, or the times with the day named once.
+function stretch({ start, stop }) {
+  const first = chart.stamp(start), last = chart.stamp(stop - 1);
+  if (stop - start < 2 || first === last) return first;
+  const day = chart.clock && chart.clock.kind === "dates" ? 11 : 0;
+  return `${first}–${day && first.slice(0, day) === last.slice(0, day) ? last.slice(day) : last}`;
+}
+
 function sketch(canvas, d, { start, stop }, k) {
   const width = canvas.clientWidth, height = 48, scale = window.devicePixelRatio || 1, g = canvas.getContext("2d");
   if (!width) return;
   canvas.width = width * scale;
   canvas.height = height * scale;
   g.setTransform(scale, 0, 0, scale, 0, 0);
-  const small = Object.assign(Object.create(Chart.prototype), { n: state.view.series.n, step: page.step, starts: state.view.starts, stops: state.view.stops });
-  const beside = Math.max(stop - start, 30), from = Math.max(0, start - beside), to = Math.min(small.n, stop + beside);
+  const small = Object.assign(Object.create(Chart.prototype), { axis: state.view.axis, step: page.step, starts: state.view.starts, stops: state.view.stops, skipped: state.view.skipped });
+  const beside = Math.max(stop - start, 30), { axis } = small;
+  const columns = axis.columns(axis.at(Math.max(0, start - beside)), axis.until(Math.min(axis.n, stop + beside) - 1), width);
   const style = getComputedStyle(canvas), color = (name) => style.getPropertyValue("--" + name);
   g.fillStyle = color("panel");
   g.fillRect(0, 0, width, height);
   const span = d.found.high - d.found.low, y = (value) => (span > 0 ? Math.max(0, Math.min(1, (value - d.found.low) / span)) : 0.5);
-  small.bands(g, from, to, 0, height, width, color("event"), 2);
-  small.line(g, { levels: d.levels, gap: 0, y: (code) => y(d.shown[code]) }, from, to, 3, height - 6, width, color("ink"), 1);
+  small.background(g, columns, 0, height, { event: color("event"), skip: color("skip"), paper: color("paper"), soft: color("soft") }, 2);
+  small.line(g, { levels: d.levels, gap: 0, y: (code) => y(d.shown[code]) }, columns, 3, height - 6, color("ink"), 1);
   g.strokeStyle = color("accent");
   g.setLineDash([4, 3]);
   g.beginPath();
@@ -306,7 +342,7 @@ function drawBreakdown() {
     }
   });
   g.fillStyle = color("soft");
-  g.fillText(`lost by each event, at most ${T.fixed(most)}` + (order.length < d.events.lost.length ? ` (the ${order.length} worst of ${d.events.lost.length})` : ""), 2, 11);
+  g.fillText(`cost of each event, at most ${T.fixed(most)}` + (order.length < d.events.lost.length ? ` (the ${order.length} worst of ${d.events.lost.length})` : ""), 2, 11);
 }
 
 function fillDetectors(names) {
@@ -333,7 +369,7 @@ $("slider").addEventListener("input", (e) => {
   if (events) events.fill();
 });
 $("start").addEventListener("click", () => { delete state.level[key(state.detector)]; thresholds(); chart.draw(); if (events) events.fill(); });
-for (const [id, act] of Object.entries({ in: () => chart.zoom(0.5), out: () => chart.zoom(2), whole: () => chart.show(0, chart.n), left: () => chart.pan(-0.25), right: () => chart.pan(0.25), previous: () => chart.event(-1), next: () => chart.event(1) })) $("go-" + id).addEventListener("click", act);
+for (const [id, act] of Object.entries({ in: () => chart.zoom(0.5), out: () => chart.zoom(2), whole: () => chart.whole(), left: () => chart.pan(-0.25), right: () => chart.pan(0.25), previous: () => chart.event(-1), next: () => chart.event(1) })) $("go-" + id).addEventListener("click", act);
 window.addEventListener("resize", () => { if (state.view) { thresholds(); drawCards(); drawBreakdown(); } });
 if (!window.DecompressionStream) $("readout").textContent = "This browser is too old to unpack the data of this page.";
 else show();

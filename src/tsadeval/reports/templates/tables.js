@@ -5,7 +5,8 @@ function comparison() {
   if (!found) return;
   const pick = $("board-metric");
   pick.replaceChildren(...page.metrics.map((m) => T.element("option", { value: m.name, text: m.label })));
-  const preferred = page.metrics.find((m) => m.name === "vus_pr") || page.metrics[0];
+  const valued = page.metrics.filter((m) => found.boards[m.name].mean.some((v) => v !== null));
+  const preferred = valued.find((m) => m.name === "vus_pr") || valued[0] || page.metrics[0];
   pick.value = preferred.name;
   const several = found.series > 1, detectors = found.detectors;
   function fill() {
@@ -95,6 +96,9 @@ function metricsTable() {
   if ($("metrics-filter").value) table.filter($("metrics-filter").value);
   const notes = rows.some((r) => r.metric.lower) ? ["↓ Lower is better."] : [];
   if (rows.length < all.length) notes.push(`${all.length - rows.length} of ${all.length} metrics have no value on this series, because it has no ${series.anomalous ? "normal" : "anomalous"} point.`);
+  const reasons = new Map();
+  for (const r of rows) if (r.value === null && r.message) reasons.set(r.message, [...(reasons.get(r.message) || []), r.metric.label]);
+  for (const [reason, labels] of reasons) notes.push(`No value of ${labels.join(", ")}: ${reason}.`);
   if (above.size) notes.push("† By its definition this metric does not give the labels themselves the largest value, so a detector can be above “Perfect”; see the last section of the errata.");
   if (rows.some((r) => { const s = skill(r); return s !== null && (s < 0 || s > 1); })) notes.push("From random to perfect: below 0 % is worse than the same scores in random order, above 100 % better than the labels as scores (†).");
   $("metrics-footnotes").replaceChildren(...notes.map((text) => T.element("p", { text })));
@@ -117,7 +121,8 @@ function skill(row) {
 function meter(row, td) {
   const share = skill(row);
   if (share === null) {
-    td.textContent = row.message || (row.value === null || row.random === null || row.perfect === null ? "–" : "– (random is as good)");
+    td.textContent = row.value === null || row.random === null || row.perfect === null ? "–" : "– (random is as good)";
+    td.title = row.message || "";
     return;
   }
   const at = Math.max(-0.1, Math.min(1.1, share)), left = (s) => `${((s + 0.1) / 1.2) * 100}%`;
