@@ -45,13 +45,14 @@ tsadeval rankeval run --suite hard --metrics ears,f1,mine:metric --tasks transfo
 tsadeval rankeval explain runs/hard mine:metric -o pictures
 ```
 
-Without `--tasks` and `--repeats` it is the whole suite; with `--metrics recommended,mine:metric` that takes under a minute, with `--metrics all` it is this page.
+Without `--tasks` and `--repeats` it is the whole suite; with `--metrics recommended,mine:metric` that takes under a minute, with `--metrics all` it is this page. In Python it is
+`te.rankeval.run("hard", ["recommended", metric], progress=True)`; without `progress` it is silent.
 
 The table says the place of each metric in the run; below are those of all metrics of the library. **EARS, which leads, is our own, and so is this
 suite**: [read this](#who-judges-here) beside its number.
 
 In an **order task** six models are worse and better by construction, and a metric is scored by the mean of Spearman's and
-Kendall's correlation between its order and the true one (equal values share ranks, undefined ones rank last): 1 is perfect, 0 is no
+Kendall's correlation between its order and the true one (equal values share ranks, undefined ones rank last; a metric without any value has no place): 1 is perfect, 0 is no
 order. Some orders are **preferences** that not everybody shares; they count in the index and are reported apart. In a **control** all
 cases should get the same value: 1 - mean |difference| / skill of the reference detector. The **index** is the plain mean over tasks,
 with a 95 % bootstrap interval over tasks and repeats. Labels and scores are drawn anew in each of 12 repeats, from streams that depend on

@@ -125,12 +125,16 @@ tsadeval rankeval explain runs/quick mine:metric             # why it loses: the
 tsadeval rankeval table runs/quick                           # also: latency, figures, list
 ```
 
-Other suites are `--suite paper`, `standard`, `hard` and `audit`. Runs go on where they stopped; values are kept as they come. In Python: `te.rankeval.run("quick", metrics=["cce", my_function])`.
+Other suites are `--suite paper`, `standard`, `hard` and `audit`. Runs go on where they stopped; values are kept as they come. In Python: `te.rankeval.run("quick", metrics=["cce", my_function], progress=True)`; without `progress` a run is silent there.
 
-Metrics are sorted by average Spearman, each with its place; `--order given` keeps the order of the paper or of the command. `explain(metric)` says on which tasks, noise and
+Metrics are sorted by average Spearman, each with its place; `--order given` keeps the order of the paper or of the command. `explain(metric)` says on which tasks, at which noise and on which
 label sets a metric is worst and how many pairs of models it *reverses* (the worse model got the better value) and *ties* (both got the same). **tied pairs** is the first column to look at: a metric with a threshold
 that scores must exceed has no alarm where many points share the largest score, and ties all such models. **no alarms** is the share of series on which the threshold rule raised none;
-"-" for a metric of scores, which may have a threshold inside that nobody else knows. [Your own metric](tutorials/own-metric.md) shows both.
+"-" for a metric of scores, which may have a threshold inside that is not known here. [Your own metric](tutorials/own-metric.md) shows both. All averages are means over tasks, each the mean over its rankings.
+A metric that raised an error or is undefined on all models of some task has no average and no place; it comes last, and its first error is printed.
+
+Marks `*` and `+` do not follow the places: they say which metrics are *not told apart* from the best and from the second best, because their intervals over label sets overlap. A metric at a low place with a wide interval may have
+a mark that one at a higher place with a narrow interval has not.
 
 Four tasks: **AccQ** and **LowDisAccQ**, detectors that are right with probability q (the second with a small gap between
 high and low scores); **PreQ-NegP-Q** and **-P**, detectors that find a share q of the anomalous points and raise a share p

@@ -80,7 +80,9 @@ def test_a_mistake_is_said_in_words_with_another_metric_beside(hard):
     )
     text = repr(found)
     places = {name: row["place"] for name, row in ((row["name"], row) for row in hard.table().rows)}
-    assert text.startswith(f"f1 at best: index {found.index:.3f}, place {places['f1 at best']} of 5 in this run\n")
+    assert text.startswith(
+        f"f1 at best: index {found.index:.3f}, place {places['f1 at best']} of 5 rows (4 metrics) in this run\n"
+    )
     assert f"worse: {row['worse_is']}" in text
     assert "severity of a reversed pair: difference of its two values / range" in text
     assert "wrong " not in text
@@ -143,7 +145,29 @@ def test_places_are_printed(hard):
     table = hard.table()
     assert [row["place"] for row in table.rows] == sorted(row["place"] for row in table.rows)
     own = next(row for row in table.rows if row["name"] == "clipped")
-    assert f"clipped: place {own['place']} of 5 in this run, by index" in repr(table)
+    assert f"clipped: place {own['place']} of 5 rows (4 metrics) in this run, by index" in repr(table)
+
+
+def hit(y_true, y_pred):
+    """Is any event found? Some threshold says so for every detector."""
+    return float(y_pred[y_true == 1].any())
+
+
+def test_the_best_threshold_is_that_of_the_metric():
+    result = te.rankeval.run("hard", [hit, "f1"], tasks=["delay", "glitch"], repeats=1)
+    found = result.explain(hit)
+    assert "both get the same value, each at its own threshold, the one that is best" in found.rows[0]["meaning"]
+    text = repr(found)
+    assert 'this is hit at best; for the other rule, explain "hit at quantile(0.95)"' in text
+    assert "some threshold gives every detector here the value 1: judge hit at another rule" in text
+    assert '"at best": each detector at its own best threshold' in text
+    assert '"at best": each detector at its own best threshold' in repr(result)
+    for other in (result.explain("hit at quantile(0.95)"), result.explain(hit, rule="quantile(0.95)")):
+        assert repr(other).startswith("hit at quantile(0.95): index")
+        assert "this is hit" not in repr(other)
+        assert '"at best"' not in repr(other)
+    assert "some threshold" not in repr(result.explain("f1"))
+    assert '"at best"' not in repr(te.rankeval.run("hard", "auc_roc", tasks=["delay"], repeats=1))
 
 
 @pytest.fixture(scope="module")
@@ -215,8 +239,54 @@ def test_a_metric_without_values_is_explained():
 
     result = te.rankeval.run("quick", [fails, "auc_roc"], cases=["10k-20seg-50H"], tasks=["AccQ"])
     assert list(result.table()) == ["auc_roc", "fails"]
-    assert result.table().places["fails"] == 2
-    assert "fails failed on 30 of 30 series" in repr(result.explain(fails))
+    assert result.table().places == {"auc_roc": 1, "fails": None}
+    assert "fails failed on 30 series, first with ValueError: no (" in repr(result)
+    assert "fails: place" not in repr(result)
+    found = result.explain(fails)
+    assert found.totals == {"pairs": 0, "reversed": 0, "tied": 0}
+    text = repr(found)
+    assert text.startswith("fails, suite quick: average Spearman nan, no place in this run\n")
+    assert "fails failed on 30 of 30 series" in text
+    assert "the first with ValueError: no (" in text
+    assert " % " not in text
+
+
+def test_averages_are_those_of_the_table():
+    def some(y_true, y_score):
+        if y_true.sum() < 200 and y_score.mean() > 0.05:
+            raise ValueError("too loud for labels as few as these")
+        return clipped(y_true, y_score)
+
+    result = te.rankeval.run("quick", [clipped, some])
+    table = result.table()
+    for name in (clipped, some):
+        found = result.explain(name)
+        known = [row for row in found.rows if not math.isnan(row["spearman"])]
+        tasks = {
+            row["task"]: row for row in table.rows if row["metric"] == name.__name__ and row["indicator"] == "spearman"
+        }
+        grids = dict(found._grids())
+        assert {task: float(value) for task, _, value, *_ in grids["by task"][1:]} == pytest.approx(
+            {task: row["value"] for task, row in tasks.items() if task != "average"}, abs=6e-4
+        )
+        assert sum(count for _, count, *_ in grids["by label set (case)"][1:]) == len(known)
+        of_noise = [float(row[2]) for row in grids["by noise (sigma)"][1:]]
+        assert np.mean(of_noise) == pytest.approx(table[name.__name__], abs=1e-3)
+        assert f" and {100 * tasks['average']['ties']:.1f} %\n" in repr(found)
+    by_case = [float(row[2]) for row in grids["by label set (case)"][1:]]
+    assert by_case == sorted(by_case)
+    assert len(known) < len(found.rows)
+    assert "check_properties(some) says (mirror)" in repr(found)
+    assert "some failed on" in repr(result)
+
+
+def test_properties_show_that_equal_scores_are_ordered_by_position():
+    def first(y_true, y_score):
+        return float(y_true[np.argsort(-y_score, kind="stable")[: y_true.sum()]].mean())
+
+    found = te.rankeval.check_properties([first, "auc_roc"], ["mirror"], longest=4)
+    assert found.status("first", "mirror") == "fails"
+    assert found.status("auc_roc", "mirror") == "by definition"
 
 
 def test_an_audit_is_explained():

@@ -1,6 +1,7 @@
 """The suite `hard`: what its tasks draw, and how values become scores."""
 
 import importlib.util
+import math
 from pathlib import Path
 
 import numpy as np
@@ -308,12 +309,43 @@ def fails(y_true, y_score):
     raise ValueError("no")
 
 
-def test_a_metric_that_fails_is_counted_and_gets_nothing():
-    result = te.rankeval.run("hard", fails, tasks=["rare", "glitch"], repeats=1)
-    row = result.table().rows[0]
-    assert row["errors"] == 6 + 6
-    assert row["index"] == 0
-    assert result.explain("fails").rows == []
+def never(y_true, y_score):
+    return float("nan")
+
+
+def test_a_metric_without_any_value_has_no_place():
+    result = te.rankeval.run("hard", [fails, "f1", never], tasks=["delay", "glitch"], repeats=1)
+    *known, row, undefined = result.table().rows
+    assert [one["place"] for one in known] == [1, 2]
+    assert (row["name"], row["errors"], row["place"]) == ("fails", 6 + 6, None)
+    assert (undefined["name"], undefined["undefined"], undefined["place"]) == ("never", 6 + 6, None)
+    for one in (row, undefined):
+        assert all(
+            math.isnan(one[key]) for key in ("value", "index", "index_low", "order", "control", "delay", "glitch")
+        )
+    text = repr(result)
+    assert "fails failed on 12 series, first with ValueError: no (" in text
+    assert "never is undefined on 12 series, first with " in text
+    assert "fails: place" not in text
+    found = result.explain("fails")
+    assert found.rows == []
+    assert repr(found).startswith("fails: index nan, no place in this run\n\n")
+    assert "ties" not in repr(found)
+    assert "ValueError: no" in repr(found)
+
+
+def test_a_metric_that_fails_on_one_task_keeps_its_place():
+    def half(y_true, y_score):
+        if y_true.mean() < 0.01:
+            raise ValueError("rare")
+        return y_score[y_true == 1].mean()
+
+    result = te.rankeval.run("hard", [half, "auc_roc"], tasks=["rare", "delay"], repeats=1)
+    row = next(row for row in result.table().rows if row["name"] == "half")
+    assert row["errors"] == 6
+    assert row["place"] is not None
+    assert row["rare"] == 0
+    assert "half failed on 6 series, first with ValueError: rare" in repr(result)
 
 
 def test_a_run_goes_on_where_it_stopped(tmp_path):

@@ -133,6 +133,7 @@ def test_an_error_is_a_row_and_the_run_goes_on(result):
     assert set(values[values["metric"] == "cce"]["status"]) == {"ok"}
     table = result.table()
     assert math.isnan(table["hopeless"])
+    assert table.counts["hopeless"].pop("message").startswith("ValueError: no idea (")
     assert table.counts["hopeless"] == {
         "values": 0,
         "planned": 540,

@@ -33,6 +33,7 @@ FORMATS = ("png", "pdf", "svg")
 MOST = 8  # metrics that can be told apart in one figure
 WIDTH = 1200  # points of a series that are shown
 COLORS = ("#B03A00", "#0072B2")  # the worse model, the better one
+BOTTOM, TOP, APART = -0.12, 2.35, 1.25  # ends of the vertical axis, and from one series to the other
 LEGEND = "shaded: event; height: rank of the score, upper ranks stretched"
 MARKS = tuple(
     zip(
@@ -155,12 +156,13 @@ def _legend(explanation: Explanation) -> str:
 def _pair(explanation: Explanation, row: Row, ax: Axes | None) -> Axes:
     worse, better = explanation.cases(row)
     alarms = explanation.alarms(row)
-    ax = new_axes(ax, 6.0, 1.8)
+    beside = [_about(explanation, row, i, case) for i, case in enumerate((worse, better))]
+    ax = new_axes(ax, 6.0, _height(beside))
     n = len(worse.scores)
     start = _stretch(worse, better)
     stop = min(start + WIDTH, n)
     for i, case in enumerate((worse, better)):
-        bottom = 1.25 * (1 - i)
+        bottom = APART * (1 - i)
         scale = n / len(case.scores)
         shown = slice(int(start / scale), int(np.ceil(stop / scale)))
         events = Events.of(case.labels[shown])
@@ -176,20 +178,27 @@ def _pair(explanation: Explanation, row: Row, ax: Axes | None) -> Axes:
             bars.set(linewidth=0.4, label="alarms", gid="alarms")  # an edge, so that one point is seen
         ax.text(
             1.01,
-            (bottom + 0.5 + 0.1) / 2.45,
-            _about(explanation, row, i, case),
+            (bottom + 0.5 - BOTTOM) / (TOP - BOTTOM),
+            beside[i],
             transform=ax.transAxes,
             va="center",
             fontsize=SMALL,
             color=COLORS[i],
         )
     ax.set_xlim(start - 0.5, stop - 0.5)
-    ax.set_ylim(-0.12, 2.35)
+    ax.set_ylim(BOTTOM, TOP)
     ax.set_yticks([])
     ax.spines["left"].set_visible(False)
     scaled = ", scaled to the length of the first series" if len(better.scores) != n else ""
     ax.set_xlabel(f"time{scaled} (repeat {row['repeat']})")
     return ax
+
+
+def _height(texts: Sequence[str]) -> float:
+    """Inches of a figure in which the texts beside the two series do not touch."""
+    lines = max(text.count("\n") + 1 for text in texts)
+    apart = (lines + 0.7) * 1.25 * SMALL / 72  # from the middle of one text to that of the other
+    return max(1.8, 0.75 + apart * (TOP - BOTTOM) / APART)
 
 
 def _about(explanation: Explanation, row: Row, place: int, case: Case) -> str:

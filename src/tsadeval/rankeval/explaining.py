@@ -15,6 +15,7 @@ from tsadeval.core.results import Grid, Result, Row
 from tsadeval.rankeval.generators import GENERATORS
 from tsadeval.rankeval.hard.pairs import verdict_of
 from tsadeval.rankeval.rankings import Rankings
+from tsadeval.rankeval.stored import place_words
 from tsadeval.rankeval.tasks import Task
 
 __all__ = ["RankingExplanation", "explain", "hard_hint"]
@@ -22,35 +23,42 @@ __all__ = ["RankingExplanation", "explain", "hard_hint"]
 KEYS = ("pairs", "reversed", "tied")
 # Where one cause has this share of all, it is named.
 MOST = 0.5
+CASES = 10  # label sets that are printed
 KINDS = "on which kinds of mistakes it loses, with pictures"
 
 
 class RankingExplanation(Result):
-    """The rankings of a metric, the worst first: a row per task, case, noise and fixed parameter.
+    """The rankings of a metric, the worst first: a row per task, case (label set), noise and fixed parameter.
 
     A row has the task, what orders its models (`by`), `case`, `sigma`, the parameter that is the `fixed` one, the
     `spearman` of the ranking, its `pairs` of models and how many of them are `reversed` or `tied`, and the worst pair:
-    the models `worse` and `better` with their values and the `verdict`. Models without a value come last. `totals` has
-    the sums.
+    the models `worse` and `better` with their values and the `verdict`. Rankings with a model without a value have no
+    Spearman (NaN), come last and count nowhere. `totals` has the sums. What is printed are means over tasks, each of
+    which is a mean over its rankings, as in the table of the run.
     """
 
     def __init__(self, rows: list[Row], lead: str, notes: Sequence[str], shown: int) -> None:
         super().__init__(rows)
-        self.totals = {key: sum(row[key] for row in rows) for key in KEYS}
+        self._known = [row for row in rows if not math.isnan(row["spearman"])]
+        self.totals = {key: sum(row[key] for row in self._known) for key in KEYS}
         self._first = lead
         self._remarks = list(notes)
         self._shown = shown
 
     def _lead(self) -> str:
+        if not self._known:
+            return self._first
         total = self.totals
-        share = {key: f"{100 * total[key] / max(total['pairs'], 1):.1f} %" for key in KEYS}
+        _, turned, tied = _means(self._known)
         return (
             f"{self._first}\nof {total['pairs']} pairs of models with a known order it reverses {total['reversed']} "
-            f"({share['reversed']}) and ties {total['tied']} ({share['tied']})"
+            f"and ties {total['tied']}; as means over tasks, {turned} and {tied}"
         )
 
     def _grids(self) -> list[tuple[str, Grid]]:
-        wrong = [row for row in self.rows if row["verdict"] is not None][: self._shown]
+        if not self._known:
+            return [("", [["task"], ["no ranking of which all models have values"]])]
+        wrong = [row for row in self._known if row["verdict"] is not None][: self._shown]
         head = [
             "task",
             "case",
@@ -76,32 +84,47 @@ class RankingExplanation(Result):
             ]
             for row in wrong
         ]
-        grids = [("by task", self._by("task")), ("by noise (sigma)", self._by("sigma"))]
+        cases = self._by("case")
+        of = f", the worst {CASES} of {len(cases) - 1}" if len(cases) - 1 > CASES else ""
+        grids = [
+            ("by task", self._by("task")),
+            ("by noise (sigma)", self._by("sigma")),
+            (f"by label set (case){of}", cases[: CASES + 1]),
+        ]
         return (
             [*grids, (f"its {len(wrong)} worst rankings, each with its worst pair", [head, *body])] if wrong else grids
         )
 
     def _by(self, column: str) -> Grid:
-        """Means and shares of pairs, by one column."""
+        """Means over tasks, by one column: noise from none on, tasks and label sets the worst first."""
+        groups: dict[Any, list[Row]] = {}
+        for row in self._known:
+            groups.setdefault(row[column], []).append(row)
+        found = {value: _means(rows) for value, rows in groups.items()}
+        order = sorted(found, key=(lambda value: value) if column == "sigma" else lambda value: found[value][0])
         grid: Grid = [[column, "rankings", "spearman", "reversed", "tied"]]
-        for value in dict.fromkeys(sorted((row[column] for row in self.rows), key=_order_of(self.rows, column))):
-            rows = [row for row in self.rows if row[column] == value]
-            sums = {key: sum(row[key] for row in rows) for key in KEYS}
-            shares = [f"{100 * sums[key] / max(sums['pairs'], 1):.1f} %" for key in ("reversed", "tied")]
-            mean = np.mean([row["spearman"] for row in rows])
-            grid.append([value if column == "task" else f"{value:g}", len(rows), f"{mean:.3f}", *shares])
+        for value in order:
+            mean, *shares = found[value]
+            grid.append([f"{value:g}" if column == "sigma" else value, len(groups[value]), f"{mean:.3f}", *shares])
         return grid
 
     def _notes(self) -> list[str]:
         return self._remarks
 
 
-def _order_of(rows: Sequence[Row], column: str) -> Any:
-    """Tasks with the lowest quality first; noise from none on."""
-    if column == "sigma":
-        return lambda value: value
-    mean = {name: np.mean([r["spearman"] for r in rows if r["task"] == name]) for name in {r["task"] for r in rows}}
-    return lambda name: mean[name]
+def _means(rows: Sequence[Row]) -> tuple[float, str, str]:
+    """Spearman and the shares of pairs that are reversed and tied, averaged as in the table of the run."""
+    of_tasks: dict[str, dict[float, list[Row]]] = {}
+    for row in rows:
+        of_tasks.setdefault(row["task"], {}).setdefault(row["sigma"], []).append(row)
+    spearman: list[Any] = []
+    turned: list[Any] = []
+    tied: list[Any] = []
+    for sigmas in of_tasks.values():
+        spearman.append(np.mean([np.mean([row["spearman"] for row in some]) for some in sigmas.values()]))
+        for key, found in (("reversed", turned), ("tied", tied)):
+            found.append(np.mean([row[key] / max(row["pairs"], 1) for some in sigmas.values() for row in some]))
+    return float(np.mean(spearman)), f"{100 * np.mean(turned):.1f} %", f"{100 * np.mean(tied):.1f} %"
 
 
 def hard_hint(metric: str) -> str:
@@ -111,13 +134,13 @@ def hard_hint(metric: str) -> str:
 
 
 def explain(
-    rankings: Rankings, metric: Metric, value: float, place: int, counts: Mapping[str, Row], shown: int
+    rankings: Rankings, metric: Metric, value: float, place: int | None, counts: Mapping[str, Row], shown: int
 ) -> RankingExplanation:
     """The rankings of one metric, and what can be said about them."""
     rows = [row for task in rankings.plan.chosen_tasks for row in _rows(rankings, metric, task)]
-    rows.sort(key=lambda row: (row["spearman"], -row["tied"], -row["reversed"]))
+    rows.sort(key=lambda row: (math.isnan(row["spearman"]), row["spearman"], -row["tied"], -row["reversed"]))
     suite = rankings.plan.suite.name
-    lead = f"{metric}, suite {suite}: average Spearman {value:.3f}, place {place} of {len(counts)} in this run"
+    lead = f"{metric}, suite {suite}: average Spearman {value:.3f}, {place_words(place, len(counts))}"
     return RankingExplanation(rows, lead, _remarks(rows, metric, counts[str(metric)], rankings), shown)
 
 
@@ -137,8 +160,7 @@ def _rows(rankings: Rankings, metric: Metric, task: Task) -> list[Row]:
             "case": rankings.plan.cases[case],
             "sigma": rankings.plan.suite.sigmas[sigma],
             "fixed": f"{task.fixed} = {others[fixed]:g}" if task.fixed else "",
-            # A ranking with a model without value counts as none.
-            "spearman": 0.0 if math.isnan(quality := float(spearman[case, sigma, fixed])) else quality,
+            "spearman": float(spearman[case, sigma, fixed]),
             **found["counts"],
             "verdict": found["verdict"],
         }
@@ -172,7 +194,13 @@ def _wrong(values: Sequence[float]) -> Row:
 
 def _remarks(rows: Sequence[Row], metric: Metric, counts: Row, rankings: Rankings) -> list[str]:
     """What can be said about the cause, and what to do next."""
-    notes = ["reversed: the worse model got the better value; tied: both got the same, so they are ordered by chance"]
+    rows = [row for row in rows if not math.isnan(row["spearman"])]
+    notes = []
+    if rows:
+        notes = [
+            "reversed: the worse model got the better value; tied: both got the same, so they are ordered by chance",
+            "Spearman and shares: means over tasks, each the mean over its rankings, as in the table of the run",
+        ]
     tied = sum(row["tied"] for row in rows)
     if tied > 0.01 * sum(row["pairs"] for row in rows):
         value, share = _commonest_tie(rows)
@@ -183,8 +211,16 @@ def _remarks(rows: Sequence[Row], metric: Metric, counts: Row, rankings: Ranking
         notes.append(f"on {100 * counts['empty']:.1f} % of the series the threshold rule raised no alarm")
     for status, words in (("errors", "failed"), ("undefined", "is undefined")):
         if counts[status]:
-            notes.append(f"{metric} {words} on {counts[status]} of {counts['planned']} series; these models come last")
+            notes.append(
+                f"{metric} {words} on {counts[status]} of {counts['planned']} series; rankings with these do not count"
+            )
+    if counts["message"]:
+        notes.append(f"the first with {counts['message']}")
     name = str(metric)
+    if not metric.library and metric.kind == "scores" and rows:
+        notes.append(
+            f"does it depend on the position of points with equal scores? check_properties({name}) says (mirror)"
+        )
     if not metric.library and ":" not in name:
         again = f'te.rankeval.run("hard", ["recommended", {name}]).explain({name})'
         return [*notes, f"{KINDS}: {again}"]

@@ -100,18 +100,21 @@ class Rankings:
             return np.asarray((self._weights @ sums) / (self._weights @ counts))
 
     def counts(self, metric: Metric) -> dict[str, Any]:
-        """Values there are and should be, those undefined, errors, and the share of series without any alarm."""
+        """Values there are and should be, those undefined, errors and the first message; series without any alarm."""
         generators = dict.fromkeys(task.generator for task in self.plan.chosen_tasks)
         models = sum(len(GENERATORS[g].q) * len(GENERATORS[g].p) for g in generators)
         planned = len(self.plan.cases) * len(self.plan.suite.sigmas) * self.plan.repeats * models
         rows = [self._by[str(metric), g] for g in generators if (str(metric), g) in self._by]
         status = [s for part in rows for s in part["status"].tolist()]
+        said = [m for part in rows for m in part["message"].tolist()]
+        first = next((m for kind in ("error", "undefined") for s, m in zip(status, said, strict=True) if s == kind), "")
         alarms = [a for part in rows for a in part["alarmed_points"].tolist()]
         return {
             "values": status.count("ok"),
             "planned": planned,
             "undefined": status.count("undefined"),
             "errors": status.count("error"),
+            "message": first,
             "own": not metric.library,
             "empty": sum(a == 0 for a in alarms) / max(len(alarms), 1) if metric.kind == "predictions" else None,
         }

@@ -22,7 +22,7 @@ from tsadeval.rankeval.explaining import RankingExplanation, explain
 from tsadeval.rankeval.plan import LAYOUT, Cell, Plan
 from tsadeval.rankeval.quality import INDICATORS, Ties
 from tsadeval.rankeval.rankings import LEVEL, Estimate, Rankings
-from tsadeval.rankeval.stored import DIGITS, StoredResult, last_plan, places_of
+from tsadeval.rankeval.stored import DIGITS, StoredResult, failure, last_plan, place_words, places_of
 
 __all__ = ["QualityTable", "RankEvalResult", "read_rankings"]
 
@@ -42,6 +42,8 @@ class QualityTable(MappingResult):
     interval overlaps its, "second" likewise for the best of the rest; `rankings` is the number of rankings
     it is based on, `of` how many there should be, `ties` the share of pairs of models that got the same value. Metrics
     are sorted by average Spearman, the best first, unless the given order was asked for; `places` has their places.
+    A mark says which metrics are not told apart from the best (or second best): a metric at a low place whose interval
+    is wide may have one that a metric at a higher place, with a narrow interval, has not.
     """
 
     def __init__(
@@ -62,8 +64,8 @@ class QualityTable(MappingResult):
         return {row["metric"]: float(row["value"]) for row in self.rows if _is_average(row)}
 
     @property
-    def places(self) -> dict[str, int]:
-        """The place of each metric by average Spearman, 1 for the best; equal ones share a place."""
+    def places(self) -> dict[str, int | None]:
+        """The place of each metric by average Spearman, 1 for the best, None for NaN; equal ones share a place."""
         if self._column == "task":
             values = {row["metric"]: row["value"] for row in self.rows if _is_average(row)}
         else:  # one average at each sigma
@@ -111,7 +113,8 @@ class QualityTable(MappingResult):
             lines: Grid = [["metric", *(["place"] if first else []), *map(str, columns)]]
             for name in self:
                 cells = [_text(block[name][column], block[name][column]["task"] == AVERAGE) for column in columns]
-                lines.append([name, *([places[name]] if first else []), *cells])
+                place = "-" if places[name] is None else places[name]
+                lines.append([name, *([place] if first else []), *cells])
             words = indicator if indicator != "deviation" else "mean rank deviation"
             found.append((f"{words} ({'higher' if higher else 'lower'} is better)", lines))
         return [*found, ("", self._counts())]
@@ -120,12 +123,20 @@ class QualityTable(MappingResult):
         return self.about
 
     def _notes(self) -> list[str]:
-        own = [name for name in self if self.counts[name]["own"] and len(self) > 1]
-        notes = [f"{name}: place {self.places[name]} of {len(self)} in this run, by average Spearman" for name in own]
+        places = self.places
+        own = [name for name in self if self.counts[name]["own"] and len(self) > 1 and places[name] is not None]
+        notes = [f"{name}: {place_words(places[name], len(self))}, by average Spearman" for name in own]
+        for name, found in self.counts.items():
+            words, count = ("failed", found["errors"]) if found["errors"] else ("is undefined", found["undefined"])
+            if found["errors"] or (count and places[name] is None):
+                notes.append(failure(name, words, count, found["message"]))
         words = "no alarms: series on which the threshold rule raised none"
         if any(found["empty"] is None for found in self.counts.values()):
             words += "; - for a metric of scores, whose own threshold, if it has one, is not known here"
-        tied = "tied pairs: models of different quality that got the same value, so it orders them by chance"
+        tied = (
+            "tied pairs: models of different quality that got the same value, so it orders them by chance; "
+            "mean over tasks"
+        )
         return [*notes, words, tied]
 
     def _counts(self) -> Grid:
@@ -138,7 +149,7 @@ class QualityTable(MappingResult):
             empty = "-" if found["empty"] is None else f"{100 * found['empty']:.1f} %"
             ties = np.mean([row["ties"] for row in block[name].values()])
             numbers = [found[key] for key in ("values", "planned", "undefined", "errors")]
-            lines.append([name, *numbers, empty, f"{100 * ties:.1f} %"])
+            lines.append([name, *numbers, empty, "-" if math.isnan(ties) else f"{100 * ties:.1f} %"])
         return lines
 
 
@@ -191,11 +202,16 @@ class RankEvalResult(StoredResult):
     def _about(self, ties: Ties) -> str:
         cases, repeats = len(self.plan.cases), self.plan.repeats
         how = "" if ties == "average" else ", ties broken as published"
-        overlap = f"each with all whose {100 * LEVEL:.0f} % intervals over cases overlap its"
+        marks = "* best, + second best, without intervals, which need two cases"
+        if cases > 1:  # a mark says what cannot be told apart, so it need not follow the order
+            marks = (
+                f"* best, + second best, each with all whose {100 * LEVEL:.0f} % intervals over cases overlap its, "
+                "as a wide one may at a low place"
+            )
         return (
             f"RankEval, suite {self.plan.suite.name}: {cases} case{'s' * (cases != 1)}, "
             f"{repeats} repeat{'s' * (repeats != 1)}{how}\n"
-            f"* best, + second best, {overlap if cases > 1 else 'without intervals, which need two cases'}"
+            f"{marks}"
         )
 
     def table(self, *, ties: Ties = "average", order: Order = "quality") -> QualityTable:

@@ -46,16 +46,37 @@ class StoredResult(Result):
         return repr(self.table())
 
 
-def places_of(values: Sequence[float]) -> list[int]:
-    """The place of each value, 1 for the highest; equal values share a place, those that are not a number come last.
+def places_of(values: Sequence[float]) -> list[int | None]:
+    """The place of each value, 1 for the highest; equal values share a place, those that are not a number have none.
 
     Values that differ by rounding errors only are equal.
 
     >>> places_of([0.5, 0.9, float("nan"), 0.5])
-    [2, 1, 4, 2]
+    [2, 1, None, 2]
     """
-    ranked = [-math.inf if math.isnan(value) else round(value, DIGITS) for value in values]
-    return [1 + sum(other > value for other in ranked) for value in ranked]
+    ranked = [round(value, DIGITS) for value in values]  # NaN stays NaN, and is above nothing
+    return [None if math.isnan(value) else 1 + sum(other > value for other in ranked) for value in ranked]
+
+
+def place_words(place: int | None, rows: int, metrics: int | None = None) -> str:
+    """A place among so many rows, which may be fewer metrics (one has a row for each threshold rule).
+
+    >>> place_words(8, 13, 8)
+    'place 8 of 13 rows (8 metrics) in this run'
+    """
+    if place is None:
+        return "no place in this run"
+    of = f"{rows}" if metrics in (None, rows) else f"{rows} rows ({metrics} metrics)"
+    return f"place {place} of {of} in this run"
+
+
+def failure(name: str, words: str, count: int, message: str) -> str:
+    """A line that says on how many series a metric has no value, and why on the first of them.
+
+    >>> failure("mine", "failed", 2, "ValueError: no")
+    'mine failed on 2 series, first with ValueError: no'
+    """
+    return f"{name} {words} on {count} series, first with {message}"
 
 
 def last_plan(plans: Sequence[Plan]) -> Plan:

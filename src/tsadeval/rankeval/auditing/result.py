@@ -224,7 +224,9 @@ class AuditResult(StoredResult):
                 }
             )
         place = places_of([-row["value"] for row in table.rows])[list(table).index(name)]
-        lead = f"{name}: gameability {gamed:.3f} on {len(rows)} series, place {place} of {len(table)} in this audit"
+        lead = (
+            f"{name}: gameability {gamed:.3f} on {len(rows)} series, place {place or '-'} of {len(table)} in this audit"
+        )
         return AuditExplanation(rows, lead, series)
 
     def example(self, metric: AnyMetric) -> dict[str, Any]:

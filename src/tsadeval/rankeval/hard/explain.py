@@ -16,9 +16,10 @@ from tsadeval.rankeval.hard.index import TaskValues
 from tsadeval.rankeval.hard.pairs import Pair, control_pairs, order_pairs, verdict_of
 from tsadeval.rankeval.hard.plan import Entry, HardPlan, drawn
 from tsadeval.rankeval.hard.task import Case, HardTask
+from tsadeval.rankeval.stored import place_words
 from tsadeval.thresholds.rules import parse_rule
 
-__all__ = ["Explanation", "Standing", "explain", "roles_of"]
+__all__ = ["AT_BEST", "Explanation", "Standing", "explain", "roles_of"]
 
 SEVERITY = (
     "severity of a reversed pair: difference of its two values / range of the metric's values on the task",
@@ -34,12 +35,16 @@ SKILL = (
 )
 
 
+AT_BEST = '"at best": each detector at its own best threshold for the metric, found with the labels'
+
+
 class Standing(NamedTuple):
-    """Where a metric stands in a run: its index (`value`), its place among so many, and whether it ranks in reverse."""
+    """Where a metric stands in a run: its index, its place among so many rows, and whether it ranks in reverse."""
 
     value: float
-    place: int
-    of: int
+    place: int | None
+    rows: int
+    metrics: int
     in_reverse: bool
 
 
@@ -104,7 +109,8 @@ class Explanation(Result):
             for row in rows:
                 grid += _pair_rows(row)
             grids.append(("\n".join(lines), grid))
-        return grids or [("", [["task"], ["nothing was put in the wrong order"]])]
+        nothing = "no values" if self.standing.place is None else "nothing was put in the wrong order"
+        return grids or [("", [["task"], [nothing]])]
 
     def _notes(self) -> list[str]:
         kinds = {row["kind"] for row in self.rows}
@@ -115,9 +121,9 @@ class Explanation(Result):
         return notes
 
     def _lead(self) -> str:
-        where = f"place {self.standing.place} of {self.standing.of} in this run"
+        where = place_words(self.standing.place, self.standing.rows, self.standing.metrics)
         lines = [f"{self.entry}: index {self.index:.3f}, {where}"]
-        if self.totals["pairs"]:
+        if self.totals["pairs"] and self.standing.place is not None:
             shares = {key: 100 * self.totals[key] / self.totals["pairs"] for key in ("reversed", "tied")}
             lines.append(
                 f"of {self.totals['pairs']} pairs of models with a known order it reverses {self.totals['reversed']} "
@@ -200,11 +206,22 @@ def explain(
             for side, name, value in zip(("worse", "better"), names, values.tolist(), strict=True):
                 row |= {side: name, f"{side}_is": task.describe(name), f"{side}_value": value}
                 row[f"{side}_threshold"] = thresholds.get((task.name, pair.repeat, name), math.nan)
-            row["meaning"] = _meaning(str(entry.metric), task, row)
+            row["meaning"] = _meaning(entry, task, row)
             rows.append(row | _beside(beside, task, pair, plan.seed))
     if silent:
         notes = [*notes, f"little or no score on {', '.join(silent)}: its values there are undefined or all the same"]
+    if entry.rule == "best":
+        notes = [*notes, AT_BEST, *_trivial(entry, found)]
     return Explanation(rows, plan, entry, standing, totals, notes)
+
+
+def _trivial(entry: Entry, found: Sequence[TaskValues]) -> list[str]:
+    """Where some threshold gives every detector the same value, the best threshold tells nothing."""
+    values = np.unique(np.concatenate([of_task.values[np.isfinite(of_task.values)] for of_task in found]))
+    if len(values) != 1:
+        return []
+    value = values[0] if entry.metric.direction == "higher" else -values[0]
+    return [f"some threshold gives every detector here the value {value:g}: judge {entry.metric} at another rule"]
 
 
 def _beside(metric: Metric | None, task: HardTask, pair: Pair, seed: int) -> Row:
@@ -240,12 +257,16 @@ def _pattern(counts: Row) -> str:
     return "nearly as by chance, so its order here says little" if turned + tied / 2 >= CHANCE else ""
 
 
-def _meaning(metric: str, task: HardTask, row: Row) -> str:
+def _meaning(entry: Entry, task: HardTask, row: Row) -> str:
     """What a wrong pair means, in one sentence."""
+    metric = str(entry.metric)
     worse, better = row["worse_is"], row["better_is"]
     if task.kind == "order":
         if row["verdict"] == "tied":
-            return f"{metric} does not tell a detector that {worse} from one that {better}: both get the same value."
+            same = "both get the same value"
+            if entry.rule == "best":
+                same += ", each at its own threshold, the one that is best for this metric"
+            return f"{metric} does not tell a detector that {worse} from one that {better}: {same}."
         if not math.isfinite(row["better_value"]):
             return f"{metric} has no value for a detector that {better}, so it comes last, after one that {worse}."
         return f"{metric} prefers a detector that {worse} to one that {better}, which is better by construction."

@@ -17,10 +17,10 @@ from tsadeval.core.results import Grid, MappingResult, Result, Row
 from tsadeval.core.selection import AnyMetric, select_metrics
 from tsadeval.engine.store import Store
 from tsadeval.errors import InvalidInputError, UnknownNameError
-from tsadeval.rankeval.hard.explain import Explanation, Standing, explain
-from tsadeval.rankeval.hard.index import PARTS, TaskValues, index_of
+from tsadeval.rankeval.hard.explain import AT_BEST, Explanation, Standing, explain
+from tsadeval.rankeval.hard.index import PARTS, Index, TaskValues, index_of
 from tsadeval.rankeval.hard.plan import LAYOUT, Entry, HardCell, HardPlan
-from tsadeval.rankeval.stored import DIGITS, StoredResult, last_plan, places_of
+from tsadeval.rankeval.stored import DIGITS, StoredResult, failure, last_plan, place_words, places_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -29,14 +29,16 @@ __all__ = ["HardResult", "HardTable", "SensitivityTable", "read_hard"]
 
 # A mean over the order tasks below this means that the direction of the metric is wrong, not that it is a poor one.
 REVERSED = -0.3
+WITHOUT_VALUE = {"error": "failed", "undefined": "is undefined"}
 
 
 class HardTable(MappingResult):
     """Scores of metrics on the hard tasks: a row per metric and rule, the best first; as a mapping, name to index.
 
     A row has the index, its parts `order`, `preference` and `control`, each with `_low` and `_high`, and the quality on
-    each task under the task's name; `place` is 1 for the highest index; `undefined` and `errors` count values; `own`
-    marks metrics that are not of the library. Names are "cce" or "f1 at best".
+    each task under the task's name; `place` is 1 for the highest index. A metric that has no value at all has no place,
+    and NaN for all of these; it comes last. `undefined` and `errors` count values, `message` says why the first one is
+    missing; `own` marks metrics that are not of the library. Names are "cce" or "f1 at best".
     """
 
     def __init__(self, rows: list[Row], tasks: list[str], about: str) -> None:
@@ -56,18 +58,25 @@ class HardTable(MappingResult):
         tasks: Grid = [["metric", *self.tasks]]
         for row in self.rows:
             cells = [_interval(row, part) for part in parts]
-            means.append([row["name"], row["place"], *cells, *(row[name] for name in counts)])
+            place = "-" if row["place"] is None else row["place"]
+            means.append([row["name"], place, *cells, *(row[name] for name in counts)])
             tasks.append([row["name"], *(f"{row[name]:.2f}" for name in self.tasks)])
         return [("means over tasks, with 95 % intervals over tasks and repeats", means), ("each task", tasks)]
 
     def _notes(self) -> list[str]:
         own = [row for row in self.rows if row["own"] and len(self.rows) > 1]
-        notes = [f"{row['name']}: place {row['place']} of {len(self.rows)} in this run, by index" for row in own]
-        return notes + [
+        of = len(self.rows), len({row["metric"] for row in self.rows})
+        notes = [f"{row['name']}: {place_words(row['place'], *of)}, by index" for row in own if row["place"]]
+        notes += [
             f"{row['name']} ranks models in reverse: is lower better?"
             for row in self.rows
             if row["own"] and row["reversed"]
         ]
+        for row in self.rows:
+            words, count = ("failed", row["errors"]) if row["errors"] else ("is undefined", row["undefined"])
+            if row["errors"] or row["place"] is None:
+                notes.append(failure(row["name"], words, count, row["message"]))
+        return notes + [AT_BEST for row in self.rows if row["rule"] == "best" and row["own"]][:1]
 
     def _lead(self) -> str:
         return self.about
@@ -100,7 +109,12 @@ class HardResult(StoredResult):
         columns = zip(*(self._frame[c].tolist() for c in ("task", "repeat", "case", "metric", "rule")), strict=True)
         keys = [(*key[:4], key[4] if isinstance(key[4], str) else None) for key in columns]
         self._values = dict(zip(keys, self._frame["value"].tolist(), strict=True))
-        self._counts = Counter((*key[3:], s) for key, s in zip(keys, self._frame["status"].tolist(), strict=True))
+        status = self._frame["status"].tolist()
+        self._counts = Counter((*key[3:], s) for key, s in zip(keys, status, strict=True))
+        # Of each metric, rule and status the first task and message.
+        self._first: dict[tuple[str, str | None, str], tuple[str, str]] = {}
+        for key, state, message in zip(keys, status, self._frame["message"].tolist(), strict=True):
+            self._first.setdefault((*key[3:], state), (key[0], message))
 
     def to_latex(self, *, digits: int = 3) -> str:
         """The table of scores (booktabs)."""
@@ -134,19 +148,23 @@ class HardResult(StoredResult):
     def _scored(self) -> list[Row]:
         """A row for every entry, the best first."""
         rows = [self._row(entry) for entry in self.plan.entries]
-        rows.sort(key=lambda row: -round(row["value"], DIGITS))
+        rows.sort(key=lambda row: math.inf if math.isnan(row["value"]) else -round(row["value"], DIGITS))
         places = places_of([row["value"] for row in rows])
         return [{**row, "place": place} for row, place in zip(rows, places, strict=True)]
 
     def _row(self, entry: Entry) -> Row:
         quality, parts = index_of(self.values_of(entry))
+        who = str(entry.metric), entry.rule
+        if not self._counts[(*who, "ok")]:  # "no order" is better than a wrong one, but it has not been tried at all
+            quality = dict.fromkeys(quality, math.nan)
+            parts = dict.fromkeys(parts, Index(math.nan, math.nan, math.nan))
         row: Row = {"name": str(entry), "metric": str(entry.metric), "rule": entry.rule, "value": parts["index"].value}
         for part, found in parts.items():
             row |= {part: found.value, f"{part}_low": found.low, f"{part}_high": found.high}
         row |= quality
-        who = str(entry.metric), entry.rule
         row["own"] = not entry.metric.library
         row |= {"undefined": self._counts[(*who, "undefined")], "errors": self._counts[(*who, "error")]}
+        row["message"] = next((self._first[(*who, s)][1] for s in WITHOUT_VALUE if (*who, s) in self._first), "")
         order = [quality[task.name] for task in self.plan.tasks if task.kind == "order"]
         return row | {"reversed": bool(order) and float(np.mean(order)) < REVERSED}
 
@@ -185,7 +203,8 @@ class HardResult(StoredResult):
         metric : str, function or Metric
             As it was given to the run (a function, "mine:metric"), or as it stands in the table ("f1 at best").
         rule : str, optional
-            Of a metric of predictions; "best" by default.
+            Of a metric of predictions; "best" by default, where each detector is judged at its own best threshold for
+            this metric, found with the labels. "quantile(0.95)" is the other.
         pairs : int, default=1
             How many pairs of each task.
         tasks : int, default=5
@@ -207,7 +226,11 @@ class HardResult(StoredResult):
         check_parameters("explain", dict(counts), {"pairs": pairs, "tasks": tasks})
         entry = self._entry(metric, rule)
         row = next(row for row in self._scored if row["name"] == str(entry))
-        standing = Standing(row["value"], row["place"], len(self._scored), row["reversed"])
+        standing = Standing(row["value"], row["place"], len(self._scored), len(self.plan.metrics), row["reversed"])
+        notes = self._without_value(entry)
+        others = [e for e in self.plan.entries if str(e.metric) == str(entry.metric) and e != entry]
+        if others and rule is None and metric_text(metric) != str(entry):
+            notes.append(f'this is {entry}; for the other rule, explain "{others[0]}"')
         if beside is not None and metric_text(beside) == str(entry.metric):
             beside = "vus_pr" if str(entry.metric) == "ears" else None
         return explain(
@@ -220,7 +243,7 @@ class HardResult(StoredResult):
             beside=None if beside is None else select_metrics(beside)[0],
             pairs=pairs,
             tasks=tasks,
-            notes=self._without_value(entry),
+            notes=notes,
         )
 
     def _of_entry(self, entry: Entry) -> pd.DataFrame:
@@ -237,13 +260,11 @@ class HardResult(StoredResult):
 
     def _without_value(self, entry: Entry) -> list[str]:
         """What there is to say about values that are undefined or failed."""
-        frame = self._of_entry(entry)
-        notes = []
-        for status, words in (("error", "failed"), ("undefined", "is undefined")):
-            some = frame[frame["status"] == status]
-            if len(some):
-                first = some.iloc[0]
-                notes.append(f"{entry} {words} on {len(some)} series, first on {first['task']}: {first['message']}")
+        who, notes = (str(entry.metric), entry.rule), []
+        for status, words in WITHOUT_VALUE.items():
+            if count := self._counts[(*who, status)]:
+                task, message = self._first[(*who, status)]
+                notes.append(f"{entry} {words} on {count} series, first on {task}: {message}")
         return notes
 
     def _entry(self, metric: AnyMetric, rule: str | None) -> Entry:
