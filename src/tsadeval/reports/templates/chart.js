@@ -319,7 +319,7 @@ class Chart {
   }
 
   label(g, text, x, y, color, colors) {
-    g.globalAlpha = 0.8;
+    g.globalAlpha = 0.92;
     g.fillStyle = colors.panel;
     g.fillRect(x - 3, y - 11, g.measureText(text).width + 6, 14);
     g.globalAlpha = 1;
