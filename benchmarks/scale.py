@@ -5,6 +5,7 @@
     python benchmarks/scale.py order /tmp/large.parquet        AUC-ROC: sorted on disk, in bins, and by other packages
     python benchmarks/scale.py vus /tmp/large.parquet          VUS-PR and VUS-ROC: sorted on disk and in bins
     python benchmarks/scale.py files /tmp/many 10000           files a second with 1 and 2 workers, Dask and Ray
+    python benchmarks/scale.py kept 1000 10000 100000          the same without the files: memory of the main process
     python benchmarks/scale.py csv /tmp/csvs 5000              csv files, in threads and in processes
     python benchmarks/scale.py threads                         many series in one process: 1 and 2 threads in turn
     python benchmarks/scale.py merge 1e6                       states of so many parts, in a row and as a tree
@@ -131,17 +132,30 @@ def kll(path, k=2000):
 
 
 def files(folder, backend, workers):
-    """All files below a folder; returns a digest of the rows, so that runs can be compared."""
-    import hashlib
+    """All files below a folder, with a new store, as the command does it: up to the table that is printed.
 
+    Returns a digest of the rows as well, so that runs can be compared: of all of them, so it comes after the peak.
+    """
+    import hashlib
+    import tempfile
+
+    with tempfile.TemporaryDirectory() as store:
+        found = scored(folder, store, backend, workers)
+        took = spent()
+        rows = found.to_frame()[["file", "metric", "value", "threshold", "alarms", "status"]]
+    digest = hashlib.sha256(rows.to_csv(index=False).encode()).hexdigest()[:12]
+    return {"spent": took, "rows": len(rows), "digest": digest}
+
+
+def scored(folder, store, backend, workers):
     import joblib
 
     import tsadeval as te
 
     def run(**options):
-        found = te.score_files(f"{folder}/**/*.*", PAPER, **options).to_frame()
-        rows = found[["file", "metric", "value", "threshold", "alarms", "status"]]
-        return len(rows), hashlib.sha256(rows.to_csv(index=False).encode()).hexdigest()[:12]
+        found = te.score_files(f"{folder}/**/*.*", PAPER, store=store, **options)
+        repr(found)
+        return found
 
     if backend == "threads":
         os.sched_setaffinity(0, list(os.sched_getaffinity(0))[: int(workers)])
@@ -161,6 +175,42 @@ def files(folder, backend, workers):
     register_ray()
     with joblib.parallel_config(backend="ray", n_jobs=int(workers)):
         return run()
+
+
+def kept(count):
+    """What the main process does for so many files, with invented values: plan, keep rows, merge parts, take means.
+
+    Twice: with an empty store, and again with nothing to do.
+    """
+    import tempfile
+
+    from tsadeval.engine.run import complete
+    from tsadeval.engine.store import Store
+    from tsadeval.experiments.scored import LAYOUT, File, FileScores, Wanted
+    from tsadeval.experiments.scoring import _chunks
+
+    def invented(chunk):
+        for cell in chunk.cells:
+            h = hash(cell)
+            numbers = {"n": 10_000, "events": 5, "anomalous": 500, "alarms": h % 1000, "alarmed_points": h % 1009}
+            floats = {"value": h % 1000003 / 1e6, "threshold": h % 999983 / 1e6, "seconds": h % 10007 / 1e6}
+            yield {**cell._asdict(), **numbers, **floats, "status": "ok", "versions": "tsadeval, numpy, python"}
+
+    paths = ((f"/data/runs/detector{i % 4}/{i:06d}.parquet", i) for i in range(count))
+    files = sorted(
+        File(path, f"79890 17948{i:014d} 17948{i:014d}", sys.intern(f"detector{i % 4}")) for path, i in paths
+    )
+    metrics = [(f"metric{i}", "1", "best" if i % 2 else None) for i in range(11)]
+    wanted = Wanted(files, {}, "", "", "label", ["score"], metrics)
+    took = []
+    with tempfile.TemporaryDirectory() as folder:
+        for _ in range(2):
+            store = Store(folder, LAYOUT)
+            complete(wanted, lambda missing: _chunks(missing, {}, [], count), invented, store)
+            repr(FileScores(store, wanted))
+            took.append(round(spent()["cpu"], 1))
+        parts = os.listdir(os.path.join(folder, "parts"))
+    return {"CPU after both": took, "parts": len(parts)}
 
 
 def write_files(folder, count, suffix, n=10_000):
@@ -254,6 +304,7 @@ KINDS = {
     "pyarrow": pyarrow,
     "kll": kll,
     "files": files,
+    "kept": kept,
     "merge": merge,
 }
 
@@ -267,6 +318,16 @@ def measured(kind, *arguments, **options):
     return json.loads(done.stdout.splitlines()[-1])
 
 
+START = {}
+
+
+def spent():
+    """Seconds since the measurement began, and peaks of memory in MB."""
+    peaks = [resource.getrusage(who).ru_maxrss / 1024 for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    wall, cpu = time.perf_counter() - START["wall"], sum(os.times()[:4]) - START["cpu"]
+    return {"wall": wall, "cpu": cpu, "peak": peaks[0], "child": peaks[1]}
+
+
 def one(kind, given):
     import pyarrow.parquet  # noqa: F401 - so that imports are not measured
 
@@ -274,11 +335,10 @@ def one(kind, given):
 
     te.evaluate_stream([([0, 1], [0.1, 0.2])], "cce")
     arguments, options = json.loads(given)
-    start, before = time.perf_counter(), sum(os.times()[:4])
+    START.update(wall=time.perf_counter(), cpu=sum(os.times()[:4]))
     result = KINDS[kind](*arguments, **options)
-    wall, cpu = time.perf_counter() - start, sum(os.times()[:4]) - before
-    peaks = [resource.getrusage(who).ru_maxrss / 1024 for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
-    print(json.dumps({"wall": wall, "cpu": cpu, "peak": peaks[0], "child": peaks[1], "result": result}))
+    took = result.pop("spent") if isinstance(result, dict) and "spent" in result else spent()
+    print(json.dumps({**took, "result": result}))
 
 
 def show(name, found, base=None):
@@ -333,6 +393,9 @@ def main(what, *arguments):
             if "wall" in found:
                 rate, cost = count / found["wall"], 1000 * found["cpu"] / count
                 print(f"{'':34s} {rate:.0f} files a second, {cost:.1f} ms CPU a file")
+    elif what == "kept":
+        for count in arguments:
+            show(f"{int(count):,} files", measured("kept", int(count)))
     elif what == "threads":
         threads()
     elif what == "merge":

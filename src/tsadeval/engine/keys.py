@@ -41,39 +41,36 @@ class Keys:
 
     def of_cells(self, cells: Sequence[C]) -> NDArray[np.bytes_]:
         """The keys of some cells."""
-        known = [_Digests(place, kind) for place, kind in enumerate(self._kinds)]
-
-        def key(cell: C) -> bytes:
-            whole = 0
-            for digests, value in zip(known, cell, strict=True):
-                whole ^= digests[value]
-            return whole.to_bytes(16, "big")
-
-        return np.frombuffer(b"".join(map(key, cells)), "S16")
+        keys = np.zeros((len(cells), 2), np.uint64)
+        columns = zip(*cells, strict=True) if cells else ()
+        for place, (kind, column) in enumerate(zip(self._kinds, columns, strict=bool(cells))):
+            keys ^= _numbers(map(_Digests(place, kind).__getitem__, column))
+        return keys.reshape(-1).view("S16")
 
     def of_table(self, table: Any) -> NDArray[np.bytes_]:
         """The keys of rows, of a table with the columns of a cell in their order."""
         keys = np.zeros((len(table), 2), np.uint64)
         for place, (kind, column) in enumerate(zip(self._kinds, table.columns, strict=True)):
             codes, values = coded(column)
-            digests = _Digests(place, kind)
-            joined = b"".join(digests[value].to_bytes(16, "big") for value in values)
-            keys ^= np.frombuffer(joined, np.uint64).reshape(-1, 2)[codes]
+            keys ^= _numbers(map(_Digests(place, kind).__getitem__, values))[codes]
         return keys.reshape(-1).view("S16")
 
 
-class _Digests(dict[Any, int]):
+def _numbers(digests: Iterable[bytes]) -> NDArray[np.uint64]:
+    return np.frombuffer(b"".join(digests), np.uint64).reshape(-1, 2)
+
+
+class _Digests(dict[Any, bytes]):
     """Digests of the values of a column, computed when first asked for."""
 
     def __init__(self, place: int, kind: Any) -> None:
         super().__init__()
         self._place, self._kind = str(place).encode(), kind
 
-    def __missing__(self, value: Any) -> int:
+    def __missing__(self, value: Any) -> bytes:
         text = repr(None if value is None else self._kind(value))
-        digest = hashlib.blake2b(text.encode(), digest_size=16, person=self._place).digest()
-        found = self[value] = int.from_bytes(digest, "big")
-        return found
+        digest = self[value] = hashlib.blake2b(text.encode(), digest_size=16, person=self._place).digest()
+        return digest
 
 
 class Index:

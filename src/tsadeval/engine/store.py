@@ -126,8 +126,15 @@ class Store(Generic[C]):
 
     def table(self, cells: Iterable[C]) -> Any:
         """The same as `frame`, as a table of Arrow."""
+        tables: list[Any] = []
         wanted = repeatable(cells)
-        return _again(lambda: self._table(wanted))
+        index, _ = self._index(wanted, tables)
+        found = [index.find(self._keys.of_cells(batch))[0] for batch in _batches(wanted)]
+        places = np.concatenate([np.empty(0, np.int64), *found])
+        if not tables:
+            return self._parts.schema.empty_table()
+        whole = require("pyarrow", extra="all").concat_tables(tables).unify_dictionaries()
+        return whole.take(places[places >= 0]).cast(self._parts.schema)
 
     def scan(self, cells: Iterable[C], columns: Sequence[str], into: Callable[[Iterator[Any]], T]) -> T:
         """What `into` makes of these rows, which it is given in tables of some rows each, in any order.
@@ -173,18 +180,6 @@ class Store(Generic[C]):
         if len(parts := _again(merged)) > 1:
             self._parts.remove(parts)
 
-    def _table(self, cells: Iterable[C]) -> Any:
-        index, sizes = self._index(cells)
-        found = [index.find(self._keys.of_cells(batch))[0] for batch in _batches(cells)]
-        places = np.concatenate([np.empty(0, np.int64), *found])
-        places = places[places >= 0]
-        mask = _mask(sizes, places)
-        tables = list(self._chosen(sizes, mask, list(self.layout.columns)))
-        if not tables:
-            return self._parts.schema.empty_table()
-        whole = require("pyarrow", extra="all").concat_tables(tables).unify_dictionaries()
-        return whole.take(np.cumsum(mask)[places] - 1).cast(self._parts.schema)
-
     def _wanted(self, cells: Iterable[C]) -> tuple[dict[str, int], NDArray[np.bool_]]:
         """The parts with their numbers of rows, and which of all rows are those of the cells."""
         index, sizes = self._index(cells)
@@ -194,8 +189,11 @@ class Store(Generic[C]):
             mask[places[places >= 0]] = True
         return sizes, mask
 
-    def _index(self, cells: Iterable[C]) -> tuple[Index, dict[str, int]]:
-        """Which row of each cell counts, and the parts with their numbers of rows, in the order of reading."""
+    def _index(self, cells: Iterable[C], kept: list[Any] | None = None) -> tuple[Index, dict[str, int]]:
+        """Which row of each cell counts, and the parts with their numbers of rows, in the order of reading.
+
+        Where tables are to be kept, places are those in all of them together, else those in all parts together.
+        """
         sizes: dict[str, int] = {}
         # Rows that differ from all cells in their first value cannot be theirs.
         first = {cell[0] for cell in cells} if isinstance(cells, (list, tuple)) else None
@@ -203,22 +201,31 @@ class Store(Generic[C]):
         def entries() -> Iterator[Any]:
             while new := [name for name in self._parts.names() if name not in sizes]:
                 with suppress(Moved):  # list again
-                    yield from self._entries(new, sizes, first)
+                    yield from self._entries(new, sizes, first, kept)
 
         return Index(entries()), sizes
 
-    def _entries(self, names: list[str], sizes: dict[str, int], first: set[Any] | None = None) -> Iterator[Any]:
+    def _entries(
+        self, names: list[str], sizes: dict[str, int], first: set[Any] | None = None, kept: list[Any] | None = None
+    ) -> Iterator[Any]:
         """What the index needs to know of the rows of these parts, whose numbers are noted."""
-        start = sum(sizes.values())
+        columns = [*self.layout.fields, "status"] if kept is None else list(self.layout.columns)
+        start, held = sum(sizes.values()), sum(map(len, kept or ()))
         for name in names:
             begin = start
-            for table in self._parts.groups(name, [*self.layout.fields, "status"]):
+            for table in self._parts.groups(name, columns):
                 places = np.arange(start, start + len(table))
                 start += len(table)
                 if first is not None:
                     codes, values = coded(table.column(0))
-                    kept = np.array([value in first for value in values])[codes]
-                    table, places = table.filter(kept), places[kept]
+                    mine = np.array([value in first for value in values])[codes]
+                    if not mine.any():
+                        continue
+                    table, places = table.filter(mine), places[mine]
+                if kept is not None:
+                    kept.append(table)
+                    places = np.arange(held, held + len(table))
+                    held += len(table)
                 codes, values = coded(table["status"])
                 failed = np.array([value == "error" for value in values])[codes]
                 yield self._keys.of_table(table.select(self.layout.fields)), failed, places

@@ -92,7 +92,8 @@ def score_files(
     Returns
     -------
     FileScores
-        Prints as a table of means by detector and data set; `rows`, `to_frame`, `table`, `failures`.
+        Prints as a table of means by detector and data set; `rows`, `to_frame`, `table`, `failures`. Rows stay in the
+        store until they are asked for, so memory does not grow with the number of files.
 
     Examples
     --------
