@@ -12,7 +12,7 @@ import pytest
 import tsadeval as te
 from detecting import Broken, Distance, trainings
 from tsadeval.datasets.dataset import Parts, assemble
-from tsadeval.engine.scores import scores_path
+from tsadeval.engine.scores import checked_scores, scores_path
 from tsadeval.errors import InvalidInputError
 from tsadeval.experiments.result import read
 from tsadeval.experiments.scores import keep_scores
@@ -154,3 +154,15 @@ def test_names_that_would_share_a_file_are_kept_apart():
         assert all(len(part.encode()) < 255 for path in paths for part in path.parts)
         assert all(path.resolve().is_relative_to(Path("store").resolve()) for path in paths)
     assert scores_path("store", "a_b", "lof").as_posix() == "store/scores/a_b/lof.npz"
+
+
+@pytest.mark.parametrize(
+    ("scores", "message"),
+    [
+        (np.array([2**60, 2**60 + 1]), "differ as int64 but not as 64-bit floats"),
+        (np.ma.masked_array([1.0, 2.0], mask=[0, 1]), "1 masked values"),
+    ],
+)
+def test_scores_that_would_change_on_the_way_are_refused(scores, message):
+    with pytest.raises(InvalidInputError, match=message):
+        checked_scores(scores, "mine", 2)

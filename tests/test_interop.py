@@ -359,3 +359,23 @@ def test_our_detectors_follow_the_convention_of_sklearn(name):
     piped = make_pipeline(StandardScaler(), te.detectors.make(name)).fit(TRAIN)
     assert piped.predict(TEST).shape == piped.score(TEST).shape == (200,)
     np.testing.assert_array_equal(pickle.loads(pickle.dumps(detector)).predict(TEST), detector.predict(TEST))
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda s: 2**60 + (s > 1).astype(np.int64), "differ as int64 but not as 64-bit floats"),
+        (lambda s: [2**60 + int(v > 1) for v in s] + [None], "Python integers beyond 2"),
+        (lambda s: s.astype(complex), "must hold numbers, but has dtype complex128"),
+        (lambda s: np.ma.masked_array(s, mask=s > 1), "masked values"),
+        (lambda s: ["x"] * len(s), "must hold numbers"),
+    ],
+)
+def test_scores_of_a_function_are_not_changed_on_the_way(change, message):
+    X = np.random.default_rng(0).normal(size=(50, 1))
+
+    def scores(rows):
+        return change(rows[:, 0])
+
+    with pytest.raises(InvalidInputError, match=message):
+        te.detectors.wrap(scores).fit(X).score(X)

@@ -8,6 +8,8 @@ from typing import Any, Literal
 import numpy as np
 
 from tsadeval.core.align import align
+from tsadeval.core.arrays import numbers_with_gaps
+from tsadeval.core.checking import as_scores
 from tsadeval.core.parameters import Check, Number, OneOf, check_parameters
 from tsadeval.detectors.base import TAIL, OutlierDetector
 from tsadeval.detectors.kinds import KINDS, forecast_errors, kind_of, name_of
@@ -60,7 +62,7 @@ class WrappedDetector(OutlierDetector):
             given = forecast_errors(self.fitted_, series, int(self.window or 1))
         else:
             rows = self._rows(series, kind)
-            given = np.asarray(KINDS[kind].ask(self.fitted_, rows), dtype=np.float64)
+            given = self._numbers(KINDS[kind].ask(self.fitted_, rows))
             given = given[:, 0] if given.shape == (len(rows), 1) else given
             if given.shape != (len(rows),):
                 raise InvalidInputError(
@@ -75,6 +77,16 @@ class WrappedDetector(OutlierDetector):
         scores = align(given, len(series), window=self.window, how=self.how)
         scores[np.isnan(scores)] = given[0]  # "last": the points before the end of the first window
         return scores
+
+    def _numbers(self, given: Any) -> Floats:
+        """As 64-bit floats, if they are numbers that these hold."""
+        try:
+            array = numbers_with_gaps(given, "scores", "a score for each row")
+            if array.size and array.ndim:  # other shapes are refused for what they are
+                array = as_scores(array.ravel(), "scores").reshape(array.shape)
+        except InvalidInputError as error:
+            raise InvalidInputError(f"{self!r}: {error}") from None
+        return array if array.dtype.kind == "O" else np.asarray(array, np.float64)
 
     def _check(self) -> str:
         check_parameters("wrap", _CHECKS, {"window": self.window, "how": self.how, "output": self.output})

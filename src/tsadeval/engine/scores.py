@@ -19,6 +19,8 @@ from zipfile import is_zipfile
 
 import numpy as np
 
+from tsadeval.core.arrays import read_array
+from tsadeval.core.checking import as_scores
 from tsadeval.engine.files import write_whole
 from tsadeval.errors import InvalidInputError
 
@@ -127,14 +129,14 @@ def _read(path: Path) -> CachedScores:
 
 def checked_scores(scores: Any, who: str, n: int) -> Floats:
     """One finite number for each point, or an error that names `who` gave something else."""
-    given = np.asarray(scores)
+    given = read_array(scores, who, "one number for each point")
     if given.dtype.kind not in "biuf":
         raise InvalidInputError(
             f"{who}: expected one number for each point, but got {type(scores).__name__} of {given.dtype}"
         )
-    array: Floats = given.astype(np.float64, copy=False)
-    if array.shape != (n,):
-        raise InvalidInputError(f"{who}: expected one score for each of {n} points, but their shape is {array.shape}")
+    if given.shape != (n,):
+        raise InvalidInputError(f"{who}: expected one score for each of {n} points, but their shape is {given.shape}")
+    array: Floats = np.asarray(as_scores(given, who), np.float64)
     finite = np.isfinite(array)
     if not finite.all():
         raise InvalidInputError(
