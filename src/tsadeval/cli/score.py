@@ -170,7 +170,7 @@ def score(
     _say(str(warning.message) for warning in lacking)
     _say(line for one in spans for line in (one.fitted, one.late, None if unread else one.unused) if line)
     if results:
-        table = shown(results, ["file", *keys, "score"], format, chosen)
+        table = shown(results, ["path" if "file" in keys else "file", *keys, "score"], format, chosen)
         typer.echo(spoken(table) if format is Format.text else table)
     if failed:
         raise typer.Exit(1 if results else 2)
