@@ -147,7 +147,7 @@ def score(
     say(str(warning.message) for warning in lacking)
     say(source.beside.fitted(whole=not unread))
     if results:
-        table = shown(results, ["file", *keys, "score"], format, chosen)
+        table = shown(results, ["path" if "file" in keys else "file", *keys, "score"], format, chosen)
         typer.echo(spoken(table) if format is Format.text else table)
     if failed:
         raise typer.Exit(1 if results else 2)
