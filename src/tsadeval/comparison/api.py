@@ -211,7 +211,8 @@ def _check_pairs(runs: Sequence[Run]) -> None:
         other, known = first.setdefault(series, (detector, labels))
         if labels is not known and not _same_labels(labels, known):
             raise InvalidInputError(
-                f"detectors {other!r} and {detector!r} have different labels{on}: give such series different names"
+                f"detectors {other!r} and {detector!r} have different labels{on}: all scorings of a series need the "
+                "same rows in the same order, with NaN where there is no score; different series need different names"
             )
 
 
