@@ -55,8 +55,8 @@ def _check_order(groups: Groups, name: str) -> None:
     if np.any((late > 1) & (late > REPEATED * np.bincount(group, minlength=len(late)))):
         where = f" of {printable(', '.join(groups.names[group[back[0]]]))}" if groups.names[group[back[0]]] else ""
         raise InvalidInputError(
-            f"{groups.table.source}: the rows{where} are not in the order of time: column {printable(name)!r} goes back "
-            f"{int(late[group[back[0]]])} times. Sort them by it first: the order of points matters to most metrics"
+            f"{groups.table.source}: the rows{where} are not in the order of time: column {printable(name)!r} goes "
+            f"back {int(late[group[back[0]]])} times. Sort them by it: the order of points matters to most metrics"
         )
 
 
