@@ -194,3 +194,12 @@ def test_names_cannot_act_on_the_terminal():
         assert all(line.isprintable() for line in text.split("\n"))
     assert "x\\ny\\x1b[31m\\u202e" in repr(result)
     assert result.detectors[0] == "x\ny\x1b[31m\u202e"
+
+
+def test_the_notes_name_the_rule_and_scores_that_end_early():
+    y, rng = np.tile([0, 0, 0, 1], 25), np.random.default_rng(0)
+    found = te.compare([("s", "a", y, rng.random(100)), ("s", "b", y[:60], rng.random(60))], None, "f1", threshold=0.5)
+    assert {row["detector"]: row["dropped"] for row in found.rows} == {"a": 0, "b": 40}
+    for text in (repr(found), found.to_latex()):
+        assert "alarms: fixed(0.5)" in text
+        assert "points without a score were left out in 1 scoring" in text

@@ -117,6 +117,8 @@ def test_labels_of_one_server(shop):
     with pytest.warns(InputWarning, match="column 'Anlage' has several values"):
         assert te.labels(frame, times).sum() == 40
     assert te.labels("anon.csv", times).sum() == 40
+    numbers = frame.rename(columns={"Anlage": "machine"}).assign(machine=[1, 1, 2, 3])
+    assert te.labels(numbers, times, key=1).sum() == 20
 
 
 def test_what_does_not_fit_is_counted(shop):

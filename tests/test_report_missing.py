@@ -140,7 +140,8 @@ def test_a_parquet_file_keeps_its_time_zone(tmp_path):
     stamps = pd.date_range("2026-03-28", periods=90, freq="h", tz="Europe/Berlin")
     table = pd.DataFrame({"at": stamps, "label": np.arange(90) % 9 == 4, "score": np.arange(90.0)})
     table.to_parquet(tmp_path / "a.parquet")
-    ((_, times),) = timed_runs(tmp_path / "a.parquet", time="at")
+    ((_, times, keys, file),) = timed_runs(tmp_path / "a.parquet", time="at")
+    assert (keys, file) == ({}, "a")
     assert (times.kind, times.zone, times.stamps[0]) == ("dates with a time zone", "Europe/Berlin", stamps[0].value)
     assert times.at_points(np.arange(90) < 3).zone == "Europe/Berlin"
 

@@ -127,6 +127,26 @@ def test_the_slider_starts_at_the_threshold_that_was_given(tmp_path):
     assert 2 * found / (y.sum() + found + false) == shown["metrics"][0]["value"] == te.metrics.f1(y, s > 2.1)
 
 
+@pytest.mark.parametrize(
+    ("rule", "plain", "words"),
+    [
+        ("best", True, "It starts where F1 is best"),
+        ("best(event_f1)", True, "It starts at the threshold of best(event_f1), which was found with the labels."),
+        ("quantile(0.9)", True, "It starts at the threshold of quantile(0.9).</p>"),
+        ("hysteresis(2, 0.5)", False, "This rule does more than compare with a threshold"),
+        ("sustained(1.0, 3)", False, "This rule does more than compare with a threshold"),
+    ],
+)
+def test_where_the_slider_starts_is_said(tmp_path, rule, plain, words):
+    y = np.arange(2000) // 50 % 10 == 3
+    s = np.random.default_rng(0).normal(size=2000) + 1.5 * y
+    data, text = page_of(te.report({"d": s}, tmp_path / "a.html", y_true=y, threshold=rule, metrics="f1"))
+    shown = data["series"][0]["detectors"]["d"]
+    assert shown["plain"] == plain
+    assert (te.metrics.f1(y, s > shown["threshold"]) == shown["metrics"][0]["value"]) == plain
+    assert words in text
+
+
 def test_findings_say_how_long():
     y = np.zeros(3000, int)
     y[100:130] = y[2000:2100] = 1

@@ -194,8 +194,8 @@ def test_groups_that_still_hold_several_series():
     ):
         list(scorings(read_table(frame), by="s"))
     assert len(list(scorings(read_table(frame), by=["s", "who"]))) == 4
-    shuffled = frame.sample(frac=1, random_state=0)
-    assert len(list(scorings(read_table(shuffled), by=["s", "who"]))) == 4
+    mixed = frame.sort_values("time", kind="stable")  # the rows of the groups lie among each other
+    assert len(list(scorings(read_table(mixed), by=["s", "who"]))) == 4
     with pytest.raises(
         InvalidInputError, match=r"column 'model' has several values within a group, .*by=\['s', 'model'\]"
     ):
@@ -211,7 +211,6 @@ def test_one_series_is_one_series():
         {"time": [None] * 50},
         {"series": ["a"] * 50},
         {"model": np.random.default_rng(0).random(50)},  # a detector may be called so
-        {"time": np.arange(50)[::-1]},
     ):
         n = len(next(iter(columns.values())))
         table = read_table({"label": np.arange(n) % 2, "score": np.arange(n), **columns})
@@ -358,3 +357,16 @@ def test_labels_that_are_words_are_refused_with_what_to_write(tmp_path):
     hint = r"expected numbers in column 'label', found 'ok'; .* \(table\['label'\] == 'bad'\).astype\(int\)"
     with pytest.raises(InvalidInputError, match=hint):
         te.compare(path, metrics="f1")
+
+
+@pytest.mark.parametrize(
+    "order", [np.arange(50)[::-1], np.random.default_rng(0).permutation(50), sorted(range(50), key=str)]
+)
+@pytest.mark.parametrize("times", [TIMES, np.arange(50)])
+def test_rows_that_are_not_in_the_order_of_time_are_refused(order, times):
+    frame = pd.DataFrame({"s": "a", "label": [0, 1] * 25, "score": np.arange(50.0), "time": times}).iloc[order]
+    for by, who in (("s", " of a"), ([], "")):
+        with pytest.raises(InvalidInputError, match=f"the rows{who} are not in the order of time: column 'time' goes"):
+            list(scorings(read_table(frame), by=by))
+    assert len(list(scorings(read_table(frame), one_series=True))) == 1
+    assert len(list(scorings(read_table(frame.sort_values("time")), by="s"))) == 1

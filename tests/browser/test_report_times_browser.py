@@ -96,6 +96,7 @@ def test_times_durations_and_scales(visit, server):
     url, times, y, s = server
     seen = visit(url)
     assert seen.text("#threshold-value") == "1.1"
+    assert not seen.page.is_visible("#series-box")  # there is one series
     ignore = [(times[2500], times[3940])]
     metrics = ["f1", "false_alarms(per='week')"]
     found = te.evaluate(y, s, metrics, times=times, threshold=1.1, ignore=ignore)

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from tsadeval.cli.output import Format, render
+from tsadeval.cli.spans import Beside, Clip, Ignore, Incidents, Shared, say
 from tsadeval.cli.tables import (
     By,
     Dask,
@@ -23,7 +24,6 @@ from tsadeval.cli.tables import (
     names_of,
     usable_runs,
 )
-from tsadeval.cli.words import spoken
 from tsadeval.comparison.api import compare as compare_scores
 from tsadeval.comparison.result import Comparison
 from tsadeval.core.cluster import on_cluster
@@ -58,6 +58,10 @@ def compare(
     score: Scores = None,
     detector: Detector = "",
     time: Time = "",
+    incidents: Incidents = None,
+    clip: Clip = False,
+    shared: Shared = False,
+    ignore: Ignore = None,
     metrics: MetricNames = None,
     threshold: Threshold = "best",
     missing: Missing = "skip",
@@ -80,25 +84,31 @@ def compare(
     chosen = select_metrics(names_of(metrics) or "recommended")
     columns: dict[str, Any] = {
         "by": names_of(by),
-        "y_true": label,
+        "y_true": None if incidents else label,
         "y_score": names_of(score) or "score",
         "detector": detector or None,
     }
+    beside = Beside.of(incidents, ignore, columns["by"], files, time=time, clip=clip, shared=shared)
     with on_cluster(dask), warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        runs = usable_runs(files, refused.append, times=times, time=time or None, **columns)
-        for error in refused:
-            typer.echo(f"tsadeval: {spoken(str(error))}", err=True)
+        runs = usable_runs(files, refused.append, times=times, beside=beside, time=time or None, **columns)
+        say([*beside.said(), *beside.fitted(whole=not refused), *map(str, refused)])
         if refused and not runs:
             raise typer.Exit(2)
-        found = compare_scores(runs, metrics=chosen, threshold=threshold, missing=missing, times=times or None)
+        found = compare_scores(
+            runs,
+            metrics=chosen,
+            threshold=threshold,
+            missing=missing,
+            times=times or None,
+            ignore=beside.ignored or None,
+        )
         parts: list[Result] = [found]
         if statistics and len(found.detectors) > 1:
             parts += [found.ranks()]
             parts += [found.significance()] if len(found.series) > 1 else []
             parts += [found.disagreement()] if len(found.metrics) > 1 else []
-    for message in dict.fromkeys(str(warning.message) for warning in caught):
-        typer.echo(f"tsadeval: {spoken(message)}", err=True)
+    say(dict.fromkeys(str(warning.message) for warning in caught))
     typer.echo(_shown(found, parts, format, {"layout": layout.value, "caption": caption, "notes": notes}))
     if refused:
         raise typer.Exit(1)

@@ -10,6 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
+from tsadeval.cli.spans import Beside, Clip, Ignore, Incidents, Shared, say
 from tsadeval.cli.tables import (
     By,
     Detector,
@@ -30,7 +31,7 @@ from tsadeval.core.selection import select_metrics
 from tsadeval.core.time import Times
 from tsadeval.errors import InvalidInputError
 from tsadeval.reports.api import report as write_report
-from tsadeval.tables import runs as table_runs
+from tsadeval.tables.run import timed_runs
 
 
 def report(
@@ -42,6 +43,10 @@ def report(
     detector: Detector = "",
     value: Annotated[str, typer.Option(help="Column of the series itself, drawn above the scores.")] = "",
     time: Time = "",
+    incidents: Incidents = None,
+    clip: Clip = False,
+    shared: Shared = False,
+    ignore: Ignore = None,
     metrics: MetricNames = None,
     threshold: Threshold = "best",
     missing: Missing = "skip",
@@ -54,32 +59,32 @@ def report(
     who = detector or None
     refused: list[InvalidInputError] = []
     chosen = select_metrics(names_of(metrics) or "recommended")
-    columns: dict[str, Any] = {"by": names, "y_true": label, "y_score": names_of(score) or "score", "detector": who}
+    beside = Beside.of(incidents, ignore, names, files, time=time, clip=clip, shared=shared)
+    labels = None if incidents else label
+    columns: dict[str, Any] = {"by": names, "y_true": labels, "y_score": names_of(score) or "score", "detector": who}
     times: dict[str, Times] = {}
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        runs = usable_runs(files, refused.append, times=times, time=time or None, **columns)
-        if time and isinstance(runs, Path):
-            raise InvalidInputError("--time names a column of tables, and a store of scores has none: leave it out")
-        for error in refused:
-            typer.echo(f"tsadeval: {spoken(str(error))}", err=True)
+        runs = usable_runs(files, refused.append, times=times, beside=beside, time=time or None, **columns)
+        about = [*beside.said(), *beside.fitted(whole=not refused)]
+        say([*about, *map(str, refused)])
         if refused and not runs:
             raise typer.Exit(2)
         page = write_report(
             runs,
             output,
-            values=_values(files, names, label, value, who) if value else None,
+            values=_values(files, names, labels, value, who) if value else None,
             times=times or None,
+            ignore=beside.ignored or None,
             metrics=chosen,
             threshold=threshold,
             missing=missing,
             title=title,
             command=shlex.join(["tsadeval", *sys.argv[1:]]),
             sources=_used(checksums(files), refused),
-            notes=[f"Left out: {error}" for error in refused],
+            notes=[*(f"Left out: {error}" for error in refused), *map(spoken, about)],
         )
-    for message in dict.fromkeys(str(warning.message) for warning in caught):
-        typer.echo(f"tsadeval: {spoken(message)}", err=True)
+    say(dict.fromkeys(str(warning.message) for warning in caught))
     typer.echo(page)
     if refused:
         raise typer.Exit(1)
@@ -94,11 +99,11 @@ def _used(sources: dict[str, str], refused: list[InvalidInputError]) -> dict[str
     }
 
 
-def _values(files: list[Path], by: list[str], label: str, value: str, detector: str | None) -> dict[str, Any]:
+def _values(files: list[Path], by: list[str], label: str | None, value: str, detector: str | None) -> dict[str, Any]:
     """The series themselves by name: of a long table, as the rows of the first detector have them."""
     found: dict[str, Any] = {}
     errors: list[InvalidInputError] = []
-    for run in table_runs(
+    for run, *_ in timed_runs(
         one_or_many(files), by=by, y_true=label, y_score=value, detector=detector, on_error=errors.append
     ):
         found.setdefault(run.series, {value: run.y_score})

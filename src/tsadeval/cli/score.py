@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
@@ -15,6 +15,7 @@ from tsadeval.cli.completing import complete_metrics
 from tsadeval.cli.many import score_many, score_stream
 from tsadeval.cli.output import Format
 from tsadeval.cli.score_table import Case, Results, has_values, shown
+from tsadeval.cli.spans import Beside, Clip, Ignore, Incidents, Shared, say, stem_of
 from tsadeval.cli.tables import By, Dask, Label, Missing, Scores, names_of
 from tsadeval.cli.words import spoken
 from tsadeval.core.printable import printable
@@ -27,7 +28,7 @@ from tsadeval.evaluation.events import events as event_table
 from tsadeval.evaluation.single import evaluate
 from tsadeval.evaluation.states import Order
 from tsadeval.tables import read_table, scorings, table_files
-from tsadeval.tables.beside import FitScores, Spans, line_of
+from tsadeval.tables.beside import FitScores, line_of
 from tsadeval.tables.groups import Groups
 from tsadeval.tables.scoring import ScoreColumns, TableScoring, is_zoned
 from tsadeval.tables.table import Table
@@ -46,28 +47,10 @@ def score(
     score: Scores = None,
     by: By = None,
     time: Annotated[str, typer.Option(help="Column of the time stamps.")] = "",
-    incidents: Annotated[
-        Path | None,
-        typer.Option(
-            help="File with columns start and stop (and those of --by, or one with the names of the files), or windows "
-            "as json under the values of --by: the labels, instead of a column."
-        ),
-    ] = None,
-    clip: Annotated[
-        bool,
-        typer.Option(
-            "--clip",
-            help="Cut incidents beyond the time stamps, drop those wholly outside or in a gap, put those between two "
-            "time stamps on the next point, and join those that overlap; says how many.",
-        ),
-    ] = False,
-    shared: Annotated[
-        bool,
-        typer.Option("--shared", help="Incidents and spans hold for every series, whatever their other columns say."),
-    ] = False,
-    ignore: Annotated[
-        Path | None, typer.Option(help="File as for --incidents: spans of time that are not judged.")
-    ] = None,
+    incidents: Incidents = None,
+    clip: Clip = False,
+    shared: Shared = False,
+    ignore: Ignore = None,
     fit: Annotated[
         Path | None, typer.Option(help="File with scores of a training part: rules without labels are fitted on it.")
     ] = None,
@@ -138,24 +121,18 @@ def score(
         return
     # An event is detected or not at one threshold for all of them, not at the best of each metric.
     of_events = parse_rule("best(f1)") if threshold == "best" else rule
-    if (incidents or ignore) and not time:
-        raise InvalidInputError("intervals of time need time stamps: name their column with --time")
     keys = [name for text in by or [] for name in split_names(text)]
     tables = [table for file in files for table in _tables(file)]
-    stems = [_stem(file) for file in tables]
     source = _Source(
         label=None if incidents else label,
         scores=ScoreColumns(names_of(score) or ["score"]),
         by=keys,
         time=time or None,
         one_series=one_series,
-        incidents=Spans(incidents, keys, files=stems, shared=shared) if incidents else None,
-        clip=clip,
-        ignore=Spans(ignore, keys, files=stems, shared=shared) if ignore else None,
+        beside=Beside.of(incidents, ignore, keys, tables, time=time, clip=clip, shared=shared),
         fit=FitScores(fit, keys) if fit else None,
     )
-    spans = [one for one in (source.incidents, source.ignore) if one is not None]
-    _say(line for one in spans for line in one.said)
+    say(source.beside.said())
 
     def judge(case: Case) -> Result:
         setting = {"times": case.times, "ignore": case.ignore, "missing": missing, "fit": case.fit}
@@ -167,21 +144,16 @@ def score(
     with warnings.catch_warnings(record=True) as lacking:
         warnings.simplefilter("always")
         source.scores.check()
-    _say(str(warning.message) for warning in lacking)
-    _say(line for one in spans for line in (one.fitted, one.late, None if unread else one.unused) if line)
+    say(str(warning.message) for warning in lacking)
+    say(source.beside.fitted(whole=not unread))
     if results:
-        table = shown(results, ["file", *keys, "score"], format, chosen)
+        table = shown(results, ["path" if "file" in keys else "file", *keys, "score"], format, chosen)
         typer.echo(spoken(table) if format is Format.text else table)
     if failed:
         raise typer.Exit(1 if results else 2)
     if not has_values(results):
-        _say(["no metric has a value: see the lines above"])
+        say(["no metric has a value: see the lines above"])
         raise typer.Exit(1)
-
-
-def _say(lines: Iterable[str]) -> None:
-    for line in lines:
-        typer.echo(f"tsadeval: {spoken(line)}", err=True)
 
 
 def _tables(file: str) -> list[str]:
@@ -194,10 +166,6 @@ def _tables(file: str) -> list[str]:
     return found
 
 
-def _stem(file: str) -> str:
-    return Path(Path(file).name.removesuffix(".gz")).stem
-
-
 @dataclass(frozen=True)
 class _Source:
     """What to take out of each file, and the files beside it."""
@@ -207,15 +175,13 @@ class _Source:
     by: list[str]
     time: str | None
     one_series: bool
-    incidents: Spans | None
-    clip: bool
-    ignore: Spans | None
+    beside: Beside
     fit: FitScores | None
 
     def cases(self, file: str, refuse: Callable[[InvalidInputError], None]) -> Iterator[Case]:
         """Every scoring in a file; a series without usable incidents or fit is refused, the others go on."""
         table = read_table(file, text=self.by)
-        stem = _stem(file)
+        stem = stem_of(file)
         of_file = {"file": stem, "folder": Path(file).parent.as_posix()}
         given = {name: value for name, value in of_file.items() if name in self.by and name not in table}
         columns = [name for name in self.by if name not in given]
@@ -224,15 +190,13 @@ class _Source:
         for part in parts:
             keys = {name: given[name] if name in given else part.keys[name] for name in self.by}
             where = (table.source, *map(printable, keys.values()), printable(part.score))
-            labels, incidents = part.labels, None
+            beside, incidents = self.beside, None
             try:
-                for spans in filter(None, (self.incidents, self.ignore)):
-                    spans.ask(keys, stem)
+                beside.ask(keys, stem)
                 stamps = self._stamps(table, part, columns)
-                if self.incidents is not None:
-                    labels = self.incidents.labels(keys, stem, stamps, clip=self.clip)
-                    incidents = self.incidents.incidents(keys, stem)
-                ignore = self.ignore.covered(keys, stem, stamps) if self.ignore else None
+                labels, ignore = beside.lay(keys, stem, part.labels, stamps)
+                if beside.incidents is not None:
+                    incidents = beside.incidents.incidents(keys, stem)
                 fit = self.fit.of(keys, part.score) if self.fit else None
             except InvalidInputError as error:
                 refuse(InvalidInputError(f"{', '.join(where)}: {error}"))
@@ -267,7 +231,7 @@ def _all_results(files: list[str], source: _Source, judge: Callable[[Case], Resu
     def refuse(error: Exception) -> None:
         nonlocal failed
         failed += 1
-        _say([str(error)])
+        say([str(error)])
 
     for file in files:
         try:
@@ -279,9 +243,9 @@ def _all_results(files: list[str], source: _Source, judge: Callable[[Case], Resu
         except (InvalidInputError, OSError) as error:
             unread += 1
             refuse(error)
-    _say(f"{_named(cases)}: {warning}" for warning, cases in said.items())
+    say(f"{_named(cases)}: {warning}" for warning, cases in said.items())
     if failed and results:
-        _say([f"{failed} could not be evaluated, {len(results)} could"])
+        say([f"{failed} could not be evaluated, {len(results)} could"])
     return results, failed, unread
 
 

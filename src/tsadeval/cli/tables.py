@@ -9,6 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
+from tsadeval.cli.spans import Beside
 from tsadeval.comparison.api import is_store, usable
 from tsadeval.core import setting
 from tsadeval.core.inputs import Scoring
@@ -85,17 +86,25 @@ def usable_runs(
     refuse: Callable[[InvalidInputError], Any],
     *,
     times: dict[str, Times] | None = None,
+    beside: Beside | None = None,
     **options: Any,
 ) -> list[tuple[str, str, Any, Any]] | Path:
     """Every scoring in the files that can be evaluated, or the store; what cannot be evaluated is refused.
 
-    With the option `time`, the column of time stamps, `times` gets those of every series.
+    With the option `time`, the column of time stamps, `times` gets those of every series; of the files `beside` the
+    tables come labels and, in `beside.ignored`, the points that are not judged.
     """
     if len(files) == 1 and is_store(files[0]):
+        if options.get("time"):
+            raise InvalidInputError("--time names a column of tables, and a store of scores has none: leave it out")
         return files[0]
     found: list[tuple[str, str, Any, Any]] = []
-    for run, stamps in timed_runs(one_or_many(files), on_error=refuse, **options):
+    for run, stamps, keys, file in timed_runs(one_or_many(files), on_error=refuse, **options):
+        ignored = None
         try:
+            if beside is not None:
+                labels, ignored = beside.lay(keys, file, run.y_true, stamps)
+                run = run._replace(y_true=labels)
             entry = usable(run.y_true, run.y_score, "worst")  # missing scores are nothing to refuse
             if entry is not None:
                 Scoring.of(*entry[:2])
@@ -105,6 +114,8 @@ def usable_runs(
             found.append(run)
             if times is not None and stamps is not None and len(stamps) >= len(times.get(run.series, ())):
                 times[run.series] = stamps
+            if beside is not None and ignored is not None and ignored.any():
+                beside.ignored[run.series] = ignored
     return found
 
 

@@ -135,7 +135,7 @@ def compare(
     all_series, detectors = ({run[k] for run in given} for k in (0, 1))
     times, ignore = by_series("times", times, all_series), by_series("ignore", ignore, all_series)
     _check_fit(fit, all_series, detectors)
-    _check_pairs(given)
+    lengths = _check_pairs(given)
     for series, name, labels, values in given:
         facts.setdefault(series, SeriesFacts.of(labels))
         setting = {
@@ -149,7 +149,7 @@ def compare(
         if lost and lost == np.size(labels):
             gone.setdefault(name, []).append(series)
         else:
-            dropped[series, name] = lost
+            dropped[series, name] = lost + lengths[series] - np.size(labels)
             runs[name].append((series, labels, values, setting))
     if not any(runs.values()):
         raise InvalidInputError("no detector has a score on any series: there is nothing to compare")
@@ -199,10 +199,14 @@ def by_series(name: str, given: Any, series: Collection[str]) -> Callable[[str],
     return entries.get
 
 
-def _check_pairs(runs: Sequence[Run]) -> None:
-    """Refuse two scorings of a detector on a series, and labels of a series that differ between detectors."""
+def _check_pairs(runs: Sequence[Run]) -> dict[str, int]:
+    """Refuse two scorings of a detector on a series, and labels of a series that differ between detectors.
+
+    Returns the number of points of each series.
+    """
     seen: set[tuple[str, str]] = set()
     first: dict[str, tuple[str, Any]] = {}
+    lengths: dict[str, int] = {}
     for series, detector, labels, _ in runs:
         on = f" on series {series!r}" if series else ""
         if (series, detector) in seen:
@@ -211,8 +215,11 @@ def _check_pairs(runs: Sequence[Run]) -> None:
         other, known = first.setdefault(series, (detector, labels))
         if labels is not known and not _same_labels(labels, known):
             raise InvalidInputError(
-                f"detectors {other!r} and {detector!r} have different labels{on}: give such series different names"
+                f"detectors {other!r} and {detector!r} have different labels{on}: all scorings of a series need the "
+                "same rows in the same order, with NaN where there is no score; different series need different names"
             )
+        lengths[series] = max(lengths.get(series, 0), np.size(labels))
+    return lengths
 
 
 def _same_labels(labels: Any, known: Any) -> bool:

@@ -338,6 +338,8 @@ class Comparison(Result):
         names = self.metrics if metrics is None else metrics
         rows = [row for row in self.rows if row["metric"] in names and (series is None or row["series"] in series)]
         notes = chosen_with_labels(row.get("rule") for row in rows)
+        others = sorted({row["rule"] for row in rows if row.get("rule") and not row["rule"].startswith("best")})
+        notes += [f"alarms: {', '.join(others[:3])}{', ...' * (len(others) > 3)}"] if others else []
         without = {(row["series"], row["detector"]) for row in rows if row.get("dropped")}
         if without:
             how = "left out" if self.missing in ("skip", "ignore") else "taken as lower than all others"

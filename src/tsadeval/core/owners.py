@@ -72,6 +72,7 @@ def rows_of_key(
     if key is None:
         _refuse_several(table, [by] if isinstance(by, str) else named, doubtful, name)
         return None
+    key = str(key)  # series may have numbers
     tried = [by] if isinstance(by, str) else [*named, *doubtful]
     tried = tried or [column for column in table if column not in ends]
     for column in tried:

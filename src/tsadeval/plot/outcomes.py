@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["outcome_strips", "worst_events"]
 
 # Found, false and missed; told apart in grey by their rows.
-FOUND, FALSE, MISSED, EVENT = "#0072B2", "#D55E00", "#E69F00", "#F3D9C6"
+FOUND, FALSE, MISSED, EVENT = "#0072B2", "#D55E00", "#7A0F5C", "#F3D9C6"
 NARROWEST = 1 / 250  # of the width: shorter runs are drawn as wide as this
 
 

@@ -167,7 +167,7 @@ def _render(page: Page, title: str, command: str, sources: Mapping[str, str], no
         f"{len(detectors)} detector{'s' * (len(detectors) != 1)}, {len(series)} series, {points:,} points, "
         f"{len(data['metrics'])} metric{'s' * (len(data['metrics']) != 1)}"
     )
-    step, draws, best = data["step"], data["draws"], rule.startswith("best")
+    step, draws = data["step"], data["draws"]
     if step > 1:
         notes.append(f"Lines are drawn from the extremes of every {step} points; all numbers are of all points.")
     if len(detectors) == 1:
@@ -197,13 +197,27 @@ def _render(page: Page, title: str, command: str, sources: Mapping[str, str], no
         notes=notes,
         comparison=data["comparison"] is not None,
         cce=any(metric["name"].partition("(")[0] == "cce" for metric in data["metrics"]),
-        rule_note="It starts where F1 is best, which was found with the labels." if best else f"It starts at {rule}.",
+        rule_note=_start(data),
         metrics_note=f"Random: the same scores, shuffled. Perfect: the labels as scores. {_thresholds(data)}",
         about=about,
         checksums=checksums,
         version=tsadeval.__version__,
         data=as_json(data),
         payloads=page.payloads.texts,
+    )
+
+
+def _start(data: Mapping[str, Any]) -> str:
+    """Where the slider starts, in words."""
+    rule = data["rule"]
+    if rule in ("best", "best(f1)"):
+        return "It starts where F1 is best, which was found with the labels."
+    text = f"It starts at the threshold of {rule}{', which was found with the labels' * rule.startswith('best')}."
+    if all(found["plain"] for one in data["series"] for found in one["detectors"].values()):
+        return text
+    return (
+        f"{text} This rule does more than compare with a threshold: the table of metrics has its alarms; here, in the "
+        "chart, the events and the findings they are all scores above the threshold."
     )
 
 

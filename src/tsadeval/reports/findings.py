@@ -145,11 +145,17 @@ def _gap(scoring: Scoring, start: int, stop: int) -> str | None:
     return duration_text(min(int(times.stamps[b]) - _end(times, a) for a, b in pairs))
 
 
-def threshold_of(scoring: Scoring, rule: Rule) -> float:
-    """The threshold of a rule for point-wise F1: where the page starts."""
+def threshold_of(scoring: Scoring, rule: Rule) -> tuple[float, bool]:
+    """The threshold of a rule for point-wise F1, where the page starts, and whether its alarms are the scores above it.
+
+    They are not where a rule does more than that: hysteresis, or alarms that have to last.
+    """
     decision = METRICS["f1"].decide(scoring, rule)
     if decision is not None and decision.threshold is not None and math.isfinite(decision.threshold):
-        return decision.threshold
-    # Predictions that were given, or scores of 0 and 1: between the two.
-    levels = scoring.levels[0]
-    return scoring.just_below(float(levels[0])) if len(levels) > 1 else scoring.high
+        threshold = decision.threshold
+    else:
+        # Predictions that were given, or scores of 0 and 1: between the two.
+        levels = scoring.levels[0]
+        threshold = scoring.just_below(float(levels[0])) if len(levels) > 1 else scoring.high
+    above = scoring.above(threshold).alarms
+    return threshold, decision is None or np.array_equal(decision.prediction.alarms.mask, above.mask)

@@ -176,7 +176,8 @@ def _place(known: SeriesInput, detector: str, one: Judged, truth: LabelRuns) -> 
     if shorter is not longer and not np.array_equal(shorter.mask, longer.mask[more:]):
         raise InvalidInputError(
             f"detectors {other!r} and {detector!r} have different labels{_on(known.name)}: "
-            "give such series different names"
+            "all scorings of a series need the same rows in the same order, with NaN where there is no score; "
+            "different series need different names"
         )
     if truth is longer:
         known.detectors = {name: replace(before, place=before.place + more) for name, before in known.detectors.items()}

@@ -160,7 +160,7 @@ def _line(codes: NDArray[np.uint16], step: int, payloads: Payloads, gap: int = M
 
 def _detector(one: SeriesInput, judged: Judged, plan: _Plan, payloads: Payloads) -> tuple[Data, list[Row]]:
     scoring = judged.scoring
-    threshold = threshold_of(scoring, plan.rule)
+    threshold, plain_alarms = threshold_of(scoring, plan.rule)
     levels = score_levels(scoring, (threshold,))
     counts = count_alarms(scoring, levels)
     breakdown = explain_cce(scoring)
@@ -183,6 +183,7 @@ def _detector(one: SeriesInput, judged: Judged, plan: _Plan, payloads: Payloads)
         "shown": payloads.add(levels.shown),
         "start": levels.at(threshold),
         "threshold": threshold,
+        "plain": plain_alarms,
         "counts": {name: payloads.add(column.astype(np.int32)) for name, column in counts._asdict().items()},
         "metrics": values,
         "scores_sha256": _sha256(judged.given),

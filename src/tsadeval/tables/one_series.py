@@ -22,10 +22,10 @@ REPEATED = 0.01
 
 
 def check_one_series(groups: Groups, used: Collection[str], time: str | None) -> None:
-    """Refuse groups that hold several series.
+    """Refuse groups that hold several series, and rows that are not in the order of time.
 
     A column that is not used otherwise shows it: one that is named as those of series or detectors are, with several
-    values, or one of times in which many repeat.
+    values, or one of times in which many repeat or go back.
     """
     table = groups.table
     unused = [name for name, column in table.columns.items() if name not in used and getattr(column, "ndim", 1) == 1]
@@ -39,6 +39,25 @@ def check_one_series(groups: Groups, used: Collection[str], time: str | None) ->
         others = [name for name in unused if name not in stamps and not is_fraction(table.columns[name])]
         apart = (name for name in others if not _stamps_repeat(Groups(table, [*groups.by, name]), stamps))
         raise _several(groups, [*apart][:1], f"time stamps repeat in column {printable(stamps[0])!r}")
+    if len(stamps) == 1:
+        _check_order(groups, stamps[0])
+
+
+def _check_order(groups: Groups, name: str) -> None:
+    """Refuse times that go back more often than a clock that is set back explains."""
+    column = groups.table.columns[name]
+    if not is_arrow(column) and not (isinstance(column.dtype, np.dtype) and column.dtype.kind in "iufM"):
+        return  # texts, whose order need not be that of time
+    stamps = groups.arranged(_comparable(groups.table, name), name)
+    group = groups.numbers(len(stamps))
+    back = np.flatnonzero((stamps[1:] < stamps[:-1]) & (group[1:] == group[:-1])) + 1
+    late = np.bincount(group[back], minlength=max(len(groups.names), 1))
+    if np.any((late > 1) & (late > REPEATED * np.bincount(group, minlength=len(late)))):
+        where = f" of {printable(', '.join(groups.names[group[back[0]]]))}" if groups.names[group[back[0]]] else ""
+        raise InvalidInputError(
+            f"{groups.table.source}: the rows{where} are not in the order of time: column {printable(name)!r} goes "
+            f"back {int(late[group[back[0]]])} times. Sort them by it: the order of points matters to most metrics"
+        )
 
 
 def _stamps_repeat(groups: Groups, stamps: Sequence[str]) -> bool:
@@ -53,10 +72,14 @@ def telling(names: Iterable[str]) -> list[str]:
 def several_series(source: str, by: Sequence[str], names: Sequence[str], sign: str) -> InvalidInputError:
     """What to say where rows of several series would be judged as one."""
     all_of = [*by, *names] or ["series"]
+    if by and not names:
+        advice = "remove rows that stand there twice, or add the column that tells series apart to by= (--by)"
+    else:
+        listed = [printable(name) for name in all_of]
+        advice = f"name the columns that tell them apart, by={listed} (--by {','.join(listed)})"
     return InvalidInputError(
-        f"{source}: {sign}{' within a group' if by else ''}, so these are several series, which "
-        f"must not be judged as one: name the columns that tell them apart, by={[printable(n) for n in all_of]} (--by "
-        f"{','.join(map(printable, all_of))}), or, if they are one, pass one_series=True (tsadeval score --one-series)"
+        f"{source}: {sign}{' within a group' if by else ''}, so these are several series, which must not be judged as "
+        f"one: {advice}, or, if they are one, pass one_series=True (tsadeval score --one-series; to te.compare, arrays)"
     )
 
 

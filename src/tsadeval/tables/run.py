@@ -31,6 +31,15 @@ class Run(NamedTuple):
     y_score: Array
 
 
+class TimedRun(NamedTuple):
+    """A run with the time stamps of its points, and where it is from: its values in `by`, and the name of its file."""
+
+    run: Run
+    times: Times | None
+    keys: dict[str, str]
+    file: str
+
+
 def runs(
     data: Any,
     *,
@@ -86,23 +95,26 @@ def runs(
         data, by=by, y_true=y_true, y_score=y_score, detector=detector, one_series=one_series, max_bytes=max_bytes,
         on_error=on_error,
     )  # fmt: skip
-    for run, _ in timed:
-        yield run
+    for found in timed:
+        yield found.run
 
 
 def timed_runs(
     data: Any,
     *,
     by: str | Sequence[str] = (),
-    y_true: str = "label",
+    y_true: str | None = "label",
     y_score: str | Sequence[str] = "score",
     detector: str | None = None,
     time: str | None = None,
     one_series: bool = False,
     max_bytes: float | None = None,
     on_error: Callable[[InvalidInputError], Any] | None = None,
-) -> Iterator[tuple[Run, Times | None]]:
-    """As `runs`, each with the time stamps of its points, from the column `time`."""
+) -> Iterator[TimedRun]:
+    """As `runs`, each with the time stamps of its points, from the column `time`; without labels where y_true is None.
+
+    `keys` has the columns of `by` that tell series apart, without the detector's.
+    """
     names = [by] if isinstance(by, str) else list(by)
     if detector is None:
         detector = next((name for name in names if name.lower() in DETECTORS), None)
@@ -116,16 +128,18 @@ def timed_runs(
             table = read_table(source, text=names, max_bytes=max_bytes)
             given = {name: value for name, value in of_file.items() if name in names and name not in table}
             columns = [name for name in names if name not in given]
-            found = wanted.of(table, {*columns, y_true, *filter(None, (time,))})
+            found = wanted.of(table, {*columns, *filter(None, (y_true, time))})
             parts = scorings(table, label=y_true, score=found, by=columns, time=time, one_series=one_series)
             several = len(scores) > 1 or scores[0] not in table
             for part in parts:
-                run = _run(part, {**part.keys, **given}, names, detector, several, of_file)
+                keys = {**part.keys, **given}
+                run = _run(part, keys, names, detector, several, of_file)
                 name = run[:2]
                 if name in seen:
                     raise _twice(name, seen[name], table.source)
                 seen[name] = table.source
-                yield run, _stamps(table, time, part, run)
+                own = {key: keys[key] for key in names if key != detector}
+                yield TimedRun(run, _stamps(table, time, part, run), own, of_file.get("file", ""))
         except InvalidInputError as error:
             if on_error is None:
                 raise

@@ -198,9 +198,10 @@ class Chart {
     const { axis } = this, scale = columns.width / (columns.to - columns.from);
     let drawn = -1;
     for (const i of axis.gaps) {
+      if (axis.at(i) <= columns.from) continue;
       const a = Math.max(0, (axis.until(i - 1) - columns.from) * scale), b = Math.min(columns.width, Math.max((axis.at(i) - columns.from) * scale, a + 1));
-      if (b <= 0 || b - drawn < 0.5) continue;
       if (a >= columns.width) break;
+      if (b - drawn < 0.5) continue;
       drawn = b;
       g.fillStyle = colors.paper;
       g.fillRect(a, top, b - a, height);
@@ -319,7 +320,7 @@ class Chart {
   }
 
   label(g, text, x, y, color, colors) {
-    g.globalAlpha = 0.8;
+    g.globalAlpha = 0.92;
     g.fillStyle = colors.panel;
     g.fillRect(x - 3, y - 11, g.measureText(text).width + 6, 14);
     g.globalAlpha = 1;

@@ -245,9 +245,9 @@ function eventsTable() {
     { key: "e", label: "Event", number: true, text: (r) => T.whole(r.e) },
     { key: "start", label: "Start" + (clock && clock.zone ? ` (${clock.zone})` : ""), number: true, text: (r) => chart.stamp(r.start) },
     { key: "length", label: clock ? "Duration" : "Points", number: true, text: (r) => axis.lasting(r.start, r.stop), exact: (r) => clock && `${T.whole(r.length)} points` },
-    { key: "peak", label: "Peak score", number: true, text: (r) => T.short(r.peak), exact: (r) => r.peak },
+    { key: "peak", label: "Peak score", number: true, roomy: true, text: (r) => T.short(r.peak), exact: (r) => r.peak },
     { key: "mean", label: "Mean score (0 to 1)", roomy: true, number: true, text: (r) => T.fixed(r.mean, 3), title: "Mean of the scores, scaled so that the lowest of the series is 0 and the highest 1" },
-    { key: "lost", label: "Cost (CCE)", number: true, text: (r) => T.fixed(r.lost), title: "How much the metric CCE (from −1 to 1) would be higher if all scores of this event were the highest" },
+    { key: "lost", label: "Cost (CCE)", number: true, roomy: true, text: (r) => T.fixed(r.lost), title: "How much the metric CCE (from −1 to 1) would be higher if all scores of this event were the highest" },
     { key: "found", label: page.step > 1 ? "Found" : "First alarm after" + (clock ? "" : " (points)"), number: true, sort: delay, text: (r) => { const w = delay(r); return w === null ? "missed" : page.step > 1 ? "found" : waited(w); } },
   ];
   events = T.table($("events-table"), columns, rows, {
