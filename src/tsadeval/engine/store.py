@@ -66,6 +66,7 @@ class Store(Generic[C]):
         self._parts = Parts(self.folder and self.folder / "parts", layout)
         if self.folder is not None:
             self._refuse_other()
+            self.sweep("parts", "plans")
 
     @classmethod
     def existing(cls, folder: str | Path, layout: Layout[C]) -> Store[C]:
@@ -253,10 +254,14 @@ class Store(Generic[C]):
                         f"`{self.layout.command}`: choose another folder (--store)"
                     )
 
-    def sweep(self) -> None:
-        """Remove what writers that were killed left aside; an hour is longer than any write takes."""
-        walk = () if self.folder is None else os.walk(self.folder)
-        found = (Path(where) / name for where, _, names in walk for name in names if name.endswith(".aside"))
+    def sweep(self, *inside: str) -> None:
+        """Remove what writers that were killed left aside; an hour is longer than any write takes.
+
+        In all folders of the store, which takes a while where it holds scores, or in those that are named.
+        """
+        if self.folder is None:
+            return
+        found = (path for name in inside or ("",) for path in (self.folder / name).rglob("*.aside"))
         for path in found:
             with suppress(OSError):  # deleted by another process, or a store that can only be read
                 if time.time() - path.stat().st_mtime > _HOUR:
