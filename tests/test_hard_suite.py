@@ -332,6 +332,8 @@ def test_a_metric_without_any_value_has_no_place():
     assert repr(found).startswith("fails: index nan, no place in this run\n\n")
     assert "ties" not in repr(found)
     assert "ValueError: no" in repr(found)
+    line = next(line for line in te.plot.hard_tasks(result).lines if line.get_label().startswith("fails"))
+    assert np.isnan(line.get_xdata()).all()
 
 
 def test_a_metric_that_fails_on_one_task_keeps_its_place():
