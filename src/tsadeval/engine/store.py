@@ -10,7 +10,6 @@ Rows are read a part at a time. What is kept of all of them is an index of 24 by
 from __future__ import annotations
 
 import json
-import os
 import time
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Sequence
