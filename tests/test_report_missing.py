@@ -89,6 +89,7 @@ def test_a_report_of_a_comparison_has_its_numbers(runs, tmp_path, missing, thres
                 assert board["mean"][i] == known(average[detector][metric])
                 assert board["rank"][i] == known(ranks[metric, detector]["rank"])
                 assert board["low"][i] == known(ranks[metric, detector]["low"])
+                assert board["wins"][0][i] == ranks[metric, detector]["wins"]
                 values = [r["value"] for r in found.rows if (r["detector"], r["metric"]) == (detector, metric)]
                 assert board["defined"][i] == np.isfinite(values).sum()
             for row in found.rows:

@@ -45,7 +45,7 @@ def standings(values: Floats, *, lower: bool, missing: statistics.Missing = "ski
         "too_few": "",
     }
     if k > 1:
-        counts_of = statistics.wins_ties_losses(better)
+        counts_of = statistics.wins_ties_losses(statistics.whole_rows(better))  # of the series that ranks stand on
         found["wins"] = [counts_of.wins.sum(axis=1).tolist(), counts_of.ties.sum(axis=1).tolist()]
     if k > 1 and ranks.series > 1:
         pairs = statistics.wilcoxon_holm(better)
