@@ -34,7 +34,6 @@ NOT_CODE = {
     ("cce", "L² = "): "formula",
     ("detectors", "E_q ["): "formula",
     ("ears", "D     = "): "formula",
-    ("hard", "(value of the worse"): "formula",
     ("leaderboard", "board/board.toml"): "folders of a board",
     ("metrics/unbiased_affiliation_f1", "U = "): "formula",
     ("rankeval", "RankEval, suite standard"): "output of a long run, written by docs/make_rankeval.py",
