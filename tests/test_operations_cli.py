@@ -308,7 +308,10 @@ def test_metrics_that_cannot_leave_out_points_name_those_that_can(shop):
 def test_a_column_that_is_there_is_proposed(shop):
     done = score("all.csv", *ASKED, "--incidents", "anon.csv")
     assert "time stamps repeat in column 'time', so these are several series" in done.stderr
-    assert "name the columns that tell them apart, --by host, or, if they are one, pass --one-series to tsadeval score" in done.stderr
+    assert (
+        "name the columns that tell them apart, --by host, or, if they are one, pass --one-series to tsadeval score"
+        in done.stderr
+    )
     with pytest.raises(UnknownNameError, match="did you mean f1"):
         te.evaluate([0, 1], [0, 1], "f2")
 

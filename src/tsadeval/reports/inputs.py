@@ -270,7 +270,9 @@ def _of_series(given: Any, name: str, count: int) -> Any:
     if count == 1:
         return given
     if not isinstance(given, Mapping):
-        raise InvalidInputError("values and times must be mappings from series, such as {'a': [...]}, where there are several series")
+        raise InvalidInputError(
+            "values and times must be mappings from series, such as {'a': [...]}, where there are several series"
+        )
     return None
 
 
