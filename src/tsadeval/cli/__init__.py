@@ -16,10 +16,19 @@ _STOPPED = 130
 _COLLECT = 20_000
 
 
+def _end_sooner() -> None:
+    """Leave out the last searches for cycles, which take a while where scikit-learn was imported.
+
+    Torch and JAX have parts that complain where their objects are not freed one by one.
+    """
+    if not {"torch", "jax", "tensorflow"} & sys.modules.keys():
+        gc.freeze()
+
+
 def main() -> None:
     """Run the command line; what the user got wrong becomes one line and exit code 2, Ctrl-C and SIGTERM 130."""
     gc.set_threshold(_COLLECT)
-    atexit.register(gc.freeze)  # the last searches, through all modules, free nothing that the end does not free
+    atexit.register(_end_sooner)
     stopped: list[int] = []
 
     def stop(number: int, frame: Any) -> None:
