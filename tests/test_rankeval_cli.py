@@ -101,6 +101,7 @@ def test_choices_are_those_of_the_option(arguments, message):
     ("arguments", "message"),
     [
         (["run", "--suite", "qick"], "unknown suite 'qick': did you mean quick?"),
+        (["run", "--suite", "hrad"], "unknown suite 'hrad': did you mean hard?"),
         (["run", "--metrics", "mine:nothing"], "metric 'mine:nothing': module 'mine' has no 'nothing'"),
         (
             ["run", "--seed", "1", "--suite", "paper"],

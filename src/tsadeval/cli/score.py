@@ -210,7 +210,8 @@ class _Source:
         name = table.name(self.time)
 
         def read(called: str) -> Times:
-            return read_utc(part.times, called) if is_zoned(table, name) else read_times(part.times, name=called)  # type: ignore[arg-type]
+            assert part.times is not None  # since a column of times is named
+            return read_utc(part.times, called) if is_zoned(table, name) else read_times(part.times, name=called)
 
         try:
             return read(name)

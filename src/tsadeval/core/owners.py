@@ -7,6 +7,7 @@ from typing import Any
 
 from tsadeval.core.printable import printable
 from tsadeval.core.registry import did_you_mean
+from tsadeval.core.text import is_number
 from tsadeval.errors import InputWarning, InvalidInputError, UnknownNameError, warn
 
 __all__ = ["SEVERITIES", "owner_columns", "rows_of_key", "values_shown"]
@@ -46,7 +47,7 @@ def owner_columns(table: Mapping[str, Sequence[Any]], ends: Sequence[str]) -> tu
             continue
         if word in _OWNERS:
             named.append(column)
-        elif different < len(values) and not all(map(_is_number, values)):
+        elif different < len(values) and not all(map(is_number, values)):
             doubtful.append(column)
     return named, doubtful
 
@@ -100,11 +101,3 @@ def _refuse_several(table: Mapping[str, Sequence[Any]], named: list[str], doubtf
 def _texts(values: Sequence[Any]) -> list[str]:
     """The values that are there, as text."""
     return [text for value in values if value is not None and value == value and (text := str(value).strip())]
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True

@@ -126,3 +126,12 @@ def import_object(text: str, kind: str) -> Any:
     if not callable(found):
         raise InvalidParameterError(f"{kind} {text!r} must be a function or a class, but is {found!r}")
     return found
+
+
+def is_number(text: str) -> bool:
+    """Can Python read it as a number?"""
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True

@@ -215,6 +215,8 @@ def make_plan(
     data: str | Path | None = None,
 ) -> Plan:
     """What a call of `rankeval` will compute."""
+    if not isinstance(suite, Suite) and suite not in SUITES:  # the error of SUITES would not name the other two
+        raise UnknownNameError(f"unknown suite {suite!r}: {did_you_mean(str(suite), [*SUITES, 'hard', 'audit'])}")
     chosen = suite if isinstance(suite, Suite) else SUITES[suite]
     if chosen.stream == "published" and random_state is not None:
         raise InvalidParameterError(f"suite {chosen.name!r} has the published seeds: leave random_state (--seed) out")

@@ -12,6 +12,7 @@ import numpy as np
 
 from tsadeval._optional import require
 from tsadeval.core.printable import printable
+from tsadeval.core.text import is_number
 from tsadeval.errors import InvalidInputError
 from tsadeval.tables.columns import Array, numbers
 
@@ -77,7 +78,7 @@ class Table:
                 f"{self.source}: expected commas between the columns, found {printable(names[0])!r} as the only one"
             )
         what = f"no column {printable(given)!r}{use and f' {use}'}"
-        if not self.aliases and all(map(_is_number, names)):
+        if not self.aliases and all(map(is_number, names)):
             what += ", and the first line seems to hold values: it must hold the names of the columns"
         raise InvalidInputError(f"{self.source}: {what}: {nearest(given, [*self.aliases, *names])}")
 
@@ -90,14 +91,6 @@ class Table:
         shown = ", ".join(map(printable, list(self.columns)[:_SHOWN]))
         more = ", ..." if len(self.columns) > _SHOWN else ""
         return f"<Table {self.source}: {len(self.columns)} columns ({shown}{more})>"
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
 
 
 def nearest(name: str, known: list[str]) -> str:
