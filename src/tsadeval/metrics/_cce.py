@@ -305,6 +305,18 @@ def explain(options: CCEOptions, runs: RunMoments) -> CCEBreakdown:
         for label, part in ((0, normal), (1, anomaly)):
             of_class = table["label"] == label
             table["share"][of_class], table["lost"][of_class] = _shares(options, part, table[of_class], label)
+    return _breakdown(options, score, (event, global_), (normal, anomaly), table)
+
+
+def _breakdown(
+    options: CCEOptions,
+    score: float,
+    terms: tuple[float, float],
+    parts: tuple[_Parts, _Parts],
+    events: NDArray[np.void],
+) -> CCEBreakdown:
+    """The breakdown: the two terms of the score, and what normal and anomalous runs have of each."""
+    (event, global_), (normal, anomaly) = terms, parts
     return CCEBreakdown(
         score=score,
         event=event,
@@ -313,7 +325,7 @@ def explain(options: CCEOptions, runs: RunMoments) -> CCEBreakdown:
         normal_event=normal.event,
         anomaly_global=anomaly.global_,
         normal_global=normal.global_,
-        events=table,
+        events=events,
         options=options,
     )
 

@@ -6,7 +6,16 @@ import numpy as np
 
 import tsadeval.metrics._kernels.cce as kernel
 from tsadeval.core.inputs import Scoring, label_runs
-from tsadeval.metrics._cce import EVENT_COLUMNS, CCEBreakdown, CCEOptions, _combine, _Parts, _shares, _unit_scores
+from tsadeval.metrics._cce import (
+    EVENT_COLUMNS,
+    CCEBreakdown,
+    CCEOptions,
+    _breakdown,
+    _combine,
+    _Parts,
+    _shares,
+    _unit_scores,
+)
 
 __all__: list[str] = []
 
@@ -42,15 +51,4 @@ def explain_gaps(scoring: Scoring) -> CCEBreakdown:
         events[of_class] = mine
         parts.append(part)
     event, global_ = _combine(options, *parts)
-    normal, anomaly = parts
-    return CCEBreakdown(
-        score=event + global_,
-        event=event,
-        global_=global_,
-        anomaly_event=anomaly.event,
-        normal_event=normal.event,
-        anomaly_global=anomaly.global_,
-        normal_global=normal.global_,
-        events=events,
-        options=options,
-    )
+    return _breakdown(options, event + global_, (event, global_), (parts[0], parts[1]), events)
