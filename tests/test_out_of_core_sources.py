@@ -189,7 +189,7 @@ def test_a_folder_with_tsv_in_its_name_says_nothing_about_the_file(tmp_path):
 def test_options_are_checked_where_they_do_not_matter():
     with pytest.raises(InvalidParameterError, match="order must be 'sort' or 'bins', but is 'disk'"):
         te.evaluate_stream([(LABEL, SCORE)], "f1", threshold=0.5, order="disk")
-    with pytest.raises(InvalidParameterError, match="n_jobs must not be 0"):
+    with pytest.raises(InvalidParameterError, match="n_jobs must be an integer other than 0"):
         te.evaluate_stream({"label": LABEL, "score": SCORE}, n_jobs=0)
     with pytest.raises(InvalidParameterError, match="rows must be an integer >= 1"):
         te.batches({"label": LABEL, "score": SCORE}, rows=-1)

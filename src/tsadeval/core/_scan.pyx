@@ -5,7 +5,7 @@ be looked at for labels other than 0 and 1; and a score that is not finite makes
 checked input costs no more than read input.
 """
 
-from libc.string cimport memset
+from libc.string cimport memcmp, memset
 
 import numpy as np
 
@@ -20,17 +20,76 @@ ctypedef fused score_t:
     double
 
 cdef enum:
-    # Independent lanes let the compiler use vector instructions without reordering a sum by itself.
-    LANES = 16
     # Labels and scores of one block fit in the first-level cache: each array comes from memory once.
     BLOCK = 512
+    # Labels that are compared at once in a long run.
+    MANY = 64
 
 
-cdef struct Moments:
-    double total
-    double squares
-    double low
-    double high
+cdef extern from *:
+    """
+    #include <stddef.h>
+
+    /* Vector instructions of the machine it runs on, where the linker can choose among functions. Lanes are summed in
+       one order and nothing is contracted (see setup.py), so all of them give the same digits. */
+    #if defined(__x86_64__) && defined(__GLIBC__) && defined(__GNUC__) && !defined(__clang__) \
+        && !defined(__SANITIZE_ADDRESS__)
+    #define FOR_EVERY_MACHINE __attribute__((target_clones("avx512f", "avx2", "default")))
+    #else
+    #define FOR_EVERY_MACHINE
+    #endif
+
+    /* Independent lanes let the compiler use vector instructions without reordering a sum by itself. */
+    #define LANES 16
+
+    typedef struct { double total, squares, low, high; } Moments;
+
+    /* C, because Cython can neither mark a function nor make its clones: one body for both types of scores. */
+    #define LESS(a, b) ((a) < (b) ? (a) : (b))
+    #define MORE(a, b) ((a) > (b) ? (a) : (b))
+    #define ADD_SCORE(value, j) \
+        difference = (double)(value) - first; \
+        total[j] += difference; \
+        squares[j] += difference * difference; \
+        low[j] = LESS(value, low[j]); \
+        high[j] = MORE(value, high[j]);
+    #define ADD_SCORES(name, type) \
+    FOR_EVERY_MACHINE static void name(const type *s, ptrdiff_t n, double first, Moments *m) { \
+        double total[LANES], squares[LANES], difference; \
+        type low[LANES], high[LANES]; \
+        ptrdiff_t i, j; \
+        for (j = 0; j < LANES; j++) { \
+            total[j] = squares[j] = 0; \
+            low[j] = high[j] = (type)first; \
+        } \
+        for (i = 0; i + LANES <= n; i += LANES) \
+            for (j = 0; j < LANES; j++) { ADD_SCORE(s[i + j], j) } \
+        for (j = 0; j < n - i; j++) { ADD_SCORE(s[i + j], j) } \
+        for (j = 1; j < LANES; j++) { \
+            total[0] += total[j]; \
+            squares[0] += squares[j]; \
+            low[0] = LESS(low[j], low[0]); \
+            high[0] = MORE(high[j], high[0]); \
+        } \
+        m->total += total[0]; \
+        m->squares += squares[0]; \
+        m->low = LESS(low[0], m->low); \
+        m->high = MORE(high[0], m->high); \
+    }
+    ADD_SCORES(add_floats, float)
+    ADD_SCORES(add_doubles, double)
+    """
+    enum:
+        LANES
+
+    ctypedef struct Moments:
+        double total
+        double squares
+        double low
+        double high
+
+    void add_floats(const float *s, Py_ssize_t n, double first, Moments *m) noexcept nogil
+    void add_doubles(const double *s, Py_ssize_t n, double first, Moments *m) noexcept nogil
 
 
 cdef Py_ssize_t same_until(const label_t *y, Py_ssize_t i, Py_ssize_t stop, label_t value) noexcept nogil:
@@ -52,6 +111,9 @@ cdef Py_ssize_t same_until(const label_t *y, Py_ssize_t i, Py_ssize_t stop, labe
         if differs:
             break
         i += LANES
+        # All are equal where each equals the next, and the C library compares memory faster than loops of ours do.
+        while i + MANY <= stop and memcmp(&y[i - 1], &y[i], MANY * sizeof(label_t)) == 0:
+            i += MANY
     while i < stop and y[i] == value:
         i += 1
     return i
@@ -59,12 +121,8 @@ cdef Py_ssize_t same_until(const label_t *y, Py_ssize_t i, Py_ssize_t stop, labe
 
 cdef void add_scores(const score_t *s, Py_ssize_t n, double first, Moments *m) noexcept nogil:
     """Add the moments of s[:n] about `first`, a score of the same run: nothing is lost to a large offset."""
-    cdef double total[LANES]
-    cdef double squares[LANES]
-    cdef double low[LANES]
-    cdef double high[LANES]
     cdef double value, difference
-    cdef Py_ssize_t i = 0, j
+    cdef Py_ssize_t j
     if n < LANES:
         # Single points and short events may be many: setting up the lanes would cost more than their scores do.
         for j in range(n):
@@ -74,37 +132,10 @@ cdef void add_scores(const score_t *s, Py_ssize_t n, double first, Moments *m) n
             m.squares += difference * difference
             m.low = value if value < m.low else m.low
             m.high = value if value > m.high else m.high
-        return
-    for j in range(LANES):
-        total[j] = 0
-        squares[j] = 0
-        low[j] = first
-        high[j] = first
-    while i + LANES <= n:
-        for j in range(LANES):
-            value = s[i + j]
-            difference = value - first
-            total[j] += difference
-            squares[j] += difference * difference
-            low[j] = value if value < low[j] else low[j]
-            high[j] = value if value > high[j] else high[j]
-        i += LANES
-    for j in range(n - i):
-        value = s[i + j]
-        difference = value - first
-        total[j] += difference
-        squares[j] += difference * difference
-        low[j] = value if value < low[j] else low[j]
-        high[j] = value if value > high[j] else high[j]
-    for j in range(1, LANES):
-        total[0] += total[j]
-        squares[0] += squares[j]
-        low[0] = low[j] if low[j] < low[0] else low[0]
-        high[0] = high[j] if high[j] > high[0] else high[0]
-    m.total += total[0]
-    m.squares += squares[0]
-    m.low = low[0] if low[0] < m.low else m.low
-    m.high = high[0] if high[0] > m.high else m.high
+    elif score_t is float:
+        add_floats(s, n, first, m)
+    else:
+        add_doubles(s, n, first, m)
 
 
 def grow(array):

@@ -7,11 +7,12 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextvars import copy_context
+from threading import Event
 from typing import Any, TypeVar
 
 from tsadeval.errors import InvalidParameterError
 
-__all__ = ["cores", "in_order"]
+__all__ = ["cores", "in_order", "workers"]
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -22,27 +23,35 @@ def cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def in_order(work: Callable[[T], R], items: Iterable[T], n_jobs: int | None) -> Iterator[R]:
-    """What the work gives for each item, in the order of the items; the first error, in this order, is raised.
-
-    Items are read a little ahead. With one worker there is no thread but the caller's.
-    """
+def workers(n_jobs: int | None) -> int:
+    """Number of threads that are meant; all cores by default."""
     if isinstance(n_jobs, bool) or not (n_jobs is None or (isinstance(n_jobs, int) and n_jobs != 0)):
         raise InvalidParameterError(f"n_jobs must be an integer other than 0 (-1: all cores), but is {n_jobs!r}")
-    workers = cores() if n_jobs is None or n_jobs < 0 else n_jobs
-    if workers == 1:
+    return cores() if n_jobs is None or n_jobs < 0 else n_jobs
+
+
+def in_order(work: Callable[[T], R], items: Iterable[T], n_jobs: int | None, left: Event | None = None) -> Iterator[R]:
+    """What the work gives for each item, in the order of the items; the first error, in this order, is raised.
+
+    Items are read a little ahead. With one worker there is no thread but the caller's. `left` is set where nobody waits
+    for the results any more: long work should look at it now and then, and end.
+    """
+    count = workers(n_jobs)
+    if count == 1:
         yield from map(work, items)
         return
-    with ThreadPoolExecutor(workers, thread_name_prefix="tsadeval") as pool:
+    with ThreadPoolExecutor(count, thread_name_prefix="tsadeval") as pool:
         waiting: deque[Future[Any]] = deque()
         try:
             for item in items:
                 waiting.append(pool.submit(copy_context().run, work, item))
                 del item  # so that nothing is kept of what was worked on
-                if len(waiting) > workers:
+                if len(waiting) > count:
                     yield waiting.popleft().result()
             while waiting:
                 yield waiting.popleft().result()
         finally:
+            if left is not None:
+                left.set()
             for one in waiting:
                 one.cancel()

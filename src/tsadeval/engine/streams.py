@@ -6,6 +6,8 @@ import inspect
 import math
 import os
 from collections.abc import Iterable, Mapping
+from itertools import takewhile
+from threading import Event
 from typing import Any
 
 import numpy as np
@@ -14,6 +16,7 @@ from tsadeval._optional import require
 from tsadeval.core.cluster import elsewhere, mapped
 from tsadeval.core.results import Row
 from tsadeval.core.selection import Metrics
+from tsadeval.core.threads import in_order, workers
 from tsadeval.errors import InvalidInputError, InvalidParameterError
 from tsadeval.evaluation.many import SeriesEvaluation
 from tsadeval.evaluation.out_of_core import Stream
@@ -26,7 +29,10 @@ __all__ = ["evaluate_stream"]
 
 _Streams = dict[str | None, Stream]
 _ALL = None  # in place of a series' name where there is but one
-_PARTS = 64  # parts of a file for each worker: enough that none waits long for the others
+# Parts of a file: enough that no worker waits long for the others. Here as many whatever the number of cores, on which
+# the last digits must not depend; on a cluster for each worker.
+_PARTS = 32
+_THREADS = 8  # by default at most: each has some batches in memory
 
 
 def evaluate_stream(
@@ -73,7 +79,8 @@ def evaluate_stream(
         All rows are one series, even if a column called "series", "detector" or the like has several values.
     n_jobs : int, optional
         Parts of a file that are read at once (row groups of parquet, rows of npy), in threads of this process, or by
-        the workers of a cluster under `joblib.parallel_config(backend="dask")` or "ray".
+        the workers of a cluster under `joblib.parallel_config(backend="dask")` or "ray". By default as many as there
+        are cores, up to eight; one with `by` and for metrics of the order of scores, whose states are large.
 
     Returns
     -------
@@ -91,8 +98,7 @@ def evaluate_stream(
     """
     if isinstance(source, Batches):
         _refuse_columns(label=label, score=score, by=by, time=time, one_series=one_series)
-    if n_jobs == 0:
-        raise InvalidParameterError("n_jobs must not be 0: give a number of workers, or -1 for all cores")
+    workers(n_jobs)  # an error where it is none
     timed = time is not None or (isinstance(source, Batches) and source.time is not None)
     new = _Maker(metrics, threshold, order, timed)
     new()  # so that whatever is wrong with the arguments is said before anything is read
@@ -103,8 +109,9 @@ def evaluate_stream(
     else:
         found = source
     by = found.by if isinstance(found, Batches) else by
-    here = n_jobs is None and not elsewhere()
-    streams = _states(new, found, by) if here else _in_parts(new, found, by, n_jobs)
+    if not isinstance(found, Batches) and (n_jobs is not None or elsewhere()):
+        raise InvalidParameterError("n_jobs needs files or te.batches: parts of an iterable cannot be read apart")
+    streams = _on_workers(new, found, n_jobs) if elsewhere() else _here(new, found, by, n_jobs)
     if not streams:
         raise InvalidInputError("the source is empty: there is nothing to evaluate")
     return streams[_ALL].result() if by is None else _joined(streams)
@@ -115,8 +122,8 @@ class _Maker:
 
     def __init__(self, metrics: Metrics, threshold: float | None, order: Order, timed: bool) -> None:
         self._options: dict[str, Any] = {"threshold": threshold, "order": order, "timed": timed}
-        self._metrics = Stream(metrics, **self._options).metrics
-        self.timed = timed
+        stream = Stream(metrics, **self._options)
+        self._metrics, self.small, self.timed = stream.metrics, stream.small, timed
 
     def __call__(self) -> Stream:
         return Stream(self._metrics, **self._options)
@@ -153,20 +160,40 @@ def _unpacked(batch: Any, timed: bool, by: str | None) -> tuple[str | None, Any,
     )
 
 
-def _part(new: _Maker, part: Batches) -> tuple[_Streams, Signs]:
+def _part(new: _Maker, part: Batches, left: Event | None = None) -> tuple[_Streams, Signs]:
     signs = part.signs()
-    return _states(new, part.read(signs), part.by), signs
+    wanted = takewhile(lambda batch: left is None or not left.is_set(), part.read(signs))
+    return _states(new, wanted, part.by), signs
 
 
-def _in_parts(new: _Maker, source: Any, by: str | None, n_jobs: int | None) -> _Streams:
-    if not isinstance(source, Batches):
-        raise InvalidParameterError("n_jobs needs files or te.batches: parts of an iterable cannot be read apart")
+def _here(new: _Maker, source: Any, by: str | None, n_jobs: int | None) -> _Streams:
+    """The states of all batches: of parts that are read at once by threads, by default where their states are small."""
+    parts = []
+    if n_jobs is not None or (isinstance(source, Batches) and new.small and by is None):
+        parts = source.parts(_PARTS)
+    if len(parts) < 2:
+        return _states(new, source, by)
+    left = Event()
+    threads = min(workers(None), _THREADS) if n_jobs is None else workers(n_jobs)
+    try:
+        return _merged(in_order(lambda part: _part(new, part, left), parts, threads, left), source)
+    except InvalidInputError:
+        return _states(new, source, by)  # what is wrong is said of the batch as counted from the first one
+
+
+def _on_workers(new: _Maker, source: Batches, n_jobs: int | None) -> _Streams:
+    """The same by the workers of a cluster."""
     joblib = require("joblib", extra="all")
-    workers = joblib.effective_n_jobs(n_jobs if n_jobs is not None else -1)
-    parts = ((new, part) for part in source.parts(_PARTS * max(workers, 1)))
+    count = joblib.effective_n_jobs(n_jobs if n_jobs is not None else -1)
+    parts = ((new, part) for part in source.parts(_PARTS * max(count, 1)))
+    return _merged(mapped(_part, parts, n_jobs, ordered=True), source)
+
+
+def _merged(parts: Iterable[tuple[_Streams, Signs]], source: Batches) -> _Streams:
+    """The states of neighbouring parts, given in their order, as one."""
     streams: _Streams = {}
     signs = source.signs()
-    for found, seen in mapped(_part, parts, n_jobs, ordered=True, prefer="threads"):
+    for found, seen in parts:
         signs.merge(seen, source.where)
         for series, stream in found.items():
             if series in streams:

@@ -62,6 +62,11 @@ class Stream:
             if key not in self._states:
                 self._states[key] = STATES[kept_for(metric, self.settings)](metric, self.settings, self._states)
 
+    @property
+    def small(self) -> bool:
+        """Is what it keeps small beside a batch of points? The order of all scores is not."""
+        return all(kept_for(metric, self.settings) not in ("order", "zones") for metric in self.metrics)
+
     def __copy__(self) -> Stream:
         return deepcopy(self)  # what is kept changes with every batch, so it is never shared
 

@@ -17,7 +17,7 @@ from tsadeval.core.checking import EXACT
 from tsadeval.core.parameters import Number, check_parameters
 from tsadeval.core.printable import printable
 from tsadeval.errors import InvalidInputError, MissingExtraError
-from tsadeval.tables.columns import Array, codes, is_arrow, is_exact, numbers
+from tsadeval.tables.columns import codes, is_arrow, is_exact, numbers
 from tsadeval.tables.groups import named
 from tsadeval.tables.scoring import times_of
 from tsadeval.tables.signs import Signs, columns_to_watch
@@ -73,8 +73,8 @@ class Batches:
         return ", ".join(map(_where, self.sources[:3])) + ", ..." * (len(self.sources) > 3)
 
     def _pieces(self, columns: Mapping[str, Any], where: str) -> Iterator[tuple[Any, ...]]:
-        labels = _values(columns[self.label], where, self.label)
-        scores = _values(columns[self.score], where, self.score)
+        labels = numbers(columns[self.label], where, self.label)
+        scores = numbers(columns[self.score], where, self.score)
         found = [labels, scores]
         if self.time is not None:
             found.append(times_of(Table(dict(columns), where), self.time))
@@ -234,7 +234,8 @@ def _parquet(file: Any, where: str, how: Batches) -> Iterator[Mapping[str, Any]]
     with parquet.ParquetFile(file, pre_buffer=False, buffer_size=_ROWS) as opened:
         columns = _wanted(opened.schema_arrow.names, where, how, _dated(opened.schema_arrow))
         groups = None if how.span is None else list(range(*how.span))
-        for batch in opened.iter_batches(how.rows, row_groups=groups, columns=columns):
+        # Parts are read beside others, each by a thread of its own.
+        for batch in opened.iter_batches(how.rows, row_groups=groups, columns=columns, use_threads=groups is None):
             batch.validate(full=True)
             yield {name: batch.column(name) for name in columns}  # of "a" pyarrow reads "a.b" as well
 
@@ -354,18 +355,6 @@ def _units(source: Any, how: Batches) -> tuple[int, int]:
     if suffix == ".npy":
         return len(np.load(source, mmap_mode="r", allow_pickle=False)), _ROWS
     return 1, 1
-
-
-def _values(column: Any, where: str, name: str) -> Array:
-    """A column as an array; Arrow's bits as bytes, many at a time."""
-    if is_arrow(column) and str(column.type) == "bool" and not column.null_count:
-        bits = np.frombuffer(column.buffers()[1], np.uint8)
-        first = column.offset // 8
-        skip = column.offset - 8 * first
-        stop = first + (skip + len(column) + 7) // 8
-        found = np.unpackbits(bits[first:stop], bitorder="little")[skip : skip + len(column)]
-        return found.view(np.bool_)
-    return numbers(column, where, name)
 
 
 def _ahead(read: Callable[[], Iterator[Any]]) -> Iterator[Any]:
