@@ -13,17 +13,14 @@ from tsadeval.comparison.categories import SeriesFacts
 from tsadeval.comparison.result import Comparison, Made
 from tsadeval.comparison.table import Values
 from tsadeval.core.arrays import numbers_with_gaps
-from tsadeval.core.checking import same_index
 from tsadeval.core.estimators import family_of
 from tsadeval.core.incidents import is_table
 from tsadeval.core.metric import Metric, Rule
-from tsadeval.core.observed import below_all, has_dates
 from tsadeval.core.parameters import OneOf, check_parameters
 from tsadeval.core.registry import did_you_mean
 from tsadeval.core.results import Row
 from tsadeval.core.selection import Metrics, select_metrics
-from tsadeval.core.setting import MISSING, Missing, is_spans
-from tsadeval.core.time import read_times
+from tsadeval.core.setting import MISSING, Missing
 from tsadeval.detectors.kinds import fitted_scores
 from tsadeval.engine.scores import all_scores
 from tsadeval.errors import InvalidInputError
@@ -32,7 +29,7 @@ from tsadeval.evaluation.single import OddAlarms, warn_of_alarms, warn_of_undefi
 from tsadeval.tables import runs as table_runs
 from tsadeval.thresholds.rules import parse_rule
 
-__all__ = ["Run", "by_series", "compare", "is_store", "runs_of", "usable"]
+__all__ = ["Run", "by_series", "compare", "is_store", "runs_of", "unscored"]
 
 Run = tuple[str, str, Any, Any]
 
@@ -144,7 +141,7 @@ def compare(
             "fit": None if fit is None else fit.get((series, name), fit.get(name)),
         }
         settings[series, name] = {key: value for key, value in setting.items() if value is not None}
-        lost = 0 if missing == "error" else _unscored(values)
+        lost = 0 if missing == "error" else unscored(values)
         runs.setdefault(name, [])
         if lost and lost == np.size(labels):
             gone.setdefault(name, []).append(series)
@@ -241,45 +238,10 @@ def _check_fit(fit: Any, series: Collection[str], detectors: Collection[str]) ->
             )
 
 
-def _unscored(scores: Any) -> int:
+def unscored(scores: Any) -> int:
     """How many scores are missing; what are no scores is refused elsewhere."""
-    try:
-        return int(np.count_nonzero(np.isnan(np.asarray(scores, np.float64))))
-    except (TypeError, ValueError):
-        return 0
-
-
-def usable(
-    labels: Any, scores: Any, missing: Missing, setting: Mapping[str, Any] | None = None
-) -> tuple[Any, Any, dict[str, Any], int] | None:
-    """Labels, scores and their setting without gaps, and how many points had none; None where all had none."""
-    known = dict(setting or {})
     array = numbers_with_gaps(scores, "y_score", "a one-dimensional sequence of numbers")
-    if array.dtype.kind != "f":
-        return labels, scores, known, 0  # what is no number, the check of the scores refuses
-    lost = np.isnan(array)
-    if array.ndim != 1 or not lost.any() or len(array) != np.size(labels) or missing == "error":
-        return labels, scores, known, 0
-    same_index(labels, scores, "y_score")
-    if lost.all():
-        return None
-    count = int(lost.sum())
-    if missing == "ignore":
-        return labels, scores, known, count
-    if missing != "skip":
-        return labels, below_all(array)[0], known, count
-    # The first and last points are cut off; between others a gap stays, so that it does not make one event of two.
-    first, last = int(np.argmin(lost)), len(lost) - int(np.argmin(lost[::-1]))
-    inside = np.zeros(len(lost), np.bool_)
-    inside[first:last] = True
-    if known.get("times") is None and has_dates(labels):
-        known["times"] = labels.index
-    if known.get("times") is not None:
-        known["times"] = read_times(known["times"], n=len(array)).at_points(inside)
-    if known.get("ignore") is not None and not is_spans(known["ignore"]):
-        known["ignore"] = np.asarray(known["ignore"])[inside]
-    known["joined"] = True
-    return np.asarray(labels)[inside], array[inside], known, count
+    return int(np.count_nonzero(np.isnan(array))) if array.dtype.kind == "f" else 0
 
 
 def _asked(name: Any, given: Any, X: Any) -> Any:

@@ -62,11 +62,15 @@ def f_beta(precision: float, recall: float, beta: float = 1.0) -> float:
 
 
 class Decision(NamedTuple):
-    """What a rule decided: the predictions, the rule as text, and the threshold where there is a single one."""
+    """What a rule decided: the predictions, the rule as text, and the threshold where there is a single one.
+
+    `undefined` says why the rule has no threshold for this scoring: metrics at it have no value then.
+    """
 
     prediction: Prediction
     rule: str
     threshold: float | None = None
+    undefined: str | None = None
 
 
 class Rule(Protocol):
@@ -279,6 +283,8 @@ class Metric:
         # A rule sees the whole series, so that its alarms are the same for all metrics, whatever these leave out.
         decision = self.decide(scoring, rule)
         data: Scoring | Prediction = self.judges(scoring) if decision is None else self.judges(decision.prediction)
+        if decision is not None and decision.undefined is not None:
+            return Outcome(math.nan, "undefined", missing(self.needs, data) or decision.undefined, decision.rule)
         start = time.perf_counter()
         value, message = self.value_of(data.scanned_again() if fresh else data)
         seconds = time.perf_counter() - start

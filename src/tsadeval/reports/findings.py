@@ -153,6 +153,8 @@ def threshold_of(scoring: Scoring, rule: Rule) -> tuple[float, bool]:
     decision = METRICS["f1"].decide(scoring, rule)
     if decision is not None and decision.threshold is not None and math.isfinite(decision.threshold):
         threshold = decision.threshold
+    elif decision is not None and decision.undefined is not None:
+        threshold = scoring.high  # no alarm
     else:
         # Predictions that were given, or scores of 0 and 1: between the two.
         levels = scoring.levels[0]
