@@ -27,9 +27,10 @@ from tsadeval.errors import InvalidInputError
 from tsadeval.evaluation.many import evaluated
 from tsadeval.evaluation.single import OddAlarms, warn_of_alarms, warn_of_undefined
 from tsadeval.tables import runs as table_runs
+from tsadeval.tables.run import timed_runs
 from tsadeval.thresholds.rules import parse_rule
 
-__all__ = ["Run", "by_series", "compare", "is_store", "runs_of", "unscored"]
+__all__ = ["Run", "by_series", "compare", "is_store", "runs_of", "timed_table", "unscored"]
 
 Run = tuple[str, str, Any, Any]
 
@@ -80,7 +81,8 @@ def compare(
         detector is averaged over the series that it has. "worst" is "no alarm", and where a detector has no scores on a
         series it gets the worst value of all detectors. "error" refuses both.
     times, ignore : optional
-        As for `evaluate` where there is one series; for many a mapping from series to these.
+        As for `evaluate` where there is one series; for many a mapping from series to these. Of a table, `times` may be
+        the name of the column of time stamps.
     fit : mapping, optional
         Detector to scores of a training or validation part, from which rules without labels take their threshold; for
         many series, (series, detector) to these.
@@ -108,7 +110,7 @@ def compare(
     good      0.8518*  1.0000*
     poor      0.0475   0.5000
     <BLANKLINE>
-    * best
+    * first in its column
 
     A table with a row per point, here with a column of scores for each detector:
 
@@ -121,7 +123,13 @@ def compare(
     chosen = select_metrics(metrics)
     if isinstance(scores, Mapping) and any(family_of(one) is not None for one in scores.values()):
         scores = {name: _asked(name, one, X) for name, one in scores.items()}
-    given = list(runs_of(scores, y_true, by=by, y_score=y_score, detector=detector))
+    columns: dict[str, Any] = {"by": by, "y_score": y_score, "detector": detector}
+    stamps: Mapping[tuple[str, str], Mapping[str, Any]] = {}
+    if isinstance(times, str):
+        given, stamps = timed_table(scores, y_true, times, **columns)
+        times = None
+    else:
+        given = list(runs_of(scores, y_true, **columns))
     if not given:
         raise InvalidInputError("scores is empty: there is nothing to compare")
     runs: dict[str, list[tuple[str, Any, Any, dict[str, Any]]]] = {}
@@ -137,6 +145,7 @@ def compare(
         facts.setdefault(series, SeriesFacts.of(labels))
         setting = {
             "times": times(series),
+            **stamps.get((series, name), {}),
             "ignore": ignore(series),
             "fit": None if fit is None else fit.get((series, name), fit.get(name)),
         }
@@ -283,9 +292,7 @@ def runs_of(
     elif is_store(scores):
         yield from _cached(scores)
     elif _is_table(scores, y_true, by):
-        if not isinstance(y_true, (str, type(None))):
-            raise InvalidInputError("y_true must be the name of a column where scores is a table")
-        yield from table_runs(scores, by=by, y_true=y_true or "label", y_score=y_score, detector=detector)
+        yield from table_runs(scores, by=by, y_true=_label(y_true), y_score=y_score, detector=detector)
     elif isinstance(scores, Mapping):
         if y_true is None:
             raise InvalidInputError("y_true is missing: a mapping of scores needs the labels of the series")
@@ -295,6 +302,23 @@ def runs_of(
         raise InvalidInputError("scores must be a mapping from detector to scores where y_true is given")
     else:
         yield from _tuples(scores)
+
+
+def timed_table(
+    scores: Any, y_true: Any, time: str, *, by: str | Sequence[str], y_score: str | Sequence[str], detector: str | None
+) -> tuple[list[Run], dict[tuple[str, str], dict[str, Any]]]:
+    """Every scoring of a table, and by series and detector a setting with the time stamps in a column of it."""
+    if not _is_table(scores, y_true, by) or is_store(scores) or hasattr(scores, "scorings"):
+        raise InvalidInputError(f"times={time!r} names a column, but scores is no table: pass the time stamps")
+    found = list(timed_runs(scores, by=by, y_true=_label(y_true), y_score=y_score, detector=detector, time=time))
+    return [(*one.run,) for one in found], {one.run[:2]: {"times": one.times} for one in found}
+
+
+def _label(y_true: Any) -> str:
+    """The column of the labels of a table."""
+    if not isinstance(y_true, (str, type(None))):
+        raise InvalidInputError("y_true must be the name of a column where scores is a table")
+    return y_true or "label"
 
 
 def _tuples(scores: Iterable[Any]) -> Iterator[Run]:

@@ -193,11 +193,11 @@ def chosen_with_labels(rules: Any) -> list[str]:
 
 def _with_labels(rule: str) -> str:
     if rule.startswith("budget("):
-        return f"{rule}: the threshold of most events within this budget of false alarms, chosen with the labels"
+        return f"threshold {rule}: that of most events within this budget of false alarms, chosen with the labels"
     if "(" in rule:
         metric = rule.partition("(")[2].rpartition(")")[0]
-        return f"{rule}: the threshold that is best for {metric}, chosen with the labels"
-    return f"{rule}: thresholds chosen with the labels, an upper bound"
+        return f"threshold {rule}: the one that is best for {metric}, chosen with the labels"
+    return f"threshold {rule}: chosen with the labels for each metric, an upper bound"
 
 
 def warn_of_undefined(rows: Iterable[Row]) -> None:
