@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextvars import copy_context
 from threading import Event
@@ -30,7 +30,9 @@ def workers(n_jobs: int | None) -> int:
     return cores() if n_jobs is None or n_jobs < 0 else n_jobs
 
 
-def in_order(work: Callable[[T], R], items: Iterable[T], n_jobs: int | None, left: Event | None = None) -> Iterator[R]:
+def in_order(
+    work: Callable[[T], R], items: Iterable[T], n_jobs: int | None, left: Event | None = None
+) -> Generator[R, None, None]:
     """What the work gives for each item, in the order of the items; the first error, in this order, is raised.
 
     Items are read a little ahead. With one worker there is no thread but the caller's. `left` is set where nobody waits
