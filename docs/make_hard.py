@@ -52,7 +52,7 @@ The table says the place of each metric in the run; below are those of all metri
 suite**: [read this](#who-judges-here) beside its number.
 
 In an **order task** six models are worse and better by construction, and a metric is scored by the mean of Spearman's and
-Kendall's correlation between its order and the true one (equal values share ranks, undefined ones rank last; a metric without any value has no place): 1 is perfect, 0 is no
+Kendall's correlation between its order and the true one (equal values share ranks, undefined ones rank last): 1 is perfect, 0 is no
 order. Some orders are **preferences** that not everybody shares; they count in the index and are reported apart. In a **control** all
 cases should get the same value: 1 - mean |difference| / skill of the reference detector. The **index** is the plain mean over tasks,
 with a 95 % bootstrap interval over tasks and repeats. Labels and scores are drawn anew in each of 12 repeats, from streams that depend on
@@ -218,7 +218,10 @@ def main(store):
     plot.worst_pair(found, row).figure.savefig(FIGURES / "hard-delay.png")
     parts = [
         HEAD,
-        "## The tasks\n\n" + tasks(),
+        "A metric that raises an error, or has no value at all on some task, is not placed: its place stands in parentheses, where it would be, and moves no other down. A task without
+any value is "-" in the table and counts 0 in the index, a score in parentheses is one where some series failed, and the notes below name the tasks and the first error. A metric without any value has no place.
+
+## The tasks\n\n" + tasks(),
         f"## All metrics\n\n{result.plan.repeats} repeats, seed {result.plan.seed}.\n\n" + index(table),
         judges(table),
         "## Task by task\n\n" + each_task(table),

@@ -2,6 +2,7 @@
 
 import importlib.util
 import math
+import re
 from pathlib import Path
 
 import numpy as np
@@ -336,18 +337,55 @@ def test_a_metric_without_any_value_has_no_place():
     assert np.isnan(line.get_xdata()).all()
 
 
-def test_a_metric_that_fails_on_one_task_keeps_its_place():
+def test_a_metric_that_fails_on_one_task_is_not_placed():
     def half(y_true, y_score):
         if y_true.mean() < 0.01:
             raise ValueError("rare")
-        return y_score[y_true == 1].mean()
+        return te.metrics.auc_roc(y_true, y_score) + 1
 
-    result = te.rankeval.run("hard", [half, "auc_roc"], tasks=["rare", "delay"], repeats=1)
-    row = next(row for row in result.table().rows if row["name"] == "half")
-    assert row["errors"] == 6
-    assert row["place"] is not None
-    assert row["rare"] == 0
-    assert "half failed on 6 series, first with ValueError: rare" in repr(result)
+    result = te.rankeval.run("hard", [half, "auc_roc"], tasks=["rare", "delay"], repeats=2)
+    rows = {row["name"]: row for row in result.table().rows}
+    row = rows["half"]
+    assert (row["errors"], row["incomplete"], rows["auc_roc"]["incomplete"]) == (12, ("rare",), ())
+    assert math.isnan(row["rare"])
+    assert row["index"] == pytest.approx(row["delay"] / 2)  # no order on the task that failed
+    assert rows["auc_roc"]["place"] == 1
+    text = repr(result)
+    assert "half: not placed, it would be at place 2 of 2 in this run, by index" in text
+    assert "half failed on 12 series, first with ValueError: rare" in text
+    assert "half failed or has no value on 1 of 2 tasks (rare): not placed" in text
+    assert re.search(r"^half +\(2\) ", text, re.M)
+    assert re.search(r"^half +- +-?0\.\d\d", text, re.M)
+    why = result.explain(half)
+    assert repr(why).startswith(f"half: index {row['index']:.3f}, not placed, it would be at place 2 of 2 in this run")
+    assert why.totals["pairs"] == 30  # those of delay: nothing was compared on the other task
+    assert "half failed or has no value on 1 of 2 tasks (rare)" in repr(why)
+    assert "half failed on 12 series, first on rare: ValueError: rare" in repr(why)
+
+
+def test_nothing_is_gained_by_failing():
+    # AUC-ROC turned round is worse than no order: an error in its place would lift it.
+
+    def turned(y_true, y_score):
+        if len(y_true) == 20_000:
+            raise ValueError("long")
+        return -te.metrics.auc_roc(y_true, y_score)
+
+    def flat(y_true, y_score):
+        return float(len(y_true))
+
+    def sometimes(y_true, y_score):
+        if y_score.max() > 12:
+            return math.nan if y_score.max() > 1000 else [][0]
+        return te.metrics.auc_roc(y_true, y_score)
+
+    result = te.rankeval.run("hard", [turned, flat, sometimes], tasks=["rare", "heavy_tail", "dominance"], repeats=1)
+    rows = {row["name"]: row for row in result.table().rows}
+    assert rows["flat"]["place"] == 1
+    assert rows["turned"]["incomplete"] == ("rare",)
+    assert rows["sometimes"]["incomplete"]
+    assert rows["sometimes"]["place"] == 1  # where it would be; it does not move the constant
+    assert re.search(r"^sometimes .*\(-?\d\.\d\d\)", repr(result), re.M)  # a task on which some series failed
 
 
 def test_a_run_goes_on_where_it_stopped(tmp_path):
