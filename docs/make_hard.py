@@ -61,6 +61,9 @@ library take 80 seconds of CPU time (44 s on two cores), the recommended ones 13
 
 Series have 10,000 points and a tenth of them is anomalous unless the task says otherwise. The background is AR(1) noise of unit
 variance, an alarm adds 4 to a point, and each model has 45 false alarms of one point at random places unless the task says otherwise.
+
+A metric that raises an error, or has no value at all on some task, is not placed: its place stands in parentheses, where it would be, and moves no other down. A task without
+any value is "-" in the table and counts 0 in the index, a score in parentheses is one where some series failed, and the notes below name the tasks and the first error. A metric without any value has no place.
 """
 
 LESSONS = """## What to take from it
@@ -218,10 +221,7 @@ def main(store):
     plot.worst_pair(found, row).figure.savefig(FIGURES / "hard-delay.png")
     parts = [
         HEAD,
-        "A metric that raises an error, or has no value at all on some task, is not placed: its place stands in parentheses, where it would be, and moves no other down. A task without
-any value is "-" in the table and counts 0 in the index, a score in parentheses is one where some series failed, and the notes below name the tasks and the first error. A metric without any value has no place.
-
-## The tasks\n\n" + tasks(),
+        "## The tasks\n\n" + tasks(),
         f"## All metrics\n\n{result.plan.repeats} repeats, seed {result.plan.seed}.\n\n" + index(table),
         judges(table),
         "## Task by task\n\n" + each_task(table),

@@ -257,7 +257,8 @@ class _Pool:
             self._scores.add(scoring.raw)
         if self._of_alarms:
             decision = self._of_alarms[0].decide(scoring, self._rule)
-            self._alarms.add(decision.prediction.alarms.mask)  # type: ignore[union-attr]
+            assert decision is not None  # a metric of alarms has them
+            self._alarms.add(decision.prediction.alarms.mask)
 
     def values(self) -> dict[str, float]:
         """The micro value of every metric, NaN where there is none."""

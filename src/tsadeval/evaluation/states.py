@@ -329,7 +329,7 @@ class ScoreBins:
         return {"used": used, "counts": self._bins[:, used], "highest": (self._highest, self._at_highest)}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__init__()  # type: ignore[misc]
+        ScoreBins.__init__(self)
         self._bins[:, state["used"]] = state["counts"]
         self._tell(*state["highest"])
 
@@ -343,8 +343,8 @@ class NearScores:
     @classmethod
     def of(cls, metric: Metric, settings: Settings, others: States) -> NearScores:
         """An empty state; the order is one of the others, which get their points by themselves."""
-        order = _ordered(metric, settings, others)
-        order = others.setdefault("order", order)  # type: ignore[assignment]
+        order = others.setdefault("order", _ordered(metric, settings, others))
+        assert isinstance(order, SortedScores | ScoreBins)
         return cls(NearEvents(reach_of(metric, exact=order.exact), on_disk=order.exact), order)
 
     def update(self, data: Scoring) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from queue import Queue
@@ -30,6 +30,7 @@ _ROWS = 2**20
 _AHEAD = 2  # batches that are read while others are being used
 _BLOCK = 2**24  # bytes of a csv file that are parsed at once
 _STOP = object()
+Columns = Generator[Mapping[str, Any], None, None]  # of one batch after the other
 
 
 @dataclass(frozen=True, eq=False)
@@ -214,7 +215,7 @@ def _columns(source: Any, where: str, how: Batches) -> Iterator[Mapping[str, Any
         yield from _slices(source, where, how)
         return
     how = replace(how, sources=(source,))
-    with _opened(source) as file, closing(_READERS[_suffix(source)](file, where, how)) as found:  # type: ignore[type-var]
+    with _opened(source) as file, closing(_READERS[_suffix(source)](file, where, how)) as found:
         yield from found
 
 
@@ -228,7 +229,7 @@ def _wanted(names: Sequence[str], where: str, how: Batches, dated: Collection[st
     return list(dict.fromkeys([*(table.name(name, use) for name, use in uses), *how.watched(names, dated)]))
 
 
-def _parquet(file: Any, where: str, how: Batches) -> Iterator[Mapping[str, Any]]:
+def _parquet(file: Any, where: str, how: Batches) -> Columns:
     parquet = require("pyarrow.parquet", extra="all")
     # Through a buffer, so that of a row group of any size only some pages are in memory.
     with parquet.ParquetFile(file, pre_buffer=False, buffer_size=_ROWS) as opened:
@@ -240,7 +241,7 @@ def _parquet(file: Any, where: str, how: Batches) -> Iterator[Mapping[str, Any]]
             yield {name: batch.column(name) for name in columns}  # of "a" pyarrow reads "a.b" as well
 
 
-def _arrow(file: Any, where: str, how: Batches) -> Iterator[Mapping[str, Any]]:
+def _arrow(file: Any, where: str, how: Batches) -> Columns:
     pyarrow, ipc = require("pyarrow", extra="all"), require("pyarrow.ipc", extra="all")
     source = pyarrow.memory_map(file) if isinstance(file, str) else file
     try:
@@ -256,7 +257,7 @@ def _arrow(file: Any, where: str, how: Batches) -> Iterator[Mapping[str, Any]]:
             yield {name: batch.column(name).slice(start, how.rows) for name in columns}
 
 
-def _csv(file: Any, where: str, how: Batches) -> Iterator[Mapping[str, Any]]:
+def _csv(file: Any, where: str, how: Batches) -> Columns:
     pyarrow, csv = require("pyarrow", extra="all"), require("pyarrow.csv", extra="all")
     delimiter = "\t" if _suffix(how.sources[0]) == ".tsv" else ","
     # The type of a column is found in its first block; scores that begin with whole numbers are floats all the same.
@@ -304,7 +305,7 @@ def _refuse_long_integers(source: Any, where: str, score: str, delimiter: str) -
                 )
 
 
-def _npy(file: Any, where: str, how: Batches) -> Iterator[Mapping[str, Any]]:
+def _npy(file: Any, where: str, how: Batches) -> Columns:
     if not isinstance(file, str):
         raise InvalidInputError(f"{where}: npy files are mapped into memory, so they must be local")
     array = np.load(file, mmap_mode="r", allow_pickle=False)
@@ -333,7 +334,7 @@ def _slices(table: Mapping[str, Any], where: str, how: Batches) -> Iterator[Mapp
         yield {name: column[start : min(start + how.rows, last)] for name, column in by_place.items()}
 
 
-_READERS: dict[str, Callable[[Any, str, Batches], Iterator[Mapping[str, Any]]]] = {
+_READERS: dict[str, Callable[[Any, str, Batches], Columns]] = {
     ".parquet": _parquet,
     ".pq": _parquet,
     ".arrow": _arrow,

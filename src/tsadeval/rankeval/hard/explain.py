@@ -141,12 +141,12 @@ class Explanation(Result):
 def incomplete_words(names: Sequence[str], of: int) -> str:
     """What it means that a metric failed or has no value on some tasks.
 
-    >>> incomplete_words(["rare"], 20)
-    'failed or has no value on 1 of 20 tasks (rare): not placed; a task without values counts 0, a failed series ranks last'
+    >>> print(incomplete_words(["rare"], 20))
+    failed or has no value on 1 of 20 tasks (rare): not placed; tasks without values count 0, failed series rank last
     """
     return (
         f"failed or has no value on {len(names)} of {of} tasks ({', '.join(names)}): not placed; "
-        "a task without values counts 0, a failed series ranks last"
+        "tasks without values count 0, failed series rank last"
     )
 
 
