@@ -77,7 +77,7 @@ def test_no_thread_is_left_once_an_error_is_known(tmp_path, monkeypatch):
         return plain(batches)
 
     monkeypatch.setattr(Batches, "__iter__", iterate)
-    refusal(write(tmp_path / "a.parquet", series=["a"] * 640 + ["b"] * 360))  # seen as two parts are joined
+    refusal(write(tmp_path / "a.parquet", series=["a"] * 600 + ["b"] * 400))  # seen as two parts are joined
     assert alive == []
 
 

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field, replace
-from queue import Queue
-from threading import Event, Thread
 from typing import Any
 
 import numpy as np
@@ -16,6 +14,7 @@ from tsadeval._optional import require
 from tsadeval.core.checking import EXACT
 from tsadeval.core.parameters import Number, check_parameters
 from tsadeval.core.printable import printable
+from tsadeval.core.threads import ahead
 from tsadeval.errors import InvalidInputError, MissingExtraError
 from tsadeval.tables.columns import Array, codes, is_arrow, is_exact, numbers
 from tsadeval.tables.groups import named
@@ -27,9 +26,8 @@ from tsadeval.tables.table import Table, from_frame, from_mapping, unique_names
 __all__ = ["Batches", "batches"]
 
 _ROWS = 2**20
-_AHEAD = 2  # batches that are read while others are being used
 _BLOCK = 2**24  # bytes of a csv file that are parsed at once
-_STOP = object()
+Columns = Generator[Mapping[str, Any], None, None]  # of one batch after the other
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,7 +50,7 @@ class Batches:
 
     def __iter__(self) -> Iterator[tuple[Any, ...]]:
         """The next batch is read while one is being used."""
-        return _ahead(self.read)
+        return ahead(self.read)
 
     def read(self, signs: Signs | None = None) -> Iterator[tuple[Any, ...]]:
         """The same in this thread; `signs`, of which the caller then asks for the end, will know what was seen."""
@@ -231,7 +229,7 @@ def _columns(source: Any, where: str, how: Batches) -> Iterator[Mapping[str, Any
         yield from _slices(source, where, how)
         return
     how = replace(how, sources=(source,))
-    with _opened(source) as file, closing(_READERS[_suffix(source)](file, where, how)) as found:  # type: ignore[type-var]
+    with _opened(source) as file, closing(_READERS[_suffix(source)](file, where, how)) as found:
         yield from found
 
 
@@ -245,7 +243,7 @@ def _wanted(names: Sequence[str], where: str, how: Batches, dated: Collection[st
     return list(dict.fromkeys([*(table.name(name, use) for name, use in uses), *how.watched(names, dated)]))
 
 
-def _parquet(file: Any, where: str, how: Batches) -> Iterator[Mapping[str, Any]]:
+def _parquet(file: Any, where: str, how: Batches) -> Columns:
     parquet = require("pyarrow.parquet", extra="all")
     # Through a buffer, so that of a row group of any size only some pages are in memory.
     with parquet.ParquetFile(file, metadata=how.footer, pre_buffer=False, buffer_size=_ROWS) as opened:
@@ -257,7 +255,7 @@ def _parquet(file: Any, where: str, how: Batches) -> Iterator[Mapping[str, Any]]
             yield {name: batch.column(name) for name in columns}  # of "a" pyarrow reads "a.b" as well
 
 
-def _arrow(file: Any, where: str, how: Batches) -> Iterator[Mapping[str, Any]]:
+def _arrow(file: Any, where: str, how: Batches) -> Columns:
     pyarrow, ipc = require("pyarrow", extra="all"), require("pyarrow.ipc", extra="all")
     source = pyarrow.memory_map(file) if isinstance(file, str) else file
     try:
@@ -273,7 +271,7 @@ def _arrow(file: Any, where: str, how: Batches) -> Iterator[Mapping[str, Any]]:
             yield {name: batch.column(name).slice(start, how.rows) for name in columns}
 
 
-def _csv(file: Any, where: str, how: Batches) -> Iterator[Mapping[str, Any]]:
+def _csv(file: Any, where: str, how: Batches) -> Columns:
     pyarrow, csv = require("pyarrow", extra="all"), require("pyarrow.csv", extra="all")
     delimiter = "\t" if _suffix(how.sources[0]) == ".tsv" else ","
     # The type of a column is found in its first block; scores that begin with whole numbers are floats all the same.
@@ -321,7 +319,7 @@ def _refuse_long_integers(source: Any, where: str, score: str, delimiter: str) -
                 )
 
 
-def _npy(file: Any, where: str, how: Batches) -> Iterator[Mapping[str, Any]]:
+def _npy(file: Any, where: str, how: Batches) -> Columns:
     array = _mapped(file, where)
     if array.dtype.names:
         yield from _slices({name: array[name] for name in array.dtype.names}, where, how)
@@ -355,7 +353,7 @@ def _slices(table: Mapping[str, Any], where: str, how: Batches) -> Iterator[Mapp
         yield {name: column[start : min(start + how.rows, last)] for name, column in by_place.items()}
 
 
-_READERS: dict[str, Callable[[Any, str, Batches], Iterator[Mapping[str, Any]]]] = {
+_READERS: dict[str, Callable[[Any, str, Batches], Columns]] = {
     ".parquet": _parquet,
     ".pq": _parquet,
     ".arrow": _arrow,
@@ -379,38 +377,3 @@ def _units(source: Any, where: str, label: str, least: int) -> tuple[int, int, A
         with _opened(source) as file:
             return (_mapped(file, where).shape or (1,))[0], _ROWS, None
     return 1, 1, None
-
-
-def _ahead(read: Callable[[], Iterator[Any]]) -> Iterator[Any]:
-    """What an iterator gives, read by a thread of its own a little ahead."""
-    queue: Queue[Any] = Queue(_AHEAD)
-    left = Event()
-
-    def work() -> None:
-        try:
-            for item in read():
-                queue.put(item)
-                if left.is_set():
-                    return
-            queue.put(_STOP)
-        except BaseException as error:
-            queue.put(_Raised(error))
-
-    thread = Thread(target=work, daemon=True)
-    thread.start()
-    try:
-        while (item := queue.get()) is not _STOP:
-            if isinstance(item, _Raised):
-                raise item.error
-            yield item
-    finally:
-        left.set()
-        while thread.is_alive():  # it may wait for room in the queue
-            while not queue.empty():
-                queue.get_nowait()
-            thread.join(0.01)
-
-
-@dataclass(frozen=True)
-class _Raised:
-    error: BaseException
