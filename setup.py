@@ -14,7 +14,7 @@ from setuptools.command.build_ext import build_ext
 from distutils.ccompiler import new_compiler  # isort: skip (setuptools provides it, so it comes after)
 from distutils.sysconfig import customize_compiler  # isort: skip (likewise)
 
-# Debug symbols would be most of a wheel; a product and its sum are rounded apart, so that all machines give equal digits.
+# Debug symbols would be most of a wheel; products and sums are rounded apart, so that all machines give equal digits.
 flags = ["/O2"] if sys.platform == "win32" else ["-O3", "-g0", "-ffp-contract=off"]
 # For benchmarks/abi3.py only: it costs too much to be shipped (docs/releases.md has the numbers).
 limited = {"py_limited_api": True, "define_macros": [("Py_LIMITED_API", "0x030B0000")]}

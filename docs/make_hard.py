@@ -52,7 +52,7 @@ The table says the place of each metric in the run; below are those of all metri
 suite**: [read this](#who-judges-here) beside its number.
 
 In an **order task** six models are worse and better by construction, and a metric is scored by the mean of Spearman's and
-Kendall's correlation between its order and the true one (equal values share ranks, undefined ones rank last; a metric without any value has no place): 1 is perfect, 0 is no
+Kendall's correlation between its order and the true one (equal values share ranks, undefined ones rank last): 1 is perfect, 0 is no
 order. Some orders are **preferences** that not everybody shares; they count in the index and are reported apart. In a **control** all
 cases should get the same value: 1 - mean |difference| / skill of the reference detector. The **index** is the plain mean over tasks,
 with a 95 % bootstrap interval over tasks and repeats. Labels and scores are drawn anew in each of 12 repeats, from streams that depend on
@@ -61,6 +61,9 @@ library take 80 seconds of CPU time (44 s on two cores), the recommended ones 13
 
 Series have 10,000 points and a tenth of them is anomalous unless the task says otherwise. The background is AR(1) noise of unit
 variance, an alarm adds 4 to a point, and each model has 45 false alarms of one point at random places unless the task says otherwise.
+
+A metric that raises an error, or has no value at all on some task, is not placed: its place stands in parentheses, where it would be, and moves no other down. A task without
+any value is "-" in the table and counts 0 in the index, a score in parentheses is one where some series failed, and the notes below name the tasks and the first error. A metric without any value has no place.
 """
 
 LESSONS = """## What to take from it

@@ -132,6 +132,7 @@ label sets a metric is worst and how many pairs of models it *reverses* (the wor
 that scores must exceed has no alarm where many points share the largest score, and ties all such models. **no alarms** is the share of series on which the threshold rule raised none;
 "-" for a metric of scores, which may have a threshold inside that is not known here. [Your own metric](tutorials/own-metric.md) shows both. All averages are means over tasks, each the mean over its rankings.
 A metric that raised an error or is undefined on all models of some task has no average and no place; it comes last, and its first error is printed.
+One that failed or is undefined on some models only is averaged over the rankings that it completed, which may be the easier ones: its place stands in parentheses, where it would be, and moves no other down.
 
 Marks `*` and `+` do not follow the places: they say which metrics are *not told apart* from the best and from the second best, because their intervals over label sets overlap. A metric at a low place with a wide interval may have
 a mark that one at a higher place with a narrow interval has not.

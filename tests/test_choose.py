@@ -1,7 +1,6 @@
-"""Thresholds under a budget, curves over thresholds, tables of events, and evaluation of streams."""
+"""Thresholds under a budget, curves over thresholds, and tables of events."""
 
 import math
-import pickle
 import warnings
 
 import numpy as np
@@ -11,7 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import tsadeval as te
-from naive import timing
 from naive.event_level import detected_events, false_runs
 from strategies import examples, scorings
 from test_tolerance import nothing_missing
@@ -261,87 +259,6 @@ def test_table_of_events():
     assert te.events(y, y_pred=[0] * 12).summary["detected"] == 0
     with pytest.raises(InvalidInputError, match="times= is needed"):
         te.events(y, y_pred=p, unit="h")
-
-
-BATCH = ["precision", "recall", "f1", "f1_pa", "event_recall", "event_precision", "time_in_alarm", "cce"]
-
-
-@pytest.mark.filterwarnings(
-    "ignore::tsadeval.errors.UndefinedMetricWarning", "ignore::tsadeval.errors.ThresholdWarning"
-)
-@examples(60)
-@given(st.data(), st.booleans())
-def test_stream_equals_batch_on_any_chunking(data, timed):
-    y, s = data.draw(scorings(min_size=2, both=False))
-    n = len(y)
-    steps = data.draw(st.lists(st.integers(1, 5), min_size=n, max_size=n))
-    t = (np.cumsum(steps) * 60).astype("datetime64[s]") if timed else None
-    cuts = sorted(data.draw(st.sets(st.integers(1, n - 1))))
-    parts = list(zip([0, *cuts], [*cuts, n], strict=True))
-    window = data.draw(st.sampled_from([None, 5, "7min"] if timed else [None, 5]))
-    stream = te.StreamingEvaluator(0.4, window=window)
-    half = len(parts) // 2
-    first, second = te.StreamingEvaluator(0.4, window=window), te.StreamingEvaluator(0.4, window=window)
-    for k, (a, b) in enumerate(parts):
-        chunk = (y[a:b], s[a:b], None if t is None else t[a:b])
-        stream.update(*chunk)
-        (first if k < half else second).update(*chunk)
-    merged = pickle.loads(pickle.dumps(first)).merge(pickle.loads(pickle.dumps(second)))
-    p = (s > 0.4).astype(int)
-    for found in (stream.compute(), merged.compute()):
-        batch = te.evaluate(y, s, BATCH, threshold=0.4, times=t) if window is None else None
-        values = {row["metric"]: row["value"] for row in found.rows}
-        if batch is not None:
-            assert [values[name] for name in BATCH] == pytest.approx(list(batch.values()), nan_ok=True, abs=1e-9)
-        assert (values["points"], values["true_positives"]) == (n, int((y & p).sum()))
-        assert values["false_alarms"] == len(false_runs(y, p))
-        e = [*range(n), n] if t is None else [*t.astype(np.int64).tolist(), 0]
-        late = timing.delays(y, p, e)
-        expected = math.nan if not late else np.mean(late) / (60 if timed else 1)
-        assert values["delay"] == pytest.approx(expected, nan_ok=True)
-        if window is not None:
-            keep = slice(-5, None) if window == 5 else t > t[-1] - np.timedelta64(7, "m")
-            last = te.evaluate(y[keep], s[keep], BATCH, threshold=0.4, times=None if t is None else t[keep])
-            recent = {row["metric"]: row["recent"] for row in found.rows}
-            assert [recent[name] for name in BATCH] == pytest.approx(list(last.values()), nan_ok=True, abs=1e-9)
-
-
-def test_drift_of_the_scores():
-    stats = pytest.importorskip("scipy.stats", reason="scipy is an extra")
-    rng = np.random.default_rng(2)
-    reference = rng.normal(size=3000)
-    for shift, drifted in ((0.0, False), (0.8, True)):
-        stream = te.StreamingEvaluator(3.0, window=1000, reference=reference)
-        for _ in range(5):
-            scores = rng.normal(size=400) + shift
-            stream.update(np.zeros(400, int), scores)
-        drift = stream.drift()
-        window = np.concatenate([d.scores for d in stream._recent])[-1000:]
-        exact = stats.ks_2samp(reference, window)
-        assert drift["ks"] == pytest.approx(exact.statistic)
-        assert drift["p"] == pytest.approx(exact.pvalue, abs=0.02)
-        assert (drift.warning is not None) == drifted
-        assert ("drifted from the reference" in repr(stream.compute())) == drifted
-        assert (drift["stability"] > 0.2) == drifted
-
-
-def test_streams_refuse_what_does_not_fit():
-    stream = te.StreamingEvaluator(0.5)
-    with pytest.raises(InvalidInputError, match="nothing to evaluate yet"):
-        stream.compute()
-    stream.update([0, 1], [0.1, 0.9], times=[0, 10])
-    with pytest.raises(InvalidInputError, match="for all chunks, or for none"):
-        stream.update([0, 1], [0.1, 0.9])
-    with pytest.raises(InvalidInputError, match="begins before the end"):
-        stream.update([0, 1], [0.1, 0.9], times=[10, 20])
-    with pytest.raises(InvalidInputError, match="same threshold"):
-        stream.merge(te.StreamingEvaluator(0.6))
-    with pytest.raises(InvalidInputError, match="is a duration, so times are needed"):
-        te.StreamingEvaluator(0.5, window="1h").update([0, 1], [0.1, 0.9])
-    with pytest.raises(InvalidParameterError, match="threshold"):
-        te.StreamingEvaluator("best")
-    assert stream.merge(te.StreamingEvaluator(0.5)) is stream
-    assert repr(stream) == "StreamingEvaluator(threshold=0.5, points=2)"
 
 
 @examples(100)

@@ -1,23 +1,13 @@
 """Keys of user code: any change that can change a value gives another key, and nothing else does."""
 
-import copy
 import functools
 import importlib
-import io
-import logging
 import os
-import re
 import subprocess
 import sys
-import threading
-from dataclasses import dataclass, replace
-from enum import Enum
-from pathlib import Path
-from typing import NamedTuple
+from dataclasses import replace
 
-import numpy as np
 import pytest
-from sklearn.ensemble import IsolationForest
 
 import tsadeval as te
 from detecting import write_series
@@ -143,157 +133,6 @@ def test_live_code_counts_where_the_file_was_edited_after_it_was_loaded(load, tm
     changed = fingerprint(edited.metric)
     edited.LIMIT = 2.0
     assert changed != fingerprint(edited.metric)
-
-
-class Config:
-    def __init__(self, sign):
-        self.sign = sign
-
-
-@dataclass
-class Record:
-    sign: float
-    names: tuple[str, ...] = ()
-
-
-class Slotted:
-    __slots__ = ("sign",)
-
-    def __init__(self, sign):
-        self.sign = sign
-
-
-class Sign(Enum):
-    PLUS = 1
-    MINUS = -1
-
-
-class Pair(NamedTuple):
-    a: int
-    b: object
-
-
-class Configured:
-    """Scores are the distance from zero times the sign of a configuration object."""
-
-    def __init__(self, config):
-        self.config = config
-
-    def fit(self, X):
-        return self
-
-    def score(self, X):
-        return self.config.sign * np.abs(X).sum(axis=1)
-
-
-def test_objects_in_a_constructor_are_told_apart_and_do_not_collapse_into_one_row(tmp_path):
-    path = write_series(tmp_path, "a", 0)
-    result = te.detect(path, [Configured(Config(1)), Configured(Config(-1))], "auc_roc")
-    first, second = result.to_frame()["value"]
-    assert first > 0.9
-    assert second == pytest.approx(1 - first)
-
-
-def variants():
-    """Pairs of objects that differ in one thing."""
-    frame = pytest.importorskip("pandas").DataFrame
-    yield from [
-        (Config(1), Config(-1)),
-        (Record(1.0), Record(2.0)),
-        (Record(1.0, ("a",)), Record(1.0, ("b",))),
-        (Slotted(1), Slotted(2)),
-        (Sign.PLUS, Sign.MINUS),
-        (Pair(1, Config(1)), Pair(1, Config(2))),
-        (np.ones(3), np.zeros(3)),
-        (np.ones(4), np.ones((2, 2))),
-        (np.ones(3), np.ones(3, np.float32)),
-        (np.array([Config(1), None]), np.array([Config(2), None])),
-        (np.zeros(2, [("a", "i4")]), np.zeros(2, [("b", "i4")])),
-        (np.float32(1), np.float64(1)),
-        (np.random.default_rng(1), np.random.default_rng(2)),
-        (np.random.RandomState(1), np.random.RandomState(2)),
-        ({"a": 1}, {"a": 2}),
-        ({"a": [1, {2: {3}}]}, {"a": [1, {2: {4}}]}),
-        ({1, 2}, {1, 3}),
-        (1, 1.0),
-        (True, 1),
-        (0.0, -0.0),
-        ("1", 1),
-        (10**5000, 10**5000 + 1),
-        (["ab", "c"], ["a", "bc"]),
-        ([[1], 2], [[1, 2]]),
-        (re.compile("a"), re.compile("a", re.IGNORECASE)),
-        (Path("a"), Path("b")),
-        (functools.partial(max, 1), functools.partial(max, 2)),
-        (functools.partial(max, 1), functools.partial(min, 1)),
-        (lambda y, s: 1, lambda y, s: 2),
-        (lambda y, s, k=1: k, lambda y, s, k=2: k),
-        (IsolationForest(max_features=0.5), IsolationForest(max_features=0.6)),
-        (int, str),
-        (np.add, np.multiply),
-        (logging.getLogger("a"), logging.getLogger("b")),
-        (frame({"a": [1, 2]}), frame({"a": [1, 3]})),
-    ]
-    torch = pytest.importorskip("torch")
-    yield torch.ones(2), torch.zeros(2)
-    for seeds in ((0, 1),):
-        models = []
-        for seed in seeds:
-            torch.manual_seed(seed)
-            models.append(torch.nn.Linear(2, 2))
-        yield tuple(models)
-
-
-def test_every_difference_is_seen_and_a_copy_is_the_same():
-    for one, other in variants():
-        assert fingerprint(one) != fingerprint(other), one
-        assert fingerprint(one) == fingerprint(copy.deepcopy(one)), one
-        assert fingerprint(Configured(one)) != fingerprint(Configured(other)), one
-
-
-def test_the_same_object_twice_is_as_good_as_two_equal_ones():
-    shared = [1, 2]
-    assert fingerprint([shared, shared]) == fingerprint([[1, 2], [1, 2]])
-    loop = []
-    loop.append(loop)
-    deeper = [[loop]]
-    assert fingerprint(loop) == fingerprint(loop) != fingerprint(deeper)
-
-
-def test_locks_and_loggers_are_no_state():
-    one, other = Configured(threading.Lock()), Configured(threading.Lock())
-    assert fingerprint(one) == fingerprint(other)
-
-
-@pytest.mark.parametrize(
-    "what", [lambda: (i for i in range(3)), lambda: io.FileIO(os.devnull), lambda: sys._getframe()]
-)
-def test_what_has_no_description_is_never_reused(tmp_path, what):
-    held = what()
-    detector = Configured(Config(1))
-    detector.held = held
-    keys = {fingerprint(detector) for _ in range(3)}
-    assert len(keys) == 3
-    assert all(key.startswith("unkeyed-") for key in keys)
-    if hasattr(held, "close"):
-        held.close()
-
-
-def test_values_of_what_has_no_key_are_computed_again_and_shown(tmp_path):
-    calls = tmp_path / "calls"
-
-    held = (i for i in range(3))
-
-    def counted(y_true, y_score, held=held):
-        with calls.open("a") as file:
-            file.write("x")
-        return 1.0
-
-    some = {"cases": ["10k-20seg-50H"], "tasks": ["AccQ"], "store": tmp_path / "store"}
-    for run in (1, 2):
-        values = te.rankeval.run("quick", counted, **some).to_frame()
-        assert set(values["value"]) == {1.0}
-        assert len(calls.read_text()) == run * len(values)
 
 
 def test_keys_are_the_same_in_every_process(tmp_path):

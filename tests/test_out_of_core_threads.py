@@ -19,6 +19,11 @@ from tsadeval.tables.columns import numbers
 METRICS = ["cce", "f1", "event_f1", "affiliation_f1"]
 
 
+@pytest.fixture(autouse=True)
+def parts_of_any_size(monkeypatch):
+    monkeypatch.setattr(streams, "_LEAST", 1)
+
+
 @pytest.fixture
 def path(tmp_path):
     rng = np.random.default_rng(3)

@@ -1,6 +1,7 @@
 """Ranking quality and the tables: against scipy, and on metrics whose rank is known."""
 
 import math
+import re
 
 import numpy as np
 import pytest
@@ -145,6 +146,25 @@ def test_an_error_is_a_row_and_the_run_goes_on(result):
     row = next(row for row in table.rows if row["metric"] == "hopeless")
     assert (row["rankings"], row["of"], row["mark"]) == (0, 9, "")
     assert "hopeless" in repr(result)
+
+
+def test_a_metric_that_fails_on_some_models_is_not_placed():
+    def half(y_true, y_score):
+        if y_score[y_true == 1].mean() < 0.3:
+            raise ValueError("too low")
+        return y_score[y_true == 1].mean() - y_score[y_true == 0].mean()
+
+    result = te.rankeval.run("quick", [half, constant], tasks=["PreQ-NegP-P"], cases=SMALL["cases"])
+    table = result.table()
+    assert (table.whole, table.places) == ({"half": False, "constant": True}, {"half": 1, "constant": 1})
+    row = next(row for row in table.rows if row["metric"] == "half" and row["task"] == "average")
+    text = repr(result)
+    assert re.search(r"^half +\(1\) ", text, re.M)
+    assert "half: not placed, it would be at place 1 of 2 in this run, by average Spearman" in text
+    missing = f"half is averaged over {row['rankings']} of {row['of']} rankings (values are missing on PreQ-NegP-P)"
+    assert missing in text
+    assert "not placed, it would be at place 1 of 2" in repr(result.explain(half))
+    assert result.robustness().whole["half"] is False
 
 
 def test_marks_do_not_tell_apart_what_overlaps(result):

@@ -3,6 +3,7 @@
 import ast
 import importlib.util
 import json
+import re
 import runpy
 import subprocess
 import sys
@@ -88,3 +89,13 @@ def test_mistakes_are_seen(reports):
 def test_the_script_runs(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)  # where it writes
     assert runpy.run_path(str(SCRIPT))["value"] > 0
+
+
+def test_an_error_that_is_ignored_has_its_reason_beside_it():
+    bare = [
+        f"{path.relative_to(ROOT)}:{number}"
+        for path in sorted((ROOT / "src").rglob("*.py"))
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1)
+        if "# type: ignore" in line and not re.search(r"# type: ignore\[[\w, -]+\]  # \S", line)
+    ]
+    assert not bare

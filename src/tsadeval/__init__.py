@@ -28,7 +28,7 @@ __version__ = "0.1.0"
 
 # Where each public name lives. Nothing is imported before it is used, so `import tsadeval` stays light.
 _HOMES = {
-    "CCEBreakdown": "tsadeval.metrics._cce",
+    "CCEBreakdown": "tsadeval.metrics._cce_breakdown",
     "StreamingCCE": "tsadeval.evaluation",
     "StreamingEvaluator": "tsadeval.evaluation.stream",
     "alarms": "tsadeval.core.intervals",
@@ -36,7 +36,7 @@ _HOMES = {
     "batches": "tsadeval.tables.batches",
     "best_threshold": "tsadeval.thresholds",
     "cce": "tsadeval.metrics._cce",
-    "cce_breakdown": "tsadeval.metrics._cce",
+    "cce_breakdown": "tsadeval.metrics._cce_breakdown",
     "choose_threshold": "tsadeval.thresholds",
     "compare": "tsadeval.comparison",
     "curve": "tsadeval.thresholds",

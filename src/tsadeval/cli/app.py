@@ -38,8 +38,7 @@ app.add_typer(rankeval.app, name="rankeval")
 app.add_typer(leaderboard.app, name="leaderboard")
 
 
-# Untyped for mypy, because `require` gives typer as Any.
-@app.callback(invoke_without_command=True)  # type: ignore[untyped-decorator]
+@app.callback(invoke_without_command=True)  # type: ignore[untyped-decorator]  # `require` gives typer as Any
 def _top(version: bool = typer.Option(False, "--version", help="Print the version and stop.", is_eager=True)) -> None:
     import tsadeval
 

@@ -177,7 +177,8 @@ class Result:
 
     def to_frame(self) -> pd.DataFrame:
         """All columns of all rows as a pandas DataFrame."""
-        return require("pandas", extra="all").DataFrame(self.rows)  # type: ignore[no-any-return]
+        frame: pd.DataFrame = require("pandas", extra="all").DataFrame(self.rows)
+        return frame
 
     def to_latex(self, *, digits: int = 4) -> str:
         """What is printed, as a LaTeX tabular (needs the booktabs package)."""

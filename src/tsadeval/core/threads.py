@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import os
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextvars import copy_context
-from threading import Event
+from dataclasses import dataclass
+from queue import Queue
+from threading import Event, Thread
 from typing import Any, TypeVar
 
 from tsadeval.errors import InvalidParameterError
 
-__all__ = ["cores", "in_order", "workers"]
+__all__ = ["ahead", "cores", "in_order", "workers"]
 
 T = TypeVar("T")
 R = TypeVar("R")
+_AHEAD = 2  # items that are read while another is being used
+_STOP = object()
 
 
 def cores() -> int:
@@ -30,7 +34,9 @@ def workers(n_jobs: int | None) -> int:
     return cores() if n_jobs is None or n_jobs < 0 else n_jobs
 
 
-def in_order(work: Callable[[T], R], items: Iterable[T], n_jobs: int | None, left: Event | None = None) -> Iterator[R]:
+def in_order(
+    work: Callable[[T], R], items: Iterable[T], n_jobs: int | None, left: Event | None = None
+) -> Generator[R, None, None]:
     """What the work gives for each item, in the order of the items; the first error, in this order, is raised.
 
     Items are read a little ahead. With one worker there is no thread but the caller's. `left` is set where nobody waits
@@ -55,3 +61,38 @@ def in_order(work: Callable[[T], R], items: Iterable[T], n_jobs: int | None, lef
                 left.set()
             for one in waiting:
                 one.cancel()
+
+
+def ahead(read: Callable[[], Iterator[Any]]) -> Iterator[Any]:
+    """What an iterator gives, read by a thread of its own a little ahead."""
+    queue: Queue[Any] = Queue(_AHEAD)
+    left = Event()
+
+    def work() -> None:
+        try:
+            for item in read():
+                queue.put(item)
+                if left.is_set():
+                    return
+            queue.put(_STOP)
+        except BaseException as error:
+            queue.put(_Raised(error))
+
+    thread = Thread(target=work, daemon=True)
+    thread.start()
+    try:
+        while (item := queue.get()) is not _STOP:
+            if isinstance(item, _Raised):
+                raise item.error
+            yield item
+    finally:
+        left.set()
+        while thread.is_alive():  # it may wait for room in the queue
+            while not queue.empty():
+                queue.get_nowait()
+            thread.join(0.01)
+
+
+@dataclass(frozen=True)
+class _Raised:
+    error: BaseException

@@ -7,7 +7,6 @@ time from its stamp to the next one, and a duration such as "30min" is compared 
 from __future__ import annotations
 
 import re
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta, timezone
@@ -326,10 +325,8 @@ def _moment(value: Any) -> tuple[int, Kind] | None:
         day, clock, zone = match.groups()
         clock, _, fraction = (clock or "00:00").partition(".")
         try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("error")
-                seconds = int(np.datetime64(f"{day}T{clock}", "s").astype(np.int64))
-        except (ValueError, Warning):
+            seconds = int(np.datetime64(f"{day}T{clock}", "s").astype(np.int64))
+        except ValueError:
             return None
         # Not as nanoseconds from the start: NumPy says nothing where 64 bits cannot hold them.
         stamp = seconds * SECOND + int(fraction.ljust(9, "0"))

@@ -21,7 +21,7 @@ D = TypeVar("D", bound="Detector")
 QUANTILE, TAIL = 0.99, 2000
 
 
-class OutlierDetector(_base.OutlierMixin, _base.BaseEstimator):  # type: ignore[misc]
+class OutlierDetector(_base.OutlierMixin, _base.BaseEstimator):  # type: ignore[misc]  # sklearn has no types
     """An outlier detector of scikit-learn made of `fit` and `score`, with the sign of each method as documented.
 
     `score` is higher for more anomalous points. scikit-learn's own methods are lower for them: `score_samples` is minus

@@ -51,7 +51,9 @@ class Layout(Generic[C]):
     @property
     def fields(self) -> tuple[str, ...]:
         """The columns that name a cell."""
-        return self.cell._fields  # type: ignore[attr-defined, no-any-return]
+        cell: Any = self.cell  # a NamedTuple, which the bound of a type variable cannot say
+        fields: tuple[str, ...] = cell._fields
+        return fields
 
 
 class Chunk(Protocol):

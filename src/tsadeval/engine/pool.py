@@ -63,6 +63,13 @@ class Limits:
         return self.seconds is not None or self.memory is not None
 
 
+def _flags() -> list[str]:
+    """The same warnings, optimisation and other flags as here."""
+    module: Any = subprocess  # private, but what multiprocessing uses: there is no public way to ask for them
+    flags: list[str] = module._args_from_interpreter_flags()
+    return flags
+
+
 class _Worker:
     """One process, and the thread that talks to it."""
 
@@ -72,8 +79,7 @@ class _Worker:
         share = str(max((os.cpu_count() or 1) // workers, 1))
         code = _WORKER.format(path=[p or os.getcwd() for p in sys.path], memory=limits.memory)
         self.process = subprocess.Popen(
-            # The same warnings, optimisation and other flags as here.
-            [sys.executable, *subprocess._args_from_interpreter_flags(), "-c", code],  # type: ignore[attr-defined]
+            [sys.executable, *_flags(), "-c", code],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             env={**dict.fromkeys(_THREADS, share), **os.environ},

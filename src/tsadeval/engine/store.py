@@ -122,7 +122,8 @@ class Store(Generic[C]):
 
     def frame(self, cells: Iterable[C]) -> pd.DataFrame:
         """The rows of these cells as far as they are there, in this order; of several rows of a cell the best."""
-        return self.table(cells).to_pandas()  # type: ignore[no-any-return]
+        frame: pd.DataFrame = self.table(cells).to_pandas()
+        return frame
 
     def table(self, cells: Iterable[C]) -> Any:
         """The same as `frame`, as a table of Arrow."""

@@ -6,6 +6,7 @@ import inspect
 import math
 import os
 from collections.abc import Iterable, Mapping
+from contextlib import closing, suppress
 from itertools import takewhile
 from threading import Event
 from typing import Any
@@ -32,6 +33,7 @@ _ALL = None  # in place of a series' name where there is but one
 # Parts of a file: enough that no worker waits long for the others. Here as many whatever the number of cores, on which
 # the last digits must not depend; on a cluster for each worker.
 _PARTS = 32
+_LEAST = 2**20  # rows of a part of parquet: fewer are read sooner than a thread and a reader are there
 _THREADS = 8  # by default at most: each has some batches in memory
 
 
@@ -168,17 +170,24 @@ def _part(new: _Maker, part: Batches, left: Event | None = None) -> tuple[_Strea
 
 def _here(new: _Maker, source: Any, by: str | None, n_jobs: int | None) -> _Streams:
     """The states of all batches: of parts that are read at once by threads, by default where their states are small."""
-    parts = []
     if n_jobs is not None or (isinstance(source, Batches) and new.small and by is None):
-        parts = source.parts(_PARTS)
+        with suppress(InvalidInputError):  # it is raised again below, counted from the first point
+            streams = _in_threads(new, source, n_jobs)
+            if streams is not None:
+                return streams
+    return _states(new, source, by)
+
+
+def _in_threads(new: _Maker, source: Batches, n_jobs: int | None) -> _Streams | None:
+    """The same of parts; None where there is but one, or where they may be of several versions of a file."""
+    versions, parts = source.versions(), source.parts(_PARTS, _LEAST)
     if len(parts) < 2:
-        return _states(new, source, by)
-    left = Event()
+        return None
     threads = min(workers(None), _THREADS) if n_jobs is None else workers(n_jobs)
-    try:
-        return _merged(in_order(lambda part: _part(new, part, left), parts, threads, left), source)
-    except InvalidInputError:
-        return _states(new, source, by)  # what is wrong is said of the batch as counted from the first one
+    left = Event()
+    with closing(in_order(lambda part: _part(new, part, left), parts, threads, left)) as found:
+        streams = _merged(found, source)
+    return streams if source.versions() == versions else None
 
 
 def _on_workers(new: _Maker, source: Batches, n_jobs: int | None) -> _Streams:

@@ -182,7 +182,8 @@ def events(
         check_parameters("events", {"unit": OneOf(UNITS)}, {"unit": unit})
     scoring = observe(y_true, y_score, y_pred, times=times, ignore=ignore, missing=missing, fit=fit, in_place=True)
     decision = METRICS["event_recall"].decide(scoring, parse_rule(threshold))
-    data = decision.prediction  # type: ignore[union-attr]
+    assert decision is not None  # a metric of alarms has them
+    data = decision.prediction
     if unit not in (None, "points") and scoring.setting.times is None:
         raise InvalidInputError(f"unit={unit!r} is a unit of time, so times= is needed")
     began = None

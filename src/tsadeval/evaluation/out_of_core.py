@@ -14,10 +14,10 @@ from tsadeval.core.parameters import Number, check_parameters
 from tsadeval.core.results import Row
 from tsadeval.core.selection import Metrics, select_metrics
 from tsadeval.errors import InvalidInputError, InvalidParameterError
+from tsadeval.evaluation.all_scores import Found
 from tsadeval.evaluation.single import Evaluation, warn_of_undefined
 from tsadeval.evaluation.states import (
     STATES,
-    Found,
     Order,
     PointCounts,
     RunBorders,

@@ -163,7 +163,7 @@ class Tape(_Pieces[_Stored]):
         return self.read(0, self.n)
 
     def __setstate__(self, numbers: Array) -> None:
-        self.__init__(on_disk=False)  # type: ignore[misc]
+        Tape.__init__(self, on_disk=False)
         self.add(numbers)
 
 

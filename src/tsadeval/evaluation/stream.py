@@ -80,11 +80,11 @@ def _locked(method: Callable[Concatenate[Any, P], R]) -> Callable[Concatenate[An
     """One thread at a time."""
 
     @wraps(method)
-    def call(self: Any, *arguments: P.args, **options: P.kwargs) -> R:
+    def call(self: Any, /, *arguments: P.args, **options: P.kwargs) -> R:
         with self._lock:
             return method(self, *arguments, **options)
 
-    return call  # type: ignore[return-value]
+    return call
 
 
 class StreamingEvaluator:
@@ -193,9 +193,10 @@ class StreamingEvaluator:
             self._recent.popleft()
 
     def _begins_after_first(self) -> bool:
+        assert self.window is not None
         size = span_size(self.window)
         if size is None:
-            return sum(data.n for data in list(self._recent)[1:]) >= int(self.window)  # type: ignore[arg-type]
+            return sum(data.n for data in list(self._recent)[1:]) >= int(self.window)
         last, first = self._recent[-1].setting.clock.stamps[-1], self._recent[1].setting.clock.stamps[0]
         return bool(first <= last - size)
 

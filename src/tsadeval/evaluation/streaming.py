@@ -12,7 +12,8 @@ from tsadeval.core.moments import RunMoments
 from tsadeval.core.options import CCE_CHECKS
 from tsadeval.core.parameters import check_parameters
 from tsadeval.errors import InvalidInputError, InvalidParameterError, warn_undefined
-from tsadeval.metrics._cce import CCEBreakdown, CCEOptions, event_moments, explain, score_of
+from tsadeval.metrics._cce import CCEOptions, event_moments, score_of
+from tsadeval.metrics._cce_breakdown import CCEBreakdown, explain
 
 __all__ = ["StreamingCCE"]
 

@@ -8,7 +8,7 @@ from typing import Literal
 from numpy.typing import ArrayLike
 
 from tsadeval.core.metric import PRF
-from tsadeval.metrics._cce import CCEBreakdown as CCEBreakdown
+from tsadeval.metrics._cce_breakdown import CCEBreakdown as CCEBreakdown
 from tsadeval.metrics._channels import channel_aware as channel_aware
 from tsadeval.metrics._ears import EARSBreakdown as EARSBreakdown
 from tsadeval.metrics._recommended import recommend as recommend

@@ -6,16 +6,8 @@ import numpy as np
 
 import tsadeval.metrics._kernels.cce as kernel
 from tsadeval.core.inputs import Scoring, label_runs
-from tsadeval.metrics._cce import (
-    EVENT_COLUMNS,
-    CCEBreakdown,
-    CCEOptions,
-    _breakdown,
-    _combine,
-    _Parts,
-    _shares,
-    _unit_scores,
-)
+from tsadeval.metrics._cce import CCEOptions, Parts, combined, unit_scores
+from tsadeval.metrics._cce_breakdown import EVENT_COLUMNS, CCEBreakdown, breakdown_of, event_shares
 
 __all__: list[str] = []
 
@@ -27,7 +19,7 @@ def explain_gaps(scoring: Scoring) -> CCEBreakdown:
     judged = label_runs(np.ones(scoring.n, np.bool_) if ignored is None else ~ignored, "ignore").events
     pieces = scoring.pieces
     found = []
-    for first, piece, scores in zip(judged.starts.tolist(), pieces, _unit_scores(options, pieces), strict=True):
+    for first, piece, scores in zip(judged.starts.tolist(), pieces, unit_scores(options, pieces), strict=True):
         starts, counts = piece.truth.starts, piece.truth.counts
         table = np.zeros(len(starts), EVENT_COLUMNS)
         table["start"], table["stop"], table["length"] = starts + first, starts + counts + first, counts
@@ -42,13 +34,13 @@ def explain_gaps(scoring: Scoring) -> CCEBreakdown:
         of_class = events["label"] == label
         mine = events[of_class]
         counts, means, variances = (np.repeat(mine[name], 2) for name in ("length", "mean", "variance"))
-        part = _Parts(*kernel.parts(counts, means, variances, label, *options.formula)[label])
+        part = Parts(*kernel.parts(counts, means, variances, label, *options.formula)[label])
         columns = kernel.judge_events(means, variances, label, *options.formula)
         for name, column in zip(("alpha", "beta", "uncertainty", "confidence", "score"), columns, strict=True):
             mine[name] = column[::2]
         mine["consistency"] = np.exp(-mine["uncertainty"])
-        mine["share"], mine["lost"] = _shares(options, part, mine, label)
+        mine["share"], mine["lost"] = event_shares(options, part, mine, label)
         events[of_class] = mine
         parts.append(part)
-    event, global_ = _combine(options, *parts)
-    return _breakdown(options, event + global_, (event, global_), (parts[0], parts[1]), events)
+    event, global_ = combined(options, *parts)
+    return breakdown_of(options, event + global_, (event, global_), (parts[0], parts[1]), events)

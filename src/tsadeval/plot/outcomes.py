@@ -13,7 +13,7 @@ from tsadeval.core.inputs import Bools, Floats, Scoring, label_runs
 from tsadeval.core.metric import METRICS, Rule
 from tsadeval.core.parameters import Check, Number, check_parameters
 from tsadeval.errors import InvalidInputError, InvalidParameterError
-from tsadeval.metrics._cce import cce_breakdown
+from tsadeval.metrics._cce_breakdown import cce_breakdown
 from tsadeval.plot.style import GREY, SMALL, new_axes, shortened, styled
 from tsadeval.thresholds.rules import parse_rule
 

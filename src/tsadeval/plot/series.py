@@ -15,7 +15,7 @@ from tsadeval.core.parameters import Check, Number, check_parameters
 from tsadeval.core.selection import select_metrics
 from tsadeval.errors import InvalidInputError, InvalidParameterError
 from tsadeval.evaluation.single import evaluate
-from tsadeval.metrics._cce import cce_breakdown
+from tsadeval.metrics._cce_breakdown import cce_breakdown
 from tsadeval.plot.layout import color_bar
 from tsadeval.plot.style import SMALL, looks, new_axes, styled
 

@@ -29,9 +29,8 @@ __all__ = ["compute_plan", "make_plan", "narrowed", "read", "run"]
 AnyResult = RankEvalResult | HardResult | AuditResult
 
 
-# The third signature takes any other name; mypy cannot say "any text but these two".
 @overload
-def run(  # type: ignore[overload-overlap]
+def run(  # type: ignore[overload-overlap]  # the third takes any other name: no type says "any text but these two"
     suite: Literal["hard"],
     metrics: Metrics | None = None,
     *,
@@ -45,7 +44,7 @@ def run(  # type: ignore[overload-overlap]
     cell_memory: int | str | None = None,
 ) -> HardResult: ...
 @overload
-def run(  # type: ignore[overload-overlap]
+def run(  # type: ignore[overload-overlap]  # as above
     suite: Literal["audit"],
     metrics: Metrics | None = None,
     *,

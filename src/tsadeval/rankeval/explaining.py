@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import shlex
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,6 @@ from tsadeval.core.results import Grid, Result, Row
 from tsadeval.rankeval.generators import GENERATORS
 from tsadeval.rankeval.hard.pairs import verdict_of
 from tsadeval.rankeval.rankings import Rankings
-from tsadeval.rankeval.stored import place_words
 from tsadeval.rankeval.tasks import Task
 
 __all__ = ["RankingExplanation", "explain", "hard_hint"]
@@ -134,14 +133,14 @@ def hard_hint(metric: str) -> str:
 
 
 def explain(
-    rankings: Rankings, metric: Metric, value: float, place: int | None, counts: Mapping[str, Row], shown: int
+    rankings: Rankings, metric: Metric, value: float, where: str, counts: Row, shown: int
 ) -> RankingExplanation:
-    """The rankings of one metric, and what can be said about them."""
+    """The rankings of one metric, and what can be said about them; `where` says its place in the run."""
     rows = [row for task in rankings.plan.chosen_tasks for row in _rows(rankings, metric, task)]
     rows.sort(key=lambda row: (math.isnan(row["spearman"]), row["spearman"], -row["tied"], -row["reversed"]))
     suite = rankings.plan.suite.name
-    lead = f"{metric}, suite {suite}: average Spearman {value:.3f}, {place_words(place, len(counts))}"
-    return RankingExplanation(rows, lead, _remarks(rows, metric, counts[str(metric)], rankings), shown)
+    lead = f"{metric}, suite {suite}: average Spearman {value:.3f}, {where}"
+    return RankingExplanation(rows, lead, _remarks(rows, metric, counts, rankings), shown)
 
 
 def _rows(rankings: Rankings, metric: Metric, task: Task) -> list[Row]:

@@ -22,7 +22,7 @@ from tsadeval.rankeval.explaining import RankingExplanation, explain
 from tsadeval.rankeval.plan import LAYOUT, Cell, Plan
 from tsadeval.rankeval.quality import INDICATORS, Ties
 from tsadeval.rankeval.rankings import LEVEL, Estimate, Rankings
-from tsadeval.rankeval.stored import DIGITS, StoredResult, failure, last_plan, place_words, places_of
+from tsadeval.rankeval.stored import DIGITS, StoredResult, failure, last_plan, place_cell, place_words, places_of
 
 __all__ = ["QualityTable", "RankEvalResult", "read_rankings"]
 
@@ -72,7 +72,17 @@ class QualityTable(MappingResult):
             values = {
                 name: _mean([r["value"] for r in self.rows if _is_average(r) and r["metric"] == name]) for name in self
             }
-        return dict(zip(values, places_of(list(values.values())), strict=True))
+        whole = self.whole
+        return dict(zip(values, places_of(list(values.values()), [whole[name] for name in values]), strict=True))
+
+    @property
+    def whole(self) -> dict[str, bool]:
+        """Whether each metric has a value for every model. One that has not is judged on easier ground: it is not
+        placed, its place is the one it would have, and it moves no other down."""
+        found: dict[str, bool] = {}
+        for row in self.rows:
+            found[row["metric"]] = found.get(row["metric"], True) and row["rankings"] == row["of"]
+        return found
 
     def _columns(self) -> list[Any]:
         return list(dict.fromkeys(row[self._column] for row in self.rows))
@@ -106,15 +116,15 @@ class QualityTable(MappingResult):
     def _grids(self) -> list[tuple[str, Grid]]:
         """A table per indicator, and one of the counts that the numbers are based on."""
         found: list[tuple[str, Grid]] = []
-        places = self.places
+        places, whole = self.places, self.whole
         for indicator, (_, higher) in INDICATORS.items():
             block, columns = self._block(indicator), self._columns()
             first = indicator == "spearman" and self.order == "quality"  # by which the metrics are sorted
             lines: Grid = [["metric", *(["place"] if first else []), *map(str, columns)]]
             for name in self:
                 cells = [_text(block[name][column], block[name][column]["task"] == AVERAGE) for column in columns]
-                place = "-" if places[name] is None else places[name]
-                lines.append([name, *([place] if first else []), *cells])
+                place = [place_cell(places[name], whole[name])] if first else []
+                lines.append([name, *place, *cells])
             words = indicator if indicator != "deviation" else "mean rank deviation"
             found.append((f"{words} ({'higher' if higher else 'lower'} is better)", lines))
         return [*found, ("", self._counts())]
@@ -123,13 +133,17 @@ class QualityTable(MappingResult):
         return self.about
 
     def _notes(self) -> list[str]:
-        places = self.places
+        places, whole = self.places, self.whole
         own = [name for name in self if self.counts[name]["own"] and len(self) > 1 and places[name] is not None]
-        notes = [f"{name}: {place_words(places[name], len(self))}, by average Spearman" for name in own]
+        notes = [
+            f"{name}: {place_words(places[name], len(self), whole=whole[name])}, by average Spearman" for name in own
+        ]
         for name, found in self.counts.items():
             words, count = ("failed", found["errors"]) if found["errors"] else ("is undefined", found["undefined"])
             if found["errors"] or (count and places[name] is None):
                 notes.append(failure(name, words, count, found["message"]))
+            if not whole[name] and places[name] is not None:
+                notes.append(f"{name} {self._gaps(name)}")
         words = "no alarms: series on which the threshold rule raised none"
         if any(found["empty"] is None for found in self.counts.values()):
             words += "; - for a metric of scores, whose own threshold, if it has one, is not known here"
@@ -138,6 +152,14 @@ class QualityTable(MappingResult):
             "mean over tasks"
         )
         return [*notes, words, tied]
+
+    def _gaps(self, name: str) -> str:
+        """What it means that some rankings of a metric do not count."""
+        mine = [row for row in self.rows if row["metric"] == name]
+        tasks = [row["task"] for row in mine if row["rankings"] < row["of"]]
+        have, of = (sum(row[key] for row in mine if _is_average(row)) for key in ("rankings", "of"))
+        names = ", ".join(task for task in dict.fromkeys(tasks) if task != AVERAGE)
+        return f"is averaged over {have} of {of} rankings (values are missing on {names}), so it is not placed"
 
     def _counts(self) -> Grid:
         """The counts that the numbers are based on."""
@@ -329,7 +351,8 @@ class RankEvalResult(StoredResult):
         known = {str(m): m for m in self.plan.metrics}
         chosen = known[find_metric(metric, list(known))]
         table = self.table()
-        return explain(self._rankings, chosen, table[chosen], table.places[str(chosen)], table.counts, rankings)
+        where = place_words(table.places[str(chosen)], len(table), whole=table.whole[str(chosen)])
+        return explain(self._rankings, chosen, table[chosen], where, table.counts[str(chosen)], rankings)
 
 
 def _average(rows: Sequence[Row]) -> tuple[float, float]:

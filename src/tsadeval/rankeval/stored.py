@@ -46,28 +46,39 @@ class StoredResult(Result):
         return repr(self.table())
 
 
-def places_of(values: Sequence[float]) -> list[int | None]:
+def places_of(values: Sequence[float], whole: Sequence[bool] | None = None) -> list[int | None]:
     """The place of each value, 1 for the highest; equal values share a place, those that are not a number have none.
 
-    Values that differ by rounding errors only are equal.
+    Values that differ by rounding errors only are equal. Those that are not `whole` are of a metric that failed on
+    something: they move nobody down, and their place is the one that they would have.
 
     >>> places_of([0.5, 0.9, float("nan"), 0.5])
     [2, 1, None, 2]
+    >>> places_of([0.5, 0.9, 0.7], [True, False, True])
+    [2, 1, 1]
     """
     ranked = [round(value, DIGITS) for value in values]  # NaN stays NaN, and is above nothing
-    return [None if math.isnan(value) else 1 + sum(other > value for other in ranked) for value in ranked]
+    others = ranked if whole is None else [value for value, counts in zip(ranked, whole, strict=True) if counts]
+    return [None if math.isnan(value) else 1 + sum(other > value for other in others) for value in ranked]
 
 
-def place_words(place: int | None, rows: int, metrics: int | None = None) -> str:
+def place_cell(place: int | None, whole: bool) -> int | str:
+    """A place as tables show it: in parentheses where a metric failed on something, "-" where it has none."""
+    return "-" if place is None else place if whole else f"({place})"
+
+
+def place_words(place: int | None, rows: int, metrics: int | None = None, *, whole: bool = True) -> str:
     """A place among so many rows, which may be fewer metrics (one has a row for each threshold rule).
 
     >>> place_words(8, 13, 8)
     'place 8 of 13 rows (8 metrics) in this run'
+    >>> place_words(3, 4, whole=False)
+    'not placed, it would be at place 3 of 4 in this run'
     """
     if place is None:
         return "no place in this run"
     of = f"{rows}" if metrics in (None, rows) else f"{rows} rows ({metrics} metrics)"
-    return f"place {place} of {of} in this run"
+    return f"{'' if whole else 'not placed, it would be at '}place {place} of {of} in this run"
 
 
 def failure(name: str, words: str, count: int, message: str) -> str:

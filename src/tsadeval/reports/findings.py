@@ -11,7 +11,7 @@ from tsadeval.core.durations import duration_text
 from tsadeval.core.inputs import Scoring
 from tsadeval.core.metric import METRICS, Rule
 from tsadeval.core.time import Times
-from tsadeval.metrics._cce import CCEBreakdown, cce_breakdown
+from tsadeval.metrics._cce_breakdown import CCEBreakdown, cce_breakdown
 from tsadeval.metrics._cce_gaps import explain_gaps
 
 __all__ = ["Finding", "dearest_false_alarms", "explain_cce", "worst_events"]

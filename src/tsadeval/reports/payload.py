@@ -111,4 +111,4 @@ def coarse(codes: Codes, step: int, gap: int = MISSING) -> tuple[Codes, Codes]:
     low = np.minimum.reduceat(np.where(codes == gap, MISSING, codes), starts)
     high = np.maximum.reduceat(np.where(codes == gap, 0, codes), starts)
     empty = low == MISSING
-    return tuple(np.where(empty, gap, part).astype(np.uint16) for part in (low, high))  # type: ignore[return-value]
+    return np.where(empty, gap, low).astype(np.uint16), np.where(empty, gap, high).astype(np.uint16)

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import dataclass, replace
-from queue import Queue
-from threading import Event, Thread
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -16,8 +14,9 @@ from tsadeval._optional import require
 from tsadeval.core.checking import EXACT
 from tsadeval.core.parameters import Number, check_parameters
 from tsadeval.core.printable import printable
+from tsadeval.core.threads import ahead
 from tsadeval.errors import InvalidInputError, MissingExtraError
-from tsadeval.tables.columns import codes, is_arrow, is_exact, numbers
+from tsadeval.tables.columns import Array, codes, is_arrow, is_exact, numbers
 from tsadeval.tables.groups import named
 from tsadeval.tables.scoring import times_of
 from tsadeval.tables.signs import Signs, columns_to_watch
@@ -27,9 +26,8 @@ from tsadeval.tables.table import Table, from_frame, from_mapping, unique_names
 __all__ = ["Batches", "batches"]
 
 _ROWS = 2**20
-_AHEAD = 2  # batches that are read while others are being used
 _BLOCK = 2**24  # bytes of a csv file that are parsed at once
-_STOP = object()
+Columns = Generator[Mapping[str, Any], None, None]  # of one batch after the other
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,10 +45,12 @@ class Batches:
     span: tuple[int, int] | None = None
     time: str | None = None
     one_series: bool = False
+    # What a parquet file says of its row groups: parts need not read it again, which may take longer than the part.
+    footer: Any = field(default=None, repr=False)
 
     def __iter__(self) -> Iterator[tuple[Any, ...]]:
         """The next batch is read while one is being used."""
-        return _ahead(self.read)
+        return ahead(self.read)
 
     def read(self, signs: Signs | None = None) -> Iterator[tuple[Any, ...]]:
         """The same in this thread; `signs`, of which the caller then asks for the end, will know what was seen."""
@@ -96,18 +96,33 @@ class Batches:
         """The columns that are read only to see whether all rows belong to one series."""
         return [] if self.one_series else columns_to_watch(names, dated, {self.label, self.score, self.by, self.time})
 
-    def parts(self, most: int = 10_000) -> list[Batches]:
-        """Neighbouring parts, at most so many, which can be read apart; one where the format has no such parts."""
+    def parts(self, most: int = 10_000, least: int = 1) -> list[Batches]:
+        """Neighbouring parts, at most so many, which can be read apart; one where the format has no such parts.
+
+        Row groups are read together until a part has about `least` rows.
+        """
         found: list[Batches] = []
         share = max(most // len(self.sources), 1)
         for source in self.sources:
-            one = replace(self, sources=(source,), span=None)
-            with _named_errors(source):
-                count, size = _units(source, self)
+            one = replace(self, sources=(source,), span=None, footer=None)
+            if share == 1:  # whatever is in the file
+                found.append(one)
+                continue
+            with _named_errors(source) as where:
+                count, size, footer = _units(source, where, self.label, least)
             step = max(-(-count // share), size)
             cuts = range(0, count, step) if count > step else range(0)
-            found += [replace(one, span=(a, min(a + step, count))) for a in cuts] or [one]
+            found += [replace(one, span=(a, min(a + step, count)), footer=footer) for a in cuts] or [one]
         return found
+
+    def versions(self) -> list[Any]:
+        """What is not the same any more when one of the local files was written or replaced."""
+        local = [source for source in self.sources if isinstance(source, str) and "://" not in source]
+        with _named_errors(self.where):
+            return [(found.st_ino, found.st_size, found.st_mtime_ns) for found in map(os.stat, local)]
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "footer": None}  # it may be larger than the part
 
 
 def batches(
@@ -214,7 +229,7 @@ def _columns(source: Any, where: str, how: Batches) -> Iterator[Mapping[str, Any
         yield from _slices(source, where, how)
         return
     how = replace(how, sources=(source,))
-    with _opened(source) as file, closing(_READERS[_suffix(source)](file, where, how)) as found:  # type: ignore[type-var]
+    with _opened(source) as file, closing(_READERS[_suffix(source)](file, where, how)) as found:
         yield from found
 
 
@@ -228,10 +243,10 @@ def _wanted(names: Sequence[str], where: str, how: Batches, dated: Collection[st
     return list(dict.fromkeys([*(table.name(name, use) for name, use in uses), *how.watched(names, dated)]))
 
 
-def _parquet(file: Any, where: str, how: Batches) -> Iterator[Mapping[str, Any]]:
+def _parquet(file: Any, where: str, how: Batches) -> Columns:
     parquet = require("pyarrow.parquet", extra="all")
     # Through a buffer, so that of a row group of any size only some pages are in memory.
-    with parquet.ParquetFile(file, pre_buffer=False, buffer_size=_ROWS) as opened:
+    with parquet.ParquetFile(file, metadata=how.footer, pre_buffer=False, buffer_size=_ROWS) as opened:
         columns = _wanted(opened.schema_arrow.names, where, how, _dated(opened.schema_arrow))
         groups = None if how.span is None else list(range(*how.span))
         # Parts are read beside others, each by a thread of its own.
@@ -240,7 +255,7 @@ def _parquet(file: Any, where: str, how: Batches) -> Iterator[Mapping[str, Any]]
             yield {name: batch.column(name) for name in columns}  # of "a" pyarrow reads "a.b" as well
 
 
-def _arrow(file: Any, where: str, how: Batches) -> Iterator[Mapping[str, Any]]:
+def _arrow(file: Any, where: str, how: Batches) -> Columns:
     pyarrow, ipc = require("pyarrow", extra="all"), require("pyarrow.ipc", extra="all")
     source = pyarrow.memory_map(file) if isinstance(file, str) else file
     try:
@@ -256,7 +271,7 @@ def _arrow(file: Any, where: str, how: Batches) -> Iterator[Mapping[str, Any]]:
             yield {name: batch.column(name).slice(start, how.rows) for name in columns}
 
 
-def _csv(file: Any, where: str, how: Batches) -> Iterator[Mapping[str, Any]]:
+def _csv(file: Any, where: str, how: Batches) -> Columns:
     pyarrow, csv = require("pyarrow", extra="all"), require("pyarrow.csv", extra="all")
     delimiter = "\t" if _suffix(how.sources[0]) == ".tsv" else ","
     # The type of a column is found in its first block; scores that begin with whole numbers are floats all the same.
@@ -304,16 +319,21 @@ def _refuse_long_integers(source: Any, where: str, score: str, delimiter: str) -
                 )
 
 
-def _npy(file: Any, where: str, how: Batches) -> Iterator[Mapping[str, Any]]:
-    if not isinstance(file, str):
-        raise InvalidInputError(f"{where}: npy files are mapped into memory, so they must be local")
-    array = np.load(file, mmap_mode="r", allow_pickle=False)
+def _npy(file: Any, where: str, how: Batches) -> Columns:
+    array = _mapped(file, where)
     if array.dtype.names:
         yield from _slices({name: array[name] for name in array.dtype.names}, where, how)
     elif array.ndim == 2 and array.shape[1] == 2:
         yield from _slices({how.label: array[:, 0], how.score: array[:, 1]}, where, how)
     else:
         raise InvalidInputError(f"{where}: expected two columns, labels and scores, but its shape is {array.shape}")
+
+
+def _mapped(file: Any, where: str) -> Array:
+    if not isinstance(file, str):
+        raise InvalidInputError(f"{where}: npy files are mapped into memory, so they must be local")
+    array: Array = np.load(file, mmap_mode="r", allow_pickle=False)
+    return array
 
 
 def _dated(schema: Any) -> list[str]:
@@ -333,7 +353,7 @@ def _slices(table: Mapping[str, Any], where: str, how: Batches) -> Iterator[Mapp
         yield {name: column[start : min(start + how.rows, last)] for name, column in by_place.items()}
 
 
-_READERS: dict[str, Callable[[Any, str, Batches], Iterator[Mapping[str, Any]]]] = {
+_READERS: dict[str, Callable[[Any, str, Batches], Columns]] = {
     ".parquet": _parquet,
     ".pq": _parquet,
     ".arrow": _arrow,
@@ -344,49 +364,16 @@ _READERS: dict[str, Callable[[Any, str, Batches], Iterator[Mapping[str, Any]]]] 
 }
 
 
-def _units(source: Any, how: Batches) -> tuple[int, int]:
-    """How many units a source has that can be read apart, and how few of them make a part."""
+def _units(source: Any, where: str, label: str, least: int) -> tuple[int, int, Any]:
+    """How many units a source has that can be read apart, how few of them make a part, and the footer of parquet."""
     if isinstance(source, Mapping):
-        return len(source.get(how.label, ())), _ROWS
+        return len(source.get(label, ())), _ROWS, None
     suffix = _suffix(source)
     if suffix in (".parquet", ".pq"):
         with _opened(source) as file, require("pyarrow.parquet", extra="all").ParquetFile(file) as opened:
-            return int(opened.num_row_groups), 1
+            found = opened.metadata
+            return found.num_row_groups, -(-found.num_row_groups * least // max(found.num_rows, 1)), found
     if suffix == ".npy":
-        return len(np.load(source, mmap_mode="r", allow_pickle=False)), _ROWS
-    return 1, 1
-
-
-def _ahead(read: Callable[[], Iterator[Any]]) -> Iterator[Any]:
-    """What an iterator gives, read by a thread of its own a little ahead."""
-    queue: Queue[Any] = Queue(_AHEAD)
-    left = Event()
-
-    def work() -> None:
-        try:
-            for item in read():
-                queue.put(item)
-                if left.is_set():
-                    return
-            queue.put(_STOP)
-        except BaseException as error:
-            queue.put(_Raised(error))
-
-    thread = Thread(target=work, daemon=True)
-    thread.start()
-    try:
-        while (item := queue.get()) is not _STOP:
-            if isinstance(item, _Raised):
-                raise item.error
-            yield item
-    finally:
-        left.set()
-        while thread.is_alive():  # it may wait for room in the queue
-            while not queue.empty():
-                queue.get_nowait()
-            thread.join(0.01)
-
-
-@dataclass(frozen=True)
-class _Raised:
-    error: BaseException
+        with _opened(source) as file:
+            return (_mapped(file, where).shape or (1,))[0], _ROWS, None
+    return 1, 1, None

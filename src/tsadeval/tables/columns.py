@@ -196,7 +196,8 @@ def _as_it_lies(column: Any) -> Array:
     """An Arrow array without nulls, from its memory: `to_numpy` imports pandas, which takes longer than most files."""
     memory, first, stop = column.buffers()[1], column.offset, column.offset + len(column)
     if str(column.type) != "bool":
-        return np.frombuffer(memory, column.type.to_pandas_dtype())[first:stop]
+        kind = np.dtype(column.type.to_pandas_dtype())
+        return np.frombuffer(memory, kind, len(column), first * kind.itemsize)  # there may be more bytes behind it
     bits = np.frombuffer(memory, np.uint8)[first // 8 : (stop + 7) // 8]
     return np.unpackbits(bits, bitorder="little")[first % 8 :][: len(column)].view(np.bool_)
 

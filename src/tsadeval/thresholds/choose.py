@@ -143,7 +143,7 @@ def choose_threshold(
     >>> te.choose_threshold(y_true, y_score, max_false_alarms=3, max_time_in_alarm=0.6).detected
     2
     """
-    given = {"early": early, "max_time_in_alarm": max_time_in_alarm, "prefer": prefer}
+    given: dict[str, Any] = {"early": early, "max_time_in_alarm": max_time_in_alarm, "prefer": prefer}
     check_parameters("choose_threshold", CHECKS, given)
     metric = of_predictions(maximize)
     asked = {"times": times, "ignore": ignore, "missing": missing}
@@ -155,7 +155,7 @@ def choose_threshold(
         budget = budget_of(max_false_alarms, scoring)
     else:
         budget = math.fsum(budget_of(max_false_alarms, one) for one in scorings)
-    return choose(scoring, metric, str(max_false_alarms), budget, **given)  # type: ignore[arg-type]
+    return choose(scoring, metric, str(max_false_alarms), budget, **given)
 
 
 def choose(

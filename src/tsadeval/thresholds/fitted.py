@@ -33,7 +33,8 @@ class FittedRule(ThresholdRule):
     squares: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        given: dict[str, Any] = {one.name: getattr(self, one.name) for one in fields(self)}  # type: ignore[arg-type]
+        rule: Any = self  # every rule is a dataclass, but this base of them is not
+        given = {one.name: getattr(self, one.name) for one in fields(rule)}
         check_parameters(type(self).__name__, self.checks, given)
 
     def threshold_from(self, scores: Floats) -> float:

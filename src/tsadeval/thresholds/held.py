@@ -73,7 +73,8 @@ class hysteresis(_OnTop):
             raise InvalidParameterError(
                 f"{self}: the release threshold {stop:.6g} is above the threshold {start.threshold:.6g}"
             )
-        alarms, above = start.prediction.predicted, data.above(float(stop)).predicted  # type: ignore[arg-type]
+        assert stop is not None  # `release` is a rule of one threshold
+        alarms, above = start.prediction.predicted, data.above(float(stop)).predicted
         first = np.searchsorted(alarms.stops, above.starts, side="right")
         begins = np.maximum(np.append(alarms.starts, data.n)[first], above.starts)
         held = begins < above.stops

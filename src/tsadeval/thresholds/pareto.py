@@ -11,6 +11,7 @@ with probability `risk`.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -71,7 +72,7 @@ def fit_pareto(excesses: Floats, tail: Tail = "pareto") -> Pareto:
     return Pareto(shape(u), shape(u) / u * highest)
 
 
-def _maximum(function, low: float, high: float) -> tuple[float, float]:  # type: ignore[no-untyped-def]
+def _maximum(function: Callable[[float], float], low: float, high: float) -> tuple[float, float]:
     """Where a function with one maximum in an interval has it, by golden sections, and its value there."""
     left, right = high - _GOLDEN * (high - low), low + _GOLDEN * (high - low)
     at_left, at_right = function(left), function(right)

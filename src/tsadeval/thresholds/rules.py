@@ -45,7 +45,8 @@ class ThresholdRule:
         return Decision(data.above(threshold), str(self), threshold)
 
     def __str__(self) -> str:
-        values = ", ".join(repr(getattr(self, one.name)) for one in fields(self))  # type: ignore[arg-type]
+        rule: Any = self  # every rule is a dataclass, but this base of them is not
+        values = ", ".join(repr(getattr(self, one.name)) for one in fields(rule))
         return f"{type(self).__name__}({values})"
 
 

@@ -5,6 +5,9 @@ runs is known and the GPU is not waited for after that: all later work is queued
 runs. That pass gives the sums of whole blocks. Only blocks that a border cuts are read again, for the sums up to it.
 """
 
+# Triton has no types for the pointers and blocks that its kernels take, nor for its decorator.
+# mypy: disable-error-code="untyped-decorator, no-untyped-def"
+
 from typing import Any
 
 import torch
@@ -24,8 +27,8 @@ WARPS = 4
 
 if triton is not None:
 
-    @triton.jit  # type: ignore[untyped-decorator]
-    def _place(columns, per_row, SIZE: tl.constexpr, SINGLE: tl.constexpr):  # type: ignore[no-untyped-def]
+    @triton.jit
+    def _place(columns, per_row, SIZE: tl.constexpr, SINGLE: tl.constexpr):
         """Block, row, column and flat position at which the program's block begins."""
         block = tl.program_id(0).to(tl.int64)
         if SINGLE:  # written so that the compiler sees aligned positions whatever the length
@@ -38,8 +41,8 @@ if triton is not None:
             start = row * columns + first
         return block, row, first, start
 
-    @triton.jit  # type: ignore[untyped-decorator]
-    def _borders(labels, start, first, columns, length, SIZE: tl.constexpr):  # type: ignore[no-untyped-def]
+    @triton.jit
+    def _borders(labels, start, first, columns, length, SIZE: tl.constexpr):
         """Which points of a block begin a run: at another label, at the beginning of a row and of its padding."""
         here = tl.arange(0, SIZE)
         column = first + here
@@ -48,8 +51,8 @@ if triton is not None:
         left = tl.load(labels + start + here - 1, mask=inside & (column > 0), other=0)
         return inside & ((label != left) | (column == 0) | (column == length))
 
-    @triton.jit  # type: ignore[untyped-decorator]
-    def _count(  # type: ignore[no-untyped-def]
+    @triton.jit
+    def _count(
         labels, words, lengths, counts, columns, per_row, SIZE: tl.constexpr, SINGLE: tl.constexpr, WIDE: tl.constexpr
     ):
         block, row, first, start = _place(columns, per_row, SIZE, SINGLE)
@@ -68,8 +71,8 @@ if triton is not None:
             count = tl.sum(_borders(labels, start, first, columns, length, SIZE).to(tl.int32))
         tl.store(counts + block, count)
 
-    @triton.jit  # type: ignore[untyped-decorator]
-    def _scores(scores, start, first, columns, SIZE: tl.constexpr):  # type: ignore[no-untyped-def]
+    @triton.jit
+    def _scores(scores, start, first, columns, SIZE: tl.constexpr):
         here = tl.arange(0, SIZE)
         inside = first + here < columns
         # Without a mask the loads are wide whatever the length.
@@ -79,10 +82,8 @@ if triton is not None:
             raw = tl.load(scores + start + here, mask=inside, other=0.0)
         return raw, inside
 
-    @triton.jit  # type: ignore[untyped-decorator]
-    def _sum(  # type: ignore[no-untyped-def]
-        scores, sums, extremes, blocks, columns, per_row, SIZE: tl.constexpr, SINGLE: tl.constexpr
-    ):
+    @triton.jit
+    def _sum(scores, sums, extremes, blocks, columns, per_row, SIZE: tl.constexpr, SINGLE: tl.constexpr):
         block, row, first, start = _place(columns, per_row, SIZE, SINGLE)
         # Sums are about the first score of the row, so that a large common offset costs no digits.
         origin = tl.load(scores + row * columns).to(tl.float64)
@@ -93,10 +94,8 @@ if triton is not None:
         tl.store(extremes + block, tl.min(tl.where(inside, raw, float("inf"))))
         tl.store(extremes + blocks + block, tl.max(tl.where(inside, raw, float("-inf"))))
 
-    @triton.jit  # type: ignore[untyped-decorator]
-    def _cut(  # type: ignore[no-untyped-def]
-        scores, labels, lengths, cut, stops, counts, begins, before, runs, columns, per_row, SIZE: tl.constexpr
-    ):
+    @triton.jit
+    def _cut(scores, labels, lengths, cut, stops, counts, begins, before, runs, columns, per_row, SIZE: tl.constexpr):
         """Where runs begin, and the sums of their blocks up to there."""
         block = tl.load(cut + tl.program_id(0))
         row = block // per_row
@@ -112,7 +111,7 @@ if triton is not None:
         tl.store(before + runs + place, tl.cumsum(squares) - squares, mask=border)
 
     @triton.jit
-    def _total(at, run, there, before, sums, up_to, block, first, last, ends_row, row, per_row):  # type: ignore[no-untyped-def]
+    def _total(at, run, there, before, sums, up_to, block, first, last, ends_row, row, per_row):
         """What is left of a run's first block, whole blocks, and the beginning of its last block."""
         within = first == last
         rest = tl.load(before + at + run + 1, mask=there & (ends_row == 0), other=0.0)
@@ -123,8 +122,8 @@ if triton is not None:
         high = tl.load(edge + last, mask=there & (within == 0), other=0.0)
         return head + (high - tl.load(edge + first + 1, mask=there & (within == 0), other=0.0)) + rest
 
-    @triton.jit  # type: ignore[untyped-decorator]
-    def _moments(  # type: ignore[no-untyped-def]
+    @triton.jit
+    def _moments(
         scores, labels, lengths, begins, before, sums, up_to, low, high, added,
         keys, marks, means, variances, weights,
         runs, points, rows, columns, per_row, size, ROUNDING: tl.constexpr,
@@ -195,7 +194,7 @@ def run_moments(
     wide = (single or columns % 4 == 0) and flat.storage_offset() % 4 == 0 and flat.data_ptr() % 4 == 0
     words = flat[: len(flat) // 4 * 4].view(torch.int32) if wide else flat
     counts = torch.empty(blocks, dtype=torch.int32, device=device)
-    with torch.cuda.device_of(scores):  # type: ignore[no-untyped-call]
+    with torch.cuda.device_of(scores):  # type: ignore[no-untyped-call]  # untyped in torch
         _count[(blocks,)](flat, words, lengths, counts, columns, per_row, **how, SINGLE=single, WIDE=wide)
         # As much as can be asked for before the number of runs is known, as little as can be after.
         stops = counts.cumsum(0)

@@ -7,6 +7,9 @@ steps over the taps of its own picture: tap (i, j) of a window of period p is th
 Triton may be missing; then windows are grouped by period, as on a CPU.
 """
 
+# Triton has no types for the pointers and blocks that its kernels take, nor for its decorator.
+# mypy: disable-error-code="untyped-decorator, no-untyped-def"
+
 from typing import Any
 
 import torch
@@ -25,24 +28,24 @@ PARTS = 8
 
 if triton is not None:
 
-    @triton.jit  # type: ignore[untyped-decorator]
-    def _rounded(values, FAST: tl.constexpr):  # type: ignore[no-untyped-def]
+    @triton.jit
+    def _rounded(values, FAST: tl.constexpr):
         """To the 10 bits that TF32 units read, which would cut the others off: three times the error."""
         if FAST:
             bits = values.to(tl.int32, bitcast=True)
             values = ((bits + 0x1000) & -0x2000).to(tl.float32, bitcast=True)
         return values
 
-    @triton.jit  # type: ignore[untyped-decorator]
-    def _product(a, b, total, FAST: tl.constexpr):  # type: ignore[no-untyped-def]
+    @triton.jit
+    def _product(a, b, total, FAST: tl.constexpr):
         if FAST:
             total = tl.dot(_rounded(a, FAST), _rounded(b, FAST), total, input_precision="tf32")
         else:
             total = tl.dot(a, b, total, input_precision="ieee")
         return total
 
-    @triton.jit  # type: ignore[untyped-decorator]
-    def _convolve(  # type: ignore[no-untyped-def]
+    @triton.jit
+    def _convolve(
         x, weight, bias, periods, y, length, points, shared, n_in, n_out, reach,
         POINTS: tl.constexpr, IN: tl.constexpr, OUT: tl.constexpr, HAS_BIAS: tl.constexpr, FAST: tl.constexpr,
     ):  # fmt: skip
@@ -77,8 +80,8 @@ if triton is not None:
         total = tl.where(inside[:, None], total, 0.0)
         tl.store(y + (picture * POINTS + at[:, None]) * n_out + outs[None, :], total, mask=(outs < n_out)[None, :])
 
-    @triton.jit  # type: ignore[untyped-decorator]
-    def _gradient(  # type: ignore[no-untyped-def]
+    @triton.jit
+    def _gradient(
         x, g, periods, result, pictures, length, points, shared, n_in, n_out, reach,
         POINTS: tl.constexpr, IN: tl.constexpr, OUT: tl.constexpr, PARTS: tl.constexpr, FAST: tl.constexpr,
     ):  # fmt: skip
@@ -156,7 +159,7 @@ class FoldedConvolution(torch.autograd.Function):
         n_out, reach = weight.shape[0], weight.shape[2] // 2
         taps = (2 * reach + 1) ** 2
         parts = torch.empty((PARTS, taps, n_in, n_out), dtype=x.dtype, device=x.device)
-        with torch.cuda.device_of(x):  # type: ignore[no-untyped-call]
+        with torch.cuda.device_of(x):  # type: ignore[no-untyped-call]  # untyped in torch
             _gradient[(taps, PARTS)](
                 x, g, periods, parts, len(periods), length, points, shared, n_in, n_out, reach,
                 POINTS=g.shape[1], IN=_block(n_in), OUT=_block(n_out), PARTS=PARTS,
@@ -170,7 +173,7 @@ def _launch(x: Tensor, taps: Tensor, bias: Tensor | None, periods: Tensor, lengt
     rows, points, n_in = x.shape
     n_out, reach, room = taps.shape[3], taps.shape[0] // 2, room_for(length)
     y = torch.empty((len(periods), room, n_out), dtype=x.dtype, device=x.device)
-    with torch.cuda.device_of(x):  # type: ignore[no-untyped-call]
+    with torch.cuda.device_of(x):  # type: ignore[no-untyped-call]  # untyped in torch
         _convolve[(len(periods),)](
             x, taps, taps if bias is None else bias, periods, y, length, points, len(periods) // rows,
             n_in, n_out, reach,

@@ -109,8 +109,8 @@ def _all_at_once(x: Tensor, periods: Tensor, weights: Tensor, first: Kernel, sec
     """What the windows' periods say of them, weighted."""
     count, length, channels = x.shape
     folded: tuple[Tensor, int] = (periods.flatten(), length)
-    inner = functional.gelu(folding.FoldedConvolution.apply(x, *first, *folded))  # type: ignore[no-untyped-call]
-    found: Tensor = folding.FoldedConvolution.apply(inner, *second, *folded)  # type: ignore[no-untyped-call]
+    inner = functional.gelu(folding.FoldedConvolution.apply(x, *first, *folded))  # type: ignore[no-untyped-call]  # untyped in torch
+    found: Tensor = folding.FoldedConvolution.apply(inner, *second, *folded)  # type: ignore[no-untyped-call]  # untyped in torch
     found = found.view(count, periods.shape[1], -1, channels)[:, :, :length]
     return (weights[:, :, None, None] * found).sum(1)
 

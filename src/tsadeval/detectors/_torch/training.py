@@ -75,7 +75,7 @@ def descend(optimizer: Optimizer, *losses: Tensor) -> None:
     parameters = [p for group in optimizer.param_groups for p in group["params"]]
     for number, loss in enumerate(losses, start=1):
         # Gradients of what the optimizer does not move are not computed.
-        loss.backward(retain_graph=number < len(losses), inputs=parameters)  # type: ignore[no-untyped-call]
+        loss.backward(retain_graph=number < len(losses), inputs=parameters)  # type: ignore[no-untyped-call]  # untyped in torch
     nn.utils.clip_grad_norm_(parameters, LONGEST_GRADIENT)
     optimizer.step()
 
@@ -281,7 +281,7 @@ def _set_rate(optimizers: tuple[Optimizer, ...], rate: float) -> None:
 
 def _on_a_stream(step: Callable[[], Tensor]) -> Tensor:
     """A step before the recording, on a stream of its own as recording asks for."""
-    stream = torch.cuda.Stream()  # type: ignore[no-untyped-call]
+    stream = torch.cuda.Stream()  # type: ignore[no-untyped-call]  # untyped in torch
     stream.wait_stream(torch.cuda.current_stream())
     with torch.cuda.stream(stream):
         loss = step()

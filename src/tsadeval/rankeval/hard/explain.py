@@ -19,7 +19,7 @@ from tsadeval.rankeval.hard.task import Case, HardTask
 from tsadeval.rankeval.stored import place_words
 from tsadeval.thresholds.rules import parse_rule
 
-__all__ = ["AT_BEST", "Explanation", "Standing", "explain", "roles_of"]
+__all__ = ["AT_BEST", "Explanation", "Standing", "explain", "incomplete_words", "roles_of"]
 
 SEVERITY = (
     "severity of a reversed pair: difference of its two values / range of the metric's values on the task",
@@ -39,13 +39,15 @@ AT_BEST = '"at best": each detector at its own best threshold for the metric, fo
 
 
 class Standing(NamedTuple):
-    """Where a metric stands in a run: its index, its place among so many rows, and whether it ranks in reverse."""
+    """Where a metric stands in a run: its index, its place among so many rows, whether it ranks in reverse, and the
+    tasks on which it failed or has no value."""
 
     value: float
     place: int | None
     rows: int
     metrics: int
     in_reverse: bool
+    incomplete: tuple[str, ...] = ()
 
 
 class Explanation(Result):
@@ -121,7 +123,8 @@ class Explanation(Result):
         return notes
 
     def _lead(self) -> str:
-        where = place_words(self.standing.place, self.standing.rows, self.standing.metrics)
+        standing = self.standing
+        where = place_words(standing.place, standing.rows, standing.metrics, whole=not standing.incomplete)
         lines = [f"{self.entry}: index {self.index:.3f}, {where}"]
         if self.totals["pairs"] and self.standing.place is not None:
             shares = {key: 100 * self.totals[key] / self.totals["pairs"] for key in ("reversed", "tied")}
@@ -133,6 +136,18 @@ class Explanation(Result):
         if shown:
             lines.append(f"its {shown} worst of {tasks} tasks, each with its worst pairs:")
         return "\n".join(lines)
+
+
+def incomplete_words(names: Sequence[str], of: int) -> str:
+    """What it means that a metric failed or has no value on some tasks.
+
+    >>> print(incomplete_words(["rare"], 20))
+    failed or has no value on 1 of 20 tasks (rare): not placed; tasks without values count 0, failed series rank last
+    """
+    return (
+        f"failed or has no value on {len(names)} of {of} tasks ({', '.join(names)}): not placed; "
+        "tasks without values count 0, failed series rank last"
+    )
 
 
 def roles_of(row: Row) -> tuple[str, str]:
@@ -174,7 +189,8 @@ def explain(
     totals = {"pairs": 0, "reversed": 0, "tied": 0}
     shown = 0
     silent: list[str] = []
-    for of_task in sorted(found, key=lambda t: quality[t.task.name]):
+    known = [of_task for of_task in found if not math.isnan(quality[of_task.task.name])]
+    for of_task in sorted(known, key=lambda t: quality[t.task.name]):
         task = of_task.task
         counts: Row = {}
         if task.kind == "order":
@@ -208,6 +224,8 @@ def explain(
                 row[f"{side}_threshold"] = thresholds.get((task.name, pair.repeat, name), math.nan)
             row["meaning"] = _meaning(entry, task, row)
             rows.append(row | _beside(beside, task, pair, plan.seed))
+    if standing.incomplete and standing.place is not None:
+        notes = [*notes, f"{entry} {incomplete_words(standing.incomplete, len(plan.tasks))}"]
     if silent:
         notes = [*notes, f"little or no score on {', '.join(silent)}: its values there are undefined or all the same"]
     if entry.rule == "best":

@@ -17,10 +17,10 @@ from tsadeval.core.results import Grid, MappingResult, Result, Row
 from tsadeval.core.selection import AnyMetric, select_metrics
 from tsadeval.engine.store import Store
 from tsadeval.errors import InvalidInputError, UnknownNameError
-from tsadeval.rankeval.hard.explain import AT_BEST, Explanation, Standing, explain
+from tsadeval.rankeval.hard.explain import AT_BEST, Explanation, Standing, explain, incomplete_words
 from tsadeval.rankeval.hard.index import PARTS, Index, TaskValues, index_of
 from tsadeval.rankeval.hard.plan import LAYOUT, Entry, HardCell, HardPlan
-from tsadeval.rankeval.stored import DIGITS, StoredResult, failure, last_plan, place_words, places_of
+from tsadeval.rankeval.stored import DIGITS, StoredResult, failure, last_plan, place_cell, place_words, places_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -37,8 +37,11 @@ class HardTable(MappingResult):
 
     A row has the index, its parts `order`, `preference` and `control`, each with `_low` and `_high`, and the quality on
     each task under the task's name; `place` is 1 for the highest index. A metric that has no value at all has no place,
-    and NaN for all of these; it comes last. `undefined` and `errors` count values, `message` says why the first one is
-    missing; `own` marks metrics that are not of the library. Names are "cce" or "f1 at best".
+    and NaN for all of these; it comes last. `incomplete` names the tasks on which a metric raised an error or has no
+    value: a task without any value is NaN and counts 0, no order, in the index. Such a metric is not placed: `place` is
+    where it would be, printed in parentheses, and it moves no other metric down. `undefined` and `errors` count values,
+    `message` says why the first one is missing; `own` marks metrics that are not of the library. Names are "cce" or
+    "f1 at best".
     """
 
     def __init__(self, rows: list[Row], tasks: list[str], about: str) -> None:
@@ -58,15 +61,19 @@ class HardTable(MappingResult):
         tasks: Grid = [["metric", *self.tasks]]
         for row in self.rows:
             cells = [_interval(row, part) for part in parts]
-            place = "-" if row["place"] is None else row["place"]
+            place = place_cell(row["place"], not row["incomplete"])
             means.append([row["name"], place, *cells, *(row[name] for name in counts)])
-            tasks.append([row["name"], *(f"{row[name]:.2f}" for name in self.tasks)])
+            tasks.append([row["name"], *(_score(row, name) for name in self.tasks)])
         return [("means over tasks, with 95 % intervals over tasks and repeats", means), ("each task", tasks)]
 
     def _notes(self) -> list[str]:
         own = [row for row in self.rows if row["own"] and len(self.rows) > 1]
         of = len(self.rows), len({row["metric"] for row in self.rows})
-        notes = [f"{row['name']}: {place_words(row['place'], *of)}, by index" for row in own if row["place"]]
+        notes = [
+            f"{row['name']}: {place_words(row['place'], *of, whole=not row['incomplete'])}, by index"
+            for row in own
+            if row["place"]
+        ]
         notes += [
             f"{row['name']} ranks models in reverse: is lower better?"
             for row in self.rows
@@ -76,6 +83,8 @@ class HardTable(MappingResult):
             words, count = ("failed", row["errors"]) if row["errors"] else ("is undefined", row["undefined"])
             if row["errors"] or row["place"] is None:
                 notes.append(failure(row["name"], words, count, row["message"]))
+            if row["incomplete"] and row["place"] is not None:
+                notes.append(f"{row['name']} {incomplete_words(row['incomplete'], len(self.tasks))}")
         return notes + [AT_BEST for row in self.rows if row["rule"] == "best" and row["own"]][:1]
 
     def _lead(self) -> str:
@@ -99,6 +108,13 @@ def _interval(row: Row, part: str) -> str:
     return f"{row[part]:.3f}{interval}"
 
 
+def _score(row: Row, task: str) -> str:
+    """A score on one task: "-" without any value, in parentheses where the metric failed on some series."""
+    if math.isnan(row[task]):
+        return "-"
+    return f"({row[task]:.2f})" if task in row["incomplete"] else f"{row[task]:.2f}"
+
+
 class HardResult(StoredResult):
     """Values of metrics on the hard tasks: a row per value. Prints as its table of scores."""
 
@@ -111,6 +127,7 @@ class HardResult(StoredResult):
         self._values = dict(zip(keys, self._frame["value"].tolist(), strict=True))
         status = self._frame["status"].tolist()
         self._counts = Counter((*key[3:], s) for key, s in zip(keys, status, strict=True))
+        self._on_task = Counter((key[0], *key[3:], s) for key, s in zip(keys, status, strict=True))
         # Of each metric, rule and status the first task and message.
         self._first: dict[tuple[str, str | None, str], tuple[str, str]] = {}
         for key, state, message in zip(keys, status, self._frame["message"].tolist(), strict=True):
@@ -149,23 +166,30 @@ class HardResult(StoredResult):
         """A row for every entry, the best first."""
         rows = [self._row(entry) for entry in self.plan.entries]
         rows.sort(key=lambda row: math.inf if math.isnan(row["value"]) else -round(row["value"], DIGITS))
-        places = places_of([row["value"] for row in rows])
+        places = places_of([row["value"] for row in rows], [not row["incomplete"] for row in rows])
         return [{**row, "place": place} for row, place in zip(rows, places, strict=True)]
 
     def _row(self, entry: Entry) -> Row:
         quality, parts = index_of(self.values_of(entry))
         who = str(entry.metric), entry.rule
+        quality |= {name: math.nan for name in quality if not self._on_task[(name, *who, "ok")]}
         if not self._counts[(*who, "ok")]:  # "no order" is better than a wrong one, but it has not been tried at all
-            quality = dict.fromkeys(quality, math.nan)
             parts = dict.fromkeys(parts, Index(math.nan, math.nan, math.nan))
         row: Row = {"name": str(entry), "metric": str(entry.metric), "rule": entry.rule, "value": parts["index"].value}
         for part, found in parts.items():
             row |= {part: found.value, f"{part}_low": found.low, f"{part}_high": found.high}
         row |= quality
+        row["incomplete"] = tuple(
+            task.name
+            for task, cases in zip(self.plan.tasks, self.plan.cases, strict=True)
+            # A run that was stopped has neither a value nor an error.
+            if math.isnan(quality[task.name])
+            or sum(self._on_task[(task.name, *who, s)] for s in ("ok", "undefined")) < self.plan.repeats * len(cases)
+        )
         row["own"] = not entry.metric.library
         row |= {"undefined": self._counts[(*who, "undefined")], "errors": self._counts[(*who, "error")]}
         row["message"] = next((self._first[(*who, s)][1] for s in WITHOUT_VALUE if (*who, s) in self._first), "")
-        order = [quality[task.name] for task in self.plan.tasks if task.kind == "order"]
+        order = [q for t in self.plan.tasks if t.kind == "order" and not math.isnan(q := quality[t.name])]
         return row | {"reversed": bool(order) and float(np.mean(order)) < REVERSED}
 
     def sensitivity(self) -> SensitivityTable:
@@ -226,7 +250,8 @@ class HardResult(StoredResult):
         check_parameters("explain", dict(counts), {"pairs": pairs, "tasks": tasks})
         entry = self._entry(metric, rule)
         row = next(row for row in self._scored if row["name"] == str(entry))
-        standing = Standing(row["value"], row["place"], len(self._scored), len(self.plan.metrics), row["reversed"])
+        of = len(self._scored), len(self.plan.metrics)
+        standing = Standing(row["value"], row["place"], *of, row["reversed"], row["incomplete"])
         notes = self._without_value(entry)
         others = [e for e in self.plan.entries if str(e.metric) == str(entry.metric) and e != entry]
         if others and rule is None and metric_text(metric) != str(entry):

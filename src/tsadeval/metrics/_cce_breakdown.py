@@ -1,0 +1,195 @@
+"""CCE explained: its parts, and what each event adds to it and costs it."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+import tsadeval.metrics._kernels.cce as kernel
+from tsadeval.core.defining import takes_scores
+from tsadeval.core.inputs import Floats, Scoring
+from tsadeval.core.moments import RunMoments
+from tsadeval.core.options import CCE_CHECKS
+from tsadeval.core.results import Grid, Result, Row
+from tsadeval.errors import InvalidParameterError, warn_undefined
+from tsadeval.metrics._cce import CCEOptions, Parts, class_parts, combined, event_moments, unit_moments
+
+__all__ = ["CCEBreakdown", "cce_breakdown"]
+
+_NEEDS_BOTH = "CCE compares the two classes, so y_true needs both normal (0) and anomalous (1) points"
+
+EVENT_COLUMNS = np.dtype(
+    [
+        ("start", np.int64),
+        ("stop", np.int64),
+        ("label", np.int64),
+        ("length", np.int64),
+        ("mean", np.float64),
+        ("variance", np.float64),
+        ("alpha", np.float64),
+        ("beta", np.float64),
+        ("uncertainty", np.float64),
+        ("confidence", np.float64),
+        ("consistency", np.float64),
+        ("score", np.float64),
+        ("share", np.float64),
+        ("lost", np.float64),
+    ]
+)
+
+
+@takes_scores(CCE_CHECKS)
+def cce_breakdown(
+    data: Scoring,
+    *,
+    tau: float = 0.5,
+    constrained: bool = False,
+    event_weight: float = 0.5,
+    global_weight: float = 0.5,
+    normalize: str | None = "minmax",
+    quantiles: tuple[float, float] = (0.001, 0.999),
+    uncertainty: str = "beta",
+    gamma: float = 10.0,
+) -> CCEBreakdown:
+    """CCE explained: its parts, and a table with a row per event. Options as for `cce`.
+
+    Examples
+    --------
+    >>> import tsadeval as te
+    >>> b = te.cce_breakdown([0, 0, 0, 1, 1, 0, 0, 1, 0], [0.1, 0.2, 0.1, 0.9, 0.7, 0.3, 0.1, 0.2, 0.1])
+    >>> round(b.score, 6)
+    0.490885
+    >>> worst = b.worst(1)[0]
+    >>> int(worst["start"]), int(worst["stop"]), int(worst["label"]), round(float(worst["mean"]), 3)
+    (7, 8, 1, 0.125)
+    """
+    # fmt: off
+    options = CCEOptions(tau, constrained, event_weight, global_weight, normalize, quantiles, uncertainty, gamma)
+    # fmt: on
+    return explain(options, event_moments(options, data))
+
+
+def explain(options: CCEOptions, runs: RunMoments) -> CCEBreakdown:
+    """The whole explanation of the CCE of scanned (or streamed) runs."""
+    moments = unit_moments(options, runs)
+    normal, anomaly = class_parts(options, runs, moments)
+    event, global_ = combined(options, normal, anomaly)
+    score = event + global_
+    if math.isnan(score):
+        warn_undefined("cce", _NEEDS_BOTH)
+    table = np.zeros(len(runs.counts), EVENT_COLUMNS)
+    table["stop"] = np.cumsum(runs.counts)
+    table["start"] = table["stop"] - runs.counts
+    table["length"] = runs.counts
+    table["label"] = runs.labels()
+    table["mean"], table["variance"] = moments
+    judged = kernel.judge_events(*moments, runs.first_label, *options.formula)
+    table["alpha"], table["beta"], table["uncertainty"], table["confidence"], table["score"] = judged
+    table["consistency"] = np.exp(-table["uncertainty"])
+    table["share"] = table["lost"] = math.nan
+    if not math.isnan(score):
+        for label, part in ((0, normal), (1, anomaly)):
+            of_class = table["label"] == label
+            table["share"][of_class], table["lost"][of_class] = event_shares(options, part, table[of_class], label)
+    return breakdown_of(options, score, (event, global_), (normal, anomaly), table)
+
+
+def breakdown_of(
+    options: CCEOptions,
+    score: float,
+    terms: tuple[float, float],
+    parts: tuple[Parts, Parts],
+    events: NDArray[np.void],
+) -> CCEBreakdown:
+    """The breakdown: the two terms of the score, and what normal and anomalous runs have of each."""
+    (event, global_), (normal, anomaly) = terms, parts
+    return CCEBreakdown(
+        score=score,
+        event=event,
+        global_=global_,
+        anomaly_event=anomaly.event,
+        normal_event=normal.event,
+        anomaly_global=anomaly.global_,
+        normal_global=normal.global_,
+        events=events,
+        options=options,
+    )
+
+
+def event_shares(options: CCEOptions, part: Parts, events: NDArray[np.void], label: int) -> tuple[Floats, Floats]:
+    """What each event of a class adds to CCE, and what it could have added beyond that.
+
+    At event level an event counts for its score over the number of events. The pooled event's confidence is
+    the mean over points, so there each event counts for its points; the consistency is common to all.
+    """
+    event_weight, global_weight = options.event_weight, options.global_weight
+    if label == 0:
+        event_weight, global_weight = 1 - event_weight, 1 - global_weight
+    of_events = event_weight / len(events)
+    of_points = global_weight * events["length"] / events["length"].sum()
+    confidence = events["mean"] - options.tau if label == 1 else 1 - options.tau - events["mean"]
+    pooled = part.mean - options.tau if label == 1 else 1 - options.tau - part.mean
+    # Clipping, where it applies, leaves nothing of the pooled event to share out.
+    consistency = part.global_ / pooled if pooled != 0 else 0.0
+    share = of_events * events["score"] + of_points * confidence * consistency
+    return share, (of_events + of_points) * (1 - options.tau) - share
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class CCEBreakdown(Result):
+    """CCE and where it comes from: a row per event.
+
+    Attributes
+    ----------
+    score, event, global_ : float
+        CCE and its two halves: `score == event + global_`.
+    anomaly_event, normal_event : float
+        Mean score over the anomaly events and over the normal ones.
+    anomaly_global, normal_global : float
+        Score of all anomalous points as one event, and of all normal points.
+    events : numpy structured array
+        A row per event: start, stop, label, length; mean and variance of its scaled scores; alpha and beta
+        of its Beta distribution; uncertainty, confidence, consistency and score; `share`, what it adds to
+        CCE (the shares add up to the score); `lost`, what it would add besides if it were perfect.
+    """
+
+    score: float
+    event: float
+    global_: float
+    anomaly_event: float
+    normal_event: float
+    anomaly_global: float
+    normal_global: float
+    events: NDArray[np.void]
+    options: CCEOptions
+
+    def worst(self, n: int | None = None, *, label: int | None = None) -> NDArray[np.void]:
+        """The events that cost the score most, worst first: all or n of them, of both classes or of one."""
+        if label not in (None, 0, 1):
+            raise InvalidParameterError(f"worst: label must be 0, 1 or None, but is {label!r}")
+        events = self.events if label is None else self.events[self.events["label"] == label]
+        return events[np.argsort(-events["lost"], kind="stable")][:n]
+
+    @property
+    def rows(self) -> list[Row]:
+        """The events as plain dicts, in the order of time."""
+        names = self.events.dtype.names or ()
+        return [dict(zip(names, event, strict=True)) for event in self.events.tolist()]
+
+    def _grids(self) -> list[tuple[str, Grid]]:
+        counts = [int((self.events["label"] == label).sum()) for label in (1, 0)]
+        parts: Grid = [
+            ["", f"anomaly ({counts[0]})", f"normal ({counts[1]})", "weighted"],
+            ["event", self.anomaly_event, self.normal_event, self.event],
+            ["global", self.anomaly_global, self.normal_global, self.global_],
+        ]
+        columns = ["start", "stop", "label", "mean", "confidence", "consistency", "score", "share", "lost"]
+        worst = self.worst(5)
+        rows: Grid = [columns, *([row[c].item() for c in columns] for row in worst)]
+        return [
+            (f"CCE {self.score:.4f}", parts),
+            (f"the {len(worst)} of {len(self.events)} events that cost most", rows),
+        ]
