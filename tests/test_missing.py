@@ -308,8 +308,8 @@ def test_a_legend_explains_the_marks_that_are_there(folder):
     clear = te.compare(runs, metrics="auc_roc").to_latex(layout="metrics")
     assert "dagger" not in clear
     assert (
-        "% bold: first in its column; underlined: second; every other detector differs from the one with the lowest mean rank by "
-        "Wilcoxon-Holm tests over the series at 0.05"
+        "% bold: first in its column; underlined: second; every other detector differs from the one with the lowest "
+        "mean rank by Wilcoxon-Holm tests over the series at 0.05"
     ) in clear.splitlines()
     alike = te.compare(runs[1::2] + [(s, "c", y, v + 0.001 * rng.normal(size=200)) for s, _, y, v in runs[1::2]],
                        metrics="auc_roc").to_latex(layout="metrics")  # fmt: skip
@@ -328,8 +328,9 @@ def test_notes_of_latex_can_be_read_in_the_paper(folder):
     note = text.splitlines()[-2]
     assert note.startswith(r"\parbox{\linewidth}{\footnotesize Bold: first in its column; underlined: second;")
     assert r"$^{\dagger}$: not told apart" in note
-    assert note.endswith(r"; server\_05 has no anomalous point: metrics are undefined there; USAD: averages over 6 of 7 "
-                         "series.}")  # fmt: skip
+    assert note.endswith(
+        r"; server\_05 has no anomalous point: metrics are undefined there; USAD: averages over 6 of 7 series.}"
+    )
     captioned = found.to_latex(layout="metrics", caption="Short")
     assert captioned.splitlines()[-1] == f"% {NOTES[-1]}"
     assert captioned[: captioned.index("\n%")].endswith("\\end{tabular}\n\\end{table}")
