@@ -4,6 +4,7 @@ import json
 import math
 import re
 import warnings
+from importlib import resources
 
 import numpy as np
 import pandas as pd
@@ -340,3 +341,11 @@ def test_one_line_for_scorings_that_are_refused_for_the_same_reason(files):
     (line,) = [line for line in done.stderr.splitlines() if "must be finite" in line]
     assert line.startswith("tsadeval: s0.csv, gaps: y_score must be finite, but is NaN at position 7 ")
     assert line.endswith("; 2 more are refused for this reason (s4.csv, gaps; s1.csv, gaps)")
+
+
+def test_every_diagram_of_a_leaderboard_has_a_place_for_its_note():
+    folder = resources.files("tsadeval.reports") / "templates"
+    pages = [file.read_text(encoding="utf-8") for file in folder.iterdir() if file.name.endswith(".j2")]
+    drawn = [page for page in pages if 'id="diagram"' in page]
+    assert len(drawn) == 2
+    assert all('id="diagram-note"' in page for page in drawn)
