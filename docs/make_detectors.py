@@ -82,8 +82,8 @@ mine.npz  auc_roc       f1
 mine      0.5184   0.0819
 LOF       0.9999*  0.9756*
 <BLANKLINE>
-* best
-best: thresholds chosen with the labels, an upper bound
+* first in its column
+threshold best: chosen with the labels for each metric, an upper bound
 >>> ax = te.plot.series_with_scores(te.datasets.load("mine.npz"), result.all_scores("mine.npz"))
 >>> ax.figure.savefig("mine.png")
 

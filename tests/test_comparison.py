@@ -45,7 +45,7 @@ def test_one_series(runs):
     assert lines[0].split() == ["detector", *METRICS]
     assert lines[2].split()[:3] == ["good", f"{table['good']['cce']:.4f}*", "1.0000*"]
     assert lines[3].split()[:3] == ["fair", *(f"{table['fair'][m]:.4f}" for m in METRICS[:2])]
-    assert lines[-2] == "* best"
+    assert lines[-2] == "* first in its column"
     assert "chosen with the labels" in lines[-1]
     across = repr(te.compare({d: s for _, d, _, s in runs[:3]}, y, ["cce", "f1"])).splitlines()
     assert across[0].split() == ["detector", "cce", "f1"]
@@ -126,7 +126,7 @@ def test_undefined_values_are_left_out_of_averages_and_shown_as_dashes():
 
 def test_detectors_of_different_series_say_so(runs):
     found = te.compare(runs[:4], metrics="cce")
-    assert "fair has values on 1 of 2 series only" in repr(found)
+    assert "fair, none: averages over 1 of 2 series" in repr(found)
     assert "good has values" not in repr(found)
 
 

@@ -84,7 +84,7 @@ def test_missing_points_and_missing_scorings(wide):
     assert (row["status"], row["message"]) == ("missing", "no scores")
     assert math.isnan(row["value"])
     assert "points without a score were left out in 1 scoring" in repr(skipped)
-    assert "poor has values on 7 of 8 series only" in repr(skipped)
+    assert "poor: averages over 7 of 8 series" in repr(skipped)
     assert skipped.ranks().rows[0]["series"] == 7
     worst = te.compare(gaps, missing="worst", **about)
     filled = np.where(np.arange(300) < 4, scores["fair"][4:].min(), scores["fair"])
@@ -220,7 +220,7 @@ def test_latex_marks_best_second_and_what_is_not_told_apart(found):
     assert by_series[2] == r"F1 & good & fair & poor \\"
     assert len(by_series) == 2 + 1 + 1 + 8 + 1 + 1 + 2 + 2
     assert by_series[-5].startswith("average & ")
-    assert by_series[-2].startswith("% bold: best; underlined: second best; ")
+    assert by_series[-2].startswith("% bold: first in its row; underlined: second; ")
     assert found.to_latex().count(r"\begin{tabular}") == 1
     with pytest.raises(InvalidParameterError, match="layout must be"):
         found.to_latex(layout="wide")
@@ -262,7 +262,7 @@ def test_metrics_with_fewer_series_are_named():
     runs = [(s, d, np.zeros_like(y) if s == "s0" else y, x) for s, d, y, x in runs_on(7)]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UndefinedMetricWarning)
-        found = te.compare(runs, metrics=["auc_roc", "false_alarms"])
+        found = te.compare(runs, metrics=["auc_roc", "false_alarms"], threshold=0.5)
     notes = repr(found.ranks()).splitlines()
     assert [line.partition(":")[0] for line in notes if "too few" in line] == ["auc_roc"]
 

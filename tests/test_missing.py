@@ -262,17 +262,17 @@ def test_a_mask_is_not_lost_beside_gaps():
 
 
 NOTES = [
-    "best: thresholds chosen with the labels, an upper bound",
+    "threshold best: chosen with the labels for each metric, an upper bound",
     "points without a score were left out in 1 scoring",
     "server_05 has no anomalous point: metrics are undefined there",
-    "USAD has values on 6 of 7 series only",
+    "USAD: averages over 6 of 7 series",
 ]
 
 
 def test_one_line_about_a_series_without_anomalies(folder):
     found, caught = compared(folder)
     assert found.remarks() == NOTES
-    assert repr(found).endswith("\n".join(["* best", *NOTES]))
+    assert repr(found).endswith("\n".join(["* first in its column", *NOTES]))
     undefined = [str(one.message) for one in caught if one.category is UndefinedMetricWarning]
     assert undefined == [
         "ears, f1 are undefined on server_05, so NaN: y_true has no anomalous point (no 1); averages are over the "
@@ -288,11 +288,11 @@ def test_latex_has_the_notes_of_the_text_in_every_layout(folder):
     by_series = found.to_latex(layout="series", metric="ears").splitlines()
     assert by_series[-3:] == [
         "% points without a score were left out in 1 scoring",
-        "% server_05 has no anomalous point: ears is undefined there",
-        "% USAD has values on 6 of 7 series only",
+        "% server_05 has no anomalous point: EARS is undefined there",
+        "% USAD: averages over 6 of 7 series",
     ]
     one = found.table("server_00").to_latex().splitlines()
-    assert one[-2:] == ["% bold: best; underlined: second best", f"% {NOTES[0]}"]
+    assert one[-2:] == ["% bold: first in its column; underlined: second", f"% {NOTES[0]}"]
     done = run(
         "compare", folder, "--by", "file", "--score", ",".join(NAMES), "--metrics", "ears,f1", "--format", "latex"
     )
@@ -308,13 +308,13 @@ def test_a_legend_explains_the_marks_that_are_there(folder):
     clear = te.compare(runs, metrics="auc_roc").to_latex(layout="metrics")
     assert "dagger" not in clear
     assert (
-        "% bold: best; underlined: second best; every other detector differs from the one with the best mean rank by "
-        "Wilcoxon-Holm tests over the series at 0.05"
+        "% bold: first in its column; underlined: second; every other detector differs from the one with the lowest "
+        "mean rank by Wilcoxon-Holm tests over the series at 0.05"
     ) in clear.splitlines()
     alike = te.compare(runs[1::2] + [(s, "c", y, v + 0.001 * rng.normal(size=200)) for s, _, y, v in runs[1::2]],
                        metrics="auc_roc").to_latex(layout="metrics")  # fmt: skip
     assert alike.count(r"$^{\dagger}$") == 1
-    assert "dagger: not told apart from the detector with the best mean rank" in alike
+    assert "dagger: not told apart from the detector with the lowest mean rank" in alike
 
 
 def test_notes_of_latex_can_be_read_in_the_paper(folder):
@@ -326,10 +326,11 @@ def test_notes_of_latex_can_be_read_in_the_paper(folder):
     assert text.endswith("\n\\end{table}")
     assert "%" not in text
     note = text.splitlines()[-2]
-    assert note.startswith(r"\parbox{\linewidth}{\footnotesize Bold: best; underlined: second best;")
+    assert note.startswith(r"\parbox{\linewidth}{\footnotesize Bold: first in its column; underlined: second;")
     assert r"$^{\dagger}$: not told apart" in note
-    assert note.endswith(r"; server\_05 has no anomalous point: metrics are undefined there; USAD has values on 6 of 7 "
-                         "series only.}")  # fmt: skip
+    assert note.endswith(
+        r"; server\_05 has no anomalous point: metrics are undefined there; USAD: averages over 6 of 7 series.}"
+    )
     captioned = found.to_latex(layout="metrics", caption="Short")
     assert captioned.splitlines()[-1] == f"% {NOTES[-1]}"
     assert captioned[: captioned.index("\n%")].endswith("\\end{tabular}\n\\end{table}")

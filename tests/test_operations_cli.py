@@ -297,7 +297,9 @@ def test_metrics_that_cannot_leave_out_points_name_those_that_can(shop):
     write("night.csv", [{"start": stamp(220), "stop": stamp(230)}])
     done = score(*FILES, "--time", "time", "--incidents", "inc.csv", "--ignore", "night.csv", "--threshold", "0.99")
     (line,) = (line for line in done.stderr.splitlines() if "--ignore" in line)
-    assert line.startswith("tsadeval: 3 series (per/srv-01.csv, score and so on): ears, vus_pr are undefined, so NaN: ")
+    assert line.startswith(
+        "tsadeval: ears, vus_pr are NaN in 3 of 3 scorings (per/srv-01.csv, score; per/srv-02.csv, score; ...): "
+    )
     assert "points of --ignore, as detection_delay, event_f1, f1, false_alarms can; where" in line
     y, s = np.repeat([0, 1, 0, 1, 0], 10), np.linspace(0, 1, 50)
     away = np.arange(50) >= 45

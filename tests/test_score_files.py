@@ -60,7 +60,7 @@ def test_every_file_has_the_values_of_evaluate(runs, n_jobs):
     mean = np.mean([expected(runs / "pca" / "power" / name)["f1"] for name in ("0.csv", "1.parquet", "2.parquet")])
     assert by_name["pca", "power"]["f1"] == pytest.approx(mean)
     assert by_name["pca", "power"]["files"] == 3
-    assert "best: thresholds chosen with the labels" in repr(found)
+    assert "threshold best: chosen with the labels" in repr(found)
 
 
 def test_a_folder_is_all_its_files_and_columns_are_detectors(runs):

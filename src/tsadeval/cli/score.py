@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -14,7 +15,7 @@ import typer
 from tsadeval.cli.completing import complete_metrics
 from tsadeval.cli.many import score_many, score_stream
 from tsadeval.cli.output import Format
-from tsadeval.cli.score_table import Case, Results, has_values, shown
+from tsadeval.cli.score_table import Case, Results, first_of, has_values, shown, undefined
 from tsadeval.cli.spans import Beside, Clip, Ignore, Incidents, Shared, say, stem_of
 from tsadeval.cli.tables import By, Dask, Label, Missing, Scores, names_of
 from tsadeval.cli.words import spoken
@@ -23,7 +24,7 @@ from tsadeval.core.results import Result
 from tsadeval.core.selection import select_metrics
 from tsadeval.core.text import split_names
 from tsadeval.core.time import Named, Times, read_times, read_utc
-from tsadeval.errors import InvalidInputError
+from tsadeval.errors import InvalidInputError, UndefinedMetricWarning
 from tsadeval.evaluation.events import events as event_table
 from tsadeval.evaluation.single import evaluate
 from tsadeval.evaluation.states import Order
@@ -227,12 +228,15 @@ def _all_results(files: list[str], source: _Source, judge: Callable[[Case], Resu
     """What was found for every scoring, and how many scorings and files failed: one line each, and the rest goes on."""
     results: Results = []
     said: dict[str, list[str]] = {}  # warnings, and the scorings that they are about
+    # Scorings that were refused for the same reason, whatever its numbers, each with its message; and files.
+    refused: dict[str, list[tuple[str, str]]] = {}
     failed = unread = 0
 
-    def refuse(error: Exception) -> None:
+    def refuse(error: Exception, scoring: str = "") -> None:
         nonlocal failed
         failed += 1
-        say([str(error)])
+        alike = re.sub(r"\d[\d,.]*", "0", str(error)) if scoring else str(error)
+        refused.setdefault(alike, []).append((scoring, str(error)))
 
     for file in files:
         try:
@@ -240,11 +244,15 @@ def _all_results(files: list[str], source: _Source, judge: Callable[[Case], Resu
                 try:
                     results.append((case, _with_warnings(case, judge, said)))
                 except InvalidInputError as error:
-                    refuse(InvalidInputError(f"{case.name}: {error}"))
+                    refuse(error, case.name)
         except (InvalidInputError, OSError) as error:
             unread += 1
             refuse(error)
+    for (first, reason), *others in refused.values():
+        rest = f"; {len(others)} more are refused for this reason ({first_of([name for name, _ in others])})"
+        say([(f"{first}: " if first else "") + reason + (rest if others else "")])
     say(f"{_named(cases)}: {warning}" for warning, cases in said.items())
+    say(undefined(results))
     if failed and results:
         say([f"{failed} could not be evaluated, {len(results)} could"])
     return results, failed, unread
@@ -257,9 +265,10 @@ def _with_warnings(case: Case, judge: Callable[[Case], Result], said: dict[str, 
             warnings.simplefilter("always")
             return judge(case)
     finally:
-        for warning in caught:
+        # What is undefined is said of all scorings at once.
+        for warning in (one for one in caught if not issubclass(one.category, UndefinedMetricWarning)):
             said.setdefault(str(warning.message), []).append(case.name)
 
 
 def _named(names: list[str]) -> str:
-    return names[0] if len(names) == 1 else f"{len(names)} series ({names[0]} and so on)"
+    return names[0] if len(names) == 1 else f"{len(names)} scorings ({first_of(names)})"

@@ -13,9 +13,9 @@ from tsadeval.core.incidents import IncidentTable
 from tsadeval.core.metric import Metric
 from tsadeval.core.results import Result, Row
 from tsadeval.evaluation.events import EventTable, summed_up
-from tsadeval.evaluation.single import Evaluation, chosen_with_labels
+from tsadeval.evaluation.single import Evaluation, chosen_with_labels, named
 
-__all__ = ["Case", "Results", "has_values", "shown"]
+__all__ = ["Case", "Results", "first_of", "has_values", "shown", "undefined"]
 
 
 @dataclass(frozen=True)
@@ -43,6 +43,31 @@ def has_values(results: Results) -> bool:
     """Has any metric a value? Tables of events always have."""
     values = [row.get("value", 0.0) for _, found in results for row in found.rows]
     return not values or not all(math.isnan(value) for value in values)
+
+
+def first_of(scorings: Sequence[str]) -> str:
+    """The first names of scorings, which have commas inside."""
+    return "; ".join([*scorings[:2], *["..."] * (len(scorings) > 2)])
+
+
+def undefined(results: Results) -> list[str]:
+    """A line for each reason why metrics have no value: which metrics, in how many scorings, and the first of these."""
+    causes: dict[tuple[str, str], list[str]] = {}  # (reason, metric) -> scorings
+    for case, found in results:
+        for row in found.rows:
+            if row.get("status") == "undefined" and row["message"]:
+                causes.setdefault((row["message"], row["metric"]), []).append(case.name)
+    together: dict[tuple[str, tuple[str, ...]], list[str]] = {}  # (reason, scorings) -> metrics
+    for (reason, metric), scorings in causes.items():
+        together.setdefault((reason, tuple(scorings)), []).append(metric)
+    lines = []
+    for (reason, places), metrics in together.items():
+        what = f"{named(metrics)} {'are' if metrics[1:] else 'is'}"
+        if places[1:]:
+            lines.append(f"{what} NaN in {len(places)} of {len(results)} scorings ({first_of(places)}): {reason}")
+        else:
+            lines.append(f"{places[0]}: {what} undefined, so NaN: {reason}")
+    return lines
 
 
 def shown(results: Results, names: list[str], format: Format, metrics: tuple[Metric, ...]) -> str:

@@ -7,12 +7,13 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Annotated, Any
 
+import numpy as np
 import typer
 
 from tsadeval.cli.spans import Beside
-from tsadeval.comparison.api import is_store, usable
+from tsadeval.comparison.api import is_store, unscored
 from tsadeval.core import setting
-from tsadeval.core.inputs import Scoring
+from tsadeval.core.observed import observe
 from tsadeval.core.text import split_names
 from tsadeval.core.time import Times
 from tsadeval.errors import InvalidInputError
@@ -105,9 +106,8 @@ def usable_runs(
             if beside is not None:
                 labels, ignored = beside.lay(keys, file, run.y_true, stamps)
                 run = run._replace(y_true=labels)
-            entry = usable(run.y_true, run.y_score, "worst")  # missing scores are nothing to refuse
-            if entry is not None:
-                Scoring.of(*entry[:2])
+            if unscored(run.y_score) < np.size(run.y_score):  # missing scores are nothing to refuse
+                observe(run.y_true, run.y_score, missing="worst")
         except InvalidInputError as error:
             refuse(InvalidInputError(f"series {run.series!r}, detector {run.detector!r}: {error}"))
         else:

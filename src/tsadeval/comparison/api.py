@@ -13,26 +13,24 @@ from tsadeval.comparison.categories import SeriesFacts
 from tsadeval.comparison.result import Comparison, Made
 from tsadeval.comparison.table import Values
 from tsadeval.core.arrays import numbers_with_gaps
-from tsadeval.core.checking import same_index
 from tsadeval.core.estimators import family_of
 from tsadeval.core.incidents import is_table
 from tsadeval.core.metric import Metric, Rule
-from tsadeval.core.observed import below_all, has_dates
 from tsadeval.core.parameters import OneOf, check_parameters
 from tsadeval.core.registry import did_you_mean
 from tsadeval.core.results import Row
 from tsadeval.core.selection import Metrics, select_metrics
-from tsadeval.core.setting import MISSING, Missing, is_spans
-from tsadeval.core.time import read_times
+from tsadeval.core.setting import MISSING, Missing
 from tsadeval.detectors.kinds import fitted_scores
 from tsadeval.engine.scores import all_scores
 from tsadeval.errors import InvalidInputError
 from tsadeval.evaluation.many import evaluated
 from tsadeval.evaluation.single import OddAlarms, warn_of_alarms, warn_of_undefined
 from tsadeval.tables import runs as table_runs
+from tsadeval.tables.run import timed_runs
 from tsadeval.thresholds.rules import parse_rule
 
-__all__ = ["Run", "by_series", "compare", "is_store", "runs_of", "usable"]
+__all__ = ["Run", "by_series", "compare", "is_store", "runs_of", "timed_table", "unscored"]
 
 Run = tuple[str, str, Any, Any]
 
@@ -83,7 +81,8 @@ def compare(
         detector is averaged over the series that it has. "worst" is "no alarm", and where a detector has no scores on a
         series it gets the worst value of all detectors. "error" refuses both.
     times, ignore : optional
-        As for `evaluate` where there is one series; for many a mapping from series to these.
+        As for `evaluate` where there is one series; for many a mapping from series to these. Of a table, `times` may be
+        the name of the column of time stamps.
     fit : mapping, optional
         Detector to scores of a training or validation part, from which rules without labels take their threshold; for
         many series, (series, detector) to these.
@@ -111,7 +110,7 @@ def compare(
     good      0.8518*  1.0000*
     poor      0.0475   0.5000
     <BLANKLINE>
-    * best
+    * first in its column
 
     A table with a row per point, here with a column of scores for each detector:
 
@@ -124,7 +123,13 @@ def compare(
     chosen = select_metrics(metrics)
     if isinstance(scores, Mapping) and any(family_of(one) is not None for one in scores.values()):
         scores = {name: _asked(name, one, X) for name, one in scores.items()}
-    given = list(runs_of(scores, y_true, by=by, y_score=y_score, detector=detector))
+    columns: dict[str, Any] = {"by": by, "y_score": y_score, "detector": detector}
+    stamps: Mapping[tuple[str, str], Mapping[str, Any]] = {}
+    if isinstance(times, str):
+        given, stamps = timed_table(scores, y_true, times, **columns)
+        times = None
+    else:
+        given = list(runs_of(scores, y_true, **columns))
     if not given:
         raise InvalidInputError("scores is empty: there is nothing to compare")
     runs: dict[str, list[tuple[str, Any, Any, dict[str, Any]]]] = {}
@@ -140,11 +145,12 @@ def compare(
         facts.setdefault(series, SeriesFacts.of(labels))
         setting = {
             "times": times(series),
+            **stamps.get((series, name), {}),
             "ignore": ignore(series),
             "fit": None if fit is None else fit.get((series, name), fit.get(name)),
         }
         settings[series, name] = {key: value for key, value in setting.items() if value is not None}
-        lost = 0 if missing == "error" else _unscored(values)
+        lost = 0 if missing == "error" else unscored(values)
         runs.setdefault(name, [])
         if lost and lost == np.size(labels):
             gone.setdefault(name, []).append(series)
@@ -157,7 +163,7 @@ def compare(
         _refuse_gaps(runs, list(facts))
     rows: list[Row] = []
     micro: Values = {}
-    odd: dict[str, OddAlarms | None] = {}
+    odd: dict[tuple[str, str], OddAlarms | None] = {}
     for name, entries in runs.items():
         if entries:
             try:
@@ -165,7 +171,7 @@ def compare(
             except InvalidInputError as error:
                 raise InvalidInputError(f"detector {name!r}: {error}") from None
             micro[name] = found.micro
-            odd |= {f"{series} ({name})" if series else name: what for series, what in alarms.items()}
+            odd |= {(series, name): what for series, what in alarms.items()}
             told = {entry[0] for entry in entries if entry[3].get("ignore") is not None}
             for row in found.rows:
                 if row["series"] not in told:
@@ -173,7 +179,7 @@ def compare(
                 place = {"series": row["series"], "detector": name}
                 rows.append({**place, **row, "dropped": dropped[row["series"], name]})
         rows += [_gap(series, name, metric) for series in gone.get(name, []) for metric in chosen]
-    warn_of_alarms(odd)
+    warn_of_alarms({f"{series} ({name})" if series else name: what for (series, name), what in odd.items()})
     warn_of_undefined(rows)
     return Comparison(
         rows,
@@ -183,6 +189,7 @@ def compare(
         facts=facts,
         runs=given,
         made=Made(tuple(chosen), rule, settings),
+        odd=odd,
     )
 
 
@@ -241,45 +248,10 @@ def _check_fit(fit: Any, series: Collection[str], detectors: Collection[str]) ->
             )
 
 
-def _unscored(scores: Any) -> int:
+def unscored(scores: Any) -> int:
     """How many scores are missing; what are no scores is refused elsewhere."""
-    try:
-        return int(np.count_nonzero(np.isnan(np.asarray(scores, np.float64))))
-    except (TypeError, ValueError):
-        return 0
-
-
-def usable(
-    labels: Any, scores: Any, missing: Missing, setting: Mapping[str, Any] | None = None
-) -> tuple[Any, Any, dict[str, Any], int] | None:
-    """Labels, scores and their setting without gaps, and how many points had none; None where all had none."""
-    known = dict(setting or {})
     array = numbers_with_gaps(scores, "y_score", "a one-dimensional sequence of numbers")
-    if array.dtype.kind != "f":
-        return labels, scores, known, 0  # what is no number, the check of the scores refuses
-    lost = np.isnan(array)
-    if array.ndim != 1 or not lost.any() or len(array) != np.size(labels) or missing == "error":
-        return labels, scores, known, 0
-    same_index(labels, scores, "y_score")
-    if lost.all():
-        return None
-    count = int(lost.sum())
-    if missing == "ignore":
-        return labels, scores, known, count
-    if missing != "skip":
-        return labels, below_all(array)[0], known, count
-    # The first and last points are cut off; between others a gap stays, so that it does not make one event of two.
-    first, last = int(np.argmin(lost)), len(lost) - int(np.argmin(lost[::-1]))
-    inside = np.zeros(len(lost), np.bool_)
-    inside[first:last] = True
-    if known.get("times") is None and has_dates(labels):
-        known["times"] = labels.index
-    if known.get("times") is not None:
-        known["times"] = read_times(known["times"], n=len(array)).at_points(inside)
-    if known.get("ignore") is not None and not is_spans(known["ignore"]):
-        known["ignore"] = np.asarray(known["ignore"])[inside]
-    known["joined"] = True
-    return np.asarray(labels)[inside], array[inside], known, count
+    return int(np.count_nonzero(np.isnan(array))) if array.dtype.kind == "f" else 0
 
 
 def _asked(name: Any, given: Any, X: Any) -> Any:
@@ -321,9 +293,7 @@ def runs_of(
     elif is_store(scores):
         yield from _cached(scores)
     elif _is_table(scores, y_true, by):
-        if not isinstance(y_true, (str, type(None))):
-            raise InvalidInputError("y_true must be the name of a column where scores is a table")
-        yield from table_runs(scores, by=by, y_true=y_true or "label", y_score=y_score, detector=detector)
+        yield from table_runs(scores, by=by, y_true=_label(y_true), y_score=y_score, detector=detector)
     elif isinstance(scores, Mapping):
         if y_true is None:
             raise InvalidInputError("y_true is missing: a mapping of scores needs the labels of the series")
@@ -333,6 +303,23 @@ def runs_of(
         raise InvalidInputError("scores must be a mapping from detector to scores where y_true is given")
     else:
         yield from _tuples(scores)
+
+
+def timed_table(
+    scores: Any, y_true: Any, time: str, *, by: str | Sequence[str], y_score: str | Sequence[str], detector: str | None
+) -> tuple[list[Run], dict[tuple[str, str], dict[str, Any]]]:
+    """Every scoring of a table, and by series and detector a setting with the time stamps in a column of it."""
+    if not _is_table(scores, y_true, by) or is_store(scores) or hasattr(scores, "scorings"):
+        raise InvalidInputError(f"times={time!r} names a column, but scores is no table: pass the time stamps")
+    found = list(timed_runs(scores, by=by, y_true=_label(y_true), y_score=y_score, detector=detector, time=time))
+    return [(*one.run,) for one in found], {one.run[:2]: {"times": one.times} for one in found}
+
+
+def _label(y_true: Any) -> str:
+    """The column of the labels of a table."""
+    if not isinstance(y_true, (str, type(None))):
+        raise InvalidInputError("y_true must be the name of a column where scores is a table")
+    return y_true or "label"
 
 
 def _tuples(scores: Iterable[Any]) -> Iterator[Run]:

@@ -21,6 +21,7 @@ __all__ = ["Categories", "Differences", "Disagreement", "Groups", "Ranks", "Sign
 
 _ALPHA: dict[str, Check] = {"alpha": Number(0, 1, open_low=True)}
 DATASET, GROUP = "data set", "group"
+SHOWN = 5  # series on which metrics disagree, in the notes
 
 # Which group a series belongs to: a function of its name, or a mapping from names.
 Groups = Callable[[str], str] | Mapping[str, str]
@@ -325,12 +326,13 @@ class Disagreement(Result):
     def _notes(self) -> list[str]:
         if len(self.overall) == 1:
             return []
+        part = f"; {SHOWN} of {len(self._split)}, most winners first:" if len(self._split) > SHOWN else ""
         notes = [
             "agreement: mean Spearman correlation of mean ranks with the other metrics; alone on: series on which its "
             "winner is not the one that most metrics name",
-            f"metrics name different winners on {len(self._split)} series",
+            f"metrics name different winners on {len(self._split)} series" + part,
         ]
-        for name, found in self._split[:5]:
+        for name, found in self._split[:SHOWN]:
             notes.append(f"  {name or 'series'}: " + ", ".join(f"{w} ({c})" for w, c in found.most_common()))
         return notes
 

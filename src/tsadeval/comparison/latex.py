@@ -34,7 +34,7 @@ class Style(NamedTuple):
         record = METRICS.get(metric.partition("(")[0])
         scaled = self.percent and record is not None and record.range[1] <= 1
         places = self.digits if self.digits is not None else 1 if scaled else 3
-        shown = cell_text(round(100 * value if scaled else value, places) + 0.0, places)
+        shown = latex_text(round(100 * value if scaled else value, places) + 0.0, places)
         if spread is None:
             return shown
         return rf"{shown} $\pm$ {cell_text(100 * spread if scaled else spread, places)}"
@@ -59,7 +59,7 @@ def marked(texts: Sequence[str], better: Floats, same: Sequence[bool]) -> list[s
 
 
 class Alike(NamedTuple):
-    """Which detectors the test does not tell apart from the one with the best mean rank, and what is to be said."""
+    """Which detectors the test does not tell apart from the one with the lowest mean rank, and what is to be said."""
 
     same: list[bool]
     tested: bool = False
@@ -79,19 +79,24 @@ def not_told_apart(better: Floats, alpha: float) -> Alike:
 
 
 class Wrap(NamedTuple):
-    """What surrounds a tabular: caption and label of a float, and whether the notes are text instead of comments."""
+    """What surrounds a tabular: caption and label of a float, and whether the notes are text instead of comments.
+
+    `among` says whether marks compare the values of a column or of a row.
+    """
 
     caption: str = ""
     label: str = ""
     notes: bool = False
+    among: str = "column"
 
 
 def wrapped(tabular: str, tests: Sequence[Alike], alpha: float, remarks: Sequence[str], wrap: Wrap) -> str:
     """A tabular with notes on its marks and its numbers: as comments under it, or as text in a float."""
-    lines = [_legend(tabular, tests, alpha), *dict.fromkeys(one.remark for one in tests if one.remark), *remarks]
+    about_tests = dict.fromkeys(one.remark for one in tests if one.remark)
+    lines = [_legend(tabular, tests, alpha, wrap.among), *about_tests, *remarks]
     lines = [" ".join(line.split()) for line in lines]  # names may hold line breaks
     comments = [f"% {line}" for line in lines]
-    if not any(wrap):
+    if not (wrap.caption or wrap.label or wrap.notes):
         return "\n".join([tabular, *comments])
     caption = [rf"\caption{{{wrap.caption}}}"] * bool(wrap.caption) + [rf"\label{{{wrap.label}}}"] * bool(wrap.label)
     shown = latex_text("; ".join(lines).replace("bold:", "Bold:", 1)).replace("dagger:", f"{DAGGER}:", 1)
@@ -101,14 +106,17 @@ def wrapped(tabular: str, tests: Sequence[Alike], alpha: float, remarks: Sequenc
     return "\n".join(whole if wrap.notes else [*whole, *comments])
 
 
-def _legend(tabular: str, tests: Sequence[Alike], alpha: float) -> str:
-    """What the marks mean."""
-    text, how = "bold: best; underlined: second best", f"by Wilcoxon-Holm tests over the series at {alpha:g}"
+def _legend(tabular: str, tests: Sequence[Alike], alpha: float, among: str) -> str:
+    """What the marks mean; they say nothing of thresholds, so the word "best" is left to these."""
+    text = f"bold: first in its {among}; underlined: second"
+    how = f"by Wilcoxon-Holm tests over the series at {alpha:g}"
     tested = [one for one in tests if one.tested]
     if tested and DAGGER not in tabular and all(one.apart for one in tested):
-        return f"{text}; every other detector differs from the one with the best mean rank {how}"
+        return f"{text}; every other detector differs from the one with the lowest mean rank {how}"
+    if tested and DAGGER not in tabular:  # those that are not told apart share the first place
+        return f"{text}; every detector that is not first differs from the one with the lowest mean rank {how}"
     if tested:
-        text += f"; dagger: not told apart from the detector with the best mean rank {how}"
+        text += f"; dagger: not told apart from the detector with the lowest mean rank {how}"
     return text
 
 

@@ -304,8 +304,13 @@ def paired_difference(x: Any, y: Any, *, level: float = 0.95, draws: int = 2000,
 
 
 def bootstrap_means(values: Floats, draws: int, seed: int) -> Floats:
-    """Means over the rows, drawn with replacement; a row per draw."""
+    """Means of each column over rows that are drawn with replacement; a row per draw.
+
+    Columns are sorted first: the mean of a resample does not depend on the order of the rows, and so the draws, which
+    are of positions, give the same means for series in another order.
+    """
     n = len(values)
+    values = np.sort(values, axis=0)
     counts = _kept_counts(n, draws, seed) if n * draws <= _KEPT else _counts(n, draws, seed)
     # Sums of ranks, which are halves, are exact in 32 bits, and made in half the time.
     halves = 2 * values

@@ -21,16 +21,17 @@ from tsadeval.comparison.inference import (
     group_of,
 )
 from tsadeval.comparison.latex import Style, Wrap, metrics_tabular, series_tabular, wrapped
+from tsadeval.comparison.remarks import Odd, remarks_of
 from tsadeval.comparison.statistics import Floats
 from tsadeval.comparison.table import DetectorTable, Values, stacked
-from tsadeval.core.metric import Metric, Rule
+from tsadeval.core.metric import Metric, Rule, metric_labels
 from tsadeval.core.parameters import OneOf, check_parameters
 from tsadeval.core.registry import did_you_mean
 from tsadeval.core.results import Grid, Result, Row, lines_of
 from tsadeval.core.setting import Missing
 from tsadeval.datasets import DATASETS
 from tsadeval.errors import InvalidParameterError, UnknownNameError
-from tsadeval.evaluation.single import chosen_with_labels, finite_mean, named
+from tsadeval.evaluation.single import finite_mean
 
 __all__ = ["Comparison", "Made", "dataset_of"]
 
@@ -73,9 +74,11 @@ class Comparison(Result):
         facts: Mapping[str, SeriesFacts] | None = None,
         runs: Sequence[Run] = (),
         made: Made | None = None,
+        odd: Odd | None = None,
     ) -> None:
         super().__init__(rows)
         self.made = made
+        self._odd = dict(odd or {})
         self.missing = missing
         self.series = list(dict.fromkeys(row["series"] for row in rows))
         self.detectors = list(dict.fromkeys(row["detector"] for row in rows))
@@ -256,7 +259,7 @@ class Comparison(Result):
             percent=percent,
             lower=self._lower,
             by_series=by_series,
-            remarks=lambda: self.remarks({series for group in groups.values() for series in group}),
+            remarks=lambda: self.remarks({series for group in groups.values() for series in group}, labels=True),
         )
 
     def tables(self, *, percent: bool = False) -> list[DetectorTable]:
@@ -299,9 +302,11 @@ class Comparison(Result):
         tabular into a `table` float; `notes` does so too, with the comments as a paragraph under the tabular.
         """
         check_parameters("to_latex", {"layout": OneOf(("tables", "metrics", "series"))}, {"layout": layout})
-        wrap = Wrap(caption, label, notes)
+        wrap = Wrap(caption, label, notes, "row" if layout == "series" else "column")
         if layout == "tables":
-            return wrapped(*stacked(self.tables(percent=percent), digits, alpha), alpha, self.remarks(), wrap)
+            return wrapped(
+                *stacked(self.tables(percent=percent), digits, alpha), alpha, self.remarks(labels=True), wrap
+            )
         names = [self.metrics[0] if metric is None else metric] if layout == "series" else self.metrics
         matrices = {name: self._matrix(name) for name in names}
         style = Style(percent, digits, spread, alpha, frozenset(self._lower))
@@ -309,7 +314,7 @@ class Comparison(Result):
             found = series_tabular(names[0], matrices[names[0]], self.series, self.names, style)
         else:
             found = metrics_tabular(matrices, self.names, style)
-        return wrapped(*found, alpha, self.remarks(metrics=names), wrap)
+        return wrapped(*found, alpha, self.remarks(metrics=names, labels=True), wrap)
 
     def to_text(self, *, percent: bool = False) -> str:
         """The tables as text, as they are printed."""
@@ -323,72 +328,27 @@ class Comparison(Result):
         return [("", table._grid()) for table in self.tables()]
 
     def _notes(self) -> list[str]:
-        notes = ["* best"] * (len(self.detectors) > 1) + self.remarks()
+        notes = ["* first in its column"] * (len(self.detectors) > 1) + self.remarks()
         if len(self.series) > MANY:
             notes.append(
                 f"{len(self.series)} series: table(name) has one of them, to_frame() and --format csv have all values"
             )
         return notes
 
-    def remarks(self, series: Collection[str] | None = None, metrics: Sequence[str] | None = None) -> list[str]:
+    def remarks(
+        self, series: Collection[str] | None = None, metrics: Sequence[str] | None = None, *, labels: bool = False
+    ) -> list[str]:
         """How thresholds were chosen, what is missing, and which averages stand on fewer series than the others.
 
-        Of all series and metrics, or of some.
+        Of all series and metrics, or of some; with `labels`, metrics are called as LaTeX calls them.
         """
         names = self.metrics if metrics is None else metrics
         rows = [row for row in self.rows if row["metric"] in names and (series is None or row["series"] in series)]
-        notes = chosen_with_labels(row.get("rule") for row in rows)
-        others = sorted({row["rule"] for row in rows if row.get("rule") and not row["rule"].startswith("best")})
-        notes += [f"alarms: {', '.join(others[:3])}{', ...' * (len(others) > 3)}"] if others else []
-        without = {(row["series"], row["detector"]) for row in rows if row.get("dropped")}
-        if without:
-            how = "left out" if self.missing in ("skip", "ignore") else "taken as lower than all others"
-            notes.append(f"points without a score were {how} in {len(without)} scoring{'s' * (len(without) > 1)}")
-        notes += undefined_everywhere(rows, names)
-        have: dict[str, set[str]] = {d: set() for d in self.detectors}
-        for row in rows:
-            if math.isfinite(row["value"]):
-                have[row["detector"]].add(row["series"])
-        rest = ", and the worst of all detectors on the others" if self.missing == "worst" else ""
-        known = set().union(*have.values())  # a series on which nobody has a value is named above
-        return notes + [
-            f"{self._titles.get(d, d)} has values on {len(found)} of {len(known)} series only{rest}"
-            for d, found in have.items()
-            if len(found) < len(known)
-        ]
-
-
-def undefined_everywhere(rows: Iterable[Row], metrics: Sequence[str]) -> list[str]:
-    """A line for each reason why metrics are undefined on a series, whatever the detector.
-
-    >>> row = {"series": "a", "metric": "f1", "status": "undefined", "message": "y_true has no anomalous point (no 1)"}
-    >>> undefined_everywhere([row], ["f1", "cce"])
-    ['a has no anomalous point: f1 is undefined there']
-    """
-    reasons: dict[tuple[str, str], set[str | None]] = {}
-    for row in rows:
-        if row["status"] != "missing":
-            reason = row["message"] if row["status"] == "undefined" else None
-            reasons.setdefault((row["series"], row["metric"]), set()).add(reason)
-    by_series: dict[tuple[str, str], list[str]] = {}  # (series, reason) -> metrics
-    for (series, metric), found in reasons.items():
-        for reason in found if len(found) == 1 else ():
-            if reason is not None:
-                by_series.setdefault((series, reason), []).append(metric)
-    together: dict[tuple[str, tuple[str, ...]], list[str]] = {}
-    for (series, reason), names in by_series.items():
-        together.setdefault((reason, tuple(names)), []).append(series)
-    lines = []
-    for (reason, undefined), places in together.items():
-        are = "are" if undefined[1:] else "is"
-        what = "metrics are" if len(undefined) == len(metrics) > 1 else f"{', '.join(undefined)} {are}"
-        where, lacks = named([one or "the series" for one in places]), reason.partition(" (")[0]
-        if lacks.startswith("y_true has "):
-            has = f"{'have' if places[1:] else 'has'}{lacks.removeprefix('y_true has')}"
-            lines.append(f"{where} {has}: {what} undefined there")
-        else:
-            lines.append(f"{where}: {what} undefined ({reason})")
-    return lines
+        if labels:
+            called = metric_labels(names)
+            rows, names = [{**row, "metric": called[row["metric"]]} for row in rows], list(called.values())
+        titles = dict(zip(self.detectors, self.names, strict=True))
+        return remarks_of(rows, names, titles, self.missing, self._odd)
 
 
 def dataset_of(series: str) -> str:

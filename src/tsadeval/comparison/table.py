@@ -86,13 +86,13 @@ class DetectorTable(Result, Mapping[str, dict[str, float]]):
             rows.append(row)
         return rows
 
-    def _text(self, metric: str, value: float, digits: int | None) -> str:
+    def _text(self, metric: str, value: float, digits: int | None, text: Callable[..., str] = cell_text) -> str:
         if math.isnan(value):
             return "-"
         record = METRICS.get(metric.partition("(")[0])
         scaled = self.percent and record is not None and record.range[1] <= 1
         places = digits if digits is not None else 2 if scaled else 4
-        return cell_text(round(100 * value if scaled else value, places) + 0.0, places)  # never -0.0000
+        return text(round(100 * value if scaled else value, places) + 0.0, places)  # never -0.0000
 
     def to_latex(self, *, digits: int | None = None, alpha: float = 0.05) -> str:
         """A tabular (booktabs) with the best values in bold and the second best underlined.
@@ -111,7 +111,8 @@ class DetectorTable(Result, Mapping[str, dict[str, float]]):
             test = Alike([False] * len(values))
             if self._by_series is not None:
                 test = not_told_apart(self._by_series(metric), alpha)
-            columns.append(marked([self._text(metric, value, digits) for value in values], better, test.same))
+            texts = [self._text(metric, value, digits, latex_text) for value in values]
+            columns.append(marked(texts, better, test.same))
             tests.append(test)
         names = [latex_text(self._titles.get(detector, detector)) for detector in self]
         head = [latex_text(text) for text in [self.title or "Detector", *metric_labels(self.metrics).values()]]

@@ -61,12 +61,19 @@ def f_beta(precision: float, recall: float, beta: float = 1.0) -> float:
     return (1 + weight) * precision * recall / (weight * precision + recall)
 
 
+BINARY = "scores are 0 or 1"  # the rule of scores that are predictions already
+
+
 class Decision(NamedTuple):
-    """What a rule decided: the predictions, the rule as text, and the threshold where there is a single one."""
+    """What a rule decided: the predictions, the rule as text, and the threshold where there is a single one.
+
+    `undefined` says why the rule has no threshold for this scoring: metrics at it have no value then.
+    """
 
     prediction: Prediction
     rule: str
     threshold: float | None = None
+    undefined: str | None = None
 
 
 class Rule(Protocol):
@@ -233,7 +240,7 @@ class Metric:
         # A threshold that is given, or found on other scores, holds: counts may well be 0 and 1 in a quiet series.
         elsewhere = scoring.setting.fit is not None and getattr(rule, "fitted", False)
         if scoring.zero_one is not None and not (rule.literal or elsewhere):
-            return Decision(scoring.zero_one, "scores are 0 or 1")
+            return Decision(scoring.zero_one, BINARY)
         return rule.decide(scoring, self)
 
     def judges(self, data: D) -> D:
@@ -279,6 +286,8 @@ class Metric:
         # A rule sees the whole series, so that its alarms are the same for all metrics, whatever these leave out.
         decision = self.decide(scoring, rule)
         data: Scoring | Prediction = self.judges(scoring) if decision is None else self.judges(decision.prediction)
+        if decision is not None and decision.undefined is not None:
+            return Outcome(math.nan, "undefined", missing(self.needs, data) or decision.undefined, decision.rule)
         start = time.perf_counter()
         value, message = self.value_of(data.scanned_again() if fresh else data)
         seconds = time.perf_counter() - start

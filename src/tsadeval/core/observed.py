@@ -28,10 +28,9 @@ def observe(
     missing: Missing = "error",
     fit: Any = None,
     values: Any = None,
-    joined: bool = False,
     in_place: bool = False,
 ) -> Scoring:
-    """A checked scoring with its setting; see `te.evaluate` for the arguments and `Setting` for `joined`.
+    """A checked scoring with its setting; see `te.evaluate` for the arguments.
 
     `in_place` keeps points without a score at the beginning and the end, so that positions are those of the arrays.
     """
@@ -56,7 +55,7 @@ def observe(
     if stamps is None and skipped is None and fit is None and values is None and not count:
         return scoring
     others = None if fit is None else checked_scores(fit, "fit")
-    setting = Setting(stamps, skipped, others, values, joined=joined, idle_spans=idle)
+    setting = Setting(stamps, skipped, others, values, idle_spans=idle)
     if gaps is None or not count:
         return _masked(scoring, setting)
     if missing not in ("skip", "ignore"):

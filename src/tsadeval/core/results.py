@@ -97,9 +97,20 @@ _LATEX = str.maketrans(
 
 def latex_text(value: Any, digits: int = 4) -> str:
     """A value as LaTeX prints it."""
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        return _latex_number(cell_text(value, digits))
     text = cell_text(value, digits).translate(_LATEX)
     # At the begin of a row these would belong to the line break of the row above.
     return "{}" + text if text.startswith(("[", "*")) else text
+
+
+def _latex_number(text: str) -> str:
+    """A number with a minus sign, which outside of formulas would be a hyphen.
+
+    >>> _latex_number("-0.023"), _latex_number("-inf"), _latex_number("1e-05")
+    ('$-$0.023', '$-\\\\infty$', '1e$-$05')
+    """
+    return text.replace("-", "$-$").replace("inf", r"$\infty$").replace("$$", "")
 
 
 def latex_table(rows: Sequence[Sequence[Any]], digits: int = 4) -> str:

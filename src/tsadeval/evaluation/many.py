@@ -213,7 +213,7 @@ def _checked_entry(entry: Any, seen: set[str]) -> _Entry:
         (setting,) = rest or ({},)
     except (TypeError, ValueError):
         raise InvalidInputError("series must give (name, y_true, y_score) or (..., setting) each time") from None
-    if not isinstance(setting, Mapping) or any(key not in (*_SETTING, "joined") for key in setting):
+    if not isinstance(setting, Mapping) or any(key not in _SETTING for key in setting):
         raise InvalidInputError(f"series {name!r}: a setting is a mapping with any of {', '.join(_SETTING)}")
     name = str(name)
     if name in seen:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tsadeval.core.inputs import Prediction, Scoring
-from tsadeval.core.metric import Metric, Outcome, Rule
+from tsadeval.core.metric import BINARY, Metric, Outcome, Rule
 from tsadeval.core.observed import observe
 from tsadeval.core.parameters import Number, check_parameters
 from tsadeval.core.results import Grid, MappingResult, Row
@@ -193,11 +193,11 @@ def chosen_with_labels(rules: Any) -> list[str]:
 
 def _with_labels(rule: str) -> str:
     if rule.startswith("budget("):
-        return f"{rule}: the threshold of most events within this budget of false alarms, chosen with the labels"
+        return f"threshold {rule}: that of most events within this budget of false alarms, chosen with the labels"
     if "(" in rule:
         metric = rule.partition("(")[2].rpartition(")")[0]
-        return f"{rule}: the threshold that is best for {metric}, chosen with the labels"
-    return f"{rule}: thresholds chosen with the labels, an upper bound"
+        return f"threshold {rule}: the one that is best for {metric}, chosen with the labels"
+    return f"threshold {rule}: chosen with the labels for each metric, an upper bound"
 
 
 def warn_of_undefined(rows: Iterable[Row]) -> None:
@@ -254,7 +254,7 @@ def odd_alarms(rows: Sequence[Row], n: int) -> OddAlarms | None:
         if row["alarmed_points"] == n or (row["alarmed_points"] == 0 and not best):
             if best:
                 advice = "no threshold tells anomalous from normal points"
-            elif rule == "scores are 0 or 1":
+            elif rule == BINARY:
                 advice = "all scores are equal"
             else:
                 advice = 'choose another threshold, or threshold="best"'

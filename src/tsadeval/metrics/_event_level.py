@@ -291,7 +291,7 @@ def detection_delay(data: Prediction, *, missed: str = "skip", unit: str = "poin
     direction="lower",
     best=best_false_alarms,
     trivial_best=True,
-    version="r2",
+    version="r3",
     sets={"recommended"},
 )
 def false_alarms(data: Prediction, *, per: float | str = 1000, early: int | str = 0) -> float:

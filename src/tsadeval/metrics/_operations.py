@@ -209,6 +209,7 @@ def _best_alarm_episodes(data: Scoring, *, merge_gap: int | str, min_duration: i
     direction="lower",
     best=_best_alarm_episodes,
     trivial_best=True,
+    version="r2",
 )
 def alarm_episodes(data: Prediction, *, merge_gap: int | str = 0, min_duration: int | str = 1) -> float:
     """Number of alarm episodes: what an operator has to look at, right or wrong.
@@ -250,7 +251,7 @@ def alarm_episodes(data: Prediction, *, merge_gap: int | str = 0, min_duration: 
     chance=lambda data: data.predicted.points / data.n,
     best=lambda data: data.high,
     trivial_best=True,
-    version="r2",
+    version="r3",
 )
 def time_in_alarm(data: Prediction) -> float:
     """Share of the series that is alarmed, right or wrong.

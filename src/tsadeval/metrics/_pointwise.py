@@ -202,6 +202,7 @@ def f1(data: Prediction, *, beta: float = 1.0) -> float:
     chance=_chance_accuracy,
     best=_best_accuracy,
     trivial_best=True,
+    version="r2",
 )
 def accuracy(data: Prediction) -> float:
     """Point-wise accuracy; equals `accuracy_score` of scikit-learn.

@@ -148,7 +148,8 @@ def critical_difference(
     pairs = (statistics.nemenyi if test == "nemenyi" else statistics.wilcoxon_holm)(better)
     groups = statistics.tie_groups(found.mean, pairs.same(alpha))
     words = {"nemenyi": "Nemenyi", "wilcoxon-holm": "Wilcoxon-Holm"}[test]
-    notes = [f"{given.label} on {found.series} series", f"bars: not told apart ({words}, {alpha:g})"]
+    bars = "bars: not told apart" if groups else "all neighbours differ"
+    notes = [f"{given.label} on {found.series} series", f"{bars} ({words}, {alpha:g})"]
     if test == "nemenyi":
         notes.append(f"critical difference {statistics.critical_difference(k, found.series, alpha):.2f}")
     if needed := pairs.needed(alpha):

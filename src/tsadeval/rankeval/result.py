@@ -181,7 +181,7 @@ def _text(row: Row, interval: bool) -> str:
 
 
 def _latex(row: Row, digits: int) -> str:
-    text = f"{row['value']:.{digits}f}"
+    text = latex_text(float(row["value"]), digits)
     wrap = {"best": r"\textbf{%s}", "second": r"\underline{%s}", "": "%s"}
     return wrap[row["mark"]] % text
 

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import platform
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from tsadeval.comparison.api import runs_of
+from tsadeval.comparison.api import Run, runs_of, timed_table
+from tsadeval.comparison.remarks import odd_remarks
 from tsadeval.comparison.result import Comparison
 from tsadeval.core.metric import Metric, Rule
 from tsadeval.core.parameters import OneOf, check_parameters
@@ -67,9 +68,9 @@ def report(
     values : array-like of shape (n,) or (n, columns), or mapping, optional
         The series itself, drawn above the scores; a mapping from series to its values where there are several series,
         or from column to values where there is one. Up to eight columns are drawn.
-    times : array-like of shape (n,), optional
-        Time stamps of the points, for one series, or a mapping from series to its time stamps. Dates with a time zone
-        are shown in it.
+    times : array-like of shape (n,), mapping or str, optional
+        Time stamps of the points, for one series, or a mapping from series to its time stamps; of a table, the name of
+        the column that has them. Dates with a time zone are shown in it.
     ignore : array-like of shape (n,), or intervals of time, optional
         Points that are not judged, such as a week of maintenance, as for `evaluate`; for many series also a mapping
         from series to these. The chart shades them. By default those of the comparison.
@@ -115,17 +116,31 @@ def report(
     rule = parse_rule(default if threshold is None else threshold)
     how: Missing = missing or (compared.missing if compared is not None else "skip")
     chosen, doubled = _without_double(_metrics(metrics, compared), rule)
-    runs = runs_of(_one(scores, y_true), y_true, by=by, y_score=y_score, detector=detector)
-    inputs = read_inputs(runs, how, values, times, ignore, made.settings if made is not None else None)
+    columns: dict[str, Any] = {"by": by, "y_score": y_score, "detector": detector}
+    settings = made.settings if made is not None else None
+    runs: Iterable[Run]
+    if isinstance(times, str):
+        runs, settings = timed_table(scores, y_true, times, **columns)
+        times = None
+    else:
+        runs = runs_of(_one(scores, y_true), y_true, **columns)
+    inputs = read_inputs(runs, how, values, times, ignore, settings)
     inputs.notes[:0] = notes
     known = None
     if compared is not None and made is not None and threshold is times is ignore is None and how == compared.missing:
         known = compared if all(str(metric) in compared.metrics for metric in chosen) else None
     page = build_page(inputs, chosen, rule, missing=how, compared=known, random_state=random_state)
+    inputs.notes += [f"{text[:1].upper()}{text[1:]}." for text in _odd(page)]
     text = _render(page, title, command, dict(sources or {}), [*inputs.notes], doubled)
     path.parent.mkdir(parents=True, exist_ok=True)
     write_whole(path, text.encode())
     return path
+
+
+def _odd(page: Page) -> list[str]:
+    """What is to be said of detectors that alarm everywhere, or nowhere."""
+    series = [{"series": one["name"]} for one in page.data["series"]]
+    return odd_remarks(page.odd, {name: name for name in page.data["detectors"]}, series)
 
 
 def _one(scores: Any, y_true: Any) -> Any:
@@ -179,7 +194,7 @@ def _render(page: Page, title: str, command: str, sources: Mapping[str, str], no
         ("Threshold rule", rule),
         ("Missing scores", f"{data['missing']}: {WORDS[data['missing']]}"),
         ("Metrics", f"{names} ({doubled})" if doubled else names),
-        ("Column random", f"mean of {draws} shuffles, or a formula" if draws else "left out: too many points"),
+        ("Random (baseline)", f"mean of {draws} shuffles, or a formula" if draws else "left out: too many points"),
     ]
     about += [("Command", command)] if command else []
     about += [(f"File {name}", f"SHA-256 {digest}") for name, digest in sources.items()]
@@ -198,7 +213,7 @@ def _render(page: Page, title: str, command: str, sources: Mapping[str, str], no
         comparison=data["comparison"] is not None,
         cce=any(metric["name"].partition("(")[0] == "cce" for metric in data["metrics"]),
         rule_note=_start(data),
-        metrics_note=f"Random: the same scores, shuffled. Perfect: the labels as scores. {_thresholds(data)}",
+        metrics_note=f"Baselines: the same scores in random order, and the labels as scores. {_thresholds(data)}",
         about=about,
         checksums=checksums,
         version=tsadeval.__version__,

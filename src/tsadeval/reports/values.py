@@ -14,7 +14,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tsadeval._optional import require
-from tsadeval.comparison.api import usable
 from tsadeval.core.events import Events
 from tsadeval.core.inputs import Floats, Scoring
 from tsadeval.core.metric import Metric, Outcome, Rule, parse_metric
@@ -279,10 +278,7 @@ def _scoring(labels: Any, scores: Floats) -> Scoring:
     lost = np.isnan(scores)
     if lost.mean() > GAPS:
         raise InvalidInputError(f"{lost.mean():.1%} of the points have no score")
-    found = usable(labels, scores, "skip")
-    if found is None:
-        raise InvalidInputError("no point has a score")
-    return observe(*found[:2], missing="ignore", **found[2])
+    return observe(labels, scores, missing="skip")
 
 
 def _outcome(metric: Metric, scoring: Scoring, rule: Rule) -> Row:

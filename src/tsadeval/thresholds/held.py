@@ -78,7 +78,7 @@ class hysteresis(_OnTop):
         first = np.searchsorted(alarms.stops, above.starts, side="right")
         begins = np.maximum(np.append(alarms.starts, data.n)[first], above.starts)
         held = begins < above.stops
-        return Decision(_alarms(data, begins[held], above.stops[held]), str(self), start.threshold)
+        return Decision(_alarms(data, begins[held], above.stops[held]), str(self), start.threshold, start.undefined)
 
     def __str__(self) -> str:
         return f"hysteresis({self.rule}, {self.release})"
@@ -114,7 +114,7 @@ class sustained(_OnTop):
         runs = found.prediction.predicted
         begins = runs.starts + min(self.points, data.n + 1) - 1
         long = begins < runs.stops
-        return Decision(_alarms(data, begins[long], runs.stops[long]), str(self), found.threshold)
+        return Decision(_alarms(data, begins[long], runs.stops[long]), str(self), found.threshold, found.undefined)
 
     def __str__(self) -> str:
         return f"sustained({self.rule}, {self.points})"

@@ -67,10 +67,16 @@ class best:
         """Alarms that differ from metric to metric, unless the rule names one."""
         target = self._target or (METRICS["f1"] if metric.best_is_trivial else metric)
         found = data.shared(("best", str(target), id(target.function)), lambda: find_best(target, target.judges(data)))
-        # Without a best threshold (the metric is undefined at every one) there is no alarm.
-        threshold = data.high if math.isnan(found.threshold) else found.threshold
         name = str(self) if target in (self._target, metric) else f"best({target})"
-        return Decision(data.above(threshold), name if found.exact else f"{name} of {GRID}", threshold)
+        name = name if found.exact else f"{name} of {GRID}"
+        if not math.isnan(found.threshold):
+            return Decision(data.above(found.threshold), name, found.threshold)
+        # The metric is undefined at every threshold, so there is no best one.
+        quiet = data.above(data.high)
+        reason = target.value_of(target.judges(quiet))[1] or f"{target} is undefined at every threshold"
+        if target is not metric:
+            reason = f"{reason.partition(' (')[0]}, so no threshold is best for {target}"
+        return Decision(quiet, name, None, reason)
 
     def __str__(self) -> str:
         return "best" if self.metric is None else f"best({self.metric})"

@@ -56,7 +56,10 @@ const Board = (() => {
     const shown = one.listed.map((d, i) => i).filter((i) => baselines || board.detectors[one.listed[i]].kind === "submission");
     const place = new Map(shown.map((i, j) => [i, j]));
     const groups = (one.groups || []).map((g) => g.filter((i) => place.has(i)).map((i) => place.get(i))).filter((g) => g.length > 1);
-    if ($("diagram")) T.diagram($("diagram"), shown.map((i) => board.detectors[one.listed[i]].name), shown.map((i) => one.rank[i]), groups);
+    if ($("diagram")) {
+      T.diagram($("diagram"), shown.map((i) => board.detectors[one.listed[i]].name), shown.map((i) => one.rank[i]), groups);
+      $("diagram-note").textContent = one.best && one.best.length ? `Mean ranks. ${T.bars(groups)}` : "There are too few series or detectors for tests.";
+    }
     const words = [`${T.whole(one.n)} series on which the metric is defined.`];
     if (metric.lower) words.push("Lower is better.");
     if (one.friedman !== null && one.friedman !== undefined) words.push(`Friedman test (Iman-Davenport): p ${one.friedman < 1e-4 ? "< 0.0001" : "= " + T.fixed(one.friedman)}.`);

@@ -171,6 +171,12 @@ const T = (() => {
     target.append(svg);
   }
 
+  // What the diagram's bars say; there are none where every two neighbours differ.
+  function bars(groups) {
+    const tests = "Wilcoxon tests with Holm's correction";
+    return groups.length ? `Bars join detectors that ${tests} do not tell apart at 5 %.` : `${tests} tell every two neighbours apart at 5 %.`;
+  }
+
   // Spearman correlations as a coloured table.
   function heat(target, labels, matrix) {
     const body = element("tbody");
@@ -190,5 +196,5 @@ const T = (() => {
     target.replaceChildren(element("table", { class: "heat" }, element("thead", {}, head), body));
   }
 
-  return { fixed, whole, short, sentence, element, table, theme, diagram, heat };
+  return { fixed, whole, short, sentence, element, table, theme, diagram, bars, heat };
 })();

@@ -38,7 +38,7 @@ function comparison() {
     if (several && board.series > 1) {
       words.push(`Ranks stand on the ${T.whole(board.series)} series on which every detector has a value.`);
       if (board.friedman !== null) words.push(`Friedman test (Iman-Davenport): p ${board.friedman < 1e-4 ? "< 0.0001" : "= " + T.fixed(board.friedman)}.`);
-      words.push("Bars join detectors that Wilcoxon tests with Holm's correction do not tell apart at 5 %.");
+      words.push(T.bars(board.groups));
       if (board.too_few) words.push(T.sentence(board.too_few));
     } else words.push(several ? `There are ${T.whole(board.series)} series on which every detector has a value, too few for ranks and tests.` : "With one series there is nothing to test: values are shown as they are.");
     $("board-note").textContent = words.join(" ");
@@ -85,12 +85,12 @@ function metricsTable() {
     exact: (r) => series.detectors[name].metrics[r.m].value ?? series.detectors[name].metrics[r.m].message,
     best: (r) => best.get(r.m) !== null && series.detectors[name].metrics[r.m].value === best.get(r.m),
   });
-  if (page.draws) columns.push({ key: "random", label: "Random", number: true, text: (r) => T.fixed(r.random), title: "Mean of the same scores in random order" });
-  columns.push({ key: "perfect", label: "Perfect", number: true, text: (r) => T.fixed(r.perfect), title: "The labels themselves as scores" });
+  if (page.draws) columns.push({ key: "random", label: "Random (baseline)", number: true, text: (r) => T.fixed(r.random), title: "Mean of the same scores in random order" });
+  columns.push({ key: "perfect", label: "Perfect (baseline)", number: true, text: (r) => T.fixed(r.perfect), title: "The labels themselves as scores" });
   if (page.draws) columns.push({ key: "skill", label: "From random to perfect", sort: skill, text: () => "", cell: meter });
   columns.push({ key: "threshold", label: "Threshold", number: true, text: (r) => (r.threshold === null ? "" : T.short(r.threshold)), exact: (r) => r.threshold, title: "Alarms are scores above it" });
   columns.push({ key: "rule", label: "Rule", text: (r) => r.rule || "", title: "How the threshold was found; metrics of scores need none" });
-  const table = T.table($("metrics-table"), columns, rows, { caption: "Metrics", after: (n) => { $("metrics-count").textContent = `${n} metric${n === 1 ? "" : "s"}` + (names.length > 1 ? `; the columns from Random on are about ${state.detector}` : ""); } });
+  const table = T.table($("metrics-table"), columns, rows, { caption: "Metrics", after: (n) => { $("metrics-count").textContent = `${n} metric${n === 1 ? "" : "s"}` + (names.length > 1 ? `; the columns from the baselines on are about ${state.detector}` : ""); } });
   $("metrics-table").hidden = !rows.length;
   $("metrics-filter").oninput = (e) => table.filter(e.target.value);
   if ($("metrics-filter").value) table.filter($("metrics-filter").value);
@@ -99,7 +99,7 @@ function metricsTable() {
   const reasons = new Map();
   for (const r of rows) if (r.value === null && r.message) reasons.set(r.message, [...(reasons.get(r.message) || []), r.metric.label]);
   for (const [reason, labels] of reasons) notes.push(`No value of ${labels.join(", ")}: ${reason}.`);
-  if (above.size) notes.push("† By its definition this metric does not give the labels themselves the largest value, so a detector can be above “Perfect”; see the last section of the errata.");
+  if (above.size) notes.push("† By its definition this metric does not give the labels themselves the largest value, so a detector can be above “Perfect (baseline)”; see the last section of the errata.");
   if (rows.some((r) => { const s = skill(r); return s !== null && (s < 0 || s > 1); })) notes.push("From random to perfect: below 0 % is worse than the same scores in random order, above 100 % better than the labels as scores (†).");
   $("metrics-footnotes").replaceChildren(...notes.map((text) => T.element("p", { text })));
 }
