@@ -4,6 +4,7 @@ import json
 import math
 import re
 import warnings
+from importlib import resources
 
 import numpy as np
 import pandas as pd
@@ -12,10 +13,12 @@ import pytest
 import tsadeval as te
 from commands import run
 from tsadeval.comparison import pairs, statistics
+from tsadeval.core.inputs import Scoring
 from tsadeval.core.results import latex_text
 from tsadeval.errors import InvalidInputError, ThresholdWarning, UndefinedMetricWarning
 from tsadeval.plot import critical_difference
 from tsadeval.reports.board import standings
+from tsadeval.reports.findings import dearest_false_alarms
 
 
 def runs(count=6, length=200, seed=0):
@@ -115,6 +118,56 @@ def test_a_page_of_a_series_without_anomalies_starts_without_alarms(tmp_path):
     page = te.report({"mine": scores}, tmp_path / "page.html", y_true=np.zeros_like(y))
     data = json.loads(re.search(r'id="data">(.*?)</script>', page.read_text(encoding="utf-8"), re.S)[1])
     assert data["series"][0]["detectors"]["mine"]["threshold"] == scores.max()
+
+
+def constant_on(count=8):
+    """Besides the detectors one with constant scores, which alarms everywhere at the best F1, and one of alarms."""
+    entries = runs(count)
+    flat = [(s, "flat", y, np.full(len(y), 0.5)) for s, d, y, _ in entries if d == "good"]
+    binary = [(s, "binary", y, (x > 0.5).astype(float)) for s, d, y, x in entries if d == "fair"]
+    return [*entries, *flat, *binary]
+
+
+def test_a_detector_that_alarms_everywhere_is_named(tmp_path):
+    said = (
+        "an alarm at all points: flat (on 8 of 8 series); metrics of predictions say little there, even where they are "
+    )
+    found = te.compare(constant_on(), metrics=["vus_pr", "event_f1"])
+    assert found.average().best("event_f1") == ["flat"]
+    assert f"{said}first" in found.remarks()
+    assert f"% {said}first" in found.to_latex(layout="metrics").splitlines()
+    assert "binary: scores of 0 and 1 are taken as alarms" in found.remarks()
+    assert not any("all points" in note for note in found.remarks(metrics=["vus_pr"]))  # which needs no alarms
+    assert "an alarm at all points: flat; metrics" in "".join(found.remarks({"s1"}))
+    for page in (found.report(tmp_path / "a.html"), te.report(constant_on(), tmp_path / "b.html")):
+        assert "<li>An alarm at all points: flat (on 8 of 8 series); metrics" in page.read_text(encoding="utf-8")
+
+
+def test_a_legend_explains_no_dagger_that_is_not_there():
+    rng = np.random.default_rng(0)
+    y = np.repeat([0, 1, 0, 0, 0], 20)
+    entries = []
+    for i in range(9):
+        good = y + rng.normal(0, 0.1, 100)
+        entries += [(f"s{i}", d, y, x) for d, x in (("one", good), ("same", good), ("noise", rng.normal(size=100)))]
+    text = te.compare(entries, metrics="auc_roc").to_latex(layout="metrics")
+    assert "dagger" not in text
+    assert "; every detector that is not first differs from the one with the lowest mean rank by Wilcoxon-Holm" in text
+
+
+def test_notes_of_latex_call_metrics_as_its_columns_do():
+    found = te.compare(quiet(runs(), "s1"), metrics=["vus_pr", "event_f1", "cce"])
+    notes = [line for line in found.to_latex(layout="series", metric="vus_pr").splitlines() if line.startswith("%")]
+    assert "% s1 has no anomalous point: VUS-PR is undefined there" in notes
+    assert "vus_pr" in found.remarks(metrics=["vus_pr"])[-1]
+
+
+def test_a_false_alarm_beside_an_event_says_so():
+    y, scores = np.repeat([0, 1, 0], 10), np.repeat([0.0, 0.9, 0.0], 10)
+    scores[[19, 20, 27]] = 0.0, 0.8, 0.8
+    near, far = (found["why"] for found in dearest_false_alarms(Scoring.of(y, scores), 0.5))
+    assert near.endswith("; right beside an event.")
+    assert far.endswith("; 7 points from the nearest event.")
 
 
 @pytest.mark.parametrize("layout", ["tables", "metrics", "series"])
@@ -288,3 +341,11 @@ def test_one_line_for_scorings_that_are_refused_for_the_same_reason(files):
     (line,) = [line for line in done.stderr.splitlines() if "must be finite" in line]
     assert line.startswith("tsadeval: s0.csv, gaps: y_score must be finite, but is NaN at position 7 ")
     assert line.endswith("; 2 more are refused for this reason (s4.csv, gaps; s1.csv, gaps)")
+
+
+def test_every_diagram_of_a_leaderboard_has_a_place_for_its_note():
+    folder = resources.files("tsadeval.reports") / "templates"
+    pages = [file.read_text(encoding="utf-8") for file in folder.iterdir() if file.name.endswith(".j2")]
+    drawn = [page for page in pages if 'id="diagram"' in page]
+    assert len(drawn) == 2
+    assert all('id="diagram-note"' in page for page in drawn)

@@ -288,7 +288,7 @@ def test_latex_has_the_notes_of_the_text_in_every_layout(folder):
     by_series = found.to_latex(layout="series", metric="ears").splitlines()
     assert by_series[-3:] == [
         "% points without a score were left out in 1 scoring",
-        "% server_05 has no anomalous point: ears is undefined there",
+        "% server_05 has no anomalous point: EARS is undefined there",
         "% USAD: averages over 6 of 7 series",
     ]
     one = found.table("server_00").to_latex().splitlines()

@@ -159,7 +159,7 @@ def test_findings_say_how_long():
     events = {e["start"]: e["why"] for e in worst_events(scoring, explain_cce(scoring), 0.5)}
     assert events[100].startswith("First alarm after 14 min, at 3.3 % of its points.")
     (false,) = dearest_false_alarms(scoring, 0.5)
-    assert false["why"].startswith("35 min, peak score 0.95: reaches the peak of 2 of 2 events")
+    assert false["why"].startswith("35 min, peak score 0.95: it reaches the peak of 2 of 2 events")
     assert false["why"].endswith("; 9 h 30 min from the nearest event.")
     early = np.where(np.arange(3000) == 1499, 1.0, s)
     first, _ = dearest_false_alarms(observe(y, early, times=times), 0.5)

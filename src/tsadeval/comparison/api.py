@@ -163,7 +163,7 @@ def compare(
         _refuse_gaps(runs, list(facts))
     rows: list[Row] = []
     micro: Values = {}
-    odd: dict[str, OddAlarms | None] = {}
+    odd: dict[tuple[str, str], OddAlarms | None] = {}
     for name, entries in runs.items():
         if entries:
             try:
@@ -171,7 +171,7 @@ def compare(
             except InvalidInputError as error:
                 raise InvalidInputError(f"detector {name!r}: {error}") from None
             micro[name] = found.micro
-            odd |= {f"{series} ({name})" if series else name: what for series, what in alarms.items()}
+            odd |= {(series, name): what for series, what in alarms.items()}
             told = {entry[0] for entry in entries if entry[3].get("ignore") is not None}
             for row in found.rows:
                 if row["series"] not in told:
@@ -179,7 +179,7 @@ def compare(
                 place = {"series": row["series"], "detector": name}
                 rows.append({**place, **row, "dropped": dropped[row["series"], name]})
         rows += [_gap(series, name, metric) for series in gone.get(name, []) for metric in chosen]
-    warn_of_alarms(odd)
+    warn_of_alarms({f"{series} ({name})" if series else name: what for (series, name), what in odd.items()})
     warn_of_undefined(rows)
     return Comparison(
         rows,
@@ -189,6 +189,7 @@ def compare(
         facts=facts,
         runs=given,
         made=Made(tuple(chosen), rule, settings),
+        odd=odd,
     )
 
 

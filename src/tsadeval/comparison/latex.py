@@ -113,6 +113,8 @@ def _legend(tabular: str, tests: Sequence[Alike], alpha: float, among: str) -> s
     tested = [one for one in tests if one.tested]
     if tested and DAGGER not in tabular and all(one.apart for one in tested):
         return f"{text}; every other detector differs from the one with the lowest mean rank {how}"
+    if tested and DAGGER not in tabular:  # those that are not told apart share the first place
+        return f"{text}; every detector that is not first differs from the one with the lowest mean rank {how}"
     if tested:
         text += f"; dagger: not told apart from the detector with the lowest mean rank {how}"
     return text

@@ -5,26 +5,53 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 
+from tsadeval.core.metric import BINARY
 from tsadeval.core.results import Row
 from tsadeval.core.setting import Missing
-from tsadeval.evaluation.single import chosen_with_labels, named
+from tsadeval.evaluation.single import OddAlarms, chosen_with_labels, named
 
-__all__ = ["fewer_series", "remarks_of", "undefined_everywhere"]
+__all__ = ["Odd", "fewer_series", "odd_remarks", "remarks_of", "undefined_everywhere"]
+
+# By series and detector what is odd about the alarms there.
+Odd = Mapping[tuple[str, str], OddAlarms | None]
 
 Share = tuple[int, int]  # on how many series a detector has values of a metric, of those on which anyone has
+SAYS_LITTLE = "metrics of predictions say little there, even where they are first"
 LINES = 6  # about averages over fewer series; of more there is one
 
 
-def remarks_of(rows: Sequence[Row], metrics: Sequence[str], titles: Mapping[str, str], missing: Missing) -> list[str]:
+def remarks_of(
+    rows: Sequence[Row], metrics: Sequence[str], titles: Mapping[str, str], missing: Missing, odd: Odd
+) -> list[str]:
     """All remarks about some rows of a comparison; `titles` has its detectors, as tables show them."""
-    notes = chosen_with_labels(row.get("rule") for row in rows)
-    others = sorted({row["rule"] for row in rows if row.get("rule") and not row["rule"].startswith("best")})
+    rules = {row["rule"] for row in rows if row.get("rule")}
+    notes = chosen_with_labels(rules)
+    others = sorted(rule for rule in rules if rule != BINARY and not rule.startswith("best"))
     notes += [f"alarms: {', '.join(others[:3])}{', ...' * (len(others) > 3)}"] if others else []
+    binary = dict.fromkeys(titles[row["detector"]] for row in rows if row.get("rule") == BINARY)
+    notes += [f"{named(list(binary))}: scores of 0 and 1 are taken as alarms"] if binary else []
+    notes += odd_remarks({key: found for key, found in odd.items() if found and found.rule in rules}, titles, rows)
     without = {(row["series"], row["detector"]) for row in rows if row.get("dropped")}
     if without:
         how = "left out" if missing in ("skip", "ignore") else "taken as lower than all others"
         notes.append(f"points without a score were {how} in {len(without)} scoring{'s' * (len(without) > 1)}")
     return notes + undefined_everywhere(rows, metrics) + fewer_series(rows, metrics, titles, missing)
+
+
+def odd_remarks(odd: Odd, titles: Mapping[str, str], rows: Iterable[Row]) -> list[str]:
+    """Which detectors alarm everywhere, or nowhere, and on how many series of the rows."""
+    series = {row["series"] for row in rows}
+    counts: dict[str, dict[str, int]] = {}
+    for (where, detector), found in odd.items():
+        if found is not None and where in series:
+            of_kind = counts.setdefault(found.what, {})
+            of_kind[titles[detector]] = of_kind.get(titles[detector], 0) + 1
+    lines = []
+    for what, places in counts.items():
+        names = [f"{name} (on {count} of {len(series)} series)" for name, count in places.items()]
+        who = named(list(places) if len(series) == 1 else names)
+        lines.append(f"{what.removeprefix('raises ')}: {who}; {SAYS_LITTLE}")
+    return lines
 
 
 def fewer_series(rows: Iterable[Row], metrics: Sequence[str], titles: Mapping[str, str], missing: Missing) -> list[str]:

@@ -21,10 +21,10 @@ from tsadeval.comparison.inference import (
     group_of,
 )
 from tsadeval.comparison.latex import Style, Wrap, metrics_tabular, series_tabular, wrapped
-from tsadeval.comparison.remarks import remarks_of
+from tsadeval.comparison.remarks import Odd, remarks_of
 from tsadeval.comparison.statistics import Floats
 from tsadeval.comparison.table import DetectorTable, Values, stacked
-from tsadeval.core.metric import Metric, Rule
+from tsadeval.core.metric import Metric, Rule, metric_labels
 from tsadeval.core.parameters import OneOf, check_parameters
 from tsadeval.core.registry import did_you_mean
 from tsadeval.core.results import Grid, Result, Row, lines_of
@@ -74,9 +74,11 @@ class Comparison(Result):
         facts: Mapping[str, SeriesFacts] | None = None,
         runs: Sequence[Run] = (),
         made: Made | None = None,
+        odd: Odd | None = None,
     ) -> None:
         super().__init__(rows)
         self.made = made
+        self._odd = dict(odd or {})
         self.missing = missing
         self.series = list(dict.fromkeys(row["series"] for row in rows))
         self.detectors = list(dict.fromkeys(row["detector"] for row in rows))
@@ -257,7 +259,7 @@ class Comparison(Result):
             percent=percent,
             lower=self._lower,
             by_series=by_series,
-            remarks=lambda: self.remarks({series for group in groups.values() for series in group}),
+            remarks=lambda: self.remarks({series for group in groups.values() for series in group}, labels=True),
         )
 
     def tables(self, *, percent: bool = False) -> list[DetectorTable]:
@@ -302,7 +304,9 @@ class Comparison(Result):
         check_parameters("to_latex", {"layout": OneOf(("tables", "metrics", "series"))}, {"layout": layout})
         wrap = Wrap(caption, label, notes, "row" if layout == "series" else "column")
         if layout == "tables":
-            return wrapped(*stacked(self.tables(percent=percent), digits, alpha), alpha, self.remarks(), wrap)
+            return wrapped(
+                *stacked(self.tables(percent=percent), digits, alpha), alpha, self.remarks(labels=True), wrap
+            )
         names = [self.metrics[0] if metric is None else metric] if layout == "series" else self.metrics
         matrices = {name: self._matrix(name) for name in names}
         style = Style(percent, digits, spread, alpha, frozenset(self._lower))
@@ -310,7 +314,7 @@ class Comparison(Result):
             found = series_tabular(names[0], matrices[names[0]], self.series, self.names, style)
         else:
             found = metrics_tabular(matrices, self.names, style)
-        return wrapped(*found, alpha, self.remarks(metrics=names), wrap)
+        return wrapped(*found, alpha, self.remarks(metrics=names, labels=True), wrap)
 
     def to_text(self, *, percent: bool = False) -> str:
         """The tables as text, as they are printed."""
@@ -338,14 +342,20 @@ class Comparison(Result):
             )
         return notes
 
-    def remarks(self, series: Collection[str] | None = None, metrics: Sequence[str] | None = None) -> list[str]:
+    def remarks(
+        self, series: Collection[str] | None = None, metrics: Sequence[str] | None = None, *, labels: bool = False
+    ) -> list[str]:
         """How thresholds were chosen, what is missing, and which averages stand on fewer series than the others.
 
-        Of all series and metrics, or of some.
+        Of all series and metrics, or of some; with `labels`, metrics are called as LaTeX calls them.
         """
         names = self.metrics if metrics is None else metrics
         rows = [row for row in self.rows if row["metric"] in names and (series is None or row["series"] in series)]
-        return remarks_of(rows, names, dict(zip(self.detectors, self.names, strict=True)), self.missing)
+        if labels:
+            called = metric_labels(names)
+            rows, names = [{**row, "metric": called[row["metric"]]} for row in rows], list(called.values())
+        titles = dict(zip(self.detectors, self.names, strict=True))
+        return remarks_of(rows, names, titles, self.missing, self._odd)
 
 
 def dataset_of(series: str) -> str:

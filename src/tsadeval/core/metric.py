@@ -61,6 +61,9 @@ def f_beta(precision: float, recall: float, beta: float = 1.0) -> float:
     return (1 + weight) * precision * recall / (weight * precision + recall)
 
 
+BINARY = "scores are 0 or 1"  # the rule of scores that are predictions already
+
+
 class Decision(NamedTuple):
     """What a rule decided: the predictions, the rule as text, and the threshold where there is a single one.
 
@@ -237,7 +240,7 @@ class Metric:
         # A threshold that is given, or found on other scores, holds: counts may well be 0 and 1 in a quiet series.
         elsewhere = scoring.setting.fit is not None and getattr(rule, "fitted", False)
         if scoring.zero_one is not None and not (rule.literal or elsewhere):
-            return Decision(scoring.zero_one, "scores are 0 or 1")
+            return Decision(scoring.zero_one, BINARY)
         return rule.decide(scoring, self)
 
     def judges(self, data: D) -> D:

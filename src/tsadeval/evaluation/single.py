@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tsadeval.core.inputs import Prediction, Scoring
-from tsadeval.core.metric import Metric, Outcome, Rule
+from tsadeval.core.metric import BINARY, Metric, Outcome, Rule
 from tsadeval.core.observed import observe
 from tsadeval.core.parameters import Number, check_parameters
 from tsadeval.core.results import Grid, MappingResult, Row
@@ -254,7 +254,7 @@ def odd_alarms(rows: Sequence[Row], n: int) -> OddAlarms | None:
         if row["alarmed_points"] == n or (row["alarmed_points"] == 0 and not best):
             if best:
                 advice = "no threshold tells anomalous from normal points"
-            elif rule == "scores are 0 or 1":
+            elif rule == BINARY:
                 advice = "all scores are equal"
             else:
                 advice = 'choose another threshold, or threshold="best"'

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from tsadeval.comparison.api import Run, runs_of, timed_table
+from tsadeval.comparison.remarks import odd_remarks
 from tsadeval.comparison.result import Comparison
 from tsadeval.core.metric import Metric, Rule
 from tsadeval.core.parameters import OneOf, check_parameters
@@ -129,10 +130,17 @@ def report(
     if compared is not None and made is not None and threshold is times is ignore is None and how == compared.missing:
         known = compared if all(str(metric) in compared.metrics for metric in chosen) else None
     page = build_page(inputs, chosen, rule, missing=how, compared=known, random_state=random_state)
+    inputs.notes += [f"{text[:1].upper()}{text[1:]}." for text in _odd(page)]
     text = _render(page, title, command, dict(sources or {}), [*inputs.notes], doubled)
     path.parent.mkdir(parents=True, exist_ok=True)
     write_whole(path, text.encode())
     return path
+
+
+def _odd(page: Page) -> list[str]:
+    """What is to be said of detectors that alarm everywhere, or nowhere."""
+    series = [{"series": one["name"]} for one in page.data["series"]]
+    return odd_remarks(page.odd, {name: name for name in page.data["detectors"]}, series)
 
 
 def _one(scores: Any, y_true: Any) -> Any:
@@ -186,7 +194,7 @@ def _render(page: Page, title: str, command: str, sources: Mapping[str, str], no
         ("Threshold rule", rule),
         ("Missing scores", f"{data['missing']}: {WORDS[data['missing']]}"),
         ("Metrics", f"{names} ({doubled})" if doubled else names),
-        ("Column random", f"mean of {draws} shuffles, or a formula" if draws else "left out: too many points"),
+        ("Random (baseline)", f"mean of {draws} shuffles, or a formula" if draws else "left out: too many points"),
     ]
     about += [("Command", command)] if command else []
     about += [(f"File {name}", f"SHA-256 {digest}") for name, digest in sources.items()]

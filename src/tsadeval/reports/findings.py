@@ -121,17 +121,19 @@ def dearest_false_alarms(scoring: Scoring, threshold: float, offset: int = 0) ->
         start, stop, cost = int(starts[i]), int(stops[i]), int(reached[i])
         gap = _gap(scoring, start, stop)
         if cost:
-            price = f"reaches the peak of {cost} of {len(tops)} events, which a threshold above it would miss"
+            price = f"it reaches the peak of {cost} of {len(tops)} events, which a threshold above it would miss"
         else:
-            price = "is below the peak of every event, so a higher threshold removes it"
-        where = f"{gap} from the nearest event" if gap is not None else "there is no event"
+            price = "it is below the peak of every event, so a higher threshold removes it"
+        where = (
+            "there is no event" if gap is None else f"{gap} from the nearest event" if gap else "right beside an event"
+        )
         why = f"{_lasting(scoring, start, stop)}, peak score {peaks[i]:.4g}: {price}; {where}."
         found.append({"start": start + offset, "stop": stop + offset, "cost": cost, "why": why})
     return found
 
 
 def _gap(scoring: Scoring, start: int, stop: int) -> str | None:
-    """How far a stretch is from the nearest event."""
+    """How far a stretch is from the nearest event: "" where it touches one, None where there is none."""
     events = scoring.events
     if not len(events):
         return None
@@ -141,8 +143,10 @@ def _gap(scoring: Scoring, start: int, stop: int) -> str | None:
     pairs += [(int(events.stops[after - 1]) - 1, start)] if after else []
     times = scoring.setting.times
     if times is None:
-        return _points(min(b - a - 1 for a, b in pairs))
-    return duration_text(min(int(times.stamps[b]) - _end(times, a) for a, b in pairs))
+        apart = min(b - a - 1 for a, b in pairs)
+        return _points(apart) if apart else ""
+    lasting = min(int(times.stamps[b]) - _end(times, a) for a, b in pairs)
+    return duration_text(lasting) if lasting else ""
 
 
 def threshold_of(scoring: Scoring, rule: Rule) -> tuple[float, bool]:

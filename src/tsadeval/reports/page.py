@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tsadeval.comparison.remarks import Odd
 from tsadeval.comparison.result import Comparison, dataset_of
 from tsadeval.core.durations import unit_size
 from tsadeval.core.inputs import Scoring, label_runs
@@ -20,7 +21,7 @@ from tsadeval.core.results import Row, plain
 from tsadeval.core.setting import Missing
 from tsadeval.core.time import longest
 from tsadeval.evaluation.baseline import perfect_values, random_values
-from tsadeval.evaluation.single import row_of
+from tsadeval.evaluation.single import OddAlarms, odd_alarms, row_of
 from tsadeval.reports.board import agreement_of, standings
 from tsadeval.reports.findings import dearest_false_alarms, explain_cce, threshold_of, worst_events
 from tsadeval.reports.inputs import Inputs, Judged, SeriesInput
@@ -45,6 +46,7 @@ class Page:
 
     data: Data
     payloads: Payloads
+    odd: Odd
 
 
 @dataclass(frozen=True)
@@ -75,6 +77,7 @@ def build_page(
     draws = min(MOST_DRAWS, BUDGET // max(points, 1))
     plan = _Plan(tuple(metrics), rule, max(1, math.ceil(lines / DETAIL)), draws, random_state)
     rows: list[Row] = []
+    odd: dict[tuple[str, str], OddAlarms | None] = {}
     data: Data = {
         "detectors": inputs.detectors,
         "metrics": _metrics(metrics),
@@ -82,13 +85,13 @@ def build_page(
         "missing": missing,
         "step": plan.step,
         "draws": draws if draws >= 2 else 0,
-        "series": [_series(one, plan, payloads, rows) for one in series],
+        "series": [_series(one, plan, payloads, rows, odd) for one in series],
     }
     if compared is None:
         lower = [str(metric) for metric in metrics if metric.direction == "lower"]
         compared = Comparison(rows, pooled=dict, lower=lower, missing=missing)
     data["comparison"] = _comparison(compared, metrics) if len(compared.detectors) > 1 else None
-    return Page(data, payloads)
+    return Page(data, payloads, odd)
 
 
 def _metrics(metrics: Sequence[Metric]) -> list[Data]:
@@ -111,7 +114,13 @@ def _metric(metric: Metric, label: str) -> Data:
     }
 
 
-def _series(one: SeriesInput, plan: _Plan, payloads: Payloads, rows: list[Row]) -> Data:
+def _series(
+    one: SeriesInput,
+    plan: _Plan,
+    payloads: Payloads,
+    rows: list[Row],
+    odd: dict[tuple[str, str], OddAlarms | None],
+) -> Data:
     events = one.labels.events
     data: Data = {
         "name": one.name,
@@ -148,6 +157,7 @@ def _series(one: SeriesInput, plan: _Plan, payloads: Payloads, rows: list[Row]) 
     for name, judged in one.detectors.items():
         data["detectors"][name], found = _detector(one, judged, plan, payloads)
         rows += [{"series": one.name, "detector": name, **row} for row in found]
+        odd[one.name, name] = odd_alarms(found, judged.scoring.n)
     return data
 
 

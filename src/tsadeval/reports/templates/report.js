@@ -135,14 +135,14 @@ function tiles(series, made) {
     ...(made.clock ? [[made.clock.lasting(made.axis.end - made.axis.first), made.clock.zone || "from the first to the last point"]] : []),
     ...(made.skipped.starts.length ? [[T.whole(made.skipped.starts.reduce((sum, a, i) => sum + made.skipped.stops[i] - a, 0)), "points not judged"]] : []),
     ...(made.axis.gaps.length ? [[T.whole(made.axis.gaps.length), made.axis.gaps.length === 1 ? "gap without data" : "gaps without data"]] : []),
-    [(100 * share).toFixed(share < 0.001 ? 4 : 2) + " %", "of points anomalous"],
+    [(100 * share).toFixed(share && share < 0.001 ? 4 : 2) + " %", "of points anomalous"],
     [T.whole(Object.keys(series.detectors).length), Object.keys(series.detectors).length === 1 ? "detector here" : "detectors here"],
   ];
   $("key-skipped").hidden = !made.skipped.starts.length;
   $("key-gap").hidden = !made.axis.gaps.length;
   const gone = page.detectors.filter((name) => !series.detectors[name]);
   const words = [];
-  if (!series.anomalous) words.push("This series has no anomalous point, so only what needs none is shown.");
+  if (!series.anomalous) words.push("This series has no anomalous point, so only what needs none is shown." + (page.rule.startsWith("best") ? " No threshold is best without one: the slider starts above all scores." : ""));
   if (series.anomalous === series.n) words.push("Every point of this series is anomalous, so only what needs no normal point is shown.");
   if (gone.length) words.push(`No scores here: ${gone.join(", ")}.`);
   $("series-note").textContent = words.join(" ");
