@@ -23,8 +23,8 @@ class DetectorSpec:
 
     `text` names it in stores: of a detector of the registry its name and the options that differ from the defaults;
     of a user's object its class and options, and after an `@` a key of its code, so that an edited detector is not
-    taken for the old one. `seed` is None for a detector that takes none, or that has one of its own; `apart` are options
-    that change no score.
+    taken for the old one. `seed` is None for a detector that takes none or has its own; `apart` are options that
+    change no score.
     """
 
     text: str
