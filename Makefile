@@ -2,7 +2,7 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-KERNELS := $(shell find src -name '*.pyx')
+KERNELS := $(shell find src -name '*.pyx' -o -name '*.pxd' -o -name '*.h')
 # Plain torch would bring several GB of GPU libraries; the tests need this one build of it.
 TORCH ?= torch==2.13.0
 # Installed without what they ask for: aeon caps numba, and with it NumPy, and sktime caps pandas, below what all else

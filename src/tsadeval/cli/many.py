@@ -9,6 +9,7 @@ import typer
 
 from tsadeval.cli.output import Format, render, tell_failures
 from tsadeval.cli.running import running
+from tsadeval.cli.spans import say
 from tsadeval.cli.words import spoken
 from tsadeval.core.cluster import on_cluster
 from tsadeval.core.metric import Metric
@@ -17,6 +18,7 @@ from tsadeval.errors import InvalidParameterError, UndefinedMetricWarning
 from tsadeval.evaluation.states import Order
 from tsadeval.experiments.scored import FileScores
 from tsadeval.experiments.scoring import score_files
+from tsadeval.tables.folders import skipped_stores
 
 __all__ = ["score_many", "score_stream"]
 
@@ -49,6 +51,7 @@ def score_many(
             n_jobs=jobs,
             progress=bar,
         )
+    say(filter(None, [skipped_stores(result.skipped)]))
     typer.echo(_shown(result, format))
     failures = result.failures()
     tell_failures(failures)

@@ -30,6 +30,7 @@ from tsadeval.evaluation.single import evaluate
 from tsadeval.evaluation.states import Order
 from tsadeval.tables import read_table, scorings, table_files
 from tsadeval.tables.beside import FitScores, line_of
+from tsadeval.tables.folders import skipped_stores
 from tsadeval.tables.groups import Groups
 from tsadeval.tables.scoring import ScoreColumns, TableScoring, is_zoned
 from tsadeval.tables.table import Table
@@ -123,7 +124,9 @@ def score(
     # An event is detected or not at one threshold for all of them, not at the best of each metric.
     of_events = parse_rule("best(f1)") if threshold == "best" else rule
     keys = [name for text in by or [] for name in split_names(text)]
-    tables = [table for file in files for table in _tables(file)]
+    stores: set[str] = set()
+    tables = [table for file in files for table in _tables(file, stores)]
+    say(filter(None, [skipped_stores(stores)]))
     source = _Source(
         label=None if incidents else label,
         scores=ScoreColumns(names_of(score) or ["score"]),
@@ -157,13 +160,14 @@ def score(
         raise typer.Exit(1)
 
 
-def _tables(file: str) -> list[str]:
-    """The tables in a folder, or the file itself."""
+def _tables(file: str, stores: set[str]) -> list[str]:
+    """The tables in a folder, but for those in stores, or the file itself."""
     if file == "-" or "://" in file or not Path(file).is_dir():
         return [file]
-    found = [str(path) for path in table_files(file)]
+    found = [str(path) for path in table_files(file, stores)]
     if not found:
-        raise InvalidInputError(f"{printable(file)}: this is a folder, and there are no tables in it")
+        what = f"{printable(file)}: this is a folder, and there are no tables in it"
+        raise InvalidInputError("; ".join(filter(None, [what, skipped_stores(stores)])))
     return found
 
 

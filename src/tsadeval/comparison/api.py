@@ -260,7 +260,14 @@ def _asked(name: Any, given: Any, X: Any) -> Any:
         return given
     if X is None:
         raise InvalidInputError(f"{name!r} is an estimator, not scores: pass X, the series that it is to score")
-    return fitted_scores(given, X)
+    try:
+        return fitted_scores(given, X)
+    except Exception as error:
+        if type(error).__name__ != "NotFittedError":  # each package has its own class of this name
+            raise
+        raise InvalidInputError(
+            f"{name!r} is not fitted: fit it on a training part first, or let te.detect train it"
+        ) from None
 
 
 def _refuse_gaps(runs: Mapping[str, list[tuple[Any, ...]]], series: list[str]) -> None:

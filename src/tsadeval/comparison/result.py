@@ -318,16 +318,23 @@ class Comparison(Result):
 
     def to_text(self, *, percent: bool = False) -> str:
         """The tables as text, as they are printed."""
-        texts = [repr(table) for table in self.tables(percent=percent)]
-        return "\n\n".join([*texts, lines_of(self._notes())] if self._notes() else texts)
+        return self._text(self._marks(), percent)
 
     def __repr__(self) -> str:
-        return self.to_text()
+        return self._text(self._notes())
+
+    def _text(self, notes: list[str], percent: bool = False) -> str:
+        texts = [repr(table) for table in self.tables(percent=percent)]
+        return "\n\n".join([*texts, lines_of(notes)] if notes else texts)
 
     def _grids(self) -> list[tuple[str, Grid]]:
         return [("", table._grid()) for table in self.tables()]
 
     def _notes(self) -> list[str]:
+        return self._marks()
+
+    def _marks(self) -> list[str]:
+        """What the marks in the tables mean, how thresholds were chosen, and what is missing."""
         notes = ["* first in its column"] * (len(self.detectors) > 1) + self.remarks()
         if len(self.series) > MANY:
             notes.append(

@@ -26,59 +26,7 @@ cdef enum:
     MANY = 64
 
 
-cdef extern from *:
-    """
-    #include <stddef.h>
-
-    /* Vector instructions of the machine it runs on, where the linker can choose among functions. Lanes are summed in
-       one order and nothing is contracted (see setup.py), so all of them give the same digits. */
-    #if defined(__x86_64__) && defined(__GLIBC__) && defined(__GNUC__) && !defined(__clang__) \
-        && !defined(__SANITIZE_ADDRESS__)
-    #define FOR_EVERY_MACHINE __attribute__((target_clones("avx512f", "avx2", "default")))
-    #else
-    #define FOR_EVERY_MACHINE
-    #endif
-
-    /* Independent lanes let the compiler use vector instructions without reordering a sum by itself. */
-    #define LANES 16
-
-    typedef struct { double total, squares, low, high; } Moments;
-
-    /* C, because Cython can neither mark a function nor make its clones: one body for both types of scores. */
-    #define LESS(a, b) ((a) < (b) ? (a) : (b))
-    #define MORE(a, b) ((a) > (b) ? (a) : (b))
-    #define ADD_SCORE(value, j) \
-        difference = (double)(value) - first; \
-        total[j] += difference; \
-        squares[j] += difference * difference; \
-        low[j] = LESS(value, low[j]); \
-        high[j] = MORE(value, high[j]);
-    #define ADD_SCORES(name, type) \
-    FOR_EVERY_MACHINE static void name(const type *s, ptrdiff_t n, double first, Moments *m) { \
-        double total[LANES], squares[LANES], difference; \
-        type low[LANES], high[LANES]; \
-        ptrdiff_t i, j; \
-        for (j = 0; j < LANES; j++) { \
-            total[j] = squares[j] = 0; \
-            low[j] = high[j] = (type)first; \
-        } \
-        for (i = 0; i + LANES <= n; i += LANES) \
-            for (j = 0; j < LANES; j++) { ADD_SCORE(s[i + j], j) } \
-        for (j = 0; j < n - i; j++) { ADD_SCORE(s[i + j], j) } \
-        for (j = 1; j < LANES; j++) { \
-            total[0] += total[j]; \
-            squares[0] += squares[j]; \
-            low[0] = LESS(low[j], low[0]); \
-            high[0] = MORE(high[j], high[0]); \
-        } \
-        m->total += total[0]; \
-        m->squares += squares[0]; \
-        m->low = LESS(low[0], m->low); \
-        m->high = MORE(high[0], m->high); \
-    }
-    ADD_SCORES(add_floats, float)
-    ADD_SCORES(add_doubles, double)
-    """
+cdef extern from "_lanes.h":
     enum:
         LANES
 

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from tsadeval.core.inputs import Array, Bools
 
 OPTIONS = ("columns", "label", "split")
+IN_MEMORY = "the table"  # as `read_table` calls what has no file
 
 
 def series_in(path: Path) -> list[Path]:
@@ -49,7 +50,19 @@ def read_own(
     check_parameters(printable(path), {"split": Number(0, open_low=True, none=True)}, {"split": split})
     if path.is_dir():
         return _folder(path, features, label, columns)
-    table = read_table(path)
+    return read_parts(read_table(path), features, label=label, split=split, columns=columns)
+
+
+def read_parts(
+    table: Table,
+    features: bool = True,
+    *,
+    label: str = "label",
+    split: float | None = None,
+    columns: Sequence[str] | None = None,
+) -> Parts:
+    """Train, test and labels of one table."""
+    check_parameters(table.source, {"split": Number(0, open_low=True, none=True)}, {"split": split})
     if {"train", "test"} <= set(table.columns):
         train, test = ({"column": table.columns[kind]} for kind in ("train", "test"))
         mask = _labels(table, label, n=len(test["column"]))
@@ -102,6 +115,8 @@ def _kind(path: Path, kind: str) -> Path | None:
 def _labels(table: Table, name: str, *, n: int | None = None) -> Bools:
     if name not in table and len(table.columns) > 1:
         hint = f"name them with label=, on the command line as '{Path(table.source).name}(label=...)'"
+        if table.source == IN_MEMORY:
+            hint = 'name them: te.datasets.load(table, label="...")'
         raise InvalidInputError(
             f"{table.source}: no labels {printable(name)!r}: {nearest(name, list(table.columns))}; {hint}"
         )

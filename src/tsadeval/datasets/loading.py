@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import os
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,16 +17,17 @@ from tsadeval.tables.sources import user_path
 
 
 def load(
-    name: str | Path, *, data: str | Path | None = None, features: bool = True, verify: bool = True, **options: Any
+    name: Any, *, data: str | Path | None = None, features: bool = True, verify: bool = True, **options: Any
 ) -> Dataset:
     """Train, test and test labels of a data set.
 
     Parameters
     ----------
-    name : str or path
+    name : str, path or data frame
         A data set ("msl", "psm"), an item of one ("ucr/123", "smd/2-1", "msl/C-1"), or the path of a file or folder
         of your own (csv, parquet or npz with a label column). Options may stand in brackets behind it:
-        "ucr/125(end=exclusive)".
+        "ucr/125(end=exclusive)". Or a table in memory, as a file is read: a data frame of pandas, polars or pyarrow, or
+        a mapping from names to arrays.
     data : path, optional
         The folder that holds the data sets' folders; else the environment variable TSADEVAL_DATA.
     features : bool
@@ -33,13 +35,25 @@ def load(
     verify : bool
         Compare with what is known of the published data set (counts), and refuse files that differ.
     **options
-        Of the data set, such as `end="exclusive"` for "ucr"; `tsadeval datasets info NAME` lists them.
+        Of the data set, such as `end="exclusive"` for "ucr"; `tsadeval datasets info NAME` lists them. Of your own
+        files and tables: `label`, the column of labels; `split`, how many of the first rows (or which share of them)
+        are for training only; `columns`, the features.
 
     Returns
     -------
     Dataset
         Labels only (`train` and `test` are None) where only the labels are there.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import tsadeval as te
+    >>> table = {"x": np.arange(10.0), "alarm": np.arange(10) == 8}
+    >>> te.datasets.load(table, label="alarm", split=5)
+    <Dataset the table: 5 + 5 points, 1 columns, 1 events, 20 % anomalous>
     """
+    if not isinstance(name, (str, os.PathLike)):
+        return _in_memory(name, features, options)
     path, bracketed = split_options(str(name))
     name, options = path, {**bracketed, **options}
     record, item = _named(str(name))
@@ -57,6 +71,24 @@ def load(
     if verify:
         compare(dataset, record.facts.get(item, Facts()), files)
     return dataset
+
+
+def _in_memory(table: Any, features: bool, options: dict[str, Any]) -> Dataset:
+    from tsadeval.datasets.folder import IN_MEMORY, OPTIONS, read_parts
+    from tsadeval.tables.reading import read_table
+
+    if not is_table(table):
+        raise InvalidInputError(
+            "a data set must be a name, a path, a data frame or a mapping from names to arrays, but is "
+            f"{type(table).__name__}"
+        )
+    _known_options(IN_MEMORY, OPTIONS, options)
+    return assemble(IN_MEMORY, read_parts(read_table(table), features, **options), where="memory")
+
+
+def is_table(thing: Any) -> bool:
+    """Is it a table in memory: a data frame, or a mapping?"""
+    return isinstance(thing, Mapping) or any(hasattr(thing, name) for name in ("columns", "__arrow_c_stream__"))
 
 
 def items(name: str | Path, *, data: str | Path | None = None) -> tuple[str, ...]:

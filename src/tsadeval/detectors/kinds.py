@@ -22,7 +22,7 @@ from tsadeval.detectors.series import Floats, as_series
 from tsadeval.detectors.windows import batch_size, windows
 from tsadeval.errors import InvalidInputError, InvalidParameterError
 
-__all__ = ["KINDS", "Kind", "fitted_scores", "forecast_errors", "kind_of", "name_of"]
+__all__ = ["KINDS", "Kind", "fitted_scores", "forecast_errors", "is_frame", "kind_of", "name_of", "rows_for"]
 
 
 class Kind(NamedTuple):
@@ -52,7 +52,17 @@ def kind_of(model: Any) -> str:
 def fitted_scores(model: Any, X: Any) -> Any:
     """The scores of a fitted estimator of any package that is recognised, one for each row of X."""
     kind = KINDS.get(family_of(model) or "")
-    return np.ravel(anomaly_scores(model, X) if kind is None else kind.ask(model, as_series(X)))
+    return np.ravel(anomaly_scores(model, X) if kind is None else kind.ask(model, rows_for(model, X, as_series(X))))
+
+
+def is_frame(X: Any) -> bool:
+    """Is it a data frame, whose columns a model may know by name?"""
+    return hasattr(X, "columns") and hasattr(X, "dtypes")
+
+
+def rows_for(model: Any, X: Any, series: Floats) -> Any:
+    """What a fitted model is asked about: the frame itself if it was fitted on one, else the checked numbers."""
+    return X if is_frame(X) and hasattr(model, "feature_names_in_") else series
 
 
 def name_of(model: Any) -> str:

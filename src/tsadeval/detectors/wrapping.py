@@ -12,7 +12,7 @@ from tsadeval.core.arrays import numbers_with_gaps
 from tsadeval.core.checking import as_scores
 from tsadeval.core.parameters import Check, Number, OneOf, check_parameters
 from tsadeval.detectors.base import TAIL, OutlierDetector
-from tsadeval.detectors.kinds import KINDS, forecast_errors, kind_of, name_of
+from tsadeval.detectors.kinds import KINDS, forecast_errors, is_frame, kind_of, name_of, rows_for
 from tsadeval.detectors.series import Floats, as_series
 from tsadeval.detectors.windows import windows
 from tsadeval.errors import InvalidInputError, InvalidParameterError
@@ -47,9 +47,13 @@ class WrappedDetector(OutlierDetector):
         """Fit a copy of the model on the training part, or on its windows; the model itself is left as it was."""
         kind = self._check()
         series = as_series(X, self._span())
-        self.fitted_ = KINDS[kind].learn(copy.deepcopy(self.model), self._rows(series, kind))
+        # Steps of a pipeline of scikit-learn may choose columns of a frame by name.
+        framed = kind == "sklearn" and self.window is None and is_frame(X)
+        rows = X if framed else self._rows(series, kind)
+        self.fitted_ = KINDS[kind].learn(copy.deepcopy(self.model), rows)
         self.n_features_in_ = series.shape[1]
-        self._tail = series[-max(TAIL, self._span()) :].copy()
+        tail = -max(TAIL, self._span())
+        self._tail = X[tail:] if framed else series[tail:].copy()
         return self
 
     def score(self, X: Any, y: Any = None) -> Floats:
@@ -61,7 +65,7 @@ class WrappedDetector(OutlierDetector):
         if self.output == "forecast":
             given = forecast_errors(self.fitted_, series, int(self.window or 1))
         else:
-            rows = self._rows(series, kind)
+            rows = rows_for(self.fitted_, X, series) if self.window is None else self._rows(series, kind)
             given = self._numbers(KINDS[kind].ask(self.fitted_, rows))
             given = given[:, 0] if given.shape == (len(rows), 1) else given
             if given.shape != (len(rows),):

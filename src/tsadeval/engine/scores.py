@@ -135,13 +135,16 @@ def checked_scores(scores: Any, who: str, n: int) -> Floats:
             f"{who}: expected one number for each point, but got {type(scores).__name__} of {given.dtype}"
         )
     if given.shape != (n,):
-        raise InvalidInputError(f"{who}: expected one score for each of {n} points, but their shape is {given.shape}")
+        hint = "; te.align(scores, n, window=w, how='mean') puts scores of windows on points" * (0 < given.size < n)
+        raise InvalidInputError(
+            f"{who}: expected one score for each of {n} points, but their shape is {given.shape}{hint}"
+        )
     array: Floats = np.asarray(as_scores(given, who), np.float64)
     finite = np.isfinite(array)
     if not finite.all():
         raise InvalidInputError(
             f"{who}: expected finite scores, but the one at position {int(np.argmin(finite))} is "
-            f"{array[~finite][0]} ({int((~finite).sum())} such scores in all)"
+            f"{array[~finite][0]} ({int((~finite).sum())} such scores in all); give every point a score"
         )
     return array
 

@@ -53,9 +53,11 @@ def detect(
 
     Parameters
     ----------
-    datasets : str, path, Dataset, or several of these
+    datasets : str, path, data frame, Dataset, several of these, or a mapping
         Names as `te.datasets.load` takes them, with options in brackets ("ucr/125", "ucr/125(end=exclusive)"), several
-        items at once ("ucr/*"), files of your own, or loaded data sets.
+        items at once ("ucr/*"), files of your own, data frames with a column `label`, or loaded data sets
+        (`te.datasets.load(frame, label="anomaly", split=1000)`). The keys of a mapping are what the tables call frames
+        and loaded data sets: `{"pump": frame}`.
     detectors : str, detector, several of these, or a mapping
         Names with options ("lof", "usad(window=50)"), "module:Class(option=value)", or objects with `fit(X)` and
         `score(X)`. The keys of a mapping are what the tables call them: `{"mine": Mine(), "LOF": "lof"}`.

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Detection", "read"]
 
+SHOWN = 5  # failures that are printed under the tables
+
 
 class Detection(Comparison):
     """What `detect` found: a row per data set, detector, seed and metric. Prints as its tables.
@@ -121,6 +123,12 @@ class Detection(Comparison):
             else:
                 lines[f"{row['metric']} failed on {who}, {row['series']}: {message}"] = None
         return list(lines)
+
+    def _notes(self) -> list[str]:
+        # The command line prints the failures by themselves.
+        lines = self.failures()
+        more = [f"and {len(lines) - SHOWN} more such lines: failures() has all"] * (len(lines) > SHOWN)
+        return [*self._marks(), *lines[:SHOWN], *more]
 
     def undefined(self) -> list[str]:
         """A line for each reason why a metric has no value where scores are: which metrics, and on which data sets."""

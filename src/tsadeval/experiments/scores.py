@@ -58,7 +58,7 @@ def keep_scores(
     start = time.perf_counter()
     made.fit(_own(dataset.train, spec))
     between = time.perf_counter()
-    scores = checked_scores(made.score(_own(dataset.test, spec)), spec.text, len(dataset.test_labels))
+    scores = checked_scores(made.score(_own(dataset.test, spec)), spec.title, len(dataset.test_labels))
     provenance = {
         "dataset": name,
         "checksum": dataset.description.checksum,

@@ -29,7 +29,8 @@ from tsadeval.engine.run import complete
 from tsadeval.engine.store import Store
 from tsadeval.errors import InvalidInputError
 from tsadeval.experiments.scored import LAYOUT, Cell, File, FileScores, Wanted
-from tsadeval.tables import read_table, scorings, table_files
+from tsadeval.tables import read_table, scorings
+from tsadeval.tables.folders import outside_stores, skipped_stores, table_files
 from tsadeval.tables.groups import Groups
 from tsadeval.tables.one_series import DETECTORS
 from tsadeval.tables.sources import user_path
@@ -67,7 +68,8 @@ def score_files(
     Parameters
     ----------
     files : str, path or several
-        Patterns ("runs/**/*.parquet"), folders or files, local or at any address that fsspec opens ("s3://...").
+        Patterns ("runs/**/*.parquet"), folders or files, local or at any address that fsspec opens ("s3://..."). Stores
+        in these folders are left out (`skipped` of the result).
     metrics, threshold
         As for `te.evaluate`.
     label : str
@@ -112,9 +114,12 @@ def score_files(
     chosen = choose_metrics(metrics)
     rule = str(parse_rule(threshold))
     checksums = Checksums(None if store is None else Path(store).absolute())
-    found = [file for file in _files(files, checksums) if not _within(file.path, store)]
-    if not any(file.state for file in found) or not scores:
-        raise InvalidInputError(f"no file matches {files!r}" if scores else "name at least one column of scores")
+    stores: set[str] = set()
+    found = [file for file in _files(files, checksums, stores) if not _within(file.path, store)]
+    if not scores:
+        raise InvalidInputError("name at least one column of scores")
+    if not any(file.state for file in found):
+        raise InvalidInputError("; ".join(filter(None, [f"no file matches {files!r}", skipped_stores(stores)])))
 
     values = [(str(m), m.version, rule if m.kind == "predictions" else None) for m in chosen]
     named = _named(found, keys, checksums) if keys else {}
@@ -132,7 +137,8 @@ def score_files(
         progress=progress,
         threads=all(metric.library for metric in chosen),
     )
-    return FileScores(kept, wanted)
+    others = sorted(one for one in stores if store is None or os.path.abspath(one) != os.path.abspath(store))
+    return FileScores(kept, wanted, others)
 
 
 def _named(files: list[File], by: list[str], checksums: Checksums) -> dict[str, list[tuple[str, str]]]:
@@ -254,8 +260,8 @@ def _lost(cells: Iterable[Cell], error: Exception) -> Iterator[Row]:
     yield from ({**cell._asdict(), **lost} for cell in cells)
 
 
-def _files(given: Any, checksums: Checksums) -> list[File]:
-    """All files that patterns, folders and paths mean, each once, by name.
+def _files(given: Any, checksums: Checksums, stores: set[str]) -> list[File]:
+    """All files that patterns, folders and paths mean, each once, by name; not those in stores, which are noted.
 
     What means no file is one without a state: its cells will say that it is not there, and the others go on.
     """
@@ -264,7 +270,7 @@ def _files(given: Any, checksums: Checksums) -> list[File]:
     real = cache(os.path.realpath)
     for pattern in several:
         one = str(os.fspath(pattern))
-        root, paths = _remote(one) if "://" in one else _local(one, checksums)
+        root, paths = _remote(one) if "://" in one else _local(one, checksums, stores)
         here: dict[tuple[str, str], File] = {}
         for path, state in paths:
             folder, _, name = path.rpartition("/")
@@ -294,15 +300,16 @@ def _root(pattern: str) -> str:
     return "/".join(parts[:wild])
 
 
-def _local(one: str, checksums: Checksums) -> tuple[str, Iterator[tuple[str, str]]]:
+def _local(one: str, checksums: Checksums, stores: set[str]) -> tuple[str, Iterator[tuple[str, str]]]:
     path = str(user_path(one))
     paths: Iterable[Any]
     if os.path.isdir(path):
-        root, paths = path, table_files(Path(path))
+        root, paths = path, table_files(Path(path), stores)
     elif os.path.isfile(path):  # also where its name looks like a pattern
         root, paths = Path(path).parent.as_posix(), [path]
     else:
-        root, paths = _root(Path(path).as_posix()), glob.iglob(path, recursive=True)
+        root = _root(Path(path).as_posix())
+        paths = outside_stores(glob.iglob(path, recursive=True), root, stores)
     return Path(root).as_posix(), ((Path(p).as_posix(), checksums.state(p)) for p in paths if os.path.isfile(p))
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -43,7 +43,15 @@ class Source:
         if hasattr(dataset, "test_labels"):
             return cls(dataset.name, dataset.name, held=dataset)
         if not isinstance(dataset, (str, Path)):
-            raise InvalidParameterError(f"a data set must be a name, a path or a loaded one, but one is {dataset!r}")
+            from tsadeval.datasets.loading import is_table, load
+
+            if not is_table(dataset):
+                raise InvalidParameterError(
+                    "a data set must be a name, a path, a data frame or a loaded data set (te.datasets.load), but one "
+                    f"is of type {type(dataset).__name__}"
+                )
+            held = load(dataset)
+            return cls(held.name, held.name, held=held)
         path, options = split_options(str(dataset))
         called = f"{path}{format_call('', options.items())}"
         return cls(called, path, options, None if data is None else Path(data))
@@ -101,13 +109,28 @@ class Source:
 
 def choose_datasets(datasets: Any, data: str | Path | None) -> tuple[Source, ...]:
     """The sources that a caller named, in order, each once; loaded ones of one name may be different data."""
-    if isinstance(datasets, (str, Path)) or not isinstance(datasets, Iterable):
-        datasets = [datasets]
-    sources = (Source.of(one, data) for d in datasets for one in _spread(d, data))
+    from tsadeval.datasets.loading import is_table
+
+    if isinstance(datasets, Mapping):
+        sources: Iterable[Source] = [_called(str(name), Source.of(one, data)) for name, one in datasets.items()]
+    else:
+        if isinstance(datasets, (str, Path)) or not isinstance(datasets, Iterable) or is_table(datasets):
+            datasets = [datasets]
+        sources = (Source.of(one, data) for d in datasets for one in _spread(d, data))
     found = {(source.name, id(source.held)): source for source in sources}
     if not found:
         raise InvalidParameterError('datasets is empty: name at least one, such as "ucr/125"')
     return tuple(found.values())
+
+
+def _called(name: str, source: Source) -> Source:
+    """The source of a data frame or a loaded data set, under the name that a mapping gives it."""
+    if source.held is None:
+        raise InvalidParameterError(
+            f"datasets: the keys of a mapping name data frames and loaded data sets, but {name!r} is {source.name!r}: "
+            "load it with te.datasets.load first"
+        )
+    return replace(source, name=name, path=name, held=replace(source.held, name=name))
 
 
 def _spread(dataset: Any, data: str | Path | None) -> list[Any]:

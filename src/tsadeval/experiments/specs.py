@@ -23,7 +23,8 @@ class DetectorSpec:
 
     `text` names it in stores: of a detector of the registry its name and the options that differ from the defaults;
     of a user's object its class and options, and after an `@` a key of its code, so that an edited detector is not
-    taken for the old one. `seed` is None for a detector that takes none; `apart` are options that change no score.
+    taken for the old one. `seed` is None for a detector that takes none or has its own; `apart` are options that
+    change no score.
     """
 
     text: str
@@ -38,13 +39,13 @@ class DetectorSpec:
         if isinstance(detector, DetectorSpec):
             return detector
         if isinstance(detector, str):
-            return _imported(detector) if ":" in detector.partition("(")[0] else _named(detector, seed)
+            return _imported(detector, seed) if ":" in detector.partition("(")[0] else _named(detector, seed)
         record = getattr(detector, "record", None)
         if record is not None and hasattr(detector, "get_params"):  # one of ours, made already
             options = detector.get_params(deep=False)
             bare = record.with_options(**{k: v for k, v in options.items() if k not in _APART})
             return cls(_text(bare), _title(bare), options.get("random_state"), instance=detector)
-        return _of_object(detector)
+        return _of_object(detector, seed)
 
     def make(self, device: str = "auto") -> Any:
         """A new detector, ready to be fitted."""
@@ -102,12 +103,12 @@ def _title(record: Any) -> str:
     return f"{record.title}{str(record).removeprefix(record.name)}"
 
 
-def _imported(text: str) -> DetectorSpec:
+def _imported(text: str, seed: int) -> DetectorSpec:
     path, positional, named = parse_call(text)
     made = import_object(path, "detector")
     # A function without options is the detector itself; with options, and of a class, the call gives it.
     if not isinstance(made, type) and "(" not in text:
-        spec = _of_object(made)
+        spec = _of_object(made, seed)
     else:
         try:
             instance = made(*positional, **named)
@@ -115,12 +116,12 @@ def _imported(text: str) -> DetectorSpec:
             kind = "" if isinstance(error, TypeError) else f"{type(error).__name__}: "
             words = " ".join(str(error).split())
             raise InvalidParameterError(f"detector {text!r} cannot be made: {kind}{words}") from None
-        spec = _of_object(instance)
+        spec = _of_object(instance, seed)
     mark = spec.text.rpartition("@")[2]
     return replace(spec, text=f"{text}@{mark}", title=text.partition(":")[2])
 
 
-def _of_object(detector: Any) -> DetectorSpec:
+def _of_object(detector: Any, seed: int) -> DetectorSpec:
     from tsadeval.core.estimators import family_of
     from tsadeval.detectors.wrapping import wrap, wrappable
 
@@ -130,11 +131,27 @@ def _of_object(detector: Any) -> DetectorSpec:
     # Pipelines have a `score` whatever their last step is, so models of known packages come first.
     known = family_of(detector) in ("sklearn", "pyod", "aeon", "sktime")
     ours = not known and all(callable(getattr(detector, part, None)) for part in ("fit", "score"))
-    if isinstance(detector, type) or not (ours or wrappable(detector)):
+    if isinstance(detector, type):
+        raise InvalidParameterError(f"a detector must be an object, but one is the class {name}: pass {name}(...)")
+    if not (ours or wrappable(detector)):
+        lacks = [part for part in ("fit", "score") if not callable(getattr(detector, part, None))]
         raise InvalidParameterError(
             "a detector must be a name such as 'lof', an object with fit(X) and score(X), or what "
-            f"te.detectors.wrap takes (an outlier detector of scikit-learn, PyOD, aeon or sktime, a function), "
-            f"but one is {detector!r}"
+            "te.detectors.wrap takes (an outlier detector of scikit-learn, PyOD, aeon or sktime, a function), "
+            f"but {name} has no {' and no '.join(lacks)}"
         )
     made = detector if ours else wrap(detector)
-    return DetectorSpec(f"{shown}@{fingerprint(made)}", shown, instance=made)
+    text = f"{shown}@{fingerprint(made)}"
+    unseeded = _unseeded(made)
+    if not unseeded:
+        return DetectorSpec(text, shown, instance=made)
+    made = copy.deepcopy(made).set_params(**dict.fromkeys(unseeded, seed))
+    return DetectorSpec(text, shown, seed, instance=made)
+
+
+def _unseeded(detector: Any) -> list[str]:
+    """The parameters for a seed, also those of its parts, that were left at None; without one no run is repeated."""
+    if not all(callable(getattr(detector, part, None)) for part in ("get_params", "set_params")):
+        return []
+    given = detector.get_params()
+    return [k for k, v in given.items() if k.rpartition("__")[2] == "random_state" and v is None]
