@@ -72,10 +72,10 @@ def test_a_page_says_which_averages_are_over_fewer_series(tmp_path):
     entries = with_gaps(quiet(runs(), "s0"), ("s1", "fair"), ("s2", "fair"))
     found = te.compare(entries, metrics=["vus_pr", "f1"], missing="ignore")
     text = found.report(tmp_path / "a.html").read_text(encoding="utf-8")
-    assert "<li>fair: averages of vus_pr over 3 of 5 series.</li>" in text
+    assert "<li>fair: averages of VUS-PR over 3 of 5 series.</li>" in text
     assert text.count("averages of") == 1
     again = te.report(entries, tmp_path / "b.html", metrics=["vus_pr", "f1"], missing="ignore")
-    assert "averages of vus_pr over 3 of 5 series" in again.read_text(encoding="utf-8")
+    assert "averages of VUS-PR over 3 of 5 series" in again.read_text(encoding="utf-8")
     assert "averages of" not in te.report(entries, tmp_path / "c.html", metrics="f1").read_text(encoding="utf-8")
 
 
@@ -152,6 +152,39 @@ def test_a_detector_that_alarms_everywhere_is_named(tmp_path):
     assert "an alarm at all points: flat; metrics" in "".join(found.remarks({"s1"}))
     for page in (found.report(tmp_path / "a.html"), te.report(constant_on(), tmp_path / "b.html")):
         assert "<li>An alarm at all points: flat (on 8 of 8 series); metrics" in page.read_text(encoding="utf-8")
+
+
+@pytest.fixture(scope="module")
+def one_without_values():
+    """A comparison in which `still` never alarms, so that it has no delay, on any series."""
+    entries = runs(8)
+    entries += [(s, "still", y, np.where(y == 1, 0.0, 0.1)) for s, d, y, _ in entries if d == "good"]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return te.compare(entries, metrics=["detection_delay", "cce"], threshold=0.7)
+
+
+def test_a_detector_without_any_value_does_not_take_the_ranks_of_the_others(one_without_values):
+    found = one_without_values
+    without = te.compare([r for r in found.scorings() if r[1] != "still"], metrics="detection_delay", threshold=0.7)
+    ranks = found.ranks("detection_delay")
+    assert ranks.rows == without.ranks().rows
+    assert "detection_delay: not ranked without any value: still" in repr(ranks)
+    assert [row["detector"] for row in found.ranks("cce").rows][-1] == "still"
+    assert found.disagreement().overall["detection_delay"] == without.disagreement().overall["detection_delay"] != []
+    told = [row[-1] for row in found.significance("detection_delay")._grid() if "still" in row]
+    assert told == ["-"] * 3
+
+
+def test_a_page_ranks_the_others_too(one_without_values, tmp_path):
+    page = one_without_values.report(tmp_path / "page.html").read_text(encoding="utf-8")
+    data = json.loads(re.search(r'id="data">(.*?)</script>', page, re.S)[1])["comparison"]
+    board, rows = data["boards"]["detection_delay"], one_without_values.ranks("detection_delay").rows
+    shown = dict(zip(data["detectors"], board["rank"], strict=True))
+    assert shown.pop("still") is None
+    assert shown == {row["detector"]: row["rank"] for row in rows}
+    assert all(data["detectors"][i] != "still" for group in [*board["groups"], board["best"]] for i in group)
+    assert data["agreement"][0][1] is not None
 
 
 def test_a_legend_explains_no_dagger_that_is_not_there():

@@ -90,11 +90,14 @@ def test_missing_values():
     ax = plot.values_by_series(gaps)
     crosses = next(line for line in ax.lines if line.get_marker() == "x")
     assert len(crosses.get_xdata()) == 3
-    gaps.iloc[:, 0] = math.nan
+    left_out = gaps.assign(**{gaps.columns[0]: math.nan})
+    for ax in (plot.critical_difference(left_out), plot.rank_distributions(left_out)):
+        assert f"without any value: {gaps.columns[0]}" in "".join([*words(ax), ax.get_xlabel()])
+    gaps.iloc[:10, 0] = gaps.iloc[10:, 1] = math.nan
     with pytest.raises(InvalidInputError, match="no series has values of all detectors"):
         plot.critical_difference(gaps)
     with pytest.raises(InvalidInputError, match="no finite value"):
-        plot.values_by_series(gaps.iloc[:, :1])
+        plot.values_by_series(left_out.iloc[:, :1])
 
 
 def test_rank_distributions_count_ranks():

@@ -14,8 +14,9 @@ from tsadeval.comparison.statistics import Floats
 from tsadeval.core.metric import METRICS
 from tsadeval.core.parameters import Check, Number, OneOf, check_parameters
 from tsadeval.core.registry import did_you_mean
-from tsadeval.core.results import Grid, Result, Row
+from tsadeval.core.results import NONE, Grid, Result, Row
 from tsadeval.errors import InvalidInputError, UnknownNameError
+from tsadeval.evaluation.single import named
 
 __all__ = ["Categories", "Differences", "Disagreement", "Groups", "Ranks", "Significance", "group_of"]
 
@@ -96,22 +97,27 @@ class Ranks(_Remarked):
         _need_several(detectors)
         rows: list[Row] = []
         notes = []
+        kept = {metric: statistics.with_values(better) for metric, better in matrices.items()}
+        left_out = {metric: [d for j, d in enumerate(detectors) if j not in kept[metric]] for metric in matrices}
+        notes += [f"{metric}: not ranked without any value: {named(some)}" for metric, some in left_out.items() if some]
+        matrices = {metric: better[:, kept[metric]] for metric, better in matrices.items() if len(kept[metric]) > 1}
         tests = {metric: statistics.wilcoxon_holm(better) for metric, better in matrices.items()}
         for metric, better in matrices.items():
             found = statistics.mean_ranks(better, seed=random_state)
-            letters = [""] * len(detectors)
+            names = [detectors[j] for j in kept[metric]]
+            letters = [""] * len(names)
             if found.series > 1:
                 groups = statistics.tie_groups(found.mean, tests[metric].same(alpha))
                 for i, group in enumerate(groups):
                     for j in group:
                         letters[j] += _letter(i)
-                notes += _overall(metric, better, len(detectors))
+                notes += _overall(metric, better, len(names))
             counts = statistics.wins_ties_losses(statistics.whole_rows(better))  # of the series that ranks stand on
             for j in np.argsort(found.mean, kind="stable").tolist():
                 rows.append(
                     {
                         "metric": metric,
-                        "detector": detectors[j],
+                        "detector": names[j],
                         "rank": float(found.mean[j]),
                         "low": float(found.low[j]),
                         "high": float(found.high[j]),
@@ -206,7 +212,8 @@ class Significance(_Remarked):
         first = ["worse", "equivalent", "better"] if "better" in self.rows[0] else ["p_value"]
         head = ["metric"] * _several(self.rows) + ["detector", "rival", *first, "difference", "low", "high", "effect"]
         head += ["wins", "ties", "losses"]
-        body = [[row[key] for key in head] + ["yes" if row["different"] else "no"] for row in self.rows]
+        told = {True: "yes", False: "no"}
+        body = [[row[key] for key in head] + [told[row["different"]] if row["series"] else NONE] for row in self.rows]
         return [[*head, "different"], *body]
 
 
@@ -278,7 +285,9 @@ class Disagreement(Result):
         named: dict[str, Counter[str]] = {name: Counter() for name in series}
         overall, means = {}, []
         for metric, better in matrices.items():
-            rank = statistics.mean_ranks(better, draws=1).mean
+            rank = np.full(len(detectors), math.nan)
+            kept = statistics.with_values(better)
+            rank[kept] = statistics.mean_ranks(better[:, kept], draws=1).mean
             means.append(rank)
             best = [] if np.isnan(rank).all() else np.flatnonzero(rank == np.nanmin(rank)).tolist()
             overall[metric] = [detectors[j] for j in best]

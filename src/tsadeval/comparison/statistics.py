@@ -42,6 +42,7 @@ __all__ = [
     "whole_rows",
     "wilcoxon_holm",
     "wins_ties_losses",
+    "with_values",
 ]
 
 Floats = NDArray[np.float64]
@@ -59,6 +60,15 @@ def _table(values: Any, least: int = 1) -> Floats:
     if table.shape[1] < least:
         raise InvalidInputError(f"values must have at least {least} detectors (columns), but has {table.shape[1]}")
     return table
+
+
+def with_values(values: Any) -> list[int]:
+    """The detectors (columns) that have a value on any series: with the others no series would be whole.
+
+    >>> with_values([[0.9, float("nan")], [0.8, float("nan")]])
+    [0]
+    """
+    return np.flatnonzero((~np.isnan(_table(values))).any(axis=0)).tolist()
 
 
 def whole_rows(values: Any) -> Floats:

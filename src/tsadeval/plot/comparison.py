@@ -19,6 +19,7 @@ from tsadeval.core.metric import METRICS
 from tsadeval.core.parameters import Check, Number, OneOf, check_parameters
 from tsadeval.core.registry import did_you_mean
 from tsadeval.errors import InvalidInputError, InvalidParameterError, UnknownNameError
+from tsadeval.evaluation.single import named
 from tsadeval.plot.layout import color_bar, whole_cell
 from tsadeval.plot.style import GREY, SMALL, looks, new_axes, shortened, styled, tints
 
@@ -55,6 +56,18 @@ class Values(NamedTuple):
     def better(self) -> Floats:
         """Values of which larger is better."""
         return -self.values if self.lower else self.values
+
+    def ranked(self, missing: statistics.Missing) -> Values:
+        """Without detectors that have no value on any series, which would leave no series to rank on."""
+        kept = statistics.with_values(self.values)
+        if missing != "skip" or len(kept) == len(self.detectors):
+            return self
+        return self._replace(values=self.values[:, kept], detectors=[self.detectors[j] for j in kept])
+
+    def left_out(self, everyone: Values) -> list[str]:
+        """What is to be said of the detectors that are not ranked."""
+        names = [shortened(name, 22) for name in everyone.detectors if name not in self.detectors]
+        return [f"without any value: {named(names, 3)}"] if names else []
 
     @property
     def label(self) -> str:
@@ -137,7 +150,8 @@ def critical_difference(
     ['d  1.35']
     """
     check_parameters("critical_difference", _OPTIONS, {"test": test, "alpha": alpha, "missing": missing})
-    given = _values(result, metric)
+    everyone = _values(result, metric)
+    given = everyone.ranked(missing)
     k = len(given.detectors)
     if k < (3 if test == "nemenyi" else 2):
         raise InvalidInputError(f"a diagram needs several detectors, but there is only {k}")
@@ -150,6 +164,7 @@ def critical_difference(
     words = {"nemenyi": "Nemenyi", "wilcoxon-holm": "Wilcoxon-Holm"}[test]
     bars = "bars: not told apart" if groups else "all neighbours differ"
     notes = [f"{given.label} on {_of_all(found.series, better)}", f"{bars} ({words}, {alpha:g})"]
+    notes += given.left_out(everyone)
     if test == "nemenyi":
         notes.append(f"critical difference {statistics.critical_difference(k, found.series, alpha):.2f}")
     if needed := pairs.needed(alpha):
@@ -223,7 +238,8 @@ def rank_distributions(
     ['good', 'poor']
     """
     check_parameters("rank_distributions", {"missing": _OPTIONS["missing"]}, {"missing": missing})
-    given = _values(result, metric)
+    everyone = _values(result, metric)
+    given = everyone.ranked(missing)
     better = statistics.fill_missing(given.better, missing)
     found = statistics.mean_ranks(better)
     if not found.series:
@@ -245,7 +261,8 @@ def rank_distributions(
     ax.set_xlim(0.4, k + 0.6)
     ax.set_xticks(_ticks(k))
     ax.tick_params(axis="y", length=0)
-    ax.set_xlabel(f"rank by {given.label} on {_of_all(found.series, better)}")
+    about = [f"rank by {given.label} on {_of_all(found.series, better)}", *given.left_out(everyone)]
+    ax.set_xlabel("\n".join(about))
     return ax
 
 

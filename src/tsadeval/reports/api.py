@@ -13,7 +13,7 @@ import numpy as np
 from tsadeval.comparison.api import Run, runs_of, timed_table
 from tsadeval.comparison.remarks import fewer_series, odd_remarks
 from tsadeval.comparison.result import Comparison
-from tsadeval.core.metric import Metric, Rule
+from tsadeval.core.metric import Metric, Rule, metric_labels
 from tsadeval.core.parameters import OneOf, check_parameters
 from tsadeval.core.printable import printable
 from tsadeval.core.selection import Metrics, select_metrics
@@ -143,8 +143,9 @@ def _lacking(compared: Comparison) -> list[str]:
     rows = [row for row in compared.rows if row["status"] == "undefined"]
     # What is undefined for lack of a class of points is so for all detectors, and the page says it of the series.
     short = {row["detector"] for row in rows if not (row["message"] or "").startswith("y_true has ")}
-    titles = dict(zip(compared.detectors, compared.names, strict=True))
-    return fewer_series(compared.rows, compared.metrics, titles, compared.missing, short)
+    titles, labels = dict(zip(compared.detectors, compared.names, strict=True)), metric_labels(compared.metrics)
+    called = [{**row, "metric": labels[row["metric"]]} for row in compared.rows]
+    return fewer_series(called, list(labels.values()), titles, compared.missing, short)
 
 
 def _odd(page: Page) -> list[str]:

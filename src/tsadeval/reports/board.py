@@ -22,22 +22,29 @@ def standings(values: Floats, *, lower: bool, missing: statistics.Missing = "ski
     """What a board says of one metric: means, ranks with intervals, groups that were not told apart.
 
     `values` has a row per series and a column per detector. Where fewer than two series have values of all detectors
-    there are no ranks, and `groups` is empty.
+    there are no ranks, and `groups` is empty. Detectors without any value are not ranked.
     """
     better = statistics.fill_missing(-values if lower else values, missing)
+    kept = statistics.with_values(better)
+    better = better[:, kept]
     places = statistics.ranks(statistics.whole_rows(better))
     ranks = statistics.mean_of_ranks(places)
-    k = values.shape[1]
+    k = len(kept)
     known = np.isfinite(values)
     counts = known.sum(axis=0)
     means = np.where(counts > 0, np.where(known, values, 0.0).sum(axis=0) / np.maximum(counts, 1), math.nan)
+
+    def spread(some: list[Any], nothing: Any = None) -> list[Any]:
+        """For all detectors what is known of those with values."""
+        return [some[kept.index(j)] if j in kept else nothing for j in range(values.shape[1])]
+
     found: Data = {
         "mean": _plain(means),
         "defined": counts.tolist(),
         "series": ranks.series,
-        "rank": _plain(ranks.mean),
-        "low": _plain(ranks.low),
-        "high": _plain(ranks.high),
+        "rank": spread(_plain(ranks.mean)),
+        "low": spread(_plain(ranks.low)),
+        "high": spread(_plain(ranks.high)),
         "groups": [],
         "friedman": None,
         "best": [],
@@ -46,14 +53,15 @@ def standings(values: Floats, *, lower: bool, missing: statistics.Missing = "ski
     }
     if k > 1:
         counts_of = statistics.wins_ties_losses(statistics.whole_rows(better))  # of the series that ranks stand on
-        found["wins"] = [counts_of.wins.sum(axis=1).tolist(), counts_of.ties.sum(axis=1).tolist()]
+        counts_all = (counts_of.wins.sum(axis=1).tolist(), counts_of.ties.sum(axis=1).tolist())
+        found["wins"] = [spread(some, 0) for some in counts_all]
     if k > 1 and ranks.series > 1:
         pairs = statistics.wilcoxon_holm(better)
         same = pairs.same(alpha)
         found["too_few"] = pairs.too_few(alpha)
-        found["groups"] = statistics.tie_groups(ranks.mean, same)
+        found["groups"] = [[kept[i] for i in group] for group in statistics.tie_groups(ranks.mean, same)]
         best = int(np.argmin(ranks.mean))
-        found["best"] = [i for i in range(k) if same[best, i]]
+        found["best"] = [kept[i] for i in range(k) if same[best, i]]
         if k > 2:
             found["friedman"] = plain(statistics.friedman_of_ranks(places).f_p)
     return found
@@ -67,7 +75,7 @@ def agreement_of(boards: Mapping[str, Data], lower: Sequence[str] = ()) -> list[
     """Spearman correlation between the metrics' mean ranks (or their means, where there are no ranks)."""
     rows = []
     for metric, board in boards.items():
-        ranked = all(value is not None for value in board["rank"])
+        ranked = any(value is not None for value in board["rank"])
         sign = 1.0 if metric in lower else -1.0
         means = [math.nan if value is None else sign * value for value in board["mean"]]
         rows.append(board["rank"] if ranked else means)

@@ -26,17 +26,21 @@ function comparison() {
       { key: "rank", label: "Mean rank", number: true, text: (r) => T.fixed(r.rank, 2) },
       { key: "low", label: "95 % interval", number: true, roomy: true, text: (r) => (r.low === null ? "–" : `${T.fixed(r.low, 2)}–${T.fixed(r.high, 2)}`) },
       { key: "wins", label: "Wins", number: true, roomy: true, title: "Series and rivals that it beats", text: (r) => T.whole(r.wins ?? 0) },
-      { key: "told", label: "Told apart from the best", sort: (r) => (r.rank === lowest ? 0 : board.best.includes(r.i) ? 1 : 2), text: (r) => (!board.best.length ? "–" : r.rank === lowest ? "best" : board.best.includes(r.i) ? "no" : "yes") },
+      { key: "told", label: "Told apart from the best", sort: (r) => (r.rank === null ? null : r.rank === lowest ? 0 : board.best.includes(r.i) ? 1 : 2), text: (r) => (!board.best.length || r.rank === null ? "–" : r.rank === lowest ? "best" : board.best.includes(r.i) ? "no" : "yes") },
       { key: "defined", label: "Series", number: true, title: "Series on which it has a value", text: (r) => `${T.whole(r.defined)} of ${T.whole(found.series)}`, sort: (r) => r.defined },
     );
-    T.table($("board-table"), columns, rows, { sort: several && board.rank[0] !== null ? "rank" : "mean", down: !(several && board.rank[0] !== null) && !metric.lower, caption: "Comparison" });
-    T.diagram($("board-diagram"), detectors, board.rank, board.groups);
+    const ranked = several && board.rank.some((r) => r !== null);
+    T.table($("board-table"), columns, rows, { sort: ranked ? "rank" : "mean", down: !ranked && !metric.lower, caption: "Comparison" });
+    const drawn = detectors.map((_, i) => i).filter((i) => board.rank[i] !== null);
+    T.diagram($("board-diagram"), drawn.map((i) => detectors[i]), drawn.map((i) => board.rank[i]), board.groups.map((g) => g.map((i) => drawn.indexOf(i))));
     const words = metric.lower ? ["Lower is better."] : [];
     if (detectors.length < page.detectors.length) words.push("Of several seeds, the mean.");
     if (found.datasets > 1 && found.datasets < found.series) words.push(`Means are over ${T.whole(found.datasets)} data sets of the means over their series.`);
     else if (several && board.defined.some((count) => count < found.series)) words.push(page.missing === "worst" ? "Where a detector has no scores, the mean has the worst value of its rivals there." : "Means are over the series on which a detector has a value.");
     if (several && board.series > 1) {
-      words.push(`Ranks stand on the ${T.whole(board.series)} series on which every detector has a value.`);
+      const rest = detectors.filter((_, i) => board.rank[i] === null);
+      words.push(`Ranks stand on the ${T.whole(board.series)} series on which every detector${rest.length ? " that is ranked" : ""} has a value.`);
+      if (rest.length) words.push(`Not ranked without any value: ${rest.join(", ")}.`);
       if (board.friedman !== null) words.push(`Friedman test (Iman-Davenport): p ${board.friedman < 1e-4 ? "< 0.0001" : "= " + T.fixed(board.friedman)}.`);
       words.push(T.bars(board.groups));
       if (board.too_few) words.push(T.sentence(board.too_few));
@@ -49,7 +53,7 @@ function comparison() {
   const winners = new Map();
   for (const metric of page.metrics) {
     const board = found.boards[metric.name];
-    const scale = board.rank.every((r) => r !== null) ? board.rank : board.mean.map((v) => (v === null ? Infinity : metric.lower ? v : -v));
+    const scale = board.rank.some((r) => r !== null) ? board.rank.map((r) => r ?? Infinity) : board.mean.map((v) => (v === null ? Infinity : metric.lower ? v : -v));
     const top = Math.min(...scale);
     if (!Number.isFinite(top)) continue;
     detectors.forEach((name, i) => { if (scale[i] === top) winners.set(name, [...(winners.get(name) || []), metric.label]); });
