@@ -199,3 +199,10 @@ def test_a_series_that_changed_is_computed_again(tmp_path):
     assert first.values_of("auc_pr") != second.values_of("auc_pr")
     again = te.rankeval.audit(table(0), "auc_pr", store=tmp_path)
     assert again.values_of("auc_pr") == first.values_of("auc_pr")
+
+
+def test_a_detector_is_not_taken_for_an_adversary():
+    data = table()
+    data["uniform"] = data.pop("good")  # it would be what random scores get
+    with pytest.raises(te.errors.InvalidInputError, match="detector 'uniform' is called as an adversary"):
+        te.rankeval.audit(data, "auc_roc", by="series", y_score=["uniform", "poor"])

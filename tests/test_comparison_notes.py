@@ -68,6 +68,17 @@ def test_notes_name_every_detector_whose_averages_are_over_fewer_series():
     assert [note for note in skipped if "averages" in note] == ["good, poor: averages over 5 of 6 series"]
 
 
+def test_a_page_says_which_averages_are_over_fewer_series(tmp_path):
+    entries = with_gaps(quiet(runs(), "s0"), ("s1", "fair"), ("s2", "fair"))
+    found = te.compare(entries, metrics=["vus_pr", "f1"], missing="ignore")
+    text = found.report(tmp_path / "a.html").read_text(encoding="utf-8")
+    assert "<li>fair: averages of vus_pr over 3 of 5 series.</li>" in text
+    assert text.count("averages of") == 1
+    again = te.report(entries, tmp_path / "b.html", metrics=["vus_pr", "f1"], missing="ignore")
+    assert "averages of vus_pr over 3 of 5 series" in again.read_text(encoding="utf-8")
+    assert "averages of" not in te.report(entries, tmp_path / "c.html", metrics="f1").read_text(encoding="utf-8")
+
+
 def test_notes_about_many_detectors_are_short():
     y = np.tile([0, 0, 1, 0], 10)
     rng = np.random.default_rng(0)

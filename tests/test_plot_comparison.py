@@ -81,7 +81,9 @@ def test_smaller_is_better_where_the_metric_says_so():
 def test_missing_values():
     gaps = TABLE.copy()
     gaps.iloc[:3, 0] = math.nan
-    assert "value on 17 series" in words(plot.critical_difference(gaps))
+    assert "value on 17 of 20 series" in words(plot.critical_difference(gaps))
+    assert "rank by value on 17 of 20 series" in plot.rank_distributions(gaps).get_xlabel()
+    assert plot.values_by_series(gaps).get_xlabel() == "20 series; dot: first; cross: no value"
     assert "value on 20 series" in words(plot.critical_difference(gaps, missing="worst"))
     with pytest.raises(InvalidInputError, match="3 values are missing"):
         plot.rank_distributions(gaps, missing="error")

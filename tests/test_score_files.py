@@ -16,7 +16,7 @@ from tsadeval.engine.run import complete
 from tsadeval.engine.store import Store
 from tsadeval.errors import InvalidInputError
 from tsadeval.experiments.scored import LAYOUT, File, FileScores, Wanted
-from tsadeval.experiments.scoring import _chunks
+from tsadeval.experiments.scoring import Chunk, _chunks
 
 METRICS = ["cce", "f1", "auc_roc", "event_recall"]
 
@@ -171,7 +171,7 @@ def peak_bytes(folder, count):
         wanted = Wanted(files, {}, "", "", "label", ["score"], values)
         for _ in range(2):  # from nothing, and again with nothing to do
             store = Store(folder, LAYOUT)
-            complete(wanted, lambda missing: _chunks(missing, {}, [], 1024), fake_rows, store)
+            complete(wanted, lambda missing: _chunks(missing, Chunk((), {}), 1024), fake_rows, store)
             found = FileScores(store, wanted)
             assert f"lof       power    {count:5d}   0.5000" in repr(found)
             assert found.failures() == []
@@ -285,3 +285,28 @@ def test_a_name_that_looks_like_a_pattern_is_a_name(tmp_path):
     write(tmp_path / "a1.csv", 1)
     (row,) = te.score_files(tmp_path / "a[1].csv", "auc_roc").rows
     assert row["file"].endswith("a[1].csv")
+
+
+def test_results_in_the_folder_are_no_data(runs, tmp_path):
+    """Stores of earlier commands may lie anywhere below the folder that is evaluated, and are named."""
+    old, other = runs / "old", runs / "lof" / "results"
+    for store in (old, other):
+        te.score_files(f"{runs}/*/power/*", "f1", store=store)
+    write(runs / "parts" / "0.csv", 5)  # folders of such names are no store
+    (runs / "plans").mkdir()
+    for pattern in (runs, f"{runs}/**/*.*"):
+        found = te.score_files(pattern, "f1", store=runs / "new")
+        assert len(found.rows) == 7
+        assert found.skipped == (str(other), str(old))
+        assert te.score_files(pattern, "f1", store=old).skipped == (str(other), str(runs / "new"))
+    assert te.score_files(next((old / "parts").iterdir()), "f1").failures()  # a file that is named is read
+    line = f"tsadeval: left out, because tsadeval keeps results there: {other}, {runs / 'new'}, {old}\n"
+    for more in ((), ("--store", tmp_path / "s")):
+        done = run("score", runs, "--metrics", "f1", "--format", "csv", *more)
+        assert done.exit_code == 0, done.output
+        assert done.stderr.count(line) == 1
+        assert len(done.stdout.splitlines()) == 8
+    for more in ((), ("--store", tmp_path / "s")):
+        message = str(run("score", old, "--metrics", "f1", *more).exception)
+        assert message.endswith(f"; left out, because tsadeval keeps results there: {old}")
+    assert len(te.tables.table_files(runs)) == 7

@@ -9,6 +9,7 @@ import typer
 
 from tsadeval.cli.output import Format, render, tell_failures
 from tsadeval.cli.running import running
+from tsadeval.cli.spans import say
 from tsadeval.cli.words import spoken
 from tsadeval.core.cluster import on_cluster
 from tsadeval.core.metric import Metric
@@ -17,6 +18,7 @@ from tsadeval.errors import InvalidParameterError, UndefinedMetricWarning
 from tsadeval.evaluation.states import Order
 from tsadeval.experiments.scored import FileScores
 from tsadeval.experiments.scoring import score_files
+from tsadeval.tables.folders import skipped_stores
 
 __all__ = ["score_many", "score_stream"]
 
@@ -29,6 +31,9 @@ def score_many(
     scores: list[str],
     by: list[str],
     time: str,
+    incidents: Path | None,
+    clip: bool,
+    shared: bool,
     threshold: str,
     store: Path | None,
     jobs: int | None,
@@ -44,11 +49,15 @@ def score_many(
             score=scores,
             by=by,
             time=time or None,
+            incidents=incidents,
+            clip=clip,
+            shared=shared,
             threshold=threshold,
             store=store,
             n_jobs=jobs,
             progress=bar,
         )
+    say(filter(None, [skipped_stores(result.skipped), *result.remarks]))
     typer.echo(_shown(result, format))
     failures = result.failures()
     tell_failures(failures)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from tsadeval.core.metric import BINARY
 from tsadeval.core.results import Row
@@ -54,8 +54,14 @@ def odd_remarks(odd: Odd, titles: Mapping[str, str], rows: Iterable[Row]) -> lis
     return lines
 
 
-def fewer_series(rows: Iterable[Row], metrics: Sequence[str], titles: Mapping[str, str], missing: Missing) -> list[str]:
-    """Which detectors lack values that others have, and on how many series their averages stand.
+def fewer_series(
+    rows: Iterable[Row],
+    metrics: Sequence[str],
+    titles: Mapping[str, str],
+    missing: Missing,
+    only: Collection[str] | None = None,
+) -> list[str]:
+    """Which detectors (all, or `only` some) lack values that others have, and on how many series their averages stand.
 
     >>> rows = [{"series": s, "detector": d, "metric": "f1", "value": 0.5} for s, d in ("ax", "bx", "ay")]
     >>> fewer_series(rows, ["f1"], {"x": "X", "y": "Y"}, "skip")
@@ -74,7 +80,7 @@ def fewer_series(rows: Iterable[Row], metrics: Sequence[str], titles: Mapping[st
         shares: dict[Share, list[str]] = {}
         for metric in metrics:
             shares.setdefault((len(have[detector, metric]), most[metric]), []).append(metric)
-        if any(count < known for count, known in shares):
+        if any(count < known for count, known in shares) and (only is None or detector in only):
             together.setdefault(tuple((share, tuple(some)) for share, some in shares.items()), []).append(title)
     rest = ", and the worst of all detectors on the others" if missing == "worst" else ""
     if len(together) > LINES:

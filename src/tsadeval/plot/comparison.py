@@ -149,7 +149,7 @@ def critical_difference(
     groups = statistics.tie_groups(found.mean, pairs.same(alpha))
     words = {"nemenyi": "Nemenyi", "wilcoxon-holm": "Wilcoxon-Holm"}[test]
     bars = "bars: not told apart" if groups else "all neighbours differ"
-    notes = [f"{given.label} on {found.series} series", f"{bars} ({words}, {alpha:g})"]
+    notes = [f"{given.label} on {_of_all(found.series, better)}", f"{bars} ({words}, {alpha:g})"]
     if test == "nemenyi":
         notes.append(f"critical difference {statistics.critical_difference(k, found.series, alpha):.2f}")
     if needed := pairs.needed(alpha):
@@ -245,8 +245,14 @@ def rank_distributions(
     ax.set_xlim(0.4, k + 0.6)
     ax.set_xticks(_ticks(k))
     ax.tick_params(axis="y", length=0)
-    ax.set_xlabel(f"rank by {given.label} on {found.series} series")
+    ax.set_xlabel(f"rank by {given.label} on {_of_all(found.series, better)}")
     return ax
+
+
+def _of_all(count: int, better: Floats) -> str:
+    """So many series, and of how many where others were left out since a detector has no value there."""
+    known = int((~np.isnan(better)).any(axis=1).sum())
+    return f"{count} series" if count == known else f"{count} of {known} series"
 
 
 @styled
@@ -327,7 +333,8 @@ def values_by_series(result: Any, ax: Axes | None = None, *, metric: str | None 
     rows, columns = np.nonzero(~known)
     ax.plot(columns, rows, "x", color=GREY, markersize=min(3.0, 0.6 * cell), markeredgewidth=0.5)
     _names(ax, [shortened(given.detectors[j], 22) for j in order], _series_names(given.series))
-    ax.set_xlabel(f"{n} series" if n > 1 else "series")
+    marks = ["dot: first"] * (k > 1) + ["cross: no value"] * bool(len(rows))
+    ax.set_xlabel("; ".join([f"{n} series" if n > 1 else "series", *marks]))
     color_bar(ax, image, given.label)
     return ax
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from tsadeval.comparison.api import Run, runs_of, timed_table
-from tsadeval.comparison.remarks import odd_remarks
+from tsadeval.comparison.remarks import fewer_series, odd_remarks
 from tsadeval.comparison.result import Comparison
 from tsadeval.core.metric import Metric, Rule
 from tsadeval.core.parameters import OneOf, check_parameters
@@ -130,11 +130,21 @@ def report(
     if compared is not None and made is not None and threshold is times is ignore is None and how == compared.missing:
         known = compared if all(str(metric) in compared.metrics for metric in chosen) else None
     page = build_page(inputs, chosen, rule, missing=how, compared=known, random_state=random_state)
+    inputs.notes += [f"{text}." for text in _lacking(page.compared)]
     inputs.notes += [f"{text[:1].upper()}{text[1:]}." for text in _odd(page)]
     text = _render(page, title, command, dict(sources or {}), [*inputs.notes], doubled)
     path.parent.mkdir(parents=True, exist_ok=True)
     write_whole(path, text.encode())
     return path
+
+
+def _lacking(compared: Comparison) -> list[str]:
+    """Averages over fewer series though there are scores, since a metric is undefined for these scores."""
+    rows = [row for row in compared.rows if row["status"] == "undefined"]
+    # What is undefined for lack of a class of points is so for all detectors, and the page says it of the series.
+    short = {row["detector"] for row in rows if not (row["message"] or "").startswith("y_true has ")}
+    titles = dict(zip(compared.detectors, compared.names, strict=True))
+    return fewer_series(compared.rows, compared.metrics, titles, compared.missing, short)
 
 
 def _odd(page: Page) -> list[str]:

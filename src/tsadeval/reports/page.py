@@ -47,6 +47,7 @@ class Page:
     data: Data
     payloads: Payloads
     odd: Odd
+    compared: Comparison
 
 
 @dataclass(frozen=True)
@@ -91,7 +92,7 @@ def build_page(
         lower = [str(metric) for metric in metrics if metric.direction == "lower"]
         compared = Comparison(rows, pooled=dict, lower=lower, missing=missing)
     data["comparison"] = _comparison(compared, metrics) if len(compared.detectors) > 1 else None
-    return Page(data, payloads, odd)
+    return Page(data, payloads, odd, compared)
 
 
 def _metrics(metrics: Sequence[Metric]) -> list[Data]:

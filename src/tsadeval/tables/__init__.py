@@ -4,8 +4,9 @@
 with the names of series and detectors.
 """
 
+from tsadeval.tables.folders import table_files
 from tsadeval.tables.reading import read_table
-from tsadeval.tables.run import Run, runs, table_files
+from tsadeval.tables.run import Run, runs
 from tsadeval.tables.scoring import TableScoring, scorings
 from tsadeval.tables.table import Table
 

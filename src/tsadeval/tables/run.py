@@ -12,8 +12,9 @@ from tsadeval.core.printable import printable
 from tsadeval.core.time import Times, read_times
 from tsadeval.errors import InvalidInputError
 from tsadeval.tables.columns import Array
+from tsadeval.tables.folders import table_files
 from tsadeval.tables.one_series import DETECTORS
-from tsadeval.tables.reading import is_table_file, read_table
+from tsadeval.tables.reading import read_table
 from tsadeval.tables.scoring import ScoreColumns, TableScoring, scorings, zone_of_column
 from tsadeval.tables.sources import STDIN, user_path
 from tsadeval.tables.table import Table
@@ -180,13 +181,6 @@ def _twice(name: tuple[str, str], first: str, second: str) -> InvalidInputError:
     return InvalidInputError(
         f"{where}: two scorings of {what}; add to by= what tells them apart, as a column or 'file'"
     )
-
-
-def table_files(folder: str | os.PathLike[str]) -> list[Path]:
-    """The tables in a folder and below it, in the order of their paths; hidden ones are left out."""
-    root = user_path(folder)
-    found = (path for path in root.rglob("*") if is_table_file(path) and path.is_file())
-    return sorted(path for path in found if not any(part.startswith(".") for part in path.relative_to(root).parts))
 
 
 def _sources(data: Any) -> Iterator[tuple[Any, dict[str, str]]]:

@@ -98,6 +98,9 @@ def audit(
         raise InvalidInputError(
             f"data has {len(given)} series, but none with both normal and anomalous points and a detector's scores"
         )
+    names = {a.name for a in tried}
+    for taken in (name for s in usable for name in s.detectors if name in names):
+        raise InvalidInputError(f"detector {taken!r} is called as an adversary of the audit is: rename it")
     plan = AuditPlan(
         choose_metrics(metrics),
         tuple(_record(series) for series in usable),
