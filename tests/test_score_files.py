@@ -16,7 +16,7 @@ from tsadeval.engine.run import complete
 from tsadeval.engine.store import Store
 from tsadeval.errors import InvalidInputError
 from tsadeval.experiments.scored import LAYOUT, File, FileScores, Wanted
-from tsadeval.experiments.scoring import _chunks
+from tsadeval.experiments.scoring import Chunk, _chunks
 
 METRICS = ["cce", "f1", "auc_roc", "event_recall"]
 
@@ -171,7 +171,7 @@ def peak_bytes(folder, count):
         wanted = Wanted(files, {}, "", "", "label", ["score"], values)
         for _ in range(2):  # from nothing, and again with nothing to do
             store = Store(folder, LAYOUT)
-            complete(wanted, lambda missing: _chunks(missing, {}, [], 1024), fake_rows, store)
+            complete(wanted, lambda missing: _chunks(missing, Chunk((), {}), 1024), fake_rows, store)
             found = FileScores(store, wanted)
             assert f"lof       power    {count:5d}   0.5000" in repr(found)
             assert found.failures() == []

@@ -141,3 +141,11 @@ def test_gzip_of_every_size_and_number_of_members(cut):
         gunzip(packed + b"more", "a", 10**8)
     with pytest.raises(InvalidInputError, match="a: larger than"):
         gunzip(packed, "a", len(content) - 1)
+
+
+@pytest.mark.parametrize("kind", [pa.timestamp("us"), pa.timestamp("ms", "UTC"), pa.date64(), pa.duration("s")])
+def test_labels_that_are_dates_beyond_the_years_that_python_knows(tmp_path, kind):
+    dates = pa.array([2**62, 5, None]).view(kind)
+    pa.parquet.write_table(pa.table({"label": dates, "score": [0.1, 0.2, 0.3]}), tmp_path / "a.parquet")
+    with pytest.raises(InvalidInputError, match="expected numbers in column 'label'"):
+        te.compare(tmp_path / "a.parquet", metrics="auc_roc")

@@ -311,3 +311,18 @@ def test_compiled_kernels_are_not_needed():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "torch.Size([])\n"
+
+
+def test_swapped_arguments_and_names_of_other_metrics():
+    labels, scores = torch.tensor([0, 1, 1, 0]), torch.tensor([0.1, 0.9, 0.8, 0.2])
+    with pytest.raises(
+        InvalidInputError, match=r"target must be 0 .* are the two swapped\? In torch's order preds come"
+    ):
+        tt.auc_roc(labels, scores)
+    with pytest.raises(InvalidInputError) as raised:
+        tt.auc_roc(scores, 3 * labels)
+    assert "swapped" not in str(raised.value)
+    with pytest.raises(
+        AttributeError, match=r"has no 'ears': of tensors use te\.metrics\.ears\(target, preds\), on the"
+    ):
+        tt.ears  # noqa: B018

@@ -217,3 +217,26 @@ def test_repr_shows_what_differs_from_the_defaults():
     assert repr(tt.EventAUCLoss()) == "EventAUCLoss()"
     one = tt.CCELoss()(scores()[0], LABELS[0], mask=torch.ones(9, dtype=torch.bool))
     torch.testing.assert_close(one, tt.CCELoss()(scores()[:1], LABELS[:1]))
+
+
+@pytest.mark.parametrize("loss", [tt.CCELoss(), tt.EventAUCLoss()])
+def test_labels_that_are_none_are_refused(loss):
+    preds, target = torch.randn(2, 20), torch.zeros(2, 20)
+    target[:, 5:9] = 1
+    with pytest.raises(InvalidInputError, match=r"but is 0\.5 at 8 of the points: events have no soft labels"):
+        loss(preds, 0.5 * target)
+    with pytest.raises(InvalidInputError, match=r"preds must be a tensor of a floating dtype.*In torch's order preds"):
+        loss(target.long(), preds)
+    with pytest.raises(InvalidInputError, match=r"target must be 0 .* In torch's order preds come first"):
+        loss(target, preds)
+    ignored = target.clone()
+    ignored[:, 0] = -100
+    inside = ignored >= 0
+    assert loss(preds, ignored, mask=inside) == loss(preds, target, mask=inside)
+
+
+def test_logits_are_no_probabilities():
+    preds, target = torch.linspace(-1, 3, 20), torch.arange(20) > 15
+    with pytest.raises(InvalidInputError, match=r'reach from -1 to 3; of logits use scale="sigmoid"'):
+        tt.CCELoss(scale=None)(preds, target)
+    assert torch.equal(tt.CCELoss(scale=None)(preds.sigmoid(), target), tt.CCELoss()(preds, target))

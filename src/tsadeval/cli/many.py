@@ -31,6 +31,9 @@ def score_many(
     scores: list[str],
     by: list[str],
     time: str,
+    incidents: Path | None,
+    clip: bool,
+    shared: bool,
     threshold: str,
     store: Path | None,
     jobs: int | None,
@@ -46,12 +49,15 @@ def score_many(
             score=scores,
             by=by,
             time=time or None,
+            incidents=incidents,
+            clip=clip,
+            shared=shared,
             threshold=threshold,
             store=store,
             n_jobs=jobs,
             progress=bar,
         )
-    say(filter(None, [skipped_stores(result.skipped)]))
+    say(filter(None, [skipped_stores(result.skipped), *result.remarks]))
     typer.echo(_shown(result, format))
     failures = result.failures()
     tell_failures(failures)

@@ -16,7 +16,7 @@ from tsadeval.cli.completing import complete_metrics
 from tsadeval.cli.many import score_many, score_stream
 from tsadeval.cli.output import Format
 from tsadeval.cli.score_table import Case, Results, first_of, has_values, shown, undefined
-from tsadeval.cli.spans import Beside, Clip, Ignore, Incidents, Shared, say, stem_of
+from tsadeval.cli.spans import Beside, Clip, Ignore, Incidents, Shared, say
 from tsadeval.cli.tables import By, Dask, Label, Missing, Scores, names_of
 from tsadeval.cli.words import spoken
 from tsadeval.core.printable import printable
@@ -29,7 +29,7 @@ from tsadeval.evaluation.events import events as event_table
 from tsadeval.evaluation.single import evaluate
 from tsadeval.evaluation.states import Order
 from tsadeval.tables import read_table, scorings, table_files
-from tsadeval.tables.beside import FitScores, line_of
+from tsadeval.tables.beside import FitScores, line_of, stem_of
 from tsadeval.tables.folders import skipped_stores
 from tsadeval.tables.groups import Groups
 from tsadeval.tables.scoring import ScoreColumns, TableScoring, is_zoned
@@ -100,13 +100,17 @@ def score(
     if order != "sort" and not stream:
         raise InvalidInputError("--order is for --stream: add it, or leave --order out")
     if stream or store is not None or jobs is not None or dask:
-        plain = not (incidents or ignore or fit or baseline or events or (one_series and not stream))
+        plain = not (ignore or fit or baseline or events or (one_series and not stream))
         plain = plain and missing == "error"
         if not plain:
             raise InvalidInputError(
-                "--store, --jobs, --dask and --stream take labels from a column of the files, and go with --label, "
-                "--score, --by, --time, --metrics and --threshold only: leave the other options out (te.labels makes "
-                "labels from incidents, to be written into the files once)"
+                "--store, --jobs, --dask and --stream go with --label, --score, --by, --time, --incidents, --metrics "
+                "and --threshold only: leave the other options out"
+            )
+        if stream and incidents:
+            raise InvalidInputError(
+                "--stream takes labels from a column of the files, not from --incidents (te.labels makes labels from "
+                "incidents, to be written into the files once)"
             )
         columns = names_of(score) or ["score"]
         if stream:
@@ -117,8 +121,8 @@ def score(
             )  # fmt: skip
         else:
             score_many(
-                files, chosen, label=label, scores=columns, by=names_of(by), time=time, threshold=threshold,
-                store=store, jobs=jobs, dask=dask, format=format,
+                files, chosen, label=label, scores=columns, by=names_of(by), time=time, incidents=incidents,
+                clip=clip, shared=shared, threshold=threshold, store=store, jobs=jobs, dask=dask, format=format,
             )  # fmt: skip
         return
     # An event is detected or not at one threshold for all of them, not at the best of each metric.

@@ -13,9 +13,9 @@ from tsadeval.cli.words import spoken
 from tsadeval.core.time import Times
 from tsadeval.errors import InvalidInputError
 from tsadeval.tables import table_files
-from tsadeval.tables.beside import Spans
+from tsadeval.tables.beside import Spans, stem_of
 
-__all__ = ["Beside", "Clip", "Ignore", "Incidents", "Shared", "say", "stem_of"]
+__all__ = ["Beside", "Clip", "Ignore", "Incidents", "Shared", "say"]
 
 Incidents = Annotated[
     Path | None,
@@ -100,11 +100,6 @@ class Beside:
 
 def _tables(file: str | Path) -> list[str | Path]:
     return [*table_files(file)] if "://" not in str(file) and Path(file).is_dir() else [file]
-
-
-def stem_of(file: str | Path) -> str:
-    """The name of a file without folder and ending."""
-    return Path(Path(file).name.removesuffix(".gz")).stem
 
 
 def say(lines: Iterable[str]) -> None:

@@ -129,6 +129,11 @@ def bad_label(array: NDArray[Any], at: int, name: str) -> InvalidInputError:
             f"{name} is NaN at position {at} ({int(np.isnan(array).sum())} such values in all): drop these points from "
             "both arrays, or label them 0 and leave them out with ignore= of te.evaluate"
         )
+    if wrong.tolist() == [-1]:
+        return InvalidInputError(
+            f"{name} must be 0 (normal) or 1 (anomalous) everywhere, but is -1 at position {at}; where -1 marks "
+            f"anomalies, as in scikit-learn's predict, pass ({name} == -1); where it marks normal points, ({name} == 1)"
+        )
     what = "scores or labels of several classes" if len(wrong) > 1 else f"{shown} for one class"
     return InvalidInputError(
         f"{name} must be 0 (normal) or 1 (anomalous) everywhere, but is {array[at].item()!r} at position {at} "

@@ -32,6 +32,8 @@ def family_of(estimator: Any) -> str | None:
         _comes_from(final, "pyod") or hasattr(final, "decision_scores_")
     ):
         return "pyod"
+    if _is_upside_down(final):
+        return None
     for package in ("aeon", "sktime"):
         if _comes_from(final, package) and callable(getattr(final, "predict", None)):
             return package
@@ -45,12 +47,31 @@ def anomaly_scores(estimator: Any, X: Any) -> NDArray[Any]:
     """The scores of a fitted estimator, one for each row of X, higher for more anomalous."""
     family = family_of(estimator)
     if family not in _ASK:
+        refuse_known(estimator)
         raise InvalidParameterError(
             f"cannot tell how {_shown(estimator)} scores: it is no outlier detector of scikit-learn or PyOD, no "
             "detector of tsadeval, and has no predict_proba; give it score_samples and derive it from "
             "sklearn.base.OutlierMixin (low for outliers)"
         )
     return np.asarray(_ASK[family](estimator, X))
+
+
+def refuse_known(model: Any) -> None:
+    """Refuse what is known not to give scores of new points that are higher for anomalies, with what to do."""
+    if isinstance(model, type):
+        raise InvalidParameterError(f"{model.__name__} is a class: pass an object, {model.__name__}(...)")
+    final = _final(model)
+    if type(final).__name__ == "LocalOutlierFactor":
+        raise InvalidParameterError(f"{_shown(final)}: LocalOutlierFactor scores new points with novelty=True only")
+    if _is_upside_down(final):
+        raise InvalidParameterError(
+            f"{_shown(final)} of aeon gives low scores to anomalies (seen in aeon 1.6), so it would be judged upside "
+            "down: use te.detectors.wrap(sklearn.svm.OneClassSVM(...), window=...)"
+        )
+
+
+def _is_upside_down(model: Any) -> bool:
+    return type(model).__name__ == "OneClassSVM" and _comes_from(model, "aeon")
 
 
 def _of_tsadeval(estimator: Any, X: Any) -> Any:

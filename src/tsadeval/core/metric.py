@@ -167,6 +167,7 @@ class Metric:
         inner = getattr(function, "func", function)  # of a partial
         name = name or getattr(inner, "__name__", "") or type(function).__name__
         kind: Kind = "predictions" if _second_argument(function) == "y_pred" else "scores"
+        _refuse_required(function, name)
 
         def compute(data: Scoring | Prediction) -> float:
             # The function may change its arrays: ours are the caller's own memory.
@@ -305,6 +306,21 @@ def _second_argument(function: Callable[..., Any]) -> str:
         return list(inspect.signature(function).parameters)[1]
     except (TypeError, ValueError, IndexError):
         return ""
+
+
+def _refuse_required(function: Callable[..., Any], name: str) -> None:
+    """A metric is called with labels and scores only."""
+    try:
+        parameters = list(inspect.signature(function).parameters.values())
+    except (TypeError, ValueError):  # some builtins do not say
+        return
+    variable = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+    asked = [p.name for p in parameters[2:] if p.default is inspect.Parameter.empty and p.kind not in variable]
+    if asked:
+        raise InvalidParameterError(
+            f"metric {name} is called with (y_true, y_score) alone, but needs {', '.join(asked)} as well: give "
+            f"defaults in its definition, or pass functools.partial({name}, {asked[0]}=...)"
+        )
 
 
 def _restored(function: Callable[..., float], name: str, direction: Any, version: str) -> Metric:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from typing import Any
 
@@ -134,7 +135,10 @@ def ignored_points(ignore: Any, n: int, times: Times | None) -> tuple[Bools, int
         raise InvalidInputError(
             "ignore holds intervals of time, so times= is needed (or pass a mask, one value a point)"
         )
-    laid = covered(ignore, times)
+    try:
+        laid = covered(ignore, times)
+    except InvalidInputError as error:  # in the words of the caller
+        raise InvalidInputError(re.sub("^incidents", "ignore", str(error))) from None
     # Of a list for all parts of a series some will lie elsewhere; if all do, the list is that of another time.
     return laid.labels.view(np.bool_), 0 if len(laid.rows) else laid.away + laid.dropped
 

@@ -23,6 +23,8 @@ Floats = NDArray[np.float64]
 Missing = Literal["error", "skip", "ignore", "no alarm", "worst"]
 MISSING: tuple[Missing, ...] = get_args(Missing)
 
+NO_TIMES = "an option is a time, so it needs time stamps"
+
 
 @dataclass(frozen=True, eq=False)
 class Setting:
@@ -64,7 +66,7 @@ class Setting:
     def clock(self) -> Times:
         """The time stamps, which some options need."""
         if self.times is None:
-            raise UndefinedError("an option is a time, so it needs time stamps: pass times= to te.evaluate")
+            raise UndefinedError(f"{NO_TIMES}: pass times= to te.evaluate")
         return self.times
 
     def in_unit(self, unit: str, n: int) -> tuple[float, Index]:

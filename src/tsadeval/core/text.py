@@ -13,6 +13,7 @@ import sys
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
+from tsadeval.core.registry import did_you_mean
 from tsadeval.errors import InvalidParameterError
 
 _OPEN, _CLOSE = "([{", ")]}"
@@ -114,15 +115,19 @@ def import_object(text: str, kind: str) -> Any:
     if here not in sys.path and "" not in sys.path:
         sys.path.append(here)  # last, so that a stray file cannot take the place of an installed package
     try:
-        found = getattr(importlib.import_module(module), name)
+        imported = importlib.import_module(module)
     except ImportError as error:
         raise InvalidParameterError(f"cannot import {module!r} of {kind} {text!r}: {error}") from None
-    except AttributeError:
-        raise InvalidParameterError(f"{kind} {text!r}: module {module!r} has no {name!r}") from None
     except Exception as error:
         raise InvalidParameterError(
             f"cannot import {module!r} of {kind} {text!r}: it raised {type(error).__name__}: {error}"
         ) from error
+    try:
+        found = getattr(imported, name)
+    except AttributeError:
+        own = [n for n, thing in vars(imported).items() if callable(thing) and not n.startswith("_")]
+        hint = f": {did_you_mean(name, own)}" if own else ""
+        raise InvalidParameterError(f"{kind} {text!r}: module {module!r} has no {name!r}{hint}") from None
     if not callable(found):
         raise InvalidParameterError(f"{kind} {text!r} must be a function or a class, but is {found!r}")
     return found

@@ -9,9 +9,10 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from datetime import date, datetime, timedelta, timezone
+from datetime import date, datetime, timedelta, timezone, tzinfo
 from functools import cached_property
 from typing import Any, Literal
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import numpy as np
 from numpy.typing import NDArray
@@ -87,7 +88,10 @@ class Times:
         return Times(self.stamps[mask], self.kind, self.given[mask], self.unit, self.zone)
 
     def moment(self, stamp: int) -> Any:
-        """A time as the caller writes it: a datetime64, a datetime with time zone UTC, or a number."""
+        """A time as the caller writes it: a datetime64, a datetime in the time zone of the stamps, or a number.
+
+        The zone is UTC where it has no name, or one that this machine does not know.
+        """
         if self.given.dtype.kind == "m":
             return np.timedelta64(stamp, "ns")
         if self.kind == "numbers":
@@ -96,8 +100,15 @@ class Times:
         if self.kind == "dates":
             return np.datetime64(stamp, "ns")
         if stamp % 1000:  # finer than the standard library's datetime
-            return require("pandas", extra="all").Timestamp(stamp, tz="UTC")
-        return _EPOCH.replace(tzinfo=timezone.utc) + timedelta(microseconds=stamp // 1000)
+            return require("pandas", extra="all").Timestamp(stamp, tz="UTC").tz_convert(self._place)
+        return (_EPOCH.replace(tzinfo=timezone.utc) + timedelta(microseconds=stamp // 1000)).astimezone(self._place)
+
+    @cached_property
+    def _place(self) -> tzinfo:
+        try:
+            return ZoneInfo(self.zone) if self.zone else timezone.utc
+        except (ZoneInfoNotFoundError, ValueError):  # an offset ("UTC+02:00"), or no data of zones
+            return timezone.utc
 
     def at(self, position: int) -> Any:
         """The stamp of a point as the caller gave it."""
@@ -217,10 +228,12 @@ def read_moments(values: Sequence[Any], like: Times, name: str) -> Index:
     """Times in any order, as nanoseconds on the scale of some stamps; `name` is what they are called in messages."""
     stamps, kind, _ = _stamps(values, like.unit, name)
     if len(stamps) and kind != like.kind:
-        raise InvalidInputError(
-            f"{name} are {kind}, but times are {like.kind}: give both in the same form"
-            + ("" if "numbers" in (kind, like.kind) else ", e.g. both in UTC without a time zone")
-        )
+        hint = ""
+        if kind == "dates" and like.kind == "dates with a time zone":
+            hint = f', e.g. pd.to_datetime(...).tz_localize("{like.zone or "UTC"}")'
+        elif "numbers" not in (kind, like.kind):
+            hint = ", e.g. both in UTC without a time zone"
+        raise InvalidInputError(f"{name} are {kind}, but times are {like.kind}: give both in the same form{hint}")
     return stamps
 
 

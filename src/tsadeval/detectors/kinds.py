@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tsadeval.core.estimators import anomaly_scores, family_of
+from tsadeval.core.estimators import anomaly_scores, family_of, refuse_known
 from tsadeval.detectors.series import Floats, as_series
 from tsadeval.detectors.windows import batch_size, windows
 from tsadeval.errors import InvalidInputError, InvalidParameterError
@@ -41,11 +41,10 @@ def kind_of(model: Any) -> str:
         return "torch"
     if not isinstance(model, type) and callable(model) and not hasattr(model, "fit"):
         return "function"
-    name = name_of(model)
-    hint = "; LocalOutlierFactor scores new points with novelty=True only" if name == "LocalOutlierFactor" else ""
+    refuse_known(model)
     raise InvalidParameterError(
         "model must be an outlier detector of scikit-learn (or a Pipeline that ends in one), PyOD, aeon or sktime, a "
-        f"torch module, or a function (X_train, X_test) -> scores, but is {' '.join(repr(model).split())[:80]}{hint}"
+        f"torch module, or a function (X_train, X_test) -> scores, but is {' '.join(repr(model).split())[:80]}"
     )
 
 

@@ -9,7 +9,9 @@ import numpy as np
 from tsadeval.core.estimators import anomaly_scores
 from tsadeval.core.inputs import Scoring
 from tsadeval.core.metric import Metric, Rule
+from tsadeval.core.observed import has_dates, observe
 from tsadeval.core.selection import AnyMetric, select_metrics
+from tsadeval.core.setting import NO_TIMES
 from tsadeval.errors import InvalidInputError, InvalidParameterError, warn_undefined
 from tsadeval.thresholds.rules import parse_rule
 
@@ -24,7 +26,7 @@ class Scorer:
         self.rule = rule
         self.sign = -1.0 if metric.direction == "lower" else 1.0
 
-    def __call__(self, estimator: Any, X: Any, y: Any) -> float:
+    def __call__(self, estimator: Any, X: Any, y: Any = None) -> float:
         """The metric of a fitted estimator's scores for X against the labels y."""
         if y is None:
             raise InvalidInputError("y is missing: the scorer needs labels, 0 for normal and 1 for anomalous points")
@@ -33,16 +35,32 @@ class Scorer:
             raise InvalidInputError(
                 f"the estimator must give one score for each of the {len(y)} points of y, but gave {scores.shape}"
             )
-        outcome = self.metric.run(Scoring.of(np.asarray(y), scores), self.rule)
+        scoring = observe(np.asarray(y), scores, times=_times(y, X))
+        outcome = self.metric.run(scoring, self.rule)
         if outcome.message is not None:
-            warn_undefined(str(self.metric), outcome.message)
+            warn_undefined(str(self.metric), self._reason(outcome.message, scoring))
         return self.sign * outcome.value
+
+    def _reason(self, message: str, scoring: Scoring) -> str:
+        if scoring.setting.times is None and NO_TIMES in message:
+            return "an option is a time: give X or y an index of times (pandas)"
+        if "anomaly" in self.metric.needs and not scoring.truth.has(1):
+            return f"{message}; choose folds that all have some, e.g. TimeSeriesSplit(n, test_size=...)"
+        return message
 
     def __repr__(self) -> str:
         return f"scorer({str(self.metric)!r}){', negated' if self.sign < 0 else ''}"
 
 
-def scorer(metric: AnyMetric, *, threshold: str | float | Rule = "best") -> Scorer:
+def _times(*parts: Any) -> Any:
+    """The index of times of y or X; None of folds that are shuffled, in which there is no order of time."""
+    for part in parts:
+        if has_dates(part) and part.index.is_monotonic_increasing and part.index.is_unique:
+            return part.index
+    return None
+
+
+def scorer(metric: AnyMetric, *, threshold: str | float | Rule = "best", **options: Any) -> Scorer:
     """A metric as a scorer of scikit-learn, for `cross_val_score`, `GridSearchCV` and others that take `scoring=`.
 
     Estimators are asked for anomaly scores in their own way, so that higher is always more anomalous:
@@ -60,13 +78,15 @@ def scorer(metric: AnyMetric, *, threshold: str | float | Rule = "best") -> Scor
         One metric: "vus_pr", "cce(tau=0.4)", or a function `(y_true, y_score) -> float`.
     threshold : str, number or rule, default="best"
         How scores become predictions, for metrics of predictions; as for `te.evaluate`. "best" uses the labels.
+    **options
+        Of the metric: `te.scorer("vus_pr", window=50)` is `te.scorer("vus_pr(window=50)")`.
 
     Returns
     -------
     Scorer
         A callable `(estimator, X, y) -> float`. Searches of scikit-learn maximise, so the value of a metric whose
         direction is "lower" is negated. It is NaN, with a warning, where the metric is undefined: a fold without
-        an anomaly has no VUS-PR.
+        an anomaly has no VUS-PR. Where y or X has an index of times (pandas), options of the metric may be durations.
 
     Examples
     --------
@@ -84,4 +104,4 @@ def scorer(metric: AnyMetric, *, threshold: str | float | Rule = "best") -> Scor
     chosen = select_metrics(metric)
     if len(chosen) != 1:
         raise InvalidParameterError(f"a scorer has one metric, but {metric!r} names {len(chosen)}; make one for each")
-    return Scorer(chosen[0], parse_rule(threshold))
+    return Scorer(chosen[0].with_options(**options) if options else chosen[0], parse_rule(threshold))

@@ -29,6 +29,7 @@ class Cell(NamedTuple):
     """One value. `state` is that of the file: one that was written anew is another cell.
 
     `by` and `time` are columns, `named` and `series` what the columns `by` hold: that of the detector, and the others.
+    `label` is a column, or the file of incidents with a digest of its content.
     """
 
     file: str
@@ -165,13 +166,16 @@ class FileScores(Result):
     data set; where they have several, or a column names the detector, folders are data sets.
 
     Rows stay in the store, and are read when they are asked for; the means take little memory, however many files
-    there are. `skipped` are other stores in the folders that were given, which are no data.
+    there are. `skipped` are other stores in the folders that were given, which are no data; `remarks` say how incidents
+    were read.
     """
 
-    def __init__(self, store: Store[Cell], wanted: Wanted, skipped: Sequence[str] = ()) -> None:
+    def __init__(
+        self, store: Store[Cell], wanted: Wanted, skipped: Sequence[str] = (), remarks: Sequence[str] = ()
+    ) -> None:
         self._store = store
         self._wanted = wanted
-        self.skipped = tuple(skipped)
+        self.skipped, self.remarks = tuple(skipped), tuple(remarks)
         self.metrics = [name for name, _, _ in wanted.values]
 
     @cached_property

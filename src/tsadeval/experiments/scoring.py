@@ -8,10 +8,10 @@ import json
 import os
 import sys
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from tsadeval._optional import require
 from tsadeval.core.inputs import Scoring
@@ -21,24 +21,35 @@ from tsadeval.core.printable import printable
 from tsadeval.core.results import Row
 from tsadeval.core.selection import Metrics
 from tsadeval.core.threads import in_order
+from tsadeval.core.time import read_times, read_utc
 from tsadeval.engine.cells import Working, versions
 from tsadeval.engine.checksums import Checksums, same_state
 from tsadeval.engine.metrics import choose_metrics, error_row, record_of_metric
 from tsadeval.engine.progress import Progress
 from tsadeval.engine.run import complete
 from tsadeval.engine.store import Store
-from tsadeval.errors import InvalidInputError
+from tsadeval.errors import InvalidInputError, InvalidParameterError
 from tsadeval.experiments.scored import LAYOUT, Cell, File, FileScores, Wanted
 from tsadeval.tables import read_table, scorings
+from tsadeval.tables.beside import Spans, stem_of
 from tsadeval.tables.folders import outside_stores, skipped_stores, table_files
 from tsadeval.tables.groups import Groups
 from tsadeval.tables.one_series import DETECTORS
+from tsadeval.tables.scoring import TableScoring, is_zoned
 from tsadeval.tables.sources import user_path
+from tsadeval.tables.table import Table
 from tsadeval.thresholds.rules import parse_rule
 
 __all__ = ["score_files"]
 
 _FILES = 32  # of a chunk at most: what a crash can lose, and what is written at once
+
+
+class Incidents(NamedTuple):
+    """Intervals of time that are the labels, and whether those that do not fit the time stamps are cut."""
+
+    spans: Spans
+    clip: bool
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,6 +59,7 @@ class Chunk:
     cells: tuple[Cell, ...]
     metrics: dict[str, Metric]
     by: tuple[str, ...] = ()
+    incidents: Incidents | None = None
 
 
 def score_files(
@@ -58,6 +70,9 @@ def score_files(
     score: str | Iterable[str] = "score",
     by: str | Iterable[str] = (),
     time: str | None = None,
+    incidents: str | Path | None = None,
+    clip: bool = False,
+    shared: bool = False,
     threshold: str | float | Rule = "best",
     store: str | Path | None = None,
     n_jobs: int | None = None,
@@ -80,10 +95,19 @@ def score_files(
         Columns that tell the series of a file apart, in any order of rows; one called "detector", "model", "algorithm",
         "algo" or "method" names the detector. Files are read once more for their names.
     time : str, optional
-        The column of time stamps, for metrics with durations.
+        The column of time stamps, for metrics with durations and for incidents.
+    incidents : path, optional
+        A file with columns start and stop, and those of `by` or one with the names of the files; or windows as json
+        under the values of `by`. These are the labels, instead of a column.
+    clip : bool
+        Cut incidents beyond the time stamps, drop those outside, put those without a time stamp on the next point, and
+        join those that overlap, instead of an error.
+    shared : bool
+        Incidents hold for every series, whatever their other columns say.
     store : path, optional
         A folder that keeps the rows, in parquet files, as they come. The same call again computes only what is missing
-        there: new files, files that were written anew, new metrics, and what was an error.
+        there: new files, files that were written anew, new metrics, and what was an error; all of it after a change of
+        the incidents.
     n_jobs : int, optional
         Worker processes, -1 for all cores; by default threads of this process. Under
         `joblib.parallel_config(backend="dask")` or "ray" the workers of a cluster, which must be able to open the
@@ -122,7 +146,11 @@ def score_files(
         raise InvalidInputError("; ".join(filter(None, [f"no file matches {files!r}", skipped_stores(stores)])))
 
     values = [(str(m), m.version, rule if m.kind == "predictions" else None) for m in chosen]
-    named = _named(found, keys, checksums) if keys else {}
+    laid = _incidents(incidents, clip, shared, time, found, keys)
+    groups = _groups(found, keys, checksums) if keys else {}
+    named = {path: [_series(dict(zip(keys, group, strict=True))) for group in own] for path, own in groups.items()}
+    remarks = [] if laid is None else _remarks(laid.spans, found, keys, groups)
+    label = label if laid is None else laid.spans.identity(clip=clip)
     wanted = Wanted(found, named, ", ".join(map(printable, keys)), time or "", label, scores, values)
     kept = Store(store, LAYOUT)
     kept.add_plan({"metrics": [record_of_metric(metric) for metric in chosen], "rule": rule, "files": len(found)})
@@ -130,7 +158,7 @@ def score_files(
     by_name = {str(metric): metric for metric in chosen}
     complete(
         wanted,
-        lambda missing: _chunks(missing, by_name, keys, len(found)),
+        lambda missing: _chunks(missing, Chunk((), by_name, tuple(keys), laid), len(found)),
         compute,
         kept,
         n_jobs=n_jobs,
@@ -138,31 +166,52 @@ def score_files(
         threads=all(metric.library for metric in chosen),
     )
     others = sorted(one for one in stores if store is None or os.path.abspath(one) != os.path.abspath(store))
-    return FileScores(kept, wanted, others)
+    return FileScores(kept, wanted, others, remarks)
 
 
-def _named(files: list[File], by: list[str], checksums: Checksums) -> dict[str, list[tuple[str, str]]]:
-    """The names of the series and detectors in each file; of one that cannot be read none, which is found out later.
+def _groups(files: list[File], by: list[str], checksums: Checksums) -> dict[str, list[tuple[str, ...]]]:
+    """What the columns `by` hold for each series of a file; of one that cannot be read, which is found out later, "".
 
-    They are remembered as checksums are, for as long as a file stays as it is.
+    It is remembered as checksums are, for as long as a file stays as it is.
     """
 
-    def names(file: File) -> list[tuple[str, str]]:
+    def names(file: File) -> list[tuple[str, ...]]:
         def take() -> str:
             table = read_table(file.path, text=by)
-            groups = Groups(table, [table.name(name, "to group by") for name in by])
-            return json.dumps([_series(dict(zip(by, group, strict=True))) for group in groups.names])
+            return json.dumps(Groups(table, [table.name(name, "to group by") for name in by]).names)
 
         try:
             if "://" in file.path:
                 found = take()
             else:
-                found = checksums.of(json.dumps(["series", file.path, by, versions()]), [file.path], take)
+                found = checksums.of(json.dumps(["groups", file.path, by, versions()]), [file.path], take)
         except (InvalidInputError, OSError):
-            return [("", "")]
-        return [(series, detector) for series, detector in json.loads(found)]
+            return [("",) * len(by)]
+        return [tuple(group) for group in json.loads(found)]
 
     return {file.path: found for file, found in zip(files, in_order(names, files, None), strict=True)}
+
+
+def _incidents(
+    path: str | Path | None, clip: bool, shared: bool, time: str | None, files: list[File], by: list[str]
+) -> Incidents | None:
+    if path is None:
+        if clip or shared:
+            raise InvalidParameterError("clip and shared (--clip, --shared) are for incidents (--incidents): pass them")
+        return None
+    if not time:
+        raise InvalidInputError("intervals of time need time stamps: name their column with time= (--time)")
+    stems = [stem_of(file.path) for file in files]
+    return Incidents(Spans(user_path(path), by, files=stems, shared=shared), clip)
+
+
+def _remarks(spans: Spans, files: list[File], by: list[str], groups: dict[str, list[tuple[str, ...]]]) -> list[str]:
+    """How the file of incidents was read, and what in it belongs to no series."""
+    for file in files:
+        for group in groups.get(file.path, [()]):
+            spans.ask(dict(zip(by, group, strict=True)), stem_of(file.path))
+    unreadable = any(not any(group) for own in groups.values() for group in own)
+    return [*spans.said, *filter(None, [None if unreadable else spans.unused])]
 
 
 def _series(keys: dict[str, str]) -> tuple[str, str]:
@@ -172,19 +221,19 @@ def _series(keys: dict[str, str]) -> tuple[str, str]:
     return series, keys[detector] if detector else ""
 
 
-def _chunks(cells: Iterable[Cell], metrics: dict[str, Metric], by: list[str], files: int) -> Iterator[Chunk]:
+def _chunks(cells: Iterable[Cell], empty: Chunk, files: int) -> Iterator[Chunk]:
     """The cells of some neighbouring files together."""
     most = max(min(files // 64, _FILES), 1)
     part: list[Cell] = []
     inside: set[str] = set()
     for cell in cells:
         if cell.file not in inside and len(inside) == most:
-            yield Chunk(tuple(part), metrics, tuple(by))
+            yield replace(empty, cells=tuple(part))
             part, inside = [], set()
         part.append(cell)
         inside.add(cell.file)
     if part:
-        yield Chunk(tuple(part), metrics, tuple(by))
+        yield replace(empty, cells=tuple(part))
 
 
 def compute(chunk: Chunk) -> Iterator[Row | Working]:
@@ -197,7 +246,7 @@ def compute(chunk: Chunk) -> Iterator[Row | Working]:
         own = tuple(cell for cells in parts.values() for cell in cells)
         yield Working(own)
         try:
-            found = _parts(file, chunk.by, own[0], {score for _, _, score in parts})
+            found = _parts(file, chunk, own[0], {score for _, _, score in parts})
         except Exception as error:
             yield from _lost(own, error)
             continue
@@ -216,9 +265,10 @@ def compute(chunk: Chunk) -> Iterator[Row | Working]:
                 yield {**cell._asdict(), **facts, **outcome, "versions": versions()}
 
 
-def _parts(file: str, by: tuple[str, ...], cell: Cell, scores: Iterable[str]) -> dict[Any, Any]:
+def _parts(file: str, chunk: Chunk, cell: Cell, scores: Iterable[str]) -> dict[Any, Any]:
     """Labels, scores and times of each series and column of scores; what is wrong with a column is kept for it."""
-    table = read_table(file, text=by)
+    table = read_table(file, text=chunk.by)
+    label = None if chunk.incidents else cell.label
     if "://" not in file and not same_state(file, cell.state):
         raise InvalidInputError(
             "it has changed since the run began, so its values were not kept: run the command again"
@@ -226,14 +276,28 @@ def _parts(file: str, by: tuple[str, ...], cell: Cell, scores: Iterable[str]) ->
     found: dict[Any, Any] = {}
     for score in scores:
         try:
-            for part in scorings(table, label=cell.label, score=score, by=by, time=cell.time or None):
+            for part in scorings(table, label=label, score=score, by=chunk.by, time=cell.time or None):
                 key = (*_series(part.keys), score)
                 if key in found:
                     raise InvalidInputError(f"two series are named {key[0]!r}: add to --by what tells them apart")
-                found[key] = part
+                found[key] = _given(part, chunk, table, cell.time)
         except InvalidInputError as error:
             found[score] = error
     return found
+
+
+def _given(part: TableScoring, chunk: Chunk, table: Table, time: str) -> tuple[Any, Any, Any] | InvalidInputError:
+    """Labels, scores and times of a series; where labels come from incidents that do not fit, what is wrong."""
+    if chunk.incidents is None or part.times is None:
+        return part.labels, part.scores, part.times
+    name = table.name(time)
+    read = read_utc if is_zoned(table, name) else read_times
+    spans, clip = chunk.incidents
+    try:
+        stamps = read(part.times, name=f"column {printable(name)!r}")
+        return spans.labels(part.keys, stem_of(table.source), stamps, clip=clip, count=False), part.scores, stamps
+    except InvalidInputError as error:
+        return error
 
 
 def _observed(found: dict[Any, Any], key: tuple[str, str, str]) -> Scoring:
@@ -241,8 +305,11 @@ def _observed(found: dict[Any, Any], key: tuple[str, str, str]) -> Scoring:
         raise found[key[2]]
     if key not in found:
         raise InvalidInputError(f"there is no series {key[0]!r}")
-    part = found.pop(key)
-    return observe(part.labels, part.scores, times=part.times)
+    given = found.pop(key)
+    if isinstance(given, InvalidInputError):
+        raise given
+    labels, scores, times = given
+    return observe(labels, scores, times=times)
 
 
 def _outcome(metric: Metric, scoring: Scoring, rule: Rule) -> Row:

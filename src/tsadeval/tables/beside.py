@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,7 +23,7 @@ from tsadeval.tables.reading import read_table
 from tsadeval.tables.scoring import is_zoned, scorings, times_of
 from tsadeval.tables.table import Table
 
-__all__ = ["FitScores", "Spans", "line_of"]
+__all__ = ["FitScores", "Spans", "line_of", "stem_of"]
 
 _Counts = dict[str, int]
 
@@ -31,6 +32,11 @@ def line_of(table: Table, row: int) -> int | None:
     """The line of a row in a file of lines; None in others."""
     name = table.source.lower().removesuffix(".gz")
     return row + 2 if name.endswith((".csv", ".tsv", ".txt")) else None
+
+
+def stem_of(file: str | Path) -> str:
+    """The name of a file without folder and ending."""
+    return Path(Path(file).name.removesuffix(".gz")).stem
 
 
 @dataclass(frozen=True)
@@ -51,6 +57,7 @@ class Spans:
     """
 
     def __init__(self, path: Path, by: Sequence[str] = (), *, files: Sequence[str] = (), shared: bool = False) -> None:
+        self._path = path
         self._where = printable(path)
         self._windows = path if path.suffix == ".json" else None
         self.said: list[str] = []  # lines for whoever reads the result
@@ -58,6 +65,7 @@ class Spans:
         self._late: list[int] = []
         self._laid_on: set[tuple[str, ...]] = set()
         self._asked: dict[tuple[str, ...], None] = {}
+        self._named = _Named([])
         if self._windows is not None:
             return
         table = read_table(path, text=by)
@@ -68,7 +76,7 @@ class Spans:
         others = [name for name in table.columns if name not in ends]
         table = read_table(path, text=others)  # "01" is not 1
         columns = {name: python_values(table.columns[name]) for name in others}
-        self._named = _Named([]) if shared else self._owners(columns, ends, by, files)
+        self._named = self._named if shared else self._owners(columns, ends, by, files)
         starts, stops = (_moments(table, name).tolist() for name in ends)
         lines = [line for row in range(table.n) if (line := line_of(table, row)) is not None]
         whole = IncidentTable(starts, stops, self._where, columns=ends, lines=lines or None, others=columns)
@@ -106,6 +114,19 @@ class Spans:
                 raise InvalidInputError(f"{what}, so these are intervals of several series: {way}")
             self.said.append(f"{what}; all hold for every series here: if it tells series apart, {way}")
         return _Named([])
+
+    def identity(self, *, clip: bool) -> str:
+        """A text that is another one once labels may be: of the file's content, and of what is done with it."""
+        try:
+            digest = hashlib.sha256(self._path.read_bytes()).hexdigest()[:16]
+        except OSError as error:
+            raise InvalidInputError(f"{self._where}: cannot be read ({error.strerror})") from None
+        owners = "file" if self._named.of_files else ", ".join(map(printable, self._named.columns))
+        return f"{printable(self._path.name)} (sha256 {digest}{f', by {owners}' if owners else ''}{', clip' * clip})"
+
+    def __getstate__(self) -> dict[str, Any]:
+        # Whoever lays intervals elsewhere has no use for what was asked here, which may be many names.
+        return {**self.__dict__, "_counts": {}, "_late": [], "_laid_on": set(), "_asked": {}}
 
     @property
     def unused(self) -> str | None:
@@ -166,10 +187,14 @@ class Spans:
         """The intervals of a series and all that is known of them; None of windows."""
         return None if self._windows is not None else self._of(self.ask(keys, file))
 
-    def labels(self, keys: Mapping[str, str], file: str, times: Times, *, clip: bool) -> Array:
-        """0/1 labels of the points of a series; `clip` also takes what reaches beyond the stamps or overlaps."""
+    def labels(self, keys: Mapping[str, str], file: str, times: Times, *, clip: bool, count: bool = True) -> Array:
+        """0/1 labels of the points of a series; `clip` also takes what reaches beyond the stamps or overlaps.
+
+        Threads may ask at once where what did not fit need not be counted.
+        """
         laid = self._laid(keys, file, times, ANYHOW if clip else Fitting())
-        self._count(keys, file, laid, ("away", "cut", "moved", "dropped", "joined"), laid.late.tolist())
+        if count:
+            self._count(keys, file, laid, ("away", "cut", "moved", "dropped", "joined"), laid.late.tolist())
         return laid.labels
 
     def covered(self, keys: Mapping[str, str], file: str, times: Times) -> Array:

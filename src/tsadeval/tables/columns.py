@@ -271,12 +271,11 @@ def _arrow_codes(column: Any) -> tuple[Array, list[Any]]:
 
 def python_values(column: Any) -> list[Any]:
     """The values of an Arrow array as Python's; dates beyond the years that Python knows as integers."""
-    values: list[Any]
     try:
-        values = column.to_pylist()
+        return column.to_pylist()  # type: ignore[no-any-return]  # pyarrow has no types
     except (OverflowError, ValueError):
-        values = column.view(f"int{column.type.bit_width}").to_pylist()
-    return values
+        arrays = getattr(column, "chunks", [column])
+        return [value for array in arrays for value in array.view(f"int{column.type.bit_width}").to_pylist()]
 
 
 def _numpy_codes(values: Array) -> tuple[Array, list[Any]]:

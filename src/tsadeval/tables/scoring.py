@@ -18,7 +18,7 @@ from tsadeval.tables.groups import Groups
 from tsadeval.tables.one_series import check_one_series
 from tsadeval.tables.table import POSITIONS, TIMES, Table, nearest
 
-DEFAULT = "score"  # the column of scores where none is named
+DEFAULT, LABEL = "score", "label"  # the columns of scores and labels where none is named
 VALUES = {"value", "values"}  # columns of the series itself, which are no scores
 SHOWN = 8  # names in a message
 
@@ -82,6 +82,8 @@ def scorings(
     """
     by = [by] if isinstance(by, str) else list(by)
     keys = [table.name(name, "to group by") for name in by]
+    if label == LABEL and label not in table:
+        _refuse_no_labels(table)
     label = table.name(label, "for the labels") if label is not None else None
     time = table.name(time, "for the times") if time else None
     taken = {*keys, *filter(None, (label, time))}
@@ -197,6 +199,22 @@ def _refuse_default(table: Table, taken: set[str]) -> None:
         f"{table.source}: no column {DEFAULT!r} for the scores; name those that hold scores, here "
         f"--score {shown}{more}, in Python y_score={columns[:SHOWN]!r}"
     )
+
+
+def _refuse_no_labels(table: Table) -> None:
+    """There is no column of labels by the default name: say which may be meant, and how to name it."""
+    binary = [name for name in _numeric(table, "*", set()) if _is_binary(table, name)]
+    if binary:
+        shown = ", ".join(map(printable, binary[:SHOWN]))
+        raise InvalidInputError(
+            f"{table.source}: no column {LABEL!r} for the labels; name the one that holds them, in Python y_true= or "
+            f"label=, on the command line --label (0 and 1 are in {shown})"
+        )
+
+
+def _is_binary(table: Table, name: str) -> bool:
+    values = table.numbers(name)
+    return bool(np.isin(values, (0, 1)).all())
 
 
 def _is_position(table: Table, name: str) -> bool:

@@ -31,6 +31,10 @@ def room(device: torch.device) -> int:
     return min(max((free + unused) // 640, 1 << 20), 1 << 28)
 
 
+# Metrics of NumPy arrays take the labels first.
+SWAPPED = "; or are the two swapped? In torch's order preds come first"
+
+
 @dataclass(frozen=True, eq=False)
 class Batch:
     """Checked scores (or alarms) and labels of left-aligned series; scores in the padding are 0, labels False."""
@@ -77,6 +81,11 @@ def finish(name: str, batch: Batch, values: Tensor, undefined: str, validate: bo
         warn_undefined(name, undefined)
     values = values.to(batch.dtype)
     return values[..., 0] if batch.single else values
+
+
+def is_binary(values: Tensor) -> bool:
+    """Are all values 0 or 1, as those of labels?"""
+    return bool(((values == 0) | (values == 1)).all())
 
 
 def check_options(owner: str, checks: dict[str, Check], **given: Any) -> None:
@@ -213,7 +222,9 @@ def _check_values(
             raise InvalidInputError(
                 f"{name} must be {wanted}, but is {values[row, at].item()!r} at point {at} of series {row} "
                 f"({int(wrong.sum())} such values in all); leave points out with mask="
+                f"{SWAPPED * (name == 'target' and is_binary(preds))}"
             )
+
     raise InvalidInputError(
         f"preds has {preds.dtype} values beyond 2^53, which 64-bit floats would round: subtract a common offset"
     )

@@ -13,7 +13,7 @@ from torch.nn import functional
 
 from tsadeval.core.parameters import Check, Flag, Number, OneOf
 from tsadeval.errors import InvalidInputError
-from tsadeval.torch._batch import check_options
+from tsadeval.torch._batch import SWAPPED, check_options, is_binary
 from tsadeval.torch._cce import event_scores
 from tsadeval.torch._segments import sum_by
 
@@ -63,7 +63,8 @@ def _points(
 ) -> Points:
     if not isinstance(preds, Tensor) or not preds.is_floating_point():
         what = preds.dtype if isinstance(preds, Tensor) else type(preds).__name__
-        raise InvalidInputError(f"preds must be a tensor of a floating dtype, but is {what}")
+        swapped = SWAPPED if isinstance(target, Tensor) and target.is_floating_point() else ""
+        raise InvalidInputError(f"preds must be a tensor of a floating dtype, but is {what}{swapped}")
     if not isinstance(target, Tensor) or preds.shape != target.shape or preds.ndim not in (1, 2):
         shape = tuple(target.shape) if isinstance(target, Tensor) else type(target).__name__
         raise InvalidInputError(
@@ -81,6 +82,14 @@ def _points(
         if len(counts) != len(preds):
             raise InvalidInputError(f"lengths has {len(counts)} entries, but preds {len(preds)} series")
         inside = inside & (torch.arange(preds.shape[1], device=preds.device) < counts)
+    if target.dtype != torch.bool:
+        wrong = (target != 0) & (target != 1) & inside
+        if bool(wrong.any()):  # the number of points, below, is asked of the device anyway
+            swapped = SWAPPED if is_binary(preds.detach()) else ""
+            raise InvalidInputError(
+                f"target must be 0 (normal) or 1 (anomalous), but is {target[wrong][0].item()!r} at {int(wrong.sum())} "
+                f"of the points: events have no soft labels; leave points out with mask={swapped}"
+            )
     marked = (target > 0.5) & inside
     row, column = inside.nonzero(as_tuple=True)
     labels = marked[row, column]
@@ -194,6 +203,11 @@ class CCELoss(nn.Module):
             scores = scores.sigmoid()
         elif self.scale == "minmax":
             scores = _on_unit_range(scores, points.pools, points.n_pools)
+        elif bool(((scores < 0) | (scores > 1)).any()):
+            raise InvalidInputError(
+                f"preds must be probabilities where scale=None, but reach from {float(scores.detach().min()):.4g} to "
+                f'{float(scores.detach().max()):.4g}; of logits use scale="sigmoid"'
+            )
         events = self._shortfall(scores, points.runs, points.run_labels)
         of_class = 2 * points.run_pools + points.run_labels
         size = 2 * points.n_pools
