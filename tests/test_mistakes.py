@@ -96,6 +96,25 @@ def test_the_support_vectors_of_aeon_are_upside_down():
     assert te.metrics.auc_roc(labels, model.fit_predict(values)) < 0.1  # once this is mended there, take it
 
 
+def test_scores_that_are_low_for_anomalies_are_noted():
+    note = "far worse than random scores; if the scores are low for anomalies, pass their negatives"
+    assert f"auc_roc: {note}" in repr(te.evaluate(Y, -S, ["auc_roc", "vus_pr"]))
+    assert f"ears: {note}" in repr(te.evaluate(Y, -S, "ears"))
+    both = te.compare({"turned": -S, "right": S}, Y, ["ears", "auc_roc"])
+    assert f"turned, ears, auc_roc: {note}" in repr(both)
+    assert f"right, ears, auc_roc: {note}" not in repr(both)
+    assert note not in repr(te.evaluate(Y, np.random.default_rng(1).random(120), ["ears", "auc_roc"]))
+    assert note not in repr(te.evaluate(Y, S))
+
+
+def test_a_diagram_names_the_detector_without_any_value():
+    values = {"mine": [0.5, 0.6], "gone": [np.nan, np.nan]}
+    with pytest.raises(InvalidInputError, match=r"detectors \(gone: none at all, so leave it out\); or use missing="):
+        te.plot.critical_difference(values)
+    with pytest.raises(InvalidInputError, match=r"^no series has values of all detectors; or use missing="):
+        te.plot.rank_distributions({"mine": [0.5, np.nan], "other": [np.nan, 0.3]})
+
+
 class TestScorer:
     X = pd.DataFrame({"x": S}, INDEX)
     y = pd.Series(Y, INDEX)
