@@ -107,14 +107,6 @@ def test_scores_that_are_low_for_anomalies_are_noted():
     assert note not in repr(te.evaluate(Y, S))
 
 
-def test_a_diagram_names_the_detector_without_any_value():
-    values = {"mine": [0.5, 0.6], "gone": [np.nan, np.nan]}
-    with pytest.raises(InvalidInputError, match=r"detectors \(gone: none at all, so leave it out\); or use missing="):
-        te.plot.critical_difference(values)
-    with pytest.raises(InvalidInputError, match=r"^no series has values of all detectors; or use missing="):
-        te.plot.rank_distributions({"mine": [0.5, np.nan], "other": [np.nan, 0.3]})
-
-
 class TestScorer:
     X = pd.DataFrame({"x": S}, INDEX)
     y = pd.Series(Y, INDEX)

@@ -158,7 +158,7 @@ def critical_difference(
     better = statistics.fill_missing(given.better, missing)
     found = statistics.mean_ranks(better, draws=1)
     if not found.series:
-        raise _no_common_series(given)
+        raise InvalidInputError('no series has values of all detectors: use missing="worst"')
     pairs = (statistics.nemenyi if test == "nemenyi" else statistics.wilcoxon_holm)(better)
     groups = statistics.tie_groups(found.mean, pairs.same(alpha))
     words = {"nemenyi": "Nemenyi", "wilcoxon-holm": "Wilcoxon-Holm"}[test]
@@ -222,14 +222,6 @@ def _ticks(k: int, most: int = 9) -> list[float]:
     return [float(rank) for rank in [*between, k]]
 
 
-def _no_common_series(given: Any) -> InvalidInputError:
-    """There is nothing to rank on; detectors without any value are named."""
-    empty = np.isnan(given.better).all(axis=0)
-    without = [name for name, nothing in zip(given.detectors, empty, strict=True) if nothing]
-    which = f" ({', '.join(without)}: none at all, so leave {'them' if without[1:] else 'it'} out)" if without else ""
-    return InvalidInputError(f'no series has values of all detectors{which}; or use missing="worst"')
-
-
 @styled
 def rank_distributions(
     result: Any, ax: Axes | None = None, *, metric: str | None = None, missing: statistics.Missing = "skip"
@@ -251,7 +243,7 @@ def rank_distributions(
     better = statistics.fill_missing(given.better, missing)
     found = statistics.mean_ranks(better)
     if not found.series:
-        raise _no_common_series(given)
+        raise InvalidInputError('no series has values of all detectors: use missing="worst"')
     each = statistics.ranks(statistics.whole_rows(better))
     k = len(given.detectors)
     ax = new_axes(ax, 3.4, 0.8 + 0.17 * k)
