@@ -30,6 +30,24 @@ def test_predictions_of_scikit_learn():
     assert te.metrics.f1(Y, np.where(S > 1, -1, 1) == -1) > 0
 
 
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: te.evaluate(S, Y), r"if these are scores, they come second: \(y_true, y_score\)"),
+        (
+            lambda: te.metrics.f1(Y, S),
+            r"scores need a threshold: pass y_score > threshold, or all scores to te\.evaluate",
+        ),
+        (lambda: te.metrics.f1(Y, S, threshold=1), r"pass y_score > threshold as y_pred, or use te\.evaluate\("),
+        (lambda: te.evaluate(Y, S[5:]), r"te\.align\(scores, n, window=\.\.\.\) puts scores of windows on points"),
+        (lambda: te.curve(Y, S, "f1"), r"in te\.curve and te\.best_threshold the metric comes first"),
+    ],
+)
+def test_arguments_in_the_wrong_place(call, message):
+    with pytest.raises((InvalidInputError, InvalidParameterError, TypeError), match=message):
+        call()
+
+
 def test_spans_of_time_without_the_zone_of_the_stamps():
     span = [("2026-03-28 02:00", "2026-03-28 03:00")]
     with pytest.raises(InvalidInputError, match=f"^incidents, start are dates, but .*{BERLIN}"):
