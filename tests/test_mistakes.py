@@ -125,6 +125,16 @@ def test_scores_that_are_low_for_anomalies_are_noted():
     assert note not in repr(te.evaluate(Y, S))
 
 
+def test_a_metric_that_is_undefined_for_all_detectors():
+    skipped = (np.arange(120) // 10 == 3).astype(int)
+    with pytest.warns(UndefinedMetricWarning, match="vus_pr is undefined"):
+        found = te.compare({"a": S, "b": -S}, Y, ["vus_pr", "auc_roc"], ignore=skipped)
+    assert found.disagreement().overall == {"vus_pr": [], "auc_roc": ["a"]}
+    for draw in (te.plot.critical_difference, te.plot.rank_distributions):
+        with pytest.raises(InvalidInputError, match="no detector has a value of vus_pr: there is nothing to rank"):
+            draw(found, metric="vus_pr")
+
+
 class TestScorer:
     X = pd.DataFrame({"x": S}, INDEX)
     y = pd.Series(Y, INDEX)
