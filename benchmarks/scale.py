@@ -187,7 +187,7 @@ def kept(count):
     from tsadeval.engine.run import complete
     from tsadeval.engine.store import Store
     from tsadeval.experiments.scored import LAYOUT, File, FileScores, Wanted
-    from tsadeval.experiments.scoring import _chunks
+    from tsadeval.experiments.scoring import Chunk, _chunks
 
     def invented(chunk):
         for cell in chunk.cells:
@@ -206,7 +206,7 @@ def kept(count):
     with tempfile.TemporaryDirectory() as folder:
         for _ in range(2):
             store = Store(folder, LAYOUT)
-            complete(wanted, lambda missing: _chunks(missing, {}, [], count), invented, store)
+            complete(wanted, lambda missing: _chunks(missing, Chunk((), {}), count), invented, store)
             repr(FileScores(store, wanted))
             took.append(round(spent()["cpu"], 1))
         parts = os.listdir(os.path.join(folder, "parts"))

@@ -56,6 +56,53 @@ def test_a_model_that_is_not_fitted_is_named(parts):
         te.compare({"mine": IsolationForest()}, parts[2], "auc_roc", X=parts[1])
 
 
+def scored(parts):
+    train, X, y = parts
+    forest = IsolationForest(random_state=0).fit(train)
+    return pd.DataFrame({"forest": -forest.score_samples(X), "load": X["load"]}, X.index), y, forest
+
+
+def test_a_frame_of_scores_beside_labels(parts):
+    scores, y, _ = scored(parts)
+    found = te.compare(scores, y, ["auc_roc", "f1"])
+    assert found.rows[0]["value"] == te.metrics.auc_roc(y, scores["forest"])
+    assert [row["value"] for row in found.rows] == [
+        row["value"] for row in te.compare({name: scores[name] for name in scores}, y, ["auc_roc", "f1"]).rows
+    ]
+
+
+def test_the_index_of_a_table_says_the_times(parts):
+    scores, y, _ = scored(parts)
+    table = scores.assign(anomaly=y)
+    delay = ["detection_delay(unit='min')", "false_alarms(per='day')"]
+    wanted = {"y_true": "anomaly", "y_score": ["forest", "load"], "metrics": delay, "threshold": "quantile(0.9)"}
+    named = te.compare(table, times="time", **wanted)
+    assert [row["value"] for row in te.compare(table, **wanted).rows] == [row["value"] for row in named.rows]
+    assert np.isfinite([row["value"] for row in named.rows]).all()
+    with pytest.warns(te.errors.UndefinedMetricWarning):  # rows that are not in the order of time have no times
+        te.compare(table.reset_index(drop=True), **wanted)
+
+
+def test_a_report_asks_models(parts, tmp_path):
+    scores, y, forest = scored(parts)
+    page = te.report({"forest": forest, "load": scores["load"]}, tmp_path / "a.html", y_true=y, X=parts[1])
+    assert "forest" in page.read_text(encoding="utf-8")
+    with pytest.raises(InvalidInputError, match="'forest' is an estimator, not scores: pass X"):
+        te.report({"forest": forest}, tmp_path / "b.html", y_true=y)
+    te.report(scores, tmp_path / "c.html", y_true=y)
+
+
+def test_many_series_as_a_mapping(parts):
+    scores, y, _ = scored(parts)
+    given = {name: (y, scores[name]) for name in scores}
+    found = te.evaluate_many(given, ["f1", "auc_roc"])
+    assert found.macro == te.evaluate_many([(k, *v) for k, v in given.items()], ["f1", "auc_roc"]).macro
+    assert "micro nan: with thresholds of their own, the series are not pooled (f1)" in repr(found)
+    assert "micro nan" not in repr(te.evaluate_many(given, ["f1", "auc_roc"], threshold=0.5))
+    with pytest.raises(InvalidInputError, match=r"series 'a': a mapping must have \(y_true, y_score\) for each name"):
+        te.evaluate_many({"a": y})
+
+
 def test_a_frame_is_a_data_set(frame, tmp_path):
     options = {"label": "anomaly", "split": 150}
     data = te.datasets.load(frame, **options)

@@ -30,6 +30,24 @@ def test_predictions_of_scikit_learn():
     assert te.metrics.f1(Y, np.where(S > 1, -1, 1) == -1) > 0
 
 
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: te.evaluate(S, Y), r"if these are scores, they come second: \(y_true, y_score\)"),
+        (
+            lambda: te.metrics.f1(Y, S),
+            r"scores need a threshold: pass y_score > threshold, or all scores to te\.evaluate",
+        ),
+        (lambda: te.metrics.f1(Y, S, threshold=1), r"pass y_score > threshold as y_pred, or use te\.evaluate\("),
+        (lambda: te.evaluate(Y, S[5:]), r"te\.align\(scores, n, window=\.\.\.\) puts scores of windows on points"),
+        (lambda: te.curve(Y, S, "f1"), r"in te\.curve and te\.best_threshold the metric comes first"),
+    ],
+)
+def test_arguments_in_the_wrong_place(call, message):
+    with pytest.raises((InvalidInputError, InvalidParameterError, TypeError), match=message):
+        call()
+
+
 def test_spans_of_time_without_the_zone_of_the_stamps():
     span = [("2026-03-28 02:00", "2026-03-28 03:00")]
     with pytest.raises(InvalidInputError, match=f"^incidents, start are dates, but .*{BERLIN}"):
@@ -94,6 +112,17 @@ def test_the_support_vectors_of_aeon_are_upside_down():
     values = np.random.default_rng(0).normal(size=200) + 8 * (np.arange(200) // 10 == 15)
     labels = (np.arange(200) // 10 == 15).astype(int)
     assert te.metrics.auc_roc(labels, model.fit_predict(values)) < 0.1  # once this is mended there, take it
+
+
+def test_scores_that_are_low_for_anomalies_are_noted():
+    note = "far worse than random scores; if the scores are low for anomalies, pass their negatives"
+    assert f"auc_roc: {note}" in repr(te.evaluate(Y, -S, ["auc_roc", "vus_pr"]))
+    assert f"ears: {note}" in repr(te.evaluate(Y, -S, "ears"))
+    both = te.compare({"turned": -S, "right": S}, Y, ["ears", "auc_roc"])
+    assert f"turned, ears, auc_roc: {note}" in repr(both)
+    assert f"right, ears, auc_roc: {note}" not in repr(both)
+    assert note not in repr(te.evaluate(Y, np.random.default_rng(1).random(120), ["ears", "auc_roc"]))
+    assert note not in repr(te.evaluate(Y, S))
 
 
 class TestScorer:

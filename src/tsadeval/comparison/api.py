@@ -16,6 +16,7 @@ from tsadeval.core.arrays import numbers_with_gaps
 from tsadeval.core.estimators import family_of
 from tsadeval.core.incidents import is_table
 from tsadeval.core.metric import Metric, Rule
+from tsadeval.core.observed import has_dates
 from tsadeval.core.parameters import OneOf, check_parameters
 from tsadeval.core.registry import did_you_mean
 from tsadeval.core.results import Row
@@ -56,7 +57,8 @@ def compare(
     Parameters
     ----------
     scores : mapping, iterable, table or path
-        Detector to scores of one series, or to a fitted estimator that gives them for `X`; any iterable of
+        Detector to scores of one series (a mapping, or a data frame beside `y_true`), or to a fitted estimator that
+        gives them for `X`; any iterable of
         `(series, detector, y_true, y_score)`, for many series; a table (pandas, polars, a mapping of columns, a file,
         several files or a folder of files: csv, Parquet, npz and others), long or with a column of scores for each
         detector; or the store of `te.detect`, whose cached scores are evaluated again.
@@ -82,7 +84,7 @@ def compare(
         series it gets the worst value of all detectors. "error" refuses both.
     times, ignore : optional
         As for `evaluate` where there is one series; for many a mapping from series to these. Of a table, `times` may be
-        the name of the column of time stamps.
+        the name of the column of time stamps; by default the index of a frame of one series, where it has dates.
     fit : mapping, optional
         Detector to scores of a training or validation part, from which rules without labels take their threshold; for
         many series, (series, detector) to these.
@@ -121,8 +123,9 @@ def compare(
     check_parameters("compare", {"missing": OneOf(MISSING)}, {"missing": missing})
     rule = parse_rule(threshold)
     chosen = select_metrics(metrics)
-    if isinstance(scores, Mapping) and any(family_of(one) is not None for one in scores.values()):
-        scores = {name: _asked(name, one, X) for name, one in scores.items()}
+    scores = scores_of_models(scores, X)
+    if times is None:
+        times = _index_of_times(scores, y_true, by)
     columns: dict[str, Any] = {"by": by, "y_score": y_score, "detector": detector}
     stamps: Mapping[tuple[str, str], Mapping[str, Any]] = {}
     if isinstance(times, str):
@@ -254,6 +257,27 @@ def unscored(scores: Any) -> int:
     return int(np.count_nonzero(np.isnan(array))) if array.dtype.kind == "f" else 0
 
 
+def scores_of_models(scores: Any, X: Any) -> Any:
+    """A mapping from detectors to scores, where fitted estimators were asked for those of X; anything else as it is."""
+    if isinstance(scores, Mapping) and any(family_of(one) is not None for one in scores.values()):
+        return {name: _asked(name, one, X) for name, one in scores.items()}
+    return scores
+
+
+def _index_of_times(scores: Any, y_true: Any, by: str | Sequence[str]) -> str | None:
+    """The name of the index of a table, where it says the times of one series."""
+    if by or _has_labels(y_true) or not has_dates(scores) or not hasattr(scores, "columns"):
+        return None
+    index = scores.index
+    usable = index.nlevels == 1 and index.is_unique and index.is_monotonic_increasing and not index.hasnans
+    return str(index.name or "index") if usable and (index.name or "index") not in scores.columns else None
+
+
+def _has_labels(y_true: Any) -> bool:
+    """Are these labels, not the name of their column?"""
+    return not isinstance(y_true, (str, type(None)))
+
+
 def _asked(name: Any, given: Any, X: Any) -> Any:
     """The scores of a fitted estimator for X; anything else is what it is."""
     if family_of(given) is None:
@@ -299,6 +323,9 @@ def runs_of(
         yield from scores.scorings()
     elif is_store(scores):
         yield from _cached(scores)
+    elif _has_labels(y_true) and not by and hasattr(scores, "columns") and hasattr(scores, "__getitem__"):
+        for name in scores.columns:  # a frame of scores, with a column for each detector
+            yield "", str(name), y_true, scores[name]
     elif _is_table(scores, y_true, by):
         yield from table_runs(scores, by=by, y_true=_label(y_true), y_score=y_score, detector=detector)
     elif isinstance(scores, Mapping):

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from tsadeval.core.metric import BINARY
 from tsadeval.core.results import Row
 from tsadeval.core.setting import Missing
-from tsadeval.evaluation.single import OddAlarms, chosen_with_labels, named
+from tsadeval.evaluation.single import IS_TURNED, OddAlarms, chosen_with_labels, named, upside_down
 
 __all__ = ["Odd", "fewer_series", "odd_remarks", "remarks_of", "undefined_everywhere"]
 
@@ -31,6 +31,9 @@ def remarks_of(
     binary = dict.fromkeys(titles[row["detector"]] for row in rows if row.get("rule") == BINARY)
     notes += [f"{named(list(binary))}: scores of 0 and 1 are taken as alarms"] if binary else []
     notes += odd_remarks({key: found for key, found in odd.items() if found and found.rule in rules}, titles, rows)
+    for detector, title in titles.items():
+        if turned := upside_down(row for row in rows if row["detector"] == detector):
+            notes.append(f"{title}, {turned}: {IS_TURNED}")
     without = {(row["series"], row["detector"]) for row in rows if row.get("dropped")}
     if without:
         how = "left out" if missing in ("skip", "ignore") else "taken as lower than all others"

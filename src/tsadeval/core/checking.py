@@ -120,6 +120,13 @@ def refuse_rounded(values: Any, name: str) -> None:
         )
 
 
+# What to do where these are numbers with a fraction.
+_NO_LABELS = {
+    "y_true": "if these are scores, they come second: (y_true, y_score)",
+    "y_pred": "scores need a threshold: pass y_score > threshold, or all scores to te.evaluate(y_true, y_score)",
+}
+
+
 def bad_label(array: NDArray[Any], at: int, name: str) -> InvalidInputError:
     """What to say of a label at a position that is neither 0 nor 1."""
     wrong = np.unique(array[(array != 0) & (array != 1)])
@@ -133,6 +140,11 @@ def bad_label(array: NDArray[Any], at: int, name: str) -> InvalidInputError:
         return InvalidInputError(
             f"{name} must be 0 (normal) or 1 (anomalous) everywhere, but is -1 at position {at}; where -1 marks "
             f"anomalies, as in scikit-learn's predict, pass ({name} == -1); where it marks normal points, ({name} == 1)"
+        )
+    if name in _NO_LABELS and (wrong != np.round(wrong)).any():
+        return InvalidInputError(
+            f"{name} must be 0 (normal) or 1 (anomalous) everywhere, but is {array[at].item()!r} at position {at}; "
+            f"{_NO_LABELS[name]}"
         )
     what = "scores or labels of several classes" if len(wrong) > 1 else f"{shown} for one class"
     return InvalidInputError(
@@ -169,6 +181,8 @@ def same_length(y: NDArray[Any], other: NDArray[Any], name: str) -> None:
     if len(y) != len(other):
         raise InvalidInputError(
             f"y_true has {len(y)} points but {name} has {len(other)}; they must belong to the same time points"
+            + "; te.align(scores, n, window=...) puts scores of windows on points"
+            * (name == "y_score" and 0 < len(other) < len(y))
         )
 
 

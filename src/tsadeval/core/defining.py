@@ -123,6 +123,8 @@ def _refuse_unknown(name: str, known: Mapping[str, Any], options: dict[str, Any]
     for option in options:
         if option not in known:
             hint = did_you_mean(option, list(known)) if known else "it has none"
+            if option == "threshold":
+                hint = "pass y_score > threshold as y_pred, or use te.evaluate(y_true, y_score, ..., threshold=...)"
             raise TypeError(f"{name}() has no option {option!r}: {hint}")
 
 

@@ -39,6 +39,11 @@ def select_metrics(metrics: Metrics, paper: Iterable[str] | None = None) -> tupl
     """
     if isinstance(metrics, (str, Metric)) or callable(metrics):
         metrics = [metrics]
+    if hasattr(metrics, "dtype"):  # of te.curve and te.best_threshold
+        raise InvalidParameterError(
+            "metrics must be names or functions (y_true, y_score), but is an array; in te.curve and te.best_threshold "
+            "the metric comes first, elsewhere after the scores"
+        )
     if not isinstance(metrics, Iterable):
         raise InvalidParameterError(f"metrics must be names or functions (y_true, y_score), but is {metrics!r}")
     sets = metric_sets()

@@ -68,7 +68,10 @@ class SeriesEvaluation(MappingResult):
         return [["series", *self.macro], *body, ["macro", *self.macro.values()], ["micro", *self.micro.values()]]
 
     def _notes(self) -> list[str]:
-        return chosen_with_labels(row["rule"] for row in self.rows)
+        own = {row["metric"] for row in self.rows if (row["rule"] or "").startswith(("best", "budget("))}
+        apart = [name for name, value in self.micro.items() if name in own and math.isnan(value)]
+        note = f"micro nan: with thresholds of their own, the series are not pooled ({', '.join(apart)})"
+        return [*chosen_with_labels(row["rule"] for row in self.rows), *([note] if apart else [])]
 
 
 def evaluate_many(
@@ -90,9 +93,10 @@ def evaluate_many(
 
     Parameters
     ----------
-    series : iterable of (name, y_true, y_score) or (name, y_true, y_score, setting)
+    series : iterable of (name, y_true, y_score) or (name, y_true, y_score, setting), or mapping
         Any iterable, read once. Names must differ. A setting is a mapping with any of "times", "ignore", "fit" and
-        "values", as `evaluate` takes them.
+        "values", as `evaluate` takes them. A mapping has (y_true, y_score) or (y_true, y_score, setting)
+        for each name.
     metrics, threshold, missing
         As for `evaluate`; the threshold is found for each series by itself.
     n_jobs : int, optional
@@ -119,10 +123,18 @@ def evaluate_many(
     macro    0.3418  0.5000
     micro    0.4226  0.6667
     """
+    if isinstance(series, Mapping):
+        series = [(name, *_of_mapping(name, values)) for name, values in series.items()]
     found, odd = evaluated(series, select_metrics(metrics), parse_rule(threshold), missing, n_jobs)
     warn_of_alarms(odd)
     warn_of_undefined(found.rows)
     return found
+
+
+def _of_mapping(name: Any, values: Any) -> tuple[Any, ...]:
+    if not isinstance(values, (tuple, list)) or len(values) not in (2, 3):
+        raise InvalidInputError(f"series {str(name)!r}: a mapping must have (y_true, y_score) for each name")
+    return tuple(values)
 
 
 def evaluated(

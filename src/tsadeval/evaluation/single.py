@@ -42,7 +42,8 @@ class Evaluation(MappingResult):
         notes = chosen_with_labels(rules)
         if len(rules) == 1 and not notes:
             notes = [f"alarms: {rules[0]}"]
-        return [*notes, *self.about]
+        turned = upside_down(self.rows)
+        return [*notes, *([f"{turned}: {IS_TURNED}"] if turned else []), *self.about]
 
 
 def evaluate(
@@ -184,6 +185,24 @@ def events_after_gaps(data: Scoring | Prediction) -> int:
 def row_of(metric: Metric, outcome: Outcome) -> Row:
     """The outcome of a metric as a row."""
     return {"metric": str(metric), **outcome._asdict()}
+
+
+# Scores that are low for anomalies are below these, random ones of a few events hardly ever.
+_TURNED = {"auc_roc": 0.2, "ears": -0.09}
+IS_TURNED = "far worse than random scores; if the scores are low for anomalies, pass their negatives"
+
+
+def upside_down(rows: Iterable[Row]) -> str:
+    """The metrics by which scores are far worse than random ones, as if they were low for anomalies; "" for none.
+
+    >>> upside_down([{"metric": "auc_roc", "value": 0.03}, {"metric": "f1", "value": 0.0}])
+    'auc_roc'
+    """
+    values: dict[str, list[float]] = {}
+    for row in rows:
+        if row["metric"] in _TURNED:
+            values.setdefault(row["metric"], []).append(row["value"])
+    return ", ".join(name for name, found in values.items() if finite_mean(found) < _TURNED[name])
 
 
 def chosen_with_labels(rules: Any) -> list[str]:

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from tsadeval.comparison.api import Run, runs_of, timed_table
+from tsadeval.comparison.api import Run, runs_of, scores_of_models, timed_table
 from tsadeval.comparison.remarks import fewer_series, odd_remarks
 from tsadeval.comparison.result import Comparison
 from tsadeval.core.metric import Metric, Rule, metric_labels
@@ -39,6 +39,7 @@ def report(
     values: Any = None,
     times: Any = None,
     ignore: Any = None,
+    X: Any = None,
     metrics: Metrics | None = None,
     threshold: str | float | Rule | None = None,
     missing: Missing | None = None,
@@ -74,6 +75,8 @@ def report(
     ignore : array-like of shape (n,), or intervals of time, optional
         Points that are not judged, such as a week of maintenance, as for `evaluate`; for many series also a mapping
         from series to these. The chart shades them. By default those of the comparison.
+    X : array-like of shape (n, columns), optional
+        The series that fitted estimators among `scores` are asked for scores of, as for `te.compare`.
     metrics, threshold : optional
         As for `evaluate`; thresholds are found for each scoring by itself. By default those of the comparison where
         `scores` is one, else the set "recommended" and the rule "best". Where the rule is "best", `best_f1` is left out
@@ -110,6 +113,7 @@ def report(
     path = Path(path)
     if path.is_dir():  # found out now, not after all was computed
         raise InvalidParameterError(f"path must be that of a file, but {printable(path)} is a folder")
+    scores = scores_of_models(scores, X)
     compared = scores if isinstance(scores, Comparison) else None
     made = compared.made if compared is not None else None
     default: str | Rule = made.rule if made is not None else "best"
@@ -157,7 +161,7 @@ def _odd(page: Page) -> list[str]:
 def _one(scores: Any, y_true: Any) -> Any:
     """Scores of a single detector get a name."""
     single = y_true is not None and not isinstance(y_true, str) and not isinstance(scores, Mapping)
-    return {"detector": scores} if single else scores
+    return {"detector": scores} if single and not hasattr(scores, "columns") else scores
 
 
 def _metrics(metrics: Metrics | None, compared: Comparison | None) -> tuple[Metric, ...]:

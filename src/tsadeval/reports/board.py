@@ -25,7 +25,7 @@ def standings(values: Floats, *, lower: bool, missing: statistics.Missing = "ski
     there are no ranks, and `groups` is empty. Detectors without any value are not ranked.
     """
     better = statistics.fill_missing(-values if lower else values, missing)
-    kept = statistics.with_values(better)
+    kept = statistics.with_values(better) or list(range(values.shape[1]))  # of none there is nothing to rank either
     better = better[:, kept]
     places = statistics.ranks(statistics.whole_rows(better))
     ranks = statistics.mean_of_ranks(places)
