@@ -199,6 +199,13 @@ def test_a_legend_explains_no_dagger_that_is_not_there():
     assert "; every detector that is not first differs from the one with the lowest mean rank by Wilcoxon-Holm" in text
 
 
+def test_notes_say_of_which_metrics_lower_is_better():
+    found = te.compare(runs(), metrics=["cce", "detection_delay", "false_alarms"])
+    assert "lower is better: detection_delay, false_alarms" in repr(found).splitlines()
+    assert "% lower is better: Delay, False alarms" in found.to_latex(layout="metrics").splitlines()
+    assert "lower is better" not in found.to_latex(layout="series", metric="cce")
+
+
 def test_notes_of_latex_call_metrics_as_its_columns_do():
     found = te.compare(quiet(runs(), "s1"), metrics=["vus_pr", "event_f1", "cce"])
     notes = [line for line in found.to_latex(layout="series", metric="vus_pr").splitlines() if line.startswith("%")]
@@ -393,3 +400,27 @@ def test_every_diagram_of_a_leaderboard_has_a_place_for_its_note():
     drawn = [page for page in pages if 'id="diagram"' in page]
     assert len(drawn) == 2
     assert all('id="diagram-note"' in page for page in drawn)
+
+
+class Flat:
+    """The same score everywhere, which is no 0 or 1."""
+
+    def fit(self, X):
+        return self
+
+    def score(self, X):
+        return np.full(len(X), 0.5)
+
+
+def test_runs_of_detectors_have_the_notes_of_comparisons(tmp_path):
+    for series, detector, y, scores in runs(2):
+        if detector == "good":
+            pd.DataFrame({"value": scores, "label": y}).to_csv(tmp_path / f"{series}.csv", index=False)
+    files = [f"{tmp_path / name}.csv(split=0.1)" for name in ("s0", "s1")]
+    found = te.detect(files, [Flat(), "moving_variance(window=5)"], ["f1", "event_f1", "false_alarms"])
+    notes = repr(found)
+    assert "an alarm at all points: Flat (on 2 of 2 series); metrics of predictions say little" in notes
+    assert "threshold best(f1): the one that is best for f1" in notes
+    assert {row["metric"]: row["rule"] for row in found.rows} == {
+        "f1": "best", "event_f1": "best(f1)", "false_alarms": "best(f1)"
+    }  # fmt: skip

@@ -350,12 +350,16 @@ class Comparison(Result):
         Of all series and metrics, or of some; with `labels`, metrics are called as LaTeX calls them.
         """
         names = self.metrics if metrics is None else metrics
-        rows = [row for row in self.rows if row["metric"] in names and (series is None or row["series"] in series)]
-        if labels:
-            called = metric_labels(names)
-            rows, names = [{**row, "metric": called[row["metric"]]} for row in rows], list(called.values())
+        called = metric_labels(names) if labels else {name: name for name in names}
+        rows = [
+            {**row, "metric": called[row["metric"]]}
+            for row in self.rows
+            if row["metric"] in called and (series is None or row["series"] in series)
+        ]
+        lower = [called[name] for name in names if name in self._lower]
+        notes = [f"lower is better: {', '.join(lower)}"] if lower else []
         titles = dict(zip(self.detectors, self.names, strict=True))
-        return remarks_of(rows, names, titles, self.missing, self._odd)
+        return notes + remarks_of(rows, list(called.values()), titles, self.missing, self._odd)
 
 
 def dataset_of(series: str) -> str:

@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING
 from tsadeval.comparison.result import Comparison, Made, Run
 from tsadeval.comparison.table import Values
 from tsadeval.core.inputs import Floats
+from tsadeval.core.metric import BINARY
 from tsadeval.core.registry import did_you_mean
 from tsadeval.core.results import Row
 from tsadeval.engine.scores import CachedScores, read_scores
 from tsadeval.engine.store import Store
 from tsadeval.errors import InvalidInputError, ThresholdWarning, UndefinedMetricWarning, UnknownNameError
 from tsadeval.evaluation.many import evaluate_many
-from tsadeval.evaluation.single import finite_mean
+from tsadeval.evaluation.single import OddAlarms, finite_mean, odd_alarms
 from tsadeval.experiments.plan import LAYOUT, Cell, Plan
 from tsadeval.experiments.specs import DetectorSpec
 from tsadeval.thresholds.rules import parse_rule
@@ -47,7 +48,9 @@ class Detection(Comparison):
         self._frame = store.frame(plan.cells())
         lower = {str(m) for m in plan.metrics if m.direction == "lower"}
         made = Made(plan.metrics, parse_rule(plan.rule), {})
-        super().__init__(_rows(self._frame), pooled=self._pool, titles=self.titles, lower=lower, made=made)
+        rows = _rows(self._frame)
+        _name_rules(rows, {str(m) for m in plan.metrics if m.kind == "predictions" and m.best_is_trivial})
+        super().__init__(rows, pooled=self._pool, titles=self.titles, lower=lower, made=made, odd=_odd(rows))
         # As planned, whether or not a value is there yet.
         self.series = list(plan.datasets)
         self.detectors = list(self.titles)
@@ -151,6 +154,24 @@ def _rows(frame: pd.DataFrame) -> list[Row]:
         for name, column in zip(names, map(frame.__getitem__, names), strict=True)
     ]
     return [dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)]
+
+
+def _name_rules(rows: list[Row], trivial: set[str]) -> None:
+    """Name the rules as `te.compare` does: a store has the rule of the run, which not every metric was taken at."""
+    for row in rows:
+        if row["rule"] == "best" and row["alarms"] is not None and row["threshold"] is None:
+            row["rule"] = BINARY
+        elif row["rule"] == "best" and row["metric"] in trivial:
+            row["rule"] = "best(f1)"
+
+
+def _odd(rows: list[Row]) -> dict[tuple[str, str], OddAlarms | None]:
+    """What is odd about the alarms, by data set and detector: with any of its seeds."""
+    parts: dict[tuple[str, str], list[Row]] = {}
+    for row in rows:
+        parts.setdefault((row["series"], row["detector"]), []).append(row)
+    found = {key: [odd_alarms([row], row["n"]) for row in some if row["n"] is not None] for key, some in parts.items()}
+    return {key: next(filter(None, some), None) for key, some in found.items()}
 
 
 def read(folder: str | Path) -> Detection:
