@@ -47,7 +47,7 @@ def test_events_with_time_stamps_become_json(zoned):
     found = zoned([{"start": "2026-03-29T01:00:00Z", "stop": "2026-03-29T03:00:00Z"}], "--events")
     assert json.loads(found.stdout)[0]["start"] == "2026-03-29T01:00:00+00:00"
     for times, start in (
-        (HOURS, "2026-03-29T01:00:00+00:00"),
+        (HOURS, "2026-03-29T03:00:00+02:00"),
         (HOURS.tz_localize(None), "2026-03-29T03:00:00"),
         (np.arange(8), 2),
         (np.arange(8).astype("m8[s]"), "2 seconds"),

@@ -12,7 +12,6 @@ from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta, timezone, tzinfo
 from functools import cached_property
 from typing import Any, Literal
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import numpy as np
 from numpy.typing import NDArray
@@ -105,6 +104,8 @@ class Times:
 
     @cached_property
     def _place(self) -> tzinfo:
+        from zoneinfo import ZoneInfo, ZoneInfoNotFoundError  # looks for files when it is imported
+
         try:
             return ZoneInfo(self.zone) if self.zone else timezone.utc
         except (ZoneInfoNotFoundError, ValueError):  # an offset ("UTC+02:00"), or no data of zones
