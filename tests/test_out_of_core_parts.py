@@ -177,3 +177,11 @@ def test_texts_of_times_leave_the_filters_of_warnings_alone(monkeypatch):
 def test_texts_that_are_no_times(text):
     with pytest.raises(InvalidInputError, match="row 0"):
         te.times([text])
+
+
+@pytest.mark.parametrize("n_jobs", [None, 1, 3])
+@pytest.mark.parametrize("rows", [2, 3, 100])
+def test_times_that_repeat_at_the_border_of_batches_and_parts(tmp_path, n_jobs, rows):
+    path = write(tmp_path / "a.parquet", rows=300, row_group_size=2, time=(np.arange(300) + 1) // 2)
+    with pytest.raises(InvalidInputError, match="time stamps in column 'time' repeat or go back"):
+        te.evaluate_stream(te.batches(path, rows=rows), n_jobs=n_jobs)
