@@ -286,7 +286,8 @@ class Disagreement(Result):
         for metric, better in matrices.items():
             rank = np.full(len(detectors), math.nan)
             kept = statistics.with_values(better)
-            rank[kept] = statistics.mean_ranks(better[:, kept], draws=1).mean
+            if kept:  # a metric may be undefined for all
+                rank[kept] = statistics.mean_ranks(better[:, kept], draws=1).mean
             means.append(rank)
             best = [] if np.isnan(rank).all() else np.flatnonzero(rank == np.nanmin(rank)).tolist()
             overall[metric] = [detectors[j] for j in best]
