@@ -17,7 +17,8 @@ from tsadeval.errors import InvalidInputError, InvalidParameterError, UndefinedM
 Y = (np.arange(120) // 6 % 10 == 4).astype(int)
 S = np.random.default_rng(0).random(120) + Y
 INDEX = pd.date_range("2026-03-28", periods=120, freq="15min", tz="Europe/Berlin")
-BERLIN = r'e\.g\. pd\.to_datetime\(\.\.\.\)\.tz_localize\("Europe/Berlin"\)'
+OFFSET = r"e\.g\. with an offset as 2026-01-31 13:05\+01:00"
+BERLIN = OFFSET + r', in pandas pd\.to_datetime\(\.\.\.\)\.tz_localize\("Europe/Berlin"\)'
 
 
 def needs_k(y_true, y_score, k):
@@ -100,6 +101,8 @@ def test_a_factor_that_scores_no_new_points_and_a_class():
         te.scorer("auc_roc")(IsolationForest, X, Y)
     with pytest.raises(InvalidParameterError, match=r"IsolationForest is a class: pass an object, IsolationForest\("):
         te.detectors.wrap(IsolationForest)
+    with pytest.raises(InvalidParameterError, match="scores new points with novelty=True only"):
+        te.detect(pd.DataFrame({"label": Y, "x": S}), "sklearn.neighbors:LocalOutlierFactor")
     with pytest.raises(InvalidInputError, match="y is missing: the scorer needs labels"):
         te.scorer("auc_roc")(IsolationForest().fit(X), X)
 
@@ -123,6 +126,16 @@ def test_scores_that_are_low_for_anomalies_are_noted():
     assert f"right, ears, auc_roc: {note}" not in repr(both)
     assert note not in repr(te.evaluate(Y, np.random.default_rng(1).random(120), ["ears", "auc_roc"]))
     assert note not in repr(te.evaluate(Y, S))
+
+
+def test_a_metric_that_is_undefined_for_all_detectors():
+    skipped = (np.arange(120) // 10 == 3).astype(int)
+    with pytest.warns(UndefinedMetricWarning, match="vus_pr is undefined"):
+        found = te.compare({"a": S, "b": -S}, Y, ["vus_pr", "auc_roc"], ignore=skipped)
+    assert found.disagreement().overall == {"vus_pr": [], "auc_roc": ["a"]}
+    for draw in (te.plot.critical_difference, te.plot.rank_distributions):
+        with pytest.raises(InvalidInputError, match="no detector has a value of vus_pr: there is nothing to rank"):
+            draw(found, metric="vus_pr")
 
 
 class TestScorer:

@@ -250,10 +250,9 @@ class Differences(_Remarked):
             ]
         )  # fmt: skip
         size = pairs.paired_difference(x, y)
-        result._remarks = [
-            f"{metric}: {first} is better by {size.mean:.4f} [{size.low:.4f}, {size.high:.4f}] on average over "
-            f"{size.series} series"
-        ]
+        word, mean, low, high = ("worse", -size.mean, -size.high, -size.low) if size.mean < 0 else ("better", *size[:3])
+        said = f"{first} is {word} by {mean:.4f} [{low:.4f}, {high:.4f}] on average over {size.series} series"
+        result._remarks = [f"{metric}: {said if size.series else 'no series has values of both'}"]
         return result
 
     def _grid(self) -> Grid:
@@ -287,7 +286,8 @@ class Disagreement(Result):
         for metric, better in matrices.items():
             rank = np.full(len(detectors), math.nan)
             kept = statistics.with_values(better)
-            rank[kept] = statistics.mean_ranks(better[:, kept], draws=1).mean
+            if kept:  # a metric may be undefined for all
+                rank[kept] = statistics.mean_ranks(better[:, kept], draws=1).mean
             means.append(rank)
             best = [] if np.isnan(rank).all() else np.flatnonzero(rank == np.nanmin(rank)).tolist()
             overall[metric] = [detectors[j] for j in best]

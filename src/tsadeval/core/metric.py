@@ -319,7 +319,7 @@ def _refuse_required(function: Callable[..., Any], name: str) -> None:
     if asked:
         raise InvalidParameterError(
             f"metric {name} is called with (y_true, y_score) alone, but needs {', '.join(asked)} as well: give "
-            f"defaults in its definition, or pass functools.partial({name}, {asked[0]}=...)"
+            f"defaults in its definition, or pass functools.partial({name.rpartition(':')[2]}, {asked[0]}=...)"
         )
 
 

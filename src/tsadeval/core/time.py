@@ -230,7 +230,8 @@ def read_moments(values: Sequence[Any], like: Times, name: str) -> Index:
     if len(stamps) and kind != like.kind:
         hint = ""
         if kind == "dates" and like.kind == "dates with a time zone":
-            hint = f', e.g. pd.to_datetime(...).tz_localize("{like.zone or "UTC"}")'
+            hint = ", e.g. with an offset as 2026-01-31 13:05+01:00"
+            hint += f', in pandas pd.to_datetime(...).tz_localize("{like.zone}")' if like.zone else ""
         elif "numbers" not in (kind, like.kind):
             hint = ", e.g. both in UTC without a time zone"
         raise InvalidInputError(f"{name} are {kind}, but times are {like.kind}: give both in the same form{hint}")

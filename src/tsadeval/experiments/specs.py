@@ -122,7 +122,7 @@ def _imported(text: str, seed: int) -> DetectorSpec:
 
 
 def _of_object(detector: Any, seed: int) -> DetectorSpec:
-    from tsadeval.core.estimators import family_of
+    from tsadeval.core.estimators import family_of, refuse_known
     from tsadeval.detectors.wrapping import wrap, wrappable
 
     name = getattr(detector, "__name__", type(detector).__name__)
@@ -134,6 +134,7 @@ def _of_object(detector: Any, seed: int) -> DetectorSpec:
     if isinstance(detector, type):
         raise InvalidParameterError(f"a detector must be an object, but one is the class {name}: pass {name}(...)")
     if not (ours or wrappable(detector)):
+        refuse_known(detector)
         lacks = [part for part in ("fit", "score") if not callable(getattr(detector, part, None))]
         raise InvalidParameterError(
             "a detector must be a name such as 'lof', an object with fit(X) and score(X), or what "

@@ -60,6 +60,10 @@ class Values(NamedTuple):
     def ranked(self, missing: statistics.Missing) -> Values:
         """Without detectors that have no value on any series, which would leave no series to rank on."""
         kept = statistics.with_values(self.values)
+        if not kept:
+            raise InvalidInputError(
+                f"no detector has a value of {self.metric or 'the metric'}: there is nothing to rank"
+            )
         if missing != "skip" or len(kept) == len(self.detectors):
             return self
         return self._replace(values=self.values[:, kept], detectors=[self.detectors[j] for j in kept])
