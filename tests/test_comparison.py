@@ -118,7 +118,7 @@ def test_undefined_values_are_left_out_of_averages_and_shown_as_dashes():
         found = te.compare([("a", "one", y, s), ("b", "one", nothing, quiet)], metrics=["cce"])
     assert found.average()["one"]["cce"] == found.table("a")["one"]["cce"]
     assert math.isnan(found.table("b")["one"]["cce"])
-    assert " - " in found.table("b").to_latex()
+    assert " -- " in found.table("b").to_latex()
     assert json.loads(found.table("b").to_json()) == [{"detector": "one", "metric": "cce", "value": None}]
     assert "b has no anomalous point: cce is undefined there" in repr(found)
     assert "series only" not in repr(found)  # which it is for every detector

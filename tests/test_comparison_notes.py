@@ -245,6 +245,23 @@ def test_numbers_in_latex():
     assert not re.search(r"& -\d", text)
 
 
+def test_missing_values_in_latex_are_dashes():
+    entries = [one for one in runs() if one[:2] != ("s1", "poor")]
+    found = te.compare(entries, metrics=["cce", "f1"])
+    for text in (found.to_latex(), found.to_latex(layout="series"), found.differences("good", "poor").to_latex()):
+        assert re.search(r"(^|& )--( |$)", text, re.M)
+        assert "nan" not in text
+
+
+def test_differences_are_said_in_words(one_without_values):
+    found = te.compare(runs(), metrics="cce")
+    better, worse = (repr(found.differences(*pair)).splitlines()[-1] for pair in (("good", "poor"), ("poor", "good")))
+    assert better.startswith("cce: good is better by ")
+    assert worse.split(" [")[0] == better.split(" [")[0].replace("good is better", "poor is worse")
+    nothing = one_without_values.differences("good", "still", "detection_delay")
+    assert repr(nothing).endswith("\n\ndetection_delay: no series has values of both")
+
+
 def test_best_is_a_word_for_thresholds_alone():
     found = te.compare(runs(), metrics=["cce", "f1", "event_f1"])
     notes = [*found._notes(), *found.to_latex().split("% ")[1:], *found.to_latex(layout="series").split("% ")[1:]]

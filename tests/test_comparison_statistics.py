@@ -203,7 +203,7 @@ def test_differences_by_series(found):
         assert (row["fair"], row["good"], row["difference"]) == (a, b, b - a)  # less delay is better
     sizes = [r["difference"] for r in table.rows]
     assert sizes == sorted(sizes, reverse=True)
-    assert f"fair is better by {np.mean(sizes):.4f}" in repr(table)
+    assert f"fair is worse by {-np.mean(sizes):.4f}" in repr(table)
     with pytest.raises(UnknownNameError, match="no detector 'god' in this comparison: did you mean good"):
         found.differences("god", "fair")
 

@@ -75,7 +75,7 @@ def test_formats(folder):
     _, text, _ = run(*ALL, "--metrics", "cce,f1", "--format", "latex", "--percent", cwd=folder)
     assert r"a.csv(split=100) & CCE & F1 \\" in text
     assert r"Distance & \textbf{" in text
-    assert r"Broken & - & - \\" in text
+    assert r"Broken & -- & -- \\" in text
 
 
 def test_many_failures_do_not_hide_the_result(folder):

@@ -177,3 +177,29 @@ def test_texts_of_times_leave_the_filters_of_warnings_alone(monkeypatch):
 def test_texts_that_are_no_times(text):
     with pytest.raises(InvalidInputError, match="row 0"):
         te.times([text])
+
+
+@pytest.mark.parametrize("n_jobs", [None, 1, 3])
+@pytest.mark.parametrize("rows", [2, 3, 100])
+def test_times_that_repeat_at_the_border_of_batches_and_parts(tmp_path, n_jobs, rows):
+    path = write(tmp_path / "a.parquet", rows=300, row_group_size=2, time=(np.arange(300) + 1) // 2)
+    with pytest.raises(InvalidInputError, match="time stamps in column 'time' repeat or go back"):
+        te.evaluate_stream(te.batches(path, rows=rows), n_jobs=n_jobs)
+
+
+def test_csv_files_are_read_one_after_the_other(tmp_path, monkeypatch):
+    """Eight readers of them have a gigabyte of blocks in memory, and each parses in threads of its own."""
+    for name in "abc":
+        (tmp_path / f"{name}.csv").write_text("label,score\n0,0.1\n1,0.9\n")
+    files = [tmp_path / f"{name}.csv" for name in "abc"]
+    parts = []
+
+    def apart(batches, most, least, plain=Batches.parts):
+        parts.extend(plain(batches, most, least))
+        return parts
+
+    monkeypatch.setattr(Batches, "parts", apart)
+    found = te.evaluate_stream(files)
+    assert parts == []
+    assert te.evaluate_stream(files, n_jobs=2).rows == found.rows
+    assert len(parts) == 3

@@ -61,6 +61,8 @@ def test_the_board_sorts_filters_and_changes(visit, root):
     assert means == sorted(means, reverse=True)
     seen.page.fill("#filter", "goo")
     assert len(names(seen)) == 1
+    assert "moving variance (one-liner)" in seen.text("#diagram")
+    assert seen.text("#diagram-note").startswith("Mean ranks. Bars join detectors")
     seen.page.fill("#filter", "")
     seen.page.uncheck("#baselines")
     assert len(names(seen)) == 3

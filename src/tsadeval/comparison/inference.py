@@ -250,10 +250,9 @@ class Differences(_Remarked):
             ]
         )  # fmt: skip
         size = pairs.paired_difference(x, y)
-        result._remarks = [
-            f"{metric}: {first} is better by {size.mean:.4f} [{size.low:.4f}, {size.high:.4f}] on average over "
-            f"{size.series} series"
-        ]
+        word, mean, low, high = ("worse", -size.mean, -size.high, -size.low) if size.mean < 0 else ("better", *size[:3])
+        said = f"{first} is {word} by {mean:.4f} [{low:.4f}, {high:.4f}] on average over {size.series} series"
+        result._remarks = [f"{metric}: {said if size.series else 'no series has values of both'}"]
         return result
 
     def _grid(self) -> Grid:

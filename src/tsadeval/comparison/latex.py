@@ -30,7 +30,7 @@ class Style(NamedTuple):
     def text(self, metric: str, value: float, spread: float | None = None) -> str:
         """A value, and its spread where it is wanted; a missing one is a dash."""
         if math.isnan(value):
-            return "-"
+            return latex_text(value)
         record = METRICS.get(metric.partition("(")[0])
         scaled = self.percent and record is not None and record.range[1] <= 1
         places = self.digits if self.digits is not None else 1 if scaled else 3

@@ -11,7 +11,7 @@ from tsadeval.comparison.latex import Alike, Wrap, marked, not_told_apart, wrapp
 from tsadeval.comparison.statistics import Floats
 from tsadeval.core.metric import METRICS, metric_labels
 from tsadeval.core.registry import did_you_mean
-from tsadeval.core.results import Grid, Result, cell_text, latex_text
+from tsadeval.core.results import NONE, Grid, Result, cell_text, latex_text
 from tsadeval.errors import UnknownNameError
 
 __all__ = ["DetectorTable", "Values", "stacked"]
@@ -88,7 +88,7 @@ class DetectorTable(Result, Mapping[str, dict[str, float]]):
 
     def _text(self, metric: str, value: float, digits: int | None, text: Callable[..., str] = cell_text) -> str:
         if math.isnan(value):
-            return "-"
+            return text(NONE)
         record = METRICS.get(metric.partition("(")[0])
         scaled = self.percent and record is not None and record.range[1] <= 1
         places = digits if digits is not None else 2 if scaled else 4

@@ -97,6 +97,8 @@ _LATEX = str.maketrans(
 
 def latex_text(value: Any, digits: int = 4) -> str:
     """A value as LaTeX prints it."""
+    if value is NONE or value != value:
+        return "--"  # a hyphen would look like a minus sign without a number
     if isinstance(value, (int, float)) and not isinstance(value, bool):
         return _latex_number(cell_text(value, digits))
     text = cell_text(value, digits).translate(_LATEX)

@@ -82,7 +82,8 @@ def evaluate_stream(
     n_jobs : int, optional
         Parts of a file that are read at once (row groups of parquet, rows of npy), in threads of this process, or by
         the workers of a cluster under `joblib.parallel_config(backend="dask")` or "ray". By default as many as there
-        are cores, up to eight; one with `by` and for metrics of the order of scores, whose states are large.
+        are cores, up to eight; one with `by` and for metrics of the order of scores, whose states are large, and for
+        csv files, of which readers have large blocks in memory.
 
     Returns
     -------
@@ -169,8 +170,9 @@ def _part(new: _Maker, part: Batches, left: Event | None = None) -> tuple[_Strea
 
 
 def _here(new: _Maker, source: Any, by: str | None, n_jobs: int | None) -> _Streams:
-    """The states of all batches: of parts that are read at once by threads, by default where their states are small."""
-    if n_jobs is not None or (isinstance(source, Batches) and new.small and by is None):
+    """The states of all batches: of parts that threads read at once, by default where these take little memory."""
+    light = isinstance(source, Batches) and by is None and new.small and not source.of_text
+    if n_jobs is not None or light:
         with suppress(InvalidInputError):  # it is raised again below, counted from the first point
             streams = _in_threads(new, source, n_jobs)
             if streams is not None:

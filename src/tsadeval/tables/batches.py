@@ -115,6 +115,11 @@ class Batches:
             found += [replace(one, span=(a, min(a + step, count)), footer=footer) for a in cuts] or [one]
         return found
 
+    @property
+    def of_text(self) -> bool:
+        """Is a source csv? A reader of it has large blocks in memory, and parses them in threads of its own."""
+        return any(isinstance(source, str) and _READERS[_suffix(source)] is _csv for source in self.sources)
+
     def versions(self) -> list[Any]:
         """What is not the same any more when one of the local files was written or replaced."""
         local = [source for source in self.sources if isinstance(source, str) and "://" not in source]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from typing import Any
 
 import numpy as np
@@ -95,25 +95,27 @@ class _Clock:
 
     n: int = 0
     late: int = 0
+    first: Any = None
     low: Any = None
     high: Any = None
 
     @classmethod
     def of(cls, stamps: Array) -> _Clock:
         latest = np.maximum.accumulate(stamps)
-        return cls(len(stamps), int(np.count_nonzero(stamps[1:] <= latest[:-1])), stamps.min(), latest[-1])
+        late = int(np.count_nonzero(stamps[1:] <= latest[:-1]))
+        return cls(len(stamps), late, stamps[0], stamps.min(), latest[-1])
 
     def follow(self, later: _Clock) -> None:
         """Take in the rows that follow."""
         if not self.n:
-            self.n, self.late, self.low, self.high = later.n, later.late, later.low, later.high
+            self.n, self.late, self.first, self.low, self.high = astuple(later)
             return
         self.late += later.late
         if later.high <= self.high:
             self.late += later.n - later.late
-        elif later.low <= self.high:  # of the times of that stretch only the range is known: as if they were even
+        elif later.low <= self.high:  # of the times of that stretch but the first only the range is known: as if even
             share = float((self.high - later.low) / (later.high - later.low))
-            self.late += int(share * (later.n - later.late))
+            self.late += max(int(share * (later.n - later.late)), int(later.first <= self.high))
         self.n += later.n
         self.low, self.high = min(self.low, later.low), max(self.high, later.high)
 

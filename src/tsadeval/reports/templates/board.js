@@ -23,6 +23,9 @@ const Board = (() => {
   }
   const link = (kind, entry, text) => T.element("a", { class: "name", title: entry.name, href: `${root}${kind}/${entry.path}.html`, text: text || entry.name });
 
+  // A baseline is told by its kind: a detector may have such a name too.
+  const called = (entry) => (entry.kind === "submission" ? entry.name : `${entry.name} (${entry.kind})`);
+
   function drawStanding(metric, group, found, baselines, filter) {
     const one = found[group];
     const rows = one.listed.map((d, i) => ({
@@ -37,7 +40,7 @@ const Board = (() => {
     const at = (rank) => `${(100 * (rank - 1)) / Math.max(k - 1, 1)}%`;
     const columns = [
       { key: "place", label: "#", number: true },
-      { key: "name", label: "Detector", cell: (r, td) => { td.append(link("detectors", r.entry)); if (r.entry.kind !== "submission") td.append(T.element("span", { class: "small soft kind", text: ` ${r.entry.kind}` })); } },
+      { key: "name", label: "Detector", cell: (r, td) => { td.append(link("detectors", r.entry)); if (r.entry.kind !== "submission") td.append(T.element("span", { class: "small soft kind", text: ` (${r.entry.kind})` })); } },
       { key: "mean", label: `Mean ${metric.label}`, number: true, text: (r) => T.fixed(r.mean), best: (r) => r.mean === top },
       { key: "rank", label: "Mean rank", number: true, text: (r) => T.fixed(r.rank, 2) },
       { key: "low", label: "95 % interval", number: true, text: (r) => (r.low === null ? "–" : `${T.fixed(r.low, 2)}–${T.fixed(r.high, 2)}`) },
@@ -57,7 +60,7 @@ const Board = (() => {
     const place = new Map(shown.map((i, j) => [i, j]));
     const groups = (one.groups || []).map((g) => g.filter((i) => place.has(i)).map((i) => place.get(i))).filter((g) => g.length > 1);
     if ($("diagram")) {
-      T.diagram($("diagram"), shown.map((i) => board.detectors[one.listed[i]].name), shown.map((i) => one.rank[i]), groups);
+      T.diagram($("diagram"), shown.map((i) => called(board.detectors[one.listed[i]])), shown.map((i) => one.rank[i]), groups);
       $("diagram-note").textContent = one.best && one.best.length ? `Mean ranks. ${T.bars(groups)}` : "There are too few series or detectors for tests.";
     }
     const words = [`${T.whole(one.n)} series on which the metric is defined.`];
