@@ -138,6 +138,18 @@ def test_a_metric_that_is_undefined_for_all_detectors():
             draw(found, metric="vus_pr")
 
 
+@pytest.mark.parametrize("name", ["nothing", "nothing.csv"])
+def test_a_file_that_is_not_there(name, tmp_path):
+    with pytest.raises(InvalidInputError, match="no such file"):
+        te.compare(tmp_path / name)
+
+
+def test_names_in_a_result_are_those_of_the_tables():
+    found = te.detect(pd.DataFrame({"label": Y, "x": S}), {"mine": lambda X: X[:, 0]}, "auc_roc")
+    with pytest.raises(te.errors.UnknownNameError, match=r"no detector 'min' with seed 0 .*: did you mean mine"):
+        found.scores("the table", "min")
+
+
 class TestScorer:
     X = pd.DataFrame({"x": S}, INDEX)
     y = pd.Series(Y, INDEX)

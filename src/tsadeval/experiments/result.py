@@ -75,9 +75,8 @@ class Detection(Comparison):
                 if cached is None:
                     raise InvalidInputError(f"{spec.text} has no scores on {series} yet: continue the run")
                 return cached
-        raise UnknownNameError(
-            f"no detector {detector!r} with seed {seed} in this result: {did_you_mean(detector, list(self.titles))}"
-        )
+        hint = did_you_mean(detector, list(self.titles.values()))
+        raise UnknownNameError(f"no detector {detector!r} with seed {seed} in this result: {hint}")
 
     def scorings(self) -> Iterator[Run]:
         """(data set, detector, y_true, y_score) of all scores that are cached."""

@@ -93,6 +93,9 @@ def _read_remote(address: str, kind: str | None, text: tuple[str, ...], limit: i
 
 def _read_file(path: Path, kind: str | None, text: tuple[str, ...], limit: int) -> Table:
     where = printable(path)
+    # A name without a suffix is rather that of a folder, or of a store, which is not there.
+    if str(path) != STDIN and kind is None and not _suffix(path) and not os.path.lexists(path):
+        raise InvalidInputError(f"{where}: no such file or folder")
     suffix = _known_suffix(path, where, kind)
     content = read_source(path, limit)
     return _parsed(content, suffix if suffix in READERS else sniffed(content), where, limit, text)
