@@ -119,11 +119,11 @@ def _before(doc: str, section: str, text: str) -> str:
     return doc[:at] + text + doc[at:] if at else f"{doc}\n\n{text.rstrip()}"
 
 
-def _refuse_unknown(name: str, known: Mapping[str, Any], options: dict[str, Any]) -> None:
+def _refuse_unknown(name: str, second: str, known: Mapping[str, Any], options: dict[str, Any]) -> None:
     for option in options:
         if option not in known:
             hint = did_you_mean(option, list(known)) if known else "it has none"
-            if option == "threshold":
+            if option == "threshold" and second == "y_pred":
                 hint = "pass y_score > threshold as y_pred, or use te.evaluate(y_true, y_score, ..., threshold=...)"
             raise TypeError(f"{name}() has no option {option!r}: {hint}")
 
@@ -148,7 +148,7 @@ def _taking(data_type: Any, second: str, checks: dict[str, Check]) -> Callable[[
 
         def call(y_true: Any, other: Any, options: dict[str, Any]) -> Any:
             if options:
-                _refuse_unknown(inner.__name__, known, options)
+                _refuse_unknown(inner.__name__, second, known, options)
                 check_parameters(inner.__name__, checks, options)
             data = data_type.of(y_true, other)
             found = inner(data, **options)
@@ -198,7 +198,7 @@ def _registering(kind: Kind, data_type: Any, second: str, description: dict[str,
 
         def call(y_true: Any, other: Any, options: dict[str, Any]) -> float:
             if options:
-                _refuse_unknown(name, known, options)
+                _refuse_unknown(name, second, known, options)
                 check_parameters(name, checks, options)
             value, reason = value_of(inner, needs, data_type.of(y_true, other), options)
             if reason is not None:
