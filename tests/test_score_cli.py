@@ -1,6 +1,8 @@
 """`tsadeval score` on the tables that people have: time stamps, incidents, many series, bad files among good ones."""
 
 import json
+import subprocess
+import sys
 
 import numpy as np
 import pandas as pd
@@ -210,3 +212,18 @@ def test_a_stream_says_what_is_undefined_once_and_in_one_line(run, folder):
 def test_options_that_would_be_ignored_are_refused(run):
     assert "does not go with --store" in str(run("web.csv", "--stream", "--store", "x").exception)
     assert "--order is for --stream" in str(run("web.csv", "--order", "bins").exception)
+
+
+def test_a_stream_with_gaps_is_not_sent_to_an_option_that_it_refuses(run, folder):
+    (folder / "gaps.csv").write_text("label,score\n0,0.1\n1,\n0,0.2\n")
+    assert "--missing skip, not with --stream" in str(run("gaps.csv", "--stream", "--metrics", "auc_roc").exception)
+    assert "and --threshold only" in str(run("gaps.csv", "--stream", "--missing", "skip").exception)
+
+
+def test_a_wrong_number_of_jobs_is_told_by_the_name_of_the_option(folder):
+    done = subprocess.run(
+        [sys.executable, "-m", "tsadeval", "score", folder / "web.csv", "--stream", "--jobs", "0"],
+        capture_output=True,
+        text=True,
+    )
+    assert done.stderr == "tsadeval: --jobs must be an integer other than 0 (-1: all cores), but is 0\n"

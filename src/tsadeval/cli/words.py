@@ -28,6 +28,7 @@ _WORDS = {
     r"see failures\(\)": "see the lines of stderr",
     r"; choose with columns=\[\.\.\.\]": ": take it out of the table",
     r"no span of ignore=": "no span of --ignore",
+    r"^n_jobs must be": "--jobs must be",
     r"pass incidents= for when they began": "--incidents says when they began",
     r"max_false_alarms=('[^']*') is a rate, so times= is needed": r"\1 is a rate: name the column of times with --time",
 }
