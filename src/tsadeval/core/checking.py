@@ -163,7 +163,11 @@ def bad_score(array: NDArray[Any], name: str) -> InvalidInputError | None:
     return InvalidInputError(
         f"{name} must be finite, but is {what} at position {at} ({int((~finite).sum())} such values in all); "
         "drop those points from both arrays or give them a number on purpose"
-        + ('; missing="skip" of te.evaluate (--missing skip, not with --stream) leaves them out' if what == "NaN" else "")
+        + (
+            '; missing="skip" of te.evaluate (--missing skip, not with --stream) leaves them out'
+            if what == "NaN"
+            else ""
+        )
     )
 
 
