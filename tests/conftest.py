@@ -16,7 +16,8 @@ settings.register_profile(
     "default",
     deadline=None,
     max_examples=max(1, round(300 * FACTOR)),
-    derandomize=FACTOR <= 1,
+    derandomize=FACTOR < 1,
+    print_blob=True,
     suppress_health_check=[HealthCheck.too_slow],
 )
 settings.load_profile("default")

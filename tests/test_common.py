@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 import tsadeval as te
 from common import P, S, Y, every_metric, every_metric_of_predictions, every_metric_of_scores, second, value_of
 from strategies import examples, predictions, scorings
+from tsadeval.core.inputs import Prediction, Scoring
 from tsadeval.core.metric import METRICS, PROPERTIES, parse_metric
 from tsadeval.errors import InvalidInputError, UndefinedMetricWarning
 
@@ -51,32 +52,33 @@ def test_value_on_a_plain_case(metric):
     assert metric.range[0] <= value <= metric.range[1]
 
 
+CONTAINERS = {
+    "list": lambda a: a.tolist(),
+    "tuple": lambda a: tuple(a.tolist()),
+    "float32": lambda a: a.astype(np.float32),
+    "float16": lambda a: a.astype(np.float16),
+    "big endian": lambda a: a.astype(">f8"),
+    "strided": lambda a: np.repeat(a, 2)[::2],
+    "pandas": lambda a: pd.Series(a, index=np.arange(len(a))[::-1]),
+    "pandas nullable": lambda a: pd.Series(a.astype(float)).astype("Float64"),
+    "polars": lambda a: pl.Series(a),
+    "masked, nothing masked": lambda a: np.ma.masked_array(a),
+}
+LABEL_TYPES = [bool, np.int8, np.uint8, np.int16, np.int32, np.uint32, np.int64, np.uint64, float]
+
+
 @every_metric
-@pytest.mark.parametrize(
-    "convert",
-    [
-        pytest.param(lambda a: a.tolist(), id="list"),
-        pytest.param(lambda a: tuple(a.tolist()), id="tuple"),
-        pytest.param(lambda a: a.astype(np.float32), id="float32"),
-        pytest.param(lambda a: a.astype(np.float16), id="float16"),
-        pytest.param(lambda a: a.astype(">f8"), id="big endian"),
-        pytest.param(lambda a: np.repeat(a, 2)[::2], id="strided"),
-        pytest.param(lambda a: pd.Series(a, index=np.arange(len(a))[::-1]), id="pandas"),
-        pytest.param(lambda a: pd.Series(a.astype(float)).astype("Float64"), id="pandas nullable"),
-        pytest.param(lambda a: pl.Series(a), id="polars"),
-        pytest.param(lambda a: np.ma.masked_array(a), id="masked, nothing masked"),
-    ],
-)
-def test_same_number_from_any_container(metric, convert):
+def test_same_number_from_any_container(metric):
     expected = metric(Y, second(metric).astype(np.float64))
-    assert metric(convert(Y), convert(second(metric))) == expected
+    found = {name: metric(convert(Y), convert(second(metric))) for name, convert in CONTAINERS.items()}
+    assert found == dict.fromkeys(CONTAINERS, expected)
 
 
 @every_metric
-@pytest.mark.parametrize("dtype", [bool, np.int8, np.uint8, np.int16, np.int32, np.uint32, np.int64, np.uint64, float])
-def test_same_number_from_any_label_type(metric, dtype):
-    other = P.astype(dtype) if metric.kind == "predictions" else S
-    assert metric(Y.astype(dtype), other) == metric(Y, second(metric))
+def test_same_number_from_any_label_type(metric):
+    for dtype in LABEL_TYPES:
+        other = P.astype(dtype) if metric.kind == "predictions" else S
+        assert metric(Y.astype(dtype), other) == metric(Y, second(metric)), dtype
 
 
 @every_metric_of_scores
@@ -84,6 +86,7 @@ def test_integer_scores_are_scores(metric):
     assert metric(Y, (S * 8).astype(np.int64)) == metric(Y, S * 8)
 
 
+@pytest.mark.torch
 @every_metric
 def test_torch_tensors_are_fine(metric):
     torch = pytest.importorskip("torch", reason="torch is an extra")
@@ -132,14 +135,32 @@ BAD = [
 ]
 
 
-@every_metric
+@pytest.mark.parametrize("name", ["cce", "vus_pr", "f1", "affiliation_f1"])
 @pytest.mark.parametrize(("y", "other", "message"), BAD)
-def test_bad_input_is_a_clear_error(metric, y, other, message):
+def test_bad_input_is_a_clear_error(name, y, other, message):
+    metric = METRICS[name]
     other = other(second(metric)) if callable(other) else other
     with pytest.raises(InvalidInputError, match=message) as caught:
         metric(y, other)
     assert isinstance(caught.value, ValueError)
     assert "\n" not in str(caught.value)
+
+
+@every_metric
+def test_every_record_goes_through_the_validator(metric, monkeypatch):
+    """So what the validator refuses for the metrics above, it refuses for all."""
+    door = Scoring if metric.kind == "scores" else Prediction
+    given = []
+
+    def refuse(*arrays):
+        given.append(arrays)
+        raise InvalidInputError("refused at the door")
+
+    monkeypatch.setattr(door, "of", refuse)
+    y, other = Y.tolist(), second(metric).tolist()
+    with pytest.raises(InvalidInputError, match="refused at the door"):
+        metric(y, other)
+    assert [tuple(map(id, arrays)) for arrays in given] == [(id(y), id(other))]  # as they came
 
 
 @every_metric_of_predictions

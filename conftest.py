@@ -1,0 +1,33 @@
+"""Which tests need what: for the examples in src too, unlike tests/conftest.py."""
+
+import importlib.util
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent
+# Folders whose tests all need the same; files of tests carry the mark themselves.
+MARKS = {
+    "src/tsadeval/torch": "torch",
+    "src/tsadeval/detectors/_torch": "torch",
+    "tests/browser": "browser",
+    "tests/cluster": "cluster",
+}
+DEEP = {"anomaly_transformer.py", "deep.py", "donut.py", "lstm_ad.py", "timesnet.py", "usad.py"}
+TESTS = ("torch_*", "triton_*", "test_torch_*", "test_timesnet", "test_anomaly_transformer", "test_foundation")
+TESTS += ("test_detectors_training", "test_detectors_folding")
+
+# Where torch is not installed, what imports it cannot be collected.
+if importlib.util.find_spec("torch") is None:
+    collect_ignore = [folder for folder, mark in MARKS.items() if mark == "torch"]
+    collect_ignore += [path for name in TESTS for path in ROOT.glob(f"tests/{name}.py")]
+
+
+def pytest_collection_modifyitems(items):
+    for item in items:
+        place = item.path.relative_to(ROOT)
+        for folder, mark in MARKS.items():
+            if place.is_relative_to(folder):
+                item.add_marker(getattr(pytest.mark, mark))
+        if place.parent.name == "detectors" and place.name in DEEP:
+            item.add_marker(pytest.mark.torch)
