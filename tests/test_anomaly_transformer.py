@@ -23,6 +23,8 @@ from tsadeval.detectors._torch.anomaly_transformer import (
 from tsadeval.detectors._torch.embedding import positions
 from tsadeval.errors import InvalidParameterError
 
+pytestmark = pytest.mark.torch
+
 BATCH, WINDOW, COLUMNS, HEADS = 3, 12, 2, 2
 
 

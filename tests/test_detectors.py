@@ -7,7 +7,6 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 import pytest
-import torch
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
@@ -22,6 +21,11 @@ SMALL = {"window": 16, "epochs": 2, "max_windows": 32, "batch_size": 16, "device
 SMALL |= {"clusters": 3, "trees": 10, "d_model": 8, "d_ff": 8, "num_kernels": 2, "top_k": 2, "n_layers": 1}
 WINDOWED = [name for name in EVERY if "window" in DETECTORS[name].parameters]
 DEEP = [name for name in EVERY if DETECTORS[name].extra == "torch"]
+
+
+def marked(names):
+    """Names as parameters, of which those of networks need torch."""
+    return [pytest.param(name, marks=[pytest.mark.torch] if name in DEEP else []) for name in names]
 
 
 def small(name, **options):
@@ -63,7 +67,7 @@ def test_records_are_complete(name):
         assert getattr(record.make, method).__doc__
 
 
-@pytest.mark.parametrize("name", EVERY)
+@pytest.mark.parametrize("name", marked(EVERY))
 @pytest.mark.parametrize("columns", [1, 3])
 def test_one_finite_score_per_point(name, columns):
     detector = small(name)
@@ -75,7 +79,7 @@ def test_one_finite_score_per_point(name, columns):
         assert np.isfinite(scores).all()
 
 
-@pytest.mark.parametrize("name", EVERY)
+@pytest.mark.parametrize("name", marked(EVERY))
 def test_the_same_seed_gives_the_same_scores(name):
     first = small(name, random_state=3).fit(TRAIN)
     scores = first.score(TEST)
@@ -85,35 +89,49 @@ def test_the_same_seed_gives_the_same_scores(name):
     np.testing.assert_array_equal(pickle.loads(pickle.dumps(first)).score(TEST), scores)
 
 
-@pytest.mark.parametrize("name", EVERY)
+@pytest.mark.parametrize("name", marked(EVERY))
 def test_global_generators_are_left_alone(name):
-    torch_state, numpy_state = torch.get_rng_state(), np.random.get_state()[1].copy()  # noqa: NPY002
+    state = np.random.get_state()[1].copy()  # noqa: NPY002
     small(name).fit(TRAIN).score(TEST)
-    assert torch.equal(torch.get_rng_state(), torch_state)
-    np.testing.assert_array_equal(np.random.get_state()[1], numpy_state)  # noqa: NPY002
+    np.testing.assert_array_equal(np.random.get_state()[1], state)  # noqa: NPY002
 
 
+@pytest.mark.torch
 @pytest.mark.parametrize("name", DEEP)
-def test_whatever_was_drawn_before_changes_nothing(name):
+def test_the_generator_of_torch_is_left_alone_and_changes_nothing(name):
+    import torch
+
+    state = torch.get_rng_state()
     scores = small(name).fit(TRAIN).score(TEST)
+    assert torch.equal(torch.get_rng_state(), state)
     with torch.random.fork_rng():
         torch.manual_seed(987)
         np.testing.assert_array_equal(small(name).fit(TRAIN).score(TEST), scores)
 
 
-@pytest.mark.parametrize("name", EVERY)
+@pytest.mark.parametrize("name", marked(EVERY))
 def test_the_form_of_the_input_does_not_matter(name):
     column = TRAIN[:, 0]
     detector = small(name).fit(column)
     scores = detector.score(TEST[:, 0])
-    for form in (TEST[:, :1], TEST[:, 0].tolist(), pd.Series(TEST[:, 0]), torch.tensor(TEST[:, 0], requires_grad=True)):
+    for form in (TEST[:, :1], TEST[:, 0].tolist(), pd.Series(TEST[:, 0])):
         np.testing.assert_array_equal(detector.score(form), scores)
     before = TEST.copy()
     small(name).fit(pd.DataFrame(TRAIN)).score(TEST)
     np.testing.assert_array_equal(TEST, before)
 
 
+@pytest.mark.torch
 @pytest.mark.parametrize("name", EVERY)
+def test_tensors_are_as_good_as_arrays(name):
+    import torch
+
+    detector = small(name).fit(TRAIN[:, 0])
+    tensor = torch.tensor(TEST[:, 0], requires_grad=True)
+    np.testing.assert_array_equal(detector.score(tensor), detector.score(TEST[:, 0]))
+
+
+@pytest.mark.parametrize("name", marked(EVERY))
 def test_constant_and_extreme_columns(name):
     """Dead sensors, sensors that jump once they are scored, and values at the end of the range."""
     train, test = TRAIN.copy(), TEST.copy()
@@ -125,7 +143,7 @@ def test_constant_and_extreme_columns(name):
     assert np.isfinite(small(name).fit(np.full(100, 3.7)).score(np.append(np.full(50, 3.7), 4.0))).all()
 
 
-@pytest.mark.parametrize("name", EVERY)
+@pytest.mark.parametrize("name", marked(EVERY))
 def test_bad_input(name):
     detector = small(name)
     with pytest.raises(NotFittedError, match=f"{name}.*call fit"):
@@ -144,7 +162,7 @@ def test_bad_input(name):
         detector.score(bad)
 
 
-@pytest.mark.parametrize("name", WINDOWED)
+@pytest.mark.parametrize("name", marked(WINDOWED))
 def test_series_shorter_than_the_window(name):
     with pytest.raises(InvalidInputError, match=r"X has 15 points.*16 at once.*smaller window"):
         small(name).fit(TRAIN[:15])
@@ -153,7 +171,7 @@ def test_series_shorter_than_the_window(name):
         detector.score(TEST[:15])
 
 
-@pytest.mark.parametrize("name", EVERY)
+@pytest.mark.parametrize("name", marked(EVERY))
 def test_every_option_refuses_bad_values(name):
     record = DETECTORS[name]
     for option, check in record.checks.items():
@@ -164,7 +182,7 @@ def test_every_option_refuses_bad_values(name):
                 record.make(**{option: bad}).fit(TRAIN)
 
 
-@pytest.mark.parametrize("name", EVERY)
+@pytest.mark.parametrize("name", marked(EVERY))
 def test_texts_are_read_back(name):
     record = DETECTORS[name]
     assert str(make(name)) == str(record) == name
@@ -181,6 +199,10 @@ def test_texts_are_read_back(name):
 
 def test_options_override_the_text():
     assert str(make("lof(window=50, random_state=1)", random_state=2)) == "lof(window=50, random_state=2)"
+
+
+@pytest.mark.torch
+def test_words_are_read_without_quotes():
     assert make("usad(device=cpu)").device == "cpu"
 
 

@@ -7,6 +7,8 @@ from triton_process import interpreted
 pytest.importorskip("torch")
 pytest.importorskip("triton", reason="Triton comes with torch's builds for GPUs only")
 
+pytestmark = pytest.mark.torch
+
 CHECK = """
 import torch
 from tsadeval.detectors._torch import folding, timesnet

@@ -99,7 +99,14 @@ def test_no_detector_is_forgotten():
     assert tested | elsewhere | {"random"} == set(DETECTORS)
 
 
-@pytest.mark.parametrize(("plant", "text"), PLANTED, ids=lambda value: getattr(value, "__name__", value))
+def marked(plant, text):
+    deep = DETECTORS[text.partition("(")[0]].extra == "torch"
+    return pytest.param(plant, text, marks=[pytest.mark.torch] if deep else [])
+
+
+@pytest.mark.parametrize(
+    ("plant", "text"), [marked(*one) for one in PLANTED], ids=lambda value: getattr(value, "__name__", value)
+)
 def test_planted_anomalies_are_found(plant, text):
     train, test, labels = plant()
     found = te.metrics.auc_roc(labels, make(text).fit(train).score(test))

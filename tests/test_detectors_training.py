@@ -4,7 +4,9 @@ import math
 
 import numpy as np
 import pytest
-import torch
+
+torch = pytest.importorskip("torch")
+
 from torch import nn
 
 from tsadeval.detectors import make
@@ -12,6 +14,8 @@ from tsadeval.detectors._torch import training
 from tsadeval.detectors._torch.training import Windows, descend, find_device, score, seeded, split, train
 from tsadeval.detectors.deep import DeepDetector
 from tsadeval.errors import InvalidInputError, InvalidParameterError
+
+pytestmark = pytest.mark.torch
 
 CPU = torch.device("cpu")
 SERIES = np.sin(np.arange(300)[:, None] / 5) + 0.1 * np.random.default_rng(0).normal(size=(300, 2))

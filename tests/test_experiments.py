@@ -187,13 +187,27 @@ def test_an_edited_detector_is_trained_anew():
     assert text("X[:, 0]") != text("X[:, 1]")
 
 
-def test_names_of_the_registry_leave_out_what_changes_no_score():
-    spec = DetectorSpec.of("usad(device=cpu, window=50, random_state=3)", 7)
-    assert (spec.text, spec.title, spec.seed) == ("usad(window=50)", "USAD(window=50)", 3)
+@pytest.mark.parametrize(
+    ("text", "name", "title"),
+    [
+        ("iforest(window=50, random_state=3)", "iforest(window=50)", "IForest(window=50)"),
+        pytest.param(
+            "usad(device=cpu, window=50, random_state=3)", "usad(window=50)", "USAD(window=50)", marks=pytest.mark.torch
+        ),
+    ],
+)
+def test_names_of_the_registry_leave_out_what_changes_no_score(text, name, title):
+    spec = DetectorSpec.of(text, 7)
+    assert (spec.text, spec.title, spec.seed) == (name, title, 3)
     made = spec.make("auto")
-    assert (made.device, made.random_state, made.window) == ("cpu", 3, 50)
+    assert (made.random_state, made.window) == (3, 50)
+    assert getattr(made, "device", "cpu") == "cpu"
+    assert DetectorSpec.of(made).text == name
+
+
+def test_names_of_the_registry():
+    assert DetectorSpec.of("usad(device=cpu, window=50, random_state=3)", 7).text == "usad(window=50)"
     assert DetectorSpec.of("random", 7).make().random_state == 7
-    assert DetectorSpec.of(made).text == "usad(window=50)"
     with pytest.raises(UnknownNameError, match="did you mean random"):
         DetectorSpec.of("randon")
     for wrong in (Distance, 3):

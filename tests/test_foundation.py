@@ -10,6 +10,8 @@ import tsadeval as te
 
 torch = pytest.importorskip("torch", reason="torch is an extra")
 
+pytestmark = pytest.mark.torch
+
 HUBCONF = """
 from pathlib import Path
 import torch

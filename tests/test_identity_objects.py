@@ -111,18 +111,21 @@ def variants():
         (logging.getLogger("a"), logging.getLogger("b")),
         (frame({"a": [1, 2]}), frame({"a": [1, 3]})),
     ]
-    torch = pytest.importorskip("torch")
-    yield torch.ones(2), torch.zeros(2)
-    for seeds in ((0, 1),):
-        models = []
-        for seed in seeds:
-            torch.manual_seed(seed)
-            models.append(torch.nn.Linear(2, 2))
-        yield tuple(models)
 
 
-def test_every_difference_is_seen_and_a_copy_is_the_same():
-    for one, other in variants():
+def tensors():
+    import torch
+
+    models = []
+    for seed in (0, 1):
+        torch.manual_seed(seed)
+        models.append(torch.nn.Linear(2, 2))
+    return [(torch.ones(2), torch.zeros(2)), tuple(models)]
+
+
+@pytest.mark.parametrize("pairs", [variants, pytest.param(tensors, marks=pytest.mark.torch)])
+def test_every_difference_is_seen_and_a_copy_is_the_same(pairs):
+    for one, other in pairs():
         assert fingerprint(one) != fingerprint(other), one
         assert fingerprint(one) == fingerprint(copy.deepcopy(one)), one
         assert fingerprint(Configured(one)) != fingerprint(Configured(other)), one

@@ -5,7 +5,6 @@ import pickle
 import numpy as np
 import pandas as pd
 import pytest
-import torch
 from sklearn.base import clone
 from sklearn.cluster import KMeans
 from sklearn.ensemble import IsolationForest
@@ -76,7 +75,10 @@ def test_functions():
         te.detectors.wrap(lambda X: X[:, 0] * np.nan).fit(TRAIN).score(TEST)
 
 
+@pytest.mark.torch
 def test_torch_reconstruction():
+    import torch
+
     class Half(torch.nn.Module):
         def forward(self, batch):
             return batch / 2
@@ -86,7 +88,10 @@ def test_torch_reconstruction():
     np.testing.assert_allclose(scores[4:], expected, rtol=1e-5)
 
 
+@pytest.mark.torch
 def test_torch_output_of_the_wrong_form():
+    import torch
+
     class Two(torch.nn.Module):
         def forward(self, batch):
             return (batch, batch)
@@ -107,8 +112,11 @@ def test_torch_output_of_the_wrong_form():
         te.detectors.wrap(IsolationForest(), window=5, output="forecast")
 
 
+@pytest.mark.torch
 @pytest.mark.parametrize("steps", [0, 1, 3])
 def test_torch_forecast(steps):
+    import torch
+
     class Same(torch.nn.Module):
         """The last point again, for so many steps (0: without an axis of steps)."""
 
@@ -282,7 +290,10 @@ ORDER = {
 # The smallest that each takes: the least window, and of networks an epoch of a few units.
 TINY = {"epochs": 1, "batch_size": 64, "device": "cpu", "d_model": 4, "d_ff": 4, "n_layers": 1, "n_heads": 1}
 TINY |= {"hidden": 4, "latent": 2, "layers": 1, "top_k": 1, "num_kernels": 1, "trees": 5, "clusters": 3}
-DEEP = [name for name, record in DETECTORS.items() if record.extra == "torch"]
+NAMES = [
+    pytest.param(name, marks=[pytest.mark.torch] if record.extra == "torch" else [])
+    for name, record in DETECTORS.items()
+]
 
 
 def tiny(name):
@@ -295,7 +306,7 @@ def tiny(name):
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")  # of scikit-learn's checks and of degenerate inputs that they make
-@pytest.mark.parametrize("name", DETECTORS)
+@pytest.mark.parametrize("name", NAMES)
 def test_check_estimator(name):
     detector = tiny(name)
     exceptions = EXCEPTIONS | (ORDER if name == "random" or detector.span(2) > 1 else {})
@@ -317,11 +328,9 @@ def test_check_estimator_of_wrap():
     assert [one["check_name"] for one in outcomes if one["status"] == "failed"] == []
 
 
-@pytest.mark.parametrize("name", DETECTORS)
+@pytest.mark.parametrize("name", NAMES)
 def test_pipelines_searches_copies_and_pickles(name):
     """What check_estimator does not look at: a search over time-series splits with `te.scorer`."""
-    if name in DEEP:
-        pytest.importorskip("torch")
     labels = np.zeros(160, int)
     labels[[50, 90, 130]] = 1
     series = np.sin(np.arange(160) / 3)[:, None] + RNG.normal(size=(160, 1)) / 10 + 5 * labels[:, None]

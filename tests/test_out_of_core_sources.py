@@ -136,6 +136,7 @@ def test_the_number_and_the_text_are_one_name_and_a_series_needs_points():
         te.evaluate_stream([(None, LABEL, SCORE)], "auc_roc", by="series")
 
 
+@pytest.mark.torch
 def test_tensors_with_gradients_are_scores():
     torch = pytest.importorskip("torch")
     batch = torch.tensor(LABEL), torch.tensor(SCORE, requires_grad=True)

@@ -23,6 +23,8 @@ from tsadeval.detectors._torch.timesnet import (
 )
 from tsadeval.errors import InvalidParameterError
 
+pytestmark = pytest.mark.torch
+
 
 @pytest.fixture
 def generator():

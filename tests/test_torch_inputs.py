@@ -20,6 +20,8 @@ from tsadeval.errors import InvalidInputError, InvalidParameterError, UndefinedM
 from tsadeval.torch import _batch, _vus
 from tsadeval.torch._order import sort_by_keys
 
+pytestmark = pytest.mark.torch
+
 OPTIONS = {
     "affiliation_f1": {},
     "auc_pr": {},

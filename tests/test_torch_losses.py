@@ -16,6 +16,8 @@ import tsadeval.torch as tt
 from strategies import examples
 from tsadeval.errors import InvalidInputError, InvalidParameterError
 
+pytestmark = pytest.mark.torch
+
 LABELS = torch.tensor([[0, 0, 1, 1, 0, 0, 1, 0, 0], [1, 0, 0, 0, 1, 1, 1, 0, 0], [0, 0, 0, 0, 0, 0, 0, 0, 0]])
 LENGTHS = torch.tensor([9, 7, 5])
 CCE_OPTIONS = [

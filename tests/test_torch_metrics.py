@@ -17,6 +17,8 @@ import tsadeval.torch as tt
 from strategies import examples
 from torch_batches import DEVICE, assert_equal, batches, quiet
 
+pytestmark = pytest.mark.torch
+
 TOLERANCES = [pytest.param(np.float32, 1e-6, id="float32"), pytest.param(np.float64, 1e-9, id="float64")]
 by_dtype = pytest.mark.parametrize(("dtype", "tolerance"), TOLERANCES)
 

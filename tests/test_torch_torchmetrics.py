@@ -20,6 +20,8 @@ import torch_process
 import tsadeval.torch as tt
 from tsadeval.errors import InvalidInputError, InvalidParameterError, UndefinedMetricWarning
 
+pytestmark = pytest.mark.torch
+
 CLASSES = {
     "AUCPR": ("auc_pr", {}),
     "AUCROC": ("auc_roc", {}),

@@ -5,12 +5,13 @@ import pytest
 from sklearn import metrics as sklearn
 
 import tsadeval as te
+from strategies import FACTOR
 
 
 def cases(number, seed):
     """Random labels (events, single points, both ends), scores (smooth, tied, binary) and predictions."""
     rng = np.random.default_rng(seed)
-    for _ in range(number):
+    for _ in range(max(10, round(FACTOR * number))):
         n = int(rng.integers(5, 120))
         y = np.repeat(rng.integers(0, 2, n), rng.integers(1, 9, n))[:n]
         y[rng.integers(n)], s = 1, rng.random(n)
@@ -83,6 +84,7 @@ def test_tadpak_is_the_strict_variant():
     for y, s, _ in cases(300, seed=3):
         for percent in (0, 25, 50, 75, 100):
             v = np.median(s)
-            theirs = sklearn.f1_score(y, pak.pak(s, y, v, k=percent))
+            alarms = pak.pak(s, y, v, k=percent) > 0
+            theirs = 2 * (alarms & (y == 1)).sum() / (alarms.sum() + y.sum())  # scikit-learn's f1 takes 6 ms a call
             ours = te.metrics.f1_pa_k(y, s > v, k=percent / 100, strict=True)
             assert ours == pytest.approx(theirs, abs=1e-12)
