@@ -24,6 +24,7 @@ if importlib.util.find_spec("torch") is None:
 
 
 def pytest_collection_modifyitems(items):
+    """Mark what lies in folders."""
     for item in items:
         place = item.path.relative_to(ROOT)
         for folder, mark in MARKS.items():

@@ -4,10 +4,10 @@
 
 or, in steps, with any selection of tests:
 
-    python -m pytest -p mutants --cov --cov-context=test --cov-report=     which tests run which line, and how long they take
-    python tests/mutants.py build/mutants.json --count 150 --seed 0        the mutants, each against the tests of its line
+    python -m pytest -p mutants --cov --cov-context=test --cov-report=   which tests run a line, and how long they take
+    python tests/mutants.py build/mutants.json --count 150 --seed 0      each mutant against the tests of its line
 
-A mutant is a copy of src with one change: a comparison, a constant, a sum, two arguments, a condition. It is killed when
+A mutant is a copy of src with one change: a comparison, a constant, a sum, two arguments, a condition. It is killed if
 a test that runs the changed line fails, or does not end. Those that survive are printed: each is equivalent to the
 original, or a test is missing.
 """

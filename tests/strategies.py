@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 # The share of the examples that is tried: a few in `make test`, always the same ones, and many other ones each time in
 # `make thorough`.
 FACTOR = float(os.environ.get("TSADEVAL_EXAMPLES", "0.2"))
-FEW = 20
+FEW = 10
 
 
 def examples(n):
