@@ -15,6 +15,7 @@ if importlib.util.find_spec("torch") is None:
 
 
 def pytest_collection_modifyitems(config, items):
+    """Mark the examples that need torch."""
     folders = [config.rootpath / folder for folder in DOCUMENTED]
     for item in items:
         if any(item.path.is_relative_to(folder) for folder in folders):
