@@ -15,6 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from strategies import FACTOR
 from tsadeval.engine import store as module
 from tsadeval.engine.cells import OUTCOME, Layout
 from tsadeval.engine.files import write_whole
@@ -331,7 +332,7 @@ from tsadeval.engine.store import Store
 module._MANY = 8
 who = int(sys.argv[3])
 store = Store(sys.argv[2], LAYOUT)
-for i in range(200):
+for i in range(int(sys.argv[4])):
     store.add([row(Cell(f"{who}", None, i, None), float(i))])
     if i % 10 == 0:
         store.compact()
@@ -341,14 +342,17 @@ for i in range(200):
 
 
 def test_processes_that_write_merge_and_read_one_store_lose_nothing(tmp_path):
+    count = max(60, round(200 * FACTOR))
     command = [sys.executable, "-c", SHARER, os.path.dirname(__file__), str(tmp_path)]
-    running = [subprocess.Popen([*command, str(who)], stderr=subprocess.PIPE, text=True) for who in range(3)]
+    running = [
+        subprocess.Popen([*command, str(who), str(count)], stderr=subprocess.PIPE, text=True) for who in range(3)
+    ]
     for process in running:
         _, errors = process.communicate(timeout=120)
         assert process.returncode == 0, errors
     store = Store(tmp_path, LAYOUT)
-    plan = [Cell(f"{who}", None, i, None) for who in range(3) for i in range(200)]
+    plan = [Cell(f"{who}", None, i, None) for who in range(3) for i in range(count)]
     frame = store.frame(plan)
-    assert frame["value"].tolist() == [float(i) for _ in range(3) for i in range(200)]
-    assert store.missing(plan) == bytes(600)
+    assert frame["value"].tolist() == [float(i) for _ in range(3) for i in range(count)]
+    assert store.missing(plan) == bytes(3 * count)
     assert len(parts(tmp_path)) < 60

@@ -5,7 +5,7 @@ import pytest
 import commands
 import tsadeval as te
 from crashing import ACTIONS, LAYOUT, Cell, Chunk, compute, compute_list
-from detecting import write_series
+from detecting import Distance, write_series
 from tsadeval.engine.run import Limits, complete, limits_of
 from tsadeval.engine.store import Store
 from tsadeval.errors import InvalidParameterError
@@ -163,9 +163,9 @@ def test_metrics_beside_a_bad_one_keep_their_values(tmp_path, what):
     path = write_series(tmp_path, "a", 0)
     limit = {"cell_timeout": 4.0} if what == "sleep" else {}  # within it a worker loads the data and what reads them
     jobs = 2 if what == "sleep" else 1  # both wait at once
-    result = te.detect(path, {"noise": "random", "bad": Bad()}, ["cce", bad, "auc_roc"], n_jobs=jobs, **limit)
+    result = te.detect(path, {"good": Distance(), "bad": Bad()}, ["cce", bad, "auc_roc"], n_jobs=jobs, **limit)
     values = result.to_frame()
-    healthy = values[(values["detector"] == "random") & (values["metric"] != "bad")]
+    healthy = values[values["detector"].str.startswith("Distance") & (values["metric"] != "bad")]
     assert healthy["status"].tolist() == ["ok", "ok"]
     assert set(values.drop(healthy.index)["status"]) == {"error"}
     assert values.drop(healthy.index)["message"].str.startswith(MESSAGES[what].replace("0.8 s", "4 s")).all()
