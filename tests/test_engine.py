@@ -183,11 +183,11 @@ def test_what_a_killed_writer_left_aside_does_not_hurt(tmp_path):
 
 
 SCRIPT = """
-import sys, time
+import os, sys, time
 import tsadeval as te
 
 def slow(y_true, y_score):
-    time.sleep(0.005)
+    time.sleep(float(os.environ.get("PAUSE", "0")))
     return y_score[y_true == 1].mean() - y_score[y_true == 0].mean()
 
 if __name__ == "__main__":
@@ -211,7 +211,9 @@ def rerun(script, store):
 
 
 def start(script, store):
-    return subprocess.Popen([sys.executable, script, store], start_new_session=True, stderr=subprocess.PIPE, text=True)
+    """The script in a process of its own, slow enough to be met at work."""
+    options = {"start_new_session": True, "env": {**os.environ, "PAUSE": "0.005"}}
+    return subprocess.Popen([sys.executable, script, store], stderr=subprocess.PIPE, text=True, **options)
 
 
 def wait_for_parts(store, process, count):
@@ -264,10 +266,8 @@ def test_a_parallel_backend_that_fails_ends_the_run_with_one_clear_error(tmp_pat
     whole = run_module.mapped
 
     def dying(*arguments, **options):
-        for number, rows in enumerate(whole(*arguments, **options)):
-            if number == 3:
-                raise ConnectionError("no scheduler any more\nand a second line")
-            yield rows
+        yield from list(whole(*arguments, **options))[:3]
+        raise ConnectionError("no scheduler any more\nand a second line")
 
     monkeypatch.setattr(run_module, "mapped", dying)
     with joblib.parallel_config(backend="threading", n_jobs=2):

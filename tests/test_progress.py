@@ -1,6 +1,7 @@
 """Progress of long runs: lines off a terminal, bars of tqdm, functions; and what notebooks and shells show."""
 
 import functools
+import sys
 
 import numpy as np
 import pytest
@@ -96,7 +97,9 @@ def test_notebooks_show_tables():
     assert "Histograms" in te.detectors.DETECTORS._repr_html_()
 
 
-def test_short_help_and_completion():
+def test_short_help_and_completion(monkeypatch):
+    monkeypatch.setattr(sys.modules["__main__"], "__package__", None)  # which names the command after `python -m`
+
     def run(*words, **variables):
         return commands.run(*words, **variables).stdout
 
