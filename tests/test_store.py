@@ -6,7 +6,6 @@ import shutil
 import subprocess
 import sys
 from itertools import compress
-from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -15,27 +14,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from storing import LAYOUT, Cell, row
 from strategies import FACTOR
 from tsadeval.engine import store as module
-from tsadeval.engine.cells import OUTCOME, Layout
 from tsadeval.engine.files import write_whole
 from tsadeval.engine.keys import Index, Keys
 from tsadeval.engine.store import Store
 from tsadeval.errors import InvalidInputError, StoreError
-
-
-class Cell(NamedTuple):
-    name: str
-    p: float | None
-    repeat: int
-    seed: int | None
-
-
-LAYOUT = Layout(Cell, {"name": "string", "p": "float64", "repeat": "int32", "seed": "int64", **OUTCOME}, "a test")
-
-
-def row(cell, value, status="ok", message=None):
-    return {**cell._asdict(), "value": value, "status": status, "message": message, "versions": "1"}
 
 
 def missing(store, plan):
@@ -327,7 +312,8 @@ def test_an_index_finds_the_first_value_or_the_last_error(rows):
 SHARER = """
 import sys, random
 sys.path.insert(0, sys.argv[1])
-from test_store import LAYOUT, Cell, module, row
+from storing import LAYOUT, Cell, row
+from tsadeval.engine import store as module
 from tsadeval.engine.store import Store
 module._MANY = 8
 who = int(sys.argv[3])

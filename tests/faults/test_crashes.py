@@ -144,7 +144,7 @@ def test_limits_need_processes_of_this_machine():
         run(Store(None, LAYOUT), cells("fine"), limits=Limits(1.0))
 
 
-@pytest.mark.parametrize("what", ["segfault", "sys.exit", "sleep", "os._exit(3)"])
+@pytest.mark.parametrize("what", ["segfault", "sys.exit", "sleep", pytest.param("os._exit(3)", marks=pytest.mark.long)])
 def test_metrics_beside_a_bad_one_keep_their_values(tmp_path, what):
     """Once as a metric of `detect`, once as a detector."""
 

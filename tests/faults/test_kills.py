@@ -157,7 +157,7 @@ def gone(processes, seconds=10):
     return not [p for p in alive if p.is_running() and p.status() != psutil.STATUS_ZOMBIE]
 
 
-@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("command", ["rankeval", pytest.param("detect", marks=pytest.mark.long)])
 def test_kills_at_random_moments_change_no_value(folder, command, undisturbed):
     rng = random.Random(command)
     store = folder / "killed"
@@ -177,7 +177,7 @@ def test_kills_at_random_moments_change_no_value(folder, command, undisturbed):
     assert found.equals(expected)  # to the last bit
 
 
-@pytest.mark.parametrize("metric", ["busy", "deaf"])
+@pytest.mark.parametrize("metric", [pytest.param("busy", marks=pytest.mark.long), "deaf"])
 def test_kill_9_of_the_main_process_leaves_no_worker(folder, metric):
     arguments = ["rankeval", "run", "--metrics", f"killing:{metric}", "--tasks", "AccQ", "--jobs", "2"]
     process = start(arguments, folder, folder / "store")
@@ -190,7 +190,7 @@ def test_kill_9_of_the_main_process_leaves_no_worker(folder, metric):
     assert gone(family)
 
 
-@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("command", ["rankeval", pytest.param("detect", marks=pytest.mark.long)])
 def test_sigterm_stops_as_ctrl_c_does(folder, command):
     store = folder / "store"
     process = start(COMMANDS[command], folder, store)
@@ -253,7 +253,7 @@ def test_a_worker_that_somebody_kills_costs_one_value(folder):
 
 def test_two_processes_of_which_one_is_killed_share_a_store(folder, undisturbed):
     store = folder / "store"
-    other = start(COMMANDS["detect"], folder, store)
+    other = start([*COMMANDS["detect"][:-1], "1"], folder, store)
 
     def kill():
         wait_for(lambda: len(parts(store)) >= 5, other)

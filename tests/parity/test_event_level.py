@@ -4,12 +4,11 @@ import numpy as np
 import pytest
 
 import tsadeval as te
-from strategies import FACTOR
 
 
 def cases(number=400):
     rng = np.random.default_rng(7)
-    for _ in range(max(10, round(FACTOR * number))):
+    for _ in range(number):
         n = int(rng.integers(2, 60))
         y, p = ((np.cumsum(rng.random(n + 1) < rng.uniform(0.05, 0.7)) % 2)[1:].astype(int) for _ in range(2))
         if y.any():
