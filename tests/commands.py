@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 from typing import NamedTuple
 
+import joblib
 import pytest
 
 from tsadeval.cli import main
@@ -36,6 +37,15 @@ def run(*arguments, cwd=None, **environment):
     if cwd is not None:
         _forget_modules(Path(cwd).resolve(), set(sys.modules) - before)
     return Done(stop.value.code or 0, output.getvalue(), errors.getvalue())
+
+
+def run_here(*arguments, cwd=None, **environment):
+    """As `run`, with the work in this process too, whatever `--jobs` says: each worker process imports all anew.
+
+    For tests of what commands say and keep; those of workers are in `faults`.
+    """
+    with joblib.parallel_config(backend="sequential"):
+        return run(*arguments, cwd=cwd, **environment)
 
 
 def _forget_modules(folder, names):

@@ -2,6 +2,7 @@
 
 import json
 import os
+import runpy
 import signal
 import subprocess
 import sys
@@ -12,8 +13,9 @@ import pandas as pd
 import pytest
 
 import tsadeval as te
+from tsadeval.engine import run as run_module
 from tsadeval.engine.store import Store
-from tsadeval.errors import InvalidInputError, InvalidParameterError
+from tsadeval.errors import InvalidInputError, InvalidParameterError, TsadevalError
 from tsadeval.rankeval import read
 from tsadeval.rankeval.api import make_plan
 from tsadeval.rankeval.plan import LAYOUT, Cell
@@ -181,11 +183,11 @@ def test_what_a_killed_writer_left_aside_does_not_hurt(tmp_path):
 
 
 SCRIPT = """
-import sys, time
+import os, sys, time
 import tsadeval as te
 
 def slow(y_true, y_score):
-    time.sleep(0.005)
+    time.sleep(float(os.environ.get("PAUSE", "0")))
     return y_score[y_true == 1].mean() - y_score[y_true == 0].mean()
 
 if __name__ == "__main__":
@@ -201,8 +203,17 @@ def script(tmp_path):
     return path
 
 
+def rerun(script, store):
+    """The script once more, in this process."""
+    with pytest.MonkeyPatch.context() as patch, joblib.parallel_config(backend="sequential"):
+        patch.setattr(sys, "argv", [str(script), str(store)])
+        runpy.run_path(str(script), run_name="__main__")
+
+
 def start(script, store):
-    return subprocess.Popen([sys.executable, script, store], start_new_session=True, stderr=subprocess.PIPE, text=True)
+    """The script in a process of its own, slow enough to be met at work."""
+    options = {"start_new_session": True, "env": {**os.environ, "PAUSE": "0.005"}}
+    return subprocess.Popen([sys.executable, script, store], stderr=subprocess.PIPE, text=True, **options)
 
 
 def wait_for_parts(store, process, count):
@@ -226,9 +237,7 @@ def test_kill_9_loses_only_what_was_in_flight(tmp_path, script):
     rows = len(read(store).to_frame())
     assert rows == 20 * len(kept)
     assert 0 < rows < ALL
-    again = start(script, store)
-    _, errors = again.communicate(timeout=120)
-    assert again.returncode == 0, errors
+    rerun(script, store)
     assert {path: path.read_bytes() for path in kept} == kept
     assert len(parts(store)) == ALL // 20
     done = read(store).to_frame()
@@ -240,15 +249,37 @@ def test_kill_9_loses_only_what_was_in_flight(tmp_path, script):
 @pytest.mark.slow
 def test_two_runs_into_one_store(tmp_path, script):
     store = tmp_path / "store"
-    both = [start(script, store) for _ in range(2)]
-    for process in both:
-        _, errors = process.communicate(timeout=180)
-        assert process.returncode == 0, errors
+    other = start(script, store)
+    wait_for_parts(store, other, 1)
+    rerun(script, store)
+    _, errors = other.communicate(timeout=180)
+    assert other.returncode == 0, errors
     values = read(store).to_frame()
     assert len(values) == ALL
     assert not values.duplicated(list(Cell._fields)).any()
     f1 = te.rankeval.run("quick", "f1", tasks=["AccQ", "LowDisAccQ"]).to_frame()
     assert values[values["metric"] == "f1"]["value"].tolist() == f1["value"].tolist()
+
+
+def test_a_parallel_backend_that_fails_ends_the_run_with_one_clear_error(tmp_path, monkeypatch):
+    """As the scheduler of a cluster that dies; `faults/test_kills.py` kills a real one."""
+    whole = run_module.mapped
+
+    def dying(*arguments, **options):
+        yield from list(whole(*arguments, **options))[:3]
+        raise ConnectionError("no scheduler any more\nand a second line")
+
+    monkeypatch.setattr(run_module, "mapped", dying)
+    with joblib.parallel_config(backend="threading", n_jobs=2):
+        with pytest.raises(TsadevalError) as said:
+            te.rankeval.run("quick", ["f1"], store=tmp_path, **SMALL)
+        assert str(said.value) == (
+            "the parallel backend failed (ConnectionError: no scheduler any more): all values so far are kept, and the "
+            "same command again computes the rest"
+        )
+        assert len(read(tmp_path).to_frame()) == 30
+        monkeypatch.undo()
+        assert len(te.rankeval.run("quick", ["f1"], store=tmp_path, **SMALL).to_frame()) == VALUES
 
 
 def test_cells_are_small_plain_data():

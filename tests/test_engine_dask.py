@@ -14,7 +14,7 @@ from tsadeval.rankeval.plan import Cell
 
 pytest.importorskip("distributed", reason="Dask is an extra of its own")
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.cluster]
 
 SCRIPT = """
 import sys, time

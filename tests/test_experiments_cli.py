@@ -35,7 +35,7 @@ class Broken(Distance):
 
 
 def run(*arguments, cwd):
-    return commands.run("detect", *arguments, cwd=cwd)
+    return commands.run_here("detect", *arguments, cwd=cwd)
 
 
 @pytest.fixture(scope="module")
@@ -90,7 +90,7 @@ def test_many_failures_do_not_hide_the_result(folder):
 
 def test_an_interrupted_run_says_how_to_go_on(folder):
     arguments = ["a.csv", "b.csv", "--store", "slow", "--metrics", "cce", "--detectors"]
-    arguments += [",".join(f"mine:Distance(power={k}, pause=0.2)" for k in (1, 2, 3, 4))]
+    arguments += [",".join(f"mine:Distance(power={k}, pause=0.1)" for k in (1, 2, 3, 4))]
     line = interrupt([*COMMAND, *arguments], folder, "slow", 2)
     assert line.startswith("tsadeval: stopped; ")
     assert line.endswith(" of 8 values are kept. The same command again computes the rest.")

@@ -134,7 +134,11 @@ def test_torch_forecast(steps):
         te.detectors.wrap(Same(), window=5, output="forecast").fit(TRAIN[:5])
 
 
-@pytest.mark.parametrize("path", ["hbos:HBOS", "knn:KNN", "ecod:ECOD", "iforest:IForest"])
+# numba compiles HBOS for seconds; the others are PyOD's too.
+PYOD = [pytest.param("hbos:HBOS", marks=pytest.mark.long), "knn:KNN", "ecod:ECOD", "iforest:IForest"]
+
+
+@pytest.mark.parametrize("path", PYOD)
 def test_pyod_by_hand(path):
     file, name = path.split(":")
     make = getattr(pytest.importorskip(f"pyod.models.{file}", reason="PyOD is not installed"), name)

@@ -1,13 +1,12 @@
 """Progress of long runs: lines off a terminal, bars of tqdm, functions; and what notebooks and shells show."""
 
 import functools
-import os
-import subprocess
 import sys
 
 import numpy as np
 import pytest
 
+import commands
 import tsadeval as te
 from detecting import Distance
 from tsadeval.core.metric import METRICS
@@ -98,11 +97,11 @@ def test_notebooks_show_tables():
     assert "Histograms" in te.detectors.DETECTORS._repr_html_()
 
 
-def test_short_help_and_completion():
+def test_short_help_and_completion(monkeypatch):
+    monkeypatch.setattr(sys.modules["__main__"], "__package__", None)  # which names the command after `python -m`
+
     def run(*words, **variables):
-        command = [sys.executable, "-c", "import sys; sys.argv[0] = 'tsadeval'; from tsadeval.cli import main; main()"]
-        environment = {**os.environ, **variables}
-        return subprocess.run([*command, *words], capture_output=True, text=True, check=False, env=environment).stdout
+        return commands.run(*words, **variables).stdout
 
     assert "detect" in run("-h")
     assert "--detectors" in run("detect", "-h")

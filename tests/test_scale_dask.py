@@ -1,18 +1,29 @@
 """Files and one large series on a Dask cluster of two worker processes: equal rows, in the same order."""
 
+import json
+import pickle
 import subprocess
 import sys
 
+import joblib
 import numpy as np
 import pytest
-from typer.testing import CliRunner
 
+import commands
 from clusters import values, write_files
-from tsadeval.cli.app import app
 
-pytest.importorskip("distributed", reason="Dask is an extra of its own")
+distributed = pytest.importorskip("distributed", reason="Dask is an extra of its own")
 
 pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="module")
+def threads():
+    """The address of a cluster whose scheduler and two workers are threads of this process, over TCP all the same."""
+    options = {"n_workers": 2, "threads_per_worker": 1, "processes": False, "protocol": "tcp"}
+    with distributed.LocalCluster(**options, dashboard_address=None) as running:
+        yield running.scheduler_address
+
 
 SCRIPT = """
 import pickle, sys
@@ -32,9 +43,25 @@ if __name__ == "__main__":
 """
 
 
-def test_dask_gives_the_same_rows(tmp_path, cluster, request):
-    import pickle
+def same(found, folder):
+    rows, stream, compared = found
+    here_rows, here, here_compared = values(f"{folder}/*/*.parquet", folder / "large.parquet")
+    assert rows.equals(here_rows)
+    assert stream == pytest.approx(here, rel=1e-12)
+    assert all(a.equals(b) for a, b in zip(compared, here_compared, strict=True))
 
+
+def test_dask_gives_the_same_rows_in_threads(tmp_path, threads):
+    folder, store = tmp_path / "data", tmp_path / "store"
+    write_files(folder, count=4)
+    with distributed.Client(threads), joblib.parallel_config(backend="dask"):
+        found = values(f"{folder}/*/*.parquet", folder / "large.parquet", store)
+    same(found, folder)
+    assert list(store.glob("parts/*.parquet"))
+
+
+@pytest.mark.cluster
+def test_dask_gives_the_same_rows(tmp_path, cluster, request):
     at, _ = cluster
     folder = tmp_path / "data"
     write_files(folder)
@@ -42,11 +69,7 @@ def test_dask_gives_the_same_rows(tmp_path, cluster, request):
     script.write_text(SCRIPT)
     subprocess.run([sys.executable, script, request.path.parent, at, folder, store, out], check=True, timeout=240)
     with out.open("rb") as file:
-        rows, stream, compared = pickle.load(file)
-    here_rows, here, here_compared = values(f"{folder}/*/*.parquet", folder / "large.parquet")
-    assert rows.equals(here_rows)
-    assert stream == pytest.approx(here, rel=1e-12)
-    assert all(a.equals(b) for a, b in zip(compared, here_compared, strict=True))
+        same(pickle.load(file), folder)
     assert list(store.glob("parts/*.parquet"))
 
 
@@ -58,10 +81,24 @@ def write_series(path, n=400):
     path.write_text("\n".join(["value,label", *lines]))
 
 
-def test_the_commands_take_the_address_of_a_scheduler(tmp_path, cluster, monkeypatch):
-    import json
+def in_a_process(*command):
+    done = subprocess.run(
+        [sys.executable, "-m", "tsadeval", *map(str, command)], capture_output=True, text=True, timeout=300, check=False
+    )
+    return done.returncode, done.stdout, done.stderr
 
-    address = json.loads(cluster[0].read_text())["address"]
+
+def test_the_commands_take_the_address_of_a_scheduler_in_threads(tmp_path, threads, monkeypatch):
+    compare_commands(commands.run, threads, tmp_path, monkeypatch)
+
+
+@pytest.mark.cluster
+def test_the_commands_take_the_address_of_a_scheduler(tmp_path, cluster, monkeypatch):
+    compare_commands(in_a_process, json.loads(cluster[0].read_text())["address"], tmp_path, monkeypatch)
+
+
+def compare_commands(run, address, tmp_path, monkeypatch):
+    """What the commands print that let a cluster work is what they print without one."""
     folder = tmp_path / "data"
     write_files(folder, count=3)
 
@@ -89,8 +126,8 @@ def test_the_commands_take_the_address_of_a_scheduler(tmp_path, cluster, monkeyp
         (ranked, ("--store", "a"), ("--store", "b")),
         (trained, ("--store", "c"), ("--store", "d")),
     ):
-        remote = [sys.executable, "-m", "tsadeval", *command, *on_cluster, "--dask", address]
-        found = subprocess.run([*map(str, remote)], check=True, timeout=300, capture_output=True, text=True).stdout
-        done = CliRunner().invoke(app, [*map(str, (*command, *others))])
-        assert done.exit_code == 0, done.output
-        assert found == done.stdout
+        code, found, errors = run(*command, *on_cluster, "--dask", address)
+        assert code == 0, errors
+        here = commands.run_here(*command, *others)
+        assert here.returncode == 0, here.stderr
+        assert found == here.stdout

@@ -6,7 +6,6 @@ import shutil
 import subprocess
 import sys
 from itertools import compress
-from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -15,26 +14,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from storing import LAYOUT, Cell, row
+from strategies import FACTOR
 from tsadeval.engine import store as module
-from tsadeval.engine.cells import OUTCOME, Layout
 from tsadeval.engine.files import write_whole
 from tsadeval.engine.keys import Index, Keys
 from tsadeval.engine.store import Store
 from tsadeval.errors import InvalidInputError, StoreError
-
-
-class Cell(NamedTuple):
-    name: str
-    p: float | None
-    repeat: int
-    seed: int | None
-
-
-LAYOUT = Layout(Cell, {"name": "string", "p": "float64", "repeat": "int32", "seed": "int64", **OUTCOME}, "a test")
-
-
-def row(cell, value, status="ok", message=None):
-    return {**cell._asdict(), "value": value, "status": status, "message": message, "versions": "1"}
 
 
 def missing(store, plan):
@@ -326,12 +312,13 @@ def test_an_index_finds_the_first_value_or_the_last_error(rows):
 SHARER = """
 import sys, random
 sys.path.insert(0, sys.argv[1])
-from test_store import LAYOUT, Cell, module, row
+from storing import LAYOUT, Cell, row
+from tsadeval.engine import store as module
 from tsadeval.engine.store import Store
 module._MANY = 8
 who = int(sys.argv[3])
 store = Store(sys.argv[2], LAYOUT)
-for i in range(200):
+for i in range(int(sys.argv[4])):
     store.add([row(Cell(f"{who}", None, i, None), float(i))])
     if i % 10 == 0:
         store.compact()
@@ -341,14 +328,17 @@ for i in range(200):
 
 
 def test_processes_that_write_merge_and_read_one_store_lose_nothing(tmp_path):
+    count = max(60, round(200 * FACTOR))
     command = [sys.executable, "-c", SHARER, os.path.dirname(__file__), str(tmp_path)]
-    running = [subprocess.Popen([*command, str(who)], stderr=subprocess.PIPE, text=True) for who in range(3)]
+    running = [
+        subprocess.Popen([*command, str(who), str(count)], stderr=subprocess.PIPE, text=True) for who in range(3)
+    ]
     for process in running:
         _, errors = process.communicate(timeout=120)
         assert process.returncode == 0, errors
     store = Store(tmp_path, LAYOUT)
-    plan = [Cell(f"{who}", None, i, None) for who in range(3) for i in range(200)]
+    plan = [Cell(f"{who}", None, i, None) for who in range(3) for i in range(count)]
     frame = store.frame(plan)
-    assert frame["value"].tolist() == [float(i) for _ in range(3) for i in range(200)]
-    assert store.missing(plan) == bytes(600)
+    assert frame["value"].tolist() == [float(i) for _ in range(3) for i in range(count)]
+    assert store.missing(plan) == bytes(3 * count)
     assert len(parts(tmp_path)) < 60

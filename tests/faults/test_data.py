@@ -1,6 +1,7 @@
 """Data and stores that change, vanish, fill the disk or cannot be written."""
 
 import os
+import shutil
 import subprocess
 import sys
 from dataclasses import replace
@@ -71,7 +72,7 @@ def parts(folder):
 
 
 def rankeval(*arguments, cwd):
-    return commands.run("rankeval", *arguments, cwd=cwd)
+    return commands.run_here("rankeval", *arguments, cwd=cwd)
 
 
 RUN = ["run", "--metrics", "cce", "--cases", "10k-20seg-50H", "--tasks", "AccQ", "--jobs", "1", "--store", "store"]
@@ -83,9 +84,17 @@ DAMAGES = {
 }
 
 
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    """A folder with a store of three parts, which worker processes computed."""
+    folder = tmp_path_factory.mktemp("whole")
+    assert commands.run("rankeval", *RUN, cwd=folder).returncode == 0
+    return folder
+
+
 @pytest.mark.parametrize("damage", DAMAGES)
-def test_a_damaged_part_is_one_line_and_nothing_is_overwritten(tmp_path, damage):
-    assert rankeval(*RUN, cwd=tmp_path).returncode == 0
+def test_a_damaged_part_is_one_line_and_nothing_is_overwritten(whole, tmp_path, damage):
+    shutil.copytree(whole, tmp_path, dirs_exist_ok=True)
     expected = rankeval("table", "store", cwd=tmp_path).stdout
     part = parts(tmp_path / "store")[1]
     part.write_bytes(DAMAGES[damage](part.read_bytes()))

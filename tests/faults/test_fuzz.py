@@ -11,6 +11,7 @@ import pyarrow as pa
 import pytest
 
 import tsadeval as te
+from strategies import FACTOR
 from tsadeval.errors import InvalidInputError, TsadevalError
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -18,7 +19,7 @@ import fuzz
 
 
 def test_random_input_gives_a_result_or_one_clear_line():
-    seconds = os.environ.get("TSADEVAL_FUZZ_SECONDS", "10")
+    seconds = os.environ.get("TSADEVAL_FUZZ_SECONDS", str(max(1.0, 10 * FACTOR)))
     command = [sys.executable, Path(__file__).with_name("fuzz.py"), seconds]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr[-3000:]

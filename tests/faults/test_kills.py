@@ -1,14 +1,17 @@
 """Processes that are killed: nothing is lost but what was in flight, nothing is left running, nothing changes."""
 
+import contextlib
 import os
 import random
 import signal
 import subprocess
 import sys
+import threading
 import time
 
 import pytest
 
+import commands
 from detecting import write_series
 from strategies import FACTOR
 from tsadeval.experiments.result import read as read_detection
@@ -17,7 +20,7 @@ from tsadeval.rankeval import read
 psutil = pytest.importorskip("psutil")
 
 pytestmark = pytest.mark.slow
-KILLS = 3 if FACTOR <= 1 else 10
+KILLS = max(1, round(3 * FACTOR))
 MODULE = """
 import os, re, signal, time
 
@@ -32,7 +35,12 @@ def held(y_true, y_score):
         time.sleep(0.01)
     return y_score[y_true == 1].mean() - y_score[y_true == 0].mean()
 
+def busy(y_true, y_score):
+    open(f"at-work-{os.getpid()}", "w").close()
+    return slow(y_true, y_score)
+
 def deaf(y_true, y_score):
+    open(f"at-work-{os.getpid()}", "w").close()
     re.match("(a+)+$", "a" * 60 + "b")  # holds the interpreter lock for ever
 
 class Slow:
@@ -73,12 +81,16 @@ main()
 TSADEVAL = [sys.executable, "-m", "tsadeval"]
 
 
+def prepare(folder):
+    (folder / "killing.py").write_text(MODULE)
+    for i in range(4):
+        write_series(folder, f"s{i}", i)
+    return folder
+
+
 @pytest.fixture
 def folder(tmp_path):
-    (tmp_path / "killing.py").write_text(MODULE)
-    for i in range(4):
-        write_series(tmp_path, f"s{i}", i)
-    return tmp_path
+    return prepare(tmp_path)
 
 
 RANKEVAL = ["rankeval", "run", "--metrics", "f1,killing:slow", "--tasks", "AccQ,LowDisAccQ"]
@@ -93,6 +105,22 @@ def values(command, store):
     result = read(store) if command == "rankeval" else read_detection(store)
     frame = result.to_frame().drop(columns=["seconds", "fit_seconds", "score_seconds"], errors="ignore")
     return frame.sort_values(list(frame.columns[:11])).reset_index(drop=True)
+
+
+@pytest.fixture(scope="module")
+def undisturbed(tmp_path_factory):
+    """What each command gives that nobody kills, computed in one process: neither are workers to change a value."""
+    found = {}
+
+    def of(command):
+        if command not in found:
+            folder = prepare(tmp_path_factory.mktemp("undisturbed"))
+            done = commands.run_here(*COMMANDS[command], "--store", "store", cwd=folder)
+            assert done.returncode == 0, done.stderr
+            found[command] = values(command, folder / "store")
+        return found[command]
+
+    return of
 
 
 def start(arguments, folder, store, *, head=TSADEVAL):
@@ -129,39 +157,40 @@ def gone(processes, seconds=10):
     return not [p for p in alive if p.is_running() and p.status() != psutil.STATUS_ZOMBIE]
 
 
-@pytest.mark.parametrize("command", COMMANDS)
-def test_kills_at_random_moments_change_no_value(folder, command):
-    finish(start(COMMANDS[command], folder, folder / "whole"))
+@pytest.mark.parametrize("command", ["rankeval", pytest.param("detect", marks=pytest.mark.long)])
+def test_kills_at_random_moments_change_no_value(folder, command, undisturbed):
     rng = random.Random(command)
     store = folder / "killed"
     for _ in range(KILLS):
         process = start(COMMANDS[command], folder, store)
-        time.sleep(rng.uniform(0.5, 4.0))
+        moment = rng.uniform(0.5, 3.0)  # of the seconds that the imports and the work take
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(moment)
         family = psutil.Process(process.pid).children(recursive=True) if process.poll() is None else []
         process.kill()
         process.communicate()
         assert gone(family)
     finish(start(COMMANDS[command], folder, store))
-    expected, found = values(command, folder / "whole"), values(command, store)
+    expected, found = undisturbed(command), values(command, store)
     assert len(expected)
     assert set(expected["status"]) == {"ok"}
     assert found.equals(expected)  # to the last bit
 
 
-@pytest.mark.parametrize("metric", ["slow", "deaf"])
+@pytest.mark.parametrize("metric", [pytest.param("busy", marks=pytest.mark.long), "deaf"])
 def test_kill_9_of_the_main_process_leaves_no_worker(folder, metric):
     arguments = ["rankeval", "run", "--metrics", f"killing:{metric}", "--tasks", "AccQ", "--jobs", "2"]
     process = start(arguments, folder, folder / "store")
     me = psutil.Process(process.pid)
-    wait_for(lambda: len(me.children(recursive=True)) >= 3, process)  # two workers and who looks after them
-    time.sleep(1.0)
+    wait_for(lambda: len(list(folder.glob("at-work-*"))) == 2, process)
     family = me.children(recursive=True)
+    assert len(family) >= 3  # two workers and who looks after them
     process.kill()
     process.communicate()
     assert gone(family)
 
 
-@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("command", ["rankeval", pytest.param("detect", marks=pytest.mark.long)])
 def test_sigterm_stops_as_ctrl_c_does(folder, command):
     store = folder / "store"
     process = start(COMMANDS[command], folder, store)
@@ -185,7 +214,7 @@ def test_a_main_process_that_is_killed_in_the_middle_of_a_write(folder):
     (torn,) = store.rglob("*.aside")
     kept = len(read(store).to_frame())
     assert kept > 0
-    finish(start(COMMANDS["rankeval"], folder, store))
+    assert commands.run_here(*COMMANDS["rankeval"], "--store", store, cwd=folder).returncode == 0
     assert len(read(store).to_frame()) == 2 * 2 * 2 * 3 * 10
     assert torn.exists()  # it is swept once it is an hour old
     os.utime(torn, (1, 1))
@@ -196,11 +225,12 @@ def test_a_main_process_that_is_killed_in_the_middle_of_a_write(folder):
 def test_a_worker_that_is_killed_in_the_middle_of_writing_scores(folder):
     (folder / "armed").touch()
     store = folder / "store"
-    arguments = ["detect", "s0.csv", "s1.csv", "--metrics", "cce", "--detectors", "killing:Torn", "--jobs", "1"]
-    errors = finish(start(arguments, folder, store), 1)
+    arguments = ["detect", "s0.csv", "s1.csv", "--metrics", "cce", "--detectors", "killing:Torn", "--store", store]
+    code, _, errors = commands.run(*arguments, "--jobs", "1", cwd=folder)  # this process is not the one that is killed
+    assert code == 1
     assert "Torn failed on s0.csv: WorkerError: the worker process was killed by SIGKILL" in errors
     assert len(list(store.rglob("*.npz"))) == 1
-    finish(start(arguments, folder, store))
+    assert commands.run_here(*arguments, cwd=folder).returncode == 0
     assert len(list(store.rglob("*.npz"))) == 2
     frame = read_detection(store).to_frame()
     assert set(frame["status"]) == {"ok"}
@@ -217,19 +247,27 @@ def test_a_worker_that_somebody_kills_costs_one_value(folder):
     hold.unlink()
     errors = finish(process, 1)
     assert "failed on 1 series, first with WorkerError: the worker process was killed by SIGKILL" in errors
-    finish(start(command, folder, store))
+    assert commands.run_here(*command, "--store", store, cwd=folder).returncode == 0
     assert set(read(store).to_frame()["status"]) == {"ok"}
 
 
-def test_two_processes_of_which_one_is_killed_share_a_store(folder):
+def test_two_processes_of_which_one_is_killed_share_a_store(folder, undisturbed):
     store = folder / "store"
-    both = [start(COMMANDS["detect"], folder, store) for _ in range(2)]
-    wait_for(lambda: len(parts(store)) >= 3, both[0])
-    both[0].kill()
-    both[0].communicate()
-    finish(both[1])
-    finish(start(COMMANDS["detect"], folder, folder / "whole"))
-    assert values("detect", store).equals(values("detect", folder / "whole"))
+    other = start([*COMMANDS["detect"][:-1], "1"], folder, store)
+
+    def kill():
+        wait_for(lambda: len(parts(store)) >= 5, other)
+        other.kill()
+
+    wait_for(lambda: parts(store), other)
+    killer = threading.Thread(target=kill)
+    killer.start()  # while this process, which goes on, is at work too
+    done = commands.run_here(*COMMANDS["detect"], "--store", store, cwd=folder)
+    killer.join()
+    other.communicate()
+    assert other.returncode == -signal.SIGKILL
+    assert done.returncode == 0, done.stderr
+    assert values("detect", store).equals(undisturbed("detect"))
 
 
 CLUSTER = """
@@ -247,6 +285,7 @@ if __name__ == "__main__":
 """
 
 
+@pytest.mark.cluster
 def test_a_scheduler_that_dies_ends_the_run_with_one_clear_error(folder):
     pytest.importorskip("distributed")
     (folder / "cluster.py").write_text(CLUSTER)

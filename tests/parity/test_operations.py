@@ -4,12 +4,14 @@ import numpy as np
 import pytest
 
 import tsadeval as te
+from strategies import FACTOR
 
 pytestmark = pytest.mark.filterwarnings("ignore::tsadeval.errors.UndefinedMetricWarning", "ignore::RuntimeWarning")
 
 
 def cases(number=400, longest=60):
     rng = np.random.default_rng(11)
+    number = max(10, round(FACTOR * number))
     while number:
         n = int(rng.integers(2, longest))
         y, p = ((np.cumsum(rng.random(n + 1) < rng.uniform(0.05, 0.7)) % 2)[1:].astype(int) for _ in range(2))
