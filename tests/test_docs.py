@@ -86,7 +86,7 @@ PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
 @pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)
 def test_links_and_files_named_in_pages_exist(page):
     text = page.read_text(encoding="utf-8")
-    drawn = site("execute").drawn(text)  # when the site is built
+    drawn = site("notebooks").drawn(text)  # when the site is built
     for link in re.findall(r"\]\((?!http|#)([^)#]+)", text):
         assert link in drawn or (page.parent / link).exists(), link
     for path in re.findall(r"`((?:docs|benchmarks|tests|examples|src)/[\w./-]+\.\w+)", text):
@@ -208,17 +208,31 @@ def test_the_front_page_leads_to_the_choice_of_a_metric_first():
 
 def test_a_page_becomes_a_notebook_with_the_same_code():
     notebooks, text = site("notebooks"), (ROOT / "docs" / "tutorials" / "ten-minutes.md").read_text(encoding="utf-8")
-    made = json.loads(notebooks.notebook(text))
+    made = json.loads(notebooks.of_page(text))
     code = "\n".join(cell["source"] for cell in made["cells"] if cell["cell_type"] == "code")
-    page = notebooks.page(text, "ten-minutes")
-    assert ">>>" not in page
-    cells = "\n".join(re.findall(r"^```\{code-cell\} ipython3\n(.*?)\n```$", page, flags=re.MULTILINE | re.DOTALL))
-    assert code == cells
     lines = [line[4:] for line in text.split("\n") if line.startswith((">>> ", "... "))]
     assert code.split("\n") == lines
     assert not re.search(r"\]\([^)]+\.md\)", json.dumps(made))
     # Whatever prints ends a cell.
     assert notebooks.cells(">>> a = 1\n>>> a\n1\n>>> b = 2\n") == ["a = 1\na", "b = 2"]
+
+
+def test_a_page_of_the_site_shows_what_its_code_gave(tmp_path):
+    page = tmp_path / "tutorials" / "a.md"
+    page.parent.mkdir()
+    page.write_text(
+        "# A\n\n```python\n>>> import tsadeval as te\n>>> 2 * 3\n6\n>>> te.evaluate([0, 1], [0.1, 0.9], 'f1')\n"
+        'metric  value...\n\n```\n\nWords.\n\n```python\n>>> print("x")\nx\n>>> y = 1\n```\n'
+    )
+    assert site("notebooks").show(page) == ""
+    shown = [(b.language, b.text) for b in site("blocks").blocks(page.read_text())]
+    assert shown[0] == ("python", "import tsadeval as te\n2 * 3\n")
+    assert shown[1] == ("text", "6\n")
+    assert shown[3][0] == "{raw}"
+    assert shown[3][1].count("<table") == 1
+    assert shown[4:] == [("python", 'print("x")\n'), ("text", "x\n"), ("python", "y = 1\n")]
+    page.write_text("```python\n>>> 1\n2\n```\n")
+    assert site("notebooks").show(page) == "a.md: 1 of 1 examples failed\n"
 
 
 def test_the_recipe_asks_for_what_the_package_asks_for():

@@ -1,16 +1,17 @@
 """Run the code of a page as a reader would: block by block in one folder; what the page shows is what comes out.
 
-The tests run every page (tests/test_docs.py). The site runs those again that draw pictures, where the pictures belong.
+The tests run every page (tests/test_docs.py), and the site those that show results and pictures (docs/site/notebooks.py).
 """
 
+import builtins
 import contextlib
 import doctest
 import os
-import re
 import signal
 import subprocess
 import sys
 import tempfile
+import traceback
 import warnings
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -22,11 +23,21 @@ FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 
 @dataclass
 class Done:
-    """How many examples were tried and how many failed, and the lines of the blocks that were run."""
+    """How many examples were tried and how many failed, the lines of the blocks that were run, and what those of Python gave."""
 
     attempted: int = 0
     failed: int = 0
     lines: list[int] = field(default_factory=list)
+    results: list[list["Result"]] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Result:
+    """What came out of an example: what it printed, and the value as HTML where it has such a form."""
+
+    example: doctest.Example
+    printed: str
+    html: str | None = None
 
 
 class Ran(doctest.OutputChecker):
@@ -34,6 +45,29 @@ class Ran(doctest.OutputChecker):
 
     def check_output(self, want: str, got: str, optionflags: int) -> bool:
         return True
+
+
+class Runner(doctest.DocTestRunner):
+    """Keeps what comes out of every example."""
+
+    def __init__(self, checker: doctest.OutputChecker | None = None) -> None:
+        super().__init__(checker, optionflags=FLAGS)
+        self.results: list[Result] = []
+
+    def report_start(self, out, test, example) -> None:
+        builtins._ = None  # the value of an example, if it has one, is there afterwards
+
+    def report_success(self, out, test, example, got: str) -> None:
+        html = getattr(builtins._, "_repr_html_", None)
+        self.results.append(Result(example, got, html() if html else None))
+
+    def report_failure(self, out, test, example, got: str) -> None:
+        self.results.append(Result(example, got))
+        super().report_failure(out, test, example, got)
+
+    def report_unexpected_exception(self, out, test, example, exc_info) -> None:
+        self.results.append(Result(example, "".join(traceback.format_exception(*exc_info))))
+        super().report_unexpected_exception(out, test, example, exc_info)
 
 
 def run(
@@ -56,9 +90,10 @@ def run(
     try:
         for number, block in enumerate(found):
             if block.is_prompt:
-                results = run_prompts(block, page, known, number < compared)
-                done.attempted += results.attempted
-                done.failed += results.failed
+                runner = run_prompts(block, page, known, number < compared)
+                done.attempted += runner.tries
+                done.failed += runner.failures
+                done.results.append(runner.results)
             elif shell and block.language == "bash" and not (block.installs or block.makes):
                 done.attempted += 1
                 done.failed += not run_commands(block, page, started)
@@ -75,14 +110,15 @@ def run(
     return done
 
 
-def run_prompts(block: Block, page: Path, known: dict[str, object], compared: bool) -> doctest.TestResults:
+def run_prompts(block: Block, page: Path, known: dict[str, object], compared: bool) -> Runner:
     """Run a block of examples, which sees and adds to the names that are known."""
-    runner = doctest.DocTestRunner(None if compared else Ran(), optionflags=FLAGS)
+    runner = Runner(None if compared else Ran())
     test = doctest.DocTestParser().get_doctest(block.text, {}, page.name, str(page), block.line)
     test.globs = known
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        return runner.run(test, clear_globs=False)
+        runner.run(test, clear_globs=False)
+    return runner
 
 
 def run_commands(block: Block, page: Path, started: list[int], limit: float = 240.0) -> bool:
@@ -113,21 +149,3 @@ def run_commands(block: Block, page: Path, started: list[int], limit: float = 24
             f"{page.name}, line {block.line + 1}: exit code {code}\n{block.text}{wanted}--- printed ---\n{got}{words}"
         )
     return code == 0 and right
-
-
-def drawn(text: str) -> list[str]:
-    """The pictures that a page's own code writes."""
-    return re.findall(r'savefig\(\s*"([^"]+)"', text)
-
-
-def pictures(folder: Path) -> None:
-    """Run the pages that draw, each in its own folder of the sources."""
-    import matplotlib
-
-    matplotlib.use("Agg")
-    for page in sorted([*folder.glob("*.md"), *folder.glob("tutorials/*.md"), *folder.glob("explanations/*.md")]):
-        text = page.read_text(encoding="utf-8")
-        if drawn(text) and ">>>" in text:
-            done = run(page, page.parent)
-            if done.failed:
-                raise SystemExit(f"{page.name}: {done.failed} of {done.attempted} examples failed")
