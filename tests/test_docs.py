@@ -7,11 +7,15 @@ import os
 import re
 import sys
 import types
+from contextlib import nullcontext
+from functools import cache
 from pathlib import Path
 
+import joblib
 import matplotlib
 import pytest
 
+import commands
 import page_files
 import published
 import tsadeval
@@ -96,11 +100,13 @@ def test_links_and_files_named_in_pages_exist(page):
 # Their examples are those of docstrings, or run by the test of the gallery.
 ELSEWHERE_RUN = {"metrics.md", "gallery.md"}
 RUN = [page for page in PAGES if page.parent != ROOT and page.name not in ELSEWHERE_RUN]
-SLOW = {"own-metric.md", "own-detector.md", "detectors.md", "torch.md"}
+SLOW = {"own-metric.md", "own-detector.md", "detectors.md"}
+TORCH = {"interop.md", "torch.md"}
 # What blocks of the shell need beside the command line.
-NEEDED = {"interop.md": ("pyod", "torch"), "scale.md": ("distributed",)}
+NEEDED = {"interop.md": ("pyod",), "scale.md": ("distributed",)}
 
 
+@cache
 def code(page):
     """The blocks of a page that are run, as what they are."""
     found = site("blocks").blocks(page.read_text(encoding="utf-8"))
@@ -109,12 +115,12 @@ def code(page):
 
 def marks(page):
     slow = page.name in SLOW or any(block.language == "bash" for block in code(page))
-    return [pytest.mark.slow] * slow
+    return [pytest.mark.slow] * slow + [pytest.mark.torch] * (page.name in TORCH)
 
 
 @pytest.mark.parametrize("page", [pytest.param(p, id=p.name, marks=marks(p)) for p in RUN if code(p)])
 def test_the_code_of_a_page_runs_and_prints_what_is_there(page, tmp_path, monkeypatch):
-    if page.name == "torch.md":
+    if page.name in TORCH:
         pytest.importorskip("torchmetrics", reason="torch is an extra")
     names, compared = {}, sys.maxsize
     real = published.SHARED / "scores"
@@ -133,10 +139,16 @@ def test_the_code_of_a_page_runs_and_prints_what_is_there(page, tmp_path, monkey
     for name, module in trackers().items():
         monkeypatch.setitem(sys.modules, name, module)
     shell = sys.platform != "win32" and all(map(importlib.util.find_spec, NEEDED.get(page.name, ())))
-    done = site("execute").run(page, tmp_path, names, shell=shell, compared=compared)
+    done = site("execute").run(page, tmp_path, names, shell=shell, tsadeval=here, compared=compared)
     assert done.failed == 0
     assert done.lines == [block.line for block in code(page) if shell or block.is_prompt]
     assert done.attempted >= len(done.lines) > 0
+
+
+def here(*words):
+    """A command in this process, without workers, which start slowly; but with them where it says how many."""
+    with nullcontext() if "--jobs" in words else joblib.parallel_config("sequential"):
+        return commands.run(*words, cwd=os.getcwd())
 
 
 def trackers():

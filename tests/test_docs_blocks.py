@@ -80,6 +80,41 @@ def test_a_block_that_nothing_runs_is_found():
     assert blocks.run_by("scale", command) == blocks.PAGES
 
 
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        (
+            "tsadeval score 'a b.csv' --score \"x,y*\" \\\n  --events  # all\n",
+            [["score", "a b.csv", "--score", "x,y*", "--events"]],
+        ),
+        ("tsadeval a\ntsadeval b\n", [["a"], ["b"]]),
+        ("tsadeval a > b\n", []),
+        ("tsadeval a && tsadeval b\n", []),
+        ("tsadeval a *.csv\n", []),
+        ("tsadeval $a\n", []),
+        ("cd a\ntsadeval b\n", []),
+        ("for a in b; do\n  tsadeval a\ndone\n", []),
+    ],
+)
+def test_what_needs_a_shell_goes_to_one(text, words):
+    assert blocks.Block(0, "bash", text).commands == words
+
+
+def test_a_command_in_this_process_is_compared_as_well(tmp_path):
+    import execute
+
+    import test_docs
+
+    page = tmp_path / "page.md"
+    for code, output, failed in (
+        ("tsadeval metrics f1", "f1...", 0),
+        ("tsadeval metrics f1", "f2...", 1),
+        ("tsadeval metrics no_such_metric", "", 1),
+    ):
+        page.write_text(f"```bash\n{code}\n```\n\n```text\n{output}\n```\n")
+        assert execute.run(page, tmp_path, shell=True, tsadeval=test_docs.here).failed == failed, (code, output)
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="needs bash")
 def test_commands_that_fail_or_print_something_else_are_found(tmp_path, capsys, monkeypatch):
     import execute
@@ -179,6 +214,7 @@ def test_what_is_installed_is_this_package_with_extras_that_it_has():
 
 
 @pytest.mark.slow
+@pytest.mark.torch
 @pytest.mark.skipif(sys.platform == "win32", reason="needs bash")
 def test_pip_finds_what_is_installed_to_be_what_the_pages_install():
     """The lines run as they stand, but without an index and dry: what is installed here must do."""

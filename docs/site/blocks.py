@@ -11,7 +11,9 @@ A block for which nothing of this holds is reported, and fails tests/test_docs_b
 
 import argparse
 import inspect
+import os
 import re
+import shlex
 import tempfile
 from collections import Counter
 from dataclasses import dataclass
@@ -63,6 +65,15 @@ class Block:
     @property
     def makes(self) -> bool:
         return self.language == "bash" and all(line.startswith("make ") for line in self.text.splitlines())
+
+    @property
+    def commands(self) -> list[list[str]]:
+        """The arguments of its commands where all are of `tsadeval` and the shell has nothing to do but to read them; else none."""
+        lines = self.text.replace("\\\n", " ").splitlines()
+        unquoted = re.sub(r"'[^']*'|\"[^\"]*\"|#.*", "", "\n".join(lines))
+        if self.language != "bash" or re.search(r"[|&;<>$`*?(){}\[\]\\]|^(?!tsadeval )", unquoted, flags=re.MULTILINE):
+            return []
+        return [[os.path.expanduser(word) for word in shlex.split(line, comments=True)[1:]] for line in lines]
 
 
 def blocks(text: str) -> list[Block]:

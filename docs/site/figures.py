@@ -9,7 +9,7 @@ from pathlib import Path
 import notebooks
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-from make_gallery import DATA, FIGURES, OF_RUNS, RANKEVAL  # noqa: E402 (the line above makes it importable)
+from make_gallery import DATA, FIGURES, OF_RUNS, RANKEVAL  # the line above makes it importable
 
 HEAD = """# Gallery
 

@@ -98,7 +98,7 @@ def show(page: Path) -> str:
     import matplotlib
 
     matplotlib.use("Agg")
-    done = execute.run(page, page.parent)
+    done = execute.run(page, page.parent, html=True)
     if page.parent.name in FOLDERS:
         page.write_text(with_results(page.read_text(encoding="utf-8"), done.results), encoding="utf-8")
     return f"{page.name}: {done.failed} of {done.attempted} examples failed\n" if done.failed else ""
