@@ -25,20 +25,17 @@ from tsadeval.core.metric import METRICS
 ROOT = Path(__file__).resolve().parents[1]
 
 
-def script(name):
-    """A script of docs/ as a module."""
-    spec = importlib.util.spec_from_file_location(name, ROOT / "docs" / f"{name}.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+def script(name, folder="docs"):
+    """A script of docs/ or of a folder of it as a module."""
+    home = str(ROOT / folder)
+    if home not in sys.path:
+        sys.path.append(home)
+    return importlib.import_module(name)
 
 
 def site(name):
     """A script of docs/site/ as a module."""
-    folder = str(ROOT / "docs" / "site")
-    if folder not in sys.path:
-        sys.path.insert(0, folder)
-    return importlib.import_module(name)
+    return script(name, "docs/site")
 
 
 # Written as files by a command, or shown on the pages of their suites, docs/hard.md and docs/audit.md.
@@ -202,13 +199,33 @@ def test_every_part_of_a_metrics_page_has_a_content(name):
     assert metric.references
 
 
-def test_titles_of_errata_are_in_the_errata():
-    facts = site("facts")
-    titles = [title for _, _, title in facts.errata_items()]
-    assert [
-        start for starts in facts.ERRATA.values() for start in starts if not any(t.startswith(start) for t in titles)
-    ] == []
-    assert set(facts.ERRATA) <= set(METRICS)
+def test_tables_are_those_of_the_data():
+    """What docs/data keeps stands in the pages as the scripts that measured it write it."""
+    audit, properties = script("make_audit"), script("make_properties")
+    pages = {
+        "audit.md": [audit.gameability(name, shown) for name in ("Theseus", "NAB") for shown in (None, audit.SHOWN)],
+        "hard.md": [script("make_hard").index()],
+        "peers-tsadmetrics.md": [script("make_peers").table()],
+        "benchmarks.md": [script("measured").speed(), script("measured").peers()],
+    }
+    for page, tables in pages.items():
+        text = (ROOT / "docs" / page).read_text(encoding="utf-8")
+        assert [table for table in tables if f"\n\n{table}\n" not in text] == [], page
+    assert (ROOT / "docs" / "properties.md").read_text(encoding="utf-8") == properties.page()
+
+
+def test_errata_of_metrics_are_on_the_page():
+    text, facts = (ROOT / "docs" / "errata.md").read_text(encoding="utf-8"), site("facts")
+    parts = dict(re.findall(r"^## ([^\n]+)\n(.*?)(?=^## |\Z)", text, flags=re.MULTILINE | re.DOTALL))
+    for row in facts.read("errata"):
+        assert set(row["metrics"]) <= set(METRICS)
+        part = parts[row["part"]]
+        if row["number"]:
+            item = re.search(rf"^{row['number']}\. (.*?)(?=^\d+\. |\Z)", part, flags=re.MULTILINE | re.DOTALL)[1]
+            titles = tuple(title.rstrip(".") for title in re.findall(r"\*\*(.+?)\*\*", item))
+            assert row["words"].endswith(titles), row
+        else:
+            assert [name for name in METRICS if f"`{name}`" in part] == row["metrics"]
     assert set(facts.NOT_MEASURED) <= set(METRICS)
 
 
