@@ -1,4 +1,4 @@
-"""The blocks of code of the site, and what runs each of them:  python docs/site/blocks.py
+"""The blocks of code of the site, and what runs each of them.
 
 Every block of a page says its language, and the language says what happens to it:
 
@@ -9,13 +9,10 @@ Every block of a page says its language, and the language says what happens to i
 A block for which nothing of this holds is reported, and fails tests/test_docs_blocks.py.
 """
 
-import argparse
 import inspect
 import os
 import re
 import shlex
-import tempfile
-from collections import Counter
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -150,30 +147,3 @@ def inventory(sources: Path) -> list[tuple[str, Block, str]]:
         for page, path in pages.items()
         for block in blocks(path.read_text(encoding="utf-8"))
     ]
-
-
-def summary(rows: list[tuple[str, Block, str]]) -> str:
-    """Blocks by language and by what runs them."""
-    counts = Counter((block.language or "none", runner or "NOTHING") for _, block, runner in rows)
-    return "\n".join(f"{count:5} {language:12} {runner}" for (language, runner), count in sorted(counts.items()))
-
-
-def main() -> None:
-    import build
-
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--all", action="store_true", help="list every block")
-    given = parser.parse_args()
-    with tempfile.TemporaryDirectory() as folder:
-        sources = Path(folder) / "site-src"
-        build.gather(sources)
-        rows = inventory(sources)
-    for page, block, runner in rows:
-        if given.all or not runner:
-            first = re.sub(r"\s+", " ", block.text)[:60]
-            print(f"{page}:{block.line}: {block.language or 'no language'}: {runner or 'NOTHING RUNS IT'}: {first}")
-    print(summary(rows))
-
-
-if __name__ == "__main__":
-    main()
