@@ -18,7 +18,7 @@ import time
 import tracemalloc
 
 import numpy as np
-from peers import Data
+from peers import Data, measured
 
 import tsadeval as te
 from tsadeval.core.metric import METRICS
@@ -86,11 +86,29 @@ def verdict(wall, cpu, target):
     return "met" if wall <= target else "met in CPU time" if cpu <= target else "not met"
 
 
-def speed(rounds, only):
+def keep(wall, cpu):
+    """Write what the pages of the metrics show, and its table into docs/benchmarks.md."""
+    rows = [
+        {
+            "call": name,
+            "ms": round(1e3 * wall[name], 3),
+            "sorts": round(wall[name] / wall["np.sort"], 2),
+            "cpu_sorts": round(cpu[name] / cpu["np.sort"], 2),
+        }
+        for name in wall
+        if not name.startswith("best threshold")
+    ]
+    measured.write("speed", rows)
+    measured.put("benchmarks.md", "All metrics, on a second machine", measured.speed())
+
+
+def speed(rounds, only, kept):
     data = Data.of(SIZE)
     everything = f'evaluate(..., "all"), {len(METRICS)} metrics'
     whole = {} if only else {everything: lambda: te.evaluate(data.y, data.s, "all")}
     wall, cpu = best_of({**calls(data, only), **whole}, rounds)
+    if kept:
+        keep(wall, cpu)
     print(f"n = {SIZE:,}; {rounds} rounds; one sort takes {1e3 * wall['np.sort']:.3f} ms\n")
     print("| call | ms | sorts | sorts, CPU time | target | |")
     print("|---|--:|--:|--:|--:|---|")
@@ -135,7 +153,8 @@ if __name__ == "__main__":
     parser.add_argument("--largest", type=int, default=10_000_000)
     parser.add_argument("--rounds", type=int, default=100)
     parser.add_argument("--only", nargs="+", default=(), metavar="CALL", help="beside np.sort; all by default")
+    parser.add_argument("--keep", action="store_true", help="write the speed of all metrics into docs/")
     options = parser.parse_args()
     print(f"Python {platform.python_version()}, NumPy {np.__version__}, {os.cpu_count()} cores")
-    speed(options.rounds, options.only)
+    speed(options.rounds, options.only, options.keep and not options.only)
     growth(options.largest, options.only)

@@ -28,6 +28,9 @@ from typing import Any
 import numpy as np
 from contests import CONTESTS, PACKAGES, Data
 
+sys.path.append(str(Path(__file__).resolve().parents[1] / "docs"))
+import measured
+
 OURS = "tsadeval"
 ONE_THREAD = {f"{library}_NUM_THREADS": "1" for library in ("MKL", "NUMBA", "OMP", "OPENBLAS")}
 
@@ -162,8 +165,21 @@ def rows(name, sizes, facts):
                 difference = f"{found:.0e}" if found else "0"
                 if found > 1e-9 and not note:
                     note = "differs"
-            cells = (name, f"{n:,}", shown(mine["seconds"]), peer.package, time_text, ratio, difference, note)
-            yield f"| {' | '.join(cells)} |"
+            yield name, f"{n:,}", shown(mine["seconds"]), peer.package, time_text, ratio, difference, note
+
+
+def keep(found):
+    """Write what the pages of the metrics show, a row for each metric and peer, and its table in docs/benchmarks.md."""
+    sizes = measured.SIZES
+    kept = {(row["metric"], row["peer"]): row for row in measured.read("peers")}
+    fresh = {}
+    for name, n, ours, peer, theirs, ratio, difference, note in found:
+        row = fresh.setdefault((name, peer), {"metric": name, "peer": peer, "difference": "", "note": ""})
+        row |= {f"ours_{sizes[n]}": ours, f"theirs_{sizes[n]}": theirs, f"ratio_{sizes[n]}": ratio}
+        row["difference"] = max(row["difference"], difference, key=lambda text: float(text or -1))
+        row["note"] = note or row["note"]
+    measured.write("peers", list({**kept, **fresh}.values()))
+    measured.put("benchmarks.md", "Against the peers", measured.peers())
 
 
 def main():
@@ -171,6 +187,7 @@ def main():
     parser.add_argument("--sizes", type=int, nargs="+", default=[10_000, 100_000])
     parser.add_argument("--metrics", nargs="+", choices=list(CONTESTS), default=list(CONTESTS), metavar="METRIC")
     parser.add_argument("--limit", type=float, default=60.0, help="seconds that a peer may take for one call")
+    parser.add_argument("--keep", action="store_true", help="write the table into docs/; for the two sizes by default")
     parser.add_argument("--work", type=json.loads, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.work:
@@ -183,9 +200,13 @@ def main():
         print(f"n = {n:,}: {count[0]} events; {data.p.sum():,} alarms in {count[1]:,} runs")
     print("\n| metric | n | tsadeval | peer | its time | times ours | difference | note |")
     print("|---|--:|--:|---|--:|--:|--:|---|")
+    found = []
     for name in options.metrics:
-        for row in rows(name, options.sizes, watch(name, sorted(options.sizes), options.limit)):
-            print(row, flush=True)
+        for cells in rows(name, options.sizes, watch(name, sorted(options.sizes), options.limit)):
+            found.append(cells)
+            print(f"| {' | '.join(cells)} |", flush=True)
+    if options.keep:
+        keep(found)
 
 
 def installed(package):

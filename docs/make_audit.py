@@ -10,6 +10,8 @@ import math
 import sys
 from pathlib import Path
 
+import measured
+
 import tsadeval as te
 from tsadeval import plot
 from tsadeval.plot.style import new_figure
@@ -41,6 +43,8 @@ SHOWN = [
     "f1_pa",
     "affiliation_f1",
 ]
+
+COLUMNS = ["gameability", "search", "one_liners", "beats_median", "random", "random_spread"]
 
 HEAD = """# The audit: real scores, and scorers without skill
 
@@ -116,15 +120,22 @@ def adversaries():
     return "\n".join(lines + [f"| {a.name} | {a.kind} | {a.summary} |" for a in ADVERSARIES.values()])
 
 
-def gameability(result, metrics=None):
-    """The measures of some metrics, or of all."""
-    columns = ["gameability", "search", "one_liners", "beats_median", "random", "random_spread"]
-    lines = ["| metric | " + " | ".join(c.replace("_", " ") for c in columns) + " |", "|---|" + "--:|" * len(columns)]
+def measures(data, result):
+    """What is kept of an audit, for this page and others."""
     for row in result.table().rows:
-        if metrics is None or row["metric"] in metrics:
-            cells = ["undefined" if math.isnan(row[c]) else f"{row[c]:.2f}" for c in columns]
-            lines.append(f"| `{row['metric']}` | " + " | ".join(cells) + " |")
-    return "\n".join(lines)
+        found = {c: None if math.isnan(row[c]) else round(row[c], 2) for c in COLUMNS}
+        yield {"data": data, "metric": row["metric"], **found}
+
+
+def gameability(data, metrics=None):
+    """The measures of some metrics, or of all."""
+    rows = [row for row in measured.read("audit") if row["data"] == data]
+    cells = [
+        [f"`{row['metric']}`", *("undefined" if row[c] is None else f"{row[c]:.2f}" for c in COLUMNS)]
+        for row in rows
+        if metrics is None or row["metric"] in metrics
+    ]
+    return measured.table(["metric", *(c.replace("_", " ") for c in COLUMNS)], "l" + "r" * len(COLUMNS), cells)
 
 
 def agreement(table):
@@ -181,7 +192,8 @@ def examples(name, result, series, metrics, pairs):
     )
 
 
-def section(title, name, result):
+def section(title, data, result):
+    name = data.lower()
     table = result.agreement(SHOWN)
     series, scorings = len(result.plan.series), sum(len(s.detectors) for s in result.plan.series)
     plot.gameability(result).figure.savefig(FIGURES / f"audit-gameability-{name}.png")
@@ -190,7 +202,7 @@ def section(title, name, result):
         [
             f"## {title}",
             f"{series} series with both classes, {scorings:,} scorings of {len(result.plan.detectors)} detectors.",
-            "### Gameability\n\n" + gameability(result, SHOWN),
+            "### Gameability\n\n" + gameability(data, SHOWN),
             f"![Gameability of every metric](figures/audit-gameability-{name}.png)",
             "### Agreement\n\nSpearman's correlation of the detectors' mean ranks.\n\n" + agreement(table),
             flips(table),
@@ -206,22 +218,23 @@ def main(data, stores):
     nab_file = data / "NAB_results" / "scores.parquet"
     detectors = [d for d in next(iter(read_series(nab_file))).detectors if d not in NOT_REAL]
     nab = te.rankeval.audit(nab_file, METRICS, y_score=detectors, store=stores / "audit-nab", n_jobs=-1)
+    measured.write("audit", [*measures("Theseus", theseus), *measures("NAB", nab)])
     of_theseus, of_nab = list(read_series(data / "Theseus")), list(read_series(nab_file, y_score=detectors))
     fooled, apart = ["f1_pa", "affiliation_f1", "auc_roc", "ears"], [("f1_pa", "vus_pr"), ("affiliation_f1", "ears")]
     parts = [
         HEAD,
         "## Adversaries\n\n" + adversaries(),
         MEASURES,
-        section("Theseus: twelve detectors on eleven data sets", "theseus", theseus),
+        section("Theseus: twelve detectors on eleven data sets", "Theseus", theseus),
         examples("theseus", theseus, of_theseus, fooled, apart),
-        section("NAB: fourteen published detectors", "nab", nab),
+        section("NAB: fourteen published detectors", "NAB", nab),
         examples(
             "nab", nab, of_nab, ["auc_roc", "ears", "nab_score"], [("nab_score", "auc_roc"), ("event_f1", "ears")]
         ),
         LESSONS,
         "## Gameability of all metrics\n\nThe pages of the metrics take their numbers from here. Recall, delays, costs and counts of alarms see one side only and are meant to be read beside another metric: a high\ngameability of one of them alone is no defect.",
-        "### All metrics on Theseus\n\n" + gameability(theseus),
-        "### All metrics on NAB\n\n" + gameability(nab),
+        "### All metrics on Theseus\n\n" + gameability("Theseus"),
+        "### All metrics on NAB\n\n" + gameability("NAB"),
     ]
     (HERE / "audit.md").write_text("\n\n".join(part.strip() for part in parts) + "\n", encoding="utf-8")
 

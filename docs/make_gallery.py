@@ -10,10 +10,6 @@ from __future__ import annotations
 import warnings
 from pathlib import Path
 
-import numpy as np
-
-import tsadeval as te
-
 HERE = Path(__file__).resolve().parent
 FOLDER = HERE / "figures" / "gallery"
 
@@ -77,6 +73,8 @@ FIGURES = [
 ]  # fmt: skip
 
 RANKEVAL = """\
+import tsadeval as te
+
 result = te.rankeval.run("quick", ["cce", "auc_roc", "f1"], cases=["10k-2seg-50L", "10k-20seg-50H"])
 """
 OF_RUNS = [
@@ -117,7 +115,7 @@ def _entry(title: str, words: str, code: str, name: str, level: str = "##") -> s
 
 def draw(folder: Path | None = None) -> list[str]:
     """Run the lines of every figure; write them where a folder is given. Returns the names."""
-    scope: dict[str, object] = {"np": np, "te": te}
+    scope: dict[str, object] = {}
     drawn = []
     for setup, figures in ((DATA, FIGURES), (RANKEVAL, OF_RUNS)):
         exec(setup, scope)

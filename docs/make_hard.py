@@ -8,6 +8,8 @@ import importlib.util
 import sys
 from pathlib import Path
 
+import measured
+
 from tsadeval import plot
 from tsadeval.rankeval import HARD_TASKS, read
 from tsadeval.rankeval.hard.index import PARTS
@@ -128,13 +130,21 @@ def tasks():
     return "\n".join(lines + [f"| `{t.name}` | {t.part} | {t.summary} |" for t in HARD_TASKS.values()])
 
 
-def index(table):
-    head = ["metric", *PARTS]
-    lines = ["| " + " | ".join(head) + " |", "|---|" + "--:|" * len(PARTS)]
-    for row in table.rows:
+def keep(table):
+    """What the pages of the metrics show too."""
+    columns = ["index", "index_low", "index_high", *list(PARTS)[1:]]
+    rows = [
+        {"name": row["name"], **{c: round(row[c], 3 if c == "index" else 2) for c in columns}} for row in table.rows
+    ]
+    measured.write("hard", rows)
+
+
+def index():
+    cells = []
+    for row in measured.read("hard"):
         first = f"{row['index']:.3f} [{row['index_low']:.2f}, {row['index_high']:.2f}]"
-        lines.append(f"| `{row['name']}` | {first} | " + " | ".join(f"{row[p]:.2f}" for p in list(PARTS)[1:]) + " |")
-    return "\n".join(lines)
+        cells.append([f"`{row['name']}`", first, *(f"{row[p]:.2f}" for p in list(PARTS)[1:])])
+    return measured.table(["metric", *PARTS], "l" + "r" * len(PARTS), cells)
 
 
 def each_task(table):
@@ -189,10 +199,9 @@ def judges(table):
 
 
 def nab_gameability():
-    """Of NAB's score on NAB, from the page of the audit."""
-    text = (HERE / "audit.md").read_text(encoding="utf-8")
-    line = next(line for line in text[text.index("\n## NAB") :].splitlines() if line.startswith("| `nab_score` | "))
-    return f"{float(line.split('|')[2]):.0%}".replace("%", " %")
+    """Of NAB's score on NAB, by the audit."""
+    (row,) = (row for row in measured.read("audit") if (row["data"], row["metric"]) == ("NAB", "nab_score"))
+    return f"{100 * row['gameability']:.0f} %"
 
 
 def against_design(result):
@@ -214,6 +223,7 @@ All means over tasks agree within .05. One cell, the order of six differently sc
 def main(store):
     result = read(store)
     table = result.table()
+    keep(table)
     plot.hard_tasks(table, metrics=SIX).figure.savefig(FIGURES / "hard-tasks.png")
     plot.hard_sensitivity(result, metrics=SIX).figure.savefig(FIGURES / "hard-sensitivity.png")
     found = result.explain("auc_roc", tasks=None)
@@ -222,7 +232,7 @@ def main(store):
     parts = [
         HEAD,
         "## The tasks\n\n" + tasks(),
-        f"## All metrics\n\n{result.plan.repeats} repeats, seed {result.plan.seed}.\n\n" + index(table),
+        f"## All metrics\n\n{result.plan.repeats} repeats, seed {result.plan.seed}.\n\n" + index(),
         judges(table),
         "## Task by task\n\n" + each_task(table),
         "![Scores of six metrics on every task](figures/hard-tasks.png)",

@@ -12,11 +12,13 @@ import warnings
 from importlib.metadata import version
 from pathlib import Path
 
+import measured
 import numpy as np
 
 from tsadeval.core.metric import parse_metric
 
-PAGE = Path(__file__).parent / "peers-tsadmetrics.md"
+NAME = "peers-tsadmetrics"
+PAGE = Path(__file__).parent / f"{NAME}.md"
 
 # Name there, its options, the metric here, and what to know where they differ.
 ROWS = [
@@ -63,10 +65,8 @@ Written by `docs/make_peers.py` with tsadmetrics {version}. The difference is th
 1e-9 among those that are defined here. Where a row is not equal everywhere, the number refers to `docs/errata.md`, which has the
 smallest input. Times are CPU times, the least of several calls, on one series of {n:,} points with 20 events; read the ratio, the milliseconds are
 those of one machine.
-
-| tsadmetrics | tsadeval | equal | largest difference | remark | theirs, ms | ours, ms | ratio |
-|---|---|--:|--:|---|--:|--:|--:|
 """
+COLUMNS = ["tsadmetrics", "tsadeval", "equal", "largest difference", "remark", "theirs, ms", "ours, ms", "ratio"]
 
 
 def cases(number):
@@ -122,39 +122,40 @@ def row(peer, name, options, ours, remark, pairs, long):
     arguments = ", ".join(f"{k}={v}" for k, v in options.items())
     named = type(theirs).__name__ + (f"({arguments})" if arguments else "")
     ratio = slow / fast
-    cells = [
-        f"`{named}`",
-        f"`{metric}`",
-        f"{equal:,} of {defined:,}",
-        "0" if largest == 0 else f"{largest:.1e}",
-        remark,
-        f"{1e3 * slow:.2f}",
-        f"{1e3 * fast:.3f}",
-        f"{ratio:,.0f}" if ratio >= 10 else f"{ratio:.1f}",
-    ]
-    return f"| {' | '.join(cells)} |"
+    return {
+        "theirs": named,
+        "ours": str(metric),
+        "equal": f"{equal:,} of {defined:,}",
+        "difference": "0" if largest == 0 else f"{largest:.1e}",
+        "remark": remark,
+        "theirs_ms": f"{1e3 * slow:.2f}",
+        "ours_ms": f"{1e3 * fast:.3f}",
+        "ratio": f"{ratio:,.0f}" if ratio >= 10 else f"{ratio:.1f}",
+    }
+
+
+def table():
+    rows = ([f"`{theirs}`", f"`{ours}`", *rest] for theirs, ours, *rest in map(dict.values, measured.read(NAME)))
+    return measured.table(COLUMNS, "llrrlrrr", rows)
 
 
 def main(n, only):
-    """Measure some metrics, or all, and put their rows into the page; the other rows stay as they are."""
+    """Measure some metrics, or all, and write the page; the other rows stay as they are."""
     from tsadmetrics.metrics.Registry import Registry
 
     warnings.simplefilter("ignore")
     assert sorted(Registry.available_metrics()) == sorted(name for name, *_ in ROWS), "a metric has no row"
     pairs, long = list(cases(1000)), series(n)
-    old = PAGE.read_text(encoding="utf-8").splitlines() if PAGE.exists() else []
-    lines = []
+    old = {found["theirs"].partition("(")[0]: found for found in measured.read(NAME)}
+    rows = []
     for name, options, ours, remark in ROWS:
-        theirs = type(Registry.get_metric(name)).__name__
-        lines += (
-            [line for line in old if line.startswith(f"| `{theirs}`") or line.startswith(f"| `{theirs}(")]
-            if only and name not in only
-            else []
-        )
-        if not only or name in only:
-            lines.append(row(Registry.get_metric, name, options, ours, remark, pairs, long))
-            print(lines[-1], flush=True)
-    PAGE.write_text(HEAD.format(version=version("tsadmetrics"), n=n) + "\n".join(lines) + "\n", encoding="utf-8")
+        if only and name not in only:
+            rows.append(old[type(Registry.get_metric(name)).__name__])
+        else:
+            rows.append(row(Registry.get_metric, name, options, ours, remark, pairs, long))
+            print(rows[-1], flush=True)
+    measured.write(NAME, rows)
+    PAGE.write_text(f"{HEAD.format(version=version('tsadmetrics'), n=n)}\n{table()}\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -5,6 +5,8 @@ python docs/make_properties.py
 
 from pathlib import Path
 
+import measured
+
 from tsadeval.core.metric import METRICS
 from tsadeval.core.metric import PROPERTIES as CLAIMS
 from tsadeval.rankeval import check_properties
@@ -29,38 +31,44 @@ tried. **no**: fails, with the example below. Not every property is for everybod
 MARKS = {"by definition": "always", "holds": "yes", "fails": "no", "undefined": ""}
 
 
-def main():
+def measure():
+    """Check all metrics, and keep what came out: a row for each property."""
     table = check_properties("all")
-    lines = ["| property | must be | what it says |", "|---|---|---|"]
-    lines += [f"| {c.name} | {c.relation} | {c.sentence} |" for c in CHECKS.values()]
-    properties = "\n".join(lines)
-    head = ["metric", *CHECKS]
-    lines = ["| " + " | ".join(head) + " |", "|---|" + ":-:|" * len(CHECKS)]
-    for metric in METRICS:
-        marks = [MARKS[table.status(metric, name)] for name in CHECKS]
-        lines.append(f"| `{metric}` | " + " | ".join(marks) + " |")
-    grid = "\n".join(lines)
-    lines = ["| metric | " + " | ".join(CLAIMS) + " |", "|---|" + ":-:|" * len(CLAIMS)]
-    for name, metric in METRICS.items():
-        lines.append(f"| `{name}` | " + " | ".join("always" if c in metric.properties else "" for c in CLAIMS) + " |")
-    claims = "\n".join(lines)
-    counts = {name: max(r["cases"] for r in table.rows if r["property"] == name) for name in CHECKS}
-    examples = []
+    rows = []
     for name in CHECKS:
-        failed = [row for row in table.rows if row["property"] == name and row["status"] == "fails"]
-        examples.append(f"### {name}\n\nOn up to {counts[name]:,} cases. " + ("" if failed else "No counterexample."))
-        examples += ["\n".join(f"- `{row['options']}`: {row['example']}" for row in failed)] if failed else []
-    page = [
-        HEAD,
-        properties,
-        "## Metrics by properties\n\n" + grid,
-        "## Claims of the records\n\n" + "; ".join(f"*{c}*: {w}" for c, w in CLAIMS.items()) + ".\n\n" + claims,
-        "## Smallest counterexamples",
-        *examples,
+        found = [row for row in table.rows if row["property"] == name]
+        examples = {row["metric"]: [row["options"], str(row["example"])] for row in found if row["status"] == "fails"}
+        status = {metric: table.status(metric, name) for metric in METRICS}
+        cases = max(row["cases"] for row in found)
+        rows.append({"property": name, "cases": cases, "status": status, "examples": examples})
+    measured.write("properties", rows)
+
+
+def page():
+    rows = measured.read("properties")
+    properties = [[c.name, c.relation, c.sentence] for c in CHECKS.values()]
+    grid = [[f"`{metric}`", *(MARKS[row["status"][metric]] for row in rows)] for metric in rows[0]["status"]]
+    claims = [
+        [f"`{n}`", *("always" if c in metric.properties else "" for c in CLAIMS)] for n, metric in METRICS.items()
     ]
-    PAGE.write_text("\n\n".join(part.strip() for part in page) + "\n", encoding="utf-8")
-    print(f"wrote {PAGE}")
+    parts = [
+        HEAD,
+        measured.table(["property", "must be", "what it says"], "lll", properties),
+        "## Metrics by properties",
+        measured.table(["metric", *(row["property"] for row in rows)], "l" + "c" * len(rows), grid),
+        "## Claims of the records",
+        "; ".join(f"*{c}*: {w}" for c, w in CLAIMS.items()) + ".",
+        measured.table(["metric", *CLAIMS], "l" + "c" * len(CLAIMS), claims),
+        "## Smallest counterexamples",
+    ]
+    for row in rows:
+        examples = "\n".join(f"- `{options}`: {example}" for options, example in row["examples"].values())
+        none = "" if examples else " No counterexample."
+        parts += [f"### {row['property']}\n\nOn up to {row['cases']:,} cases.{none}", *([examples] if examples else [])]
+    return "\n\n".join(part.strip() for part in parts) + "\n"
 
 
 if __name__ == "__main__":
-    main()
+    measure()
+    PAGE.write_text(page(), encoding="utf-8")
+    print(f"wrote {PAGE}")

@@ -7,11 +7,15 @@ import os
 import re
 import sys
 import types
+from contextlib import nullcontext
+from functools import cache
 from pathlib import Path
 
+import joblib
 import matplotlib
 import pytest
 
+import commands
 import page_files
 import published
 import tsadeval
@@ -21,20 +25,17 @@ from tsadeval.core.metric import METRICS
 ROOT = Path(__file__).resolve().parents[1]
 
 
-def script(name):
-    """A script of docs/ as a module."""
-    spec = importlib.util.spec_from_file_location(name, ROOT / "docs" / f"{name}.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+def script(name, folder="docs"):
+    """A script of docs/ or of a folder of it as a module."""
+    home = str(ROOT / folder)
+    if home not in sys.path:
+        sys.path.append(home)
+    return importlib.import_module(name)
 
 
 def site(name):
     """A script of docs/site/ as a module."""
-    folder = str(ROOT / "docs" / "site")
-    if folder not in sys.path:
-        sys.path.insert(0, folder)
-    return importlib.import_module(name)
+    return script(name, "docs/site")
 
 
 # Written as files by a command, or shown on the pages of their suites, docs/hard.md and docs/audit.md.
@@ -86,7 +87,7 @@ PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
 @pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)
 def test_links_and_files_named_in_pages_exist(page):
     text = page.read_text(encoding="utf-8")
-    drawn = site("execute").drawn(text)  # when the site is built
+    drawn = site("notebooks").drawn(text)  # when the site is built
     for link in re.findall(r"\]\((?!http|#)([^)#]+)", text):
         assert link in drawn or (page.parent / link).exists(), link
     for path in re.findall(r"`((?:docs|benchmarks|tests|examples|src)/[\w./-]+\.\w+)", text):
@@ -96,11 +97,13 @@ def test_links_and_files_named_in_pages_exist(page):
 # Their examples are those of docstrings, or run by the test of the gallery.
 ELSEWHERE_RUN = {"metrics.md", "gallery.md"}
 RUN = [page for page in PAGES if page.parent != ROOT and page.name not in ELSEWHERE_RUN]
-SLOW = {"own-metric.md", "own-detector.md", "detectors.md", "torch.md"}
+SLOW = {"own-metric.md", "own-detector.md", "detectors.md"}
+TORCH = {"interop.md", "torch.md"}
 # What blocks of the shell need beside the command line.
-NEEDED = {"interop.md": ("pyod", "torch"), "scale.md": ("distributed",)}
+NEEDED = {"interop.md": ("pyod",), "scale.md": ("distributed",)}
 
 
+@cache
 def code(page):
     """The blocks of a page that are run, as what they are."""
     found = site("blocks").blocks(page.read_text(encoding="utf-8"))
@@ -109,12 +112,12 @@ def code(page):
 
 def marks(page):
     slow = page.name in SLOW or any(block.language == "bash" for block in code(page))
-    return [pytest.mark.slow] * slow
+    return [pytest.mark.slow] * slow + [pytest.mark.torch] * (page.name in TORCH)
 
 
 @pytest.mark.parametrize("page", [pytest.param(p, id=p.name, marks=marks(p)) for p in RUN if code(p)])
 def test_the_code_of_a_page_runs_and_prints_what_is_there(page, tmp_path, monkeypatch):
-    if page.name == "torch.md":
+    if page.name in TORCH:
         pytest.importorskip("torchmetrics", reason="torch is an extra")
     names, compared = {}, sys.maxsize
     real = published.SHARED / "scores"
@@ -133,10 +136,16 @@ def test_the_code_of_a_page_runs_and_prints_what_is_there(page, tmp_path, monkey
     for name, module in trackers().items():
         monkeypatch.setitem(sys.modules, name, module)
     shell = sys.platform != "win32" and all(map(importlib.util.find_spec, NEEDED.get(page.name, ())))
-    done = site("execute").run(page, tmp_path, names, shell=shell, compared=compared)
+    done = site("execute").run(page, tmp_path, names, shell=shell, tsadeval=here, compared=compared)
     assert done.failed == 0
     assert done.lines == [block.line for block in code(page) if shell or block.is_prompt]
     assert done.attempted >= len(done.lines) > 0
+
+
+def here(*words):
+    """A command in this process, without workers, which start slowly; but with them where it says how many."""
+    with nullcontext() if "--jobs" in words else joblib.parallel_config("sequential"):
+        return commands.run(*words, cwd=os.getcwd())
 
 
 def trackers():
@@ -190,13 +199,33 @@ def test_every_part_of_a_metrics_page_has_a_content(name):
     assert metric.references
 
 
-def test_titles_of_errata_are_in_the_errata():
-    facts = site("facts")
-    titles = [title for _, _, title in facts.errata_items()]
-    assert [
-        start for starts in facts.ERRATA.values() for start in starts if not any(t.startswith(start) for t in titles)
-    ] == []
-    assert set(facts.ERRATA) <= set(METRICS)
+def test_tables_are_those_of_the_data():
+    """What docs/data keeps stands in the pages as the scripts that measured it write it."""
+    audit, properties = script("make_audit"), script("make_properties")
+    pages = {
+        "audit.md": [audit.gameability(name, shown) for name in ("Theseus", "NAB") for shown in (None, audit.SHOWN)],
+        "hard.md": [script("make_hard").index()],
+        "peers-tsadmetrics.md": [script("make_peers").table()],
+        "benchmarks.md": [script("measured").speed(), script("measured").peers()],
+    }
+    for page, tables in pages.items():
+        text = (ROOT / "docs" / page).read_text(encoding="utf-8")
+        assert [table for table in tables if f"\n\n{table}\n" not in text] == [], page
+    assert (ROOT / "docs" / "properties.md").read_text(encoding="utf-8") == properties.page()
+
+
+def test_errata_of_metrics_are_on_the_page():
+    text, facts = (ROOT / "docs" / "errata.md").read_text(encoding="utf-8"), site("facts")
+    parts = dict(re.findall(r"^## ([^\n]+)\n(.*?)(?=^## |\Z)", text, flags=re.MULTILINE | re.DOTALL))
+    for row in facts.read("errata"):
+        assert set(row["metrics"]) <= set(METRICS)
+        part = parts[row["part"]]
+        if row["number"]:
+            item = re.search(rf"^{row['number']}\. (.*?)(?=^\d+\. |\Z)", part, flags=re.MULTILINE | re.DOTALL)[1]
+            titles = tuple(title.rstrip(".") for title in re.findall(r"\*\*(.+?)\*\*", item))
+            assert row["words"].endswith(titles), row
+        else:
+            assert [name for name in METRICS if f"`{name}`" in part] == row["metrics"]
     assert set(facts.NOT_MEASURED) <= set(METRICS)
 
 
@@ -208,17 +237,31 @@ def test_the_front_page_leads_to_the_choice_of_a_metric_first():
 
 def test_a_page_becomes_a_notebook_with_the_same_code():
     notebooks, text = site("notebooks"), (ROOT / "docs" / "tutorials" / "ten-minutes.md").read_text(encoding="utf-8")
-    made = json.loads(notebooks.notebook(text))
+    made = json.loads(notebooks.of_page(text))
     code = "\n".join(cell["source"] for cell in made["cells"] if cell["cell_type"] == "code")
-    page = notebooks.page(text, "ten-minutes")
-    assert ">>>" not in page
-    cells = "\n".join(re.findall(r"^```\{code-cell\} ipython3\n(.*?)\n```$", page, flags=re.MULTILINE | re.DOTALL))
-    assert code == cells
     lines = [line[4:] for line in text.split("\n") if line.startswith((">>> ", "... "))]
     assert code.split("\n") == lines
     assert not re.search(r"\]\([^)]+\.md\)", json.dumps(made))
     # Whatever prints ends a cell.
     assert notebooks.cells(">>> a = 1\n>>> a\n1\n>>> b = 2\n") == ["a = 1\na", "b = 2"]
+
+
+def test_a_page_of_the_site_shows_what_its_code_gave(tmp_path):
+    page = tmp_path / "tutorials" / "a.md"
+    page.parent.mkdir()
+    page.write_text(
+        "# A\n\n```python\n>>> import tsadeval as te\n>>> 2 * 3\n6\n>>> te.evaluate([0, 1], [0.1, 0.9], 'f1')\n"
+        'metric  value...\n\n```\n\nWords.\n\n```python\n>>> print("x")\nx\n>>> y = 1\n```\n'
+    )
+    assert site("notebooks").show(page) == ""
+    shown = [(b.language, b.text) for b in site("blocks").blocks(page.read_text())]
+    assert shown[0] == ("python", "import tsadeval as te\n2 * 3\n")
+    assert shown[1] == ("text", "6\n")
+    assert shown[3][0] == "{raw}"
+    assert shown[3][1].count("<table") == 1
+    assert shown[4:] == [("python", 'print("x")\n'), ("text", "x\n"), ("python", "y = 1\n")]
+    page.write_text("```python\n>>> 1\n2\n```\n")
+    assert site("notebooks").show(page) == "a.md: 1 of 1 examples failed\n"
 
 
 def test_the_recipe_asks_for_what_the_package_asks_for():

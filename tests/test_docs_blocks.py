@@ -58,15 +58,15 @@ def test_every_text_that_is_explained_is_there(rows):
 
 
 @pytest.mark.slow
-def test_the_pages_of_the_site_are_those_that_are_run(rows, sources):
+def test_the_pages_of_the_site_are_those_that_are_run(rows):
     """A page whose blocks tests/test_docs.py should run is one that it does run."""
     import test_docs
 
     run = {page.relative_to(ROOT / "docs").with_suffix("").as_posix() for page in test_docs.RUN}
-    assert {page for page, _, runner in rows if runner.endswith(blocks.PAGES)} <= run
-    scripts = {path.name for path in sources.glob("_examples/**/*.py")}
+    assert {page for page, _, runner in rows if runner == blocks.PAGES} <= run
     gallery = test_docs.script("make_gallery")
-    assert len(scripts) == len(gallery.FIGURES) + len(gallery.OF_RUNS)
+    drawn = [page for page, _, runner in rows if runner == blocks.DRAWN]
+    assert len(drawn) == 2 * (len(gallery.FIGURES) + len(gallery.OF_RUNS))  # the data and the figure
 
 
 def test_a_block_that_nothing_runs_is_found():
@@ -78,6 +78,41 @@ def test_a_block_that_nothing_runs_is_found():
     (command,) = blocks.blocks("```bash\necho a\n```\n\n```text\na\n```\n")
     assert (command.text, command.output) == ("echo a\n", "a\n")
     assert blocks.run_by("scale", command) == blocks.PAGES
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        (
+            "tsadeval score 'a b.csv' --score \"x,y*\" \\\n  --events  # all\n",
+            [["score", "a b.csv", "--score", "x,y*", "--events"]],
+        ),
+        ("tsadeval a\ntsadeval b\n", [["a"], ["b"]]),
+        ("tsadeval a > b\n", []),
+        ("tsadeval a && tsadeval b\n", []),
+        ("tsadeval a *.csv\n", []),
+        ("tsadeval $a\n", []),
+        ("cd a\ntsadeval b\n", []),
+        ("for a in b; do\n  tsadeval a\ndone\n", []),
+    ],
+)
+def test_what_needs_a_shell_goes_to_one(text, words):
+    assert blocks.Block(0, "bash", text).commands == words
+
+
+def test_a_command_in_this_process_is_compared_as_well(tmp_path):
+    import execute
+
+    import test_docs
+
+    page = tmp_path / "page.md"
+    for code, output, failed in (
+        ("tsadeval metrics f1", "f1...", 0),
+        ("tsadeval metrics f1", "f2...", 1),
+        ("tsadeval metrics no_such_metric", "", 1),
+    ):
+        page.write_text(f"```bash\n{code}\n```\n\n```text\n{output}\n```\n")
+        assert execute.run(page, tmp_path, shell=True, tsadeval=test_docs.here).failed == failed, (code, output)
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs bash")
@@ -179,6 +214,7 @@ def test_what_is_installed_is_this_package_with_extras_that_it_has():
 
 
 @pytest.mark.slow
+@pytest.mark.torch
 @pytest.mark.skipif(sys.platform == "win32", reason="needs bash")
 def test_pip_finds_what_is_installed_to_be_what_the_pages_install():
     """The lines run as they stand, but without an index and dry: what is installed here must do."""

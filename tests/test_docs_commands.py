@@ -35,13 +35,14 @@ def commands(text):
             yield words
 
 
+COMMAND = typer.main.get_command(app)
 FOUND = {page: list(commands(page.read_text(encoding="utf-8"))) for page in PAGES}
 
 
 @pytest.mark.parametrize("page", [p for p in PAGES if FOUND[p]], ids=lambda p: p.name)
 def test_every_command_and_option_exists(page):
     for words in FOUND[page]:
-        command, rest = typer.main.get_command(app), words[1:]
+        command, rest = COMMAND, words[1:]
         while rest and hasattr(command, "commands"):
             assert rest[0] in command.commands, shlex.join(words)
             command, rest = command.commands[rest[0]], rest[1:]

@@ -1,26 +1,27 @@
-"""The blocks of code of the site, and what runs each of them:  python docs/site/blocks.py
+"""The blocks of code of the site, and what runs each of them.
 
 Every block of a page says its language, and the language says what happens to it:
 
-- `python` is run, and what it prints is compared, by tests/test_docs.py; in tutorials and explanations by myst-nb as well (`make docs`);
+- `python` is run, and what it prints is compared, by tests/test_docs.py; lines of the gallery are drawn there;
 - `bash` is run by the same test in the same folder, after the blocks before it. A `text` block right behind it is what it prints;
 - `text` elsewhere is no code, and stands in NOT_CODE with what it is instead.
 
 A block for which nothing of this holds is reported, and fails tests/test_docs_blocks.py.
 """
 
-import argparse
 import inspect
+import os
 import re
-import tempfile
-from collections import Counter
+import shlex
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from markdown_it import MarkdownIt
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = "tests/test_docs.py"
+DRAWN = "drawn by docs/make_gallery.py, in tests/test_docs.py"
 SIGNATURES = "compared with the function by tests/test_docs_blocks.py"
 
 # Directives of Sphinx that show no code.
@@ -62,6 +63,15 @@ class Block:
     def makes(self) -> bool:
         return self.language == "bash" and all(line.startswith("make ") for line in self.text.splitlines())
 
+    @property
+    def commands(self) -> list[list[str]]:
+        """The arguments of its commands where all are of `tsadeval` and the shell has nothing to do but to read them; else none."""
+        lines = self.text.replace("\\\n", " ").splitlines()
+        unquoted = re.sub(r"'[^']*'|\"[^\"]*\"|#.*", "", "\n".join(lines))
+        if self.language != "bash" or re.search(r"[|&;<>$`*?(){}\[\]\\]|^(?!tsadeval )", unquoted, flags=re.MULTILINE):
+            return []
+        return [[os.path.expanduser(word) for word in shlex.split(line, comments=True)[1:]] for line in lines]
+
 
 def blocks(text: str) -> list[Block]:
     """All blocks of a page, fenced or indented, in lists or not."""
@@ -84,12 +94,12 @@ def run_by(page: str, block: Block) -> str:
     """What runs or checks a block of a page of the site; nothing where nothing does."""
     if block.language.startswith(DIRECTIVES):
         return "no code"
-    if block.language == "{code-cell}":
-        return f"make docs (myst-nb) and {PAGES}"
     if block.language == "{eval-rst}":
         return "docstrings: pytest --doctest-modules src"
     if page.startswith("metrics/") and block.language == "python":
         return of_metric(page.removeprefix("metrics/"), block)
+    if page.startswith("gallery/") and block.text.strip() in gallery_lines():
+        return DRAWN
     if block.is_prompt:
         return "pytest README.md" if page == "README" else PAGES
     if block.language == "python" and page == "contributing":
@@ -106,6 +116,15 @@ def run_by(page: str, block: Block) -> str:
         if page == name and block.language in ("text", "") and block.text.startswith(start):
             return f"no code: {what}"
     return ""
+
+
+@cache
+def gallery_lines() -> set[str]:
+    """What docs/make_gallery.py runs."""
+    import figures
+
+    codes = [code for _, _, code, _ in [*figures.FIGURES, *figures.OF_RUNS]]
+    return {text.strip() for text in [figures.DATA, figures.RANKEVAL, *codes]}
 
 
 def of_metric(name: str, block: Block) -> str:
@@ -128,32 +147,3 @@ def inventory(sources: Path) -> list[tuple[str, Block, str]]:
         for page, path in pages.items()
         for block in blocks(path.read_text(encoding="utf-8"))
     ]
-
-
-def summary(rows: list[tuple[str, Block, str]], scripts: int) -> str:
-    """Blocks by language and by what runs them."""
-    counts = Counter((block.language or "none", runner or "NOTHING") for _, block, runner in rows)
-    lines = [f"{count:5} {language:12} {runner}" for (language, runner), count in sorted(counts.items())]
-    lines.append(f"{scripts:5} {'gallery':12} make docs (sphinx-gallery) and {PAGES}")
-    return "\n".join(lines)
-
-
-def main() -> None:
-    import build
-
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--all", action="store_true", help="list every block")
-    given = parser.parse_args()
-    with tempfile.TemporaryDirectory() as folder:
-        sources = Path(folder) / "site-src"
-        build.gather(sources)
-        rows, scripts = inventory(sources), len(list(sources.glob("_examples/**/*.py")))
-    for page, block, runner in rows:
-        if given.all or not runner:
-            first = re.sub(r"\s+", " ", block.text)[:60]
-            print(f"{page}:{block.line}: {block.language or 'no language'}: {runner or 'NOTHING RUNS IT'}: {first}")
-    print(summary(rows, scripts))
-
-
-if __name__ == "__main__":
-    main()

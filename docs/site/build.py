@@ -1,12 +1,11 @@
 """Build the site:  python docs/site/build.py SOURCES SITE      (or: make docs)
 
-Gathers the pages of docs/ in SOURCES, writes those that are generated (metrics, reference, scripts of the gallery), calls Sphinx,
-which runs the tutorials and explanations (myst-nb) and the gallery (sphinx-gallery), with warnings as errors, and checks the links of
-what was built. `--fast` does not run code, so results and pictures are missing, and neither they nor links are checked.
+Gathers the pages of docs/ in SOURCES, writes those that are generated (metrics, reference, gallery), runs the tutorials, the
+explanations and what else draws, calls Sphinx, with warnings as errors, and checks the links of what was built. `--fast` does not
+run code, so pictures are missing and results are those of the repository; neither they nor links are checked.
 """
 
 import argparse
-import os
 import re
 import shutil
 import subprocess
@@ -14,7 +13,6 @@ import sys
 import time
 from pathlib import Path
 
-import execute
 import failures
 import figures
 import links
@@ -35,7 +33,7 @@ def adapted(text: str) -> str:
     # A link that says the name of a file says the title of the page.
     text = re.sub(r"\[(?:docs/)?([\w-]+)\.md\]\(((?:\.\./)*)\1\.md(#[\w-]+)?\)", r"[](\2\1.md\3)", text)
     text = re.sub(r"\]\(((?:\.\./)*)metrics\.md(?:#(\w+))?\)", lambda m: f"]({m[1]}metrics/{m[2] or 'index'}.md)", text)
-    text = re.sub(r"\]\(((?:\.\./)*)gallery\.md\)", r"](\1gallery/index.rst)", text)
+    text = re.sub(r"\]\(((?:\.\./)*)gallery\.md\)", r"](\1gallery/index.md)", text)
     # One folder up in the repository, beside the other pages on the site.
     text = re.sub(
         r"\]\((?:\.\./)?((?:\.\./)*)(CHANGELOG|CONTRIBUTING)\.md\)", lambda m: f"]({m[1]}{m[2].lower()}.md)", text
@@ -72,8 +70,8 @@ def gather(target: Path) -> None:
     )
     pages.write(target / "metrics")
     reference.write(target / "reference")
-    figures.write(target / "_examples")
     shutil.rmtree(downloads(target), ignore_errors=True)
+    figures.write(target / "gallery", downloads(target) / "gallery")
     notebooks.write(target, downloads(target))
 
 
@@ -96,28 +94,15 @@ def timed(what: str, function, *args) -> None:
     print(f"{what}: {time.perf_counter() - start:.0f} s", flush=True)
 
 
-def kernels(folder: Path) -> Path:
-    """Settings of the kernels that run notebooks: they talk to this process on this machine only, so no word about encryption."""
-    profile = folder / "site-ipython" / "profile_default"
-    profile.mkdir(parents=True, exist_ok=True)
-    (profile / "ipython_kernel_config.py").write_text("c.IPKernelApp.log_level = 40\n")
-    return profile.parent
-
-
 def sphinx(source: Path, target: Path, strict: bool) -> None:
-    command = [sys.executable, "-m", "sphinx", "-b", "html", "-c", str(HERE), "--keep-going", "-q"]
-    # A cell that was not run has no known language, and its picture is not there.
-    unknown = "suppress_warnings=myst.header,myst-nb.lexer,image.not_readable"
-    command += ["-W"] if strict else ["-D", "nb_execution_mode=off", "-D", "plot_gallery=0", "-D", unknown]
+    command = [sys.executable, "-m", "sphinx", "-b", "html", "-c", str(HERE), "--keep-going", "-q", "-j", "auto"]
+    # The picture of a page that was not run is not there.
+    command += ["-W"] if strict else ["-D", "suppress_warnings=myst.header,image.not_readable"]
     command += ["-d", str(source.parent / "site-doctrees"), str(source), str(target)]
     # Its own doctrees are always made anew: pages are generated, so time stamps say nothing.
     shutil.rmtree(source.parent / "site-doctrees", ignore_errors=True)
     shutil.rmtree(target, ignore_errors=True)
-    settings = {
-        "PYTHONPATH": f"{HERE}:{os.environ.get('PYTHONPATH', '')}",
-        "IPYTHONDIR": str(kernels(source.resolve().parent)),
-    }
-    if subprocess.run(command, env={**os.environ, **settings}).returncode:
+    if subprocess.run(command).returncode:
         raise SystemExit("the site was not built: mend the warnings above")
     shutil.copytree(downloads(source), target, dirs_exist_ok=True)
 
@@ -130,7 +115,7 @@ def main() -> None:
     given = parser.parse_args()
     timed("pages", gather, given.sources)
     if not given.fast:
-        timed("code of pages with pictures", execute.pictures, given.sources)
+        timed("code of pages", notebooks.show_all, given.sources)
     polish(given.sources)
     timed("Sphinx", sphinx, given.sources, given.site, not given.fast)
     if not given.fast:

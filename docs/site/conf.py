@@ -14,8 +14,7 @@ copyright = "the tsadeval developers"  # noqa: A001 (Sphinx reads it by this nam
 version = release = tsadeval.__version__
 
 extensions = [
-    "myst_nb",
-    "sphinx_gallery.gen_gallery",
+    "myst_parser",
     "numpydoc",
     "sphinx.ext.autodoc",
     "sphinx_copybutton",
@@ -35,33 +34,6 @@ copybutton_prompt_text = ">>> "
 copybutton_only_copy_prompt_lines = True
 # Links inside the site are checked by Sphinx (an unknown target is an error) and by links.py in the built pages.
 nitpicky = False
-exclude_patterns = [
-    "**/README.md",
-    "_examples",
-    "gallery/*.ipynb",
-    "gallery/*/*.ipynb",
-]  # notebooks of the gallery are for download
-
-# Tutorials and explanations, which notebooks.py has made notebooks: anything on standard error is a warning of the build.
-nb_execution_mode = "force"
-nb_execution_in_temp = False  # they write their pictures beside themselves
-nb_execution_raise_on_error = True
-nb_execution_show_tb = True
-nb_execution_timeout = 600
-nb_output_stderr = "warn"
-
-# The gallery, whose scripts figures.py has written.
-sphinx_gallery_conf = {
-    "examples_dirs": "_examples",
-    "gallery_dirs": "gallery",
-    "within_subsection_order": "FileNameSortKey",
-    "image_scrapers": ("figures.scraper",),
-    "abort_on_example_error": True,
-    "download_all_examples": False,
-    "show_signature": False,
-    "write_computation_times": False,
-    "min_reported_time": 3600,  # the time of a build says little about that of a reader
-}
 suppress_warnings = ["myst.header"]  # pages of tables begin with other levels here and there
 
 html_theme = "furo"

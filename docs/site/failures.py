@@ -2,7 +2,7 @@
 
 import math
 
-from scenarios import CASES, strip, value
+from scenarios import CASES, strip, values_of
 
 from tsadeval.core.metric import METRICS
 
@@ -47,7 +47,7 @@ def judged() -> dict[str, dict[str, str]]:
     found: dict[str, dict[str, str]] = {}
     for name in SHOWN:
         sign = 1 if METRICS[name].direction == "higher" else -1
-        values = {case.name: sign * value(METRICS[name], case) for case in CASES}
+        values = {case: sign * value for case, value in values_of(name).items()}
         best, chance = values["perfect"], values["random"]
         found[name] = {}
         for fault in ASKED:

@@ -1,57 +1,57 @@
-"""The gallery as scripts that sphinx-gallery runs: one for every figure of docs/make_gallery.py."""
+"""The gallery: a page for every figure of docs/make_gallery.py with its lines, which are there to download as well.
 
-import re
+The pictures are those of docs/figures/gallery, which docs/make_gallery.py drew by these very lines.
+"""
+
 import sys
 from pathlib import Path
 
-DOCS = Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(DOCS))
-import make_gallery  # noqa: E402 (the line above makes it importable)
+import notebooks
 
-HEADER = """Gallery
-=======
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from make_gallery import DATA, FIGURES, OF_RUNS, RANKEVAL  # the line above makes it importable
 
-Every figure is a function of data or of a result that draws on the axes it is given (``ax=``), or on new ones, and returns
-them. ``ax.figure.savefig("name.pdf")`` writes it; in a notebook a cell that ends with the call shows it. All fit on axes of a
-column of print (3.4 x 2.5 inches). Click on a figure for the lines that make it.
-"""
-OF_RUNS = """Figures of RankEval
--------------------
+HEAD = """# Gallery
 
-All of a run at once: ``tsadeval rankeval figures STORE``.
-"""
-NEEDED = {"data": make_gallery.DATA, "run": "import tsadeval as te\n\n" + make_gallery.RANKEVAL}
-
-
-def script(title: str, words: str, setup: str, code: str) -> str:
-    """One example: the picture first, then what it was drawn from."""
-    line = "=" * len(title)
-    about = words or "One line draws it, from the data or the result that the lines before it make."
-    return f'"""\n{title}\n{line}\n\n{about}\n"""\n\n{setup}\n# %%\n# The figure:\n{code}\n'
+Every figure is a function of data or of a result that draws on the axes it is given (`ax=`), or on new ones, and returns them.
+`ax.figure.savefig("name.pdf")` writes it; in a notebook a cell that ends with the call shows it. All fit on axes of a column of
+print (3.4 x 2.5 inches). Click on a figure for the lines that make it."""
+RUNS = "## Figures of RankEval\n\nAll of a run at once: `tsadeval rankeval figures STORE`."
+LINKS = '<p class="notebook"><a href="{0}.py" download>This figure as a script</a>, <a href="{0}.ipynb" download>as a notebook</a></p>'
+CARD = """:::{{grid-item-card}} {title}
+:link: {name}
+:link-type: doc
+:img-top: ../figures/gallery/{name}.png
+:::"""
 
 
-def write(folder: Path) -> None:
-    for name, head, setup, figures in (
-        (".", HEADER, NEEDED["data"], make_gallery.FIGURES),
-        ("rankeval", OF_RUNS, NEEDED["run"], make_gallery.OF_RUNS),
-    ):
-        place = folder / name
-        place.mkdir(parents=True, exist_ok=True)
-        (place / "GALLERY_HEADER.rst").write_text(head, encoding="utf-8")
-        for number, (title, words, code, stem) in enumerate(figures):
-            text = script(title, words, setup, code)
-            (place / f"plot_{number:02}_{stem.replace('-', '_')}.py").write_text(text, encoding="utf-8")
+def cards(figures: list[tuple[str, str, str, str]]) -> str:
+    found = "\n".join(CARD.format(title=title, name=name) for title, _, _, name in figures)
+    return f"::::{{grid}} 2 2 3 3\n:gutter: 2\n:class-container: gallery\n\n{found}\n::::"
 
 
-def scraper(block, block_vars, gallery_conf) -> str:
-    """Save the axes `ax` of a script: pyplot, where sphinx-gallery looks for figures, does not know ours."""
-    from sphinx_gallery.scrapers import figure_rst
+def page(title: str, words: str, setup: str, code: str, name: str) -> str:
+    parts = [
+        f"# {title}",
+        LINKS.format(name),
+        words,
+        f"```python\n{setup}```",
+        "The figure:",
+        f"```python\n{code}\n```",
+    ]
+    return "\n\n".join(filter(None, [*parts, f"![{title}](../figures/gallery/{name}.png)"])) + "\n"
 
-    ax = block_vars["example_globals"].get("ax")
-    if ax is None:
-        return ""
-    path = next(block_vars["image_path_iterator"])
-    figure = ax.figure
-    figure.savefig(path, dpi=min(160, 900 / figure.get_size_inches()[0]))
-    title = re.sub(r"plot_\d+_|\.py$", "", Path(block_vars["src_file"]).name).replace("_", " ")
-    return figure_rst([path], gallery_conf["src_dir"], title)
+
+def write(folder: Path, downloads: Path) -> None:
+    folder.mkdir(parents=True)
+    downloads.mkdir(parents=True)
+    for setup, figures in ((DATA, FIGURES), (RANKEVAL, OF_RUNS)):
+        for title, words, code, name in figures:
+            (folder / f"{name}.md").write_text(page(title, words, setup, code, name), encoding="utf-8")
+            script = f'"""{title}."""\n\n{setup}\n{code}\n'
+            (downloads / f"{name}.py").write_text(script, encoding="utf-8")
+            cells = [("markdown", f"# {title}\n\n{words}".strip()), ("code", setup.rstrip()), ("code", code)]
+            (downloads / f"{name}.ipynb").write_text(notebooks.notebook(cells), encoding="utf-8")
+    names = "\n".join(name for *_, name in [*FIGURES, *OF_RUNS])
+    parts = [HEAD, cards(FIGURES), RUNS, cards(OF_RUNS), f"```{{toctree}}\n:hidden:\n\n{names}\n```"]
+    (folder / "index.md").write_text("\n\n".join(parts) + "\n", encoding="utf-8")

@@ -4,67 +4,37 @@ For authors: write the lines with >>>, run this, read what came out. Outputs tha
 vary, stay as they are.
 """
 
-import contextlib
 import doctest
-import io
-import os
+import re
 import sys
 import tempfile
-import traceback
-import warnings
 from pathlib import Path
 
-from execute import FLAGS
+import execute
+from blocks import blocks
+
+TRACEBACK = re.compile(r"(Traceback \(most recent call last\):\n).*\n(?=\S)", flags=re.DOTALL)
 
 
-def filled(text: str) -> str:
-    """The page with the outputs of its examples made anew."""
-    lines, names = text.split("\n"), {"__name__": "__main__"}
-    out, at, checker = [], 0, doctest.OutputChecker()
-    while at < len(lines):
-        if not lines[at].startswith(">>> "):
-            out.append(lines[at])
-            at += 1
-            continue
-        source = [lines[at][4:]]
-        out.append(lines[at])
-        at += 1
-        while at < len(lines) and lines[at].startswith("..."):
-            source.append(lines[at][4:])
-            out.append(lines[at])
-            at += 1
-        wanted = []
-        while at < len(lines) and lines[at] and not lines[at].startswith((">>>", "```")):
-            wanted.append(lines[at])
-            at += 1
-        printed = io.StringIO()
-        with contextlib.redirect_stdout(printed), warnings.catch_warnings():
-            warnings.simplefilter("error")
-            try:
-                exec(compile("\n".join(source) + "\n", "<page>", "single"), names)
-            except Exception as error:
-                traceback.print_exc(file=sys.stderr)
-                print(
-                    "Traceback (most recent call last):\n    ...\n" + traceback.format_exception_only(error)[-1].strip()
-                )
-        got = printed.getvalue()
-        want = "\n".join(wanted) + "\n" if wanted else ""
-        if want and checker.check_output(want, got, FLAGS):
-            out += wanted
-        elif got:
-            out += [line.rstrip() or "<BLANKLINE>" for line in got.rstrip("\n").split("\n")]
-    return "\n".join(out)
+def filled(text: str, results: list[list[execute.Result]]) -> str:
+    """The page with the outputs of its examples made anew, from the last to the first, so that lines keep their numbers."""
+    lines, found = text.split("\n"), [block for block in blocks(text) if block.is_prompt]
+    for block, of_block in reversed(list(zip(found, results, strict=True))):
+        for result in reversed(of_block):
+            example, got = result.example, TRACEBACK.sub(r"\1    ...\n", result.printed)
+            if not doctest.OutputChecker().check_output(example.want, got, execute.FLAGS):
+                at = block.line + example.lineno + example.source.count("\n")
+                shown = [line.rstrip() or "<BLANKLINE>" for line in got.splitlines()]
+                lines[at : at + example.want.count("\n")] = shown
+    return "\n".join(lines)
 
 
 if __name__ == "__main__":
     import matplotlib
 
     matplotlib.use("Agg")
-    for name in map(Path, sys.argv[1:]):
-        path, before = name.resolve(), Path.cwd()
+    for page in (Path(name).resolve() for name in sys.argv[1:]):
         with tempfile.TemporaryDirectory() as folder:
-            os.chdir(folder)
-            made = filled(path.read_text(encoding="utf-8"))
-            os.chdir(before)
-        path.write_text(made, encoding="utf-8")
-        print(f"filled {name}")
+            done = execute.run(page, Path(folder))
+        page.write_text(filled(page.read_text(encoding="utf-8"), done.results), encoding="utf-8")
+        print(f"filled {page}")

@@ -1,7 +1,6 @@
 """A page for every metric, grouped by what they measure; written when the site is built.
 
-Text comes from the docstring, numbers from the pages that measured them (docs/properties.md, audit.md, hard.md, benchmarks.md,
-errata.md): nothing is written twice.
+Text comes from the docstring, numbers from docs/data, where the scripts that measured them keep them: nothing is written twice.
 """
 
 import inspect

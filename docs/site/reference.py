@@ -42,7 +42,7 @@ PAGES: dict[str, tuple[str, str, dict[str, list[str]]]] = {
     "report": ("Reports", "Pages that need nothing but a browser.", {"": ["tsadeval.report"]}),
     "plot": (
         "Figures",
-        "Every figure takes `ax=` and returns it. The [gallery](../gallery/index.rst) shows them.",
+        "Every figure takes `ax=` and returns it. The [gallery](../gallery/index.md) shows them.",
         {"": "tsadeval.plot"},
     ),
     "rankeval": ("RankEval", "The benchmark of metrics: [what it asks](../rankeval.md).", {"": "tsadeval.rankeval"}),

@@ -11,7 +11,7 @@ from functools import cache
 
 import numpy as np
 
-from tsadeval.core.metric import Metric
+from tsadeval.core.metric import METRICS, Metric
 
 POINTS = 2_000
 EVENTS = ((500, 700), (1_300, 1_360))
@@ -68,12 +68,13 @@ def quiet(metric: Metric, other: np.ndarray) -> float:
         return metric(TRUTH, other)
 
 
-def value(metric: Metric, case: Case) -> float:
-    """What the metric gives; for the random detector the mean over the draws."""
-    if case.name != "random":
-        return quiet(metric, case.alarms)
+@cache
+def values_of(name: str) -> dict[str, float]:
+    """What a metric gives to each detector; to the random one the mean over the draws."""
+    metric = METRICS[name]
     scores = [s if metric.kind == "scores" else (s >= 0.9).astype(np.int64) for s in draws()]
-    return float(np.mean([quiet(metric, s) for s in scores]))
+    found = {case.name: quiet(metric, case.alarms) for case in CASES if case.name != "random"}
+    return {**found, "random": float(np.mean([quiet(metric, s) for s in scores]))}
 
 
 def runs(mask: np.ndarray) -> list[tuple[int, int]]:
@@ -107,7 +108,7 @@ def text(number: float) -> str:
 
 def table(metric: Metric) -> str:
     """The example as HTML: a row for each detector, with its strip, its value, and a bar from the worst to the best."""
-    values = {case.name: value(metric, case) for case in CASES}
+    values = values_of(metric.name)
     known = [v for v in values.values() if math.isfinite(v)]
     low, high = min(known), max(known)
     lines = ['<div class="cases" role="table">']
@@ -132,7 +133,7 @@ def listed(names: list[str]) -> str:
 def verdict(metric: Metric) -> str:
     """What the example shows, in words: who is taken for perfect, and who is not better than random."""
     sign = 1 if metric.direction == "higher" else -1
-    values = {case.name: sign * value(metric, case) for case in CASES}
+    values = {case: sign * value for case, value in values_of(metric.name).items()}
     best, chance = values["perfect"], values["random"]
     others = [name for name in values if name not in ("perfect", "random") and math.isfinite(values[name])]
     above = [name for name in others if values[name] > best + 1e-9]

@@ -43,5 +43,5 @@ def test_the_first_link_of_the_front_page_is_which_metric(visit):
 
 def test_a_tutorial_shows_what_its_cells_gave_and_leads_to_its_notebook(visit):
     seen = visit((SITE / "tutorials" / "paper.html").as_uri(), ready="article h1")
-    assert seen.page.locator(".cell_output table").count() >= 5
+    assert seen.page.locator(".cell-output table").count() >= 5
     assert (SITE / "tutorials" / seen.page.locator("a[download]").first.get_attribute("href")).exists()
