@@ -104,11 +104,14 @@ def missing(one: Claim) -> str:
 @cache
 def collection() -> Any:
     """The metrics of the package cce, whose one use of torch is to ask whether labels are a tensor."""
-    if "torch" not in sys.modules and importlib.util.find_spec("torch") is None:
-        sys.modules["torch"] = types.ModuleType("torch")
-        sys.modules["torch"].Tensor = type("Tensor", (), {})
-    found = importlib.import_module("metrics.basic_metrics")
-    return found.basic_metricor
+    if "torch" in sys.modules or importlib.util.find_spec("torch"):
+        return importlib.import_module("metrics.basic_metrics").basic_metricor
+    sys.modules["torch"] = types.ModuleType("torch")
+    sys.modules["torch"].Tensor = type("Tensor", (), {})
+    try:
+        return importlib.import_module("metrics.basic_metrics").basic_metricor
+    finally:
+        del sys.modules["torch"]  # nothing else may take it for the real one
 
 
 @cache
