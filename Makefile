@@ -1,5 +1,7 @@
 # `make demo` and `make test` do all their own set-up, in .venv, with nothing but Python, make and a C compiler.
 PYTHON ?= python3
+# What is imported is compiled once, by whoever imports it first: pip need not compile all there is.
+unexport PYTHONDONTWRITEBYTECODE
 VENV := .venv
 BIN := $(VENV)/bin
 KERNELS := $(shell find src -name '*.pyx' -o -name '*.pxd' -o -name '*.h')
