@@ -12,6 +12,9 @@ MARKS = {
     "src/tsadeval/detectors/_torch": "torch",
     "tests/browser": "browser",
     "tests/cluster": "cluster",
+    # Other packages, damaged files, killed processes and figures: for `make test`.
+    "tests/faults": "slow",
+    "tests/parity": "slow",
 }
 DEEP = {"anomaly_transformer.py", "deep.py", "donut.py", "lstm_ad.py", "timesnet.py", "usad.py"}
 TESTS = ("torch_*", "triton_*", "test_torch_*", "test_timesnet", "test_anomaly_transformer", "test_foundation")

@@ -6,10 +6,10 @@ import numpy as np
 from hypothesis import settings
 from hypothesis import strategies as st
 
-# The share of the examples that is tried: a few in `make test`, always the same ones, and many other ones each time in
-# `make thorough`.
+# The share of the examples that is tried: a few in `make test` and fewer in `make quick`, always the same ones, and
+# many other ones each time in `make thorough`.
 FACTOR = float(os.environ.get("TSADEVAL_EXAMPLES", "0.2"))
-FEW = 10
+FEW = 10 if FACTOR >= 0.1 else 3
 
 
 def examples(n):

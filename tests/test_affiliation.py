@@ -38,6 +38,7 @@ def with_anomaly(data):
     return data[0].any()
 
 
+@pytest.mark.slow
 @examples(1000)
 @given(predictions(min_size=1, max_size=10, both=False).filter(with_anomaly), BETAS)
 def test_equals_the_definition(data, beta):

@@ -160,6 +160,7 @@ def test_several_series_need_the_same_names():
         te.choose_threshold(y, {**s, "b": [0.1]}, max_false_alarms=0)
 
 
+@pytest.mark.slow
 def test_budgets_in_time():
     rng = np.random.default_rng(0)
     n = 28 * 24 * 6

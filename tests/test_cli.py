@@ -132,6 +132,7 @@ def test_detectors_lists_the_registry():
     assert run("detectors", "usda").returncode == 2
 
 
+@pytest.mark.slow
 def test_python_runs_the_package():
     command = [sys.executable, "-m", "tsadeval"]
     done = subprocess.run([*command, "score", "nope.csv"], capture_output=True, text=True, check=False)

@@ -203,6 +203,7 @@ def test_one_class_is_a_number_or_nan_with_one_warning(metric, constant):
             assert metric.name in str(warning.message)
 
 
+@pytest.mark.slow
 @every_metric
 @examples(100)
 @given(data=st.data())

@@ -46,6 +46,7 @@ def wide(table):
     return path
 
 
+@pytest.mark.slow
 def test_compare_prints_what_python_gives(table):
     expected = te.compare(table, metrics=["auc_roc", "f1"], by=["series", "detector"])
     done = run("compare", table, "--by", "series,detector", "--metrics", "auc_roc,f1", "--statistics")

@@ -68,6 +68,7 @@ def test_notes_name_every_detector_whose_averages_are_over_fewer_series():
     assert [note for note in skipped if "averages" in note] == ["good, poor: averages over 5 of 6 series"]
 
 
+@pytest.mark.slow
 def test_a_page_says_which_averages_are_over_fewer_series(tmp_path):
     entries = with_gaps(quiet(runs(), "s0"), ("s1", "fair"), ("s2", "fair"))
     found = te.compare(entries, metrics=["vus_pr", "f1"], missing="ignore")
@@ -139,6 +140,7 @@ def constant_on(count=8):
     return [*entries, *flat, *binary]
 
 
+@pytest.mark.slow
 def test_a_detector_that_alarms_everywhere_is_named(tmp_path):
     said = (
         "an alarm at all points: flat (on 8 of 8 series); metrics of predictions say little there, even where they are "

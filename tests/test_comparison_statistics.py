@@ -297,6 +297,7 @@ def test_bad_tables(wide, call, message):
 THESEUS = published.SHARED / "scores" / "Theseus"
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(
     not THESEUS.is_dir(), reason=f"the published scores are not part of the repository: none in {THESEUS}"
 )

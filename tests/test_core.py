@@ -117,6 +117,7 @@ def test_public_names():
     assert "cce" in dir(te.metrics)
 
 
+@pytest.mark.slow
 def test_every_module_has_a_docstring():
     for file in Path(te.__file__).parent.rglob("*.py"):
         if file.parent.name != "_kernels":

@@ -225,6 +225,7 @@ def test_public_names():
     assert issubclass(te.detectors.DeepDetector, te.detectors.Detector)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["lof", "iforest", "pca"])
 def test_windows_are_a_hundred_points_of_one_column_or_one_of_several(name):
     assert make(name).span(1) == 100

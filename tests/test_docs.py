@@ -45,6 +45,7 @@ ELSEWHERE = {
 }
 
 
+@pytest.mark.slow
 def test_the_gallery_shows_every_figure_and_its_lines_run():
     module = script("make_gallery")
     text = module.page()
@@ -115,6 +116,7 @@ def marks(page):
     return [pytest.mark.slow] * slow + [pytest.mark.torch] * (page.name in TORCH)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", [pytest.param(p, id=p.name, marks=marks(p)) for p in RUN if code(p)])
 def test_the_code_of_a_page_runs_and_prints_what_is_there(page, tmp_path, monkeypatch):
     if page.name in TORCH:

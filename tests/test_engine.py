@@ -34,6 +34,7 @@ def parts(folder):
     return sorted((folder / "parts").glob("*.parquet"))
 
 
+@pytest.mark.slow
 def test_rows_do_not_depend_on_workers_or_on_the_order_of_work(tmp_path):
     one = te.rankeval.run("quick", ["f1", "cce"], n_jobs=1, **SMALL)
     two = te.rankeval.run("quick", ["cce", "f1"], n_jobs=2, store=tmp_path / "two", **SMALL)
@@ -75,6 +76,7 @@ def test_a_number_of_workers_that_makes_no_sense_is_refused(n_jobs):
         te.rankeval.run("quick", "cce", n_jobs=n_jobs, cases=["10k-20seg-50H"], tasks=["AccQ"])
 
 
+@pytest.mark.slow
 def test_a_rerun_computes_only_what_is_missing(tmp_path):
     first = te.rankeval.run("quick", "f1", store=tmp_path, **SMALL)
     before = parts(tmp_path)
@@ -93,6 +95,7 @@ def test_a_rerun_computes_only_what_is_missing(tmp_path):
     assert list(map(str, last.plan.metrics)) == ["f1", "cce"]
 
 
+@pytest.mark.slow
 def test_an_edited_guest_is_computed_anew_and_an_error_is_tried_again(tmp_path):
     mended = tmp_path / "mended"
 
@@ -142,6 +145,7 @@ def test_odd_guests(tmp_path):
     assert values[values["metric"] == "auc_roc"]["value"].tolist() == clean["value"].tolist()
 
 
+@pytest.mark.slow
 def test_suites_share_a_store_without_mixing(tmp_path):
     quick = te.rankeval.run("quick", "f1", store=tmp_path, **SMALL)
     te.rankeval.run("standard", "cce", store=tmp_path, repeats=1, **SMALL)
@@ -171,6 +175,7 @@ def test_a_store_that_is_not_there_and_a_part_that_is_not_one(tmp_path):
         store.missing([])
 
 
+@pytest.mark.slow
 def test_what_a_killed_writer_left_aside_does_not_hurt(tmp_path):
     te.rankeval.run("quick", "f1", store=tmp_path, **SMALL)
     fresh, old = tmp_path / "parts" / "fresh.aside", tmp_path / "parts" / "old.aside"
@@ -261,6 +266,7 @@ def test_two_runs_into_one_store(tmp_path, script):
     assert values[values["metric"] == "f1"]["value"].tolist() == f1["value"].tolist()
 
 
+@pytest.mark.slow
 def test_a_parallel_backend_that_fails_ends_the_run_with_one_clear_error(tmp_path, monkeypatch):
     """As the scheduler of a cluster that dies; `faults/test_kills.py` kills a real one."""
     whole = run_module.mapped

@@ -7,6 +7,8 @@ import pytest
 from errata_claims import CLAIMS, ERRATA
 from errata_tools import GIVEN, holds, missing
 
+pytestmark = pytest.mark.slow
+
 # Decimal numbers and those with an exponent; not versions (0.3.3), nor the numbers in names of tests.
 NUMBER = re.compile(r"(?<![\w.])(?:-?\d[\d,]*\.\d+|-?\.\d+|-?\d+(?:\.\d+)?(?=e))(?:e-?\d+)?(?![\w.]*\d)")
 

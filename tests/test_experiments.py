@@ -245,6 +245,7 @@ def test_the_page_of_a_detection_has_its_means_over_seeds(tmp_path, files):
     assert len(data["detectors"]) == 3  # the scores of each seed by themselves
 
 
+@pytest.mark.slow
 def test_loaded_data_and_memory_only(files):
     path, _, _ = files[0].partition("(")
     data = te.datasets.load(path, split=0.5)

@@ -54,6 +54,7 @@ def test_detectors_that_would_share_a_title_are_told_apart(series):
         result.all_scores("c.csv")
 
 
+@pytest.mark.slow
 def test_an_iterable_estimator_is_one_detector(series):
     result = te.detect(series, IsolationForest(n_estimators=5, random_state=0), "cce")
     assert list(result.titles.values()) == ["IsolationForest(n_estimators=5, random_state=0)"]

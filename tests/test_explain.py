@@ -176,6 +176,7 @@ def quick():
     return te.rankeval.run("quick", [clipped, "f1", "auc_roc"], cases=cases, tasks=["AccQ", "PreQ-NegP-P"])
 
 
+@pytest.mark.slow
 def test_ties_are_the_cause_in_the_quick_suite(quick):
     found = quick.explain(clipped)
     # By hand: all pairs of all rankings, from the values themselves.
@@ -251,6 +252,7 @@ def test_a_metric_without_values_is_explained():
     assert " % " not in text
 
 
+@pytest.mark.slow
 def test_averages_are_those_of_the_table():
     def some(y_true, y_score):
         if y_true.sum() < 200 and y_score.mean() > 0.05:

@@ -135,6 +135,7 @@ def test_live_code_counts_where_the_file_was_edited_after_it_was_loaded(load, tm
     assert changed != fingerprint(edited.metric)
 
 
+@pytest.mark.slow
 def test_keys_are_the_same_in_every_process(tmp_path):
     code = """
 import sys, numpy as np, functools
@@ -161,6 +162,7 @@ print([fingerprint(thing) for thing in things])
     assert "unkeyed" not in said.pop()
 
 
+@pytest.mark.slow
 def test_other_lines_of_a_script_do_not_matter_but_what_the_code_uses_does(tmp_path):
     script = tmp_path / "script.py"
 
@@ -237,6 +239,7 @@ def test_a_stray_file_in_the_current_folder_does_not_replace_a_package(tmp_path,
         import_object("json:metric", "metric")
 
 
+@pytest.mark.slow
 def test_a_stray_file_does_not_replace_a_package_of_the_module_as_a_command(tmp_path):
     (tmp_path / "sklearn.py").write_text("open('executed', 'w').close()\n")
     write_series(tmp_path, "a", 0)

@@ -138,6 +138,7 @@ def test_torch_forecast(steps):
 PYOD = [pytest.param("hbos:HBOS", marks=pytest.mark.long), "knn:KNN", "ecod:ECOD", "iforest:IForest"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", PYOD)
 def test_pyod_by_hand(path):
     file, name = path.split(":")
@@ -179,6 +180,7 @@ def test_aeon_by_hand(name, options):
     assert DetectorSpec.of(make(**options)).make().fit(train).score(test).tolist() == scores.tolist()
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::FutureWarning")
 def test_sktime_by_hand():
     """One detector that has scores, and one that has labels alone."""

@@ -364,6 +364,7 @@ def test_the_board_of_metrics_comes_from_stores(tmp_path):
     assert "rankeval.html" in (tmp_path / "site" / "about.html").read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 def test_commands(tmp_path):
     board = boards.make(tmp_path / "board", ["auc_roc"])
 

@@ -108,6 +108,7 @@ def test_a_factor_that_scores_no_new_points_and_a_class():
         te.scorer("auc_roc")(IsolationForest().fit(X), X)
 
 
+@pytest.mark.slow
 def test_the_support_vectors_of_aeon_are_upside_down():
     module = pytest.importorskip("aeon.anomaly_detection.series.outlier_detection", reason="aeon is not installed")
     model = module.OneClassSVM(window_size=5)
@@ -145,6 +146,7 @@ def test_a_file_that_is_not_there(name, tmp_path):
         te.compare(tmp_path / name)
 
 
+@pytest.mark.slow
 def test_names_in_a_result_are_those_of_the_tables():
     found = te.detect(pd.DataFrame({"label": Y, "x": S}), {"mine": lambda X: X[:, 0]}, "auc_roc")
     with pytest.raises(te.errors.UnknownNameError, match=r"no detector 'min' with seed 0 .*: did you mean mine"):

@@ -40,6 +40,7 @@ def test_the_one_that_is_meant():
         find_metric("cce(tau=0.5)", names, "this audit")
 
 
+@pytest.mark.slow
 def test_functions_and_records_name_metrics_everywhere():
     """Whatever was passed to the run names the metric in its results, in tables and in figures."""
     hard = te.rankeval.run("hard", [gap, share, "ears"], tasks=["delay", "glitch"], repeats=1)

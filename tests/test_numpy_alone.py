@@ -32,6 +32,7 @@ def run(code):
     return done.stdout.split("\n")
 
 
+@pytest.mark.slow
 def test_every_metric_and_every_way_to_evaluate():
     out = run(
         """
@@ -56,6 +57,7 @@ print(*sorted({m.partition(".")[0] for m in sys.modules} & {"numpy", "scipy", "p
     assert out == ["numpy", ""]
 
 
+@pytest.mark.slow
 def test_what_needs_more_says_so():
     out = run(
         """

@@ -76,6 +76,7 @@ def batch_value(metric, y, s, threshold):
     return metric.value_of(te.core.inputs.Prediction.of(y, s > np.float64(threshold)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("metric", [pytest.param(m, id=m.name) for m in OFFERED])
 @examples(40)
 @given(cut(), st.sampled_from([0.4, 0.5, 0.1, 2.0, -1.0]), st.randoms(use_true_random=False))
@@ -225,6 +226,7 @@ def test_the_interval_of_areas_holds_the_value(data, metrics, width, offset, ran
             assert row["low"] - 1e-12 <= value <= row["high"] + 1e-12, row
 
 
+@pytest.mark.slow
 def test_areas_keep_what_is_near_events():
     rng = np.random.default_rng(0)
     y = np.repeat(rng.random(2000) < 0.01, 50)
@@ -242,6 +244,7 @@ def test_areas_keep_what_is_near_events():
         assert row["high"] - row["low"] < (1e-2 if row["metric"] == "range_auc_pr" else 1e-3), row
 
 
+@pytest.mark.slow
 def test_a_score_of_nearly_all_points_takes_no_memory(monkeypatch):
     monkeypatch.setattr(spill, "_PIECE", 64)
     monkeypatch.setattr(spill, "_EVERY", 4)

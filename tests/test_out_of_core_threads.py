@@ -33,6 +33,7 @@ def path(tmp_path):
     return tmp_path / "a.parquet"
 
 
+@pytest.mark.slow
 def test_digits_do_not_depend_on_the_number_of_threads(path, monkeypatch):
     expected = te.evaluate_stream(path, METRICS, threshold=0.9).rows
     for cores in (1, 3, 16):
@@ -112,6 +113,7 @@ def test_a_part_ends_at_the_next_batch(path):
     assert found == {}
 
 
+@pytest.mark.slow
 def test_reading_numbers_imports_no_pandas(path):
     """It takes longer to import than most files take to judge."""
     code = f"import sys, tsadeval as te; te.evaluate_stream({str(path)!r}); print('pandas' in sys.modules)"

@@ -21,6 +21,8 @@ from tsadeval.rankeval import RankEvalResult, read
 from tsadeval.rankeval.plan import LAYOUT
 from tsadeval.rankeval.showcase import five_models_table
 
+pytestmark = pytest.mark.slow
+
 METRICS = ["cce", "f1", "auc_roc", "cce(constrained=True)"]
 CASES = ["10k-2seg-50L", "10k-20seg-50H"]
 

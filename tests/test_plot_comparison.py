@@ -12,6 +12,8 @@ from tsadeval import plot
 from tsadeval.comparison import statistics
 from tsadeval.errors import InvalidInputError, InvalidParameterError, UnknownNameError
 
+pytestmark = pytest.mark.slow
+
 NAMES = ["LOF", "isolation forest", "a detector with a long name", "d", "e", "f"]
 VALUES = np.random.default_rng(1).normal(size=(20, 6)) + np.array([0.0, 0.2, 0.4, 1.5, 1.6, 3.0])
 TABLE = pd.DataFrame(VALUES, columns=NAMES, index=[f"s{i}" for i in range(20)])

@@ -13,6 +13,8 @@ from tsadeval.errors import InvalidInputError, InvalidParameterError
 from tsadeval.plot.curves import CORNERS, _counts, _thinned, surface_curve
 from tsadeval.plot.outcomes import FALSE, FOUND, MISSED
 
+pytestmark = pytest.mark.slow
+
 RNG = np.random.default_rng(0)
 N = 5000
 Y = np.zeros(N, int)

@@ -9,6 +9,8 @@ import commands
 import tsadeval as te
 from tsadeval.rankeval.auditing.series import AuditSeries
 
+pytestmark = pytest.mark.slow
+
 
 def poor(y_true, y_score):
     """Mean score of the anomalous points over the largest score."""

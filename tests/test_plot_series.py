@@ -13,6 +13,8 @@ from tsadeval.datasets.dataset import Parts, assemble
 from tsadeval.errors import InvalidInputError, InvalidParameterError
 from tsadeval.plot.series import RIGHT, STRETCHES, WRONG, _colors
 
+pytestmark = pytest.mark.slow
+
 N = 600
 LABELS = np.zeros(N, bool)
 LABELS[200:230] = LABELS[500:505] = True

@@ -33,6 +33,7 @@ def same(found, expected):
     return math.isnan(found) if expected is None else found == pytest.approx(float(expected), abs=1e-12)
 
 
+@pytest.mark.slow
 @examples(1000)
 @given(predictions(min_size=1, both=False), st.integers(0, 2**32 - 1))
 @pytest.mark.filterwarnings("ignore::tsadeval.errors.UndefinedMetricWarning")

@@ -25,6 +25,7 @@ def same(found, expected):
     return math.isnan(found) if expected is None else found == pytest.approx(float(expected), abs=1e-12)
 
 
+@pytest.mark.slow
 @examples(1000)
 @given(predictions(min_size=1, both=False), BETAS)
 @pytest.mark.filterwarnings("ignore::tsadeval.errors.UndefinedMetricWarning")

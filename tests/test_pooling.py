@@ -30,6 +30,7 @@ PROFILES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::UserWarning")
 def test_all_published_scores_of_the_numenta_corpus():
     """16 detectors and three profiles, each the sum over 58 files, five of them without a window.
@@ -185,6 +186,7 @@ def peak_memory(count, metrics, n=20_000):
         tracemalloc.stop()
 
 
+@pytest.mark.slow
 def test_nothing_is_kept_of_series_but_what_the_micro_average_needs():
     peak_memory(1, ["f1", "vus_pr"])  # imports
     # Two series may or may not be at work at the same time.
@@ -243,6 +245,7 @@ def test_scores_are_pooled_in_pieces(monkeypatch, levels):
     assert found.micro == pytest.approx(dict(te.evaluate(y, s, ORDER)), rel=1e-12)
 
 
+@pytest.mark.slow
 def test_pooling_keeps_no_scores_in_memory(monkeypatch):
     monkeypatch.setattr(spill, "_PIECE", 1 << 17)
     te.evaluate_many(some_series(2, 1000, 99), ["auc_roc", "f1"])

@@ -97,6 +97,7 @@ def result():
     return te.rankeval.run("quick", metrics, **SMALL)
 
 
+@pytest.mark.slow
 def test_oracle_constant_and_reversed(result):
     table = result.table()
     assert table["oracle"] == pytest.approx(1, abs=0.02)
@@ -110,6 +111,7 @@ def test_oracle_constant_and_reversed(result):
     assert {row["value"] for row in rows} == {0.0}
 
 
+@pytest.mark.slow
 def test_an_oracle_of_the_clean_models_is_perfect():
     def oracle(y_true, y_score):
         return (y_score > 0.5)[y_true == 1].mean() - (y_score > 0.5)[y_true == 0].mean()

@@ -67,6 +67,7 @@ def compared(runs, **options):
         return te.compare(runs, metrics=METRICS, **options)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("missing", "threshold"),
     [("skip", "best"), ("skip", "quantile(0.95)"), ("ignore", "best"), ("no alarm", "best"), ("worst", "best")],

@@ -220,6 +220,7 @@ def test_a_stream_with_gaps_is_not_sent_to_an_option_that_it_refuses(run, folder
     assert "and --threshold only" in str(run("gaps.csv", "--stream", "--missing", "skip").exception)
 
 
+@pytest.mark.slow
 def test_a_wrong_number_of_jobs_is_told_by_the_name_of_the_option(folder):
     done = subprocess.run(
         [sys.executable, "-m", "tsadeval", "score", folder / "web.csv", "--stream", "--jobs", "0"],

@@ -49,6 +49,7 @@ def values(result):
     return {key: dict(zip(part["metric"], part["value"], strict=True)) for key, part in frame.groupby("file")}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_jobs", [None, 2])
 def test_every_file_has_the_values_of_evaluate(runs, n_jobs):
     found = te.score_files(f"{runs}/**/*.*", METRICS, n_jobs=n_jobs)
@@ -89,6 +90,7 @@ def write_several(path, seed):
     pq.write_table(pa.table({name: column[order] for name, column in columns.items()}), path)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_jobs", [None, 2])
 def test_many_series_in_each_file_with_times(tmp_path, n_jobs):
     for i in range(3):
@@ -181,6 +183,7 @@ def peak_bytes(folder, count):
         pa.set_memory_pool(before)
 
 
+@pytest.mark.slow
 def test_a_file_more_takes_less_than_a_kilobyte(tmp_path, monkeypatch):
     monkeypatch.setattr(store_module, "_BATCH", 500)  # so that few files fill what is held at a time
     monkeypatch.setattr(parts_module, "_GROUP", 500)
@@ -223,6 +226,7 @@ def run(*arguments):
     return CliRunner().invoke(app, list(map(str, arguments)))
 
 
+@pytest.mark.slow
 def test_the_command_resumes_and_prints_a_table(runs, tmp_path):
     command = ["score", f"{runs}/**/*.*", "--metrics", "cce,f1", "--store", tmp_path / "store", "--jobs", "2"]
     found = run(*command)
@@ -287,6 +291,7 @@ def test_a_name_that_looks_like_a_pattern_is_a_name(tmp_path):
     assert row["file"].endswith("a[1].csv")
 
 
+@pytest.mark.slow
 def test_results_in_the_folder_are_no_data(runs, tmp_path):
     """Stores of earlier commands may lie anywhere below the folder that is evaluated, and are named."""
     old, other = runs / "old", runs / "lof" / "results"

@@ -53,6 +53,7 @@ def values(result):
     return {(row["file"], row.get("series"), row["metric"]): row["value"] for row in result.rows}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_jobs", [None, 2])
 @pytest.mark.parametrize(("files", "by"), [("each", ()), ("all.csv", "server")])
 def test_the_values_are_those_of_a_column_of_labels(folder, files, by, n_jobs):
@@ -149,6 +150,7 @@ def test_what_was_asked_does_not_travel(folder):
     assert len(pickle.dumps(spans)) == plain
 
 
+@pytest.mark.slow
 def test_the_command(folder):
     def run(*arguments):
         return CliRunner().invoke(app, ["score", "each", "--time", "stamp", "--metrics", "f1", *arguments])

@@ -69,6 +69,7 @@ def test_what_follows_pyod_is_not_negated():
     assert te.scorer("auc_roc")(LikePyOD(), X, Y) == te.metrics.auc_roc(Y, np.abs(X).sum(axis=1))
 
 
+@pytest.mark.slow
 def test_pyod():
     module = pytest.importorskip("pyod.models.hbos", reason="PyOD is not installed")
     fitted = module.HBOS().fit(X[TRAIN])
@@ -94,6 +95,7 @@ def test_unknown_signs_are_refused(estimator):
         te.scorer("auc_roc")(estimator, X, Y)
 
 
+@pytest.mark.slow
 def test_cross_validation_and_searches():
     forest = IsolationForest(n_estimators=20, random_state=0)
     values = cross_val_score(forest, X, Y, cv=SPLITS, scoring=te.scorer("auc_roc"))

@@ -159,6 +159,7 @@ def test_exact_wilcoxon_counts_all_signs(differences):
     assert found == pytest.approx(naive.wilcoxon_by_signs(differences), abs=1e-12)
 
 
+@pytest.mark.slow
 @examples(25)
 @given(tables(min_detectors=3))
 def test_wilcoxon_holm_equals_scikit_posthocs(values):

@@ -49,6 +49,7 @@ def draws(seed, count=300):
     return rows, plan
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(5))
 @pytest.mark.parametrize("inside", [True, False])
 def test_missing_cells_and_best_rows_are_those_of_a_plain_dictionary(tmp_path, seed, inside):
@@ -91,6 +92,7 @@ def test_an_empty_store(tmp_path):
     assert parts(tmp_path) == []
 
 
+@pytest.mark.slow
 def test_small_parts_are_merged_and_nothing_changes(tmp_path, monkeypatch):
     rows, plan = draws(2)
     plain = Store(tmp_path / "plain", LAYOUT)
@@ -327,6 +329,7 @@ for i in range(int(sys.argv[4])):
 """
 
 
+@pytest.mark.slow
 def test_processes_that_write_merge_and_read_one_store_lose_nothing(tmp_path):
     count = max(60, round(200 * FACTOR))
     command = [sys.executable, "-c", SHARER, os.path.dirname(__file__), str(tmp_path)]

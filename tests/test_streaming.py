@@ -157,6 +157,7 @@ def test_a_copy_goes_its_own_way(duplicate):
     assert other.n == 6
 
 
+@pytest.mark.slow
 def test_threads_that_read_lose_no_point_of_one_that_writes():
     rng = np.random.default_rng(0)
     y, s = (rng.random(6000) < 0.3).astype(int), rng.random(6000)

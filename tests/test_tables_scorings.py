@@ -313,6 +313,7 @@ nab = published.SHARED / "scores" / "NAB_results"
 needs_scores = pytest.mark.skipif(not theseus.is_dir(), reason="the published scores are not here")
 
 
+@pytest.mark.slow
 @needs_scores
 def test_published_scores_of_theseus():
     """All 220 series and 12 detectors; scores that are missing are NaN, as the list beside them says."""
