@@ -18,6 +18,8 @@ import warnings
 warnings.simplefilter("error")
 import numpy as np
 import tsadeval as te
+
+import pytest
 rng = np.random.default_rng(0)
 y_true = np.zeros(300, int)
 y_true[100:120] = y_true[200:210] = 1
