@@ -4,6 +4,8 @@ import re
 import subprocess
 import sys
 
+import pytest
+
 # Everything but the standard library, NumPy and the package itself is as if it were not installed.
 ALONE = """
 import sys
@@ -18,8 +20,6 @@ import warnings
 warnings.simplefilter("error")
 import numpy as np
 import tsadeval as te
-
-import pytest
 rng = np.random.default_rng(0)
 y_true = np.zeros(300, int)
 y_true[100:120] = y_true[200:210] = 1
