@@ -294,7 +294,7 @@ def batch(rows, points):
         difference = np.abs(found - np.array(values).T).max()
         row(name, f"{1e3 * taken:.1f}", f"{1e3 * cpu:.1f}", f"{cpu / taken:.2f}", f"{difference:.1e}")
     if GPU:
-        from tsadeval.torch._order import sort_by_keys
+        from tsadeval.torch._batch import sort_by_keys
 
         keys = seconds(lambda: sort_by_keys(scores, labels), 3)
         plain = seconds(lambda: scores.sort(dim=1), 3)

@@ -12,7 +12,7 @@ import argparse
 import numpy as np
 
 import tsadeval as te
-from tsadeval.core.text import split_names
+from tsadeval.core.names import split_names
 
 # Mean over all tasks: the two halves of ten tasks that were reported, whose tasks were not named.
 INDEX = {

@@ -19,7 +19,7 @@ from metrics import best_of, verdict
 
 import tsadeval as te
 from tsadeval.core.metric import parse_metric
-from tsadeval.core.observed import observe
+from tsadeval.scores.scoring import observe
 
 SIZE = 100_000
 METRICS = [

@@ -186,8 +186,7 @@ def kept(count):
 
     from tsadeval.engine.run import complete
     from tsadeval.engine.store import Store
-    from tsadeval.experiments.scored import LAYOUT, File, FileScores, Wanted
-    from tsadeval.experiments.scoring import Chunk, _chunks
+    from tsadeval.experiments.score_files import LAYOUT, Chunk, File, FileScores, Wanted, _chunks
 
     def invented(chunk):
         for cell in chunk.cells:
@@ -258,7 +257,7 @@ def threads(count=24, n=100_000, rounds=5):
 
 def state(metrics, n, events, alarms):
     """The pickled state of a part of n points, with so many events and runs of alarms."""
-    from tsadeval.evaluation.out_of_core import Stream
+    from tsadeval.streams.stream import Stream
 
     rng = np.random.default_rng(0)
     y, s = np.zeros(n, np.bool_), rng.random(n, dtype=np.float32) * np.float32(0.5)

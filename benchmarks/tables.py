@@ -14,7 +14,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from tsadeval.tables import read_table, scorings
+from tsadeval.scores.tabular import scorings
+from tsadeval.tables import read_table
 
 FORMATS = {"csv": "to_csv", "csv.gz": "to_csv", "parquet": "to_parquet", "feather": "to_feather", "jsonl": "to_json"}
 

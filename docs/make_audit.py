@@ -15,8 +15,8 @@ import measured
 import tsadeval as te
 from tsadeval import plot
 from tsadeval.plot.style import new_figure
-from tsadeval.rankeval.auditing.adversaries import ADVERSARIES
-from tsadeval.rankeval.auditing.series import read_series
+from tsadeval.rankeval.suites.adversaries import ADVERSARIES
+from tsadeval.rankeval.suites.audit_series import read_series
 
 HERE = Path(__file__).parent
 FIGURES = HERE / "figures"

@@ -107,7 +107,9 @@ def options(record: DetectorRecord) -> str:
 
 
 def entry(record: DetectorRecord) -> str:
-    about = inspect.getdoc(inspect.getmodule(record.make)) or ""
+    module = inspect.getmodule(record.make)
+    several = sum(inspect.getmodule(other.make) is module for other in DETECTORS.values()) > 1
+    about = inspect.getdoc(record.make if several else module) or ""
     return f"## `{record.name}`\n\n{about}\n\n{options(record)}"
 
 

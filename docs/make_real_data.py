@@ -15,7 +15,7 @@ import tsadeval as te
 from tsadeval import plot
 from tsadeval.comparison import Comparison, dataset_of
 from tsadeval.core.metric import parse_metric
-from tsadeval.experiments.result import read
+from tsadeval.experiments.detection import read
 
 HERE = Path(__file__).parent
 FIGURES = HERE / "figures" / "real"

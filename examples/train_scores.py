@@ -14,9 +14,8 @@ import sys
 import time
 from contextlib import contextmanager
 
-from tsadeval.experiments.scores import keep_scores
-from tsadeval.experiments.sources import Source
-from tsadeval.experiments.specs import DetectorSpec
+from tsadeval.experiments.dataset_sources import Source
+from tsadeval.experiments.detector_specs import DetectorSpec, keep_scores
 
 
 def main(arguments=None):

@@ -20,7 +20,7 @@ from tsadeval.detectors._torch.anomaly_transformer import (
     prior_association,
     widths,
 )
-from tsadeval.detectors._torch.embedding import positions
+from tsadeval.detectors._torch.networks import positions
 from tsadeval.errors import InvalidParameterError
 
 pytestmark = pytest.mark.torch

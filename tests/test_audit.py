@@ -7,9 +7,9 @@ import pytest
 
 import tsadeval as te
 from tsadeval.core.events import Events
-from tsadeval.rankeval.auditing import ADVERSARIES, Adversary, measures
-from tsadeval.rankeval.auditing.adversaries import Target
-from tsadeval.rankeval.auditing.series import read_series
+from tsadeval.rankeval.suites import audit_table
+from tsadeval.rankeval.suites.adversaries import ADVERSARIES, Adversary, Target
+from tsadeval.rankeval.suites.audit_series import read_series
 
 
 def table(seed=0, n=600):
@@ -67,31 +67,31 @@ def test_gameability_by_hand():
         "three": {"d": math.nan, "x": 1.0},  # no detector has a value
         "four": {"d": -0.1, "x": -0.11},  # a cost: within 1 / 0.9 of it
     }
-    share, ratios = measures.gameability(values, ["d", "e"], ["x", "y"])
+    share, ratios = audit_table.gameability(values, ["d", "e"], ["x", "y"])
     assert share == pytest.approx(2 / 3)
     assert ratios == pytest.approx({"one": 0.95, "two": 0.875, "four": -0.01})
-    assert measures.beats_median(values, ["d", "e"], ["x", "y"]) == pytest.approx(1 / 3)
-    assert math.isnan(measures.gameability({}, ["d"], ["x"])[0])
+    assert audit_table.beats_median(values, ["d", "e"], ["x", "y"]) == pytest.approx(1 / 3)
+    assert math.isnan(audit_table.gameability({}, ["d"], ["x"])[0])
 
 
 def test_chance_by_hand():
     values = {str(i): {"uniform": i / 100} for i in range(101)}
-    assert measures.chance(values, "uniform") == pytest.approx((0.5, 0.9))
-    assert math.isnan(measures.chance({}, "uniform")[0])
+    assert audit_table.chance(values, "uniform") == pytest.approx((0.5, 0.9))
+    assert math.isnan(audit_table.chance({}, "uniform")[0])
 
 
 def test_ranks_winners_and_flips_by_hand():
     one = {"s": {"a": 3, "b": 2, "c": 1}, "t": {"a": 1, "b": 2, "c": math.nan}, "u": {"a": 5, "b": 5}}
-    assert measures.mean_ranks(one, "abc") == pytest.approx({"a": (1 + 2 + 2) / 3, "b": (2 + 1 + 2) / 3, "c": 3})
-    assert measures.winners(one, "abc") == pytest.approx({"a": 1.5 / 3, "b": 1.5 / 3, "c": 0})
+    assert audit_table.mean_ranks(one, "abc") == pytest.approx({"a": (1 + 2 + 2) / 3, "b": (2 + 1 + 2) / 3, "c": 3})
+    assert audit_table.winners(one, "abc") == pytest.approx({"a": 1.5 / 3, "b": 1.5 / 3, "c": 0})
     other = {"s": {"a": 1, "b": 2, "c": 3}, "t": {"a": 1, "b": 2, "c": 0}, "u": {"a": 5, "b": 6}}
-    assert measures.rank_flips(one, other, "abc") == pytest.approx(np.mean([1, 0, 0]))
-    assert measures.flip_shares(one, other, "abc") == {"s": 1, "t": 0, "u": 0}
-    assert measures.flipped_pairs(one, other, "abc")["s"] == [("a", "b"), ("a", "c"), ("b", "c")]
-    assert measures.flipped_pairs(other, one, "abc")["s"] == [("b", "a"), ("c", "a"), ("c", "b")]
-    assert measures.agreement({"a": 1, "b": 2, "c": 3}, {"a": 3, "b": 2, "c": 1}) == -1
-    assert measures.agreement({"a": 1, "b": 2, "c": 3}, {"a": 1, "b": 2, "c": 2}) == pytest.approx(np.sqrt(3) / 2)
-    assert math.isnan(measures.agreement({"a": 1}, {"a": 1}))
+    assert audit_table.rank_flips(one, other, "abc") == pytest.approx(np.mean([1, 0, 0]))
+    assert audit_table.flip_shares(one, other, "abc") == {"s": 1, "t": 0, "u": 0}
+    assert audit_table.flipped_pairs(one, other, "abc")["s"] == [("a", "b"), ("a", "c"), ("b", "c")]
+    assert audit_table.flipped_pairs(other, one, "abc")["s"] == [("b", "a"), ("c", "a"), ("c", "b")]
+    assert audit_table.agreement({"a": 1, "b": 2, "c": 3}, {"a": 3, "b": 2, "c": 1}) == -1
+    assert audit_table.agreement({"a": 1, "b": 2, "c": 3}, {"a": 1, "b": 2, "c": 2}) == pytest.approx(np.sqrt(3) / 2)
+    assert math.isnan(audit_table.agreement({"a": 1}, {"a": 1}))
 
 
 def test_an_audit_of_a_table():

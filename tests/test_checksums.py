@@ -8,9 +8,9 @@ import pytest
 
 import tsadeval as te
 from detecting import Distance, write_series
-from tsadeval.engine import checksums
-from tsadeval.engine.checksums import Checksums, same_state
-from tsadeval.experiments import scoring
+from tsadeval.experiments import score_files as scoring
+from tsadeval.tables import checksums
+from tsadeval.tables.checksums import Checksums, same_state
 
 AGO = 10**11  # nanoseconds
 

@@ -12,12 +12,13 @@ import pytest
 
 import tsadeval as te
 from commands import run
-from tsadeval.comparison import pairs, statistics
+from tsadeval.comparison import paired as pairs
+from tsadeval.comparison import statistics
+from tsadeval.comparison.standings import standings
 from tsadeval.core.inputs import Scoring
 from tsadeval.core.results import latex_text
 from tsadeval.errors import InvalidInputError, ThresholdWarning, UndefinedMetricWarning
 from tsadeval.plot import critical_difference
-from tsadeval.reports.board import standings
 from tsadeval.reports.findings import dearest_false_alarms
 
 

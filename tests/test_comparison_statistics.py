@@ -11,7 +11,8 @@ import pytest
 
 import published
 import tsadeval as te
-from tsadeval.comparison import pairs, statistics
+from tsadeval.comparison import paired as pairs
+from tsadeval.comparison import statistics
 from tsadeval.errors import InvalidInputError, InvalidParameterError, UndefinedMetricWarning, UnknownNameError
 
 DETECTORS = {"good": 2.0, "fair": 1.0, "poor": 0.3}

@@ -18,15 +18,14 @@ import tsadeval as te
 from naive.events import events, runs
 from strategies import labels
 from tsadeval._optional import require
-from tsadeval.core.defining import score_metric
+from tsadeval.core.define import score_metric
 from tsadeval.core.events import Events
 from tsadeval.core.inputs import Scoring
 from tsadeval.core.metric import METRICS, f_beta, parse_metric
+from tsadeval.core.names import Registry, parse_call
 from tsadeval.core.parameters import Flag, Number, OneOf, Pair
-from tsadeval.core.registry import Registry
 from tsadeval.core.results import Result, latex_table, text_table
 from tsadeval.core.selection import select_metrics
-from tsadeval.core.text import parse_call
 from tsadeval.errors import (
     InvalidInputError,
     InvalidParameterError,
@@ -322,7 +321,7 @@ def test_latex_keeps_every_character():
 
 
 def test_a_series_that_is_too_long_for_32_bits_is_refused(monkeypatch):
-    monkeypatch.setattr("tsadeval.core.checking.LARGEST", 5)
+    monkeypatch.setattr("tsadeval.core.arrays.LARGEST", 5)
     y, s = [0, 1, 0, 1, 0, 1], [0.1, 0.2, 0.3, 0.4, 0.5, 0.6]
     words = r"the series has 6 points, but this metric takes at most 5: split it \(cce has no such limit\)"
     for name in ("auc_roc", "pate", "vus_pr"):

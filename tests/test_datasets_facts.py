@@ -9,7 +9,7 @@ import published
 import tsadeval as te
 from tsadeval.datasets.checksums import CHECKSUMS
 from tsadeval.datasets.dataset import DATASETS
-from tsadeval.datasets.files import read_all
+from tsadeval.datasets.readers import read_all
 
 pytestmark = [
     pytest.mark.slow,

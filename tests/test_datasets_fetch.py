@@ -13,7 +13,7 @@ import commands
 import tsadeval as te
 from data_files import UCR_NAME, lines, rows, smd, write, zipped
 from tsadeval.datasets.dataset import DATASETS, Download, Facts
-from tsadeval.datasets.fetch import _wanted
+from tsadeval.datasets.loading import _wanted
 from tsadeval.errors import InvalidInputError, TsadevalError, UnknownNameError
 
 

@@ -10,7 +10,7 @@ from sklearn.svm import OneClassSVM
 
 import tsadeval as te
 from tsadeval.detectors.matrix_profile import profile
-from tsadeval.detectors.scaling import Scaler
+from tsadeval.detectors.series import Scaler
 from tsadeval.errors import InvalidParameterError
 
 RNG = np.random.default_rng(0)

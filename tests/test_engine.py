@@ -17,8 +17,8 @@ from tsadeval.engine import run as run_module
 from tsadeval.engine.store import Store
 from tsadeval.errors import InvalidInputError, InvalidParameterError, TsadevalError
 from tsadeval.rankeval import read
-from tsadeval.rankeval.api import make_plan
-from tsadeval.rankeval.plan import LAYOUT, Cell
+from tsadeval.rankeval.run import make_plan
+from tsadeval.rankeval.suites.paper import LAYOUT, Cell
 
 SMALL = {"cases": ["10k-2seg-50L", "10k-20seg-50H"], "tasks": ["AccQ", "LowDisAccQ"]}
 VALUES = 2 * 2 * 3 * 10  # cases, generators, sigmas, models: for each metric

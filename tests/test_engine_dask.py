@@ -10,7 +10,7 @@ import pytest
 
 import tsadeval as te
 from tsadeval.rankeval import read
-from tsadeval.rankeval.plan import Cell
+from tsadeval.rankeval.suites.paper import Cell
 
 pytest.importorskip("distributed", reason="Dask is an extra of its own")
 

@@ -8,7 +8,7 @@ import pytest
 
 import tsadeval as te
 from tsadeval.errors import InvalidInputError, UndefinedMetricWarning
-from tsadeval.thresholds.search import GRID
+from tsadeval.thresholds.best import GRID
 
 RNG = np.random.default_rng(3)
 Y = np.zeros(2000, int)

@@ -17,12 +17,11 @@ import pytest
 
 import tsadeval as te
 from detecting import Broken, Distance, trainings, write_series
-from tsadeval.engine.scores import scores_path
 from tsadeval.errors import InvalidInputError, InvalidParameterError, UnknownNameError
-from tsadeval.experiments.result import read
-from tsadeval.experiments.scores import keep_scores
-from tsadeval.experiments.sources import Source
-from tsadeval.experiments.specs import DetectorSpec
+from tsadeval.experiments.dataset_sources import Source
+from tsadeval.experiments.detection import read
+from tsadeval.experiments.detector_specs import DetectorSpec, keep_scores
+from tsadeval.scores.cache import scores_path
 
 METRICS = ["cce", "auc_roc", "f1"]
 ROOT = Path(__file__).parent.parent

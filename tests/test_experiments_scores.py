@@ -12,12 +12,11 @@ import pytest
 import tsadeval as te
 from detecting import Broken, Distance, trainings
 from tsadeval.datasets.dataset import Parts, assemble
-from tsadeval.engine.scores import checked_scores, scores_path
 from tsadeval.errors import InvalidInputError
-from tsadeval.experiments.result import read
-from tsadeval.experiments.scores import keep_scores
-from tsadeval.experiments.sources import Source
-from tsadeval.experiments.specs import DetectorSpec
+from tsadeval.experiments.dataset_sources import Source
+from tsadeval.experiments.detection import read
+from tsadeval.experiments.detector_specs import DetectorSpec, keep_scores
+from tsadeval.scores.cache import checked_scores, scores_path
 
 ROOT = Path(__file__).parent.parent
 

@@ -8,8 +8,8 @@ import pytest
 
 import commands
 import tsadeval as te
-from tsadeval.rankeval.auditing.series import AuditSeries
-from tsadeval.rankeval.hard.pairs import control_pairs, order_pairs
+from tsadeval.rankeval.suites.audit_series import AuditSeries
+from tsadeval.rankeval.suites.hard_explanation import control_pairs, order_pairs
 
 NAN = math.nan
 

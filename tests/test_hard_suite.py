@@ -9,10 +9,10 @@ import pytest
 import tsadeval as te
 from tsadeval.core.metric import METRICS
 from tsadeval.errors import InvalidInputError
-from tsadeval.rankeval.hard import HARD_TASKS, HardTask, controls, task_stream
-from tsadeval.rankeval.hard.parts import ALARM, MAPS, ar_noise, place, spans
-from tsadeval.rankeval.hard.plan import HardPlan, choose_tasks
-from tsadeval.rankeval.hard.task import order_quality
+from tsadeval.rankeval.suites import HARD_TASKS
+from tsadeval.rankeval.suites import hard_controls as controls
+from tsadeval.rankeval.suites.hard import HardPlan, choose_tasks
+from tsadeval.rankeval.suites.hard_task import ALARM, MAPS, HardTask, ar_noise, order_quality, place, spans, task_stream
 
 ORDER = [t for t in HARD_TASKS.values() if t.kind == "order"]
 CONTROLS = [t for t in HARD_TASKS.values() if t.kind == "control"]

@@ -12,11 +12,11 @@ import pytest
 import tsadeval as te
 from detecting import write_series
 from tsadeval.core.metric import METRICS, parse_metric
-from tsadeval.core.text import import_object
+from tsadeval.core.names import import_object
 from tsadeval.detectors import DETECTORS
-from tsadeval.engine.identity import fingerprint
+from tsadeval.engine.fingerprints import fingerprint
 from tsadeval.errors import InvalidParameterError
-from tsadeval.experiments.specs import DetectorSpec
+from tsadeval.experiments.detector_specs import DetectorSpec
 
 MODULE = """
 import functools
@@ -140,7 +140,7 @@ def test_keys_are_the_same_in_every_process(tmp_path):
     code = """
 import sys, numpy as np, functools
 sys.path.insert(0, sys.argv[1])
-from tsadeval.engine.identity import fingerprint
+from tsadeval.engine.fingerprints import fingerprint
 from identity_other import Detector, metric
 held = {"b": {"x", "y", "z"}, "a": np.arange(3)}
 things = [Detector(held), metric, functools.partial(metric, scale=2), {"a", "b", "c"}]
@@ -168,7 +168,7 @@ def test_other_lines_of_a_script_do_not_matter_but_what_the_code_uses_does(tmp_p
 
     def key(constant, elsewhere):
         script.write_text(f"""
-from tsadeval.engine.identity import fingerprint
+from tsadeval.engine.fingerprints import fingerprint
 LIMIT = {constant}
 def aid(x):
     return x * LIMIT

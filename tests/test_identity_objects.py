@@ -19,7 +19,7 @@ from sklearn.ensemble import IsolationForest
 
 import tsadeval as te
 from detecting import write_series
-from tsadeval.engine.identity import fingerprint
+from tsadeval.engine.fingerprints import fingerprint
 
 
 class Config:

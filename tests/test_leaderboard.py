@@ -16,11 +16,11 @@ import tsadeval as te
 from tsadeval.comparison import statistics
 from tsadeval.core.metric import parse_metric
 from tsadeval.engine.cells import compute_all
-from tsadeval.rankeval.auditing import measures
-from tsadeval.reports import ranking
-from tsadeval.reports.leaderboard import build_site
-from tsadeval.reports.submission import check_submission, file_digest, read_board
-from tsadeval.reports.values import BoardCell, Chunk, _compute
+from tsadeval.leaderboard import board as ranking
+from tsadeval.leaderboard.board import BoardCell, Chunk, _compute
+from tsadeval.leaderboard.site import build_site
+from tsadeval.leaderboard.submissions import check_submission, file_digest, read_board
+from tsadeval.rankeval.suites import audit_table
 
 
 @pytest.fixture(scope="module")
@@ -223,9 +223,9 @@ def test_facts_of_metrics_are_those_of_an_audit():
         rows = {str(i): {n: float(sign * v) for n, v in zip(names, row, strict=True)} for i, row in enumerate(values)}
         table = ranking.Table({str(metric): values}, list(rows), names, kinds, {})
         assert ranking.metric_facts(table, metric) == {
-            "gameability": measures.gameability(rows, real, blind)[0],
-            "one_liners": measures.gameability(rows, real, lines)[0],
-            "beats_median": measures.beats_median(rows, real, blind),
+            "gameability": audit_table.gameability(rows, real, blind)[0],
+            "one_liners": audit_table.gameability(rows, real, lines)[0],
+            "beats_median": audit_table.beats_median(rows, real, blind),
         }
 
 

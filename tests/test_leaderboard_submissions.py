@@ -8,8 +8,8 @@ import pytest
 
 import boards
 from tsadeval.errors import InvalidInputError
-from tsadeval.reports.leaderboard import build_site
-from tsadeval.reports.submission import check_submission, labels_digest, read_board
+from tsadeval.leaderboard.site import build_site
+from tsadeval.leaderboard.submissions import check_submission, labels_digest, read_board
 
 
 @pytest.fixture

@@ -7,8 +7,8 @@ import pytest
 
 import tsadeval as te
 from tsadeval.core.metric import METRICS
-from tsadeval.core.naming import find_metric, metric_text
-from tsadeval.rankeval.auditing.series import AuditSeries
+from tsadeval.core.selection import find_metric, metric_text
+from tsadeval.rankeval.suites.audit_series import AuditSeries
 
 
 def gap(y_true, y_score):

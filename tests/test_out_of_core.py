@@ -14,8 +14,10 @@ from strategies import examples, scorings
 from tsadeval.core.metric import METRICS, parse_metric
 from tsadeval.core.parameters import Flag, Number, OneOf
 from tsadeval.errors import InvalidInputError, InvalidParameterError, UndefinedMetricWarning
-from tsadeval.evaluation import all_scores, spill, zones
-from tsadeval.evaluation.out_of_core import Stream, streamable
+from tsadeval.evaluation import external_sort as spill
+from tsadeval.streams import states as all_scores
+from tsadeval.streams import zones
+from tsadeval.streams.stream import Stream, streamable
 
 OFFERED = [m for m in METRICS.values() if m.stream is not None]
 OTHERS = [m for m in METRICS.values() if m.stream is None]

@@ -11,7 +11,7 @@ import pytest
 
 import tsadeval as te
 from tsadeval.errors import InvalidInputError, InvalidParameterError
-from tsadeval.evaluation.out_of_core import Stream
+from tsadeval.streams.stream import Stream
 
 
 def table(n=5000, seed=0):

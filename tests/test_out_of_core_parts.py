@@ -12,15 +12,15 @@ import pyarrow.parquet as pq
 import pytest
 
 import tsadeval as te
-from tsadeval.engine import streams
 from tsadeval.errors import InvalidInputError
+from tsadeval.streams import evaluate as streams
 from tsadeval.tables.batches import Batches
 from tsadeval.tables.columns import numbers
 
 
 @pytest.fixture(autouse=True)
 def four_cores_and_parts_of_any_size(monkeypatch):
-    monkeypatch.setattr("tsadeval.core.threads.cores", lambda: 4)
+    monkeypatch.setattr("tsadeval.core.parallel.cores", lambda: 4)
     monkeypatch.setattr(streams, "_LEAST", 1)
 
 

@@ -11,9 +11,10 @@ import pytest
 
 import tsadeval as te
 from tsadeval.errors import InvalidInputError, InvalidParameterError
-from tsadeval.evaluation.out_of_core import Stream
+from tsadeval.scores.tabular import scorings
+from tsadeval.streams.stream import Stream
 from tsadeval.tables import batches as reading
-from tsadeval.tables import read_table, scorings
+from tsadeval.tables import read_table
 
 LABEL = np.array([0, 0, 1, 1, 0, 0, 1, 0])
 SCORE = np.array([0.1, 0.2, 0.9, 0.4, 0.3, 0.6, 0.2, 0.1])

@@ -10,9 +10,9 @@ import pyarrow.parquet as pq
 import pytest
 
 import tsadeval as te
-from tsadeval.core.threads import in_order
-from tsadeval.engine import streams
+from tsadeval.core.parallel import in_order
 from tsadeval.errors import InvalidInputError, InvalidParameterError
+from tsadeval.streams import evaluate as streams
 from tsadeval.tables.batches import Batches
 from tsadeval.tables.columns import numbers
 
@@ -37,7 +37,7 @@ def path(tmp_path):
 def test_digits_do_not_depend_on_the_number_of_threads(path, monkeypatch):
     expected = te.evaluate_stream(path, METRICS, threshold=0.9).rows
     for cores in (1, 3, 16):
-        monkeypatch.setattr("tsadeval.core.threads.cores", lambda cores=cores: cores)
+        monkeypatch.setattr("tsadeval.core.parallel.cores", lambda cores=cores: cores)
         for n_jobs in (None, -1, 1, 2, 5):
             assert te.evaluate_stream(path, METRICS, threshold=0.9, n_jobs=n_jobs).rows == expected
 
@@ -51,7 +51,7 @@ def used(path, monkeypatch, *arguments, **options):
         return plain(part, signs)
 
     monkeypatch.setattr(Batches, "read", read)
-    monkeypatch.setattr("tsadeval.core.threads.cores", lambda: 4)
+    monkeypatch.setattr("tsadeval.core.parallel.cores", lambda: 4)
     te.evaluate_stream(path, *arguments, **options)
     return seen
 

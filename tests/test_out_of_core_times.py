@@ -16,8 +16,8 @@ from strategies import examples, scorings
 from tsadeval.core.metric import METRICS, parse_metric
 from tsadeval.core.parameters import Span
 from tsadeval.errors import InvalidInputError, InvalidParameterError, UndefinedMetricWarning
-from tsadeval.evaluation import timed
-from tsadeval.evaluation.out_of_core import Stream
+from tsadeval.streams import runs as timed
+from tsadeval.streams.stream import Stream
 
 IN_TIME = [
     "alarm_episodes(merge_gap='3s')",

@@ -15,11 +15,10 @@ import tsadeval as te
 from tsadeval import plot
 from tsadeval.engine.store import Store
 from tsadeval.errors import InvalidInputError, InvalidParameterError, UnknownNameError
-from tsadeval.plot.layout import spread
-from tsadeval.plot.style import KNOWN, SPARE, looks
+from tsadeval.plot.style import KNOWN, SPARE, looks, spread
 from tsadeval.rankeval import RankEvalResult, read
-from tsadeval.rankeval.plan import LAYOUT
-from tsadeval.rankeval.showcase import five_models_table
+from tsadeval.rankeval.five_models import five_models_table
+from tsadeval.rankeval.suites.paper import LAYOUT
 
 pytestmark = pytest.mark.slow
 

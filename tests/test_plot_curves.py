@@ -10,8 +10,8 @@ from strategies import examples, scorings
 from tsadeval import plot
 from tsadeval.core.inputs import Scoring
 from tsadeval.errors import InvalidInputError, InvalidParameterError
+from tsadeval.plot.alarms import FALSE, FOUND, MISSED
 from tsadeval.plot.curves import CORNERS, _counts, _thinned, surface_curve
-from tsadeval.plot.outcomes import FALSE, FOUND, MISSED
 
 pytestmark = pytest.mark.slow
 

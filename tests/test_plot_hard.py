@@ -7,7 +7,7 @@ import pytest
 
 import commands
 import tsadeval as te
-from tsadeval.rankeval.auditing.series import AuditSeries
+from tsadeval.rankeval.suites.audit_series import AuditSeries
 
 pytestmark = pytest.mark.slow
 

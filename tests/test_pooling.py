@@ -19,7 +19,7 @@ from strategies import examples, scorings
 from tsadeval.core.inputs import Scoring
 from tsadeval.core.metric import METRICS
 from tsadeval.errors import InvalidInputError, UndefinedMetricWarning
-from tsadeval.evaluation import spill
+from tsadeval.evaluation import external_sort as spill
 from tsadeval.thresholds.rules import parse_rule
 
 NAB = SHARED / "scores" / "NAB_results"

@@ -16,8 +16,7 @@ from published import SHARED
 from tsadeval.core.metric import parse_metric
 from tsadeval.engine.cells import compute_all
 from tsadeval.rankeval.labels import CASES
-from tsadeval.rankeval.plan import Cell, Chunk, compute
-from tsadeval.rankeval.suites import SUITES
+from tsadeval.rankeval.suites.paper import SUITES, Cell, Chunk, compute
 
 pytestmark = [
     pytest.mark.slow,

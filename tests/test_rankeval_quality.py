@@ -13,7 +13,7 @@ import tsadeval as te
 from tsadeval.errors import InvalidParameterError, UnknownNameError
 from tsadeval.rankeval.labels import CASES
 from tsadeval.rankeval.quality import ranking_quality
-from tsadeval.rankeval.rankings import Estimate, resampled_cases
+from tsadeval.rankeval.suites.paper_rankings import Estimate, resampled_cases
 
 SMALL = {"cases": ["10k-2seg-50L", "10k-20seg-50H", "10k-10seg-100H"]}
 
@@ -250,7 +250,7 @@ def test_sensitivity(result):
 def test_lower_is_better_is_respected(monkeypatch):
     from dataclasses import replace
 
-    from tsadeval.rankeval.rankings import Rankings
+    from tsadeval.rankeval.suites.paper_rankings import Rankings
 
     result = te.rankeval.run("quick", "auc_roc", cases=["10k-2seg-50L"], tasks=["AccQ"])
     (metric,) = result.plan.metrics

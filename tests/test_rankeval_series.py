@@ -5,15 +5,14 @@ import pytest
 
 import published
 import tsadeval as te
+from tsadeval.datasets import data_folder
 from tsadeval.engine.cells import compute_all
-from tsadeval.engine.metrics import choose_metrics as choose
+from tsadeval.engine.compute import choose_metrics as choose
 from tsadeval.errors import InvalidInputError, InvalidParameterError, UnknownNameError
-from tsadeval.rankeval.api import make_plan
 from tsadeval.rankeval.generators import GENERATORS, draw, source
-from tsadeval.rankeval.labels import CASES, REAL, SYNTHETIC, data_folder
-from tsadeval.rankeval.plan import Plan, compute
-from tsadeval.rankeval.suites import SUITES
-from tsadeval.rankeval.tasks import TASKS
+from tsadeval.rankeval.labels import CASES, REAL, SYNTHETIC
+from tsadeval.rankeval.run import make_plan
+from tsadeval.rankeval.suites.paper import SUITES, TASKS, Plan, compute
 
 needs_data = pytest.mark.skipif(not published.SHARED.is_dir(), reason="the real data is not part of the repository")
 QUICK = SUITES["quick"]

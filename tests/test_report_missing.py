@@ -14,13 +14,12 @@ from hypothesis import strategies as st
 import tsadeval as te
 from strategies import examples, scorings
 from tsadeval.core.inputs import Scoring
-from tsadeval.core.observed import observe
 from tsadeval.errors import InvalidInputError
-from tsadeval.metrics._cce_gaps import explain_gaps
-from tsadeval.reports.inputs import read_inputs
-from tsadeval.reports.payload import score_levels
-from tsadeval.reports.sweep import count_alarms
-from tsadeval.tables.run import timed_runs
+from tsadeval.metrics.cce_formula import explain_gaps
+from tsadeval.reports.payload import count_alarms, score_levels
+from tsadeval.reports.series_view import read_inputs
+from tsadeval.scores.scores import timed_runs
+from tsadeval.scores.scoring import observe
 
 METRICS = ["vus_pr", "ears", "cce", "f1", "event_f1", "f1_pa", "false_alarms", "detection_delay"]
 LIVE = ["precision", "recall", "f1", "f1_pa", "event_recall", "false_alarms"]

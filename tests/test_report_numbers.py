@@ -11,8 +11,7 @@ import tsadeval as te
 from strategies import examples, scorings
 from tsadeval.core.inputs import Scoring
 from tsadeval.reports import payload
-from tsadeval.reports.payload import Payloads, coarse, score_levels, value_codes
-from tsadeval.reports.sweep import count_alarms
+from tsadeval.reports.payload import Payloads, coarse, count_alarms, score_levels, value_codes
 
 
 @examples(300)

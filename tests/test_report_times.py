@@ -13,11 +13,10 @@ from hypothesis import strategies as st
 import tsadeval as te
 from strategies import examples, scorings
 from tsadeval.core.inputs import Scoring
-from tsadeval.core.observed import observe
 from tsadeval.errors import InvalidInputError
 from tsadeval.reports.findings import dearest_false_alarms, explain_cce, worst_events
-from tsadeval.reports.payload import score_levels
-from tsadeval.reports.sweep import count_alarms
+from tsadeval.reports.payload import count_alarms, score_levels
+from tsadeval.scores.scoring import observe
 
 METRICS = ["f1", "event_f1", "false_alarms(per='week')", "detection_delay(unit='min')"]
 

@@ -15,8 +15,7 @@ from tsadeval.engine import store as store_module
 from tsadeval.engine.run import complete
 from tsadeval.engine.store import Store
 from tsadeval.errors import InvalidInputError
-from tsadeval.experiments.scored import LAYOUT, File, FileScores, Wanted
-from tsadeval.experiments.scoring import Chunk, _chunks
+from tsadeval.experiments.score_files import LAYOUT, Chunk, File, FileScores, Wanted, _chunks
 
 METRICS = ["cce", "f1", "auc_roc", "event_recall"]
 

@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 import tsadeval as te
 from tsadeval.cli.app import app
 from tsadeval.errors import InvalidInputError, InvalidParameterError
-from tsadeval.tables.beside import Spans
+from tsadeval.scores.companions import Spans
 
 N = 400
 SPANS = {"web": [(100, 130), (310, 330)], "db": [(250, 300)], "mail": [(10, 20)]}

@@ -12,7 +12,8 @@ from scipy import stats
 
 from naive import statistics as naive
 from strategies import examples
-from tsadeval.comparison import pairs, statistics
+from tsadeval.comparison import paired as pairs
+from tsadeval.comparison import statistics
 from tsadeval.errors import InvalidInputError, InvalidParameterError
 
 posthocs = pytest.importorskip("scikit_posthocs")

@@ -17,10 +17,10 @@ from hypothesis import strategies as st
 from storing import LAYOUT, Cell, row
 from strategies import FACTOR
 from tsadeval.engine import store as module
-from tsadeval.engine.files import write_whole
-from tsadeval.engine.keys import Index, Keys
+from tsadeval.engine.parts import Index, Keys
 from tsadeval.engine.store import Store
 from tsadeval.errors import InvalidInputError, StoreError
+from tsadeval.tables.files import write_whole
 
 
 def missing(store, plan):

@@ -19,7 +19,8 @@ from hypothesis import strategies as st
 from data_files import npy, write
 from strategies import examples
 from tsadeval.errors import InvalidInputError
-from tsadeval.tables import read_table, scorings
+from tsadeval.scores.tabular import scorings
+from tsadeval.tables import read_table
 
 FRAME = pd.DataFrame(
     {

@@ -16,7 +16,7 @@ import pytest
 
 import tsadeval as te
 from data_files import npz, write, written
-from tsadeval.core.printable import printable
+from tsadeval.core.names import printable
 from tsadeval.errors import InvalidInputError, InvalidParameterError
 from tsadeval.tables import read_table
 from tsadeval.tables.sources import gunzip

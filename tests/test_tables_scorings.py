@@ -12,7 +12,9 @@ import published
 import tsadeval as te
 from data_files import write
 from tsadeval.errors import InvalidInputError
-from tsadeval.tables import Run, read_table, runs, scorings, table_files
+from tsadeval.scores.scores import Run, runs
+from tsadeval.scores.tabular import scorings
+from tsadeval.tables import read_table, table_files
 
 WIDE = {"label": [0, 1, 0], "lof": [0.1, 0.9, 0.2], "pca": [1, 2, 3], "note": ["x", "y", "z"]}
 

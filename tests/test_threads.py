@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import tsadeval as te
-from tsadeval.core.threads import in_order
+from tsadeval.core.parallel import in_order
 from tsadeval.errors import InvalidInputError, InvalidParameterError, ThresholdWarning, UndefinedMetricWarning
 
 
@@ -66,7 +66,7 @@ def test_the_first_error_in_order_is_raised():
 
 
 def test_functions_of_users_stay_in_the_thread_of_the_caller_unless_asked(monkeypatch):
-    monkeypatch.setattr("tsadeval.core.threads.cores", lambda: 4)
+    monkeypatch.setattr("tsadeval.core.parallel.cores", lambda: 4)
     seen = set()
 
     def mine(y_true, y_score):
@@ -81,7 +81,7 @@ def test_functions_of_users_stay_in_the_thread_of_the_caller_unless_asked(monkey
 
 
 def test_long_series_use_threads_by_default(monkeypatch):
-    monkeypatch.setattr("tsadeval.core.threads.cores", lambda: 4)
+    monkeypatch.setattr("tsadeval.core.parallel.cores", lambda: 4)
     names = []
     run = te.core.metric.Metric.run
 

@@ -16,7 +16,7 @@ import tsadeval as te
 from naive.align import by_points, by_time
 from strategies import examples, labels
 from tsadeval.core.durations import SECOND, UNITS, Rate, nanoseconds, rate_of
-from tsadeval.core.time import read_times
+from tsadeval.core.times import read_times
 from tsadeval.errors import InvalidInputError, InvalidParameterError, UnknownNameError
 
 DATES = np.array(["2026-01-01T00:00", "2026-01-01T00:10", "2026-01-01T00:25"], "datetime64[m]")

@@ -14,8 +14,8 @@ from naive.best import best
 from strategies import examples, predictions, scorings
 from test_tolerance import nothing_missing
 from tsadeval.core.metric import METRICS, parse_metric
-from tsadeval.core.observed import observe
 from tsadeval.errors import InvalidInputError, InvalidParameterError, UndefinedMetricWarning
+from tsadeval.scores.scoring import observe
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore::tsadeval.errors.UndefinedMetricWarning", "ignore::tsadeval.errors.ThresholdWarning"

@@ -15,10 +15,10 @@ from torch.utils._python_dispatch import TorchDispatchMode
 import tsadeval as te
 import tsadeval.torch as tt
 from tsadeval.core.metric import METRICS
-from tsadeval.core.options import AUC_PR_CHECKS, CCE_CHECKS, PATE_CHECKS, VUS_TENSOR_CHECKS
+from tsadeval.core.parameters import AUC_PR_CHECKS, CCE_CHECKS, PATE_CHECKS, VUS_TENSOR_CHECKS
 from tsadeval.errors import InvalidInputError, InvalidParameterError, UndefinedMetricWarning
 from tsadeval.torch import _batch, _vus
-from tsadeval.torch._order import sort_by_keys
+from tsadeval.torch._batch import sort_by_keys
 
 pytestmark = pytest.mark.torch
 

@@ -14,7 +14,7 @@ from naive.vus import range_auc as naive_range_auc
 from naive.vus import vus as naive_vus
 from strategies import examples, labels, scorings
 from tsadeval.core.inputs import Scoring
-from tsadeval.core.options import VUS_VARIANTS
+from tsadeval.core.parameters import VUS_VARIANTS
 from tsadeval.metrics import _vus
 
 M = te.metrics

@@ -57,7 +57,7 @@ HOMES = {
     "_ucr": "events-scores",
     "_pointwise": "points",
     "_point_adjusted": "adjusted",
-    "_widened": "adjusted",
+    "_neighbour_adjusted": "adjusted",
     "_range_based": "overlap",
     "_tapr": "overlap",
     "_event_level": "events",

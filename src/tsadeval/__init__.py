@@ -7,20 +7,21 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from tsadeval import datasets, detectors, errors, metrics, plot, rankeval
-    from tsadeval.comparison import compare
-    from tsadeval.core.align import align
-    from tsadeval.core.intervals import alarms, intervals, labels
-    from tsadeval.core.period import period
-    from tsadeval.core.time import times
-    from tsadeval.engine.streams import evaluate_stream
-    from tsadeval.evaluation import StreamingCCE, evaluate, evaluate_many
+    from tsadeval.comparison.compare import compare
+    from tsadeval.core.setting import period
+    from tsadeval.core.times import times
+    from tsadeval.evaluation import evaluate, evaluate_many
     from tsadeval.evaluation.events import events
     from tsadeval.evaluation.scorer import scorer
-    from tsadeval.evaluation.stream import StreamingEvaluator
-    from tsadeval.experiments.api import detect
-    from tsadeval.experiments.scoring import score_files
+    from tsadeval.experiments.detect import detect
+    from tsadeval.experiments.score_files import score_files
+    from tsadeval.incidents.align import align
+    from tsadeval.incidents.intervals import alarms, intervals, labels
     from tsadeval.metrics import CCEBreakdown, cce, cce_breakdown, ears, ears_breakdown
-    from tsadeval.reports.api import report
+    from tsadeval.reports.report import report
+    from tsadeval.streams.cce import StreamingCCE
+    from tsadeval.streams.evaluate import evaluate_stream
+    from tsadeval.streams.evaluator import StreamingEvaluator
     from tsadeval.tables.batches import batches
     from tsadeval.thresholds import best_threshold, choose_threshold, curve
 
@@ -29,10 +30,10 @@ __version__ = "0.1.0"
 # Where each public name lives. Nothing is imported before it is used, so `import tsadeval` stays light.
 _HOMES = {
     "CCEBreakdown": "tsadeval.metrics._cce_breakdown",
-    "StreamingCCE": "tsadeval.evaluation",
-    "StreamingEvaluator": "tsadeval.evaluation.stream",
-    "alarms": "tsadeval.core.intervals",
-    "align": "tsadeval.core.align",
+    "StreamingCCE": "tsadeval.streams.cce",
+    "StreamingEvaluator": "tsadeval.streams.evaluator",
+    "alarms": "tsadeval.incidents.intervals",
+    "align": "tsadeval.incidents.align",
     "batches": "tsadeval.tables.batches",
     "best_threshold": "tsadeval.thresholds",
     "cce": "tsadeval.metrics._cce",
@@ -41,24 +42,24 @@ _HOMES = {
     "compare": "tsadeval.comparison",
     "curve": "tsadeval.thresholds",
     "datasets": "",
-    "detect": "tsadeval.experiments.api",
+    "detect": "tsadeval.experiments.detect",
     "detectors": "",
     "ears": "tsadeval.metrics._ears",
     "ears_breakdown": "tsadeval.metrics._ears",
     "errors": "",
     "evaluate": "tsadeval.evaluation",
     "evaluate_many": "tsadeval.evaluation",
-    "evaluate_stream": "tsadeval.engine.streams",
+    "evaluate_stream": "tsadeval.streams.evaluate",
     "events": "tsadeval.evaluation.events",
-    "intervals": "tsadeval.core.intervals",
-    "labels": "tsadeval.core.intervals",
+    "intervals": "tsadeval.incidents.intervals",
+    "labels": "tsadeval.incidents.intervals",
     "metrics": "",
-    "period": "tsadeval.core.period",
+    "period": "tsadeval.core.setting",
     "plot": "",
     "rankeval": "",
-    "report": "tsadeval.reports.api",
-    "times": "tsadeval.core.time",
-    "score_files": "tsadeval.experiments.scoring",
+    "report": "tsadeval.reports.report",
+    "times": "tsadeval.core.times",
+    "score_files": "tsadeval.experiments.score_files",
     "scorer": "tsadeval.evaluation.scorer",
 }
 
@@ -102,7 +103,7 @@ if not TYPE_CHECKING:  # a checker that saw it would take every name for one of 
 
     def __getattr__(name: str) -> Any:
         if name not in _HOMES:
-            from tsadeval.core.registry import did_you_mean
+            from tsadeval.core.names import did_you_mean
 
             hint = "" if name.startswith("__") else f": {did_you_mean(name, __all__)}"
             raise AttributeError(f"tsadeval has no {name!r}{hint}")

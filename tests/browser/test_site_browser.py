@@ -9,7 +9,7 @@ import pytest
 
 import boards
 import tsadeval as te
-from tsadeval.reports.leaderboard import build_site
+from tsadeval.leaderboard.site import build_site
 
 METRICS = ["auc_roc", "f1", "vus_pr", "detection_delay"]
 

@@ -28,13 +28,13 @@ from test_store import LAYOUT, draws
 from test_tables_fuzz import SEEDS, use
 from tsadeval.core.inputs import Prediction, Scoring
 from tsadeval.core.metric import METRICS, parse_metric
-from tsadeval.core.text import parse_call
+from tsadeval.core.names import parse_call
 from tsadeval.detectors import parse_detector
 from tsadeval.engine.run import limits_of
-from tsadeval.engine.scores import read_scores, scores_path, write_scores
 from tsadeval.engine.store import Store
 from tsadeval.errors import InvalidInputError, TsadevalError
-from tsadeval.reports.submission import check_submission, labels_digest
+from tsadeval.leaderboard.submissions import check_submission, labels_digest
+from tsadeval.scores.cache import read_scores, scores_path, write_scores
 from tsadeval.tables import read_table
 from tsadeval.thresholds.rules import parse_rule
 

@@ -8,9 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from tsadeval.cli.output import Format, render
-from tsadeval.cli.spans import Beside, Clip, Ignore, Incidents, Shared, say
-from tsadeval.cli.tables import (
+from tsadeval.cli.options import (
     By,
     Dask,
     Detector,
@@ -24,12 +22,14 @@ from tsadeval.cli.tables import (
     names_of,
     usable_runs,
 )
-from tsadeval.comparison.api import compare as compare_scores
-from tsadeval.comparison.result import Comparison
-from tsadeval.core.cluster import on_cluster
+from tsadeval.cli.output import Format, render
+from tsadeval.cli.spans import Beside, Clip, Ignore, Incidents, Shared, say
+from tsadeval.comparison.compare import compare as compare_scores
+from tsadeval.comparison.comparison import Comparison
+from tsadeval.core.parallel import on_cluster
 from tsadeval.core.results import Result
 from tsadeval.core.selection import select_metrics
-from tsadeval.core.time import Times
+from tsadeval.core.times import Times
 from tsadeval.errors import InvalidInputError
 
 

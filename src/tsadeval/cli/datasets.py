@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from tsadeval.cli.completing import complete_datasets
+from tsadeval.cli.options import complete_datasets
 from tsadeval.cli.output import Format, render
 from tsadeval.datasets import DATASETS, data_folder, fetch, load
 from tsadeval.datasets.dataset import DatasetRecord

@@ -7,13 +7,19 @@ from typing import Annotated
 
 import typer
 
-from tsadeval.cli.completing import complete_datasets, complete_detectors, complete_metrics
+from tsadeval.cli.options import (
+    CellMemory,
+    CellTimeout,
+    Dask,
+    complete_datasets,
+    complete_detectors,
+    complete_metrics,
+    running,
+)
 from tsadeval.cli.output import Format, render, tell_failures
-from tsadeval.cli.running import CellMemory, CellTimeout, running
-from tsadeval.cli.tables import Dask
-from tsadeval.core.text import split_names
-from tsadeval.experiments import api
-from tsadeval.experiments.result import Detection
+from tsadeval.core.names import split_names
+from tsadeval.experiments import detect as api
+from tsadeval.experiments.detection import Detection
 
 
 def detect(

@@ -24,7 +24,7 @@ def build(
     ] = None,
 ) -> None:
     """Compute what is new and write the site; exit code 1 where a submission was left out."""
-    from tsadeval.reports.leaderboard import build_site  # the other commands start sooner without it
+    from tsadeval.leaderboard.site import build_site  # the other commands start sooner without it
 
     board = build_site(folder, output, rankeval=rankeval or [], n_jobs=jobs, progress=True)
     typer.echo(output / "index.html")
@@ -40,7 +40,7 @@ def check(
     board: Annotated[Path | None, typer.Option(help="The board, to check that the scores fit its labels.")] = None,
 ) -> None:
     """Say what is wrong with a submission; exit code 1 where something is."""
-    from tsadeval.reports.submission import check_submission
+    from tsadeval.leaderboard.submissions import check_submission
 
     lines = check_submission(folder, board)
     for line in lines:

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from tsadeval.cli.completing import complete_metrics
+from tsadeval.cli.options import complete_metrics
 from tsadeval.cli.output import Format, render
 from tsadeval.core.metric import METRICS, PROPERTIES, Metric, parse_metric
 

@@ -6,13 +6,20 @@ import csv
 import enum
 import io
 import json
+import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import typer
 
+import tsadeval
 from tsadeval.cli.words import spoken
-from tsadeval.core.results import latex_table, plain, text_table
+from tsadeval.core.metric import Metric
+from tsadeval.core.results import Result, Row, latex_table, plain, text_table
+from tsadeval.evaluation.events import EventTable, summed_up
+from tsadeval.evaluation.single import Evaluation, chosen_with_labels, named
+from tsadeval.incidents.reader import IncidentTable
 
 
 class Format(str, enum.Enum):
@@ -48,3 +55,117 @@ def tell_failures(lines: Sequence[str]) -> None:
         typer.echo(f"tsadeval: {spoken(line)}", err=True)
     if len(lines) > MANY:
         typer.echo(f"tsadeval: and {len(lines) - MANY:,} more such lines: --format csv has all messages", err=True)
+
+
+# The tables that `tsadeval score` prints.
+
+
+@dataclass(frozen=True)
+class Case:
+    """One scoring, what it is called, and all that is known of it."""
+
+    where: tuple[str, ...]  # file, values of --by, column of the scores
+    labels: Any
+    scores: Any
+    times: Any
+    ignore: Any
+    fit: Any
+    incidents: IncidentTable | None = None
+
+    @property
+    def name(self) -> str:
+        """What it is called in messages."""
+        return ", ".join(self.where)
+
+
+Results = list[tuple[Case, Result]]
+
+
+def has_values(results: Results) -> bool:
+    """Has any metric a value? Tables of events always have."""
+    values = [row.get("value", 0.0) for _, found in results for row in found.rows]
+    return not values or not all(math.isnan(value) for value in values)
+
+
+def first_of(scorings: Sequence[str]) -> str:
+    """The first names of scorings, which have commas inside."""
+    return "; ".join([*scorings[:2], *["..."] * (len(scorings) > 2)])
+
+
+def undefined(results: Results) -> list[str]:
+    """A line for each reason why metrics have no value: which metrics, in how many scorings, and the first of these."""
+    causes: dict[tuple[str, str], list[str]] = {}  # (reason, metric) -> scorings
+    for case, found in results:
+        for row in found.rows:
+            if row.get("status") == "undefined" and row["message"]:
+                causes.setdefault((row["message"], row["metric"]), []).append(case.name)
+    together: dict[tuple[str, tuple[str, ...]], list[str]] = {}  # (reason, scorings) -> metrics
+    for (reason, metric), scorings in causes.items():
+        together.setdefault((reason, tuple(scorings)), []).append(metric)
+    lines = []
+    for (reason, places), metrics in together.items():
+        what = f"{named(metrics)} {'are' if metrics[1:] else 'is'}"
+        if places[1:]:
+            lines.append(f"{what} NaN in {len(places)} of {len(results)} scorings ({first_of(places)}): {reason}")
+        else:
+            lines.append(f"{places[0]}: {what} undefined, so NaN: {reason}")
+    return lines
+
+
+def shown(results: Results, names: list[str], format: Format, metrics: tuple[Metric, ...]) -> str:
+    """The results as text, or all rows in another form."""
+    if format is not Format.text:
+        rows = [
+            {**dict(zip(names, case.where, strict=True)), **row, **_counts(found)}
+            for case, found in results
+            for row in found.rows
+        ]
+        head = [key for key in dict.fromkeys(key for row in rows for key in row) if key != "seconds"]
+        return render(format, head, [[row.get(key) for key in head] for row in rows])
+    if len(results) == 1:
+        return repr(results[0][1])
+    tables = [found for _, found in results if isinstance(found, EventTable)]
+    if tables:
+        each = [f"{case.name}\n{found!r}" for case, found in results]
+        return "\n\n".join([*each, "\n".join([f"all {len(tables)} series", *summed_up(tables)])])
+    found = [(case, one) for case, one in results if isinstance(one, Evaluation)]
+    return _side_by_side(found, names, list(map(str, metrics)))
+
+
+def _counts(found: Any) -> Row:
+    """What the numbers of a row are made of."""
+    return {**found.points, "version": tsadeval.__version__}
+
+
+def _side_by_side(results: Sequence[tuple[Case, Evaluation]], names: list[str], metrics: list[str]) -> str:
+    """A table of values: scorings downwards, or metrics where there are more of those."""
+    values = [[found[metric] for metric in metrics] for _, found in results]
+    with_baseline = "random" in results[0][1].rows[0]
+    if with_baseline:
+        columns = ["metric", "value", "random", "random_error", "perfect"]
+        body: list[list[Any]] = [
+            [*case.where, *(row[c] for c in columns)] for case, found in results for row in found.rows
+        ]
+        table = render(Format.text, [*names, *(c.replace("random_error", "error") for c in columns)], body)
+    elif len(metrics) > len(results):
+        differing = [k for k in range(len(names) - 1) if len({case.where[k] for case, _ in results}) > 1]
+        if len({case.where[:-1] for case, _ in results}) < len(results):
+            differing.append(len(names) - 1)  # several columns of scores in one file
+        titles = [": ".join(case.where[k] for k in differing) for case, _ in results]
+        body = [[metric, *column] for metric, column in zip(metrics, zip(*values, strict=True), strict=True)]
+        table = render(Format.text, ["metric", *titles], body)
+    else:
+        rows = [[*case.where, *row] for (case, _), row in zip(results, values, strict=True)]
+        table = render(Format.text, [*names, *metrics], rows)
+    notes = chosen_with_labels(row["rule"] for _, found in results for row in found.rows)
+    return "\n\n".join([table, "\n".join([*notes, *_about(results)])]).rstrip()
+
+
+def _about(results: Sequence[tuple[Case, Evaluation]]) -> list[str]:
+    """What the notes of the single results say, once."""
+    found: dict[str, list[str]] = {}
+    for case, result in results:
+        for note in result.about:
+            found.setdefault(note, []).append(case.name)
+    several = {note: f" (in {len(cases)} of {len(results)})" for note, cases in found.items() if len(cases) > 1}
+    return [note + several.get(note, f" ({cases[0]})") for note, cases in found.items()]

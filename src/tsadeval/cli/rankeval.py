@@ -2,29 +2,64 @@
 
 from __future__ import annotations
 
+import enum
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import typer
 
-from tsadeval.cli.completing import complete_metrics
-from tsadeval.cli.figures import figures
+from tsadeval.cli.options import CellMemory, CellTimeout, Dask, complete_metrics, running
 from tsadeval.cli.output import Format, render
-from tsadeval.cli.running import CellMemory, CellTimeout, running
-from tsadeval.cli.tables import Dask
+from tsadeval.core.names import split_names
 from tsadeval.core.results import Result
-from tsadeval.core.text import split_names
+from tsadeval.datasets import data_folder
 from tsadeval.errors import InvalidParameterError
-from tsadeval.rankeval.api import AnyResult, read
-from tsadeval.rankeval.api import run as run_suite
-from tsadeval.rankeval.explaining import hard_hint
-from tsadeval.rankeval.hard import HARD_TASKS
-from tsadeval.rankeval.hard.plan import REPEATS
-from tsadeval.rankeval.hard.result import HardResult
-from tsadeval.rankeval.labels import CASES, data_folder
+from tsadeval.rankeval.labels import CASES
 from tsadeval.rankeval.quality import Ties
-from tsadeval.rankeval.result import Order, RankEvalResult
-from tsadeval.rankeval.suites import SUITES
+from tsadeval.rankeval.run import AnyResult, read
+from tsadeval.rankeval.run import run as run_suite
+from tsadeval.rankeval.suites import HARD_TASKS
+from tsadeval.rankeval.suites.hard import REPEATS
+from tsadeval.rankeval.suites.hard_table import HardResult
+from tsadeval.rankeval.suites.paper import SUITES
+from tsadeval.rankeval.suites.paper_explanation import hard_hint
+from tsadeval.rankeval.suites.paper_table import Order, RankEvalResult
+
+# `tsadeval rankeval figures`: every figure of a run, as files.
+
+
+class Picture(str, enum.Enum):
+    """How to write a figure."""
+
+    png = "png"
+    pdf = "pdf"
+    svg = "svg"
+
+
+def figures(
+    folder: Annotated[Path, typer.Argument(help="The store of a run.")],
+    output: Annotated[Path, typer.Option("--output", "-o", help="Folder of the figures.")] = Path("figures"),
+    format: Annotated[Picture, typer.Option(help="Of the files.")] = Picture.png,
+    metrics: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Whose values to draw against the false-alarm rate; the paper's four by default. Repeatable."
+        ),
+    ] = None,
+    suite: Annotated[str, typer.Option(help="Of the last run of this suite; by default of the last run.")] = "",
+) -> None:
+    """Draw the figures of a run, as far as it got; for CCE with other tau, compute what is missing in the store."""
+    from tsadeval.plot import write_figures
+
+    result = read(folder, suite or None)
+    chosen = split_names(metrics) if metrics else None
+
+    def complain(message: str) -> None:
+        typer.echo(f"tsadeval: {message}", err=True)
+
+    for path in write_figures(result, output, format=format.value, metrics=chosen, left_out=complain):
+        typer.echo(path)
+
 
 app = typer.Typer(
     help="Judge metrics: how well do they order models whose true order is known?",

@@ -10,8 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
-from tsadeval.cli.spans import Beside, Clip, Ignore, Incidents, Shared, say
-from tsadeval.cli.tables import (
+from tsadeval.cli.options import (
     By,
     Detector,
     Files,
@@ -26,12 +25,13 @@ from tsadeval.cli.tables import (
     one_or_many,
     usable_runs,
 )
+from tsadeval.cli.spans import Beside, Clip, Ignore, Incidents, Shared, say
 from tsadeval.cli.words import spoken
 from tsadeval.core.selection import select_metrics
-from tsadeval.core.time import Times
+from tsadeval.core.times import Times
 from tsadeval.errors import InvalidInputError
-from tsadeval.reports.api import report as write_report
-from tsadeval.tables.run import timed_runs
+from tsadeval.reports.report import report as write_report
+from tsadeval.scores.scores import timed_runs
 
 
 def report(

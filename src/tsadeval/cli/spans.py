@@ -10,12 +10,10 @@ from typing import Annotated, Any
 import typer
 
 from tsadeval.cli.words import spoken
-from tsadeval.core.time import Times
+from tsadeval.core.times import Times
 from tsadeval.errors import InvalidInputError
+from tsadeval.scores.companions import Spans, stem_of
 from tsadeval.tables import table_files
-from tsadeval.tables.beside import Spans, stem_of
-
-__all__ = ["Beside", "Clip", "Ignore", "Incidents", "Shared", "say"]
 
 Incidents = Annotated[
     Path | None,

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["spoken"]
-
 # What the library says to whoever writes Python, and what the command line has for it.
 _WORDS = {
     r"pass outside='clip' to cut it": "pass --clip to cut it",

@@ -1,7 +1,7 @@
 """Comparison of detectors: tables of values on one series or on many."""
 
-from tsadeval.comparison.api import compare
-from tsadeval.comparison.result import Comparison, dataset_of
-from tsadeval.comparison.table import DetectorTable
+from tsadeval.comparison.compare import compare
+from tsadeval.comparison.comparison import Comparison, dataset_of
+from tsadeval.comparison.detector_table import DetectorTable
 
 __all__ = ["Comparison", "DetectorTable", "compare", "dataset_of"]

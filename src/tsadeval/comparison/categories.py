@@ -8,8 +8,6 @@ import numpy as np
 
 from tsadeval.core.inputs import label_runs
 
-__all__ = ["CATEGORIES", "SeriesFacts"]
-
 # With more events than FEW a series has many; with a median length beyond SHORT its events are long; with a median
 # length of at most POINT they are point anomalies.
 FEW, SHORT, POINT = 3, 50, 3

@@ -8,17 +8,15 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
-from tsadeval.comparison import pairs, statistics
+from tsadeval.comparison import paired, statistics
 from tsadeval.comparison.categories import CATEGORIES, SeriesFacts
 from tsadeval.comparison.statistics import Floats
 from tsadeval.core.metric import METRICS
+from tsadeval.core.names import did_you_mean
 from tsadeval.core.parameters import Check, Number, OneOf, check_parameters
-from tsadeval.core.registry import did_you_mean
 from tsadeval.core.results import NONE, Grid, Result, Row
 from tsadeval.errors import InvalidInputError, UnknownNameError
 from tsadeval.evaluation.single import named
-
-__all__ = ["Categories", "Differences", "Disagreement", "Groups", "Ranks", "Significance", "group_of"]
 
 _ALPHA: dict[str, Check] = {"alpha": Number(0, 1, open_low=True)}
 DATASET, GROUP = "data set", "group"
@@ -184,16 +182,16 @@ class Significance(_Remarked):
             for place, i in enumerate(order):
                 for j in order[place + 1 :]:
                     x, y = better[:, i], better[:, j]
-                    size = pairs.paired_difference(x, y, seed=random_state)
+                    size = paired.paired_difference(x, y, seed=random_state)
                     row: Row = {"metric": metric, "detector": detectors[i], "rival": detectors[j]}
                     if found is None:
-                        posterior = pairs.bayesian_signed_rank(x, y, rope=rope, seed=random_state)
+                        posterior = paired.bayesian_signed_rank(x, y, rope=rope, seed=random_state)
                         row |= {**posterior._asdict(), "different": max(posterior[0], posterior[2]) > 1 - alpha}
                     else:
                         p = float(found.p_values[i, j])
                         row |= {"p_value": p, "raw_p_value": float(found.raw[i, j]), "different": p < alpha}
                     row |= {"difference": size.mean, "low": size.low, "high": size.high}
-                    row |= {"effect": pairs.rank_biserial(x, y), "wins": int(counts.wins[i, j])}
+                    row |= {"effect": paired.rank_biserial(x, y), "wins": int(counts.wins[i, j])}
                     row |= {"ties": int(counts.ties[i, j]), "losses": int(counts.losses[i, j]), "series": size.series}
                     rows.append(row)
         words = {
@@ -239,7 +237,7 @@ class Differences(_Remarked):
             if name not in detectors:
                 raise UnknownNameError(f"no detector {name!r} in this comparison: {did_you_mean(name, detectors)}")
         x, y = (better[:, detectors.index(name)] for name in (first, second))
-        found = pairs.differences(x, y)
+        found = paired.differences(x, y)
         sign = -1.0 if lower else 1.0
         order = np.argsort(np.where(np.isnan(found), math.inf, -found), kind="stable").tolist()
         result = cls(
@@ -249,7 +247,7 @@ class Differences(_Remarked):
                 for i in order
             ]
         )  # fmt: skip
-        size = pairs.paired_difference(x, y)
+        size = paired.paired_difference(x, y)
         word, mean, low, high = ("worse", -size.mean, -size.high, -size.low) if size.mean < 0 else ("better", *size[:3])
         said = f"{first} is {word} by {mean:.4f} [{low:.4f}, {high:.4f}] on average over {size.series} series"
         result._remarks = [f"{metric}: {said if size.series else 'no series has values of both'}"]

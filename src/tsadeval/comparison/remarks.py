@@ -10,8 +10,6 @@ from tsadeval.core.results import Row
 from tsadeval.core.setting import Missing
 from tsadeval.evaluation.single import IS_TURNED, OddAlarms, chosen_with_labels, named, upside_down
 
-__all__ = ["Odd", "fewer_series", "odd_remarks", "remarks_of", "undefined_everywhere"]
-
 # By series and detector what is odd about the alarms there.
 Odd = Mapping[tuple[str, str], OddAlarms | None]
 

@@ -4,7 +4,7 @@ A table has a row per series and a column per detector; larger is better (negate
 and NaN marks a missing value. Ranks and the Friedman test need whole rows, so they use the series on which every
 detector has a value; tests of pairs use the series that the pair has in common.
 
-Pairs of detectors: `tsadeval.comparison.pairs`.
+Pairs of detectors: `tsadeval.comparison.paired`.
 """
 
 from __future__ import annotations
@@ -19,31 +19,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tsadeval._optional import require
-from tsadeval.comparison.pairs import bootstrap_means, subtract, wilcoxon
+from tsadeval.comparison.paired import bootstrap_means, subtract, wilcoxon
 from tsadeval.core.parameters import Check, Number, OneOf, check_parameters
 from tsadeval.errors import InvalidInputError
-
-__all__ = [
-    "Friedman",
-    "MeanRanks",
-    "Missing",
-    "Pairwise",
-    "agreement",
-    "critical_difference",
-    "fill_missing",
-    "friedman",
-    "friedman_of_ranks",
-    "holm",
-    "mean_of_ranks",
-    "mean_ranks",
-    "nemenyi",
-    "ranks",
-    "tie_groups",
-    "whole_rows",
-    "wilcoxon_holm",
-    "wins_ties_losses",
-    "with_values",
-]
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]

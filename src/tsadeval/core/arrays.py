@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -62,3 +64,204 @@ def rounded(name: str, what: str) -> InvalidInputError:
     return InvalidInputError(
         f"{name} has {what}, which 64-bit floats would round: subtract a common offset, or pass ranks"
     )
+
+
+# Checks of the arrays that callers give, and what to say where they cannot be judged.
+
+
+# Kernels count levels and places in 32 bits, and square lengths in 64. CCE needs the scan only, which has no limit.
+LARGEST = 2**31 - 1
+
+# What the scan reads as it is; any other number type is converted to one of these first.
+_LABEL_TYPES = {np.dtype(t) for t in (np.uint8, np.int32, np.int64, np.float64)}
+_SCORE_TYPES = {np.dtype(t) for t in (np.float32, np.float64)}
+
+
+def _as_array(given: Any, name: str, *, labels: bool = False) -> NDArray[Any]:
+    """A one-dimensional, contiguous numeric array of what the caller gave, without copying where possible."""
+    values = read_array(given, name, "a one-dimensional sequence of numbers in CPU memory")
+    if values.ndim != 1:
+        hint = ""
+        if values.ndim == 0:
+            hint = f" (a single {type(values.item()).__name__})"
+        elif max(values.shape, default=0) == values.size:
+            hint = f"; {name}.ravel() would make it one"
+        raise InvalidInputError(
+            f"{name} must be one-dimensional, one value per time point, but has shape {values.shape}{hint}"
+        )
+    if values.size == 0:
+        raise InvalidInputError(f"{name} is empty: there is nothing to judge")
+    if values.dtype.kind not in "biuf":
+        found = next((v for v in values.tolist() if not isinstance(v, (int, float))), values[0])
+        hint = f"convert it, e.g. with np.asarray({name}, dtype=float)"
+        if labels and (word := anomalous_word(values.tolist())) is not None:
+            column = name if hasattr(given, "dtype") else f"np.asarray({name})"
+            hint = f"say which value is anomalous, e.g. ({column} == {word!r}).astype(int)"
+        raise InvalidInputError(f"{name} must hold numbers, but has dtype {values.dtype} (found {found!r}); {hint}")
+    return np.ascontiguousarray(values)
+
+
+def anomalous_word(values: Iterable[Any]) -> str | None:
+    """Of labels that are words the rarest one, which probably means anomalous; None where they are numbers as text.
+
+    >>> anomalous_word(["n", "n", "a", "n"]), anomalous_word(["0", "1"])
+    ('a', None)
+    """
+    counts = Counter(value for value in values if isinstance(value, str))
+    try:
+        for word in counts:
+            float(word)
+    except ValueError:
+        return min(counts, key=lambda word: counts[word])
+    return None
+
+
+def as_labels(values: Any, name: str) -> NDArray[Any]:
+    """Labels in a type that the scan reads; their values are not looked at yet."""
+    array = _as_array(values, name, labels=True)
+    if array.dtype == np.bool_:
+        return array.view(np.uint8)
+    if array.dtype in _LABEL_TYPES:
+        return array
+    # 64 bits hold every smaller type; an unsigned value past the range of int64 turns negative, hence bad.
+    return array.astype(np.float64 if array.dtype.kind == "f" else np.int64)
+
+
+def as_scores(values: Any, name: str) -> NDArray[Any]:
+    """Scores as 32 or 64-bit floats; refused where that would make different values equal."""
+    array = _as_array(values, name)
+    if array.dtype in _SCORE_TYPES:
+        return array
+    kind, size = array.dtype.kind, array.dtype.itemsize
+    large = kind in "iu" and size == 8 and max(int(array.max()), -int(array.min())) > EXACT
+    if large or (kind == "f" and size > 8):
+        _refuse_ties(array, name)
+    return array.astype(np.float64)
+
+
+def _refuse_ties(array: NDArray[Any], name: str) -> None:
+    """Refuse integers beyond 2**53 and long doubles that differ but would be one 64-bit float."""
+    distinct = np.unique(array)
+    with np.errstate(over="ignore"):
+        floats = distinct.astype(np.float64)
+    tied = np.flatnonzero(floats[1:] == floats[:-1])
+    if len(tied):
+        one, other = distinct[tied[0] : tied[0] + 2]
+        raise InvalidInputError(
+            f"{name} has values that differ as {array.dtype} but not as 64-bit floats, such as {one} and {other}: "
+            "subtract a common offset, or pass ranks"
+        )
+
+
+def refuse_rounded(values: Any, name: str) -> None:
+    """Refuse integers and long doubles that have no 64-bit float, where scores meet those of other arrays.
+
+    Within one array `as_scores` sees whether two become equal; of batches and pools nobody sees all values.
+    """
+    array = np.asarray(values)
+    kind, size = array.dtype.kind, array.dtype.itemsize
+    if not array.size or not ((kind in "iu" and size == 8) or (kind == "f" and size > 8)):
+        return
+    if kind in "iu" and max(int(array.max()), -int(array.min())) <= EXACT:
+        return
+    with np.errstate(over="ignore", invalid="ignore"):
+        floats = array.astype(np.float64)
+        rounded = floats.astype(array.dtype) != array
+        if kind in "iu":  # what was rounded beyond the type has nothing to come back to
+            rounded |= floats >= 2.0 ** (63 if kind == "i" else 64)
+    if rounded.any():
+        raise InvalidInputError(
+            f"{name} has {array.dtype} values that 64-bit floats cannot hold, such as {array[np.argmax(rounded)]}, and "
+            "is compared with other scores: subtract a common offset, or pass ranks"
+        )
+
+
+# What to do where these are numbers with a fraction.
+_NO_LABELS = {
+    "y_true": "if these are scores, they come second: (y_true, y_score)",
+    "y_pred": "scores need a threshold: pass y_score > threshold, or all scores to te.evaluate(y_true, y_score)",
+}
+
+
+def bad_label(array: NDArray[Any], at: int, name: str) -> InvalidInputError:
+    """What to say of a label at a position that is neither 0 nor 1."""
+    wrong = np.unique(array[(array != 0) & (array != 1)])
+    shown = ", ".join(f"{v:.6g}" for v in wrong[:4].tolist()) + (", ..." if len(wrong) > 4 else "")
+    if np.isnan(wrong).all():
+        return InvalidInputError(
+            f"{name} is NaN at position {at} ({int(np.isnan(array).sum())} such values in all): drop these points from "
+            "both arrays, or label them 0 and leave them out with ignore= of te.evaluate"
+        )
+    if wrong.tolist() == [-1]:
+        return InvalidInputError(
+            f"{name} must be 0 (normal) or 1 (anomalous) everywhere, but is -1 at position {at}; where -1 marks "
+            f"anomalies, as in scikit-learn's predict, pass ({name} == -1); where it marks normal points, ({name} == 1)"
+        )
+    if name in _NO_LABELS and (wrong != np.round(wrong)).any():
+        return InvalidInputError(
+            f"{name} must be 0 (normal) or 1 (anomalous) everywhere, but is {array[at].item()!r} at position {at}; "
+            f"{_NO_LABELS[name]}"
+        )
+    what = "scores or labels of several classes" if len(wrong) > 1 else f"{shown} for one class"
+    return InvalidInputError(
+        f"{name} must be 0 (normal) or 1 (anomalous) everywhere, but is {array[at].item()!r} at position {at} "
+        f"(values other than 0 and 1: {shown}); if these are {what}, turn them into 0/1 first"
+    )
+
+
+def bad_score(array: NDArray[Any], name: str) -> InvalidInputError | None:
+    """What to say of scores that are not finite; None where all are."""
+    finite = np.isfinite(array)
+    if finite.all():
+        return None
+    at = int(np.argmin(finite))
+    what = "NaN" if np.isnan(array[at]) else "infinite"
+    return InvalidInputError(
+        f"{name} must be finite, but is {what} at position {at} ({int((~finite).sum())} such values in all); "
+        "drop those points from both arrays or give them a number on purpose"
+        + (
+            '; missing="skip" of te.evaluate (--missing skip, not with --stream) leaves them out'
+            if what == "NaN"
+            else ""
+        )
+    )
+
+
+def checked_scores(values: Any, name: str) -> NDArray[np.float64]:
+    """Finite scores that belong to no labels, as float64."""
+    scores = as_scores(values, name)
+    error = bad_score(scores, name)
+    if error is not None:
+        raise error
+    return np.asarray(scores, np.float64)
+
+
+def same_length(y: NDArray[Any], other: NDArray[Any], name: str) -> None:
+    """Refuse arrays of different lengths."""
+    if len(y) != len(other):
+        raise InvalidInputError(
+            f"y_true has {len(y)} points but {name} has {len(other)}; they must belong to the same time points"
+            + "; te.align(scores, n, window=...) puts scores of windows on points"
+            * (name == "y_score" and 0 < len(other) < len(y))
+        )
+
+
+def refuse_longer(n: int) -> None:
+    """Refuse series that are too long for the kernels."""
+    if n > LARGEST:
+        raise InvalidInputError(
+            f"the series has {n:,} points, but this metric takes at most {LARGEST:,}: split it (cce has no such limit)"
+        )
+
+
+def same_index(y_true: Any, other: Any, name: str) -> None:
+    """Refuse a pandas index that differs: the points would be paired by position, whatever their labels say."""
+    if type(y_true) is np.ndarray or type(other) is np.ndarray:
+        return
+    indexes: list[Any] = [getattr(values, "index", None) for values in (y_true, other)]
+    comparable = all(hasattr(index, "equals") for index in indexes)
+    if comparable and len(indexes[0]) == len(indexes[1]) and not indexes[0].equals(indexes[1]):
+        raise InvalidInputError(
+            f"y_true and {name} have different indexes, so their points do not belong together: align them first "
+            f"({name} = {name}.reindex(y_true.index)), or pass .to_numpy() of both to pair them by position"
+        )

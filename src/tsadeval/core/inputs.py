@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tsadeval.core._scan import mask_of, scan, scan_labels
-from tsadeval.core.checking import as_labels, as_scores, bad_label, bad_score, refuse_longer, same_index, same_length
+from tsadeval.core.arrays import as_labels, as_scores, bad_label, bad_score, refuse_longer, same_index, same_length
 from tsadeval.core.events import Events, Index
 from tsadeval.core.order import Points, descending
 from tsadeval.core.setting import PLAIN, Setting

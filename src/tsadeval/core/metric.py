@@ -16,10 +16,8 @@ from typing import Any, Literal, NamedTuple, ParamSpec, Protocol, TypeVar
 import numpy as np
 
 from tsadeval.core.inputs import Prediction, Scoring
-from tsadeval.core.options import recall_weight
-from tsadeval.core.parameters import Check, check_parameters
-from tsadeval.core.registry import Registry, did_you_mean
-from tsadeval.core.text import format_call, parse_call
+from tsadeval.core.names import Registry, did_you_mean, format_call, parse_call
+from tsadeval.core.parameters import Check, check_parameters, recall_weight
 from tsadeval.errors import InvalidParameterError, UndefinedError
 
 Kind = Literal["scores", "predictions"]

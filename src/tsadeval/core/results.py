@@ -18,8 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tsadeval._optional import require
-from tsadeval.core.printable import escaped
-from tsadeval.core.registry import did_you_mean
+from tsadeval.core.names import did_you_mean, escaped
 from tsadeval.errors import UnknownNameError
 
 if TYPE_CHECKING:
@@ -219,7 +218,7 @@ class MappingResult(Result, Mapping[str, float]):
     def __getitem__(self, name: Any) -> float:
         items = self._items()
         if callable(name):  # a metric, given as its function or its record
-            from tsadeval.core.naming import find_metric
+            from tsadeval.core.selection import find_metric
 
             return items[find_metric(name, list(items))]
         if name not in items:

@@ -5,8 +5,7 @@
 """
 
 from tsadeval.datasets.dataset import DATASETS, Dataset, Description
-from tsadeval.datasets.fetch import fetch
-from tsadeval.datasets.files import data_folder
-from tsadeval.datasets.loading import has_labels, items, load
+from tsadeval.datasets.loading import fetch, has_labels, items, load
+from tsadeval.datasets.readers import data_folder
 
 __all__ = ["DATASETS", "Dataset", "Description", "data_folder", "fetch", "has_labels", "items", "load"]

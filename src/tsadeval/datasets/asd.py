@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 
 from tsadeval.datasets.dataset import DATASETS, DatasetRecord, Facts, Parts
-from tsadeval.datasets.files import File, Files, read
-from tsadeval.datasets.formats import labels, matrix, npz
+from tsadeval.datasets.readers import File, Files, labels, matrix, npz, read
 from tsadeval.errors import InvalidInputError
 
 _COLUMNS = 19

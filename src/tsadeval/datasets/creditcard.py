@@ -6,8 +6,7 @@ import numpy as np
 
 from tsadeval.core.parameters import Number
 from tsadeval.datasets.dataset import DATASETS, DatasetRecord, Facts, Parts
-from tsadeval.datasets.files import File, Files, read
-from tsadeval.datasets.formats import column, frame, labels, matrix, npy, npz, text_series
+from tsadeval.datasets.readers import File, Files, column, frame, labels, matrix, npy, npz, read, text_series
 from tsadeval.errors import InvalidInputError
 
 _ROWS = 284_807

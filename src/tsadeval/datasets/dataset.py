@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from tsadeval.core.names import Registry
 from tsadeval.core.parameters import Check
-from tsadeval.core.registry import Registry
-from tsadeval.datasets.files import File, Files
+from tsadeval.datasets.readers import File, Files
 from tsadeval.errors import InvalidInputError
 
 if TYPE_CHECKING:

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tsadeval.core.names import printable
 from tsadeval.core.parameters import Number, check_parameters
-from tsadeval.core.printable import printable
 from tsadeval.datasets.dataset import Parts
-from tsadeval.datasets.formats import labels, matrix
+from tsadeval.datasets.readers import labels, matrix
 from tsadeval.errors import InvalidInputError
 from tsadeval.tables.columns import floats, is_temporal
-from tsadeval.tables.readers import READERS
+from tsadeval.tables.numpy_files import READERS
 from tsadeval.tables.reading import is_table_file, read_table
 from tsadeval.tables.table import POSITIONS, TIMES, Table, nearest
 

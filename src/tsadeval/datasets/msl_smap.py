@@ -13,8 +13,7 @@ import numpy as np
 
 from tsadeval.datasets.checksums import CHECKSUMS
 from tsadeval.datasets.dataset import DATASETS, DatasetRecord, Download, Facts, Parts
-from tsadeval.datasets.files import File, Files, read, read_all
-from tsadeval.datasets.formats import labels, matrix, npy
+from tsadeval.datasets.readers import File, Files, labels, matrix, npy, read, read_all
 from tsadeval.errors import InvalidInputError
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ import numpy as np
 
 from tsadeval.datasets.checksums import CHECKSUMS
 from tsadeval.datasets.dataset import DATASETS, DatasetRecord, Download, Parts
-from tsadeval.datasets.files import File, Files, damaged, read
+from tsadeval.datasets.readers import File, Files, damaged, read
 from tsadeval.errors import InvalidInputError
 
 _WINDOWS = r"combined_windows\.json"

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 from tsadeval.datasets.checksums import CHECKSUMS
 from tsadeval.datasets.dataset import DATASETS, DatasetRecord, Download, Facts, Parts
-from tsadeval.datasets.files import File, Files
-from tsadeval.datasets.formats import column, frame, labels, matrix, numbers
+from tsadeval.datasets.readers import File, Files, column, frame, labels, matrix, numbers
 from tsadeval.errors import InvalidInputError
 
 if TYPE_CHECKING:

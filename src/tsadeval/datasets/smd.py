@@ -6,8 +6,7 @@ import re
 
 from tsadeval.datasets.checksums import CHECKSUMS
 from tsadeval.datasets.dataset import DATASETS, DatasetRecord, Download, Facts, Parts
-from tsadeval.datasets.files import File, Files, read, read_all
-from tsadeval.datasets.formats import labels, text_matrix, text_series
+from tsadeval.datasets.readers import File, Files, labels, read, read_all, text_matrix, text_series
 from tsadeval.errors import InvalidInputError
 
 _COLUMNS = 38

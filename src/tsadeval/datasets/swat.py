@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from tsadeval.datasets.dataset import DATASETS, DatasetRecord, Facts, Parts
-from tsadeval.datasets.files import File, Files, read
-from tsadeval.datasets.formats import frame, is_number, labels, matrix, numbers, text_series
+from tsadeval.datasets.readers import File, Files, frame, is_number, labels, matrix, numbers, read, text_series
 from tsadeval.errors import InvalidInputError
 
 if TYPE_CHECKING:

@@ -6,8 +6,7 @@ import numpy as np
 
 from tsadeval.core.parameters import OneOf
 from tsadeval.datasets.dataset import DATASETS, DatasetRecord, Download, Facts, Parts
-from tsadeval.datasets.files import File, Files, read
-from tsadeval.datasets.formats import text_series
+from tsadeval.datasets.readers import File, Files, read, text_series
 from tsadeval.errors import InvalidInputError
 
 _NAME = r"{item}_UCR_Anomaly_(?P<title>[^/]+)_(?P<train>\d+)_(?P<begin>\d+)_(?P<end>\d+)\.txt"

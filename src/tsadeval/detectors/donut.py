@@ -26,8 +26,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from tsadeval.core.parameters import Number
+from tsadeval.detectors.base import detector, option
 from tsadeval.detectors.deep import DeepDetector
-from tsadeval.detectors.records import detector, option
 
 if TYPE_CHECKING:
     from torch import Tensor, nn
@@ -57,7 +57,7 @@ class Donut(DeepDetector):
 
     def build(self, columns: int) -> nn.Module:
         """Encoder and decoder of fully connected layers."""
-        from tsadeval.detectors._torch.donut import VariationalAutoencoder
+        from tsadeval.detectors._torch.networks import VariationalAutoencoder
 
         return VariationalAutoencoder(self.window * columns, self.hidden, self.latent)
 

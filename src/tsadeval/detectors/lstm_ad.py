@@ -19,8 +19,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from tsadeval.core.parameters import Number
+from tsadeval.detectors.base import detector, option
 from tsadeval.detectors.deep import DeepDetector
-from tsadeval.detectors.records import detector, option
 
 if TYPE_CHECKING:
     from torch import Tensor, nn
@@ -49,7 +49,7 @@ class LSTMAD(DeepDetector):
 
     def build(self, columns: int) -> nn.Module:
         """Recurrent layers and a linear one that reads the forecast off them."""
-        from tsadeval.detectors._torch.lstm_ad import Forecaster
+        from tsadeval.detectors._torch.networks import Forecaster
 
         return Forecaster(columns, self.hidden, self.layers)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -54,3 +55,63 @@ def _as_numbers(X: Any) -> NDArray[Any]:
         advice = "Complex data not supported" if array.dtype.kind == "c" else "drop or encode other columns"
         raise InvalidInputError(f"X must hold numbers, but has dtype {array.dtype}; {advice}")
     return array
+
+
+# Scaling: columns brought to one scale by what the training part showed.
+
+
+# A sensor that was almost still in training and then jumps is far off, but no farther than this many spreads: one
+# dead column must not outweigh all others, nor overflow float32.
+LIMIT = 10.0
+# Below this share of its largest value, the spread of a column is rounding.
+_ROUNDING = 1e-12
+
+
+@dataclass(frozen=True)
+class Scaler:
+    """`(x - centre) / spread` of every column, clipped to a range.
+
+    A column that is constant in training is 0 there, and its spread is taken as 1.
+    """
+
+    centre: Floats
+    spread: Floats
+    low: float
+    high: float
+
+    @classmethod
+    def standard(cls, series: Floats) -> Scaler:
+        """To mean 0 and standard deviation 1, within -10 and 10.
+
+        >>> import numpy as np
+        >>> scaler = Scaler.standard(np.array([[1.0, 7.0], [3.0, 7.0]]))
+        >>> scaler(np.array([[1.0, 7.0], [4.0, 7.5], [99.0, 7.0]]))
+        array([[-1. ,  0. ],
+               [ 2. ,  0.5],
+               [10. ,  0. ]])
+        """
+        size = _size(series)
+        shares = series / size  # at most 1, so that squares of huge values do not overflow
+        centre, spread = shares.mean(axis=0) * size, shares.std(axis=0)
+        constant = spread <= _ROUNDING
+        # The mean of equal values may be off by rounding; the value itself is not.
+        return cls(np.where(constant, series[0], centre), np.where(constant, 1.0, spread * size), -LIMIT, LIMIT)
+
+    @classmethod
+    def minmax(cls, series: Floats) -> Scaler:
+        """The training part to 0 ... 1, everything within -10 and 11."""
+        low, high = series.min(axis=0), series.max(axis=0)
+        with np.errstate(over="ignore"):
+            spread = np.minimum(high - low, np.finfo(np.float64).max)
+        return cls(low, np.where(spread <= _ROUNDING * _size(series), 1.0, spread), -LIMIT, 1 + LIMIT)
+
+    def __call__(self, series: Floats) -> Floats:
+        """The series on the scale of the training part."""
+        with np.errstate(over="ignore"):  # what overflows is clipped
+            scaled: Floats = (series - self.centre) / self.spread
+        return np.clip(scaled, self.low, self.high, out=scaled)
+
+
+def _size(series: Floats) -> Floats:
+    largest = np.maximum(series.max(axis=0), -series.min(axis=0))
+    return np.where(largest > 0, largest, 1.0)

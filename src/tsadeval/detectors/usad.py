@@ -22,10 +22,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from tsadeval.core.parameters import Number
+from tsadeval.detectors.base import detector, option
 from tsadeval.detectors.deep import DeepDetector
-from tsadeval.detectors.records import detector, option
-from tsadeval.detectors.scaling import Scaler
-from tsadeval.detectors.series import Floats
+from tsadeval.detectors.series import Floats, Scaler
 
 if TYPE_CHECKING:
     from torch import Tensor, nn
@@ -53,7 +52,7 @@ class USAD(DeepDetector):
 
     def build(self, columns: int) -> nn.Module:
         """An encoder and two decoders of fully connected layers."""
-        from tsadeval.detectors._torch.usad import Autoencoders
+        from tsadeval.detectors._torch.networks import Autoencoders
 
         return Autoencoders(self.window, columns, self.latent)
 

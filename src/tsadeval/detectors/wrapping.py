@@ -7,17 +7,14 @@ from typing import Any, Literal
 
 import numpy as np
 
-from tsadeval.core.align import align
-from tsadeval.core.arrays import numbers_with_gaps
-from tsadeval.core.checking import as_scores
+from tsadeval.core.arrays import as_scores, numbers_with_gaps
 from tsadeval.core.parameters import Check, Number, OneOf, check_parameters
 from tsadeval.detectors.base import TAIL, OutlierDetector
-from tsadeval.detectors.kinds import KINDS, forecast_errors, is_frame, kind_of, name_of, rows_for
+from tsadeval.detectors.estimators import KINDS, forecast_errors, is_frame, kind_of, name_of, rows_for
 from tsadeval.detectors.series import Floats, as_series
 from tsadeval.detectors.windows import windows
 from tsadeval.errors import InvalidInputError, InvalidParameterError
-
-__all__ = ["WrappedDetector", "wrap", "wrappable"]
+from tsadeval.incidents.align import align
 
 How = Literal["last", "mean", "max"]
 Output = Literal["reconstruction", "forecast"]

@@ -16,8 +16,6 @@ import numpy as np
 
 from tsadeval.core.results import Row
 
-__all__ = ["OUTCOME", "C", "Chunk", "Compute", "Layout", "Ledger", "Working", "compute_all", "versions"]
-
 C = TypeVar("C", bound=tuple[Any, ...])
 
 # What is known of every value, whatever it is a value of, with Arrow types.

@@ -25,8 +25,6 @@ from tsadeval.core.results import Row
 from tsadeval.engine.cells import Compute, Ledger, raised
 from tsadeval.engine.worker import Failed, receive, send
 
-__all__ = ["Limits", "supervised"]
-
 _START = 60.0  # seconds that a worker may take to start and to import the user's code, at least
 _TICK = 0.5  # seconds between two looks at the processes
 _THREADS = (

@@ -11,8 +11,6 @@ from typing import Any, TypeAlias
 from tsadeval._optional import require
 from tsadeval.errors import InvalidParameterError
 
-__all__ = ["Bar", "Progress", "progress_of"]
-
 # A function of (done, total), or a class such as tqdm.auto.tqdm, which makes a bar with `update`.
 Progress: TypeAlias = Callable[..., Any]
 # Off a terminal a line is printed as often, in seconds: a log of hours stays readable, and a short run prints none.

@@ -17,17 +17,14 @@ from itertools import compress
 from typing import Any
 
 from tsadeval._optional import require
-from tsadeval.core.cluster import mapped
+from tsadeval.core.parallel import in_order, mapped
 from tsadeval.core.parameters import Number
 from tsadeval.core.results import Row
-from tsadeval.core.threads import in_order
 from tsadeval.engine.cells import C, Compute, compute_all
 from tsadeval.engine.pool import Limits, supervised
 from tsadeval.engine.progress import Progress, progress_of
 from tsadeval.engine.store import Store, repeatable
 from tsadeval.errors import InvalidParameterError, TsadevalError
-
-__all__ = ["Limits", "Progress", "complete", "limits_of", "run"]
 
 _WORKERS = Number(integer=True, none=True)
 _SECONDS = Number(0, open_low=True, none=True)

@@ -22,17 +22,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tsadeval._optional import require
-from tsadeval.core.printable import printable
+from tsadeval.core.names import printable
 from tsadeval.core.results import Row
 from tsadeval.engine.cells import C, Layout
-from tsadeval.engine.keys import Index, Keys, coded
-from tsadeval.engine.parts import Moved, Parts
+from tsadeval.engine.parts import Index, Keys, Moved, Parts, coded
 from tsadeval.errors import InvalidInputError
 
 if TYPE_CHECKING:
     import pandas as pd
-
-__all__ = ["Store", "repeatable"]
 
 T = TypeVar("T")
 

@@ -13,8 +13,6 @@ from typing import IO, Any
 
 from tsadeval.engine.cells import Working, raised
 
-__all__ = ["END", "Failed", "main", "receive", "send"]
-
 END = "end"  # all rows of a chunk were sent
 _SIZE = struct.Struct("<Q")
 

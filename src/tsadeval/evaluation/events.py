@@ -10,24 +10,21 @@ from typing import Any
 import numpy as np
 
 from tsadeval.core.events import Index
-from tsadeval.core.incidents import Asked, read_incidents
 from tsadeval.core.inputs import Prediction
-from tsadeval.core.laying import ANYHOW, Laid, lay
 from tsadeval.core.metric import METRICS, Rule
-from tsadeval.core.observed import observe
-from tsadeval.core.owners import SEVERITIES
+from tsadeval.core.names import did_you_mean
 from tsadeval.core.parameters import OneOf, Span, check_parameters
-from tsadeval.core.registry import did_you_mean
 from tsadeval.core.results import Grid, Result, Row
 from tsadeval.core.setting import Missing
 from tsadeval.errors import InvalidInputError, UnknownNameError
 from tsadeval.evaluation.single import events_after_gaps, points_of
-from tsadeval.metrics._counting import overlaps
+from tsadeval.incidents.placement import ANYHOW, Laid, lay
+from tsadeval.incidents.reader import SEVERITIES, Asked, read_incidents
 from tsadeval.metrics._event_level import UNITS, first_inside
-from tsadeval.metrics._event_sweep import with_early
+from tsadeval.metrics.counting import overlaps
+from tsadeval.metrics.event_sweep import with_early
+from tsadeval.scores.scoring import observe
 from tsadeval.thresholds.rules import parse_rule
-
-__all__ = ["EventTable", "events"]
 
 
 class EventTable(Result):

@@ -9,15 +9,13 @@ from dataclasses import replace
 from itertools import chain, islice
 from typing import Any
 
-from tsadeval.core.checking import refuse_rounded
-from tsadeval.core.cluster import elsewhere, mapped
+from tsadeval.core.arrays import refuse_rounded
 from tsadeval.core.inputs import Scoring
 from tsadeval.core.metric import Metric, Rule
-from tsadeval.core.observed import observe
+from tsadeval.core.parallel import elsewhere, in_order, mapped
 from tsadeval.core.results import Grid, MappingResult, Row
 from tsadeval.core.selection import Metrics, select_metrics
 from tsadeval.core.setting import Missing
-from tsadeval.core.threads import in_order
 from tsadeval.errors import InvalidInputError
 from tsadeval.evaluation.micro import Pool, compares_series
 from tsadeval.evaluation.single import (
@@ -30,9 +28,8 @@ from tsadeval.evaluation.single import (
     warn_of_alarms,
     warn_of_undefined,
 )
+from tsadeval.scores.scoring import observe
 from tsadeval.thresholds.rules import parse_rule
-
-__all__ = ["SeriesEvaluation", "evaluate_many"]
 
 
 class SeriesEvaluation(MappingResult):

@@ -13,11 +13,9 @@ from tsadeval.core.inputs import Prediction, Scoring, label_runs
 from tsadeval.core.metric import Metric, Rule
 from tsadeval.core.parameters import Span
 from tsadeval.core.setting import Setting
-from tsadeval.evaluation.ordering import exactly
-from tsadeval.evaluation.spill import Spill
-from tsadeval.thresholds.search import best
-
-__all__ = ["Pool", "compares_series"]
+from tsadeval.evaluation.external_sort import Spill
+from tsadeval.evaluation.score_order import exactly
+from tsadeval.thresholds.best import best
 
 
 class Pool:

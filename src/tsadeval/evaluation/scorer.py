@@ -6,16 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from tsadeval.core.estimators import anomaly_scores
 from tsadeval.core.inputs import Scoring
 from tsadeval.core.metric import Metric, Rule
-from tsadeval.core.observed import has_dates, observe
 from tsadeval.core.selection import AnyMetric, select_metrics
 from tsadeval.core.setting import NO_TIMES
+from tsadeval.detectors.estimators import anomaly_scores
 from tsadeval.errors import InvalidInputError, InvalidParameterError, warn_undefined
+from tsadeval.scores.scoring import has_dates, observe
 from tsadeval.thresholds.rules import parse_rule
-
-__all__ = ["Scorer", "scorer"]
 
 
 class Scorer:

@@ -10,16 +10,14 @@ import numpy as np
 
 from tsadeval.core.inputs import Prediction, Scoring
 from tsadeval.core.metric import BINARY, Metric, Outcome, Rule
-from tsadeval.core.observed import observe
 from tsadeval.core.parameters import Number, check_parameters
 from tsadeval.core.results import Grid, MappingResult, Row
 from tsadeval.core.selection import Metrics, select_metrics
 from tsadeval.core.setting import Missing
 from tsadeval.errors import ThresholdWarning, warn, warn_undefined
 from tsadeval.evaluation.baseline import perfect_values, random_values
+from tsadeval.scores.scoring import observe
 from tsadeval.thresholds.rules import parse_rule
-
-__all__ = ["Evaluation", "evaluate"]
 
 
 class Evaluation(MappingResult):

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from tsadeval.core.registry import did_you_mean, import_modules
+from tsadeval.core.names import did_you_mean, import_modules
 
 
 def _names() -> dict[str, Any]:
     """Public functions of all families, by name."""
     families = import_modules(__name__)
-    return {name: getattr(family, name) for family in families for name in family.__all__}
+    return {name: getattr(family, name) for family in families for name in getattr(family, "__all__", ())}
 
 
 def __getattr__(name: str) -> Any:

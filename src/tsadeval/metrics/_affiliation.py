@@ -18,12 +18,11 @@ from functools import lru_cache
 import numpy as np
 
 import tsadeval.metrics._kernels.affiliation as kernel
-from tsadeval.core.defining import prediction_metric, takes_predictions
+from tsadeval.core.define import prediction_metric, takes_predictions
 from tsadeval.core.events import Events, Index
 from tsadeval.core.inputs import Floats, Prediction, Scoring
 from tsadeval.core.metric import PRF, f_beta
-from tsadeval.core.options import F_CHECKS, recall_weight
-from tsadeval.core.parameters import Check, Number
+from tsadeval.core.parameters import F_CHECKS, Check, Number, recall_weight
 from tsadeval.errors import InvalidInputError
 
 __all__ = [

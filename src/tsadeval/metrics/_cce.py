@@ -20,10 +20,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import tsadeval.metrics._kernels.cce as kernel
-from tsadeval.core.defining import score_metric
+from tsadeval.core.define import score_metric
 from tsadeval.core.inputs import Floats, Scoring
 from tsadeval.core.moments import RunMoments
-from tsadeval.core.options import CCE_CHECKS, CCE_ROBUST_POWER
+from tsadeval.core.parameters import CCE_CHECKS, CCE_ROBUST_POWER
 from tsadeval.errors import InvalidInputError
 
 __all__ = ["cce"]

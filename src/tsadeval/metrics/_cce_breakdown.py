@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 import tsadeval.metrics._kernels.cce as kernel
-from tsadeval.core.defining import takes_scores
+from tsadeval.core.define import takes_scores
 from tsadeval.core.inputs import Floats, Scoring
 from tsadeval.core.moments import RunMoments
-from tsadeval.core.options import CCE_CHECKS
+from tsadeval.core.parameters import CCE_CHECKS
 from tsadeval.core.results import Grid, Result, Row
 from tsadeval.errors import InvalidParameterError, warn_undefined
 from tsadeval.metrics._cce import CCEOptions, Parts, class_parts, combined, event_moments, unit_moments

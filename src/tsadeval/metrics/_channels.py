@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 from tsadeval.core.arrays import read_array
 from tsadeval.core.events import Events
 from tsadeval.core.metric import PRF, f_beta
-from tsadeval.core.options import F_CHECKS
-from tsadeval.core.parameters import check_parameters
+from tsadeval.core.parameters import F_CHECKS, check_parameters
 from tsadeval.errors import InvalidInputError, InvalidParameterError, warn_undefined
 
 __all__ = ["channel_aware"]

@@ -7,12 +7,12 @@ import math
 import numpy as np
 
 import tsadeval.metrics._kernels.neighbours as kernel
-from tsadeval.core.defining import prediction_metric
+from tsadeval.core.define import prediction_metric
 from tsadeval.core.events import Events, Index
 from tsadeval.core.inputs import Bools, Floats, Prediction, Scoring
 from tsadeval.core.parameters import Flag, Number
 from tsadeval.errors import UndefinedError
-from tsadeval.metrics._counting import first_best, overlaps, ranges
+from tsadeval.metrics.counting import first_best, overlaps, ranges
 
 __all__ = [
     "absolute_detection_distance",

@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import tsadeval.metrics._kernels.ears as kernel
-from tsadeval.core.defining import score_metric, takes_scores
+from tsadeval.core.define import score_metric, takes_scores
 from tsadeval.core.inputs import Floats, Scoring
 from tsadeval.core.metric import missing
 from tsadeval.core.parameters import Check, Number

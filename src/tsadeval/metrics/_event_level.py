@@ -16,14 +16,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tsadeval.core.defining import prediction_metric, takes_predictions
+from tsadeval.core.define import prediction_metric, takes_predictions
 from tsadeval.core.events import Events, Index
 from tsadeval.core.inputs import Prediction
 from tsadeval.core.metric import PRF, f_beta
-from tsadeval.core.options import F_CHECKS
-from tsadeval.core.parameters import Check, OneOf, Span
+from tsadeval.core.parameters import F_CHECKS, Check, OneOf, Span
 from tsadeval.errors import UndefinedError
-from tsadeval.metrics._event_sweep import (
+from tsadeval.metrics.event_sweep import (
     best_composite_f1,
     best_delay,
     best_event_f1,

@@ -10,14 +10,14 @@ import math
 import numpy as np
 
 import tsadeval.metrics._kernels.neighbours as kernel
-from tsadeval.core.defining import prediction_metric
+from tsadeval.core.define import prediction_metric
 from tsadeval.core.events import Events, Index
 from tsadeval.core.inputs import Prediction, Scoring
 from tsadeval.core.parameters import Check, OneOf, Span
 from tsadeval.errors import UndefinedError
-from tsadeval.metrics._counting import best_mean, first_best, overlaps, ranges, running_maxima, sorted_normal
 from tsadeval.metrics._event_level import UNITS, event, first_inside
-from tsadeval.metrics._event_sweep import at_least, event_maxima, swept_events, with_early
+from tsadeval.metrics.counting import best_mean, first_best, overlaps, ranges, running_maxima, sorted_normal
+from tsadeval.metrics.event_sweep import at_least, event_maxima, swept_events, with_early
 
 __all__ = [
     "alarm_episodes",

@@ -25,13 +25,12 @@ from numpy.typing import NDArray
 
 import tsadeval.core._binning as binning
 import tsadeval.metrics._kernels.pate as kernel
-from tsadeval.core.defining import prediction_metric, score_metric, takes_predictions
+from tsadeval.core.define import prediction_metric, score_metric, takes_predictions
 from tsadeval.core.events import Events, Index
 from tsadeval.core.inputs import Floats, Prediction, Scoring
 from tsadeval.core.metric import PRF, f_beta
-from tsadeval.core.options import BETA, PATE_BUFFER_CHECKS, PATE_CHECKS, recall_weight
-from tsadeval.core.parameters import Check
-from tsadeval.metrics._counting import first_best
+from tsadeval.core.parameters import BETA, PATE_BUFFER_CHECKS, PATE_CHECKS, Check, recall_weight
+from tsadeval.metrics.counting import first_best
 
 __all__ = ["pate", "pate_f1", "pate_prf"]
 

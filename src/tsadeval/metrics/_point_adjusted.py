@@ -19,13 +19,12 @@ from __future__ import annotations
 import numpy as np
 
 import tsadeval.metrics._kernels.point_adjusted as kernel
-from tsadeval.core.defining import prediction_metric, takes_predictions
+from tsadeval.core.define import prediction_metric, takes_predictions
 from tsadeval.core.events import Events, Index
 from tsadeval.core.inputs import Floats, Prediction, Scoring
 from tsadeval.core.metric import PRF
-from tsadeval.core.options import BETA, F_CHECKS, recall_weight
-from tsadeval.core.parameters import Check, Flag, Number, OneOf
-from tsadeval.metrics._counting import f_of_counts, prf_of_counts, sorted_normal
+from tsadeval.core.parameters import BETA, F_CHECKS, Check, Flag, Number, OneOf, recall_weight
+from tsadeval.metrics.counting import f_of_counts, prf_of_counts, sorted_normal
 
 __all__ = ["f1_pa", "f1_pa_delay", "f1_pa_k", "pa_k_auc", "point_adjusted", "reduced_f1"]
 

@@ -7,12 +7,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tsadeval.core.defining import prediction_metric, takes_predictions
+from tsadeval.core.define import prediction_metric, takes_predictions
 from tsadeval.core.inputs import Floats, Prediction, Scoring
 from tsadeval.core.metric import PRF
-from tsadeval.core.options import F_CHECKS
+from tsadeval.core.parameters import F_CHECKS
 from tsadeval.errors import UndefinedError
-from tsadeval.metrics._counting import Counts, candidates, curve, f_of_counts, first_best, point_f, prf_of_counts
+from tsadeval.metrics.counting import Counts, candidates, curve, f_of_counts, first_best, point_f, prf_of_counts
 
 __all__ = ["accuracy", "balanced_accuracy", "f1", "mcc", "point", "precision", "recall"]
 

@@ -14,12 +14,11 @@ from __future__ import annotations
 import math
 
 import tsadeval.metrics._kernels.range_based as kernel
-from tsadeval.core.defining import prediction_metric, takes_predictions
+from tsadeval.core.define import prediction_metric, takes_predictions
 from tsadeval.core.events import Events
 from tsadeval.core.inputs import Prediction, Scoring
 from tsadeval.core.metric import PRF, f_beta
-from tsadeval.core.options import BETA, recall_weight
-from tsadeval.core.parameters import Check, Number, OneOf
+from tsadeval.core.parameters import BETA, Check, Number, OneOf, recall_weight
 
 __all__ = ["range_based", "range_f1", "range_precision", "range_recall"]
 

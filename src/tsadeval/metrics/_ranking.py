@@ -9,12 +9,11 @@ from __future__ import annotations
 import numpy as np
 
 import tsadeval.metrics._kernels.ranking as kernel
-from tsadeval.core.defining import score_metric
+from tsadeval.core.define import score_metric
 from tsadeval.core.inputs import Scoring
-from tsadeval.core.options import AUC_PR_CHECKS, F_CHECKS
-from tsadeval.core.parameters import Number
+from tsadeval.core.parameters import AUC_PR_CHECKS, F_CHECKS, Number
 from tsadeval.errors import UndefinedError
-from tsadeval.metrics._counting import curve, point_f
+from tsadeval.metrics.counting import curve, point_f
 
 __all__ = ["auc_pr", "auc_roc", "best_f1", "precision_at_k"]
 

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from tsadeval.core.defining import score_metric
+from tsadeval.core.define import score_metric
 from tsadeval.core.inputs import Floats, Scoring
 from tsadeval.core.parameters import OneOf
-from tsadeval.metrics._counting import sorted_normal
+from tsadeval.metrics.counting import sorted_normal
 
 __all__ = ["auc_pr_pa", "auc_roc_pa"]
 

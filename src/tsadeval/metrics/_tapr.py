@@ -18,12 +18,11 @@ from numpy.typing import NDArray
 
 import tsadeval.metrics._kernels.etapr as pruning
 import tsadeval.metrics._kernels.tapr as kernel
-from tsadeval.core.defining import prediction_metric, takes_predictions
+from tsadeval.core.define import prediction_metric, takes_predictions
 from tsadeval.core.events import Events, Index
 from tsadeval.core.inputs import Floats, Prediction, Scoring
 from tsadeval.core.metric import PRF, f_beta
-from tsadeval.core.options import BETA, recall_weight
-from tsadeval.core.parameters import Check, Number
+from tsadeval.core.parameters import BETA, Check, Number, recall_weight
 
 __all__ = ["etapr", "etapr_f1", "tapr", "tapr_f1"]
 

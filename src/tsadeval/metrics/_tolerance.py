@@ -15,13 +15,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from tsadeval.core.defining import prediction_metric, takes_predictions
+from tsadeval.core.define import prediction_metric, takes_predictions
 from tsadeval.core.events import Events
 from tsadeval.core.inputs import Floats, Prediction, Scoring
 from tsadeval.core.metric import PRF, f_beta
-from tsadeval.core.options import BETA, recall_weight
-from tsadeval.core.parameters import Check, OneOf, Span
-from tsadeval.metrics._counting import first_best, widened, window_maxima
+from tsadeval.core.parameters import BETA, Check, OneOf, Span, recall_weight
+from tsadeval.metrics.counting import first_best, widened, window_maxima
 
 __all__ = ["detection_accuracy_in_range", "time_tolerant", "time_tolerant_f1", "total_detected_in_range"]
 

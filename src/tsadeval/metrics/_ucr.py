@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tsadeval.core.defining import score_metric
+from tsadeval.core.define import score_metric
 from tsadeval.core.inputs import Scoring
 from tsadeval.core.parameters import Number
 

@@ -19,10 +19,10 @@ import numpy as np
 
 import tsadeval.core._binning as binning
 import tsadeval.metrics._kernels.vus as kernel
-from tsadeval.core.defining import score_metric
+from tsadeval.core.define import score_metric
 from tsadeval.core.events import Index
 from tsadeval.core.inputs import Floats, Scoring
-from tsadeval.core.options import VUS_CHECKS, VUS_VARIANTS, VUSVariant
+from tsadeval.core.parameters import VUS_CHECKS, VUS_VARIANTS, VUSVariant
 
 __all__ = ["range_auc_pr", "range_auc_roc", "vus_pr", "vus_roc"]
 

@@ -6,14 +6,14 @@ import math
 
 import numpy as np
 
-from tsadeval.core.defining import prediction_metric
+from tsadeval.core.define import prediction_metric
 from tsadeval.core.durations import UNITS as SIZES
 from tsadeval.core.inputs import Prediction, Scoring
 from tsadeval.core.parameters import Number, OneOf, Span
 from tsadeval.errors import UndefinedError
-from tsadeval.metrics._counting import best_mean, first_best, ranges, running_maxima
 from tsadeval.metrics._event_level import STATISTICS, UNITS, first_inside
-from tsadeval.metrics._event_sweep import at_least, event_steps, with_early
+from tsadeval.metrics.counting import best_mean, first_best, ranges, running_maxima
+from tsadeval.metrics.event_sweep import at_least, event_steps, with_early
 
 __all__ = ["expected_cost", "lead_time"]
 

@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tsadeval.core.metric import METRICS, metric_labels, parse_metric
-from tsadeval.errors import InvalidInputError
-from tsadeval.plot.layout import legend_above
-from tsadeval.plot.style import GREY, SMALL, grid, looks, new_axes, shortened, styled, tints
+from tsadeval._optional import require
+from tsadeval.core.events import Events
+from tsadeval.core.inputs import Bools, Floats, Scoring, label_runs
+from tsadeval.core.metric import METRICS, Rule, metric_labels, parse_metric
+from tsadeval.core.parameters import Check, Number, check_parameters
+from tsadeval.errors import InvalidInputError, InvalidParameterError
+from tsadeval.metrics._cce_breakdown import cce_breakdown
+from tsadeval.plot.style import GREY, SMALL, grid, legend_above, looks, new_axes, shortened, styled, tints
 from tsadeval.thresholds.choose import Choice, Curve
+from tsadeval.thresholds.rules import parse_rule
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-__all__ = ["curve", "trade_off"]
 
 
 @styled
@@ -130,3 +133,190 @@ def _label(metric: str) -> str:
 def _sign(metric: str) -> int:
     known = metric.partition("(")[0] in METRICS
     return -1 if known and parse_metric(metric).direction == "lower" else 1
+
+
+# Where alarms are right and wrong: strips of several detectors, and the events that cost one of them most.
+
+
+# Found, false and missed; told apart in grey by their rows.
+FOUND, FALSE, MISSED, EVENT = "#0072B2", "#D55E00", "#7A0F5C", "#F3D9C6"
+NARROWEST = 1 / 250  # of the width: shorter runs are drawn as wide as this
+
+
+@styled
+def outcome_strips(
+    y_true: Any, scores: Mapping[str, Any], ax: Axes | None = None, *, threshold: str | float | Rule = "best"
+) -> Axes:
+    """A strip per detector: points found, false alarms and missed points.
+
+    Found points and false alarms are drawn at full height, missed points at half.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        0 for normal and 1 for anomalous points.
+    scores : mapping
+        Detector to its scores, or to its alarms (0 and 1 only).
+    ax : Axes, optional
+        Where to draw; else on new axes.
+    threshold : str, default="best"
+        How scores become alarms, as for `evaluate`; "best" is the threshold of the best point-wise F1.
+
+    Examples
+    --------
+    >>> from tsadeval import plot
+    >>> ax = plot.outcome_strips([0, 1, 1, 0, 0], {"mine": [0, 1, 0, 0, 1], "other": [0.1, 0.2, 0.9, 0.3, 0.1]})
+    >>> [label.get_text() for label in ax.get_yticklabels()]
+    ['events', 'mine', 'other']
+    """
+    if not isinstance(scores, Mapping):
+        raise InvalidInputError(f"scores must be a mapping from detector to scores, but is a {type(scores).__name__}")
+    if not scores:
+        raise InvalidInputError("scores is empty: give the scores of at least one detector")
+    rule = parse_rule(threshold)
+    truth = label_runs(y_true, "y_true")
+    alarms = {str(name): _alarms(str(name), y_true, given, rule) for name, given in scores.items()}
+    ax = new_axes(ax, 3.4, 0.75 + 0.2 * (len(alarms) + 1))
+    n = truth.n
+    _runs(ax, truth.mask, 0, "#333333", 0.7)
+    for row, alarm in enumerate(alarms.values(), 1):
+        _runs(ax, truth.mask & ~alarm, row, MISSED, 0.35)
+        _runs(ax, truth.mask & alarm, row, FOUND, 0.7)
+        _runs(ax, ~truth.mask & alarm, row, FALSE, 0.7)
+        ax.axhline(row + 0.42, color="#DDDDDD", lw=0.5, zorder=0)
+    ax.set_yticks(range(len(alarms) + 1), ["events", *(shortened(name, 22) for name in alarms)])
+    ax.set_ylim(len(alarms) + 0.5, -0.5)
+    ax.set_xlim(-0.5, n - 0.5)
+    ax.tick_params(axis="y", length=0)
+    ax.spines["left"].set_visible(False)
+    ax.set_xlabel("time")
+    patch = require("matplotlib.patches", extra="all").Patch
+    keys = {"found": FOUND, "false alarm": FALSE, "missed": MISSED}
+    handles = [patch(color=color, label=word) for word, color in keys.items()]
+    ax.legend(
+        handles=handles, ncols=3, loc="lower left", bbox_to_anchor=(0, 1), borderaxespad=0.2, handlelength=0.8,
+        columnspacing=1.0,
+    )  # fmt: skip
+    return ax
+
+
+def _alarms(name: str, y_true: Any, given: Any, rule: Rule) -> Bools:
+    try:
+        scoring = Scoring.of(y_true, given)
+    except InvalidInputError as error:
+        raise InvalidInputError(f"detector {name!r}: {error}") from None
+    decision = METRICS["f1"].decide(scoring, rule)
+    return np.zeros(scoring.n, np.bool_) if decision is None else decision.prediction.alarms.mask
+
+
+def _runs(ax: Axes, mask: Bools, row: int, color: str, height: float) -> None:
+    """The runs of a mask as bars; very short ones are widened so that they are seen."""
+    if not mask.any():
+        return
+    events = Events.of(mask)
+    width = np.maximum(events.lengths, NARROWEST * len(mask))
+    left = events.starts - 0.5 - (width - events.lengths) / 2
+    ax.broken_barh(np.column_stack([left, width]).tolist(), (row - height / 2, height), facecolors=color, lw=0)
+
+
+_WORST: dict[str, Check] = {
+    "n": Number(1, integer=True),
+    "margin": Number(0, integer=True, none=True),
+}
+
+
+@styled
+def worst_events(
+    y_true: Any,
+    y_score: Any,
+    ax: Axes | None = None,
+    *,
+    n: int = 4,
+    label: int | None = 1,
+    margin: int | None = None,
+    values: Any = None,
+) -> Axes:
+    """The events that cost a detector most of its CCE, worst on top: its scores there, and what each event lost.
+
+    Parameters
+    ----------
+    y_true, y_score : array-like of shape (n,)
+        Labels and scores.
+    ax : Axes, optional
+        Where to draw; else on new axes.
+    n : int, default=4
+        How many events.
+    label : {0, 1, None}, default=1
+        Anomalies, normal stretches, or both.
+    margin : int, optional
+        Points before and behind each event; by default as many as the event has, and at least 20.
+    values : array-like of shape (n,), optional
+        The series itself, drawn in grey behind the scores.
+
+    Examples
+    --------
+    >>> from tsadeval import plot
+    >>> ax = plot.worst_events([0, 0, 1, 1, 0, 0, 1, 0], [0.1, 0.2, 0.9, 0.8, 0.1, 0.1, 0.2, 0.1], n=2)
+    >>> [label.get_text() for label in ax.get_yticklabels()]
+    ['6', '2-3']
+    """
+    check_parameters("worst_events", _WORST, {"n": n, "margin": margin})
+    if label not in (0, 1, None):
+        raise InvalidParameterError(f"label must be 0, 1 or None, but is {label!r}")
+    scoring = Scoring.of(y_true, y_score)
+    if not (scoring.truth.has(0) and scoring.truth.has(1)):
+        raise InvalidInputError("y_true needs both normal (0) and anomalous (1) points: CCE is undefined without")
+    behind = None if values is None else np.asarray(values, np.float64)
+    if behind is not None and behind.shape != (scoring.n,):
+        raise InvalidInputError(f"values has shape {behind.shape}, but there are {scoring.n} points")
+    events = cce_breakdown(scoring.truth.labels, scoring.scores).worst(n, label=label)
+    ax = new_axes(ax, 3.4, 0.6 + 0.42 * len(events))
+    step = 1.25
+    bottoms = [step * (len(events) - 1 - row) for row in range(len(events))]
+    for event, bottom in zip(events, bottoms, strict=True):
+        _event_row(ax, scoring, behind, event, bottom, margin)
+    ax.set_yticks([bottom + 0.5 for bottom in bottoms], [_range_text(event) for event in events])
+    ax.tick_params(axis="y", length=0)
+    ax.spines["left"].set_visible(False)
+    ax.spines["bottom"].set_visible(False)
+    ax.set_xticks([])
+    ax.set_xlim(-0.02, 1.02)
+    ax.set_ylim(-0.15, step * len(events))
+    ax.set_xlabel("blue: score, band: event; what each lost of CCE", color=GREY, fontsize=SMALL)
+    return ax
+
+
+def _event_row(
+    ax: Axes, scoring: Scoring, behind: Floats | None, event: Any, bottom: float, margin: int | None
+) -> None:
+    """The scores around one event. Each row has its own stretch of time, drawn over the same width."""
+    start, stop = int(event["start"]), int(event["stop"])
+    beside = max(stop - start, 20) if margin is None else margin
+    low, high = max(start - beside, 0), min(stop + beside, scoring.n)
+
+    def across(t: Any) -> Any:
+        return (np.asarray(t) - (start - beside)) / max(stop - start + 2 * beside - 1, 1)
+
+    color = EVENT if event["label"] == 1 else "#E3EAF2"
+    left, right = across(start - 0.5), across(stop - 0.5)
+    ax.broken_barh([(left, right - left)], (bottom, 1.0), facecolors=color, lw=0, zorder=0)
+    x = across(np.arange(low, high))
+    if behind is not None:
+        ax.plot(x, bottom + _unit(behind[low:high]), color="#999999", lw=0.5, zorder=1)
+    span = scoring.high - scoring.low or 1.0
+    ax.plot(x, bottom + (scoring.scores[low:high] - scoring.low) / span, color=FOUND, lw=0.9, zorder=2)
+    ax.annotate(
+        f"lost {event['lost']:.3f}", (1, bottom + 0.5), (4, 0), xycoords=ax.get_yaxis_transform(),
+        textcoords="offset points", va="center", fontsize=SMALL, annotation_clip=False,
+    )  # fmt: skip
+
+
+def _range_text(event: Any) -> str:
+    return f"{event['start']}-{event['stop'] - 1}" if event["length"] > 1 else str(event["start"])
+
+
+def _unit(values: Any) -> Any:
+    finite = values[np.isfinite(values)]
+    if not len(finite) or finite.min() == finite.max():
+        return np.full(len(values), 0.5)
+    return (values - finite.min()) / (finite.max() - finite.min())

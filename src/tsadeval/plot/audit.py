@@ -12,18 +12,20 @@ from tsadeval.core.inputs import Floats
 from tsadeval.core.metric import metric_labels
 from tsadeval.core.selection import AnyMetric
 from tsadeval.errors import InvalidInputError
-from tsadeval.plot.layout import legend_above, width_of
-from tsadeval.plot.style import EVENT, GREY, SMALL, grid, new_axes, styled
-from tsadeval.rankeval.auditing.adversaries import Target
-from tsadeval.rankeval.auditing.api import AnyAdversary, choose_adversaries
-from tsadeval.rankeval.auditing.plan import stream
-from tsadeval.rankeval.auditing.result import AgreementTable, AuditResult, AuditTable
-from tsadeval.rankeval.auditing.series import AuditSeries
+from tsadeval.plot.style import EVENT, GREY, SMALL, grid, legend_above, new_axes, styled, width_of
+from tsadeval.rankeval.suites.adversaries import Target
+from tsadeval.rankeval.suites.audit import stream
+from tsadeval.rankeval.suites.audit_series import AuditSeries
+from tsadeval.rankeval.suites.audit_table import (
+    AgreementTable,
+    AnyAdversary,
+    AuditResult,
+    AuditTable,
+    choose_adversaries,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-__all__ = ["agreement", "disagreement", "fooled", "gameability"]
 
 COLUMNS = {"gameability": "without skill", "search": "best of many attempts", "one_liners": "one line of code"}
 COLORS = ("#B03A00", "#E69F00", "#56B4E9")
@@ -79,8 +81,8 @@ def fooled(
 ) -> Axes:
     """The series on which scorers without skill come closest to the best detector: values, both scores, both values.
 
-    `series` are those of the audit, as `tsadeval.rankeval.auditing.series.read_series` gives them; `adversaries` are
-    your own, as they were given to the audit.
+    `series` are those of the audit, as `read_series` of `tsadeval.rankeval.suites.audit_series` gives them;
+    `adversaries` are your own, as they were given to the audit.
     """
     example = result.example(metric)
     chosen = _named(series, example["series"])
@@ -104,7 +106,7 @@ def disagreement(
 ) -> Axes:
     """The series on which two metrics disagree most: values, and the two detectors of which each prefers another.
 
-    `series` are those of the audit, as `tsadeval.rankeval.auditing.series.read_series` gives them.
+    `series` are those of the audit, as `tsadeval.rankeval.suites.audit_series.read_series` gives them.
     """
     found = result.disagreement(metric, other)
     chosen = _named(series, found["series"])

@@ -16,17 +16,14 @@ from numpy.typing import NDArray
 from tsadeval._optional import require
 from tsadeval.comparison import statistics
 from tsadeval.core.metric import METRICS
+from tsadeval.core.names import did_you_mean
 from tsadeval.core.parameters import Check, Number, OneOf, check_parameters
-from tsadeval.core.registry import did_you_mean
 from tsadeval.errors import InvalidInputError, InvalidParameterError, UnknownNameError
 from tsadeval.evaluation.single import named
-from tsadeval.plot.layout import color_bar, whole_cell
-from tsadeval.plot.style import GREY, SMALL, looks, new_axes, shortened, styled, tints
+from tsadeval.plot.style import GREY, SMALL, color_bar, looks, new_axes, shortened, styled, tints, whole_cell
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-__all__ = ["critical_difference", "metric_agreement", "rank_distributions", "values_by_series"]
 
 Floats = NDArray[np.float64]
 LETTER = 4.3  # about the width of one of the small font, in points

@@ -14,13 +14,10 @@ from tsadeval.core.metric import Metric
 from tsadeval.core.parameters import Check, Number, OneOf, check_parameters
 from tsadeval.core.selection import Metrics, select_metrics
 from tsadeval.errors import InvalidInputError, InvalidParameterError
-from tsadeval.plot.layout import color_bar, legend_above
-from tsadeval.plot.style import GREY, SMALL, grid, looks, new_axes, shortened, styled, tints
+from tsadeval.plot.style import GREY, SMALL, color_bar, grid, legend_above, looks, new_axes, shortened, styled, tints
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-__all__ = ["det_curve", "pr_curve", "roc_curve", "value_by_threshold", "vus_surface"]
 
 # A curve with more corners than print can show is drawn at so many of them.
 CORNERS = 2000

@@ -12,22 +12,18 @@ import numpy as np
 from tsadeval.core.events import Events
 from tsadeval.core.inputs import Bools, Floats
 from tsadeval.core.metric import metric_labels
-from tsadeval.core.naming import find_metric
 from tsadeval.core.parameters import OneOf, check_parameters
 from tsadeval.core.results import Row
-from tsadeval.core.selection import AnyMetric
+from tsadeval.core.selection import AnyMetric, find_metric
 from tsadeval.errors import InvalidInputError
-from tsadeval.plot.layout import legend_above
-from tsadeval.plot.style import EVENT, GREY, SMALL, grid, new_axes, new_figure, styled
-from tsadeval.rankeval.hard.explain import Explanation, roles_of
-from tsadeval.rankeval.hard.result import HardResult, HardTable
-from tsadeval.rankeval.hard.task import Case
+from tsadeval.plot.style import EVENT, GREY, SMALL, grid, legend_above, new_axes, new_figure, styled
+from tsadeval.rankeval.suites.hard_explanation import Explanation, roles_of
+from tsadeval.rankeval.suites.hard_table import HardResult, HardTable
+from tsadeval.rankeval.suites.hard_task import Case
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-
-__all__ = ["hard_sensitivity", "hard_tasks", "worst_pair", "write_explanation"]
 
 FORMATS = ("png", "pdf", "svg")
 MOST = 8  # metrics that can be told apart in one figure

@@ -16,16 +16,13 @@ from tsadeval.core.selection import select_metrics
 from tsadeval.errors import InvalidInputError, InvalidParameterError
 from tsadeval.evaluation.single import evaluate
 from tsadeval.metrics._cce_breakdown import cce_breakdown
-from tsadeval.plot.layout import color_bar
-from tsadeval.plot.style import SMALL, looks, new_axes, styled
+from tsadeval.plot.style import SMALL, color_bar, looks, new_axes, styled
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.collections import PolyCollection
 
     from tsadeval.datasets import Dataset
-
-__all__ = ["series_with_scores"]
 
 # From wrong to right, through a grey that is neither; both ends are told apart by colour-blind readers.
 WRONG, NEITHER, RIGHT = "#D55E00", "#E4E4E4", "#0072B2"

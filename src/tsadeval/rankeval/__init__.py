@@ -6,14 +6,15 @@
 1.0
 """
 
-from tsadeval.rankeval.api import read, run
-from tsadeval.rankeval.auditing import Adversary, AuditResult, audit
-from tsadeval.rankeval.hard import HARD_TASKS, HardTask
-from tsadeval.rankeval.hard.result import HardResult
 from tsadeval.rankeval.properties import check_properties
-from tsadeval.rankeval.result import QualityTable, RankEvalResult
-from tsadeval.rankeval.suites import SUITES, Suite
-from tsadeval.rankeval.tasks import Task
+from tsadeval.rankeval.run import read, run
+from tsadeval.rankeval.suites import HARD_TASKS
+from tsadeval.rankeval.suites.adversaries import Adversary
+from tsadeval.rankeval.suites.audit_table import AuditResult, audit
+from tsadeval.rankeval.suites.hard_table import HardResult
+from tsadeval.rankeval.suites.hard_task import HardTask
+from tsadeval.rankeval.suites.paper import SUITES, Suite, Task
+from tsadeval.rankeval.suites.paper_table import QualityTable, RankEvalResult
 
 __all__ = [
     "HARD_TASKS",

@@ -18,9 +18,7 @@ from typing import Any, Literal
 import numpy as np
 
 from tsadeval.core.inputs import Bools, Floats
-from tsadeval.core.registry import Registry
-
-__all__ = ["GENERATORS", "Generator", "Stream", "draw", "source"]
+from tsadeval.core.names import Registry
 
 Stream = Literal["published", "independent"]
 Random = np.random.Generator | np.random.RandomState

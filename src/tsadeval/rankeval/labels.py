@@ -14,12 +14,10 @@ from pathlib import Path
 import numpy as np
 
 from tsadeval.core.events import Events
-from tsadeval.core.registry import Registry
-from tsadeval.datasets.files import VARIABLE, data_folder
+from tsadeval.core.names import Registry
 from tsadeval.datasets.loading import has_labels, load
+from tsadeval.datasets.readers import VARIABLE
 from tsadeval.errors import InvalidInputError
-
-__all__ = ["CASES", "REAL", "SYNTHETIC", "Case", "data_folder"]
 
 
 @dataclass(frozen=True)

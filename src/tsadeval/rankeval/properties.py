@@ -18,15 +18,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tsadeval.core.metric import Metric
-from tsadeval.core.naming import find_metric
-from tsadeval.core.registry import did_you_mean
+from tsadeval.core.names import did_you_mean
 from tsadeval.core.results import Grid, Result, Row
-from tsadeval.core.selection import AnyMetric, Metrics, select_metrics
-from tsadeval.engine.metrics import error_row
+from tsadeval.core.selection import AnyMetric, Metrics, find_metric, select_metrics
+from tsadeval.engine.compute import error_row
 from tsadeval.errors import UndefinedMetricWarning, UnknownNameError
-from tsadeval.rankeval.checks import CHECKS, Check, Pair, Relation
-
-__all__ = ["CHECKS", "Check", "PropertyTable", "check_properties"]
+from tsadeval.rankeval.property_checks import CHECKS, Check, Pair, Relation
 
 SMALL = 6  # points of the longest cases of which all are tried
 LONG = 24  # points of random cases

@@ -16,8 +16,6 @@ from tsadeval._optional import require
 from tsadeval.core.inputs import Floats
 from tsadeval.core.parameters import OneOf, check_parameters
 
-__all__ = ["INDICATORS", "Quality", "ranking_quality"]
-
 Ties = Literal["average", "published"]
 
 # Indicator: (short name, is more of it better?).

@@ -10,11 +10,9 @@ import numpy as np
 from tsadeval.core.durations import duration_text
 from tsadeval.core.inputs import Scoring
 from tsadeval.core.metric import METRICS, Rule
-from tsadeval.core.time import Times
+from tsadeval.core.times import Times
 from tsadeval.metrics._cce_breakdown import CCEBreakdown, cce_breakdown
-from tsadeval.metrics._cce_gaps import explain_gaps
-
-__all__ = ["Finding", "dearest_false_alarms", "explain_cce", "worst_events"]
+from tsadeval.metrics.cce_formula import explain_gaps
 
 Finding = dict[str, Any]
 

@@ -10,8 +10,6 @@ from typing import Any
 
 from tsadeval._optional import require
 
-__all__ = ["address", "as_json", "page", "render", "source"]
-
 FOLDER = "templates"
 
 

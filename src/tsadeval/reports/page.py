@@ -12,23 +12,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tsadeval.comparison.comparison import Comparison, dataset_of
 from tsadeval.comparison.remarks import Odd
-from tsadeval.comparison.result import Comparison, dataset_of
+from tsadeval.comparison.standings import agreement_of, standings
 from tsadeval.core.durations import unit_size
 from tsadeval.core.inputs import Scoring, label_runs
 from tsadeval.core.metric import Metric, Rule, metric_labels
 from tsadeval.core.results import Row, plain
 from tsadeval.core.setting import Missing
-from tsadeval.core.time import longest
+from tsadeval.core.times import longest
 from tsadeval.evaluation.baseline import perfect_values, random_values
 from tsadeval.evaluation.single import OddAlarms, odd_alarms, row_of
-from tsadeval.reports.board import agreement_of, standings
 from tsadeval.reports.findings import dearest_false_alarms, explain_cce, threshold_of, worst_events
-from tsadeval.reports.inputs import Inputs, Judged, SeriesInput
-from tsadeval.reports.payload import MISSING, Levels, Payloads, coarse, score_levels, value_codes
-from tsadeval.reports.sweep import count_alarms
-
-__all__ = ["Page", "build_page"]
+from tsadeval.reports.payload import MISSING, Levels, Payloads, coarse, count_alarms, score_levels, value_codes
+from tsadeval.reports.series_view import Inputs, Judged, SeriesInput
 
 Data = dict[str, Any]
 

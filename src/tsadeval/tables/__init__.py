@@ -1,13 +1,26 @@
-"""Users' tables of labels and scores: files, standard input, data frames and dictionaries, read in one way.
+"""Tables of users: files, standard input, data frames and dictionaries; `read_table` gives the columns of any."""
 
-`read_table` gives the columns by name; `scorings` what is to be judged in a table; `runs` the same of many tables,
-with the names of series and detectors.
-"""
+from __future__ import annotations
 
-from tsadeval.tables.folders import table_files
+import importlib
+from typing import Any
+
+from tsadeval.tables.files import table_files
 from tsadeval.tables.reading import read_table
-from tsadeval.tables.run import Run, runs
-from tsadeval.tables.scoring import TableScoring, scorings
 from tsadeval.tables.table import Table
 
-__all__ = ["Run", "Table", "TableScoring", "read_table", "runs", "scorings", "table_files"]
+__all__ = ["Table", "read_table", "table_files"]
+
+# What makes scorings of tables has moved up; these names answer here for one version more.
+_MOVED = {
+    "Run": "tsadeval.scores.scores",
+    "TableScoring": "tsadeval.scores.tabular",
+    "runs": "tsadeval.scores.scores",
+    "scorings": "tsadeval.scores.tabular",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name in _MOVED:
+        return getattr(importlib.import_module(_MOVED[name]), name)
+    raise AttributeError(f"tsadeval.tables has no {name!r}")

@@ -11,19 +11,15 @@ from typing import Any
 import numpy as np
 
 from tsadeval._optional import require
-from tsadeval.core.checking import EXACT
+from tsadeval.core.arrays import EXACT
+from tsadeval.core.names import printable
+from tsadeval.core.parallel import ahead
 from tsadeval.core.parameters import Number, check_parameters
-from tsadeval.core.printable import printable
-from tsadeval.core.threads import ahead
 from tsadeval.errors import InvalidInputError, MissingExtraError
 from tsadeval.tables.columns import Array, codes, is_arrow, is_exact, numbers
-from tsadeval.tables.groups import named
-from tsadeval.tables.scoring import times_of
-from tsadeval.tables.signs import Signs, columns_to_watch
+from tsadeval.tables.one_series import Signs, columns_to_watch
 from tsadeval.tables.sources import refuse_special, user_path
-from tsadeval.tables.table import Table, from_frame, from_mapping, unique_names
-
-__all__ = ["Batches", "batches"]
+from tsadeval.tables.table import Table, from_frame, from_mapping, named, times_of, unique_names
 
 _ROWS = 2**20
 _BLOCK = 2**24  # bytes of a csv file that are parsed at once

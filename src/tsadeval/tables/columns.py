@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tsadeval._optional import require
-from tsadeval.core.checking import EXACT
-from tsadeval.core.printable import printable
+from tsadeval.core.arrays import EXACT
+from tsadeval.core.names import printable
 from tsadeval.errors import InvalidInputError
 
 Array = NDArray[Any]

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from tsadeval._optional import require
-from tsadeval.core.printable import printable
+from tsadeval.core.names import printable
 from tsadeval.errors import InvalidInputError, MissingExtraError
-from tsadeval.tables.readers import READERS, TEXTS, sniffed
+from tsadeval.tables.numpy_files import READERS, TEXTS, sniffed
 from tsadeval.tables.sources import STDIN, gunzip, read_source, size_limit, too_large, user_path
 from tsadeval.tables.table import Table, from_frame, from_mapping
 

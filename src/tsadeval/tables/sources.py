@@ -14,7 +14,7 @@ import zlib
 from pathlib import Path
 from typing import Any
 
-from tsadeval.core.printable import printable
+from tsadeval.core.names import printable
 from tsadeval.errors import InvalidInputError, InvalidParameterError
 
 VARIABLE = "TSADEVAL_MAX_BYTES"

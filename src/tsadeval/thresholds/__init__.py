@@ -4,13 +4,13 @@ An alarm is a score strictly above the threshold, everywhere in tsadeval. Every 
 very same alarms when it is applied to the scores as they were given, `y_score > threshold`.
 """
 
+from tsadeval.thresholds.best import BestThreshold, best, best_threshold
 from tsadeval.thresholds.budget import budget
 from tsadeval.thresholds.choose import Choice, Curve, choose_threshold, curve
+from tsadeval.thresholds.extreme_values import SPOT
 from tsadeval.thresholds.fitted import FittedRule, contamination, epsilon, iqr, mad, pot, sigma, top
-from tsadeval.thresholds.held import hysteresis, sustained
+from tsadeval.thresholds.hysteresis import hysteresis, sustained
 from tsadeval.thresholds.rules import RULES, ThresholdRule, fixed, parse_rule, quantile, strict_quantile
-from tsadeval.thresholds.search import BestThreshold, best, best_threshold
-from tsadeval.thresholds.stream import SPOT
 
 __all__ = [
     "RULES",

@@ -9,13 +9,11 @@ from typing import Any, ClassVar
 from tsadeval.core.durations import rate_of
 from tsadeval.core.inputs import Scoring
 from tsadeval.core.metric import METRICS, Decision, Metric
+from tsadeval.core.names import split_names
 from tsadeval.core.parameters import Number, OneOf, check_parameters
-from tsadeval.core.text import split_names
 from tsadeval.errors import InvalidParameterError
 from tsadeval.thresholds.choose import budget_of, choose
 from tsadeval.thresholds.rules import RULES
-
-__all__ = ["budget"]
 
 
 @dataclass(frozen=True)

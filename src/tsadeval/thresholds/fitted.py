@@ -15,10 +15,8 @@ import numpy as np
 
 from tsadeval.core.inputs import Floats, Scoring
 from tsadeval.core.parameters import Check, Number, OneOf, check_parameters
-from tsadeval.thresholds.pareto import Tail, extreme_quantile, initial_threshold
+from tsadeval.thresholds.extreme_values import Tail, extreme_quantile, initial_threshold
 from tsadeval.thresholds.rules import RULES, ThresholdRule
-
-__all__ = ["FittedRule", "contamination", "epsilon", "iqr", "mad", "pot", "sigma", "top"]
 
 
 class FittedRule(ThresholdRule):

@@ -15,12 +15,9 @@ import numpy as np
 
 from tsadeval.core.inputs import Scoring
 from tsadeval.core.metric import Decision, Metric, Rule
+from tsadeval.core.names import Registry, import_object, parse_call
 from tsadeval.core.parameters import Number, check_parameters
-from tsadeval.core.registry import Registry
-from tsadeval.core.text import import_object, parse_call
 from tsadeval.errors import InvalidParameterError
-
-__all__ = ["RULES", "ThresholdRule", "first_alarms", "fixed", "parse_rule", "quantile", "strict_quantile"]
 
 RULES: Registry[Callable[..., Rule]] = Registry("threshold rule", "tsadeval.thresholds")
 

@@ -75,7 +75,7 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     if name not in _HOMES:
         from tsadeval.core.metric import METRICS
-        from tsadeval.core.registry import did_you_mean
+        from tsadeval.core.names import did_you_mean
 
         hint = "" if name.startswith("__") else f": {did_you_mean(name, __all__)}"
         if hint and name in METRICS:

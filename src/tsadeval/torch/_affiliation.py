@@ -13,10 +13,9 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from tsadeval.core.options import F_CHECKS
+from tsadeval.core.parameters import F_CHECKS
 from tsadeval.errors import InvalidParameterError
-from tsadeval.torch._alarms import Threshold, f_beta, read_alarms
-from tsadeval.torch._batch import Batch, apply, check_options, finish
+from tsadeval.torch._batch import Batch, Threshold, apply, check_options, f_beta, finish, read_alarms
 from tsadeval.torch._segments import NextGreater, events_of, expand, sum_by
 
 NO_ANOMALY = "target has a series without an anomalous point"

@@ -6,16 +6,17 @@ every value equals that of the CPU metric on `target[i][mask[i]], preds[i][mask[
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Literal
 
 import torch
 from torch import Tensor
 
 from tsadeval.core.arrays import EXACT
-from tsadeval.core.parameters import Check, check_parameters
-from tsadeval.errors import InvalidInputError, warn_undefined
+from tsadeval.core.parameters import Check, check_parameters, recall_weight
+from tsadeval.errors import InvalidInputError, InvalidParameterError, warn_undefined
 
 # Why values are undefined where a metric compares the two classes.
 ONE_CLASS = "target has a series without anomalous or without normal points"
@@ -238,3 +239,77 @@ def _left_aligned(scores: Tensor, labels: Tensor, kept: Tensor) -> tuple[Tensor,
     aligned[moved] = scores[rows, columns]
     marks[moved] = labels[rows, columns]
     return aligned, marks, kept.sum(1)
+
+
+# Alarms of a batch: predictions as they come, or scores above a threshold; and F of precision and recall.
+
+
+Threshold = float | Tensor | Literal["best"]
+
+
+def f_beta(precision: Tensor, recall: Tensor, beta: float) -> Tensor:
+    """The F of precision and recall: 0 where nothing is found, also where precision is then undefined."""
+    weight = recall_weight(beta)
+    value = (1 + weight) * precision * recall / (weight * precision + recall)
+    return torch.where((recall == 0) | (precision == 0), recall.new_zeros(()), value)
+
+
+def read_alarms(
+    preds: Tensor,
+    target: Tensor,
+    threshold: Threshold | None,
+    lengths: Tensor | Sequence[int] | None,
+    mask: Tensor | None,
+    validate: bool,
+) -> tuple[Batch, bool]:
+    """A batch of alarms, and False; or a batch of scores, and True where the best threshold is to be found."""
+    batch = read(preds, target, lengths, mask, validate=validate, alarms=True)
+    if batch.scores.dtype == torch.bool:
+        return batch, False
+    if isinstance(threshold, str) and threshold == "best":
+        return batch, True
+    if isinstance(threshold, Tensor) and threshold.shape in ((), (len(batch.scores),)):
+        limits = threshold.to(batch.scores.device).double().reshape(-1, 1)
+    elif isinstance(threshold, (int, float)) and not isinstance(threshold, bool) and not math.isnan(threshold):
+        limits = torch.full((1, 1), float(threshold), dtype=torch.float64, device=batch.scores.device)
+    else:
+        found = f"a tensor of shape {tuple(threshold.shape)}" if isinstance(threshold, Tensor) else repr(threshold)
+        raise InvalidParameterError(
+            f"threshold must be a number, a tensor with one number for each series or (for an F) 'best', but is {found}"
+        )
+    # In float64, as everywhere in tsadeval: a float32 score just above a limit would equal the rounded limit.
+    alarms = batch.scores.double() > limits
+    return batch.with_scores(alarms & batch.valid if batch.padded else alarms), False
+
+
+# Rows sorted by score, with their labels. On a GPU one sort of whole numbers does all rows and carries the
+# labels.
+
+
+def sort_rows(scores: Tensor, labels: Tensor, *, descending: bool = False) -> tuple[Tensor, Tensor]:
+    """The scores of every row in order, and their labels; labels of equal scores come in any order."""
+    if scores.is_cuda and scores.dtype == torch.float32 and len(scores) > 1:
+        return sort_by_keys(scores, labels, descending=descending)
+    ordered, order = scores.sort(dim=1, descending=descending)
+    return ordered, labels.gather(1, order)
+
+
+def sort_by_keys(scores: Tensor, labels: Tensor, *, descending: bool = False) -> tuple[Tensor, Tensor]:
+    """The same for float32: row, score and label of a point are packed into 64 bits, the row first."""
+    # Bits of floats as integers in the same order: those of negative numbers run the other way. (-0.0 + 0.0 is 0.0.)
+    bits = (scores + 0.0).view(torch.int32)
+    keys = _flipped(bits).long()
+    if descending:
+        keys = -1 - keys
+    rows = torch.arange(len(scores), device=scores.device)[:, None]
+    keys = (((rows << 32) + (keys + (1 << 31))) << 1) + labels
+    keys = keys.flatten().sort().values
+    marks = (keys & 1).bool().view(labels.shape)
+    keys = ((keys >> 1) & 0xFFFFFFFF) - (1 << 31)
+    if descending:
+        keys = -1 - keys
+    return _flipped(keys.int()).view(torch.float32).view(scores.shape), marks
+
+
+def _flipped(bits: Tensor) -> Tensor:
+    return bits ^ ((bits >> 31) & 0x7FFFFFFF)

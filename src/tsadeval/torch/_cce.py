@@ -8,7 +8,7 @@ from dataclasses import replace
 import torch
 from torch import Tensor
 
-from tsadeval.core.options import CCE_CHECKS, CCE_ROBUST_POWER
+from tsadeval.core.parameters import CCE_CHECKS, CCE_ROBUST_POWER
 from tsadeval.errors import InvalidInputError
 from tsadeval.torch._batch import ONE_CLASS, Batch, apply, check_options, finish, read
 from tsadeval.torch._moments import has_kernels, run_moments

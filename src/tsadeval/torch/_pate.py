@@ -12,9 +12,8 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from tsadeval.core.options import PATE_CHECKS
-from tsadeval.torch._batch import ONE_CLASS, Batch, apply, check_options, finish, read
-from tsadeval.torch._order import sort_rows
+from tsadeval.core.parameters import PATE_CHECKS
+from tsadeval.torch._batch import ONE_CLASS, Batch, apply, check_options, finish, read, sort_rows
 from tsadeval.torch._segments import EventList, NextGreater, add_at, events_of, expand
 
 SAME = 1e-12  # recalls this near are equal: what separates them is rounding, and a recall that falls back drops a point

@@ -8,10 +8,18 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from tsadeval.core.options import AUC_PR_CHECKS, F_CHECKS, recall_weight
-from tsadeval.torch._alarms import Threshold, read_alarms
-from tsadeval.torch._batch import ONE_CLASS, Batch, apply, check_options, finish, read
-from tsadeval.torch._order import sort_rows
+from tsadeval.core.parameters import AUC_PR_CHECKS, F_CHECKS, recall_weight
+from tsadeval.torch._batch import (
+    ONE_CLASS,
+    Batch,
+    Threshold,
+    apply,
+    check_options,
+    finish,
+    read,
+    read_alarms,
+    sort_rows,
+)
 from tsadeval.torch._segments import events_of, expand, sum_by
 
 NO_ANOMALY = "target has a series without an anomalous point"

@@ -13,10 +13,9 @@ from itertools import groupby
 import torch
 from torch import Tensor
 
-from tsadeval.core.options import VUS_TENSOR_CHECKS, VUS_VARIANTS, VUSVariant
+from tsadeval.core.parameters import VUS_TENSOR_CHECKS, VUS_VARIANTS, VUSVariant
 from tsadeval.torch._batch import ONE_CLASS, Batch, apply, check_options, finish, read, room
-from tsadeval.torch._segments import EventList, add_at, events_of
-from tsadeval.torch._zones import Levels, Zone, every_score, sampled
+from tsadeval.torch._segments import EventList, Levels, Zone, add_at, events_of, every_score, sampled
 
 
 class Groups:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
-from tsadeval.detectors._torch.embedding import Embedding
+from tsadeval.detectors._torch.networks import Embedding
 
 # Added inside the logarithms. The tails of a narrow Gaussian are exactly zero in single precision; without this the
 # divergence would be infinite there, and long before that it would drown the reconstruction error in training.

@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from tsadeval.detectors._torch import folding
-from tsadeval.detectors._torch.embedding import Embedding
+from tsadeval.detectors._torch.networks import Embedding
 
 # A convolution's weight (out, in, height, width) and bias (out,).
 Kernel = tuple[Tensor, Tensor]

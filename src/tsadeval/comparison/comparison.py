@@ -1,0 +1,378 @@
+"""Results of comparing detectors: values by series, detector and metric."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+
+from tsadeval.comparison.categories import SeriesFacts
+from tsadeval.comparison.detector_table import (
+    DetectorTable,
+    Style,
+    Values,
+    Wrap,
+    metrics_tabular,
+    series_tabular,
+    stacked,
+    wrapped,
+)
+from tsadeval.comparison.inference import (
+    Categories,
+    Differences,
+    Disagreement,
+    Groups,
+    Ranks,
+    Significance,
+    group_of,
+)
+from tsadeval.comparison.remarks import Odd, remarks_of
+from tsadeval.comparison.statistics import Floats
+from tsadeval.core.metric import Metric, Rule, metric_labels
+from tsadeval.core.names import did_you_mean
+from tsadeval.core.parameters import OneOf, check_parameters
+from tsadeval.core.results import Grid, Result, Row, lines_of
+from tsadeval.core.setting import Missing
+from tsadeval.datasets import DATASETS
+from tsadeval.errors import InvalidParameterError, UnknownNameError
+from tsadeval.evaluation.single import finite_mean
+
+Run = tuple[str, str, Any, Any]
+
+
+class Made(NamedTuple):
+    """How a comparison was made: what a page about it has to repeat to show the same numbers.
+
+    `settings` has what was given beside labels and scores (times, ignore, fit), by series and detector.
+    """
+
+    metrics: tuple[Metric, ...]
+    rule: Rule
+    settings: Mapping[tuple[str, str], Mapping[str, Any]]
+
+
+AVERAGE = "average"
+# With more series than this, a comparison prints averages instead of every series.
+MANY = 12
+
+
+class Comparison(Result):
+    """Values of detectors on series: a row per series, detector and metric (and seed, where there are several).
+
+    Attributes
+    ----------
+    series, detectors, metrics : list of str
+        In the order of their first row.
+    """
+
+    def __init__(
+        self,
+        rows: list[Row],
+        *,
+        pooled: Callable[[], Values],
+        titles: Mapping[str, str] | None = None,
+        lower: Iterable[str] = (),
+        missing: Missing = "skip",
+        facts: Mapping[str, SeriesFacts] | None = None,
+        runs: Sequence[Run] = (),
+        made: Made | None = None,
+        odd: Odd | None = None,
+    ) -> None:
+        super().__init__(rows)
+        self.made = made
+        self._odd = dict(odd or {})
+        self.missing = missing
+        self.series = list(dict.fromkeys(row["series"] for row in rows))
+        self.detectors = list(dict.fromkeys(row["detector"] for row in rows))
+        self.metrics = list(dict.fromkeys(row["metric"] for row in rows))
+        self._pooled = pooled
+        self._titles = dict(titles or {})  # of detectors, as tables show them
+        self._lower = set(lower)  # metrics of which less is better
+        self._facts = dict(facts or {})
+        self._runs = runs
+
+    def __getstate__(self) -> dict[str, Any]:
+        # A user's function need not pickle; without it a page is made with metrics that are named anew.
+        made = self.made if self.made is None or all(metric.library for metric in self.made.metrics) else None
+        return {**self.__dict__, "made": made}
+
+    def scorings(self) -> Iterator[Run]:
+        """(series, detector, y_true, y_score) of everything that was compared."""
+        yield from self._runs
+
+    def report(self, path: str | Path, **options: Any) -> Path:
+        """Write a page about what was compared: `te.report` of it, with the same numbers. Options as there."""
+        import tsadeval
+
+        return tsadeval.report(self, path, **options)
+
+    @cached_property
+    def _means(self) -> dict[tuple[str, str, str], float]:
+        """The value of a metric by series and detector; of several seeds the mean."""
+        found: dict[tuple[str, str, str], list[float]] = {}
+        for row in self.rows:
+            found.setdefault((row["series"], row["detector"], row["metric"]), []).append(row["value"])
+        means = {key: finite_mean(values) for key, values in found.items()}
+        return self._filled(means) if self.missing == "worst" else means
+
+    def _filled(self, means: dict[tuple[str, str, str], float]) -> dict[tuple[str, str, str], float]:
+        """Where a detector has no scores, the worst value that any detector has on the series."""
+        gone = {(row["series"], row["detector"]) for row in self.rows if row["status"] == "missing"}
+        have = {(series, detector) for series, detector, _ in means}
+        for series in self.series:
+            for metric in self.metrics:
+                known = [means.get((series, d, metric), math.nan) for d in self.detectors]
+                known = [value for value in known if math.isfinite(value)]
+                if not known:
+                    continue
+                worst = max(known) if metric in self._lower else min(known)
+                for d in self.detectors:
+                    if (series, d) in gone or (series, d) not in have:
+                        means[series, d, metric] = worst
+        return means
+
+    def _matrix(self, metric: str) -> Floats:
+        """Series by detectors, the larger the better."""
+        if metric not in self.metrics:
+            raise UnknownNameError(f"no metric {metric!r} in this comparison: {did_you_mean(metric, self.metrics)}")
+        sign = -1.0 if metric in self._lower else 1.0
+        rows = [[sign * self._means.get((s, d, metric), math.nan) for d in self.detectors] for s in self.series]
+        return np.array(rows, np.float64).reshape(len(self.series), len(self.detectors))
+
+    def values(self, metric: str) -> Floats:
+        """The values of a metric: a row per series, a column per detector, NaN where there is none."""
+        return (-1.0 if metric in self._lower else 1.0) * self._matrix(metric)
+
+    def ranks(self, metric: str | None = None, *, alpha: float = 0.05, random_state: int = 0) -> Ranks:
+        """Mean ranks with 95 % bootstrap intervals over series, and groups that were not told apart (Wilcoxon-Holm).
+
+        Of one metric or of all. Ranks stand on the series on which every detector has a value.
+        """
+        names = self.metrics if metric is None else [metric]
+        return Ranks.of({name: self._matrix(name) for name in names}, self.names, alpha, random_state)
+
+    def significance(
+        self,
+        metric: str | None = None,
+        *,
+        test: Literal["wilcoxon-holm", "nemenyi", "bayes"] = "wilcoxon-holm",
+        alpha: float = 0.05,
+        rope: float = 0.01,
+        random_state: int = 0,
+    ) -> Significance:
+        """Every two detectors: is there a difference, how large is it, and on how many series?
+
+        `test` is Wilcoxon's signed-rank test with Holm's correction, Nemenyi's test, or the Bayesian signed-rank test
+        with differences on series (not their mean) of at most `rope` as practically equivalent.
+        """
+        names = self.metrics if metric is None else [metric]
+        matrices = {name: self._matrix(name) for name in names}
+        return Significance.of(matrices, self.names, self._lower, test, alpha, rope, random_state)
+
+    def disagreement(self) -> Disagreement:
+        """Where metrics name different winners: which, and on which series."""
+        return Disagreement.of({name: self._matrix(name) for name in self.metrics}, self.series, self.names)
+
+    def differences(self, detector: str, rival: str, metric: str | None = None) -> Differences:
+        """One detector against another by one metric (the first by default), series by series."""
+        name = self.metrics[0] if metric is None else metric
+        return Differences.of(self._matrix(name), name, name in self._lower, self.series, self.names, detector, rival)
+
+    def by_category(
+        self, metric: str | None = None, *, kinds: Sequence[str] | None = None, groups: Groups | None = None
+    ) -> Categories:
+        """The average of one metric (the first by default) by data set and by what the labels say of the series.
+
+        `groups` (a mapping from series, or a function of their names) adds groups of your own; `kinds` are some of
+        "group", "data set", "number of events", "length of events" and "kind of anomaly".
+        """
+        name = self.metrics[0] if metric is None else metric
+        sign = -1.0 if name in self._lower else 1.0
+        return Categories.of(
+            sign * self._matrix(name), name, self.series, self.names, self._facts, kinds, dataset_of, groups
+        )
+
+    @property
+    def names(self) -> list[str]:
+        """The detectors as tables call them."""
+        return [self._titles.get(d, d) for d in self.detectors]
+
+    @cached_property
+    def _micro(self) -> Values:
+        return self._pooled()
+
+    def table(self, series: str | None = None, *, percent: bool = False) -> DetectorTable:
+        """Detectors by metrics on one series; with one series only, it need not be named."""
+        if series is None and len(self.series) > 1:
+            raise InvalidParameterError(
+                f"there are {len(self.series)} series: name one, such as {self.series[0]!r}, or take average()"
+            )
+        name = self.series[0] if series is None else series
+        if name not in self.series:
+            raise UnknownNameError(f"no series {name!r} in this comparison: {did_you_mean(name, self.series)}")
+        return self._table(name, {name: [name]}, percent)
+
+    def average(
+        self,
+        how: Literal["macro", "micro"] = "macro",
+        *,
+        groups: Groups | None = None,
+        percent: bool = False,
+    ) -> DetectorTable:
+        """Detectors by metrics over all series.
+
+        *Macro* is the mean over data sets of the mean over their series, as far as values are defined; `groups` (a
+        function or a mapping) says which data set a series belongs to (by default "smd/2-1" to "smd"; `groups=str`
+        counts every series by itself). *Micro* pools all points of all series, where that has a meaning for the metric
+        (see `evaluate_many`).
+        """
+        check_parameters("average", {"how": OneOf(("macro", "micro"))}, {"how": how})
+        if how == "micro":
+            nothing = dict.fromkeys(self.metrics, math.nan)
+            values = {d: {**nothing, **self._micro.get(d, {})} for d in self.detectors}
+            return DetectorTable(values, title="micro average", titles=self._titles, percent=percent, lower=self._lower)
+        parts: dict[str, list[str]] = {}
+        for series in self.series:
+            parts.setdefault(group_of(groups or dataset_of, series), []).append(series)
+        return self._table(AVERAGE, parts, percent)
+
+    def group(self, name: str, *, percent: bool = False) -> DetectorTable:
+        """Detectors by metrics over the series of one data set."""
+        return self._table(name, {name: [series for series in self.series if dataset_of(series) == name]}, percent)
+
+    def _table(self, title: str, groups: Mapping[str, Sequence[str]], percent: bool) -> DetectorTable:
+        """The mean over groups of the mean over their series."""
+
+        def mean(detector: str, metric: str) -> float:
+            means = (
+                finite_mean([self._means.get((series, detector, metric), math.nan) for series in group])
+                for group in groups.values()
+            )
+            return finite_mean(list(means))
+
+        def by_series(metric: str) -> Floats:
+            place = {series: i for i, series in enumerate(self.series)}
+            return self._matrix(metric)[[place[series] for group in groups.values() for series in group]]
+
+        return DetectorTable(
+            {d: {m: mean(d, m) for m in self.metrics} for d in self.detectors},
+            title=title,
+            titles=self._titles,
+            percent=percent,
+            lower=self._lower,
+            by_series=by_series,
+            remarks=lambda: self.remarks({series for group in groups.values() for series in group}, labels=True),
+        )
+
+    def tables(self, *, percent: bool = False) -> list[DetectorTable]:
+        """What is printed: every series, and the average where there are several.
+
+        Of many series, every data set instead; where each series is a data set of its own, the average alone.
+        """
+        if len(self.series) == 1:
+            return [self.table(percent=percent)]
+        names = list(dict.fromkeys(map(dataset_of, self.series)))
+        if len(self.series) <= MANY:
+            shown = [self.table(name, percent=percent) for name in self.series]
+        elif len(names) < len(self.series):
+            shown = [self.group(name, percent=percent) for name in names]
+        else:
+            shown = []
+        return shown if len(shown) == 1 else [*shown, self.average(percent=percent)]
+
+    def to_latex(
+        self,
+        *,
+        layout: Literal["tables", "metrics", "series"] = "tables",
+        metric: str | None = None,
+        spread: bool = False,
+        percent: bool = False,
+        digits: int | None = None,
+        alpha: float = 0.05,
+        caption: str = "",
+        label: str = "",
+        notes: bool = False,
+    ) -> str:
+        """A tabular (booktabs) with the best values in bold and the second best underlined.
+
+        "tables" has the tables that are printed under each other. "metrics" has a row per detector and a column per
+        metric, averaged over series, and "series" a row per series and a column per detector, of one metric. Beside
+        averages over several series, a dagger marks detectors that Wilcoxon-Holm tests over these series do not tell
+        apart from the best at level `alpha`. `spread` adds the standard deviation over series ("metrics", "series").
+        Comments under the tabular say what the marks mean, whether there are too few series for any difference to be
+        significant, how thresholds were chosen and what is missing. `caption` and `label` (LaTeX, as they are) put the
+        tabular into a `table` float; `notes` does so too, with the comments as a paragraph under the tabular.
+        """
+        check_parameters("to_latex", {"layout": OneOf(("tables", "metrics", "series"))}, {"layout": layout})
+        wrap = Wrap(caption, label, notes, "row" if layout == "series" else "column")
+        if layout == "tables":
+            return wrapped(
+                *stacked(self.tables(percent=percent), digits, alpha), alpha, self.remarks(labels=True), wrap
+            )
+        names = [self.metrics[0] if metric is None else metric] if layout == "series" else self.metrics
+        matrices = {name: self._matrix(name) for name in names}
+        style = Style(percent, digits, spread, alpha, frozenset(self._lower))
+        if layout == "series":
+            found = series_tabular(names[0], matrices[names[0]], self.series, self.names, style)
+        else:
+            found = metrics_tabular(matrices, self.names, style)
+        return wrapped(*found, alpha, self.remarks(metrics=names, labels=True), wrap)
+
+    def to_text(self, *, percent: bool = False) -> str:
+        """The tables as text, as they are printed."""
+        return self._text(self._marks(), percent)
+
+    def __repr__(self) -> str:
+        return self._text(self._notes())
+
+    def _text(self, notes: list[str], percent: bool = False) -> str:
+        texts = [repr(table) for table in self.tables(percent=percent)]
+        return "\n\n".join([*texts, lines_of(notes)] if notes else texts)
+
+    def _grids(self) -> list[tuple[str, Grid]]:
+        return [("", table._grid()) for table in self.tables()]
+
+    def _notes(self) -> list[str]:
+        return self._marks()
+
+    def _marks(self) -> list[str]:
+        """What the marks in the tables mean, how thresholds were chosen, and what is missing."""
+        notes = ["* first in its column"] * (len(self.detectors) > 1) + self.remarks()
+        if len(self.series) > MANY:
+            notes.append(
+                f"{len(self.series)} series: table(name) has one of them, to_frame() and --format csv have all values"
+            )
+        return notes
+
+    def remarks(
+        self, series: Collection[str] | None = None, metrics: Sequence[str] | None = None, *, labels: bool = False
+    ) -> list[str]:
+        """How thresholds were chosen, what is missing, and which averages stand on fewer series than the others.
+
+        Of all series and metrics, or of some; with `labels`, metrics are called as LaTeX calls them.
+        """
+        names = self.metrics if metrics is None else metrics
+        called = metric_labels(names) if labels else {name: name for name in names}
+        rows = [
+            {**row, "metric": called[row["metric"]]}
+            for row in self.rows
+            if row["metric"] in called and (series is None or row["series"] in series)
+        ]
+        lower = [called[name] for name in names if name in self._lower]
+        notes = [f"lower is better: {', '.join(lower)}"] if lower else []
+        titles = dict(zip(self.detectors, self.names, strict=True))
+        return notes + remarks_of(rows, list(called.values()), titles, self.missing, self._odd)
+
+
+def dataset_of(series: str) -> str:
+    """The data set that a series belongs to: of a known one the part before the slash, else the series itself.
+
+    >>> dataset_of("smd/2-1"), dataset_of("my/own.csv")
+    ('smd', 'my/own.csv')
+    """
+    name = series.partition("/")[0]
+    return name if name in DATASETS else series

@@ -1,0 +1,318 @@
+"""Statistics of two detectors on the same series: tests, posterior probabilities, effect sizes, differences.
+
+Every function takes values of which larger is better (negate a metric of which smaller is better) and uses the series
+on which both detectors have a value; NaN marks a missing one.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tsadeval._optional import require
+from tsadeval.core.parameters import Check, Number, check_parameters
+from tsadeval.errors import InvalidInputError
+
+Floats = NDArray[np.float64]
+
+# Up to so many series the null distribution is counted: without ties, and with ties or zeros. As SciPy chooses.
+EXACT, EXACT_TIED = 50, 13
+# Differences that are ranked at once.
+_BLOCK = 60000
+# Draws of up to so many rows in all are kept for the next table of the same size.
+_KEPT = 1_000_000
+
+
+def differences(x: Any, y: Any) -> Floats:
+    """`x - y`, series by series; equal infinities differ by 0, and what is missing on either side is NaN.
+
+    >>> differences([1.0, float("inf"), float("nan")], [0.5, float("inf"), 1.0])
+    array([0.5, 0. , nan])
+    """
+    a, b = _values(x, "x"), _values(y, "y")
+    if a.shape != b.shape:
+        raise InvalidInputError(f"x has {len(a)} values but y has {len(b)}; they must be of the same series")
+    return subtract(a, b)
+
+
+def subtract(a: Floats, b: Floats) -> Floats:
+    """`a - b`, where equal infinities differ by 0."""
+    with np.errstate(invalid="ignore"):
+        return np.where(a == b, 0.0, a - b)
+
+
+def _values(values: Any, name: str) -> Floats:
+    array = np.asarray(values, np.float64)
+    if array.ndim != 1:
+        raise InvalidInputError(f"{name} must be one-dimensional, a value per series, but has shape {array.shape}")
+    return array
+
+
+def _both(x: Any, y: Any) -> tuple[Floats, Floats]:
+    """The values of the series that both have."""
+    a, b = _values(x, "x"), _values(y, "y")
+    known = ~np.isnan(differences(a, b))
+    return a[known], b[known]
+
+
+def wilcoxon(differences: Any) -> Floats:
+    """Two-sided p-values of Wilcoxon's signed-rank test, one for each column of differences.
+
+    Zero differences are dropped. The null distribution is exact up to 50 series (up to 13 where differences tie or are
+    zero), else the normal approximation with its correction for ties is used. These are the choices of
+    `scipy.stats.wilcoxon(method="auto")`. Where no difference is left the p-value is 1, and NaN where there is no
+    series at all.
+
+    >>> wilcoxon([[0.1], [0.2], [-0.05], [0.3], [0.4]]).round(4)
+    array([0.125])
+    """
+    d = np.asarray(differences, np.float64)
+    if d.ndim != 2:
+        raise InvalidInputError(f"differences must be two-dimensional, a column per pair, but has shape {d.shape}")
+    step = max(1, _BLOCK // max(len(d), 1))
+    if d.shape[1] > step:  # many pairs: some at a time, so that what is made of them stays near the processor
+        return np.concatenate([wilcoxon(d[:, i : i + step]) for i in range(0, d.shape[1], step)])
+    known = ~np.isnan(d)
+    moved = known & (d != 0)
+    ranks, positive = _signed_ranks(d, moved)
+    up = np.where(positive, ranks, 0.0).sum(axis=0)
+    n = moved.sum(axis=0).astype(np.float64)
+    # Mid-ranks lower the sum of squares by what the correction for ties takes off.
+    squares = (ranks**2).sum(axis=0)  # of halves: exact
+    spread = np.sqrt(squares) / 2
+    tied = squares < n * (n + 1) * (2 * n + 1) / 6
+    with np.errstate(invalid="ignore", divide="ignore"):
+        z = np.abs(up - n * (n + 1) / 4) / spread
+    special = require("scipy.special", extra="all")
+    p = np.where(n > 0, np.minimum(2 * special.ndtr(-z), 1.0), 1.0)
+    count = known.sum(axis=0)
+    exact = count <= np.where(tied | (n < count), EXACT_TIED, EXACT)
+    for columns in (exact & tied, *(exact & ~tied & (n == size) for size in np.unique(n[exact & ~tied]))):
+        if columns.any():
+            # Without ties the ranks are 1 to n in some order, so that one distribution serves all columns.
+            shown = ranks[:, columns] if tied[columns].any() else np.arange(1.0, n[columns].max() + 1)[:, None]
+            p[columns] = _exact(shown, up[columns])
+    return np.where(count > 0, p, math.nan)
+
+
+def _signed_ranks(d: Floats, moved: NDArray[np.bool_]) -> tuple[Floats, NDArray[np.bool_]]:
+    """In each column the ranks of the sizes of differences, from the smallest on, and which differences are positive.
+
+    Ties share the mean of their ranks; differences that have not moved come first, with a rank of 0.
+    """
+    columns = np.ascontiguousarray(d.T)
+    sizes = np.where(moved.T, np.abs(columns), 0.0)
+    order = np.argsort(sizes, axis=1)
+    ascending = np.take_along_axis(sizes, order, axis=1)
+    places = np.arange(len(d))
+    ends = np.ones((columns.shape[0], len(d) + 1), bool)  # before each place, and after the last: does a tie end here?
+    ends[:, 1:-1] = ascending[:, 1:] != ascending[:, :-1]
+    first = np.maximum.accumulate(np.where(ends[:, :-1], places, 0), axis=1)
+    last = np.minimum.accumulate(np.where(ends[:, 1:], places, len(d))[:, ::-1], axis=1)[:, ::-1]
+    still = np.count_nonzero(~moved, axis=0)[:, None]
+    ranks = np.where(places < still, 0.0, (first + last) / 2 + 1 - still)
+    return ranks.T, np.take_along_axis(columns > 0, order, axis=1).T
+
+
+def _exact(ranks: Floats, up: Floats) -> Floats:
+    """P-values from all signs that the ranks in each column could have had; a rank of 0 is none.
+
+    With a single column of ranks it is that of all sums `up`.
+    """
+    doubled = np.rint(2 * ranks).astype(np.int64)  # mid-ranks are halves
+    width = int(doubled.sum(axis=0).max(initial=0)) + 1
+    ways = np.zeros((doubled.shape[1], width))
+    ways[:, 0] = 1.0
+    for rank in doubled:
+        before = np.arange(width) - rank[:, None]
+        ways += np.where((before >= 0) & (rank[:, None] > 0), np.take_along_axis(ways, np.maximum(before, 0), 1), 0.0)
+    to = np.cumsum(ways, axis=1)
+    column = np.arange(len(up)) if len(ways) > 1 else np.zeros(len(up), np.int64)
+    at = np.rint(2 * up).astype(np.int64)
+    below, total = to[column, at], to[column, -1]
+    above = total - below + ways[column, at]
+    return np.asarray(np.minimum(1.0, 2 * np.minimum(below, above) / total))
+
+
+class Posterior(NamedTuple):
+    """Probabilities that the first detector is worse, practically equivalent, or better."""
+
+    worse: float
+    equivalent: float
+    better: float
+
+
+def bayesian_signed_rank(
+    x: Any, y: Any, *, rope: float = 0.01, prior: float = 0.5, draws: int = 20_000, seed: int = 0
+) -> Posterior:
+    """The Bayesian signed-rank test (Benavoli et al., 2014 and 2017) with a region of practical equivalence.
+
+    The distribution of differences has a Dirichlet-process prior, one pseudo-observation at zero. Each draw of the
+    posterior gives the probabilities that the mean of two differences is below, inside or above the region; the result
+    is how often each of the three was the largest.
+
+    Parameters
+    ----------
+    x, y : array-like of shape (series,)
+        Values of two detectors; larger is better, NaN is missing.
+    rope : float, default=0.01
+        Differences of at most this size count as none. With 0 there is no such region.
+    prior : float, default=0.5
+        Weight of the pseudo-observation.
+    draws, seed : int
+        Of the posterior.
+
+    Examples
+    --------
+    >>> bayesian_signed_rank([0.9, 0.8, 0.7, 0.9, 0.6], [0.5, 0.6, 0.4, 0.5, 0.3]).better > 0.95
+    True
+    """
+    checks: dict[str, Check] = {
+        "rope": Number(0),
+        "prior": Number(0, open_low=True),
+        "draws": Number(1, integer=True),
+        "seed": Number(0, integer=True),
+    }
+    check_parameters("bayesian_signed_rank", checks, {"rope": rope, "prior": prior, "draws": draws, "seed": seed})
+    found = differences(x, y)
+    found = found[~np.isnan(found)]
+    if not len(found):
+        return Posterior(math.nan, math.nan, math.nan)
+    z = np.append(found, 0.0)
+    order = np.argsort(z, kind="stable")
+    rng = np.random.default_rng(seed)
+    weights = np.append(np.ones(len(found)), prior)[order]
+    wins = np.zeros(3)
+    chunk = max(1, 2_000_000 // len(z))  # bounds the memory
+    for start in range(0, draws, chunk):
+        drawn = rng.dirichlet(weights, min(chunk, draws - start))
+        regions = _regions(z[order], drawn, rope)
+        largest = regions >= regions.max(axis=1, keepdims=True) - 1e-12
+        wins += (largest / largest.sum(axis=1, keepdims=True)).sum(axis=0)  # equal ones share a draw
+    return Posterior(*(wins / draws).tolist())
+
+
+def _regions(z: Floats, weights: Floats, rope: float) -> Floats:
+    """For each draw of weights the probabilities below, inside and above the region; z ascends.
+
+    A mean of two differences that lies on a border counts half on either side.
+    """
+    below_or_at = np.concatenate([np.zeros((len(weights), 1)), np.cumsum(weights, axis=1)], axis=1)
+
+    def below(limit: float) -> Floats:
+        left, right = np.searchsorted(z, limit - z, "left"), np.searchsorted(z, limit - z, "right")
+        share = (below_or_at[:, left] + below_or_at[:, right]) / 2
+        return np.asarray((weights * share).sum(axis=1))
+
+    worse = below(-2 * rope)
+    better = 1 - below(2 * rope)
+    return np.column_stack([worse, 1 - worse - better, better])
+
+
+def cliffs_delta(x: Any, y: Any) -> float:
+    """Share of pairs of series in which a value of x is above one of y, less the share in which it is below.
+
+    >>> cliffs_delta([0.9, 0.8, 0.7], [0.6, 0.8, 0.5])
+    0.6666666666666666
+    """
+    a, b = _both(x, y)
+    if not len(a):
+        return math.nan
+    ascending = np.sort(b)
+    above = np.searchsorted(ascending, a, "left").sum()
+    below = (len(b) - np.searchsorted(ascending, a, "right")).sum()
+    return float((above - below) / (len(a) * len(b)))
+
+
+def a12(x: Any, y: Any) -> float:
+    """Vargha and Delaney's A: the share of pairs of series in which x is above y, ties half; 0.5 is no effect.
+
+    >>> round(a12([0.9, 0.8, 0.7], [0.6, 0.8, 0.5]), 4)
+    0.8333
+    """
+    return (cliffs_delta(x, y) + 1) / 2
+
+
+def rank_biserial(x: Any, y: Any) -> float:
+    """Matched-pairs rank-biserial correlation: the share of signed ranks in favour of x, less that in favour of y.
+
+    The effect size that belongs to Wilcoxon's signed-rank test; zero differences are dropped, as there.
+
+    >>> rank_biserial([0.9, 0.8, 0.7, 0.4], [0.5, 0.6, 0.8, 0.4])
+    0.6666666666666666
+    """
+    d = differences(x, y)
+    known = d[~np.isnan(d)]
+    moved = known[known != 0]
+    if not len(moved):
+        return 0.0 if len(known) else math.nan
+    ranks = require("scipy.stats", extra="all").rankdata(np.abs(moved))
+    return float((ranks * np.sign(moved)).sum() / ranks.sum())
+
+
+class PairedDifference(NamedTuple):
+    """Mean and median of `x - y` over the series both have, with a bootstrap interval of the mean.
+
+    Where a difference is infinite there is no mean, and it is NaN.
+    """
+
+    mean: float
+    low: float
+    high: float
+    median: float
+    series: int
+
+
+def paired_difference(x: Any, y: Any, *, level: float = 0.95, draws: int = 2000, seed: int = 0) -> PairedDifference:
+    """By how much x is above y, series by series.
+
+    >>> found = paired_difference([0.9, 0.8, 0.7], [0.5, 0.6, 0.8])
+    >>> round(found.mean, 4), round(found.median, 4), found.series
+    (0.1667, 0.2, 3)
+    """
+    checks: dict[str, Check] = {
+        "level": Number(0, 1, open_low=True),
+        "draws": Number(1, integer=True),
+        "seed": Number(0, integer=True),
+    }
+    check_parameters("paired_difference", checks, {"level": level, "draws": draws, "seed": seed})
+    d = differences(x, y)
+    d = d[~np.isnan(d)]
+    if not len(d):
+        return PairedDifference(math.nan, math.nan, math.nan, math.nan, 0)
+    if not np.isfinite(d).all():
+        return PairedDifference(math.nan, math.nan, math.nan, float(np.median(d)), len(d))
+    drawn = bootstrap_means(d[:, None], draws, seed)[:, 0]
+    low, high = np.quantile(drawn, [(1 - level) / 2, (1 + level) / 2]).tolist()
+    return PairedDifference(float(d.mean()), low, high, float(np.median(d)), len(d))
+
+
+def bootstrap_means(values: Floats, draws: int, seed: int) -> Floats:
+    """Means of each column over rows that are drawn with replacement; a row per draw.
+
+    Columns are sorted first: the mean of a resample does not depend on the order of the rows, and so the draws, which
+    are of positions, give the same means for series in another order.
+    """
+    n = len(values)
+    values = np.sort(values, axis=0)
+    counts = _kept_counts(n, draws, seed) if n * draws <= _KEPT else _counts(n, draws, seed)
+    # Sums of ranks, which are halves, are exact in 32 bits, and made in half the time.
+    halves = 2 * values
+    exact = bool((halves == np.rint(halves)).all()) and n * float(np.abs(halves).max(initial=0)) < 2**24
+    kind = np.float32 if exact else np.float64
+    # The draws of one column lie side by side, as quantiles of them are taken fastest.
+    return np.asarray((values.T.astype(kind) @ counts.T.astype(kind, copy=False)).T.astype(np.float64) / n)
+
+
+def _counts(n: int, draws: int, seed: int) -> NDArray[np.float32]:
+    """How often each of n rows was drawn, a row per draw."""
+    drawn = np.random.default_rng(seed).integers(0, n, (draws, n)) + n * np.arange(draws)[:, None]
+    return np.bincount(drawn.ravel(), minlength=draws * n).reshape(draws, n).astype(np.float32)
+
+
+# A board ranks by hundreds of metrics and groups of series, most of the same few sizes.
+_kept_counts = lru_cache(maxsize=32)(_counts)

@@ -1,0 +1,80 @@
+"""Statistics of several detectors by several metrics, as plain data that pages show."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tsadeval.comparison import statistics
+from tsadeval.core.results import plain
+
+Floats = NDArray[np.float64]
+Data = dict[str, Any]
+
+
+def standings(values: Floats, *, lower: bool, missing: statistics.Missing = "skip", alpha: float = 0.05) -> Data:
+    """What a board says of one metric: means, ranks with intervals, groups that were not told apart.
+
+    `values` has a row per series and a column per detector. Where fewer than two series have values of all detectors
+    there are no ranks, and `groups` is empty. Detectors without any value are not ranked.
+    """
+    better = statistics.fill_missing(-values if lower else values, missing)
+    kept = statistics.with_values(better) or list(range(values.shape[1]))  # of none there is nothing to rank either
+    better = better[:, kept]
+    places = statistics.ranks(statistics.whole_rows(better))
+    ranks = statistics.mean_of_ranks(places)
+    k = len(kept)
+    known = np.isfinite(values)
+    counts = known.sum(axis=0)
+    means = np.where(counts > 0, np.where(known, values, 0.0).sum(axis=0) / np.maximum(counts, 1), math.nan)
+
+    def spread(some: list[Any], nothing: Any = None) -> list[Any]:
+        """For all detectors what is known of those with values."""
+        return [some[kept.index(j)] if j in kept else nothing for j in range(values.shape[1])]
+
+    found: Data = {
+        "mean": _plain(means),
+        "defined": counts.tolist(),
+        "series": ranks.series,
+        "rank": spread(_plain(ranks.mean)),
+        "low": spread(_plain(ranks.low)),
+        "high": spread(_plain(ranks.high)),
+        "groups": [],
+        "friedman": None,
+        "best": [],
+        "wins": [],
+        "too_few": "",
+    }
+    if k > 1:
+        counts_of = statistics.wins_ties_losses(statistics.whole_rows(better))  # of the series that ranks stand on
+        counts_all = (counts_of.wins.sum(axis=1).tolist(), counts_of.ties.sum(axis=1).tolist())
+        found["wins"] = [spread(some, 0) for some in counts_all]
+    if k > 1 and ranks.series > 1:
+        pairs = statistics.wilcoxon_holm(better)
+        same = pairs.same(alpha)
+        found["too_few"] = pairs.too_few(alpha)
+        found["groups"] = [[kept[i] for i in group] for group in statistics.tie_groups(ranks.mean, same)]
+        best = int(np.argmin(ranks.mean))
+        found["best"] = [kept[i] for i in range(k) if same[best, i]]
+        if k > 2:
+            found["friedman"] = plain(statistics.friedman_of_ranks(places).f_p)
+    return found
+
+
+def _plain(values: Floats) -> list[float | None]:
+    return [plain(value) for value in values.tolist()]
+
+
+def agreement_of(boards: Mapping[str, Data], lower: Sequence[str] = ()) -> list[list[float | None]]:
+    """Spearman correlation between the metrics' mean ranks (or their means, where there are no ranks)."""
+    rows = []
+    for metric, board in boards.items():
+        ranked = any(value is not None for value in board["rank"])
+        sign = 1.0 if metric in lower else -1.0
+        means = [math.nan if value is None else sign * value for value in board["mean"]]
+        rows.append(board["rank"] if ranked else means)
+    return [_plain(row) for row in statistics.agreement(np.array(rows, np.float64))]

@@ -1,0 +1,254 @@
+"""The one parser of the texts that name things: `name(option=value)`, `a,b(c, d)` and `module:name`.
+
+Metrics, threshold rules, detectors and data sets are all written this way, in Python, on the command line and in
+stores.
+"""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import os
+import pkgutil
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from difflib import get_close_matches
+from threading import RLock
+from types import ModuleType
+from typing import Any, Generic, NamedTuple, TypeVar
+
+from tsadeval.errors import InvalidParameterError, UnknownNameError
+
+_OPEN, _CLOSE = "([{", ")]}"
+
+
+class Call(NamedTuple):
+    """What `name(0.95, option=value)` says."""
+
+    name: str
+    positional: list[Any]
+    options: dict[str, Any]
+
+
+def parse_call(text: str) -> Call:
+    """Read `name`, `name(0.95)` or `name(window=100, kind=flat)`; bare words are strings, in lists and tuples too.
+
+    The name is all that stands before the first bracket, so it may be "ucr/125", "module:Class" or "VUS-PR".
+
+    >>> parse_call("quantile(0.95)")
+    Call(name='quantile', positional=[0.95], options={})
+    >>> parse_call("cce(uncertainty=pointwise, gamma=5)")
+    Call(name='cce', positional=[], options={'uncertainty': 'pointwise', 'gamma': 5})
+    >>> parse_call("ucr/125(end=exclusive)").options
+    {'end': 'exclusive'}
+    """
+    problem = InvalidParameterError(f"cannot read {text!r}: write a name, or name(option=value, ...)")
+    name, bracket, rest = text.strip().partition("(")
+    if not name.strip():
+        raise problem
+    if not bracket:
+        return Call(name, [], {})
+    try:
+        node = ast.parse(f"f({rest}", mode="eval").body
+        if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name):
+            raise problem
+        positional = [_literal(value) for value in node.args]
+        options: dict[str, Any] = {}
+        for keyword in node.keywords:
+            if keyword.arg is None:
+                raise problem
+            if keyword.arg in options:
+                raise InvalidParameterError(f"cannot read {text!r}: option {keyword.arg!r} is given twice")
+            options[keyword.arg] = _literal(keyword.value)
+    except InvalidParameterError:
+        raise
+    except (SyntaxError, ValueError, TypeError, MemoryError, RecursionError):
+        raise problem from None
+    return Call(name.strip(), positional, options)
+
+
+def _literal(node: ast.expr) -> Any:
+    if isinstance(node, ast.Name):
+        return node.id
+    if isinstance(node, (ast.List, ast.Tuple)):
+        values = [_literal(element) for element in node.elts]
+        return values if isinstance(node, ast.List) else tuple(values)
+    return ast.literal_eval(node)
+
+
+def format_call(name: str, options: Iterable[tuple[str, Any]]) -> str:
+    """The text that `parse_call` reads back.
+
+    >>> format_call("cce", [("tau", 0.4)])
+    'cce(tau=0.4)'
+    """
+    inside = ", ".join(f"{key}={value!r}" for key, value in options)
+    return f"{name}({inside})" if inside else name
+
+
+def split_names(texts: str | Iterable[str]) -> list[str]:
+    """Split texts at their commas, except at those inside brackets or quotes.
+
+    >>> split_names(["cce,cce(tau=0.4, quantiles=(0.01, 0.99))", "f1"])
+    ['cce', 'cce(tau=0.4, quantiles=(0.01, 0.99))', 'f1']
+    """
+    names = []
+    for text in [texts] if isinstance(texts, str) else texts:
+        depth, quote, begin = 0, "", 0
+        for i, letter in enumerate(text):
+            if quote:
+                quote = "" if letter == quote else quote
+            elif letter in "'\"" and depth:
+                quote = letter
+            elif letter in _OPEN:
+                depth += 1
+            elif letter in _CLOSE:
+                depth -= 1
+            elif letter == "," and depth == 0:
+                names.append(text[begin:i].strip())
+                begin = i + 1
+        names.append(text[begin:].strip())
+    return [name for name in names if name]
+
+
+def import_object(text: str, kind: str) -> Any:
+    """The function or class that "module:name" names; a module in the current folder is found too."""
+    module, _, name = text.partition(":")
+    here = os.getcwd()
+    if here not in sys.path and "" not in sys.path:
+        sys.path.append(here)  # last, so that a stray file cannot take the place of an installed package
+    try:
+        imported = importlib.import_module(module)
+    except ImportError as error:
+        raise InvalidParameterError(f"cannot import {module!r} of {kind} {text!r}: {error}") from None
+    except Exception as error:
+        raise InvalidParameterError(
+            f"cannot import {module!r} of {kind} {text!r}: it raised {type(error).__name__}: {error}"
+        ) from error
+    try:
+        found = getattr(imported, name)
+    except AttributeError:
+        own = [n for n, thing in vars(imported).items() if callable(thing) and not n.startswith("_")]
+        hint = f": {did_you_mean(name, own)}" if own else ""
+        raise InvalidParameterError(f"{kind} {text!r}: module {module!r} has no {name!r}{hint}") from None
+    if not callable(found):
+        raise InvalidParameterError(f"{kind} {text!r} must be a function or a class, but is {found!r}")
+    return found
+
+
+def is_number(text: str) -> bool:
+    """Can Python read it as a number?"""
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+# Registry: a read-only mapping of names to records that helps when a name is not known.
+
+
+T = TypeVar("T")
+
+
+def did_you_mean(name: str, known: list[str]) -> str:
+    """The end of an error message: the nearest known names, or all of them where none is near."""
+    near = get_close_matches(name, known, n=3, cutoff=0.6 if len(name) > 2 else 0.5)  # one letter of two
+    if near:
+        return f"did you mean {' or '.join(near)}?"
+    return f"valid names: {', '.join(known)}"
+
+
+class Registry(Mapping[str, T], Generic[T]):
+    """Records by name, filled by `add`. The modules of `package` register theirs when the registry is first read.
+
+    >>> numbers = Registry("number")
+    >>> _ = numbers.add("three", 3)
+    >>> numbers["three"]
+    3
+    >>> numbers["thre"]
+    Traceback (most recent call last):
+        ...
+    tsadeval.errors.UnknownNameError: unknown number 'thre': did you mean three?
+    """
+
+    def __init__(self, kind: str, package: str = "") -> None:
+        self.kind = kind
+        self._records: dict[str, T] = {}
+        self._package = package
+        self._lock = RLock()
+
+    def add(self, name: str, record: T) -> T:
+        """Register a record under a name that is not taken yet."""
+        if name in self._records:
+            raise ValueError(f"there is already a {self.kind} named {name!r}")
+        self._records[name] = record
+        return record
+
+    def _all(self) -> dict[str, T]:
+        if self._package:
+            with self._lock:  # a second thread waits for a whole registry instead of seeing half of it
+                if self._package:
+                    import_modules(self._package)
+                    # Whatever was imported first: the order is the same in every process.
+                    self._records = dict(sorted(self._records.items()))
+                    self._package = ""
+        return self._records
+
+    def __getitem__(self, name: str) -> T:
+        records = self._all()
+        if name not in records:
+            raise UnknownNameError(f"unknown {self.kind} {name!r}: {did_you_mean(str(name), list(records))}")
+        return records[name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._all()  # the default asks `__getitem__`, whose error looks for similar names
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._all())
+
+    def __len__(self) -> int:
+        return len(self._all())
+
+    def _repr_html_(self) -> str:
+        """Names and summaries, for notebooks."""
+        from tsadeval.core.results import html_table
+
+        return html_table(
+            [[self.kind, "summary"], *([name, getattr(one, "summary", "")] for name, one in self.items())]
+        )
+
+    def __repr__(self) -> str:
+        return f"<{len(self)} {self.kind}s: {', '.join(self)}>"
+
+
+def import_modules(package: str) -> list[ModuleType]:
+    """Import all modules (not sub-packages) of a package, in the order of their names."""
+    path = importlib.import_module(package).__path__
+    return [importlib.import_module(f"{package}.{m.name}") for m in pkgutil.iter_modules(path) if not m.ispkg]
+
+
+# Names that come from files, made safe to print.
+
+
+_LONGEST = 200
+
+
+def printable(text: Any) -> str:
+    r"""The text with every character that a terminal could act on written as an escape, and cut where it is long.
+
+    File and column names come from strangers: escape codes could recolour or overwrite the terminal, line breaks
+    could imitate a second message, and bytes that are no text cannot be printed at all.
+
+    >>> print(printable("a\x1b[31m\nb\u202e"))
+    a\x1b[31m\nb\u202e
+    >>> printable("Größe 1"), len(printable("x" * 10_000))
+    ('Größe 1', 203)
+    """
+    shown = str(text)
+    return escaped(f"{shown[:_LONGEST]}..." if len(shown) > _LONGEST else shown)
+
+
+def escaped(text: str) -> str:
+    """The same in full."""
+    return text if text.isprintable() else "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)

@@ -1,0 +1,163 @@
+"""Work on many items in threads of this process: kernels release the lock of the interpreter, and nothing is copied."""
+
+from __future__ import annotations
+
+import os
+import sys
+import warnings
+from collections import deque
+from collections.abc import Callable, Generator, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from contextvars import copy_context
+from dataclasses import dataclass
+from itertools import islice
+from queue import Queue
+from threading import Event, Thread
+from typing import Any, TypeVar
+
+from tsadeval._optional import require
+from tsadeval.errors import InvalidParameterError
+
+T = TypeVar("T")
+R = TypeVar("R")
+_AHEAD = 2  # items that are read while another is being used
+_STOP = object()
+
+
+def cores() -> int:
+    """Number of cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def workers(n_jobs: int | None) -> int:
+    """Number of threads that are meant; all cores by default."""
+    if isinstance(n_jobs, bool) or not (n_jobs is None or (isinstance(n_jobs, int) and n_jobs != 0)):
+        raise InvalidParameterError(f"n_jobs must be an integer other than 0 (-1: all cores), but is {n_jobs!r}")
+    return cores() if n_jobs is None or n_jobs < 0 else n_jobs
+
+
+def in_order(
+    work: Callable[[T], R], items: Iterable[T], n_jobs: int | None, left: Event | None = None
+) -> Generator[R, None, None]:
+    """What the work gives for each item, in the order of the items; the first error, in this order, is raised.
+
+    Items are read a little ahead. With one worker there is no thread but the caller's. `left` is set where nobody waits
+    for the results any more: long work should look at it now and then, and end.
+    """
+    count = workers(n_jobs)
+    if count == 1:
+        yield from map(work, items)
+        return
+    with ThreadPoolExecutor(count, thread_name_prefix="tsadeval") as pool:
+        waiting: deque[Future[Any]] = deque()
+        try:
+            for item in items:
+                waiting.append(pool.submit(copy_context().run, work, item))
+                del item  # so that nothing is kept of what was worked on
+                if len(waiting) > count:
+                    yield waiting.popleft().result()
+            while waiting:
+                yield waiting.popleft().result()
+        finally:
+            if left is not None:
+                left.set()
+            for one in waiting:
+                one.cancel()
+
+
+def ahead(read: Callable[[], Iterator[Any]]) -> Iterator[Any]:
+    """What an iterator gives, read by a thread of its own a little ahead."""
+    queue: Queue[Any] = Queue(_AHEAD)
+    left = Event()
+
+    def work() -> None:
+        try:
+            for item in read():
+                queue.put(item)
+                if left.is_set():
+                    return
+            queue.put(_STOP)
+        except BaseException as error:
+            queue.put(_Raised(error))
+
+    thread = Thread(target=work, daemon=True)
+    thread.start()
+    try:
+        while (item := queue.get()) is not _STOP:
+            if isinstance(item, _Raised):
+                raise item.error
+            yield item
+    finally:
+        left.set()
+        while thread.is_alive():  # it may wait for room in the queue
+            while not queue.empty():
+                queue.get_nowait()
+            thread.join(0.01)
+
+
+@dataclass(frozen=True)
+class _Raised:
+    error: BaseException
+
+
+# Work that joblib's backend of the moment does: threads here, or the workers of a Dask or Ray cluster.
+
+
+_ROUND = 8  # items of a round for each worker, where a backend only returns when all are done
+
+
+def elsewhere() -> bool:
+    """Is joblib set up to run on a cluster?"""
+    parallel = sys.modules.get("joblib.parallel")
+    if parallel is None:
+        return False
+    name = type(parallel.get_active_backend()[0]).__name__
+    return name not in ("LokyBackend", "MultiprocessingBackend", "SequentialBackend", "ThreadingBackend")
+
+
+def mapped(
+    work: Callable[..., Any], items: Iterable[tuple[Any, ...]], n_jobs: int | None, *, ordered: bool, **options: Any
+) -> Generator[Any, None, None]:
+    """What the work gives for each tuple of arguments, as it comes or in their order.
+
+    One item at a time goes to each worker: what is in flight is what a crash can lose. Ray's backend returns a list,
+    so there items go in rounds.
+    """
+    joblib = require("joblib", extra="all")
+    tasks = (joblib.delayed(work)(*item) for item in items)
+    # Asked with the preference of the call: without a backend of the user's choice it decides which one it is.
+    backend = joblib.Parallel(n_jobs=n_jobs, **options)._backend
+    if getattr(backend, "supports_return_generator", False):
+        how = "generator" if ordered else "generator_unordered"
+        finished = joblib.Parallel(n_jobs=n_jobs, batch_size=1, return_as=how, **options)(tasks)
+        try:
+            yield from finished
+        finally:
+            with warnings.catch_warnings():
+                # After an interrupt joblib warns of the tasks in flight; what they had computed is simply missing.
+                warnings.simplefilter("ignore", UserWarning)
+                finished.close()
+        return
+    with joblib.Parallel(n_jobs=-1 if n_jobs is None else n_jobs, batch_size=1, **options) as parallel:
+        size = _ROUND * max(int(parallel._effective_n_jobs()), 1)
+        while some := list(islice(tasks, size)):
+            yield from parallel(some)
+
+
+@contextmanager
+def on_cluster(address: str) -> Iterator[None]:
+    """Let what runs through joblib run on the cluster whose scheduler is at this address ("tcp://host:8786").
+
+    An empty address is this machine.
+    """
+    if not address:
+        yield
+        return
+    distributed, joblib = require("distributed", extra="dask"), require("joblib", extra="all")
+    try:
+        client = distributed.Client(address)
+    except (OSError, ValueError) as error:
+        raise InvalidParameterError(f"--dask: there is no scheduler at {address} ({error})") from None
+    with client, joblib.parallel_config(backend="dask"):
+        yield

@@ -1,0 +1,369 @@
+"""Time stamps: what callers give, checked and converted to whole nanoseconds in one place.
+
+Metrics and kernels count points. Where time stamps are given, the conversion happens here: a point stands for the
+time from its stamp to the next one, and a duration such as "30min" is compared with differences of stamps.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import date, datetime, timedelta, timezone, tzinfo
+from functools import cached_property
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tsadeval._optional import require
+from tsadeval.core.durations import SECOND, UNITS, fits, read_duration, timedelta_size, unit_size
+from tsadeval.core.events import Index
+from tsadeval.errors import InvalidInputError
+
+Kind = Literal["dates", "dates with a time zone", "numbers"]
+
+_DATE = re.compile(r"(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?)\s*(Z|[+-]\d\d(?::?\d\d)?)?)?")
+# The basic format of ISO 8601. A day without a clock is not read: eight digits are as well a number.
+_BASIC = re.compile(r"(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(?:(\d\d)(\.\d{1,9})?)?(Z|[+-]\d\d(?::?\d\d)?)?")
+# A point stands for at most so many median steps: where the next stamp comes later, nothing was observed in between.
+LONGEST = 20
+_EPOCH = datetime(1970, 1, 1)
+_DATES = (np.datetime64("1677-09-22", "s"), np.datetime64("2262-04-11", "s"))  # what nanoseconds in 64 bits reach
+
+
+@dataclass(frozen=True, eq=False)
+class Times:
+    """Checked time stamps of the points of a series: increasing, all different.
+
+    `stamps` are nanoseconds, since 1970 (in UTC where a time zone is known) or since the zero of the numbers given.
+    """
+
+    stamps: Index
+    kind: Kind
+    given: NDArray[Any]
+    unit: int = SECOND
+    zone: str = ""  # name of the time zone, where the stamps came with one
+
+    def __len__(self) -> int:
+        return len(self.stamps)
+
+    @cached_property
+    def step(self) -> int:
+        """Median time between two stamps; for a single stamp one unit."""
+        if len(self) < 2:
+            return self.unit
+        steps = np.diff(self.stamps)
+        return int(np.partition(steps, len(steps) // 2)[len(steps) // 2])
+
+    @cached_property
+    def durations(self) -> Index:
+        """Time that was observed at each point: up to the next stamp, for the last point the median step.
+
+        After a gap (a step of more than 20 median steps) nothing is known of what happened in it: the point before it
+        stands for 20 median steps.
+        """
+        return np.minimum(np.diff(self.stamps, append=self.stamps[-1] + self.step), longest(self.step))
+
+    @cached_property
+    def after_gap(self) -> NDArray[np.bool_]:
+        """The points before which there is a gap."""
+        return np.append(False, np.diff(self.stamps) > longest(self.step))
+
+    @cached_property
+    def edges(self) -> Index:
+        """The stamps, and the end of the time that the last point stands for."""
+        return np.append(self.stamps, self.stamps[-1] + self.step)
+
+    @property
+    def total(self) -> int:
+        """Time that all points stand for."""
+        return int(self.durations.sum())
+
+    def at_points(self, mask: NDArray[np.bool_]) -> Times:
+        """The stamps of some of the points."""
+        return Times(self.stamps[mask], self.kind, self.given[mask], self.unit, self.zone)
+
+    def moment(self, stamp: int) -> Any:
+        """A time as the caller writes it: a datetime64, a datetime in the time zone of the stamps, or a number.
+
+        The zone is UTC where it has no name, or one that this machine does not know.
+        """
+        if self.given.dtype.kind == "m":
+            return np.timedelta64(stamp, "ns")
+        if self.kind == "numbers":
+            number = stamp / self.unit
+            return int(number) if self.given.dtype.kind in "iu" and stamp % self.unit == 0 else number
+        if self.kind == "dates":
+            return np.datetime64(stamp, "ns")
+        if stamp % 1000:  # finer than the standard library's datetime
+            return require("pandas", extra="all").Timestamp(stamp, tz="UTC").tz_convert(self._place)
+        return (_EPOCH.replace(tzinfo=timezone.utc) + timedelta(microseconds=stamp // 1000)).astimezone(self._place)
+
+    @cached_property
+    def _place(self) -> tzinfo:
+        from zoneinfo import ZoneInfo, ZoneInfoNotFoundError  # looks for files when it is imported
+
+        try:
+            return ZoneInfo(self.zone) if self.zone else timezone.utc
+        except (ZoneInfoNotFoundError, ValueError):  # an offset ("UTC+02:00"), or no data of zones
+            return timezone.utc
+
+    def at(self, position: int) -> Any:
+        """The stamp of a point as the caller gave it."""
+        return (
+            self.given[position] if self.kind != "dates with a time zone" else self.moment(int(self.stamps[position]))
+        )
+
+    def text(self, stamp: int) -> str:
+        """A time for messages."""
+        return f"{self.moment(stamp)}".removesuffix(".000000000")
+
+    def __repr__(self) -> str:
+        ends = f"{self.text(int(self.stamps[0]))} to {self.text(int(self.stamps[-1]))}"
+        return f"Times({len(self)} {self.kind}, {ends})"
+
+
+def longest(step: int) -> int:
+    """The longest time that a point can stand for, where the median step is this one."""
+    return min(LONGEST * step, 2**63 - 1)
+
+
+def times(values: Any, *, unit: str = "s") -> Times:
+    """Time stamps of the points of a series, checked: increasing and all different.
+
+    Wherever `times=` is asked for, dates and numbers of seconds can be given as they are. This function is for
+    numbers in another unit.
+
+    Parameters
+    ----------
+    values : array-like of shape (n,)
+        datetime64 or datetime objects, a pandas DatetimeIndex or Series, a polars datetime column, ISO 8601 texts,
+        or numbers. Stamps may be irregular.
+    unit : str, default="s"
+        Unit of numbers: "ns", "us", "ms", "s", "min", "h", "day" or "week".
+
+    Returns
+    -------
+    Times
+        Accepted by every `times=`.
+
+    Examples
+    --------
+    >>> import tsadeval as te
+    >>> te.times([0, 250, 500, 1000], unit="ms")
+    Times(4 numbers, 0 to 1000)
+    >>> te.times(["2026-01-01 00:00", "2026-01-01 00:05", "2026-01-01 00:05"])
+    Traceback (most recent call last):
+        ...
+    tsadeval.errors.InvalidInputError: times must increase, but row 2 (2026-01-01T00:05:00) repeats row 1; drop one
+    """
+    return read_times(values, unit=unit)
+
+
+def read_times(values: Any, *, n: int | None = None, unit: str = "s", name: str = "times") -> Times:
+    """Checked stamps of `n` points (of any number where None)."""
+    if isinstance(values, Times):
+        found = values
+    else:
+        size = unit_size(unit)
+        stamps, kind, given = _stamps(values, size, name)
+        found = Times(stamps, kind, given, size, zone_of(getattr(values, "dtype", None)))
+        if len(stamps) == 0:
+            raise InvalidInputError(f"{name} is empty: give one time stamp for each point")
+    if n is not None and len(found) != n:
+        raise InvalidInputError(
+            f"{name} has {len(found)} time stamps, but there are {n} points; give one for each point"
+        )
+    if found is not values:
+        _check_order(found, name)
+    return found
+
+
+def zone_of(dtype: Any) -> str:
+    """The time zone that a type of pandas, polars or Arrow names, "" for none."""
+    return str(getattr(dtype, "tz", None) or getattr(dtype, "time_zone", None) or "")
+
+
+def _check_order(found: Times, name: str) -> None:
+    later = found.stamps[1:] > found.stamps[:-1]
+    if later.all():
+        return
+    row = int(np.argmin(later)) + 1
+    stamp, before = int(found.stamps[row]), int(found.stamps[row - 1])
+    if stamp == before:
+        problem = f"repeats {_place(name, row - 1)}; drop one"
+    else:
+        other = f"{_place(name, row - 1)} ({found.text(before)})"
+        problem = f"is before {other}; sort labels, scores and times together first"
+    raise InvalidInputError(f"{name} must increase, but {_place(name, row)} ({found.text(stamp)}) {problem}")
+
+
+def read_utc(values: NDArray[Any], name: str = "times") -> Times:
+    """Checked stamps of dates in UTC, read from a column that says its time zone."""
+    return replace(read_times(values, name=name), kind="dates with a time zone")
+
+
+class Named(str):
+    """What times are called in messages, and where each of them is in its file."""
+
+    lines: Sequence[int] | None = None
+
+    @classmethod
+    def of(cls, name: str, lines: Sequence[int] | None) -> Named:
+        """A name with the lines of the file."""
+        found = cls(name)
+        found.lines = lines
+        return found
+
+
+def _place(name: str, row: int) -> str:
+    """Where a time is, for messages."""
+    lines = getattr(name, "lines", None)
+    return f"row {row}" if lines is None else f"line {lines[row]}"
+
+
+def read_moments(values: Sequence[Any], like: Times, name: str) -> Index:
+    """Times in any order, as nanoseconds on the scale of some stamps; `name` is what they are called in messages."""
+    stamps, kind, _ = _stamps(values, like.unit, name)
+    if len(stamps) and kind != like.kind:
+        hint = ""
+        if kind == "dates" and like.kind == "dates with a time zone":
+            hint = ", e.g. with an offset as 2026-01-31 13:05+01:00"
+            hint += f', in pandas pd.to_datetime(...).tz_localize("{like.zone}")' if like.zone else ""
+        elif "numbers" not in (kind, like.kind):
+            hint = ", e.g. both in UTC without a time zone"
+        raise InvalidInputError(f"{name} are {kind}, but times are {like.kind}: give both in the same form{hint}")
+    return stamps
+
+
+def _stamps(values: Any, unit: int, name: str) -> tuple[Index, Kind, NDArray[Any]]:
+    """Nanoseconds, what kind of stamps they are, and the array as given."""
+    dtype = getattr(values, "dtype", None)
+    try:
+        # Of pandas' stamps with a time zone NumPy makes UTC, if asked for dates (and Python objects, if not).
+        kind = f"datetime64[{getattr(dtype, 'unit', 'ns')}]" if hasattr(dtype, "tz") else None
+        array = np.asarray(values, dtype=kind)
+    except (TypeError, ValueError) as error:
+        raise InvalidInputError(f"{name} cannot be read as an array ({error}); pass one time stamp per point") from None
+    if array.ndim != 1:
+        raise InvalidInputError(
+            f"{name} must be one-dimensional, one time stamp per point, but has shape {array.shape}"
+        )
+    if array.dtype.kind == "M":
+        return _of_dates(array, name), "dates with a time zone" if zone_of(dtype) else "dates", array
+    if array.dtype.kind == "m":
+        _refuse_missing(np.isnat(array), name)
+        _refuse_far(~fits(array), array, name)
+        return array.astype("timedelta64[ns]").astype(np.int64), "numbers", array
+    if array.dtype.kind in "iuf":
+        return _of_numbers(array, unit, name), "numbers", array
+    if array.dtype.kind in "OUT" and array.size:
+        return *_of_objects(array.tolist(), name), array
+    if array.size == 0:
+        return np.zeros(0, np.int64), "dates", array
+    raise InvalidInputError(f"{name} must be dates or numbers, but has dtype {array.dtype}")
+
+
+def _refuse_missing(missing: NDArray[np.bool_], name: str) -> None:
+    if missing.any():
+        raise InvalidInputError(
+            f"{name} is missing in {_place(name, int(np.argmax(missing)))} ({int(missing.sum())} rows in all)"
+        )
+
+
+def _of_dates(array: NDArray[Any], name: str) -> Index:
+    _refuse_missing(np.isnat(array), name)
+    if np.datetime_data(array.dtype)[0] != "ns" and array.size:
+        _refuse_far((array < _DATES[0]) | (array > _DATES[1]), array, name)
+    return array.astype("datetime64[ns]").astype(np.int64)
+
+
+def _refuse_far(outside: Any, values: Any, name: str) -> None:
+    """Refuse what nanoseconds in 64 bits cannot hold."""
+    if np.any(outside):
+        row = int(np.argmax(outside))
+        raise InvalidInputError(
+            f"{name}: {_place(name, row)} ({values[row]}) is not between the years 1677 and 2262 (292 years from 1970)"
+        )
+
+
+def _of_numbers(array: NDArray[Any], unit: int, name: str) -> Index:
+    if array.dtype.kind == "f":
+        _refuse_missing(~np.isfinite(array), name)
+    too_large = np.abs(array.astype(np.float64)) * unit >= 2.0**62
+    if too_large.any():
+        row = int(np.argmax(too_large))
+        raise InvalidInputError(
+            f"{name}: {_place(name, row)} ({array[row]}) is more than 146 years in this unit; "
+            "for milliseconds since 1970 pass te.times(values, unit='ms')"
+        )
+    if array.dtype.kind != "f":
+        return array.astype(np.int64) * unit
+    # Whole units are exact; only what is left of them is rounded.
+    whole = np.floor(array)
+    return np.asarray(whole.astype(np.int64) * unit + np.rint((array - whole) * unit).astype(np.int64))
+
+
+def _of_objects(values: list[Any], name: str) -> tuple[Index, Kind]:
+    """ISO 8601 texts, datetimes, dates, pandas' Timestamps, numbers: all of one kind."""
+    found: list[tuple[int, Kind]] = []
+    for row, value in enumerate(values):
+        moment = _moment(value)
+        if moment is None:
+            raise InvalidInputError(
+                f"{name}: {_place(name, row)} is {value!r}; write a date such as '2026-01-31 13:05:00' (ISO 8601), "
+                "or pass datetime objects or numbers"
+            )
+        if found and moment[1] != found[0][1]:
+            raise InvalidInputError(
+                f"{name}: {_place(name, row)} ({value!r}) and {_place(name, 0)} ({values[0]!r}) are not of the same "
+                "kind"
+            )
+        found.append(moment)
+    _refuse_far([not -(2**63) < stamp < 2**63 for stamp, _ in found], values, name)
+    return np.array([stamp for stamp, _ in found], np.int64), found[0][1]
+
+
+def _moment(value: Any) -> tuple[int, Kind] | None:
+    """Nanoseconds and kind of a single date, None where it is none."""
+    if isinstance(value, str):
+        basic = _BASIC.fullmatch(value.strip())
+        if basic is not None:
+            year, month, day, hour, minute, second, fraction, zone = basic.groups("")
+            value = f"{year}-{month}-{day}T{hour}:{minute}:{second or '00'}{fraction}{zone}"
+        match = _DATE.fullmatch(value.strip())
+        if match is None:
+            return None
+        day, clock, zone = match.groups()
+        clock, _, fraction = (clock or "00:00").partition(".")
+        try:
+            seconds = int(np.datetime64(f"{day}T{clock}", "s").astype(np.int64))
+        except ValueError:
+            return None
+        # Not as nanoseconds from the start: NumPy says nothing where 64 bits cannot hold them.
+        stamp = seconds * SECOND + int(fraction.ljust(9, "0"))
+        if zone is None:
+            return stamp, "dates"
+        minutes = 0 if zone == "Z" else int(f"{zone[0]}1") * (int(zone[1:3]) * 60 + int(zone[3:].strip(":") or 0))
+        return stamp - minutes * UNITS["min"], "dates with a time zone"
+    if isinstance(value, np.datetime64):
+        return None if np.isnat(value) else (int(_of_dates(np.array([value]), "date")[0]), "dates")
+    if isinstance(value, datetime):
+        if value != value:  # NaT of pandas
+            return None
+        kind: Kind = "dates" if value.tzinfo is None else "dates with a time zone"
+        try:
+            exact = getattr(value, "value", None)  # of pandas' Timestamp, in nanoseconds and UTC
+        except OverflowError:
+            exact = 2**63
+        if exact is not None:
+            return int(exact), kind
+        naive = value if value.tzinfo is None else value.astimezone(timezone.utc).replace(tzinfo=None)
+        return timedelta_size(naive - _EPOCH), kind
+    if isinstance(value, (timedelta, np.timedelta64)):
+        duration = read_duration(value)
+        return None if duration is None else (duration, "numbers")
+    if isinstance(value, date):
+        return timedelta_size(datetime(value.year, value.month, value.day) - _EPOCH), "dates"
+    return None

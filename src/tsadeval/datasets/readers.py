@@ -1,0 +1,334 @@
+"""Finding and reading the files of a data set: plain, gzipped, or inside an archive that lies in its folder.
+
+Archives are read in memory, member by member, and nothing is ever written out of them. Files come from strangers:
+no pickle is loaded, and what cannot be read becomes an error that names the file.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import re
+import tarfile
+import zipfile
+import zlib
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tsadeval._optional import require
+from tsadeval.core.names import did_you_mean
+from tsadeval.errors import InvalidInputError
+from tsadeval.tables.numpy_files import read_npz
+from tsadeval.tables.sources import gunzip, size_limit, too_large, user_path
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from tsadeval.core.inputs import Array, Bools, Floats
+
+VARIABLE = "TSADEVAL_DATA"
+ARCHIVES = (".zip", ".tar", ".tar.gz", ".tgz")
+_UNREADABLE = (OSError, EOFError, zlib.error, zipfile.BadZipFile, tarfile.TarError, RuntimeError, NotImplementedError)
+
+
+def data_folder(data: str | Path | None = None) -> Path | None:
+    """The folder of the real data: the one given, else that of the environment, else none."""
+    given = data or os.environ.get(VARIABLE)
+    if not given:
+        return None
+    folder = user_path(given)
+    if not folder.is_dir():
+        raise InvalidInputError(f"there is no data folder {folder}")
+    return folder
+
+
+@dataclass(frozen=True)
+class File:
+    """One file: its path inside the folder (or archive) without `.gz`, the file on disk, and the archive's member."""
+
+    path: str
+    disk: Path
+    member: str = ""
+
+    @property
+    def parent(self) -> str:
+        """The folder part of its path, "" at the top."""
+        return self.path.rpartition("/")[0]
+
+    def __str__(self) -> str:
+        return f"{self.disk}: {self.member}" if self.member else str(self.disk)
+
+
+class Files:
+    """All files of a data set, in one or several folders.
+
+    A plain or gzipped file comes before one of the same path in an archive, so that a user can put one right.
+    """
+
+    def __init__(self, folders: Iterable[Path]) -> None:
+        self.folders = tuple(folders)
+
+    def __str__(self) -> str:
+        return ", ".join(map(str, self.folders))
+
+    @cached_property
+    def on_disk(self) -> list[Path]:
+        """The plain files and the archives, those at the top first."""
+        found = (path for folder in self.folders for path in folder.rglob("*") if path.is_file())
+        return sorted(found, key=_depth)
+
+    @cached_property
+    def _plain(self) -> dict[str, File]:
+        found: dict[str, File] = {}
+        for disk in self.on_disk:
+            folder = next(f for f in self.folders if f in disk.parents)
+            path = disk.relative_to(folder).as_posix()
+            if not _hidden(path) and not path.endswith(ARCHIVES):
+                path = path.removesuffix(".gz")
+                found.setdefault(path, File(path, disk))
+        return found
+
+    @cached_property
+    def _everything(self) -> dict[str, File]:
+        found = dict(self._plain)
+        for disk in self.on_disk:
+            if disk.name.endswith(ARCHIVES):
+                for member in sorted(_members(disk), key=lambda name: (name.count("/"), name)):
+                    path = member.removesuffix(".gz")
+                    if not _hidden(path):
+                        found.setdefault(path, File(path, disk, member))
+        return found
+
+    def all(self, pattern: str) -> list[tuple[File, re.Match[str]]]:
+        """Every file whose path ends in a match of the pattern, the shallowest first."""
+        found = [(file, match) for file in self._everything.values() if (match := _match(pattern, file.path))]
+        return sorted(found, key=lambda pair: (pair[0].path.count("/"), pair[0].path))
+
+    def first(self, pattern: str) -> File | None:
+        """The shallowest file whose path ends in a match; archives are opened only where no plain file matches."""
+        found = [file for file in self._plain.values() if _match(pattern, file.path)]
+        found = found or [file for file, _ in self.all(pattern)]
+        return min(found, key=lambda file: (file.path.count("/"), file.path), default=None)
+
+    def at(self, path: str) -> File | None:
+        """The file at exactly this path."""
+        return self._plain.get(path) or self._everything.get(path)
+
+
+def read(file: File) -> bytes:
+    """What the file holds."""
+    return read_all([file])[file]
+
+
+def read_all(files: Iterable[File]) -> dict[File, bytes]:
+    """What the files hold; an archive is read from front to back once, however many of its members are wanted."""
+    contents: dict[File, bytes] = {}
+    in_archives: dict[Path, dict[str, File]] = {}
+    for file in files:
+        if file.member:
+            in_archives.setdefault(file.disk, {})[file.member] = file
+        else:
+            try:
+                contents[file] = file.disk.read_bytes()
+            except OSError as error:
+                raise InvalidInputError(f"{file}: cannot be read ({error})") from error
+    for disk, wanted in in_archives.items():
+        contents.update((wanted[name], content) for name, content in _contents(disk, wanted))
+    return {file: _unpacked(file, content) for file, content in contents.items()}
+
+
+def _unpacked(file: File, content: bytes) -> bytes:
+    if (file.member or file.disk.name).endswith(".gz"):
+        content = gunzip(content, str(file), size_limit())
+    if not content:
+        raise InvalidInputError(f"{file}: the file is empty; get it again")
+    return content
+
+
+def damaged(file: File | Path, error: BaseException) -> InvalidInputError:
+    """The error of a file that breaks off or is not what its name says."""
+    reason = str(error).partition("\n")[0] or type(error).__name__
+    return InvalidInputError(f"{file}: damaged or truncated ({reason}); get it again")
+
+
+def _members(disk: Path) -> list[str]:
+    """The names of the regular files in an archive."""
+    try:
+        if disk.suffix == ".zip":
+            with zipfile.ZipFile(disk) as archive:
+                return [entry.filename for entry in archive.infolist() if not entry.is_dir()]
+        with tarfile.open(disk) as archive:
+            return [member.name.removeprefix("./") for member in archive if member.isfile()]
+    except _UNREADABLE as error:
+        raise damaged(disk, error) from error
+
+
+def _contents(disk: Path, wanted: Iterable[str]) -> Iterator[tuple[str, bytes]]:
+    names = set(wanted)
+    try:
+        if disk.suffix == ".zip":
+            with zipfile.ZipFile(disk) as archive:
+                for name in names:
+                    _check_size(disk, archive.getinfo(name).file_size)
+                    yield name, archive.read(name)
+            return
+        with tarfile.open(disk) as archive:
+            for member in archive:
+                name = member.name.removeprefix("./")
+                if name in names and (opened := archive.extractfile(member)) is not None:
+                    _check_size(disk, member.size)
+                    yield name, opened.read()
+    except _UNREADABLE as error:
+        raise damaged(disk, error) from error
+
+
+def _check_size(disk: Path, size: int) -> None:
+    limit = size_limit()
+    if size > limit:
+        raise too_large(str(disk), limit)
+
+
+def _match(pattern: str, path: str) -> re.Match[str] | None:
+    return re.search(rf"(?:^|/){pattern}$", path)
+
+
+def _depth(path: Path) -> tuple[int, str]:
+    return len(path.parts), path.as_posix()
+
+
+def _hidden(path: str) -> bool:
+    """Finder leftovers and other dot files, which repeat the names of real ones."""
+    return any(part.startswith(".") or part == "__MACOSX" for part in path.split("/"))
+
+
+# What is in a file, as arrays: text, npy, npz, csv; each reader names the file and what it expected of it.
+
+
+def text_matrix(file: File, content: bytes, *, columns: int | None = None) -> Floats:
+    """Numbers with commas between them, one row a line."""
+    try:
+        matrix = np.loadtxt(io.BytesIO(content), dtype=np.float64, delimiter=",", ndmin=2)
+    except ValueError as error:
+        raise InvalidInputError(f"{file}: expected lines of numbers with commas between ({error})") from error
+    return with_columns(file, matrix, columns)
+
+
+def text_series(file: File, content: bytes) -> Floats:
+    """Numbers with any white space between them: one a line, or all on one line."""
+    try:
+        return np.array(content.split(), dtype=np.float64)
+    except ValueError as error:
+        raise InvalidInputError(f"{file}: expected numbers with white space between ({error})") from error
+
+
+def npy(file: File, content: bytes) -> Array:
+    """The array of a npy file."""
+    try:
+        found = np.load(io.BytesIO(content), allow_pickle=False)
+    except (ValueError, EOFError, OSError) as error:
+        raise _unreadable(file, error) from error
+    if not isinstance(found, np.ndarray) or found.dtype.kind not in "biuf":
+        raise InvalidInputError(f"{file}: expected an array of numbers, found {getattr(found, 'dtype', type(found))}")
+    return found
+
+
+def npz(file: File, content: bytes) -> dict[str, Array]:
+    """The arrays of a npz file."""
+    try:
+        return dict(read_npz(content, str(file), size_limit()).columns)
+    except InvalidInputError:
+        raise
+    except Exception as error:  # whatever the parsers raise, the file is not what its name says
+        raise damaged(file, error) from error
+
+
+def _unreadable(file: File, error: Exception) -> InvalidInputError:
+    """NumPy takes whatever it does not know for a pickle; only where it is sure that there are objects do we say so."""
+    if "Object arrays" in str(error):
+        return InvalidInputError(f"{file}: holds Python objects (a pickle), which are never opened; save plain numbers")
+    return damaged(file, ValueError("it does not begin as npy and npz files do") if "pickle" in str(error) else error)
+
+
+def matrix(file: File | str, values: Any, *, columns: int | None = None) -> Floats:
+    """Values as (n, d) float64; a plain sequence becomes one column."""
+    try:
+        found = np.asarray(values, dtype=np.float64)
+    except (ValueError, TypeError) as error:
+        raise InvalidInputError(f"{file}: expected numbers ({error})") from error
+    if found.ndim == 1:
+        found = found[:, None]
+    if found.ndim != 2 or not found.size:
+        raise InvalidInputError(f"{file}: expected an array of shape (points, columns), found shape {found.shape}")
+    return with_columns(file, np.ascontiguousarray(found), columns)
+
+
+def with_columns(file: File | str, found: Floats, columns: int | None) -> Floats:
+    """The matrix, if it has that many columns."""
+    if columns is not None and found.shape[1] != columns:
+        raise InvalidInputError(f"{file}: expected {columns} columns, found {found.shape[1]}")
+    return found
+
+
+def labels(file: File | str, values: Any, *, n: int | None = None) -> Bools:
+    """Zeros and ones as bool; where `n` is given there must be that many."""
+    try:
+        found = np.asarray(values, dtype=np.float64)
+    except (ValueError, TypeError) as error:
+        raise InvalidInputError(f"{file}: expected labels of 0 and 1 ({error})") from error
+    if found.ndim == 2 and found.shape[1] == 1:
+        found = found[:, 0]
+    if found.ndim != 1:
+        raise InvalidInputError(f"{file}: expected one label a point, found shape {found.shape}")
+    mask: Bools = found == 1
+    strange = np.flatnonzero(~mask & (found != 0))
+    if len(strange):
+        raise InvalidInputError(
+            f"{file}: expected labels of 0 and 1, found {found[strange[0]]:g} at position {strange[0]}"
+        )
+    if n is not None and len(mask) != n:
+        raise InvalidInputError(f"{file}: expected {n} labels, one for each test point, found {len(mask)}")
+    return mask
+
+
+def frame(file: File, content: bytes | None = None, **options: Any) -> pd.DataFrame:
+    """A csv file as a table; padded column names lose their spaces."""
+    pandas = require("pandas", extra="all")
+    content = read(file) if content is None else content
+    try:
+        found: pd.DataFrame = pandas.read_csv(io.BytesIO(content), **options)
+    except UnicodeDecodeError as error:
+        raise InvalidInputError(
+            f"{file}: not in UTF-8 ({error.reason} {error.object[error.start]:#x}); save it so"
+        ) from error
+    except (ValueError, pandas.errors.ParserError, pandas.errors.EmptyDataError) as error:
+        raise InvalidInputError(f"{file}: not a readable csv file ({str(error).partition(chr(10))[0]})") from error
+    found.columns = [str(name).strip().strip('"') for name in found.columns]
+    if not len(found):
+        raise InvalidInputError(f"{file}: has a heading but no rows")
+    return found
+
+
+def is_number(values: pd.Series[Any]) -> bool:
+    """Does a column hold numbers?"""
+    return bool(require("pandas", extra="all").api.types.is_numeric_dtype(values))
+
+
+def numbers(file: File, table: pd.DataFrame) -> pd.DataFrame:
+    """The table, if all of its columns hold numbers."""
+    for name in table.columns:
+        if not is_number(table[name]):
+            word = next((value for value in table[name] if isinstance(value, str)), None)
+            raise InvalidInputError(f"{file}: expected numbers in column {name}, found {word!r}")
+    return table
+
+
+def column(file: File, table: pd.DataFrame, name: str) -> pd.Series[Any]:
+    """One column of a table, or which ones there are."""
+    if name not in table.columns:
+        raise InvalidInputError(f"{file}: expected a column {name!r}: {did_you_mean(name, list(table.columns))}")
+    return table[name]

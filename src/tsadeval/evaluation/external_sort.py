@@ -1,0 +1,256 @@
+"""Numbers sorted in pieces on disk, and their levels from the highest down, in bounded memory."""
+
+from __future__ import annotations
+
+import math
+import tempfile
+import weakref
+from collections.abc import Iterator
+from typing import Any, Generic, NamedTuple, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tsadeval.core.events import Index
+from tsadeval.core.inputs import Floats
+from tsadeval.errors import InvalidInputError
+
+Array = NDArray[Any]
+P = TypeVar("P", bound="_Stored")
+
+_PIECE = 2**23  # numbers that are sorted in memory at once
+_EVERY = 2**12  # of so many numbers of a piece one is a candidate for a border between stretches
+
+
+class _Stored:
+    """Numbers in a file or (without one) in memory."""
+
+    def __init__(self, numbers: Array, file: Any) -> None:
+        self.n = len(numbers)
+        self._numbers = numbers if file is None else None
+        self._file, self._dtype = file, numbers.dtype
+        if file is not None:
+            self._start = file.seek(0, 2)
+            numbers.tofile(file)
+            file.flush()
+
+    def read(self, first: int, stop: int) -> Array:
+        """Some of the numbers, by their places."""
+        if self._numbers is not None:
+            return self._numbers[first:stop]
+        # Not a memory map: its pages would count as memory of this process.
+        self._file.seek(self._start + first * self._dtype.itemsize)
+        return np.fromfile(self._file, self._dtype, stop - first)
+
+
+class _Piece(_Stored):
+    """Sorted numbers."""
+
+    def __init__(self, numbers: Array, file: Any) -> None:
+        super().__init__(numbers, file)
+        self.samples = numbers[_EVERY - 1 :: _EVERY].copy()
+
+    def below(self, border: float, *, or_equal: bool) -> int:
+        """How many numbers are below the border, or equal to it."""
+        side: Any = "right" if or_equal else "left"
+        known = _EVERY * int(np.searchsorted(self.samples, border, side=side))
+        return known + int(np.searchsorted(self.read(known, min(known + _EVERY, self.n)), border, side=side))
+
+
+class _Pieces(Generic[P]):
+    """Numbers in pieces: full ones in a file without a name, the last ones in memory."""
+
+    def __init__(self) -> None:
+        self.n = 0
+        self._waiting: list[Array] = []
+        self._waits = 0
+        self._files: list[Any] = []
+        weakref.finalize(self, _close, self._files)
+        self._pieces: list[P] = []
+
+    def add(self, numbers: Array) -> None:
+        """Take in the numbers that follow."""
+        self.n += len(numbers)
+        while len(numbers):
+            part = numbers[: _PIECE - self._waits]
+            numbers = numbers[len(part) :]
+            self._waiting.append(part.copy())  # a view would keep the whole batch alive
+            self._waits += len(part)
+            if self._waits == _PIECE:
+                self._write()
+
+    def _write(self) -> None:
+        if not self._files:
+            self._files.append(tempfile.TemporaryFile(prefix="tsadeval-"))  # noqa: SIM115 - as long as we live
+        whole = np.concatenate(self._waiting)
+        self._waiting, self._waits = [], 0  # at once, so that nothing is there twice
+        self._pieces.append(self._piece(whole, self._files[0]))
+
+    def _piece(self, numbers: Array, file: Any) -> P:
+        raise NotImplementedError
+
+    def _take(self, other: _Pieces[P]) -> None:
+        self._pieces += other._pieces
+        self._files += other._files
+        other._files.clear()
+        self.n += other.n - other._waits
+        for part in other._waiting:
+            self.add(part)
+
+    def pieces(self) -> list[P]:
+        """All numbers."""
+        if not self._waiting:
+            return self._pieces
+        if len(self._waiting) > 1:
+            self._waiting = [np.concatenate(self._waiting)]
+        return [*self._pieces, self._piece(self._waiting[0], None)]
+
+    def __getstate__(self) -> Any:
+        raise InvalidInputError(
+            'scores that are sorted on disk cannot be sent to another process: use order="bins" there'
+        )
+
+
+class Spill(_Pieces[_Piece]):
+    """Numbers in sorted pieces."""
+
+    def _piece(self, numbers: Array, file: Any) -> _Piece:
+        numbers.sort()  # they are ours
+        return _Piece(numbers, file)
+
+    def merge(self, other: Spill) -> None:
+        """Take in the numbers of another one, which must not be used any more."""
+        self._take(other)
+
+
+class Tape(_Pieces[_Stored]):
+    """Numbers in the order in which they came; in memory only, where it has to travel."""
+
+    def __init__(self, *, on_disk: bool) -> None:
+        super().__init__()
+        self._on_disk = on_disk
+
+    def _piece(self, numbers: Array, file: Any) -> _Stored:
+        return _Stored(numbers, file)
+
+    def _write(self) -> None:
+        if self._on_disk:
+            super()._write()
+        else:
+            self._pieces.append(_Stored(np.concatenate(self._waiting), None))
+            self._waiting, self._waits = [], 0
+
+    def merge(self, other: Tape) -> None:
+        """Take in the numbers of another one, which follow; it must not be used any more."""
+        if self._waiting and other._pieces:  # what waits comes first
+            self._write()
+        self._take(other)
+
+    def read(self, first: int, stop: int) -> Array:
+        """Some of the numbers, by their places."""
+        found: list[Array] = []
+        for piece in self.pieces():
+            if first < piece.n and stop > 0:
+                found.append(piece.read(max(first, 0), min(stop, piece.n)))
+            first, stop = first - piece.n, stop - piece.n
+        return np.concatenate(found) if found else np.empty(0, np.float32)
+
+    def __getstate__(self) -> Any:
+        if self._on_disk:
+            return super().__getstate__()
+        return self.read(0, self.n)
+
+    def __setstate__(self, numbers: Array) -> None:
+        Tape.__init__(self, on_disk=False)
+        self.add(numbers)
+
+
+def _close(files: list[Any]) -> None:
+    for file in files:
+        file.close()
+
+
+class Stretch(NamedTuple):
+    """The anomalous and the normal scores between two borders, ascending, and how many of each are higher.
+
+    Of scores that are all equal, however many, there is the number only: `tied`, first of the anomalous ones; `score`
+    is theirs.
+    """
+
+    anomalous: Floats
+    normal: Floats
+    anomalous_above: int
+    normal_above: int
+    tied: tuple[int, int] | None = None
+    score: float = math.nan
+
+
+def stretches(anomalous: Spill, normal: Spill) -> Iterator[Stretch]:
+    """All scores from the highest down, in stretches that fit into memory; equal scores are in the same stretch."""
+    pieces = [anomalous.pieces(), normal.pieces()]
+    borders = _borders([piece for both in pieces for piece in both])
+    above = [0, 0]
+    ends = [[piece.n for piece in side] for side in pieces]
+    nothing = np.empty(0)
+    for border in [*borders[::-1].tolist(), None]:
+        found: list[Floats] = []
+        higher = above[0], above[1]
+        for which, side in enumerate(pieces):
+            # What scores more than the border; below the last one, all that is left.
+            starts = [0 if border is None else piece.below(border, or_equal=True) for piece in side]
+            parts = [piece.read(a, b) for piece, a, b in zip(side, starts, ends[which], strict=True) if a < b]
+            ends[which] = starts
+            # The stable sort finds the parts, which are sorted already, and merges them.
+            values = np.concatenate(parts) if parts else nothing
+            del parts
+            values.sort(kind="stable")
+            found.append(values.astype(np.float64, copy=False))
+            above[which] += len(values)
+        if len(found[0]) or len(found[1]):
+            yield Stretch(found[0], found[1], *higher)
+        if border is not None:
+            starts_of = [[piece.below(border, or_equal=False) for piece in side] for side in pieces]
+            tied = sum(ends[0]) - sum(starts_of[0]), sum(ends[1]) - sum(starts_of[1])
+            yield Stretch(nothing, nothing, above[0], above[1], tied, border)
+            above, ends = [above[0] + tied[0], above[1] + tied[1]], starts_of
+
+
+def at_ranks(anomalous: Spill, normal: Spill, ranks: Index) -> tuple[Floats, Floats]:
+    """The scores at ascending ranks, 0 that of the highest, each once; and how many are at least as high."""
+    found: list[float] = []
+    counts: list[float] = []
+    for part in stretches(anomalous, normal):
+        above = part.anomalous_above + part.normal_above
+        tied = sum(part.tied or ())
+        both = np.sort(np.concatenate([part.anomalous, part.normal]))
+        size = tied or len(both)
+        here = ranks[np.searchsorted(ranks, above) : np.searchsorted(ranks, above + size)] - above
+        if not len(here):
+            continue
+        scores = np.array([part.score]) if tied else np.unique(both[size - 1 - here])[::-1]
+        found += scores.tolist()
+        counts += (above + (size - np.searchsorted(both, scores) if not tied else np.array([tied]))).tolist()
+    return np.array(found), np.array(counts, np.float64)
+
+
+def counts_above(anomalous: Spill, normal: Spill, scores: Floats) -> tuple[Floats, Floats]:
+    """How many are higher than each of some descending scores, and how many at least as high."""
+    higher, not_lower = np.empty((2, len(scores)))
+    done = 0
+    for part in stretches(anomalous, normal):
+        above = part.anomalous_above + part.normal_above
+        both = np.sort(np.concatenate([part.anomalous, part.normal])) if part.tied is None else np.array([part.score])
+        stop = int(np.searchsorted(-scores, -both[0], "right"))
+        here = scores[done:stop]
+        weight = 1 if part.tied is None else sum(part.tied)
+        higher[done:stop] = above + weight * (len(both) - np.searchsorted(both, here, "right"))
+        not_lower[done:stop] = above + weight * (len(both) - np.searchsorted(both, here))
+        done = stop
+    return higher, not_lower
+
+
+def _borders(pieces: list[_Piece]) -> Floats:
+    """Scores between which lie about as many others as a piece has."""
+    samples = np.sort(np.concatenate([np.empty(0), *(piece.samples for piece in pieces)]))
+    # Between two neighbours of these lie at most `_EVERY` numbers of each piece, and they themselves stand for as many.
+    return np.unique(samples[:: max(_PIECE // _EVERY - len(pieces), 1)])

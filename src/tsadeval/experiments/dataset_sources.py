@@ -1,0 +1,148 @@
+"""Sources: data sets by name and options, or as they are in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tsadeval.core.names import format_call
+from tsadeval.datasets.loading import split_options
+from tsadeval.errors import InvalidInputError, InvalidParameterError
+
+if TYPE_CHECKING:
+    from tsadeval.core.inputs import Bools
+    from tsadeval.datasets import Dataset
+    from tsadeval.tables.checksums import Checksums
+
+UNREADABLE = ""  # in place of the checksum of a data set that cannot be read
+
+
+@dataclass(frozen=True)
+class Source:
+    """A data set that can be loaded anywhere the data are, or (where `held` is given) one that travels along.
+
+    >>> Source.of("ucr/125(end=exclusive)")
+    Source(name="ucr/125(end='exclusive')", path='ucr/125', options={'end': 'exclusive'}, data=None)
+    """
+
+    name: str
+    path: str
+    options: dict[str, Any] = field(default_factory=dict)
+    data: Path | None = None
+    held: Dataset | None = field(default=None, compare=False, repr=False)
+    labels: Bools | None = field(default=None, compare=False, repr=False)  # once it was loaded
+
+    @classmethod
+    def of(cls, dataset: Any, data: str | Path | None = None) -> Source:
+        """The source that a name (with options in brackets), a path, or a loaded data set stands for."""
+        if hasattr(dataset, "test_labels"):
+            return cls(dataset.name, dataset.name, held=dataset)
+        if not isinstance(dataset, (str, Path)):
+            from tsadeval.datasets.loading import is_table, load
+
+            if not is_table(dataset):
+                raise InvalidParameterError(
+                    "a data set must be a name, a path, a data frame or a loaded data set (te.datasets.load), but one "
+                    f"is of type {type(dataset).__name__}"
+                )
+            held = load(dataset)
+            return cls(held.name, held.name, held=held)
+        path, options = split_options(str(dataset))
+        called = f"{path}{format_call('', options.items())}"
+        return cls(called, path, options, None if data is None else Path(data))
+
+    @property
+    def brackets(self) -> str:
+        """The options, as they stand behind the name."""
+        return format_call("", self.options.items())
+
+    def checked(self, checksums: Checksums, hold: int) -> tuple[Source, str]:
+        """The source by its full name, and the checksum of its data.
+
+        Where they must be read for that, the labels come along, and data of up to `hold` bytes.
+        """
+        from tsadeval.datasets.loading import located
+        from tsadeval.engine.cells import versions
+
+        if self.held is not None:
+            found = self.load()
+            return replace(self, labels=found.test_labels), found.description.checksum
+        name, files = located(self.path, data=self.data)
+        called = f"{name}{self.brackets}"  # "UCR/125" and "ucr/125" are one
+        full = self if called == self.name else replace(self, name=called)
+        read: list[Dataset] = []
+
+        def take() -> str:
+            read.append(self.load())
+            return read[0].description.checksum
+
+        key = f"{full.name}, {versions()}"  # another version may read the same files in another way
+        checksum = checksums.of(key, files, take)
+        return full.with_data(read[0], hold) if read else full, checksum
+
+    def with_data(self, found: Dataset, hold: int) -> Source:
+        """With the labels, and with all of the data if they take up to `hold` bytes."""
+        return replace(self, labels=found.test_labels, held=found if found.nbytes <= hold else self.held)
+
+    def load(self) -> Dataset:
+        """The data set, with features, or an error that says what is missing."""
+        from tsadeval.datasets import load
+        from tsadeval.datasets.dataset import checksum_of
+
+        if self.held is None:
+            found = load(self.path, data=self.data, **self.options)
+        else:  # its arrays may have been changed since its checksum was taken
+            now = checksum_of(self.held.train, self.held.test, self.held.test_labels)
+            found = replace(self.held, description=replace(self.held.description, checksum=now))
+        if found.train is None or found.test is None:
+            raise InvalidInputError(
+                f"{self.name} has labels only here, so no detector can be trained on it: "
+                "`tsadeval datasets info` says which files are missing"
+            )
+        return found
+
+
+def choose_datasets(datasets: Any, data: str | Path | None) -> tuple[Source, ...]:
+    """The sources that a caller named, in order, each once; loaded ones of one name may be different data."""
+    from tsadeval.datasets.loading import is_table
+
+    if isinstance(datasets, Mapping):
+        sources: Iterable[Source] = [_called(str(name), Source.of(one, data)) for name, one in datasets.items()]
+    else:
+        if isinstance(datasets, (str, Path)) or not isinstance(datasets, Iterable) or is_table(datasets):
+            datasets = [datasets]
+        sources = (Source.of(one, data) for d in datasets for one in _spread(d, data))
+    found = {(source.name, id(source.held)): source for source in sources}
+    if not found:
+        raise InvalidParameterError('datasets is empty: name at least one, such as "ucr/125"')
+    return tuple(found.values())
+
+
+def _called(name: str, source: Source) -> Source:
+    """The source of a data frame or a loaded data set, under the name that a mapping gives it."""
+    if source.held is None:
+        raise InvalidParameterError(
+            f"datasets: the keys of a mapping name data frames and loaded data sets, but {name!r} is {source.name!r}: "
+            "load it with te.datasets.load first"
+        )
+    return replace(source, name=name, path=name, held=replace(source.held, name=name))
+
+
+def _spread(dataset: Any, data: str | Path | None) -> list[Any]:
+    """The items that "ucr/*" or "ucr/15*" stands for; anything else is itself."""
+    from tsadeval.datasets import DATASETS, items
+
+    head, _, pattern = dataset.partition("/") if isinstance(dataset, str) else ("", "", "")
+    item, bracket, options = pattern.partition("(")
+    if head.lower() not in DATASETS or not set(item) & set("*?["):
+        return [dataset]
+    name = head.lower()
+    found = [one for one in items(name, data=data) if fnmatchcase(one, f"{name}/{item}")]
+    if not found:
+        raise InvalidInputError(
+            f"no item of {name} with features is called {item!r}: `tsadeval datasets info {name}` lists them"
+        )
+    return [f"{one}{bracket}{options}" for one in found]

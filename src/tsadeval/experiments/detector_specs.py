@@ -1,0 +1,252 @@
+"""DetectorSpec: a detector by name or as a user's object, with the text that stands for it in stores."""
+
+from __future__ import annotations
+
+import copy
+import platform
+import re
+import sys
+import time
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tsadeval.core.names import import_object, parse_call
+from tsadeval.engine.cells import versions
+from tsadeval.engine.fingerprints import fingerprint
+from tsadeval.errors import InvalidInputError, InvalidParameterError
+from tsadeval.scores.cache import CachedScores, checked_scores, read_scores, write_scores
+
+if TYPE_CHECKING:
+    from tsadeval.core.inputs import Floats
+    from tsadeval.datasets import Dataset
+
+# Where and how a detector runs, not what it computes: no part of its text. The seed has a place of its own.
+_APART = {"device", "progress", "random_state"}
+
+
+@dataclass(frozen=True)
+class DetectorSpec:
+    """A detector to be run.
+
+    `text` names it in stores: of a detector of the registry its name and the options that differ from the defaults;
+    of a user's object its class and options, and after an `@` a key of its code, so that an edited detector is not
+    taken for the old one. `seed` is None for a detector that takes none or has its own; `apart` are options that
+    change no score.
+    """
+
+    text: str
+    title: str
+    seed: int | None = None
+    apart: tuple[tuple[str, Any], ...] = field(default=(), compare=False, repr=False)
+    instance: Any = field(default=None, compare=False, repr=False)
+
+    @classmethod
+    def of(cls, detector: Any, seed: int = 0) -> DetectorSpec:
+        """The spec that a text ("lof(window=50)", "module:Class"), or an object, stands for."""
+        if isinstance(detector, DetectorSpec):
+            return detector
+        if isinstance(detector, str):
+            return _imported(detector, seed) if ":" in detector.partition("(")[0] else _named(detector, seed)
+        record = getattr(detector, "record", None)
+        if record is not None and hasattr(detector, "get_params"):  # one of ours, made already
+            options = detector.get_params(deep=False)
+            bare = record.with_options(**{k: v for k, v in options.items() if k not in _APART})
+            return cls(_text(bare), _title(bare), options.get("random_state"), instance=detector)
+        return _of_object(detector, seed)
+
+    def make(self, device: str = "auto") -> Any:
+        """A new detector, ready to be fitted."""
+        if self.instance is not None:
+            return copy.deepcopy(self.instance)
+        from tsadeval.detectors import parse_detector
+
+        record = parse_detector(self.text.partition("@")[0])
+        given = {"device": device, **dict(self.apart), "random_state": self.seed}
+        return record.with_options(**{k: v for k, v in given.items() if k in record.parameters}).build()
+
+
+def choose_detectors(detectors: Any, seeds: Iterable[int]) -> tuple[DetectorSpec, ...]:
+    """The specs that a caller named, with every seed where they take one.
+
+    One or several texts or objects; or a mapping, whose keys are what tables call them.
+    """
+    if isinstance(detectors, Mapping):
+        given = [(str(title), detector) for title, detector in detectors.items()]
+    else:
+        # An ensemble of scikit-learn is iterable, but it is one detector.
+        one = isinstance(detectors, str) or not isinstance(detectors, Iterable) or hasattr(detectors, "fit")
+        given = [("", detector) for detector in ([detectors] if one else detectors)]
+    found: dict[tuple[str, int | None], DetectorSpec] = {}
+    for title, detector in given:
+        for seed in seeds:
+            spec = DetectorSpec.of(detector, seed)
+            spec = replace(spec, title=title or spec.title)
+            before = found.setdefault((spec.text, spec.seed), spec)
+            if title and before.title != title:
+                raise InvalidParameterError(f"{before.title!r} and {title!r} are the same detector: {spec.text}")
+    if not found:
+        raise InvalidParameterError("detectors is empty: name at least one, such as lof")
+    return tuple(found.values())
+
+
+def _named(text: str, seed: int) -> DetectorSpec:
+    from tsadeval.detectors import parse_detector
+
+    record = parse_detector(text)
+    bare = replace(record, bound=tuple((k, v) for k, v in record.bound if k not in _APART))
+    apart = {k: v for k, v in record.bound if k in _APART}
+    # A seed in the text wins over that of the run.
+    own = apart.pop("random_state", seed) if "random_state" in record.parameters else None
+    return DetectorSpec(_text(bare), _title(bare), own, tuple(apart.items()))
+
+
+def _text(record: Any) -> str:
+    """What stands for a detector of the registry in stores; a later revision of its code is another detector."""
+    return f"{record}@r{record.revision}" if record.revision > 1 else str(record)
+
+
+def _title(record: Any) -> str:
+    """As papers print it, with the options that differ from the defaults."""
+    return f"{record.title}{str(record).removeprefix(record.name)}"
+
+
+def _imported(text: str, seed: int) -> DetectorSpec:
+    path, positional, named = parse_call(text)
+    made = import_object(path, "detector")
+    # A function without options is the detector itself; with options, and of a class, the call gives it.
+    if not isinstance(made, type) and "(" not in text:
+        spec = _of_object(made, seed)
+    else:
+        try:
+            instance = made(*positional, **named)
+        except Exception as error:  # whatever a user's constructor raises
+            kind = "" if isinstance(error, TypeError) else f"{type(error).__name__}: "
+            words = " ".join(str(error).split())
+            raise InvalidParameterError(f"detector {text!r} cannot be made: {kind}{words}") from None
+        spec = _of_object(instance, seed)
+    mark = spec.text.rpartition("@")[2]
+    return replace(spec, text=f"{text}@{mark}", title=text.partition(":")[2])
+
+
+def _of_object(detector: Any, seed: int) -> DetectorSpec:
+    from tsadeval.detectors.estimators import family_of, refuse_known
+    from tsadeval.detectors.wrapping import wrap, wrappable
+
+    name = getattr(detector, "__name__", type(detector).__name__)
+    # scikit-learn's own repr has the options that differ from the defaults; any other may hold an address.
+    shown = " ".join(repr(detector).split()) if hasattr(detector, "get_params") else name
+    # Pipelines have a `score` whatever their last step is, so models of known packages come first.
+    known = family_of(detector) in ("sklearn", "pyod", "aeon", "sktime")
+    ours = not known and all(callable(getattr(detector, part, None)) for part in ("fit", "score"))
+    if isinstance(detector, type):
+        raise InvalidParameterError(f"a detector must be an object, but one is the class {name}: pass {name}(...)")
+    if not (ours or wrappable(detector)):
+        refuse_known(detector)
+        lacks = [part for part in ("fit", "score") if not callable(getattr(detector, part, None))]
+        raise InvalidParameterError(
+            "a detector must be a name such as 'lof', an object with fit(X) and score(X), or what "
+            "te.detectors.wrap takes (an outlier detector of scikit-learn, PyOD, aeon or sktime, a function), "
+            f"but {name} has no {' and no '.join(lacks)}"
+        )
+    made = detector if ours else wrap(detector)
+    text = f"{shown}@{fingerprint(made)}"
+    unseeded = _unseeded(made)
+    if not unseeded:
+        return DetectorSpec(text, shown, instance=made)
+    made = copy.deepcopy(made).set_params(**dict.fromkeys(unseeded, seed))
+    return DetectorSpec(text, shown, seed, instance=made)
+
+
+def _unseeded(detector: Any) -> list[str]:
+    """The parameters for a seed, also those of its parts, that were left at None; without one no run is repeated."""
+    if not all(callable(getattr(detector, part, None)) for part in ("get_params", "set_params")):
+        return []
+    given = detector.get_params()
+    return [k for k, v in given.items() if k.rpartition("__")[2] == "random_state" and v is None]
+
+
+# Train a detector on a data set, score its test part and cache the scores.
+#
+# Nothing here needs the compiled kernels, pandas or pyarrow, so that scores can be made on any machine.
+
+
+def keep_scores(
+    dataset: Dataset, detector: Any, folder: str | Path, *, name: str | None = None, seed: int = 0, device: str = "auto"
+) -> CachedScores:
+    """Train a detector on a data set, score its test part and keep the scores; or read them where they are kept.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        What `te.datasets.load` returned, with features.
+    detector : str or detector
+        "lof(window=50)", or an object with `fit(X)` and `score(X)`.
+    folder : path
+        The store: the file goes to its `scores/`.
+    name : str, optional
+        Of the data set in the store; its own by default.
+    seed, device
+        For a detector given by its name, as far as it takes them.
+
+    Returns
+    -------
+    CachedScores
+        `scores`, `labels`, `provenance`, and `fresh`: were they computed just now?
+    """
+    spec = DetectorSpec.of(detector, seed)
+    name = dataset.name if name is None else name
+    cached = read_scores(folder, name, dataset.description.checksum, spec.text, spec.seed, dataset.test_labels)
+    if cached is not None:
+        return cached
+    if dataset.train is None or dataset.test is None:
+        raise InvalidInputError(f"{name} has labels only here, so no detector can be trained on it: add its features")
+    made = spec.make(device)
+    start = time.perf_counter()
+    made.fit(_own(dataset.train, spec))
+    between = time.perf_counter()
+    scores = checked_scores(made.score(_own(dataset.test, spec)), spec.title, len(dataset.test_labels))
+    provenance = {
+        "dataset": name,
+        "checksum": dataset.description.checksum,
+        "detector": spec.text,
+        "seed": spec.seed,
+        "fit_seconds": between - start,
+        "score_seconds": time.perf_counter() - between,
+        "device": _device(made),
+        "versions": _versions(),
+    }
+    write_scores(folder, scores, dataset.test_labels, provenance)
+    return CachedScores(scores, dataset.test_labels, provenance, fresh=True)
+
+
+def _own(series: Floats, spec: DetectorSpec) -> Floats:
+    """A user's detector may change its input, and the next detector, or its own scoring, must not see that."""
+    return series if spec.instance is None else series.copy()
+
+
+def _device(detector: Any) -> str:
+    """Device name: of the GPU where the network is on one, else of the processor."""
+    module: Any = getattr(detector, "module_", None)
+    if hasattr(module, "parameters"):
+        where = next(iter(module.parameters())).device
+        if where.type == "cuda":
+            return str(sys.modules["torch"].cuda.get_device_name(where))
+    return _processor()
+
+
+def _processor() -> str:
+    about = Path("/proc/cpuinfo")
+    if about.is_file():
+        found = re.search(r"^model name\s*:\s*(.+)$", about.read_text(), re.MULTILINE)
+        if found:
+            return found[1].strip()
+    return platform.processor() or platform.machine()
+
+
+def _versions() -> str:
+    """Versions of tsadeval and of the libraries that are loaded."""
+    libraries = {"sklearn": "scikit-learn", "torch": "torch"}
+    found = [f"{title} {sys.modules[name].__version__}" for name, title in libraries.items() if name in sys.modules]
+    return ", ".join([versions(), *found])

@@ -1,0 +1,621 @@
+"""Many files of labels and scores: cells of the engine, one for each file, column of scores and metric."""
+
+from __future__ import annotations
+
+import glob
+import hashlib
+import json
+import math
+import os
+import sys
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cache, cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tsadeval._optional import require
+from tsadeval.core.inputs import Scoring
+from tsadeval.core.metric import Metric, Rule
+from tsadeval.core.names import printable
+from tsadeval.core.parallel import in_order
+from tsadeval.core.results import Grid, Result, Row
+from tsadeval.core.selection import Metrics
+from tsadeval.core.times import read_times, read_utc
+from tsadeval.engine.cells import OUTCOME, Layout, Working, versions
+from tsadeval.engine.compute import choose_metrics, error_row, record_of_metric
+from tsadeval.engine.parts import coded
+from tsadeval.engine.progress import Progress
+from tsadeval.engine.run import complete
+from tsadeval.engine.store import Store
+from tsadeval.errors import InvalidInputError, InvalidParameterError
+from tsadeval.evaluation.single import chosen_with_labels
+from tsadeval.scores.companions import Spans, stem_of
+from tsadeval.scores.scoring import observe
+from tsadeval.scores.tabular import TableScoring, is_zoned, scorings
+from tsadeval.tables import read_table
+from tsadeval.tables.checksums import Checksums, same_state
+from tsadeval.tables.files import outside_stores, skipped_stores, table_files
+from tsadeval.tables.one_series import DETECTORS
+from tsadeval.tables.sources import user_path
+from tsadeval.tables.table import Groups, Table
+from tsadeval.thresholds.rules import parse_rule
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_FILES = 32  # of a chunk at most: what a crash can lose, and what is written at once
+
+
+class Incidents(NamedTuple):
+    """Intervals of time that are the labels, and whether those that do not fit the time stamps are cut."""
+
+    spans: Spans
+    clip: bool
+
+
+@dataclass(frozen=True, eq=False)
+class Chunk:
+    """Cells of some files, with all that is needed to compute them."""
+
+    cells: tuple[Cell, ...]
+    metrics: dict[str, Metric]
+    by: tuple[str, ...] = ()
+    incidents: Incidents | None = None
+
+
+def score_files(
+    files: Any,
+    metrics: Metrics = "recommended",
+    *,
+    label: str = "label",
+    score: str | Iterable[str] = "score",
+    by: str | Iterable[str] = (),
+    time: str | None = None,
+    incidents: str | Path | None = None,
+    clip: bool = False,
+    shared: bool = False,
+    threshold: str | float | Rule = "best",
+    store: str | Path | None = None,
+    n_jobs: int | None = None,
+    progress: bool | Progress | None = None,
+) -> FileScores:
+    """Metrics of many files of labels and scores, each a series or a table of several.
+
+    Parameters
+    ----------
+    files : str, path or several
+        Patterns ("runs/**/*.parquet"), folders or files, local or at any address that fsspec opens ("s3://..."). Stores
+        in these folders are left out (`skipped` of the result).
+    metrics, threshold
+        As for `te.evaluate`.
+    label : str
+        The column of labels.
+    score : str or several
+        The columns of scores.
+    by : str or several
+        Columns that tell the series of a file apart, in any order of rows; one called "detector", "model", "algorithm",
+        "algo" or "method" names the detector. Files are read once more for their names.
+    time : str, optional
+        The column of time stamps, for metrics with durations and for incidents.
+    incidents : path, optional
+        A file with columns start and stop, and those of `by` or one with the names of the files; or windows as json
+        under the values of `by`. These are the labels, instead of a column.
+    clip : bool
+        Cut incidents beyond the time stamps, drop those outside, put those without a time stamp on the next point, and
+        join those that overlap, instead of an error.
+    shared : bool
+        Incidents hold for every series, whatever their other columns say.
+    store : path, optional
+        A folder that keeps the rows, in parquet files, as they come. The same call again computes only what is missing
+        there: new files, files that were written anew, new metrics, and what was an error; all of it after a change of
+        the incidents.
+    n_jobs : int, optional
+        Worker processes, -1 for all cores; by default threads of this process. Under
+        `joblib.parallel_config(backend="dask")` or "ray" the workers of a cluster, which must be able to open the
+        files.
+    progress : bool or function (done, total)
+        True shows a progress bar.
+
+    Returns
+    -------
+    FileScores
+        Prints as a table of means by detector and data set; `rows`, `to_frame`, `table`, `failures`. Rows stay in the
+        store until they are asked for, so memory does not grow with the number of files.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile, tsadeval as te
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     for name, last in (("lof", 0.1), ("pca", 0.9)):
+    ...         file = pathlib.Path(folder, name, "a.csv")
+    ...         file.parent.mkdir()
+    ...         _ = file.write_text(f"label,score\\n0,0.2\\n1,0.7\\n0,{last}\\n")
+    ...     found = te.score_files(f"{folder}/*/*.csv", ["auc_roc", "f1"])
+    >>> [(row["detector"], row["metric"], round(row["value"], 3)) for row in found.rows]
+    [('lof', 'auc_roc', 1.0), ('lof', 'f1', 1.0), ('pca', 'auc_roc', 0.5), ('pca', 'f1', 0.667)]
+    """
+    scores = [score] if isinstance(score, str) else list(score)
+    keys = [by] if isinstance(by, str) else list(by)
+    chosen = choose_metrics(metrics)
+    rule = str(parse_rule(threshold))
+    checksums = Checksums(None if store is None else Path(store).absolute())
+    stores: set[str] = set()
+    found = [file for file in _files(files, checksums, stores) if not _within(file.path, store)]
+    if not scores:
+        raise InvalidInputError("name at least one column of scores")
+    if not any(file.state for file in found):
+        raise InvalidInputError("; ".join(filter(None, [f"no file matches {files!r}", skipped_stores(stores)])))
+
+    values = [(str(m), m.version, rule if m.kind == "predictions" else None) for m in chosen]
+    laid = _incidents(incidents, clip, shared, time, found, keys)
+    groups = _groups(found, keys, checksums) if keys else {}
+    named = {path: [_series(dict(zip(keys, group, strict=True))) for group in own] for path, own in groups.items()}
+    remarks = [] if laid is None else _remarks(laid.spans, found, keys, groups)
+    label = label if laid is None else laid.spans.identity(clip=clip)
+    wanted = Wanted(found, named, ", ".join(map(printable, keys)), time or "", label, scores, values)
+    kept = Store(store, LAYOUT)
+    kept.add_plan({"metrics": [record_of_metric(metric) for metric in chosen], "rule": rule, "files": len(found)})
+    checksums.save()
+    by_name = {str(metric): metric for metric in chosen}
+    complete(
+        wanted,
+        lambda missing: _chunks(missing, Chunk((), by_name, tuple(keys), laid), len(found)),
+        compute,
+        kept,
+        n_jobs=n_jobs,
+        progress=progress,
+        threads=all(metric.library for metric in chosen),
+    )
+    others = sorted(one for one in stores if store is None or os.path.abspath(one) != os.path.abspath(store))
+    return FileScores(kept, wanted, others, remarks)
+
+
+def _groups(files: list[File], by: list[str], checksums: Checksums) -> dict[str, list[tuple[str, ...]]]:
+    """What the columns `by` hold for each series of a file; of one that cannot be read, which is found out later, "".
+
+    It is remembered as checksums are, for as long as a file stays as it is.
+    """
+
+    def names(file: File) -> list[tuple[str, ...]]:
+        def take() -> str:
+            table = read_table(file.path, text=by)
+            return json.dumps(Groups(table, [table.name(name, "to group by") for name in by]).names)
+
+        try:
+            if "://" in file.path:
+                found = take()
+            else:
+                found = checksums.of(json.dumps(["groups", file.path, by, versions()]), [file.path], take)
+        except (InvalidInputError, OSError):
+            return [("",) * len(by)]
+        return [tuple(group) for group in json.loads(found)]
+
+    return {file.path: found for file, found in zip(files, in_order(names, files, None), strict=True)}
+
+
+def _incidents(
+    path: str | Path | None, clip: bool, shared: bool, time: str | None, files: list[File], by: list[str]
+) -> Incidents | None:
+    if path is None:
+        if clip or shared:
+            raise InvalidParameterError("clip and shared (--clip, --shared) are for incidents (--incidents): pass them")
+        return None
+    if not time:
+        raise InvalidInputError("intervals of time need time stamps: name their column with time= (--time)")
+    stems = [stem_of(file.path) for file in files]
+    return Incidents(Spans(user_path(path), by, files=stems, shared=shared), clip)
+
+
+def _remarks(spans: Spans, files: list[File], by: list[str], groups: dict[str, list[tuple[str, ...]]]) -> list[str]:
+    """How the file of incidents was read, and what in it belongs to no series."""
+    for file in files:
+        for group in groups.get(file.path, [()]):
+            spans.ask(dict(zip(by, group, strict=True)), stem_of(file.path))
+    unreadable = any(not any(group) for own in groups.values() for group in own)
+    return [*spans.said, *filter(None, [None if unreadable else spans.unused])]
+
+
+def _series(keys: dict[str, str]) -> tuple[str, str]:
+    """The name of a series and of its detector, from what the columns that tell them apart hold."""
+    detector = next((name for name in keys if name.lower() in DETECTORS), None)
+    series = "/".join(value for name, value in keys.items() if name != detector)
+    return series, keys[detector] if detector else ""
+
+
+def _chunks(cells: Iterable[Cell], empty: Chunk, files: int) -> Iterator[Chunk]:
+    """The cells of some neighbouring files together."""
+    most = max(min(files // 64, _FILES), 1)
+    part: list[Cell] = []
+    inside: set[str] = set()
+    for cell in cells:
+        if cell.file not in inside and len(inside) == most:
+            yield replace(empty, cells=tuple(part))
+            part, inside = [], set()
+        part.append(cell)
+        inside.add(cell.file)
+    if part:
+        yield replace(empty, cells=tuple(part))
+
+
+def compute(chunk: Chunk) -> Iterator[Row | Working]:
+    """A row for every cell; a file that cannot be read is an error of its cells."""
+    rules = {rule: parse_rule(rule or "best") for rule in {cell.rule for cell in chunk.cells}}
+    groups: dict[str, dict[tuple[str, str, str], list[Cell]]] = {}
+    for cell in chunk.cells:
+        groups.setdefault(cell.file, {}).setdefault((cell.series, cell.named, cell.score), []).append(cell)
+    for file, parts in groups.items():
+        own = tuple(cell for cells in parts.values() for cell in cells)
+        yield Working(own)
+        try:
+            found = _parts(file, chunk, own[0], {score for _, _, score in parts})
+        except Exception as error:
+            yield from _lost(own, error)
+            continue
+        for key, cells in parts.items():
+            try:
+                scoring = _observed(found, key)
+            except Exception as error:
+                yield from _lost(cells, error)
+                continue
+            facts = {"n": scoring.n, "events": len(scoring.events), "anomalous": scoring.events.points}
+            for cell in cells:
+                metric = chunk.metrics[cell.metric]
+                if not metric.library:
+                    yield Working((cell,))
+                outcome = _outcome(metric, scoring, rules[cell.rule])
+                yield {**cell._asdict(), **facts, **outcome, "versions": versions()}
+
+
+def _parts(file: str, chunk: Chunk, cell: Cell, scores: Iterable[str]) -> dict[Any, Any]:
+    """Labels, scores and times of each series and column of scores; what is wrong with a column is kept for it."""
+    table = read_table(file, text=chunk.by)
+    label = None if chunk.incidents else cell.label
+    if "://" not in file and not same_state(file, cell.state):
+        raise InvalidInputError(
+            "it has changed since the run began, so its values were not kept: run the command again"
+        )
+    found: dict[Any, Any] = {}
+    for score in scores:
+        try:
+            for part in scorings(table, label=label, score=score, by=chunk.by, time=cell.time or None):
+                key = (*_series(part.keys), score)
+                if key in found:
+                    raise InvalidInputError(f"two series are named {key[0]!r}: add to --by what tells them apart")
+                found[key] = _given(part, chunk, table, cell.time)
+        except InvalidInputError as error:
+            found[score] = error
+    return found
+
+
+def _given(part: TableScoring, chunk: Chunk, table: Table, time: str) -> tuple[Any, Any, Any] | InvalidInputError:
+    """Labels, scores and times of a series; where labels come from incidents that do not fit, what is wrong."""
+    if chunk.incidents is None or part.times is None:
+        return part.labels, part.scores, part.times
+    name = table.name(time)
+    read = read_utc if is_zoned(table, name) else read_times
+    spans, clip = chunk.incidents
+    try:
+        stamps = read(part.times, name=f"column {printable(name)!r}")
+        return spans.labels(part.keys, stem_of(table.source), stamps, clip=clip, count=False), part.scores, stamps
+    except InvalidInputError as error:
+        return error
+
+
+def _observed(found: dict[Any, Any], key: tuple[str, str, str]) -> Scoring:
+    if key[2] in found:
+        raise found[key[2]]
+    if key not in found:
+        raise InvalidInputError(f"there is no series {key[0]!r}")
+    given = found.pop(key)
+    if isinstance(given, InvalidInputError):
+        raise given
+    labels, scores, times = given
+    return observe(labels, scores, times=times)
+
+
+def _outcome(metric: Metric, scoring: Scoring, rule: Rule) -> Row:
+    """As `engine.metrics.outcome_row`, but with what metrics share computed once: time is not the question here."""
+    try:
+        found = metric.run(scoring, rule)._asdict()
+    except Exception as error:
+        return error_row(error)
+    del found["rule"]
+    return found
+
+
+def _lost(cells: Iterable[Cell], error: Exception) -> Iterator[Row]:
+    lost = {**error_row(error), "versions": versions()}
+    yield from ({**cell._asdict(), **lost} for cell in cells)
+
+
+def _files(given: Any, checksums: Checksums, stores: set[str]) -> list[File]:
+    """All files that patterns, folders and paths mean, each once, by name; not those in stores, which are noted.
+
+    What means no file is one without a state: its cells will say that it is not there, and the others go on.
+    """
+    several = [given] if isinstance(given, (str, os.PathLike)) else list(given)
+    found: dict[tuple[str, str], File] = {}
+    real = cache(os.path.realpath)
+    for pattern in several:
+        one = str(os.fspath(pattern))
+        root, paths = _remote(one) if "://" in one else _local(one, checksums, stores)
+        here: dict[tuple[str, str], File] = {}
+        for path, state in paths:
+            folder, _, name = path.rpartition("/")
+            below = folder[len(root) :].strip("/") if folder.startswith(root) else ""
+            # Links to folders lead to a file in several ways, or in circles: the shortest counts.
+            key = (folder if "://" in path else real(folder or ("/" if path.startswith("/") else ".")), name)
+            if key not in here or _length(path) < _length(here[key].path):
+                here[key] = File(path, state, sys.intern(below))  # one text for all files of a folder
+        for key, file in (here or {(one, ""): File(one, "", "")}).items():
+            found.setdefault(key, file)
+    return sorted(found.values())
+
+
+def _length(path: str) -> tuple[int, str]:
+    return path.count("/"), path
+
+
+def _within(path: str, store: str | Path | None) -> bool:
+    """Is it a part of the store, which may lie in the folder that is evaluated?"""
+    return store is not None and os.path.abspath(path).startswith(os.path.join(os.path.abspath(store), ""))
+
+
+def _root(pattern: str) -> str:
+    """The folder in front of the first wildcard; that of a file itself."""
+    parts = pattern.split("/")
+    wild = next((i for i, part in enumerate(parts) if glob.has_magic(part)), len(parts) - 1)
+    return "/".join(parts[:wild])
+
+
+def _local(one: str, checksums: Checksums, stores: set[str]) -> tuple[str, Iterator[tuple[str, str]]]:
+    path = str(user_path(one))
+    paths: Iterable[Any]
+    if os.path.isdir(path):
+        root, paths = path, table_files(Path(path), stores)
+    elif os.path.isfile(path):  # also where its name looks like a pattern
+        root, paths = Path(path).parent.as_posix(), [path]
+    else:
+        root = _root(Path(path).as_posix())
+        paths = outside_stores(glob.iglob(path, recursive=True), root, stores)
+    return Path(root).as_posix(), ((Path(p).as_posix(), checksums.state(p)) for p in paths if os.path.isfile(p))
+
+
+def _remote(one: str) -> tuple[str, Iterator[tuple[str, str]]]:
+    fsspec = require("fsspec", extra="remote")
+    system, path = fsspec.core.url_to_fs(one)
+    paths = system.glob(path) if glob.has_magic(path) else system.find(path)
+    found = []
+    for name in paths:
+        info = system.info(name)
+        if info["type"] == "file":
+            about = str(
+                sorted((k, str(v)) for k, v in info.items() if k in ("ETag", "mtime", "created", "LastModified"))
+            )
+            digest = hashlib.sha256(about.encode()).hexdigest()[:16]
+            found.append((system.unstrip_protocol(name), f"{info['size']} {digest}"))
+    return system.unstrip_protocol(_root(path) if glob.has_magic(path) else path), iter(found)
+
+
+# Scores of many files: the cells of a call, and its result, which is read from the store when it is asked for.
+
+
+class Cell(NamedTuple):
+    """One value. `state` is that of the file: one that was written anew is another cell.
+
+    `by` and `time` are columns, `named` and `series` what the columns `by` hold: that of the detector, and the others.
+    `label` is a column, or the file of incidents with a digest of its content.
+    """
+
+    file: str
+    state: str
+    by: str
+    time: str
+    series: str
+    named: str
+    label: str
+    score: str
+    metric: str
+    version: str
+    rule: str | None
+
+
+LAYOUT = Layout(Cell, {**dict.fromkeys(Cell._fields, "string"), **OUTCOME}, "tsadeval score")
+
+
+class File(NamedTuple):
+    """A file, and its folder below the part of the pattern without wildcards."""
+
+    path: str
+    state: str
+    folder: str
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """The cells of some files, made one at a time; there are too many to keep them.
+
+    `files` are sorted by path. `named` has the series and detectors in each, or is empty where a file is a series.
+    `values` are the name, version and rule of each metric.
+    """
+
+    files: list[File]
+    named: dict[str, list[tuple[str, str]]]
+    by: str
+    time: str
+    label: str
+    scores: list[str]
+    values: list[tuple[str, str, str | None]]
+
+    def __iter__(self) -> Iterator[Cell]:
+        for file in self.files:
+            for series, detector in self.series(file):
+                for name in self.scores:
+                    own = (file.path, file.state, self.by, self.time, series, detector, self.label, name)
+                    for value in self.values:
+                        yield Cell(*own, *value)
+
+    def series(self, file: File) -> list[tuple[str, str]]:
+        """The names of the series and detectors in a file."""
+        return self.named[file.path] if self.named else [("", "")]
+
+    def folder(self, path: str) -> str:
+        """The folder of a file."""
+        return self.files[bisect_left(self.files, path, key=lambda file: file.path)].folder
+
+    def names(self, folder: str, score: str, named: str) -> tuple[str, str]:
+        """The detector and the data set of scores."""
+        if named:
+            return named if len(self.scores) == 1 else f"{named}/{score}", folder
+        if len(self.scores) > 1:
+            return score, folder
+        first, _, rest = folder.partition("/")
+        return first or score, rest
+
+
+@dataclass
+class _Mean:
+    """The mean of finite values that come a few at a time; the sum is kept to twice the precision of a number."""
+
+    count: int = 0
+    total: tuple[float, float] = (0.0, 0.0)
+
+    def add(self, values: list[float]) -> None:
+        terms = [*self.total, *values]
+        whole = math.fsum(terms)
+        self.total, self.count = (whole, math.fsum([*terms, -whole])), self.count + len(values)
+
+    @property
+    def value(self) -> float:
+        return math.fsum(self.total) / self.count if self.count else math.nan
+
+
+@dataclass
+class _Summary:
+    """What is printed of all rows, by detector and data set."""
+
+    means: dict[tuple[str, str], dict[str, _Mean]] = field(default_factory=dict)
+    without: Counter[tuple[str, str]] = field(default_factory=Counter)
+    failures: set[tuple[str, str]] = field(default_factory=set)
+    undefined: int = 0
+
+    def add(self, table: Any, wanted: Wanted) -> None:
+        """Take in some rows."""
+        groups, group = self._groups(table, wanted)
+        metric, metrics = coded(table["metric"])
+        values = table["value"].to_numpy()  # NaN where there is none
+        means = group * len(metrics) + metric
+        order = np.argsort(means, kind="stable")
+        first = np.flatnonzero(np.diff(means[order], prepend=-1))
+        for mean, part in zip(means[order][first].tolist(), np.split(values[order], first[1:]), strict=True):
+            one = self.means.setdefault(groups[mean // len(metrics)], {})
+            one.setdefault(metrics[mean % len(metrics)], _Mean()).add(part[np.isfinite(part)].tolist())
+        for name, count in zip(groups, np.bincount(group[np.isnan(values)], minlength=len(groups)), strict=True):
+            self.without[name] += int(count)
+        status, words = coded(table["status"])
+        counts = dict(zip(words, np.bincount(status, minlength=len(words)).tolist(), strict=True))
+        self.undefined += counts.get("undefined", 0)
+        if counts.get("error"):
+            failed = table.filter(status == words.index("error"))
+            self.failures.update(zip(failed["file"].to_pylist(), failed["message"].to_pylist(), strict=True))
+
+    @staticmethod
+    def _groups(table: Any, wanted: Wanted) -> tuple[list[tuple[str, str]], NDArray[np.int64]]:
+        """The detectors and data sets of some rows, and which of them is that of each row."""
+        (file, files), (score, scores), (named, detectors) = (coded(table[name]) for name in ("file", "score", "named"))
+        codes, rows = np.unique((file * len(scores) + score) * len(detectors) + named, return_inverse=True)
+        groups: dict[tuple[str, str], int] = {}
+        found = []
+        for code in codes.tolist():
+            of_file, of_named = divmod(code, len(detectors))
+            path, column = files[of_file // len(scores)], scores[of_file % len(scores)]
+            name = wanted.names(wanted.folder(path), column, detectors[of_named])
+            found.append(groups.setdefault(name, len(groups)))
+        return list(groups), np.array(found, np.int64)[rows]
+
+
+class FileScores(Result):
+    """A row for each file, series in it, column of scores and metric. Prints as means by detector and data set.
+
+    Where files have one column of scores, the first folder below the root is the detector and those below it are the
+    data set; where they have several, or a column names the detector, folders are data sets.
+
+    Rows stay in the store, and are read when they are asked for; the means take little memory, however many files
+    there are. `skipped` are other stores in the folders that were given, which are no data; `remarks` say how incidents
+    were read.
+    """
+
+    def __init__(
+        self, store: Store[Cell], wanted: Wanted, skipped: Sequence[str] = (), remarks: Sequence[str] = ()
+    ) -> None:
+        self._store = store
+        self._wanted = wanted
+        self.skipped, self.remarks = tuple(skipped), tuple(remarks)
+        self.metrics = [name for name, _, _ in wanted.values]
+
+    @cached_property
+    def rows(self) -> list[Row]:
+        """Plain dicts, made when they are asked for."""
+        found = self.to_frame()
+        plain = found.astype(object).where(found.notna(), None)
+        return [{str(name): value for name, value in row.items()} for row in plain.to_dict("records")]
+
+    def to_frame(self) -> pd.DataFrame:
+        """All rows: file, series, score, metric, value, threshold, status, message and what the file holds."""
+        frame = self._store.frame(self._wanted)
+        folders = {file.path: file.folder for file in self._wanted.files}
+        cells = zip(*(frame[name] for name in ("file", "score", "named")), strict=True)
+        names = [self._wanted.names(folders[file], score, named) for file, score, named in cells]
+        unused = [name for name in ("by", "time", "series") if not frame[name].any()]
+        found = frame.drop(columns=["named", *unused])
+        found.insert(0, "detector", [name[0] for name in names])
+        found.insert(1, "dataset", [name[1] for name in names])
+        return found
+
+    @cached_property
+    def _summary(self) -> _Summary:
+        columns = ["file", "named", "score", "metric", "value", "status", "message"]
+
+        def into(tables: Iterator[Any]) -> _Summary:
+            found = _Summary()
+            for table in tables:
+                found.add(table, self._wanted)
+            return found
+
+        return self._store.scan(self._wanted, columns, into)
+
+    def table(self) -> Result:
+        """Mean of each metric over the files of a detector on a data set, and how many of them have no value."""
+        wanted, found = self._wanted, self._summary
+        several = any(series for named in wanted.named.values() for series, _ in named)
+        counts: Counter[tuple[str, str]] = Counter()
+        for file in wanted.files:
+            counts.update(
+                wanted.names(file.folder, name, own) for _, own in wanted.series(file) for name in wanted.scores
+            )
+        rows: list[Row] = []
+        for group, count in counts.items():
+            row: Row = {"detector": group[0], "dataset": group[1], "series" if several else "files": count}
+            row |= {name: mean.value for name in self.metrics if (mean := found.means[group].get(name))}
+            row["without"] = found.without[group]
+            rows.append(row)
+        return Result(rows)
+
+    def failures(self) -> list[str]:
+        """One line for each file that could not be evaluated."""
+        return [f"{file}: {message}" for file, message in sorted(self._summary.failures)]
+
+    def _grid(self) -> Grid:
+        return self.table()._grid()
+
+    def _notes(self) -> list[str]:
+        failed, empty = len(self.failures()), self._summary.undefined
+        notes = chosen_with_labels(rule for _, _, rule in self._wanted.values)
+        notes += [f"{failed} files could not be evaluated: see failures()"] * bool(failed)
+        return notes + [f"{empty} values are undefined, and left out of the means"] * bool(empty)

@@ -1,0 +1,171 @@
+"""Intervals of time laid on the time stamps of points, and what became of those that do not fit."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tsadeval.core.events import Index
+from tsadeval.core.times import Named, Times, read_moments, read_times
+from tsadeval.errors import InvalidInputError, InvalidParameterError
+from tsadeval.incidents.reader import Asked, IncidentTable, read_incidents
+
+Closed = Literal["left", "right", "both", "neither"]
+Labels = NDArray[np.uint8]
+
+CLOSED = ("left", "right", "both", "neither")
+# Which side of equal stamps `searchsorted` takes for the start and the stop of an interval.
+_SIDES: dict[str, tuple[Literal["left", "right"], Literal["left", "right"]]] = {
+    "left": ("left", "left"),
+    "right": ("right", "right"),
+    "both": ("left", "right"),
+    "neither": ("right", "left"),
+}
+_BRACKETS = {"left": ("[", ")"), "right": ("(", "]"), "both": ("[", "]"), "neither": ("(", ")")}
+
+
+def choice(name: str, value: Any, choices: tuple[str, ...]) -> None:
+    """Refuse a value that is none of the choices."""
+    if value not in choices:
+        raise InvalidParameterError(f"{name} must be one of {', '.join(map(repr, choices))}, but is {value!r}")
+
+
+class Fitting(NamedTuple):
+    """What to do with intervals that overlap, reach beyond the stamps, or have none inside; as for `te.labels`."""
+
+    overlap: str = "error"
+    outside: str = "error"
+    between: str = "error"
+
+
+ANYHOW = Fitting("merge", "clip", "near")
+
+
+@dataclass(frozen=True)
+class Laid:
+    """Intervals on the points of a series.
+
+    `rows` are those that have points, in the order of time, with their first point, one past the last, and their start
+    in nanoseconds. `away` are wholly outside the stamps, `cut` reach beyond them, `moved` are without a stamp and put
+    on the next point, `dropped` are without a stamp and left out (where those near the next point are put on it: in a
+    gap), `joined` is the number of rows less that of events.
+    """
+
+    labels: Labels
+    rows: Index
+    first: Index
+    stop: Index
+    starts: Index
+    away: int
+    cut: int
+    moved: int
+    dropped: int
+    joined: int
+    late: Index  # how long before their first point those begin that do so more than a step before it
+
+
+def lay(
+    incidents: Any, times: Any, fitting: Fitting, *, closed: Closed | None = None, asked: Asked | None = None
+) -> Laid:
+    """The points inside intervals of time, in any form that `te.labels` takes."""
+    choice("overlap", fitting.overlap, ("error", "merge"))
+    choice("outside", fitting.outside, ("error", "clip"))
+    choice("between", fitting.between, ("error", "next", "near", "drop"))
+    index = read_times(times)
+    table = read_incidents(incidents, asked or Asked())
+    if closed is None:
+        closed = "both" if table.windows else "left"
+    choice("closed", closed, CLOSED)
+    starts, stops = (
+        read_moments(given, index, Named.of(f"{table.name}, {column}", table.lines))
+        for given, column in zip((table.starts, table.stops), table.columns, strict=True)
+    )
+    return _Spans(starts, stops, index, closed, table).laid(fitting)
+
+
+class _Spans:
+    """Intervals in nanoseconds beside the stamps they are laid on; errors name the row."""
+
+    def __init__(self, starts: Index, stops: Index, index: Times, closed: Closed, table: IncidentTable) -> None:
+        self.starts, self.stops, self.index, self.closed, self.table = starts, stops, index, closed, table
+
+    def text(self, row: int) -> str:
+        left, right = _BRACKETS[self.closed]
+        ends = f"{self.index.text(int(self.starts[row]))}, {self.index.text(int(self.stops[row]))}"
+        return f"{self.table.place(row)} {left}{ends}{right}"
+
+    def refuse(self, bad: NDArray[np.bool_], problem: str) -> None:
+        if bad.any():
+            others = int(bad.sum()) - 1
+            also = f" (and {others} more)" if others else ""
+            raise InvalidInputError(f"{self.table.name}: {self.text(int(np.argmax(bad)))}{also} {problem}")
+
+    def laid(self, fitting: Fitting) -> Laid:
+        """The points of each interval that has some, and the labels of all points."""
+        stamps, index = self.index.stamps, self.index
+        reversed_ = self.stops < self.starts
+        if reversed_.any():
+            row = int(np.argmax(reversed_))
+            start, stop = index.text(int(self.starts[row])), index.text(int(self.stops[row]))
+            raise InvalidInputError(
+                f"{self.table.name}: {self.table.place(row)} stops at {stop}, before its start {start}"
+            )
+        if self.closed != "both":
+            self.refuse(self.stops == self.starts, "is empty; for incidents of a single moment pass closed='both'")
+        # The last point stands for one more step: an incident may well stop there.
+        beyond = (self.starts < stamps[0] - index.step) | (self.stops > stamps[-1] + index.step)
+        if fitting.outside == "error":
+            reach = f"{index.text(int(stamps[0]))} to {index.text(int(stamps[-1]))}"
+            self.refuse(beyond, f"reaches beyond the time stamps ({reach}); pass outside='clip' to cut it")
+        start_side, stop_side = _SIDES[self.closed]
+        first: Index = np.searchsorted(stamps, self.starts, side=start_side).astype(np.int64)
+        last: Index = np.searchsorted(stamps, self.stops, side=stop_side).astype(np.int64)
+        empty = first >= last
+        away = np.zeros_like(empty)
+        if fitting.outside == "clip":
+            away = empty & ((first == len(stamps)) | (last == 0))
+        lost = empty & ~away
+        if fitting.between == "error":
+            self.refuse(lost, "has no time stamp inside; pass between='next' to label the next point, or 'drop'")
+        moved = np.zeros_like(lost)
+        if fitting.between in ("next", "near"):
+            first = np.minimum(first, len(stamps) - 1)
+            near = stamps[first] - self.stops <= index.step
+            moved = lost & near if fitting.between == "near" else lost
+            last = np.where(moved, first + 1, last)
+        rows = np.flatnonzero(first < last).astype(np.int64)
+        rows = rows[np.argsort(first[rows], kind="stable")]
+        found, first, last = self._labels(rows, first[rows], last[rows], fitting.overlap), first[rows], last[rows]
+        waited = stamps[first] - np.maximum(self.starts[rows], stamps[0])
+        events = int(np.count_nonzero(np.diff(found, prepend=0) == 1))
+        return Laid(
+            labels=found,
+            rows=rows,
+            first=first,
+            stop=last,
+            starts=self.starts[rows],
+            away=int(away.sum()),
+            cut=int((beyond & ~away).sum()),
+            moved=int(moved.sum()),
+            dropped=int((lost & ~moved).sum()),
+            joined=len(rows) - events,
+            late=waited[waited > index.step],
+        )
+
+    def _labels(self, rows: Index, first: Index, stop: Index, overlap: str) -> Labels:
+        if overlap == "error" and len(rows) > 1:
+            touching = first[1:] <= np.maximum.accumulate(stop)[:-1]
+            if touching.any():
+                at = int(np.argmax(touching))
+                earlier = rows[int(np.argmax(stop[: at + 1]))]
+                raise InvalidInputError(
+                    f"{self.table.name}: {self.text(int(rows[at + 1]))} overlaps {self.text(int(earlier))} or leaves "
+                    "no point between them, so that 0/1 labels would show one event; pass overlap='merge' to allow that"
+                )
+        edges = np.zeros(len(self.index) + 1, np.int64)
+        np.add.at(edges, first, 1)
+        np.add.at(edges, stop, -1)
+        return (np.cumsum(edges[:-1]) > 0).view(np.uint8)

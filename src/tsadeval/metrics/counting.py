@@ -1,0 +1,206 @@
+"""Precision, recall and F from counts, and the one threshold sweep of scores: what several families share."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+import tsadeval.metrics._kernels.finding as finding
+import tsadeval.metrics._kernels.ranking as kernel
+from tsadeval.core.events import Events, Index
+from tsadeval.core.inputs import Floats, Scoring
+from tsadeval.core.metric import PRF
+from tsadeval.core.parameters import recall_weight
+
+SAME = 1e-13  # values of F that differ by less are equal up to rounding
+
+
+def f_of_counts(found: Any, false: Any, total: Any, beta: float = 1.0) -> Any:
+    """F of `found` of `total` points and `false` ones besides, for numbers or arrays; total is not 0.
+
+    >>> f_of_counts(3, 1, 4)
+    0.75
+    """
+    # For a beta like 0.5, 1 or 2 nothing but the quotient is rounded, so that equal values are equal floats.
+    weight = recall_weight(beta)
+    return (1 + weight) * found / (weight * total + found + false)
+
+
+def prf_of_counts(found: int, false: int, total: int, beta: float = 1.0) -> PRF:
+    """All three; NaN where undefined: precision without alarms, recall and F without anything to find.
+
+    >>> prf_of_counts(3, 1, 6)
+    PRF(precision=0.75, recall=0.5, f1=0.6)
+    """
+    precision = found / (found + false) if found + false else math.nan
+    if total == 0:
+        return PRF(precision, math.nan, math.nan)
+    return PRF(precision, found / total, float(f_of_counts(found, false, total, beta)))
+
+
+class Curve(NamedTuple):
+    """Counts at the alarms `score >= v`, for every distinct score v of an anomalous point, the highest first."""
+
+    anomalous: Floats  # the scores of the anomalous points, ascending
+    found: Index  # anomalous points that score at least v
+    above: Index  # normal points that score more than v
+    false: Index  # normal points that score at least v
+
+    @property
+    def scores(self) -> Floats:
+        """The scores v."""
+        return np.asarray(self.anomalous[len(self.anomalous) - self.found])
+
+
+def _classes(data: Scoring) -> tuple[Floats, Floats]:
+    """The scores of the anomalous and of the normal points; callers that need an order sort them in place."""
+
+    def make() -> tuple[Floats, Floats]:
+        runs = data.truth
+        anomalous, normal = kernel.split(data.scores, runs.starts, runs.counts, runs.first)
+        return anomalous, normal
+
+    return data.shared(("counting", "classes"), make)
+
+
+def sorted_normal(data: Scoring) -> Floats:
+    """The scores of the normal points, ascending."""
+
+    def make() -> Floats:
+        scores = _classes(data)[1]
+        scores.sort()
+        return scores
+
+    return data.shared(("counting", "normal"), make)
+
+
+def curve(data: Scoring) -> Curve:
+    """The sweep over all thresholds that can matter: between two of them only false alarms are added."""
+
+    def make() -> Curve:
+        anomalous = _classes(data)[0]
+        anomalous.sort()
+        return Curve(anomalous, *kernel.curve(anomalous, sorted_normal(data)))
+
+    return data.shared(("counting", "curve"), make)
+
+
+class Counts(NamedTuple):
+    """Anomalous and normal points that score at least v, for descending thresholds v."""
+
+    scores: Floats
+    found: Index
+    false: Index
+
+
+def candidates(data: Scoring) -> Counts:
+    """The thresholds at which a point-wise metric can be best: those of the curve, and the largest score.
+
+    At any other one the same points are found as at the next larger of these, and there are more false alarms.
+    """
+    points, normal = curve(data), sorted_normal(data)
+    if len(points.anomalous) and points.anomalous[-1] == data.high:
+        return Counts(points.scores, points.found, points.false)
+    at_top = len(normal) - np.searchsorted(normal, data.high)
+    return Counts(np.append(data.high, points.scores), np.append(0, points.found), np.append(at_top, points.false))
+
+
+def point_f(data: Scoring, beta: float) -> Floats:
+    """The point-wise F at every threshold of the curve; all others are worse than one of these."""
+    points = curve(data)
+    return np.asarray(f_of_counts(points.found, points.false, data.events.points, beta))
+
+
+def first_best(values: Floats) -> int:
+    """The place of the first of the best values, where those that rounding alone sets apart are equal."""
+    return int(np.argmax(values >= values.max() - SAME))
+
+
+def best_of_values(found_from: Floats, false_from: Floats, beta: float) -> float:
+    """The v of the best F where an anomalous point counts as found, and a normal one as falsely alarmed, from v on.
+
+    Both arrays hold, for each point of their class, the largest v at which it does. What adjusts points by their
+    neighbours becomes such a value, and the sweep is one merge.
+    """
+    ascending = np.sort(found_from)
+    found, _, alarmed = kernel.curve(ascending, np.sort(false_from))
+    values = np.asarray(f_of_counts(found, alarmed, len(ascending), beta))
+    return float(ascending[len(ascending) - found[first_best(values)]])
+
+
+_ONE_PIECE = np.zeros(1, np.int64)
+
+
+def window_maxima(scores: Floats, reach: float, starts: Index = _ONE_PIECE, places: Index | None = None) -> Floats:
+    """The highest score within `reach` of each point; windows are cut at the given starts of pieces.
+
+    Distances are those of `places`, by default numbers of points.
+    """
+    if reach == 0:
+        return scores
+    where = np.arange(len(scores)) if places is None else places
+    return np.asarray(finding.window_maxima(scores, starts, where, int(min(reach, 2**62))))
+
+
+def merged(starts: Index, stops: Index, n: int) -> Events:
+    """Sorted ranges that may overlap or touch, as runs."""
+    if len(starts) == 0:
+        return Events(starts, stops, n)
+    apart = starts[1:] > stops[:-1]
+    return Events(starts[np.concatenate([[True], apart])], stops[np.concatenate([apart, [True]])], n)
+
+
+def widened(runs: Events, reach: float, edges: Index | None = None) -> Events:
+    """The points within `reach` of a run, as runs; distances are those of the edges, by default numbers of points."""
+    if edges is None:
+        points = int(min(reach, runs.n))
+        return merged(np.maximum(runs.starts - points, 0), np.minimum(runs.stops + points, runs.n), runs.n)
+    places, reach = edges[:-1], int(min(reach, 2**62))
+    starts = np.searchsorted(places, places[runs.starts] - reach)
+    stops = np.searchsorted(places, places[runs.stops - 1] + reach, side="right")
+    return merged(starts, stops, runs.n)
+
+
+class Pieces(NamedTuple):
+    """Where two sets of runs overlap: which run of each, and the points `[starts, stops)` that they share."""
+
+    first: Index
+    second: Index
+    starts: Index
+    stops: Index
+
+
+def overlaps(first: Events, second: Events) -> Pieces:
+    """All overlaps of the runs of two sets, in time order."""
+    low = np.searchsorted(second.stops, first.starts, side="right")
+    counts = np.searchsorted(second.starts, first.stops) - low
+    of_first = np.repeat(np.arange(len(first)), counts)
+    of_second = ranges(low, counts)
+    return Pieces(
+        of_first,
+        of_second,
+        np.maximum(first.starts[of_first], second.starts[of_second]),
+        np.minimum(first.stops[of_first], second.stops[of_second]),
+    )
+
+
+def best_mean(v: Floats, gained: Floats, counted: Floats, *, lower: bool = False) -> float:
+    """The v of the best mean where every step, from its v down, adds to the sum and to the number of terms."""
+    order = np.argsort(-v, kind="stable")
+    v, sums, numbers = v[order], np.cumsum(gained[order]), np.cumsum(counted[order])
+    last = np.append(np.flatnonzero(v[1:] != v[:-1]), len(v) - 1)
+    last = last[numbers[last] > 0]
+    means = sums[last] / numbers[last]
+    return float(v[last][first_best(-means if lower else means)])
+
+
+def ranges(starts: Index, lengths: Index) -> Index:
+    """The whole numbers from each start on, so many as its length says, one range after the other."""
+    return np.asarray(np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths - starts, lengths))
+
+
+def running_maxima(values: Floats, lengths: Index) -> Floats:
+    """The highest value so far in each of some pieces, which lie one after the other; no piece is empty."""
+    return np.asarray(finding.running_maxima(values, np.cumsum(lengths) - lengths))

@@ -1,0 +1,200 @@
+"""All figures of a run of RankEval, as files."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, cast
+
+from tsadeval.core.parameters import OneOf, check_parameters
+from tsadeval.core.selection import AnyMetric
+from tsadeval.errors import InvalidInputError, TsadevalError
+from tsadeval.plot import rankeval
+from tsadeval.plot.audit import agreement, gameability
+from tsadeval.plot.hard import hard_sensitivity, hard_tasks, pairs_of_task
+from tsadeval.plot.latency import BY, latency, latency_by
+from tsadeval.plot.rankeval import TAUS, WORDS, five_models
+from tsadeval.plot.style import GREY, new_figure, options_note, styled
+from tsadeval.rankeval.suites.audit_table import AuditResult
+from tsadeval.rankeval.suites.hard_table import HardResult
+from tsadeval.rankeval.suites.paper_table import AVERAGE, QualityTable, RankEvalResult
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+# The metrics whose values the paper shows against the false-alarm rate.
+PAPER = ("cce", "affiliation_f1", "auc_roc", "vus_roc")
+STAMPS: dict[str, dict[str, None]] = {"png": {}, "pdf": {"CreationDate": None}, "svg": {"Date": None}}
+
+Tell = Callable[[str], None]
+
+
+@styled
+def write_figures(
+    result: RankEvalResult | HardResult | AuditResult,
+    folder: str | Path,
+    *,
+    format: str = "png",  # noqa: A002
+    metrics: Sequence[AnyMetric] | None = None,
+    left_out: Tell | None = None,
+) -> list[Path]:
+    """Draw every figure that the run has the values for.
+
+    Parameters
+    ----------
+    result : RankEvalResult, HardResult or AuditResult
+        What `te.rankeval.run` or `te.rankeval.read` returned.
+    folder : path
+        Made where it is not there; files of the same names are written anew.
+    format : {"png", "pdf", "svg"}
+        Of the files.
+    metrics : sequence of str or functions
+        Whose values are drawn against the false-alarm rate; by default the paper's four as far as they are there. Of
+        the suite "hard", the metrics to show; by default your own and the best others.
+    left_out : function (message)
+        Called with a message for each figure that cannot be drawn.
+
+    Returns
+    -------
+    list of Path
+        The files.
+    """
+    check_parameters("write_figures", {"format": OneOf(tuple(STAMPS))}, {"format": format})
+    if isinstance(result, RankEvalResult):
+        for name in metrics or ():
+            rankeval.find_metric(result, name)  # a name that is not there is said before any work begins
+    if result.to_frame().empty:
+        raise InvalidInputError("this run has no values yet: continue it, then draw")
+    folder = Path(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    written = []
+    for name, draw in _drawings(result, metrics):
+        try:
+            figure = draw()
+        except TsadevalError as error:
+            if left_out is not None:
+                left_out(f"{name} is left out: {error}")
+            continue
+        path = folder / f"{name}.{format}"
+        figure.savefig(path, format=format, metadata=STAMPS[format])
+        written.append(path)
+    return written
+
+
+Drawings = Iterator[tuple[str, Callable[[], "Figure"]]]
+
+
+def _drawings(result: RankEvalResult | HardResult | AuditResult, metrics: Sequence[AnyMetric] | None) -> Drawings:
+    """The name of each figure and the function that draws it."""
+    if isinstance(result, HardResult):
+        return _of_hard(result, metrics)
+    if isinstance(result, AuditResult):
+        return _of_audit(result, metrics)
+    return _of_rankings(result, metrics)
+
+
+def _of_hard(result: HardResult, metrics: Sequence[AnyMetric] | None) -> Drawings:
+    table = result.table()
+    yield "hard-tasks", lambda: _figure_of(hard_tasks(table, metrics=metrics))
+    if any(task.changes is not None for task in result.plan.tasks):
+        yield "hard-sensitivity", lambda: _figure_of(hard_sensitivity(result, metrics=metrics))
+    for name in [row["name"] for row in table.rows if row["own"]]:
+        found = result.explain(name, pairs=3)
+        for task in dict.fromkeys(row["task"] for row in found.rows):
+            rows = [row for row in found.rows if row["task"] == task]
+            yield (
+                f"explain-{name.replace(':', '-').replace(' ', '-')}-{task.replace(':', '-')}",
+                partial(pairs_of_task, found, rows),
+            )
+
+
+def _of_audit(result: AuditResult, metrics: Sequence[AnyMetric] | None) -> Drawings:
+    yield "gameability", lambda: _figure_of(gameability(result))
+    yield "agreement", lambda: _figure_of(agreement(result.agreement(metrics)))
+
+
+def _of_rankings(result: RankEvalResult, metrics: Sequence[AnyMetric] | None) -> Drawings:
+    first = {m.name: str(m) for m in reversed(result.plan.metrics) if m.library}
+    chosen = metrics or [first[bare] for bare in PAPER if bare in first] or list(map(str, result.plan.metrics))
+    tasks = list(result.plan.tasks)
+    table = result.robustness(order="given")
+    for task in [*tasks, AVERAGE] if len(tasks) > 1 else tasks:
+        yield f"quality-{task}", partial(_quality, result, table, task)
+    yield "latency", lambda: _latency(result)
+    if "cce" in first:
+        yield "latency-cce", lambda: _latency_of(result, first["cce"])
+    yield "false-alarms", lambda: _false_alarms(result, chosen)
+    if "cce" in first:
+        yield "sensitivity-tau", lambda: _sensitivity(result, first["cce"])
+    yield "five-models", lambda: _figure_of(five_models())
+
+
+def _figure_of(ax: Axes) -> Figure:
+    """The figure of axes that have one of their own."""
+    return cast("Figure", ax.figure)
+
+
+def _noted(figure: Figure, result: RankEvalResult) -> Figure:
+    """A line under the figure: what it was made from."""
+    plan = result.plan
+    options = options_note(list(map(str, plan.metrics)))
+    cases, repeats = len(plan.cases), plan.repeats
+    about = (
+        f"RankEval, suite {plan.suite.name}: {cases} case{'s' * (cases != 1)}, {repeats} repeat{'s' * (repeats != 1)}"
+    )
+    letters = int(20 * figure.get_size_inches()[0])  # that fit on a line
+    text = textwrap.fill(". ".join(filter(None, [about, options])), letters)
+    figure.supxlabel(text, x=0.01, ha="left", fontsize=6, color=GREY)
+    return figure
+
+
+def _quality(result: RankEvalResult, table: QualityTable, task: str) -> Figure:
+    figure = new_figure(10.0, 3.0)
+    for ax, indicator in zip(figure.subplots(1, len(WORDS)), WORDS, strict=True):
+        rankeval.quality_by_noise(table, ax, task=task, indicator=indicator)
+    return _noted(figure, result)
+
+
+def _latency(result: RankEvalResult) -> Figure:
+    task = "AccQ" if "AccQ" in result.plan.tasks else result.plan.tasks[0]
+    return _noted(_figure_of(latency(result, task=task)), result)
+
+
+def _latency_of(result: RankEvalResult, metric: str) -> Figure:
+    figure = new_figure(9.0, 2.7)
+    for ax, by in zip(figure.subplots(1, len(BY), sharey=True), BY, strict=True):
+        latency_by(result, ax, by=by, metric=metric)
+        _only_left(ax)
+    return _noted(figure, result)
+
+
+def _only_left(ax: Axes) -> None:
+    """Of axes that share y, the leftmost alone says what it is."""
+    place = ax.get_subplotspec()
+    if place is not None and not place.is_first_col():
+        ax.set_ylabel("")
+        ax.tick_params(labelleft=False)
+
+
+def _false_alarms(result: RankEvalResult, metrics: Sequence[AnyMetric]) -> Figure:
+    sigmas = result.plan.suite.sigmas
+    figure = new_figure(9.0, 1.9 * len(metrics) + 0.4)
+    grid = figure.subplots(len(metrics), len(sigmas), sharex=True, sharey="row", squeeze=False)
+    for row, metric in zip(grid, metrics, strict=True):
+        for ax, sigma in zip(row, sigmas, strict=True):
+            rankeval.value_by_false_alarms(result, ax, metric=metric, sigma=sigma, name_lines=False)
+            ax.label_outer()
+    handles, names = grid[0][0].get_legend_handles_labels()
+    figure.legend(handles[::-1], names[::-1], loc="outside right center")
+    return _noted(figure, result)
+
+
+def _sensitivity(result: RankEvalResult, metric: str) -> Figure:
+    table = result.sensitivity(metric, tau=list(TAUS))
+    figure = new_figure(10.0, 2.7)
+    for ax, indicator in zip(figure.subplots(1, len(WORDS)), WORDS, strict=True):
+        rankeval.sensitivity(table, ax, indicator=indicator)
+    return _noted(figure, result)

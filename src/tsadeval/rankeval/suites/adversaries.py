@@ -1,0 +1,196 @@
+"""Adversaries: scorers that a good metric does not rate near a real detector.
+
+- *no skill*: they look at nothing, not even at the series.
+- *search*: several attempts without a look at the series, of which the best counts: random smooth scores, fixed shapes
+  over time, and combs of evenly spaced alarms, as many and as long as the events, but not at their positions.
+- *one-liner*: a line of code on the series itself. These have some skill; a benchmark on which they reach real
+  detectors says little about detectors.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+
+from tsadeval.core.events import Events
+from tsadeval.core.inputs import Floats
+from tsadeval.core.names import Registry
+from tsadeval.engine.fingerprints import fingerprint
+from tsadeval.errors import InvalidParameterError
+from tsadeval.scores.cache import checked_scores
+
+Random = np.random.Generator
+Kind = Literal["no skill", "search", "one-liner"]
+KINDS: tuple[Kind, ...] = ("no skill", "search", "one-liner")
+
+SMOOTH = 100  # points over which random scores are averaged
+WINDOW = 50  # of the moving variance
+
+
+class Target(NamedTuple):
+    """What an adversary may use: the series (None where the table has none) and its events."""
+
+    values: Floats | None
+    events: Events
+
+    @property
+    def n(self) -> int:
+        """Number of points."""
+        return self.events.n
+
+
+@dataclass(frozen=True)
+class Adversary:
+    """A scorer to try metrics with. `scores(target, random)` returns a score for every point."""
+
+    name: str
+    kind: Kind
+    summary: str
+    scores: Callable[[Target, Random], Any] = field(repr=False, compare=False)
+    version: str = "1"
+    library: bool = True
+
+    @property
+    def needs_values(self) -> bool:
+        """Does it look at the series?"""
+        return self.kind == "one-liner"
+
+    @classmethod
+    def from_function(cls, function: Callable[[int, Random], Any], name: str = "") -> Adversary:
+        """A scorer without skill of your own: a function of the number of points and a random generator.
+
+        >>> Adversary.from_function(lambda n, random: random.normal(size=n), "noise").kind
+        'no skill'
+        """
+        name = name or getattr(function, "__name__", "adversary")
+        summary = (getattr(function, "__doc__", None) or "An adversary of your own.").strip().partition("\n")[0]
+
+        def scores(target: Target, random: Random) -> Any:
+            return function(target.n, random)
+
+        return cls(name, "no skill", summary, scores, fingerprint(function), library=False)
+
+    def checked(self, target: Target, random: Random) -> Floats:
+        """Its scores: one finite number for each point, or an error that names it."""
+        return checked_scores(self.scores(target, random), f"adversary {self.name}", target.n)
+
+    def __reduce__(self) -> Any:
+        # One of the library is known by its name.
+        if self.library:
+            return _of_library, (self.name,)
+        return _restored, (self.name, self.kind, self.summary, self.scores, self.version)
+
+
+def _of_library(name: str) -> Adversary:
+    return ADVERSARIES[name]
+
+
+def _restored(name: str, kind: Kind, summary: str, scores: Callable[..., Any], version: str) -> Adversary:
+    return Adversary(name, kind, summary, scores, version, library=False)
+
+
+ADVERSARIES: Registry[Adversary] = Registry("adversary")
+
+
+def _adversary(name: str, kind: Kind, summary: str) -> Callable[[Any], Any]:
+    def decorate(function: Callable[[Target, Random], Any]) -> Callable[[Target, Random], Any]:
+        ADVERSARIES.add(name, Adversary(name, kind, summary, function))
+        return function
+
+    return decorate
+
+
+def _moving_mean(values: Floats, window: int) -> Floats:
+    """Centred mean over a window, cut at the ends of the series."""
+    window = min(window, len(values))
+    total = np.concatenate([[0.0], np.cumsum(values)])
+    at = np.arange(len(values))
+    low, high = np.maximum(at - window // 2, 0), np.minimum(at - window // 2 + window, len(values))
+    return np.asarray((total[high] - total[low]) / (high - low))
+
+
+@_adversary("uniform", "no skill", "Independent uniform random scores.")
+def _uniform(target: Target, random: Random) -> Floats:
+    return random.random(target.n)
+
+
+@_adversary("smooth", "no skill", f"Uniform random scores averaged over {SMOOTH} points.")
+def _smooth(target: Target, random: Random) -> Floats:
+    return _moving_mean(random.random(target.n), SMOOTH)
+
+
+@_adversary("spikes", "no skill", "One point in a hundred is a spike, at random; the rest is small noise.")
+def _spikes(target: Target, random: Random) -> Floats:
+    return np.asarray(0.01 * random.random(target.n) + (random.random(target.n) < 0.01))
+
+
+@_adversary("position", "no skill", "The position in time.")
+def _position(target: Target, random: Random) -> Floats:
+    return np.arange(target.n, dtype=np.float64)
+
+
+def _of_window(window: int) -> Callable[[Target, Random], Floats]:
+    return lambda target, random: _moving_mean(random.random(target.n), window)
+
+
+for _window in (10, 30, 100, 300, 1000):
+    _adversary(f"smooth {_window}", "search", f"Uniform random scores averaged over {_window} points.")(
+        _of_window(_window)
+    )
+
+
+@_adversary("falling", "search", "The reverse of the position in time.")
+def _falling(target: Target, random: Random) -> Floats:
+    return -np.arange(target.n, dtype=np.float64)
+
+
+@_adversary("middle", "search", "How near the middle of the series is.")
+def _middle(target: Target, random: Random) -> Floats:
+    return np.asarray(-np.abs(np.arange(target.n) - (target.n - 1) / 2))
+
+
+@_adversary("ends", "search", "How far the middle of the series is.")
+def _ends(target: Target, random: Random) -> Floats:
+    return np.asarray(np.abs(np.arange(target.n) - (target.n - 1) / 2))
+
+
+def _comb(times: int) -> Callable[[Target, Random], Floats]:
+    """Evenly spaced alarms, as long as the median event, so many times as many as there are events."""
+
+    def scores(target: Target, random: Random) -> Floats:
+        count = max(times * len(target.events), 1)
+        length = int(np.median(target.events.lengths)) if len(target.events) else 1
+        period = max(target.n / count, 1.0)
+        return np.asarray((np.arange(target.n) + 0.5) % period < length, np.float64) + 0.01 * random.random(target.n)
+
+    return scores
+
+
+for _times in (1, 2, 4):
+    _adversary(
+        f"comb {_times}", "search", f"Evenly spaced alarms, {_times} for each event, as long as the median event."
+    )(_comb(_times))
+
+
+def _series(target: Target) -> Floats:
+    """The series; points without a value get the mean of the others, which is no anomaly."""
+    if target.values is None:
+        raise InvalidParameterError("this adversary needs the values of the series")
+    known = np.isfinite(target.values)
+    return np.where(known, target.values, target.values[known].mean() if known.any() else 0.0)
+
+
+@_adversary("moving variance", "one-liner", f"Variance of the series over {WINDOW} points.")
+def _moving_variance(target: Target, random: Random) -> Floats:
+    values = _series(target)
+    values = values - values.mean()  # so that squares do not lose digits to a common offset
+    return np.maximum(_moving_mean(values**2, WINDOW) - _moving_mean(values, WINDOW) ** 2, 0.0)
+
+
+@_adversary("squared difference", "one-liner", "Square of the change from the point before.")
+def _squared_difference(target: Target, random: Random) -> Floats:
+    values = _series(target)
+    return np.diff(values, prepend=values[0]) ** 2

@@ -1,0 +1,244 @@
+"""The controls of the suite `hard`: cases that a metric should judge equal.
+
+A control has a case `reference`, cases that should get the same value, and `random` and `perfect` scores for the same
+labels, which say how large a difference is:
+
+    1 - min(1, mean |value - value of the reference| / skill),   skill = |reference - random|,
+
+the skill being at least 5 % of the way from random to perfect.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from tsadeval.core.events import Events
+from tsadeval.core.inputs import Bools, Floats
+from tsadeval.rankeval.suites.hard_task import (
+    ALARM,
+    PHIS,
+    Case,
+    Random,
+    ar_noise,
+    control,
+    log_uniform,
+    many_events,
+    place,
+    some_normal,
+    spans,
+)
+
+LEVEL = 2.5  # of the anomalous points of the reference detector
+LEAST_SKILL = 0.05
+
+
+def _weighted(values: Floats, weights: Floats) -> Floats:
+    """Means over repeats, of shape (resample, ...)."""
+    return np.asarray(np.tensordot(weights, values, 1) / weights.sum(axis=1).reshape(-1, *[1] * (values.ndim - 1)))
+
+
+def _compared_with(
+    values: Floats, names: Sequence[str], weights: Floats, of_means: bool
+) -> tuple[Sequence[str], Floats]:
+    """The cases that should equal the reference, and how far each is from it in units of its skill, by resample."""
+    place_of = {name: i for i, name in enumerate(names)}
+    others = [name for name in names if name not in ("reference", "random", "perfect")]
+    away = values[:, [place_of[name] for name in others]] - values[:, [place_of["reference"]]]
+    changed = np.abs(_weighted(away, weights)) if of_means else _weighted(np.abs(away), weights)
+    reference, random, perfect = (
+        _weighted(values[:, place_of[n]], weights) for n in ("reference", "random", "perfect")
+    )
+    skill = np.maximum(np.abs(reference - random), LEAST_SKILL * np.abs(perfect - random))
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return others, changed / skill[:, None]
+
+
+class Equality:
+    """How equal is each case to the reference? Of means over repeats where the cases are drawn independently."""
+
+    def __init__(self, of_means: bool = False) -> None:
+        self.of_means = of_means
+
+    def __call__(self, values: Floats, names: Sequence[str], weights: Floats) -> Floats:
+        """1 - mean change, by resample."""
+        found = 1 - np.minimum(1, _compared_with(values, names, weights, self.of_means)[1].mean(axis=1))
+        # Undefined where it should be equal, or equal because the metric gives one value to everything: no credit.
+        return np.where(np.isfinite(found), found, 0.0)
+
+    def changes(self, values: Floats, names: Sequence[str]) -> dict[str, float]:
+        """The change that each nuisance makes, in units of the skill of the reference."""
+        others, found = _compared_with(values, names, np.ones((1, len(values))), self.of_means)
+        return dict(zip(others, found[0].tolist(), strict=True))
+
+
+equality, equality_of_means = Equality(), Equality(of_means=True)
+
+
+class ChanceLevel:
+    """Do scores without skill get the same value on all labels? Undefined cases are left out."""
+
+    def __call__(self, values: Floats, names: Sequence[str], weights: Floats) -> Floats:
+        """1 - (largest - smallest mean value of scores without skill) / (perfect - mean)."""
+        found = 1 - np.minimum(1, self._spread(values, names, weights))
+        return np.where(np.isfinite(found), found, 0.0)
+
+    def changes(self, values: Floats, names: Sequence[str]) -> dict[str, float]:
+        """The same spread for each kind of scores."""
+        kinds = dict.fromkeys(name.partition(",")[0] for name in names if not name.startswith("perfect"))
+        found = {}
+        for kind in kinds:
+            some = [i for i, name in enumerate(names) if name.startswith((kind, "perfect"))]
+            spread = self._spread(values[:, some], [names[i] for i in some], np.ones((1, len(values))))
+            found[kind] = float(spread[0])
+        return found
+
+    def _spread(self, values: Floats, names: Sequence[str], weights: Floats) -> Floats:
+        known = np.isfinite(values)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            means = (weights @ np.where(known, values, 0.0)) / (weights @ known)
+            perfect = np.array([name.startswith("perfect") for name in names])
+            without = means[:, ~perfect]
+            without = without[:, np.isfinite(without).any(axis=0)]
+            if not without.shape[1] or not np.isfinite(means[:, perfect]).any():
+                return np.full(len(weights), np.nan)
+            spread = np.nanmax(without, axis=1) - np.nanmin(without, axis=1)
+            return np.asarray(spread / np.abs(np.nanmean(means[:, perfect], axis=1) - np.nanmean(without, axis=1)))
+
+
+chance_level = ChanceLevel()
+
+
+def _detector(random: Random, mask: Bools, phi: float | None = None) -> Floats:
+    """The scores of the reference detector: some skill, noise, and the usual rate of false alarms."""
+    phi = float(random.choice(PHIS)) if phi is None else phi
+    scores = ar_noise(random, len(mask), phi) + LEVEL * mask
+    scores[some_normal(random, mask, round(0.0045 * len(mask)))] += ALARM
+    return scores
+
+
+def _compared(random: Random, mask: Bools, scores: Floats, others: Sequence[Case]) -> list[Case]:
+    return [
+        Case("reference", mask, scores),
+        *others,
+        Case("random", mask, random.random(len(mask))),
+        Case("perfect", mask, mask.astype(np.float64)),
+    ]
+
+
+REFERENCE = "a detector of some skill"
+
+
+def _wild(case: str) -> str:
+    return REFERENCE if case == "reference" else f"its scores, with {case.partition(' ')[0]} wild among 10,000"
+
+
+def _sampled(case: str) -> str:
+    which = {"every 2": "every second", "every 4": "every fourth"}
+    return REFERENCE if case == "reference" else f"its scores and labels at {which[case]} point"
+
+
+def _length(case: str) -> str:
+    return f"{REFERENCE}, in {'5000 points' if case == 'reference' else case}"
+
+
+def _moved(case: str) -> str:
+    return REFERENCE if case == "reference" else f"its scores, labels moved by {case} points"
+
+
+def _cut(case: str) -> str:
+    return REFERENCE if case == "reference" else "its scores, six events cut by gaps in the labels"
+
+
+def _without_skill(case: str) -> str:
+    kind, _, labels = case.partition(", ")
+    count, _, length = labels.partition(" x ")
+    kinds = {"uniform": "uniform random scores", "slow": "slow random noise", "constant": "constant scores"}
+    return f"{kinds[kind]}, labels with {count} event{'s' * (count != '1')} of {length} point{'s' * (length != '1')}"
+
+
+@control("One to three normal points score 10 to 1,000 times the range above or below.", equality, _wild)
+def glitch(random: Random) -> list[Case]:
+    """The same scores with 1, 2 and 3 wild values among 10,000."""
+    mask = place(random, many_events(random)).mask()
+    scores = _detector(random, mask)
+    others = []
+    for count in (1, 2, 3):
+        changed = scores.copy()
+        far = np.exp(random.uniform(np.log(10), np.log(1000), count)) * random.choice([-1, 1], count)
+        changed[some_normal(random, mask, count)] = scores.mean() + np.ptp(scores) * far
+        others.append(Case(f"{count} wild", mask, changed))
+    return _compared(random, mask, scores, others)
+
+
+@control("The same series sampled at every point, every second and every fourth.", equality, _sampled)
+def resolution(random: Random) -> list[Case]:
+    """Slow noise and long events, so that hardly anything is lost."""
+    mask = place(random, log_uniform(random, 40, 240, 10)).mask()
+    scores = _detector(random, mask, 0.9)
+    others = [Case(f"every {step}", mask[::step].copy(), scores[::step].copy()) for step in (2, 4)]
+    return _compared(random, mask, scores, others)
+
+
+@control("The same ten events in a shorter and in a longer series.", equality_of_means, _length)
+def prevalence(random: Random) -> list[Case]:
+    """In 5,000 points (the reference), 2,000 and 20,000."""
+    lengths, phi = log_uniform(random, 10, 60, 10), float(random.choice(PHIS))
+    drawn = []
+    for n in (5_000, 2_000, 20_000):
+        mask = place(random, lengths, n=n).mask()
+        drawn.append(Case(f"{n} points", mask, ar_noise(random, n, phi) + LEVEL * mask))
+    return _compared(random, drawn[0].labels, drawn[0].scores, drawn[1:])
+
+
+@control("Labels drawn by another hand: the borders of events are moved by a few points.", equality, _moved)
+def jitter(random: Random) -> list[Case]:
+    """By up to 4 and up to 8 points, at random, each border on its own."""
+    events = place(random, many_events(random))
+    scores = _detector(random, events.mask())
+    others = []
+    for most in (4, 8):
+        by = random.integers(-most, most + 1, (2, len(events)))
+        starts = events.starts + by[0]
+        stops = np.maximum(events.stops + by[1], starts + 1)
+        others.append(Case(f"up to {most}", spans(events.n, starts, stops), scores))
+    return _compared(random, events.mask(), scores, others)
+
+
+@control("Six events are cut in three by gaps of one point in the labels.", equality, _cut)
+def gaps(random: Random) -> list[Case]:
+    """Twelve of 10,000 labels change, and 40 events become 52."""
+    events = place(random, many_events(random))
+    mask = events.mask()
+    scores = _detector(random, mask)
+    cut = mask.copy()
+    which = random.choice(len(events), 6, replace=False)
+    for share in (1, 2):
+        cut[events.starts[which] + share * events.lengths[which] // 3] = False
+    return _compared(random, mask, scores, [Case("cut", cut, scores)])
+
+
+@control("Scores without skill get the same value whatever the labels.", chance_level, _without_skill)
+def chance(random: Random) -> list[Case]:
+    """Uniform, AR(1) and constant scores on eight label sets, from one event of 10 points to half of all points."""
+    n, cases = 4_000, []
+    for count, length in ((1, 10), (1, 400), (10, 1), (10, 40), (40, 10), (1, 2000), (10, 200), (200, 10)):
+        mask = _spread(random, count, length, n).mask()
+        about = f"{count} x {length}"
+        cases += [
+            Case(f"uniform, {about}", mask, random.random(n)),
+            Case(f"slow, {about}", mask, ar_noise(random, n, 0.9)),
+            Case(f"constant, {about}", mask, np.full(n, 0.5)),  # zeros would be read as predictions
+            Case(f"perfect, {about}", mask, mask.astype(np.float64)),
+        ]
+    return cases
+
+
+def _spread(random: Random, count: int, length: int, n: int) -> Events:
+    """Events as far apart as usual, or by half of what there is where there are many."""
+    gap = min(50, (n - count * length) // (count + 1) // 2)
+    return place(random, [length] * count, gap, n)
+
+
+TASKS = (glitch, resolution, prevalence, jitter, gaps, chance)

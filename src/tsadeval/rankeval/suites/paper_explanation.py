@@ -1,0 +1,249 @@
+"""Why a metric ranks models of known order wrongly: on which tasks and noise, and by how many ties and reversals."""
+
+from __future__ import annotations
+
+import math
+import shlex
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from tsadeval.core.metric import Metric
+from tsadeval.core.results import Grid, Result, Row
+from tsadeval.rankeval.generators import GENERATORS
+from tsadeval.rankeval.suites.hard_explanation import verdict_of
+from tsadeval.rankeval.suites.paper import Task
+from tsadeval.rankeval.suites.paper_rankings import Rankings
+
+KEYS = ("pairs", "reversed", "tied")
+# Where one cause has this share of all, it is named.
+MOST = 0.5
+CASES = 10  # label sets that are printed
+KINDS = "on which kinds of mistakes it loses, with pictures"
+
+
+class RankingExplanation(Result):
+    """The rankings of a metric, the worst first: a row per task, case (label set), noise and fixed parameter.
+
+    A row has the task, what orders its models (`by`), `case`, `sigma`, the parameter that is the `fixed` one, the
+    `spearman` of the ranking, its `pairs` of models and how many of them are `reversed` or `tied`, and the worst pair:
+    the models `worse` and `better` with their values and the `verdict`. Rankings with a model without a value have no
+    Spearman (NaN), come last and count nowhere. `totals` has the sums. What is printed are means over tasks, each of
+    which is a mean over its rankings, as in the table of the run.
+    """
+
+    def __init__(self, rows: list[Row], lead: str, notes: Sequence[str], shown: int) -> None:
+        super().__init__(rows)
+        self._known = [row for row in rows if not math.isnan(row["spearman"])]
+        self.totals = {key: sum(row[key] for row in self._known) for key in KEYS}
+        self._first = lead
+        self._remarks = list(notes)
+        self._shown = shown
+
+    def _lead(self) -> str:
+        if not self._known:
+            return self._first
+        total = self.totals
+        _, turned, tied = _means(self._known)
+        return (
+            f"{self._first}\nof {total['pairs']} pairs of models with a known order it reverses {total['reversed']} "
+            f"and ties {total['tied']}; as means over tasks, {turned} and {tied}"
+        )
+
+    def _grids(self) -> list[tuple[str, Grid]]:
+        if not self._known:
+            return [("", [["task"], ["no ranking of which all models have values"]])]
+        wrong = [row for row in self._known if row["verdict"] is not None][: self._shown]
+        head = [
+            "task",
+            "case",
+            "sigma",
+            "fixed",
+            "spearman",
+            "reversed",
+            "tied",
+            "worse model",
+            "better model",
+            "they are",
+        ]
+        body: Grid = [
+            [
+                *(row[key] for key in ("task", "case")),
+                f"{row['sigma']:g}",
+                row["fixed"],
+                f"{row['spearman']:.3f}",
+                f"{row['reversed']} of {row['pairs']}",
+                f"{row['tied']} of {row['pairs']}",
+                *(f"{row[side]}: {row[f'{side}_value']:.4g}" for side in ("worse", "better")),
+                row["verdict"],
+            ]
+            for row in wrong
+        ]
+        cases = self._by("case")
+        of = f", the worst {CASES} of {len(cases) - 1}" if len(cases) - 1 > CASES else ""
+        grids = [
+            ("by task", self._by("task")),
+            ("by noise (sigma)", self._by("sigma")),
+            (f"by label set (case){of}", cases[: CASES + 1]),
+        ]
+        return (
+            [*grids, (f"its {len(wrong)} worst rankings, each with its worst pair", [head, *body])] if wrong else grids
+        )
+
+    def _by(self, column: str) -> Grid:
+        """Means over tasks, by one column: noise from none on, tasks and label sets the worst first."""
+        groups: dict[Any, list[Row]] = {}
+        for row in self._known:
+            groups.setdefault(row[column], []).append(row)
+        found = {value: _means(rows) for value, rows in groups.items()}
+        order = sorted(found, key=(lambda value: value) if column == "sigma" else lambda value: found[value][0])
+        grid: Grid = [[column, "rankings", "spearman", "reversed", "tied"]]
+        for value in order:
+            mean, *shares = found[value]
+            grid.append([f"{value:g}" if column == "sigma" else value, len(groups[value]), f"{mean:.3f}", *shares])
+        return grid
+
+    def _notes(self) -> list[str]:
+        return self._remarks
+
+
+def _means(rows: Sequence[Row]) -> tuple[float, str, str]:
+    """Spearman and the shares of pairs that are reversed and tied, averaged as in the table of the run."""
+    of_tasks: dict[str, dict[float, list[Row]]] = {}
+    for row in rows:
+        of_tasks.setdefault(row["task"], {}).setdefault(row["sigma"], []).append(row)
+    spearman: list[Any] = []
+    turned: list[Any] = []
+    tied: list[Any] = []
+    for sigmas in of_tasks.values():
+        spearman.append(np.mean([np.mean([row["spearman"] for row in some]) for some in sigmas.values()]))
+        for key, found in (("reversed", turned), ("tied", tied)):
+            found.append(np.mean([row[key] / max(row["pairs"], 1) for some in sigmas.values() for row in some]))
+    return float(np.mean(spearman)), f"{100 * np.mean(turned):.1f} %", f"{100 * np.mean(tied):.1f} %"
+
+
+def hard_hint(metric: str) -> str:
+    """The command that shows on which kinds of mistakes a metric loses."""
+    run = f"tsadeval rankeval run --suite hard --metrics {shlex.quote(f'recommended,{metric}')}"
+    return f"{KINDS}: {run} && tsadeval rankeval explain runs/hard {shlex.quote(metric)} -o pictures"
+
+
+def explain(
+    rankings: Rankings, metric: Metric, value: float, where: str, counts: Row, shown: int
+) -> RankingExplanation:
+    """The rankings of one metric, and what can be said about them; `where` says its place in the run."""
+    rows = [row for task in rankings.plan.chosen_tasks for row in _rows(rankings, metric, task)]
+    rows.sort(key=lambda row: (math.isnan(row["spearman"]), row["spearman"], -row["tied"], -row["reversed"]))
+    suite = rankings.plan.suite.name
+    lead = f"{metric}, suite {suite}: average Spearman {value:.3f}, {where}"
+    return RankingExplanation(rows, lead, _remarks(rows, metric, counts, rankings), shown)
+
+
+def _rows(rankings: Rankings, metric: Metric, task: Task) -> list[Row]:
+    sign = 1.0 if metric.direction == "higher" else -1.0
+    values, spearman = rankings.values(metric, task), rankings.quality(metric, task, "average").spearman
+    generator = GENERATORS[task.generator]
+    along = generator.q if task.by == "q" else generator.p
+    others = generator.p if task.by == "q" else generator.q
+    steps = range(len(along)) if task.better == "higher" else range(len(along) - 1, -1, -1)
+    rows: list[Row] = []
+    for case, sigma, fixed in np.ndindex(*values.shape[:-1]):
+        found = _wrong([sign * values[case, sigma, fixed, i] for i in steps])
+        row: Row = {
+            "task": task.name,
+            "by": task.by,
+            "case": rankings.plan.cases[case],
+            "sigma": rankings.plan.suite.sigmas[sigma],
+            "fixed": f"{task.fixed} = {others[fixed]:g}" if task.fixed else "",
+            "spearman": float(spearman[case, sigma, fixed]),
+            **found["counts"],
+            "verdict": found["verdict"],
+        }
+        for side in ("worse", "better"):
+            at = steps[found[side]] if found["verdict"] else None
+            row[side] = f"{task.by} = {along[at]:g}" if at is not None else None
+            row[f"{side}_value"] = float(values[case, sigma, fixed, at]) if at is not None else math.nan
+        rows.append(row)
+    return rows
+
+
+def _wrong(values: Sequence[float]) -> Row:
+    """Counts of the pairs of one ranking (values from worst to best model), and its worst pair."""
+    counts = dict.fromkeys(KEYS, 0)
+    worst: tuple[tuple[bool, int, float], int, int, str] | None = None
+    for worse in range(len(values)):
+        for better in range(worse + 1, len(values)):
+            verdict = verdict_of(values[worse], values[better])
+            counts["pairs"] += 1
+            if verdict == "right":
+                continue
+            counts[verdict] += 1
+            apart = abs(values[worse] - values[better])
+            key = (verdict == "reversed", better - worse, apart if math.isfinite(apart) else 0.0)
+            if worst is None or key > worst[0]:
+                worst = (key, worse, better, verdict)
+    if worst is None:
+        return {"counts": counts, "verdict": None}
+    return {"counts": counts, "worse": worst[1], "better": worst[2], "verdict": worst[3]}
+
+
+def _remarks(rows: Sequence[Row], metric: Metric, counts: Row, rankings: Rankings) -> list[str]:
+    """What can be said about the cause, and what to do next."""
+    rows = [row for row in rows if not math.isnan(row["spearman"])]
+    notes = []
+    if rows:
+        notes = [
+            "reversed: the worse model got the better value; tied: both got the same, so they are ordered by chance",
+            "Spearman and shares: means over tasks, each the mean over its rankings, as in the table of the run",
+        ]
+    tied = sum(row["tied"] for row in rows)
+    if tied > 0.01 * sum(row["pairs"] for row in rows):
+        value, share = _commonest_tie(rows)
+        if share >= MOST:
+            notes.append(f"in most rankings with ties, the tied models have the value {value:g}")
+        notes += _clipping(rows, rankings)
+    if counts["empty"]:
+        notes.append(f"on {100 * counts['empty']:.1f} % of the series the threshold rule raised no alarm")
+    for status, words in (("errors", "failed"), ("undefined", "is undefined")):
+        if counts[status]:
+            notes.append(
+                f"{metric} {words} on {counts[status]} of {counts['planned']} series; rankings with these do not count"
+            )
+    if counts["message"]:
+        notes.append(f"the first with {counts['message']}")
+    name = str(metric)
+    if not metric.library and metric.kind == "scores" and rows:
+        notes.append(
+            f"does it depend on the position of points with equal scores? check_properties({name}) says (mirror)"
+        )
+    if not metric.library and ":" not in name:
+        again = f'te.rankeval.run("hard", ["recommended", {name}]).explain({name})'
+        return [*notes, f"{KINDS}: {again}"]
+    return [*notes, hard_hint(name)]
+
+
+def _commonest_tie(rows: Sequence[Row]) -> tuple[float, float]:
+    """The value that the worst pair has in most rankings whose worst pair is a tie, and the share of these."""
+    values = Counter(row["worse_value"] for row in rows if row["verdict"] == "tied")
+    if not values:
+        return math.nan, 0.0
+    value, count = values.most_common(1)[0]
+    return value, count / values.total()
+
+
+def _clipping(rows: Sequence[Row], rankings: Rankings) -> list[str]:
+    """Noisy scores are clipped: a threshold that must be exceeded then leaves nothing."""
+    clipped = {task.name for task in rankings.plan.chosen_tasks if GENERATORS[task.generator].clip}
+    share = {}
+    for noisy in (False, True):
+        some = [row for row in rows if row["task"] in clipped and (row["sigma"] > 0) == noisy]
+        share[noisy] = sum(row["tied"] for row in some) / max(sum(row["pairs"] for row in some), 1)
+    if share[True] < share[False] + 0.05:
+        return []
+    return [
+        f"with noise it ties {100 * share[True]:.0f} % of the pairs, without {100 * share[False]:.0f} %: noisy scores "
+        "are clipped to [0, 1], many points share the score 1,",
+        "and a threshold that must be exceeded (score > quantile) leaves no alarm; score >= quantile keeps them",
+    ]

@@ -1,0 +1,262 @@
+"""`te.report`: one page about one or several detectors that explains itself and needs nothing but a browser."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime, timezone
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from tsadeval.comparison.compare import Run, runs_of, scores_of_models, timed_table
+from tsadeval.comparison.comparison import Comparison
+from tsadeval.comparison.remarks import fewer_series, odd_remarks
+from tsadeval.core.metric import Metric, Rule, metric_labels
+from tsadeval.core.names import printable
+from tsadeval.core.parameters import OneOf, check_parameters
+from tsadeval.core.selection import Metrics, select_metrics
+from tsadeval.core.setting import MISSING, Missing
+from tsadeval.errors import InvalidParameterError
+from tsadeval.reports.html import as_json, render
+from tsadeval.reports.page import Page, build_page
+from tsadeval.reports.series_view import read_inputs
+from tsadeval.tables.files import write_whole
+from tsadeval.thresholds.rules import parse_rule
+
+
+def report(
+    scores: Any,
+    path: str | Path,
+    *,
+    y_true: Any = None,
+    by: str | Sequence[str] = (),
+    y_score: str | Sequence[str] = "score",
+    detector: str | None = None,
+    values: Any = None,
+    times: Any = None,
+    ignore: Any = None,
+    X: Any = None,
+    metrics: Metrics | None = None,
+    threshold: str | float | Rule | None = None,
+    missing: Missing | None = None,
+    title: str = "",
+    command: str = "",
+    sources: Mapping[str, str] | None = None,
+    notes: Sequence[str] = (),
+    random_state: int = 0,
+) -> Path:
+    """Write a report: one self-contained HTML page about one or several detectors.
+
+    The page shows the comparison of several detectors with its statistics, the series and the scores with zoom and pan,
+    the events and what each cost, a threshold slider with the metrics at every threshold, all metrics beside random and
+    perfect, and the breakdown of CCE. It works offline and needs no other file.
+
+    Parameters
+    ----------
+    scores : result, array-like, mapping, iterable, table or path
+        What `te.compare` or `te.detect` returned; scores of one detector, or detector to scores of one series (both
+        with `y_true`); or whatever else `te.compare` takes.
+    path : str or Path
+        The file to write.
+    y_true : array-like of shape (n,), or str, optional
+        The labels, where `scores` are of one series; the column of labels, where they are a table.
+    by, y_score, detector
+        Of a table, as for `te.compare`.
+    values : array-like of shape (n,) or (n, columns), or mapping, optional
+        The series itself, drawn above the scores; a mapping from series to its values where there are several series,
+        or from column to values where there is one. Up to eight columns are drawn.
+    times : array-like of shape (n,), mapping or str, optional
+        Time stamps of the points, for one series, or a mapping from series to its time stamps; of a table, the name of
+        the column that has them. Dates with a time zone are shown in it.
+    ignore : array-like of shape (n,), or intervals of time, optional
+        Points that are not judged, such as a week of maintenance, as for `evaluate`; for many series also a mapping
+        from series to these. The chart shades them. By default those of the comparison.
+    X : array-like of shape (n, columns), optional
+        The series that fitted estimators among `scores` are asked for scores of, as for `te.compare`.
+    metrics, threshold : optional
+        As for `evaluate`; thresholds are found for each scoring by itself. By default those of the comparison where
+        `scores` is one, else the set "recommended" and the rule "best". Where the rule is "best", `best_f1` is left out
+        beside `f1`, which has the same values.
+    missing : {"skip", "ignore", "no alarm", "worst", "error"}, optional
+        What to do about missing scores, as for `te.compare`. By default as the comparison was made, else "skip".
+    title : str, optional
+        Of the page.
+    command : str, optional
+        How the page was made, for its last section.
+    sources : mapping, optional
+        File to its checksum, for the last section.
+    notes : sequence of str, optional
+        What a reader has to know first, such as files that could not be read: for the box at the top.
+    random_state : int, default=0
+        For the column "random".
+
+    Returns
+    -------
+    Path
+        The file. A scoring that cannot be evaluated is left out, and the page names it at the top; where nothing can be
+        evaluated, this raises. The page of a comparison has exactly its numbers.
+
+    Examples
+    --------
+    >>> import tempfile, tsadeval as te
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     page = te.report({"mine": [0.1, 0.9, 0.2, 0.3]}, f"{folder}/page.html", y_true=[0, 1, 0, 0])
+    ...     page.name
+    'page.html'
+    """
+    if missing is not None:
+        check_parameters("report", {"missing": OneOf(MISSING)}, {"missing": missing})
+    path = Path(path)
+    if path.is_dir():  # found out now, not after all was computed
+        raise InvalidParameterError(f"path must be that of a file, but {printable(path)} is a folder")
+    scores = scores_of_models(scores, X)
+    compared = scores if isinstance(scores, Comparison) else None
+    made = compared.made if compared is not None else None
+    default: str | Rule = made.rule if made is not None else "best"
+    rule = parse_rule(default if threshold is None else threshold)
+    how: Missing = missing or (compared.missing if compared is not None else "skip")
+    chosen, doubled = _without_double(_metrics(metrics, compared), rule)
+    columns: dict[str, Any] = {"by": by, "y_score": y_score, "detector": detector}
+    settings = made.settings if made is not None else None
+    runs: Iterable[Run]
+    if isinstance(times, str):
+        runs, settings = timed_table(scores, y_true, times, **columns)
+        times = None
+    else:
+        runs = runs_of(_one(scores, y_true), y_true, **columns)
+    inputs = read_inputs(runs, how, values, times, ignore, settings)
+    inputs.notes[:0] = notes
+    known = None
+    if compared is not None and made is not None and threshold is times is ignore is None and how == compared.missing:
+        known = compared if all(str(metric) in compared.metrics for metric in chosen) else None
+    page = build_page(inputs, chosen, rule, missing=how, compared=known, random_state=random_state)
+    inputs.notes += [f"{text}." for text in _lacking(page.compared)]
+    inputs.notes += [f"{text[:1].upper()}{text[1:]}." for text in _odd(page)]
+    text = _render(page, title, command, dict(sources or {}), [*inputs.notes], doubled)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_whole(path, text.encode())
+    return path
+
+
+def _lacking(compared: Comparison) -> list[str]:
+    """Averages over fewer series though there are scores, since a metric is undefined for these scores."""
+    rows = [row for row in compared.rows if row["status"] == "undefined"]
+    # What is undefined for lack of a class of points is so for all detectors, and the page says it of the series.
+    short = {row["detector"] for row in rows if not (row["message"] or "").startswith("y_true has ")}
+    titles, labels = dict(zip(compared.detectors, compared.names, strict=True)), metric_labels(compared.metrics)
+    called = [{**row, "metric": labels[row["metric"]]} for row in compared.rows]
+    return fewer_series(called, list(labels.values()), titles, compared.missing, short)
+
+
+def _odd(page: Page) -> list[str]:
+    """What is to be said of detectors that alarm everywhere, or nowhere."""
+    series = [{"series": one["name"]} for one in page.data["series"]]
+    return odd_remarks(page.odd, {name: name for name in page.data["detectors"]}, series)
+
+
+def _one(scores: Any, y_true: Any) -> Any:
+    """Scores of a single detector get a name."""
+    single = y_true is not None and not isinstance(y_true, str) and not isinstance(scores, Mapping)
+    return {"detector": scores} if single and not hasattr(scores, "columns") else scores
+
+
+def _metrics(metrics: Metrics | None, compared: Comparison | None) -> tuple[Metric, ...]:
+    if metrics is not None or compared is None:
+        return tuple(select_metrics("recommended" if metrics is None else metrics))
+    return compared.made.metrics if compared.made is not None else tuple(select_metrics(compared.metrics))
+
+
+def _without_double(metrics: tuple[Metric, ...], rule: Rule) -> tuple[tuple[Metric, ...], str]:
+    """Without the best F1 where F1 is taken at its best threshold, and what is to be said about it."""
+    names = [str(metric) for metric in metrics]
+    if str(rule) not in ("best", "best(f1)") or not {"f1", "best_f1"} <= set(names):
+        return metrics, ""
+    return tuple(m for m in metrics if str(m) != "best_f1"), "best_f1 is not shown: with this rule it is F1"
+
+
+WORDS: dict[Missing, str] = {
+    "skip": "points without a score are left out, averages are over the series that a detector has",
+    "ignore": "points without a score are left out, and metrics that cannot do that have no value",
+    "no alarm": "points without a score count as lower than all others",
+    "worst": "points without a score count as lower than all others, and a detector without any gets the worst value",
+    "error": "refused, so there are none",
+}
+
+
+def _render(page: Page, title: str, command: str, sources: Mapping[str, str], notes: list[str], doubled: str) -> str:
+    import tsadeval
+
+    data = page.data
+    detectors, series, rule = data["detectors"], data["series"], data["rule"]
+    points = sum(one["n"] for one in series)
+    subtitle = (
+        f"{len(detectors)} detector{'s' * (len(detectors) != 1)}, {len(series)} series, {points:,} points, "
+        f"{len(data['metrics'])} metric{'s' * (len(data['metrics']) != 1)}"
+    )
+    step, draws = data["step"], data["draws"]
+    if step > 1:
+        notes.append(f"Lines are drawn from the extremes of every {step} points; all numbers are of all points.")
+    if len(detectors) == 1:
+        title = title or f"Report: {detectors[0]}"
+    names = ", ".join(metric["name"] for metric in data["metrics"])
+    about = [
+        ("Made by", f"tsadeval {tsadeval.__version__}, NumPy {np.__version__}, Python {platform.python_version()}"),
+        ("Made at", datetime.now(timezone.utc).strftime("%Y-%m-%d %H:%M UTC")),
+        ("Threshold rule", rule),
+        ("Missing scores", f"{data['missing']}: {WORDS[data['missing']]}"),
+        ("Metrics", f"{names} ({doubled})" if doubled else names),
+        ("Random (baseline)", f"mean of {draws} shuffles, or a formula" if draws else "left out: too many points"),
+    ]
+    about += [("Command", command)] if command else []
+    about += [(f"File {name}", f"SHA-256 {digest}") for name, digest in sources.items()]
+    checksums = []
+    for one in series:
+        name = one["name"] or "series"
+        checksums.append((name, "labels", one["labels_sha256"]))
+        checksums += [(name, f"scores of {d}", found["scores_sha256"]) for d, found in one["detectors"].items()]
+    return render(
+        "report.html.j2",
+        styles=("base.css", "report.css"),
+        scripts=("common.js", "clock.js", "packed.js", "chart.js", "tables.js", "report.js"),
+        title=title or "Report of anomaly detectors",
+        subtitle=subtitle,
+        notes=notes,
+        comparison=data["comparison"] is not None,
+        cce=any(metric["name"].partition("(")[0] == "cce" for metric in data["metrics"]),
+        rule_note=_start(data),
+        metrics_note=f"Baselines: the same scores in random order, and the labels as scores. {_thresholds(data)}",
+        about=about,
+        checksums=checksums,
+        version=tsadeval.__version__,
+        data=as_json(data),
+        payloads=page.payloads.texts,
+    )
+
+
+def _start(data: Mapping[str, Any]) -> str:
+    """Where the slider starts, in words."""
+    rule = data["rule"]
+    if rule in ("best", "best(f1)"):
+        return "It starts where F1 is best, which was found with the labels."
+    text = f"It starts at the threshold of {rule}{', which was found with the labels' * rule.startswith('best')}."
+    if all(found["plain"] for one in data["series"] for found in one["detectors"].values()):
+        return text
+    return (
+        f"{text} This rule does more than compare with a threshold: the table of metrics has its alarms; here, in the "
+        "chart, the events and the findings they are all scores above the threshold."
+    )
+
+
+def _thresholds(data: Mapping[str, Any]) -> str:
+    """How the thresholds of the metrics were found, in words."""
+    rule = data["rule"]
+    if rule != "best":
+        by_labels = ", chosen with the labels" if rule.startswith(("best", "budget(")) else ""
+        return f"Thresholds: by the rule {rule}{by_labels}."
+    trivial = [metric["label"] for metric in data["metrics"] if metric["trivial"]]
+    text = "Thresholds: the best one of each metric, chosen with the labels, so values are upper bounds"
+    if trivial:
+        text += f"; metrics whose own best is trivial ({', '.join(trivial)}) at the best threshold of F1"
+    return text + "."

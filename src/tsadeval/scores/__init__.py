@@ -1,0 +1,1 @@
+"""Scores as people bring them: tables, files and arrays, read as scorings."""

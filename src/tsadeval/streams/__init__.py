@@ -1,0 +1,1 @@
+"""Streams: series larger than memory, or not yet ended, evaluated part by part."""

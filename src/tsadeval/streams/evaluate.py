@@ -1,0 +1,246 @@
+"""Metrics of series that are larger than memory: read in batches, here or in parts on several workers."""
+
+from __future__ import annotations
+
+import inspect
+import math
+import os
+from collections.abc import Iterable, Mapping
+from contextlib import closing, suppress
+from itertools import takewhile
+from threading import Event
+from typing import Any
+
+import numpy as np
+
+from tsadeval._optional import require
+from tsadeval.core.parallel import elsewhere, in_order, mapped, workers
+from tsadeval.core.results import Row
+from tsadeval.core.selection import Metrics
+from tsadeval.errors import InvalidInputError, InvalidParameterError
+from tsadeval.evaluation.many import SeriesEvaluation
+from tsadeval.evaluation.single import Evaluation
+from tsadeval.streams.states import Order
+from tsadeval.streams.stream import Stream
+from tsadeval.tables.batches import Batches, batches
+from tsadeval.tables.one_series import Signs
+
+_Streams = dict[str | None, Stream]
+_ALL = None  # in place of a series' name where there is but one
+# Parts of a file: enough that no worker waits long for the others. Here as many whatever the number of cores, on which
+# the last digits must not depend; on a cluster for each worker.
+_PARTS = 32
+_LEAST = 2**20  # rows of a part of parquet: fewer are read sooner than a thread and a reader are there
+_THREADS = 8  # by default at most: each has some batches in memory
+
+
+def evaluate_stream(
+    source: Any,
+    metrics: Metrics = "cce",
+    *,
+    threshold: float | None = None,
+    order: Order = "sort",
+    label: str = "label",
+    score: str = "score",
+    by: str | None = None,
+    time: str | None = None,
+    one_series: bool = False,
+    n_jobs: int | None = None,
+) -> Evaluation | SeriesEvaluation:
+    """Metrics of a series that is read once, in batches, in memory that does not grow with its points.
+
+    The values are those of `te.evaluate` at the same threshold, whatever the cut into batches. `te.metrics` says which
+    metrics can be computed so (`stream` of their records): CCE, all metrics of single points, nearly all metrics of
+    events and alarms, and those of the order of scores (AUC-ROC, AUC-PR, best F1, P@k, VUS, range-AUC). Others raise an
+    error.
+
+    Parameters
+    ----------
+    source : path, several paths, `te.batches`, or iterable of (y_true, y_score)
+        Files are read as `te.batches` reads them. An iterable gives the batches of a series in the order of time;
+        (name, y_true, y_score) where `by` is given, and the time stamps last where `time` is given.
+    metrics : str or several
+        As for `te.evaluate`.
+    threshold : float, optional
+        Alarm where `score > threshold`; needed for metrics of alarms.
+    order : {"sort", "bins"}, default="sort"
+        For metrics of the order of scores. "sort" is exact and sorts the scores on disk (in the folder for temporary
+        files, 4 or 8 bytes a point; VUS as much again for points near events). "bins" counts points in four million
+        bins of neighbouring scores: 64 MB and no disk, and a value with bounds between which the exact one lies for
+        sure, in columns `low` and `high`.
+    label, score, by : str
+        Columns of a file. `by` names the series of each row: each is evaluated by itself, in any order of rows, with a
+        state in memory for each series.
+    time : str, optional
+        The column of time stamps, which must increase within each series: for options that are durations, as in
+        "false_alarms(per='week')" and "detection_delay(unit='min')".
+    one_series : bool
+        All rows are one series, even if a column called "series", "detector" or the like has several values.
+    n_jobs : int, optional
+        Parts of a file that are read at once (row groups of parquet, rows of npy), in threads of this process, or by
+        the workers of a cluster under `joblib.parallel_config(backend="dask")` or "ray". By default as many as there
+        are cores, up to eight; one with `by` and for metrics of the order of scores, whose states are large, and for
+        csv files, of which readers have large blocks in memory.
+
+    Returns
+    -------
+    Evaluation
+        A mapping from metric to value that prints as a table; with `by` a `SeriesEvaluation`.
+
+    Examples
+    --------
+    >>> import tsadeval as te
+    >>> day = ([0, 0, 1, 1, 0], [0.1, 0.2, 0.9, 0.4, 0.1])
+    >>> night = ([0, 1, 0], [0.6, 0.1, 0.2])
+    >>> result = te.evaluate_stream([day, night], ["f1", "event_f1", "auc_roc"], threshold=0.5)
+    >>> result["f1"], result["event_f1"], round(result["auc_roc"], 4)
+    (0.4, 0.5, 0.6667)
+    """
+    if isinstance(source, Batches):
+        _refuse_columns(label=label, score=score, by=by, time=time, one_series=one_series)
+    workers(n_jobs)  # an error where it is none
+    timed = time is not None or (isinstance(source, Batches) and source.time is not None)
+    new = _Maker(metrics, threshold, order, timed)
+    new()  # so that whatever is wrong with the arguments is said before anything is read
+    if isinstance(source, Batches):
+        found: Any = source
+    elif isinstance(source, (str, os.PathLike, Mapping)) or _are_paths(source) or _is_frame(source):
+        found = batches(source, label=label, score=score, by=by, time=time, one_series=one_series)
+    else:
+        found = source
+    by = found.by if isinstance(found, Batches) else by
+    if not isinstance(found, Batches) and (n_jobs is not None or elsewhere()):
+        raise InvalidParameterError("n_jobs needs files or te.batches: parts of an iterable cannot be read apart")
+    streams = _on_workers(new, found, n_jobs) if elsewhere() else _here(new, found, by, n_jobs)
+    if not streams:
+        raise InvalidInputError("the source is empty: there is nothing to evaluate")
+    return streams[_ALL].result() if by is None else _joined(streams)
+
+
+class _Maker:
+    """Makes an empty stream, on any machine."""
+
+    def __init__(self, metrics: Metrics, threshold: float | None, order: Order, timed: bool) -> None:
+        self._options: dict[str, Any] = {"threshold": threshold, "order": order, "timed": timed}
+        stream = Stream(metrics, **self._options)
+        self._metrics, self.small, self.timed = stream.metrics, stream.small, timed
+
+    def __call__(self) -> Stream:
+        return Stream(self._metrics, **self._options)
+
+
+def _states(new: _Maker, source: Iterable[Any], by: str | None) -> _Streams:
+    """The states of all batches, by series."""
+    streams: _Streams = {}
+    for batch in source:
+        series, y_true, y_score, times = _unpacked(batch, new.timed, by)
+        if series not in streams:
+            streams[series] = new()
+        try:
+            streams[series].update(y_true, y_score, times)
+        except InvalidInputError as error:
+            raise InvalidInputError(str(error) if series is _ALL else f"series {series!r}: {error}") from None
+    return streams
+
+
+def _unpacked(batch: Any, timed: bool, by: str | None) -> tuple[str | None, Any, Any, Any]:
+    """The name of a series (None where all is one), labels, scores and times of a batch."""
+    wanted = (by is not None) + 2 + timed
+    if isinstance(batch, (tuple, list)) and len(batch) == wanted:
+        *names, y_true, y_score, times = batch if timed else (*batch, None)
+        named = not names or isinstance(names[0], (str, int, np.integer))
+        if named and all(np.ndim(values) or hasattr(values, "__len__") for values in (y_true, y_score)):
+            # As in tables, the number 1 and the text "1" are one name.
+            return str(names[0]) if names else _ALL, y_true, y_score, times
+    form = "name, " * (by is not None) + "y_true, y_score" + ", times" * timed
+    found = type(batch).__name__ + (f" of {len(batch)}" if isinstance(batch, (tuple, list)) else "")
+    raise InvalidInputError(
+        f"batches must be tuples ({form}){', with a text or an integer as the name' * (by is not None)}, but one is a "
+        f"{found}; te.batches reads files and tables by the names of their columns"
+    )
+
+
+def _part(new: _Maker, part: Batches, left: Event | None = None) -> tuple[_Streams, Signs]:
+    signs = part.signs()
+    wanted = takewhile(lambda batch: left is None or not left.is_set(), part.read(signs))
+    return _states(new, wanted, part.by), signs
+
+
+def _here(new: _Maker, source: Any, by: str | None, n_jobs: int | None) -> _Streams:
+    """The states of all batches: of parts that threads read at once, by default where these take little memory."""
+    light = isinstance(source, Batches) and by is None and new.small and not source.of_text
+    if n_jobs is not None or light:
+        with suppress(InvalidInputError):  # it is raised again below, counted from the first point
+            streams = _in_threads(new, source, n_jobs)
+            if streams is not None:
+                return streams
+    return _states(new, source, by)
+
+
+def _in_threads(new: _Maker, source: Batches, n_jobs: int | None) -> _Streams | None:
+    """The same of parts; None where there is but one, or where they may be of several versions of a file."""
+    versions, parts = source.versions(), source.parts(_PARTS, _LEAST)
+    if len(parts) < 2:
+        return None
+    threads = min(workers(None), _THREADS) if n_jobs is None else workers(n_jobs)
+    left = Event()
+    with closing(in_order(lambda part: _part(new, part, left), parts, threads, left)) as found:
+        streams = _merged(found, source)
+    return streams if source.versions() == versions else None
+
+
+def _on_workers(new: _Maker, source: Batches, n_jobs: int | None) -> _Streams:
+    """The same by the workers of a cluster."""
+    joblib = require("joblib", extra="all")
+    count = joblib.effective_n_jobs(n_jobs if n_jobs is not None else -1)
+    parts = ((new, part) for part in source.parts(_PARTS * max(count, 1)))
+    return _merged(mapped(_part, parts, n_jobs, ordered=True), source)
+
+
+def _merged(parts: Iterable[tuple[_Streams, Signs]], source: Batches) -> _Streams:
+    """The states of neighbouring parts, given in their order, as one."""
+    streams: _Streams = {}
+    signs = source.signs()
+    for found, seen in parts:
+        signs.merge(seen, source.where)
+        for series, stream in found.items():
+            if series in streams:
+                streams[series].merge(stream)
+            else:
+                streams[series] = stream
+    signs.finish(source.where)
+    return streams
+
+
+def _joined(streams: _Streams) -> SeriesEvaluation:
+    rows: list[Row] = []
+    names: list[str] = []
+    for series, stream in streams.items():
+        if not stream.n:
+            raise InvalidInputError(f"series {series!r}: has no points, so there is nothing to evaluate")
+        found = stream.result()
+        names = list(found)
+        rows += [{"series": series, **row} for row in found.rows]
+    return SeriesEvaluation(rows, names, dict.fromkeys(names, math.nan))
+
+
+def _refuse_columns(**given: Any) -> None:
+    """Batches know which columns they are of: what is said here as well would not be looked at."""
+    default = inspect.signature(evaluate_stream).parameters
+    more = [f"{name}={value!r}" for name, value in given.items() if value != default[name].default]
+    if more:
+        raise InvalidParameterError(
+            f"{more[0]} is for files and tables: the source is te.batches, pass it to te.batches"
+        )
+
+
+def _is_frame(source: Any) -> bool:
+    return hasattr(source, "columns") or hasattr(source, "column_names")
+
+
+def _are_paths(source: Any) -> bool:
+    return (
+        isinstance(source, (list, tuple))
+        and bool(source)
+        and all(isinstance(one, (str, os.PathLike)) for one in source)
+    )

@@ -1,0 +1,139 @@
+"""Metrics of a series that is read once, batch by batch, in memory that does not grow with its points."""
+
+from __future__ import annotations
+
+from copy import deepcopy
+from typing import Any
+
+from tsadeval.core.arrays import read_array, refuse_rounded
+from tsadeval.core.inputs import Scoring
+from tsadeval.core.metric import METRICS, Metric
+from tsadeval.core.parameters import Number, check_parameters
+from tsadeval.core.results import Row
+from tsadeval.core.selection import Metrics, select_metrics
+from tsadeval.errors import InvalidInputError, InvalidParameterError
+from tsadeval.evaluation.single import Evaluation, warn_of_undefined
+from tsadeval.scores.scoring import observe
+from tsadeval.streams.states import (
+    STATES,
+    Found,
+    Order,
+    PointCounts,
+    RunBorders,
+    RunsInTime,
+    Settings,
+    State,
+    kept_for,
+    state_key,
+)
+
+
+def streamable() -> tuple[Metric, ...]:
+    """The metrics that can be computed from a stream, in bounded memory."""
+    return tuple(metric for metric in METRICS.values() if metric.stream is not None)
+
+
+class Stream:
+    """The states that some metrics are computed from; streams of neighbouring stretches of a series merge.
+
+    >>> early = Stream(["f1", "event_f1"], threshold=0.5).update([0, 0, 1], [0.1, 0.2, 0.9])
+    >>> late = Stream(["f1", "event_f1"], threshold=0.5).update([1, 0, 0], [0.8, 0.1, 0.7])
+    >>> early.merge(late).result()["event_f1"]
+    0.6666666666666666
+    """
+
+    def __init__(
+        self, metrics: Metrics, *, threshold: float | None = None, order: Order = "sort", timed: bool = False
+    ) -> None:
+        self.metrics = select_metrics(metrics)
+        check_parameters("evaluate_stream", {"threshold": Number(none=True)}, {"threshold": threshold})
+        self.settings = Settings(None if threshold is None else float(threshold), order, timed)
+        if order not in ("sort", "bins"):
+            raise InvalidParameterError(f"order must be 'sort' or 'bins', but is {order!r}")
+        self._refuse_unfit()
+        self.n = 0
+        self._of = {str(m): state_key(m, self.settings) for m in self.metrics}
+        self._states: dict[str, State] = {}
+        for metric in self.metrics:
+            key = self._of[str(metric)]
+            if key not in self._states:
+                self._states[key] = STATES[kept_for(metric, self.settings)](metric, self.settings, self._states)
+
+    @property
+    def small(self) -> bool:
+        """Is what it keeps small beside a batch of points? The order of all scores is not."""
+        return all(kept_for(metric, self.settings) not in ("order", "zones") for metric in self.metrics)
+
+    def __copy__(self) -> Stream:
+        return deepcopy(self)  # what is kept changes with every batch, so it is never shared
+
+    def _refuse_unfit(self) -> None:
+        unfit = [str(metric) for metric in self.metrics if metric.stream is None]
+        if unfit:
+            raise InvalidParameterError(
+                f"{', '.join(unfit)} need{'s' * (len(unfit) == 1)} all points at once, so not in a stream: leave out, "
+                f"or use te.evaluate; these can be streamed: {', '.join(metric.name for metric in streamable())}"
+            )
+        of_alarms = [str(metric) for metric in self.metrics if metric.kind == "predictions"]
+        if of_alarms and self.settings.threshold is None:
+            raise InvalidParameterError(
+                f"{', '.join(of_alarms[:3])} take{'s' * (len(of_alarms) == 1)} alarms: pass threshold=, a number above "
+                "which a score is an alarm (the best threshold is known only once all points were read)"
+            )
+
+    def update(self, y_true: Any, y_score: Any, times: Any = None) -> Stream:
+        """Take in the points that follow. A bad batch raises and changes nothing."""
+        if len(y_true) == 0 and len(y_score) == 0:
+            return self
+        try:
+            data = observe(y_true, y_score, times=times) if self.settings.timed else Scoring.of(y_true, y_score)
+            refuse_rounded(read_array(y_score, "y_score", "a sequence of numbers"), "y_score")
+            if "times" in self._states:  # it may find something wrong, before anything has changed
+                self._states["times"].update(data)
+        except InvalidInputError as error:
+            raise InvalidInputError(f"in the batch that begins at point {self.n}: {error}") from None
+        for key, state in self._states.items():
+            if key != "times":
+                state.update(data)
+        self.n += data.n
+        return self
+
+    def merge(self, later: Stream) -> Stream:
+        """Take in the points of another stream, which follow; it must not be used any more."""
+        if later is self:
+            raise InvalidInputError("a stream cannot be merged with itself: its points would count twice")
+        if later._of != self._of or later.settings != self.settings:
+            raise InvalidInputError("only streams of the same metrics, threshold and order can be merged")
+        for key, state in self._states.items():
+            state.merge(later._states[key])
+        self.n += later.n
+        return self
+
+    def result(self) -> Evaluation:
+        """The value of every metric on all points so far."""
+        if self.n == 0:
+            raise InvalidInputError("the stream is empty: there is nothing to evaluate")
+        rows = [self._row(metric, self._states[self._of[str(metric)]].value(metric)) for metric in self.metrics]
+        warn_of_undefined(rows)
+        shown = ["metric", "value"]
+        shown += ["low", "high"] if any(row["low"] is not None for row in rows) else []
+        shown += ["threshold", "alarms", "alarmed_points"] if self.settings.threshold is not None else []
+        return Evaluation(rows, shown=shown, notes=[f"{self.n:,} points in a stream"])
+
+    def _row(self, metric: Metric, found: Found) -> Row:
+        state = self._states[self._of[str(metric)]]
+        alarms = alarmed = None
+        if isinstance(state, (RunBorders, PointCounts, RunsInTime)):
+            alarms, alarmed = state.alarms_and_points()
+        return {
+            "metric": str(metric),
+            "value": found.value,
+            "low": found.low,
+            "high": found.high,
+            "rule": f"fixed({self.settings.threshold!r})" if metric.kind == "predictions" else None,
+            "threshold": self.settings.threshold if metric.kind == "predictions" else None,
+            "alarms": alarms,
+            "alarmed_points": alarmed,
+            "status": "ok" if found.message is None else "undefined",
+            "message": found.message,
+        }

@@ -1,0 +1,348 @@
+"""VUS and range-AUC of a series that is read once: what is kept of it, and the areas.
+
+A buffer reaches a fixed number of points beyond an event. So of each gap between two events only the points near its
+ends are kept, and one that parts them; all others matter by the order of their scores alone.
+
+With the order of all scores from a sort, thresholds and alarms are known and the areas are exact. With bins, of each
+threshold only the bin is known. Hits, false alarms and recall grow as a threshold falls, so they lie between their
+values at the two ends of the bin, and the areas between those of the least and the most favourable such curves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+import tsadeval.metrics._kernels.vus as kernel
+from tsadeval.core._binning import levels_of
+from tsadeval.core.events import Index
+from tsadeval.core.inputs import Floats, LabelRuns, Scoring
+from tsadeval.core.metric import Metric
+from tsadeval.core.parameters import VUS_VARIANTS, VUSVariant
+from tsadeval.errors import InvalidParameterError
+from tsadeval.evaluation.external_sort import Tape
+from tsadeval.evaluation.score_order import Interval
+from tsadeval.metrics._vus import table_pays, threshold_ranks, widths_of
+
+Array = NDArray[Any]
+_CHUNK = 2**20  # points near events that are weighed at once
+_CUTS = 2**11  # scores at which curves over all thresholds are bounded, near events and among all points each
+_LARGEST = 2**23  # numbers in a table by width and threshold
+
+
+class Areas(NamedTuple):
+    """The areas under the ROC and PR curves: numbers, or intervals for them."""
+
+    roc: float | Interval
+    pr: float | Interval
+
+
+class OrderOfScores(Protocol):
+    """The order of all scores of a series."""
+
+    exact: bool
+
+    @property
+    def n(self) -> int:
+        """Number of points."""
+        ...
+
+    @property
+    def highest(self) -> float:
+        """The bin of the highest score, which it has for itself."""
+        ...
+
+    def at_ranks(self, ranks: Index) -> tuple[Floats, Floats]:
+        """Scores at ascending ranks, each once, and how many are at least as high; of bins, that of each rank."""
+        ...
+
+    def counts_above(self, scores: Floats) -> tuple[Floats, Floats]:
+        """How many are higher than each of some descending scores (or bins), and how many at least as high."""
+        ...
+
+    def places(self, scores: Array) -> Floats:
+        """What scores are compared by: themselves, or the numbers of their bins."""
+        ...
+
+
+def _widest(metric: Metric) -> int:
+    window = metric.options["window"]
+    if window == "period":
+        raise InvalidParameterError(
+            f"{metric}: the period is that of the values of the series, which a stream does not have; pass "
+            "window=te.period(values)"
+        )
+    return int(window if metric.name.startswith("range") else 2 * window)
+
+
+def reach_of(metric: Metric, *, exact: bool) -> int:
+    """How far from an event a point may be to get a weight."""
+    widest, levels = _widest(metric), metric.options["n_thresholds"]
+    widths = 1 if metric.name.startswith("range") else widest + 1
+    if levels is None:
+        levels = 0 if exact else _CUTS  # exact ones need no table
+    if (1 if exact else 8) * levels * widths > _LARGEST:  # bounds take several such tables, of both ends of bins
+        other = "te.evaluate" if exact else "order='sort'"
+        raise InvalidParameterError(
+            f"{metric}: {widths:,} widths at {levels:,} thresholds are too many for a stream; take a smaller window or "
+            f"fewer thresholds, or use {other}"
+        )
+    return widest // 2
+
+
+class NearEvents:
+    """The scores at most `reach` away from an event, in the order of time; neighbouring stretches of a series merge.
+
+    Gaps longer than 2 reach + 1 are shortened to that. The gap before the first event and the one after the last are
+    kept apart, since what comes before or behind may make them longer.
+    """
+
+    def __init__(self, reach: int, *, on_disk: bool) -> None:
+        self._reach = reach
+        self._before = self._behind = np.empty(0, np.float32)
+        self._scores = Tape(on_disk=on_disk)  # from the first event to the last
+        self._lengths: list[Index] = []  # of event, gap, event, ..., event, as they are kept
+        self._known: dict[Any, Areas] = {}
+
+    def update(self, data: Scoring) -> None:
+        """Take in the points that follow."""
+        events = data.events
+        if not len(events):
+            self._extend(self._short(data.raw), None, [], self._before[:0])
+            return
+        first, last = int(events.starts[0]), int(events.stops[-1])
+        middle = self._shortened(data.raw, events.starts, events.stops)
+        lengths = _inner_lengths(data.truth)
+        lengths[1::2] = np.minimum(lengths[1::2], 2 * self._reach + 1)
+        self._extend(self._short(data.raw[:first]), middle, [lengths], self._short(data.raw[last:]))
+
+    def merge(self, later: NearEvents) -> None:
+        """Take in the state of the stretch that follows."""
+        self._extend(later._before, later._scores if later._lengths else None, later._lengths, later._behind)
+
+    def _extend(self, before: Array, middle: Tape | list[Array] | None, lengths: list[Index], behind: Array) -> None:
+        self._known = {}
+        if middle is None:
+            if self._lengths:
+                self._behind = self._short(np.concatenate([self._behind, before]))
+            else:
+                self._before = self._short(np.concatenate([self._before, before]))
+            return
+        if self._lengths:
+            gap = self._short(np.concatenate([self._behind, before]))
+            if len(gap):
+                self._scores.add(gap)
+                self._lengths.append(np.array([len(gap)]))
+            else:  # an event goes on
+                lengths = [lengths[0].copy(), *lengths[1:]]
+                lengths[0][0] += self._lengths[-1][-1]
+                self._lengths[-1] = self._lengths[-1][:-1]
+        else:
+            self._before = self._short(np.concatenate([self._before, before]))
+        if isinstance(middle, Tape):
+            self._scores.merge(middle)
+        else:
+            for part in middle:
+                self._scores.add(part)
+        self._lengths += lengths
+        self._behind = behind
+        # As in `Borders`: each length is copied a few times only, however many batches there are.
+        while len(self._lengths) > 1 and len(self._lengths[-2]) <= 2 * len(self._lengths[-1]):
+            self._lengths[-2:] = [np.concatenate(self._lengths[-2:])]
+
+    def _short(self, gap: Array) -> Array:
+        """A gap without the points that no buffer reaches, but one."""
+        r = self._reach
+        return gap.copy() if len(gap) <= 2 * r + 1 else np.concatenate([gap[: r + 1], gap[len(gap) - r :]])
+
+    def _shortened(self, scores: Array, starts: Index, stops: Index) -> list[Array]:
+        """The parts that are kept, from the first event to the last."""
+        long = np.flatnonzero(starts[1:] - stops[:-1] > 2 * self._reach + 1)
+        begins = np.append(starts[0], starts[long + 1] - self._reach).tolist()
+        ends = np.append(stops[long] + self._reach + 1, stops[-1]).tolist()
+        return [scores[a:b] for a, b in zip(begins, ends, strict=True)]
+
+    def _chunks(self, reach: int) -> Iterator[tuple[Array, Index, Index]]:
+        """Scores and events of stretches whose buffers do not touch those of others."""
+        lengths = np.concatenate(self._lengths)
+        borders = np.concatenate([[0], np.cumsum(lengths)])
+        starts, stops = borders[:-1:2], borders[1::2]
+        # Events behind which a chunk may end.
+        alone = np.append(np.flatnonzero(lengths[1::2] > 2 * self._reach), len(starts) - 1)
+        ends = stops[alone]
+        first = 0
+        while first < len(starts):
+            at = min(int(np.searchsorted(ends, starts[first] + _CHUNK)), len(alone) - 1)
+            last = int(alone[at])
+            begin, end = starts[first] - reach * (first > 0), stops[last] + reach * (last + 1 < len(starts))
+            parts = [self._scores.read(int(begin), int(end))]
+            if first == 0:
+                parts.insert(0, self._before)
+                begin -= len(self._before)
+            if last + 1 == len(starts):
+                parts.append(self._behind)
+            yield np.concatenate(parts), starts[first : last + 1] - begin, stops[first : last + 1] - begin
+            first = last + 1
+
+    @property
+    def anomalous(self) -> int:
+        """Number of anomalous points."""
+        if not self._lengths:
+            return 0
+        return int(np.concatenate(self._lengths)[::2].sum())
+
+    def areas(self, metric: Metric, order: OrderOfScores) -> Areas:
+        """The areas under the curves of a metric, of which it takes one."""
+        options = metric.options
+        key = metric.name.rpartition("_")[0], *options.values()
+        if key not in self._known:
+            how = VUS_VARIANTS[options["variant"]]
+            widths, repeats = widths_of(metric.name, _widest(metric), how)
+            each = _Curves(self, order, how, widths, repeats)
+            self._known[key] = each.areas(options["n_thresholds"])
+        return self._known[key]
+
+
+def _inner_lengths(runs: LabelRuns) -> Index:
+    """Lengths of the runs from the first event to the last."""
+    first = 1 - runs.first
+    stop = len(runs.counts) - (len(runs.counts) - 1 - first) % 2
+    return runs.counts[first:stop].astype(np.int64)
+
+
+class _Curves:
+    """The curves of a metric at all its widths."""
+
+    def __init__(
+        self, near: NearEvents, order: OrderOfScores, variant: VUSVariant, widths: Index, repeats: Index
+    ) -> None:
+        self._near, self._order, self._variant = near, order, variant
+        self._widths, self._repeats = widths, repeats
+        self._reach = min(int(widths[-1]) // 2, order.n - 1)
+
+    def areas(self, n_thresholds: int | None) -> Areas:
+        if n_thresholds is None:
+            return self._exact_at_all() if self._order.exact else self._between_cuts(self._cuts())
+        ranks = threshold_ranks(self._order.n, n_thresholds)
+        thresholds, alarms = self._order.at_ranks(ranks)
+        return self._exact(thresholds, alarms) if self._order.exact else self._between_ranks(thresholds)
+
+    def _zone(self, scores: Array, starts: Index, stops: Index) -> Any:
+        return kernel.Zone(self._order.places(scores), starts, stops, self._reach)
+
+    def _gathered(self, thresholds: Floats) -> list[Any]:
+        """Hits and events found at descending thresholds, at each width."""
+        count = len(thresholds)
+        total: list[Any] = []
+        for chunk in self._near._chunks(self._reach):
+            zone = self._zone(*chunk)
+            levels = levels_of(zone.scores, np.ascontiguousarray(thresholds))
+            pays = table_pays((self._reach + 1) * count, len(levels))
+            found = kernel.gather(zone, levels, count, self._widths, asdict(self._variant), pays)
+            total = [a + b for a, b in zip(total, found, strict=True)] if total else list(found)
+        return total
+
+    def _exact(self, thresholds: Floats, alarms: Floats) -> Areas:
+        before = np.append(0.0, alarms[:-1])
+        found = self._gathered(thresholds)
+        return Areas(
+            *kernel.mean_areas(*found, before, alarms, self._repeats, asdict(self._variant), float(self._order.n))
+        )
+
+    def _exact_at_all(self) -> Areas:
+        """Every distinct score near an event is a threshold: all of them are in memory."""
+        chunks = list(self._near._chunks(self._reach))
+        offsets = np.cumsum([0, *(len(scores) + 1 for scores, _, _ in chunks)])
+        # A point between two chunks keeps their buffers apart.
+        apart = [part for one, _, _ in chunks for part in (one, one[:1])]
+        scores = np.concatenate(apart[:-1])
+        starts = np.concatenate([a + offset for (_, a, _), offset in zip(chunks, offsets, strict=False)])
+        stops = np.concatenate([b + offset for (_, _, b), offset in zip(chunks, offsets, strict=False)])
+        zone = self._zone(scores, starts, stops)
+        thresholds = np.ascontiguousarray(np.unique(zone.scores)[::-1])
+        before, alarms = self._order.counts_above(thresholds)
+        levels = levels_of(zone.scores, thresholds)
+        counting = table_pays((self._reach + 1) * len(thresholds), len(levels))
+        rule = asdict(self._variant)
+        n = float(self._order.n)
+        return Areas(*kernel.volume(zone, levels, before, alarms, self._widths, self._repeats, rule, counting, n))
+
+    def _cuts(self) -> Floats:
+        """Bins, descending: at evenly spaced ranks of the points near events and of all points; the lowest is last."""
+        near = np.sort(np.concatenate([self._zone(*chunk).scores for chunk in self._near._chunks(self._reach)]))
+        ranks = threshold_ranks(self._order.n, _CUTS)
+        return np.unique([*near[threshold_ranks(len(near), _CUTS)], *self._order.at_ranks(ranks)[0]])[::-1]
+
+    def _curve(self, cuts: Floats) -> _Curve:
+        inside, buffered, found, groups = self._gathered(cuts)
+        _, alarms = self._order.counts_above(cuts)
+        inside, alarms = np.append(0.0, inside), np.append(0.0, alarms)
+        buffered, found = (np.pad(table, ((0, 0), (1, 0))) for table in (buffered, found))
+        hits = inside + buffered
+        positives = inside[-1] + (buffered[:, -1:] if self._variant.once else buffered) / 2
+        recall = np.minimum(hits / positives, 1) * found / groups[:, None]
+        false = np.maximum(alarms - hits, 0)
+        return _Curve(hits, false, recall, false / (self._order.n - positives))
+
+    def _between_cuts(self, cuts: Floats) -> Areas:
+        """Bounds of curves that have a point for every distinct score, between neighbouring cuts."""
+        curve = self._curve(cuts)
+        low, high = curve.precision(np.arange(len(cuts)), np.arange(1, len(cuts) + 1))
+        gained, right = np.diff(curve.recall), np.diff(curve.rate)
+        last = (1 - curve.rate[:, -1]) * (1 + curve.recall[:, -1]) / 2
+        roc = [np.sum(right * recall, 1) + last for recall in (curve.recall[:, :-1], curve.recall[:, 1:])]
+        return Areas(self._mean(*roc), self._mean(np.sum(gained * low, 1), np.sum(gained * high, 1)))
+
+    def _between_ranks(self, bins: Floats) -> Areas:
+        """Bounds of curves that have a point for each of these bins, somewhere in it."""
+        cuts = np.unique([*bins, *(bins[:-1] + 1)])[::-1]  # before the bin and behind it, but all of the lowest
+        column = {cut: at + 1 for at, cut in enumerate(cuts.tolist())}
+        ends = np.array([column[one] for one in bins.tolist()])
+        begins = np.array([*(column[one + 1] for one in bins[:-1].tolist()), ends[-1]])
+        begins = np.where(bins == self._order.highest, ends, begins)
+        curve = self._curve(cuts)
+        roc = [_trapezoids(curve.rate[:, x], curve.recall[:, y]) for x, y in ((ends, begins), (begins, ends))]
+        return Areas(self._mean(*roc), self._mean(*self._pr(curve, begins, ends)))
+
+    def _pr(self, curve: _Curve, begins: Index, ends: Index) -> Iterator[Floats]:
+        """The area is linear in each recall, so each lies at the end that its factor asks for."""
+        precisions = curve.precision(begins, ends)
+        for precision, sign in zip(precisions, (-1, 1), strict=True):
+            mean = precision
+            if self._variant.trapezoid:
+                start = np.ones((len(precision), 1))
+                mean = (precision + np.append(start, precision[:, :-1], axis=1)) / 2
+            factor = mean - np.append(mean[:, 1:], np.zeros((len(mean), 1)), axis=1)
+            recall = np.where(sign * factor > 0, curve.recall[:, ends], curve.recall[:, begins])
+            yield np.sum(factor * recall, axis=1)
+
+    def _mean(self, low: Floats, high: Floats) -> Interval:
+        weight = self._repeats / self._repeats.sum()
+        return Interval(*(float(min(max(weight @ bound, 0.0), 1.0)) for bound in (low, high)))
+
+
+class _Curve(NamedTuple):
+    """By width and cut, the highest first; the first column is before all points."""
+
+    hits: Floats
+    false: Floats
+    recall: Floats
+    rate: Floats
+
+    def precision(self, begins: Index, ends: Index) -> tuple[Floats, Floats]:
+        """The least and the largest precision between two cuts."""
+        fewest, most = self.hits[:, begins], self.hits[:, ends]
+        low = np.divide(fewest, fewest + self.false[:, ends], out=np.zeros_like(most), where=fewest > 0)
+        high = np.divide(most, most + self.false[:, begins], out=np.ones_like(most), where=most > 0)
+        return low, high
+
+
+def _trapezoids(x: Floats, y: Floats) -> Floats:
+    """Areas under curves from (0, 0) to (1, 1)."""
+    x, y = (np.pad(values, ((0, 0), (1, 1)), constant_values=((0, 0), (0, 1))) for values in (x, y))
+    found: Floats = np.sum(np.diff(x) * (y[:, 1:] + y[:, :-1]), axis=1) / 2
+    return found

@@ -1,0 +1,131 @@
+"""Checksums of files, remembered in a store for as long as the files stay as they are, so that they are read once.
+
+As in git's index, a file is taken to be unchanged if its size, times and inode are. That holds only if it had been at
+rest for a while when its checksum was taken: file systems note times in steps of up to two seconds, and a file that
+is written before and after its checksum was taken, both within a step, looks the same. Such a file is read again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import time
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from pathlib import Path
+from typing import NamedTuple, TypeAlias
+
+from tsadeval._optional import require
+from tsadeval.tables.files import read_sealed, write_sealed
+
+_STEP = 2_000_000_000  # nanoseconds: the coarsest clock of a file system in use (FAT)
+_NAMES = ("key", "stamp", "checksum")
+_RECENT = "?"  # before the stamp of a file that was not at rest
+AnyPath: TypeAlias = str | os.PathLike[str]
+
+
+class Stamp(NamedTuple):
+    """What tells two states of a file apart. `changed` is set by the system alone, `modified` by anybody."""
+
+    path: str
+    size: int
+    modified: int
+    changed: int
+    inode: int
+
+    @property
+    def state(self) -> str:
+        """Without the inode, which some file systems number anew."""
+        return f"{self.size} {self.modified} {self.changed}"
+
+
+def same_state(file: AnyPath, state: str) -> bool:
+    """Is the file still in this state, which `Checksums.state` gave?"""
+    return state == (_stamp(file).state if " " in state else _sha256(file))
+
+
+class Checksums:
+    """Checksums by key, each with the stamps of the files that it was taken of; a damaged record counts as none."""
+
+    def __init__(self, folder: Path | None) -> None:
+        self._path = None if folder is None else folder / "checksums"
+        self._known = self._read()
+        self._new = False
+
+    def of(self, key: str, files: Iterable[AnyPath], take: Callable[[], str]) -> str:
+        """The checksum under this key: as it is known, if the files are as they were, else `take()`."""
+        files, now, known = list(files), time.time_ns(), self._known.get(key)
+        before = _stamps(files)
+        if before is None:  # a file is missing: reading it raises the error
+            return take()
+        digest = _digest(before)
+        if known is not None and known[0] == digest:
+            return known[1]
+        checksum = take()
+        if _stamps(files) == before:
+            self._known[key] = digest if _at_rest(before, now) else f"{_RECENT}{digest}", checksum
+            self._new = True
+        return checksum
+
+    def state(self, file: AnyPath) -> str:
+        """A text that is another one once the file has changed; a file is read for it only if it was not at rest."""
+        stamp, now = _stamp(file), time.time_ns()
+        known = self._known.get(stamp.path)
+        if _at_rest([stamp], now) and (known is None or known[0].removeprefix(_RECENT) != _digest([stamp])):
+            return stamp.state
+        return self.of(stamp.path, [file], lambda: _sha256(file))
+
+    def save(self) -> None:
+        """Keep them. Without them files are only read again, so a store that cannot be written is no error here."""
+        if self._path is None or not self._new:
+            return
+        arrow, parquet = require("pyarrow", extra="all"), require("pyarrow.parquet", extra="all")
+        columns = zip(*((key, *entry) for key, entry in self._known.items()), strict=True)
+        table = arrow.table(dict(zip(_NAMES, map(list, columns), strict=True)))
+        buffer = arrow.BufferOutputStream()
+        parquet.write_table(table, buffer, compression="zstd")
+        with suppress(OSError):
+            write_sealed(self._path, buffer.getvalue().to_pybytes())
+        self._new = False
+
+    def _read(self) -> dict[str, tuple[str, str]]:
+        content = None if self._path is None else read_sealed(self._path)
+        if content is None:
+            return {}
+        arrow, parquet = require("pyarrow", extra="all"), require("pyarrow.parquet", extra="all")
+        try:
+            # `read_table` would import what reads folders of files, which takes longer than to read this one.
+            table = parquet.ParquetFile(arrow.BufferReader(content)).read(columns=list(_NAMES))
+            keys, stamps, checksums = (table[name].cast(arrow.string()).to_pylist() for name in _NAMES)
+        except (arrow.ArrowException, OSError, ValueError, KeyError):
+            return {}
+        return {key: (stamp, one) for key, stamp, one in zip(keys, stamps, checksums, strict=True)}
+
+
+def _stamp(path: AnyPath) -> Stamp:
+    found = os.stat(path)
+    return Stamp(os.path.abspath(path), found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino)
+
+
+def _stamps(files: Iterable[AnyPath]) -> list[Stamp] | None:
+    try:
+        return [_stamp(file) for file in files]
+    except OSError:
+        return None
+
+
+def _at_rest(stamps: Iterable[Stamp], now: int) -> bool:
+    """Can no change after `now` (nanoseconds) leave the stamps as they are?"""
+    return all(max(stamp.modified, stamp.changed) + _STEP <= now for stamp in stamps)
+
+
+def _sha256(path: AnyPath) -> str:
+    digest = hashlib.sha256()
+    with open(path, "rb") as file:
+        while part := file.read(2**20):
+            digest.update(part)
+    return digest.hexdigest()
+
+
+def _digest(stamps: list[Stamp]) -> str:
+    return hashlib.sha256(repr([tuple(stamp) for stamp in stamps]).encode()).hexdigest()

@@ -1,0 +1,183 @@
+"""The best threshold of a metric, chosen with the labels: an upper bound of what a detector can reach.
+
+Exact over all thresholds for the metrics whose record has a sweep (`Metric.best`), "no alarm at all" included. Of
+several best thresholds it is the highest that raises an alarm.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from tsadeval.core.inputs import Floats, Scoring
+from tsadeval.core.metric import METRICS, Decision, Metric
+from tsadeval.core.metric import missing as what_is_missing
+from tsadeval.core.selection import AnyMetric, select_metrics
+from tsadeval.core.setting import Missing
+from tsadeval.errors import InvalidParameterError, warn_undefined
+from tsadeval.scores.scoring import observe
+from tsadeval.thresholds.rules import RULES
+
+# Metrics without an exact sweep are searched on this many thresholds, evenly spaced among the distinct scores.
+GRID = 200
+SAME = 1e-13  # values that differ by less are equal up to rounding
+
+
+class BestThreshold(NamedTuple):
+    """The best threshold of a metric (alarm where `score > threshold`), its value there, and was the search exact?"""
+
+    threshold: float
+    value: float
+    exact: bool
+
+
+@dataclass(frozen=True)
+class best:
+    """For each metric the threshold that is best for it; with a metric, the threshold that is best for that one.
+
+    Metrics for which their own best is trivial (recall is 1 where everything is an alarm) are taken at the threshold of
+    the best point-wise F1; results name their rule "best(f1)".
+
+    >>> str(best()), str(best("f1_pa"))
+    ('best', 'best(f1_pa)')
+    """
+
+    literal: ClassVar[bool] = False
+
+    metric: str | None = None
+    _target: Metric | None = field(init=False, repr=False, compare=False, default=None)
+
+    def __post_init__(self) -> None:
+        if self.metric is not None:
+            object.__setattr__(self, "_target", of_predictions(self.metric))
+            object.__setattr__(self, "metric", str(self._target))
+
+    @classmethod
+    def from_text(cls, inside: str) -> best:
+        """The rule from what stands in its brackets, which is a metric and may have brackets of its own."""
+        return cls(inside)
+
+    def decide(self, data: Scoring, metric: Metric) -> Decision:
+        """Alarms that differ from metric to metric, unless the rule names one."""
+        target = self._target or (METRICS["f1"] if metric.best_is_trivial else metric)
+        found = data.shared(("best", str(target), id(target.function)), lambda: find_best(target, target.judges(data)))
+        name = str(self) if target in (self._target, metric) else f"best({target})"
+        name = name if found.exact else f"{name} of {GRID}"
+        if not math.isnan(found.threshold):
+            return Decision(data.above(found.threshold), name, found.threshold)
+        # The metric is undefined at every threshold, so there is no best one.
+        quiet = data.above(data.high)
+        reason = target.value_of(target.judges(quiet))[1] or f"{target} is undefined at every threshold"
+        if target is not metric:
+            reason = f"{reason.partition(' (')[0]}, so no threshold is best for {target}"
+        return Decision(quiet, name, None, reason)
+
+    def __str__(self) -> str:
+        return "best" if self.metric is None else f"best({self.metric})"
+
+
+RULES.add("best", best)
+
+
+def best_threshold(
+    metric: AnyMetric,
+    y_true: Any,
+    y_score: Any,
+    *,
+    times: Any = None,
+    ignore: Any = None,
+    missing: Missing = "error",
+) -> BestThreshold:
+    """The threshold at which a metric of predictions is best for these scores.
+
+    Exact over all thresholds for the metrics of the library. Of several best thresholds it is the highest that raises
+    an alarm. NaN, with a warning, where the metric is undefined at every threshold.
+
+    Parameters
+    ----------
+    metric : str or function
+        A metric that takes predictions: "f1", "affiliation_f1(beta=2)", `te.metrics.f1`, or a function
+        `(y_true, y_pred) -> float`, which is searched on 200 thresholds.
+    y_true : array-like of shape (n,)
+        0 for normal and 1 for anomalous points.
+    y_score : array-like of shape (n,)
+        Finite scores, higher for more anomalous.
+    times, ignore, missing : optional
+        As for `evaluate`.
+
+    Returns
+    -------
+    BestThreshold
+        `threshold` (alarm where `y_score > threshold`), `value` there, and `exact`.
+
+    Examples
+    --------
+    >>> import tsadeval as te
+    >>> found = te.best_threshold("f1", [0, 0, 1, 1, 0], [0.1, 0.4, 0.8, 0.6, 0.3])
+    >>> found.value, 0.4 < found.threshold < 0.6, found.exact
+    (1.0, True, True)
+    """
+    chosen = of_predictions(metric)
+    data = observe(y_true, y_score, times=times, ignore=ignore, missing=missing)
+    found = find_best(chosen, chosen.judges(data))
+    if math.isnan(found.value):
+        warn_undefined(str(chosen), "it is undefined at every threshold")
+    return found
+
+
+def of_predictions(metric: AnyMetric) -> Metric:
+    """The one metric of predictions that is named."""
+    chosen = select_metrics(metric)
+    if len(chosen) != 1:
+        raise InvalidParameterError(f"expected one metric, but {metric!r} names {len(chosen)}")
+    if chosen[0].kind != "predictions":
+        raise InvalidParameterError(
+            f"{chosen[0].name} takes scores, so it has no threshold; use it as it is"
+            if chosen[0].library
+            else f"{chosen[0].name} takes scores: name its second argument y_pred if it takes predictions"
+        )
+    return chosen[0]
+
+
+def find_best(metric: Metric, data: Scoring) -> BestThreshold:
+    """As `best_threshold`, for checked data."""
+    found = _swept(metric, metric.best, data) if metric.best is not None else _searched(metric, data)
+    none, _ = metric.value_of(data.above(data.high))
+    sign = 1 if metric.direction == "higher" else -1
+    if not math.isnan(none) and (math.isnan(found.value) or sign * none > sign * found.value + SAME):
+        return BestThreshold(data.high, none, found.exact)
+    return found
+
+
+def _swept(metric: Metric, sweep: Callable[..., float], data: Scoring) -> BestThreshold:
+    if what_is_missing(metric.needs - {"alarm"}, data) is not None:
+        return BestThreshold(math.nan, math.nan, True)
+    v = sweep(data, **metric.options)
+    if data.setting.ignored is not None and v <= data.scores[data.setting.ignored].max():
+        # The sweep went down to the points that are not judged, and took them for alarms that join others.
+        return _searched(metric, data)
+    # The value by the metric's own code, so that the two agree to the last digit.
+    return BestThreshold(data.just_below(v), metric.value_of(data.at_least(v))[0], True)
+
+
+def judged_levels(data: Scoring) -> Floats:
+    """The distinct scores, descending, of the points that are judged."""
+    levels = data.levels[0]
+    return levels if data.setting.ignored is None else levels[:-1]  # those that are not judged score below all others
+
+
+def _searched(metric: Metric, data: Scoring) -> BestThreshold:
+    values = judged_levels(data)
+    exact = len(values) <= GRID
+    if not exact:
+        values = values[np.unique(np.linspace(0, len(values) - 1, GRID).astype(np.int64))]
+    outcomes = [metric.value_of(data.at_least(v))[0] for v in values]
+    worth = np.array(outcomes) if metric.direction == "higher" else -np.array(outcomes)
+    if np.isnan(worth).all():
+        return BestThreshold(math.nan, math.nan, exact)
+    at = int(np.argmax(worth >= np.nanmax(worth) - SAME))
+    return BestThreshold(data.just_below(float(values[at])), outcomes[at], exact)

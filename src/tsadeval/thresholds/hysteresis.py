@@ -1,0 +1,138 @@
+"""Rules on top of a rule: alarms that last until the scores have fallen, and alarms that come only once they last.
+
+Both look back only, so a detector in operation can follow them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from tsadeval.core.events import Events
+from tsadeval.core.inputs import Prediction, Scoring, label_runs
+from tsadeval.core.metric import Decision, Metric, Rule
+from tsadeval.core.names import split_names
+from tsadeval.core.parameters import Number, check_parameters
+from tsadeval.errors import InvalidParameterError
+from tsadeval.thresholds.rules import RULES, ThresholdRule, parse_rule
+
+
+class _OnTop:
+    """What a rule on top of another takes over from it."""
+
+    _rule: Rule
+
+    @property
+    def literal(self) -> bool:
+        """Is it applied to scores of 0 and 1 as well?"""
+        return self._rule.literal
+
+    @property
+    def fitted(self) -> bool:
+        """Does its threshold come from other scores where these are given?"""
+        return getattr(self._rule, "fitted", False)
+
+
+@dataclass(frozen=True)
+class hysteresis(_OnTop):
+    """An alarm starts where the rule raises one, and lasts until the score falls to the release threshold.
+
+    `release` is a rule of one threshold, or a number; it may not be above the threshold of the rule.
+
+    >>> str(hysteresis("sigma(4)", "sigma(2)"))
+    'hysteresis(sigma(4), sigma(2))'
+    """
+
+    rule: Any
+    release: Any
+    _rule: Rule = field(init=False, repr=False, compare=False)
+    _release: ThresholdRule = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        _set_rules(self, "rule", "release")
+        if not isinstance(self._release, ThresholdRule):
+            raise InvalidParameterError(f"hysteresis: release must be a rule of one threshold, but is {self._release}")
+
+    @classmethod
+    def from_text(cls, inside: str) -> hysteresis:
+        """The rule from what stands in its brackets."""
+        parts = split_names(inside)
+        if len(parts) != 2:
+            raise InvalidParameterError(f"cannot read 'hysteresis({inside})': write hysteresis(rule, release)")
+        return cls(*parts)
+
+    def decide(self, data: Scoring, metric: Metric) -> Decision:
+        """The alarms of the rule, prolonged."""
+        start = self._rule.decide(data, metric)
+        stop = self._release.decide(data, metric).threshold
+        if start.threshold is not None and stop is not None and stop > start.threshold:
+            raise InvalidParameterError(
+                f"{self}: the release threshold {stop:.6g} is above the threshold {start.threshold:.6g}"
+            )
+        assert stop is not None  # `release` is a rule of one threshold
+        alarms, above = start.prediction.predicted, data.above(float(stop)).predicted
+        first = np.searchsorted(alarms.stops, above.starts, side="right")
+        begins = np.maximum(np.append(alarms.starts, data.n)[first], above.starts)
+        held = begins < above.stops
+        return Decision(_alarms(data, begins[held], above.stops[held]), str(self), start.threshold, start.undefined)
+
+    def __str__(self) -> str:
+        return f"hysteresis({self.rule}, {self.release})"
+
+
+@dataclass(frozen=True)
+class sustained(_OnTop):
+    """An alarm is raised once the rule has raised one at so many points in a row, at the last of them.
+
+    >>> str(sustained("fixed(3)", 5))
+    'sustained(fixed(3), 5)'
+    """
+
+    rule: Any
+    points: int
+    _rule: Rule = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        check_parameters("sustained", {"points": Number(1, integer=True)}, {"points": self.points})
+        _set_rules(self, "rule")
+
+    @classmethod
+    def from_text(cls, inside: str) -> sustained:
+        """The rule from what stands in its brackets."""
+        parts = split_names(inside)
+        if len(parts) != 2 or not parts[1].isdigit():
+            raise InvalidParameterError(f"cannot read 'sustained({inside})': write sustained(rule, points)")
+        return cls(parts[0], int(parts[1]))
+
+    def decide(self, data: Scoring, metric: Metric) -> Decision:
+        """The alarms of the rule, each from its point number `points` on."""
+        found = self._rule.decide(data, metric)
+        runs = found.prediction.predicted
+        begins = runs.starts + min(self.points, data.n + 1) - 1
+        long = begins < runs.stops
+        return Decision(_alarms(data, begins[long], runs.stops[long]), str(self), found.threshold, found.undefined)
+
+    def __str__(self) -> str:
+        return f"sustained({self.rule}, {self.points})"
+
+
+def _set_rules(owner: Any, *names: str) -> None:
+    """The rules that texts or numbers name, and the texts of the rules."""
+    for name in names:
+        given = getattr(owner, name)
+        rule = parse_rule(given)
+        object.__setattr__(owner, f"_{name}", rule)
+        object.__setattr__(owner, name, given if isinstance(given, str) else str(rule))
+
+
+def _alarms(data: Scoring, starts: Any, stops: Any) -> Prediction:
+    mask = Events(starts, stops, data.n).mask()
+    if data.setting.ignored is not None:
+        mask = mask & ~data.setting.ignored
+    return Prediction(data.truth, label_runs(mask, "y_pred"), data.setting)
+
+
+RULES.add("hysteresis", hysteresis)
+RULES.add("sustained", sustained)
