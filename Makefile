@@ -42,8 +42,7 @@ MUTANTS ?= 0
 ASAN := build/asan
 ASAN_FLAGS := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer -g
 # Every metric, with all its definitions and examples, and the arrays that another thread writes to.
-ASAN_TESTS := affiliation cce cce_theory common common_values core dqe ears etapr evaluation event_level nab operations order pate point_adjusted \
-  pointwise pooling range_based ranking recommended scorer streaming tapr tapr_golden thresholds tolerance vus
+ASAN_TESTS := tests/metrics tests/core/test_core.py tests/core/test_order.py tests/evaluation tests/streams/test_cce.py tests/thresholds tests/faults/test_threads.py
 
 # The text after the two hashes is what `make help` and the table in CONTRIBUTING.md say.
 help: ## list the targets
@@ -84,7 +83,7 @@ asan: $(VENV)/.test ## build the kernels with Address- and UB-sanitizer in build
 	LD_PRELOAD="$$(gcc -print-file-name=libasan.so) $$(gcc -print-file-name=libubsan.so)" \
 	  ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1 UBSAN_OPTIONS=print_stacktrace=1 PYTHONMALLOC=malloc \
 	  PYTHONPATH=$(ASAN)/src TSADEVAL_EXAMPLES=0.5 \
-	  $(BIN)/python -m pytest -q -p no:cacheprovider $(ASAN_TESTS:%=tests/test_%.py) tests/faults/test_threads.py
+	  $(BIN)/python -m pytest -q -p no:cacheprovider $(ASAN_TESTS)
 
 test-browser: $(VENV)/.browser ## set up chromium and test the pages in it
 	TSADEVAL_BROWSER=$(BROWSER) $(BIN)/python -m pytest tests/browser

@@ -10,20 +10,22 @@ ROOT = Path(__file__).parent
 MARKS = {
     "src/tsadeval/torch": "torch",
     "src/tsadeval/detectors/_torch": "torch",
+    "tests/tensors": "torch",  # not tests/torch: Python would take it for torch where that is not installed
     "tests/browser": "browser",
     "tests/cluster": "cluster",
     # Other packages, damaged files, killed processes and figures: for `make test`.
     "tests/faults": "slow",
     "tests/parity": "slow",
+    "tests/plot": "slow",
 }
 DEEP = {"anomaly_transformer.py", "deep.py", "donut.py", "lstm_ad.py", "timesnet.py", "usad.py"}
-TESTS = ("torch_*", "triton_*", "test_torch_*", "test_timesnet", "test_anomaly_transformer", "test_foundation")
-TESTS += ("test_detectors_training", "test_detectors_folding")
+TESTS = ("anomaly_transformer", "folding", "foundation", "timesnet", "training")
 
 # Where torch is not installed, what imports it cannot be collected.
 if importlib.util.find_spec("torch") is None:
     collect_ignore = [folder for folder, mark in MARKS.items() if mark == "torch"]
-    collect_ignore += [path for name in TESTS for path in ROOT.glob(f"tests/{name}.py")]
+    collect_ignore += [f"tests/detectors/test_{name}.py" for name in TESTS]
+    collect_ignore += [path for name in ("torch", "triton") for path in ROOT.glob(f"tests/{name}_*.py")]
 
 
 def pytest_collection_modifyitems(items):

@@ -107,13 +107,13 @@ def _() -> list[float]:
 @cache
 def differences(label: str) -> np.ndarray:
     """Of our values to the published ones, with where they come from."""
-    from test_rankeval_published import SHORT, compared
+    from published_values import SHORT, compared
 
     return np.array([abs(mine - theirs) for _, mine, theirs in compared(label, tuple(SHORT))])
 
 
 def noisy_accurate(label: str) -> np.ndarray:
-    from test_rankeval_published import SHORT, compared
+    from published_values import SHORT, compared
 
     rows = [row for row in compared(label, tuple(SHORT)) if row[0].generator == "AccQ" and row[0].sigma]
     return np.array([abs(mine - theirs) for _, mine, theirs in rows])
@@ -180,7 +180,7 @@ def _() -> list[int]:
 
 @claim(14, ".42208", ".42840", ".0063", needs="compared")
 def _() -> list[float]:
-    from test_rankeval_published import SHORT, compared
+    from published_values import SHORT, compared
 
     wanted = ("10k-20seg-50H", "LowDisAccQ", 1.0, 0.1)
     found = [

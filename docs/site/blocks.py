@@ -2,11 +2,11 @@
 
 Every block of a page says its language, and the language says what happens to it:
 
-- `python` is run, and what it prints is compared, by tests/test_docs.py; lines of the gallery are drawn there;
+- `python` is run, and what it prints is compared, by tests/docs/test_docs.py; lines of the gallery are drawn there;
 - `bash` is run by the same test in the same folder, after the blocks before it. A `text` block right behind it is what it prints;
 - `text` elsewhere is no code, and stands in NOT_CODE with what it is instead.
 
-A block for which nothing of this holds is reported, and fails tests/test_docs_blocks.py.
+A block for which nothing of this holds is reported, and fails tests/docs/test_blocks.py.
 """
 
 import inspect
@@ -20,9 +20,9 @@ from pathlib import Path
 from markdown_it import MarkdownIt
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGES = "tests/test_docs.py"
-DRAWN = "drawn by docs/make_gallery.py, in tests/test_docs.py"
-SIGNATURES = "compared with the function by tests/test_docs_blocks.py"
+PAGES = "tests/docs/test_docs.py"
+DRAWN = "drawn by docs/make_gallery.py, in tests/docs/test_docs.py"
+SIGNATURES = "compared with the function by tests/docs/test_blocks.py"
 
 # Directives of Sphinx that show no code.
 DIRECTIVES = ("{toctree}", "{math}", "{raw}")
@@ -103,11 +103,11 @@ def run_by(page: str, block: Block) -> str:
     if block.is_prompt:
         return "pytest README.md" if page == "README" else PAGES
     if block.language == "python" and page == "contributing":
-        return "run as a script by tests/test_docs_blocks.py"
+        return "run as a script by tests/docs/test_blocks.py"
     if block.installs:
-        return "by pip, which finds it installed: tests/test_docs_blocks.py"
+        return "by pip, which finds it installed: tests/docs/test_blocks.py"
     if block.makes:
-        return "make -n: tests/test_docs_blocks.py"
+        return "make -n: tests/docs/test_blocks.py"
     if block.language == "bash":
         return PAGES
     if page == "reference/command-line" and block.text.startswith("Usage: tsadeval"):

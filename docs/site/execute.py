@@ -1,6 +1,6 @@
 """Run the code of a page as a reader would: block by block in one folder; what the page shows is what comes out.
 
-The tests run every page (tests/test_docs.py), and the site those that show results and pictures (docs/site/notebooks.py).
+The tests run every page (tests/docs/test_docs.py), and the site those that show results and pictures (docs/site/notebooks.py).
 """
 
 import builtins

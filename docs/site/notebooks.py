@@ -1,6 +1,6 @@
 """Tutorials and explanations with the results of their code, and as notebooks to download.
 
-The pages in the repository have prompts and outputs, so that the tests can compare what is printed (tests/test_docs.py) and
+The pages in the repository have prompts and outputs, so that the tests can compare what is printed (tests/docs/test_docs.py) and
 that they can be read there. On the site their blocks are cells, with what came out of them when it was built: results are tables.
 """
 

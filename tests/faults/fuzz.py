@@ -24,8 +24,8 @@ import pandas as pd
 import tsadeval as te
 from boards import labels, submission
 from boards import write as write_arrays
-from test_store import LAYOUT, draws
-from test_tables_fuzz import SEEDS, use
+from damaging import SEEDS, use
+from storing import LAYOUT, draws
 from tsadeval.core.inputs import Prediction, Scoring
 from tsadeval.core.metric import METRICS, parse_metric
 from tsadeval.core.names import parse_call

@@ -6,7 +6,7 @@ import io
 import numpy as np
 import pytest
 
-from test_cli import run
+from commands import run
 
 BAD = {
     "damaged.parquet": (b"PAR1 and nothing else", "damaged or truncated"),

@@ -1,5 +1,5 @@
 # pyright: strict
-"""What a user's script looks like. `tests/test_typing.py` checks its types and runs it."""
+"""What a user's script looks like. `tests/core/test_typing.py` checks its types and runs it."""
 
 import numpy as np
 
