@@ -1,4 +1,4 @@
-"""Write the generated parts of CONTRIBUTING.md: the make targets, and the packages with their imports.
+"""Write the generated parts of CONTRIBUTING.md: the make targets, the packages with their imports, the map of files.
 
     python docs/make_contributing.py        # or: make generated
 
@@ -6,16 +6,12 @@ Targets come from the comments in the Makefile, layers from the import-linter co
 the source. A test fails when a part is older than what it is made from.
 """
 
+import ast
 import re
-import sys
 from pathlib import Path
 
 import grimp
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
+import tomllib
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "CONTRIBUTING.md"
@@ -85,7 +81,20 @@ def picture() -> str:
     return "\n".join([*graph, "", "| package | imports |", "|---|---|", *rows])
 
 
-PARTS = {"targets": targets, "imports": picture}
+def rooms() -> str:
+    """Return a line for every file, from its docstring, in the order of the layers."""
+    source, lines = ROOT / "src" / "tsadeval", []
+    for package in (name for names in layers() for name in names):
+        files = sorted((source / package).rglob("*.py")) or [source / f"{package}.py"]
+        for file in files:
+            said = ast.get_docstring(ast.parse(file.read_text(encoding="utf-8")))
+            if said:
+                first = " ".join(said.partition("\n\n")[0].split())
+                lines.append(f"| `{file.relative_to(source).as_posix()}` | {first.replace('|', chr(92) + '|')} |")
+    return "\n".join(["| file | what is in it |", "|---|---|", *lines])
+
+
+PARTS = {"targets": targets, "imports": picture, "map": rooms}
 
 
 def page(text: str) -> str:

@@ -9,7 +9,6 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pyarrow.parquet
-import pytest
 from hypothesis import strategies as st
 
 from data_files import npy
@@ -112,8 +111,3 @@ def use(path):
         attempt(lambda: list(scorings(table, time="time")))
     assert all(problem.isprintable() for problem in problems)
     return problems
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    return tmp_path_factory.mktemp("fuzz")

@@ -12,6 +12,11 @@ from data_files import write
 from strategies import examples
 
 
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("fuzz")
+
+
 @pytest.mark.parametrize("name", SEEDS)
 @examples(100)
 @given(st.data())

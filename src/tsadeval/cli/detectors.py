@@ -9,7 +9,7 @@ import typer
 
 from tsadeval.cli.options import complete_detectors
 from tsadeval.cli.output import Format, render
-from tsadeval.detectors.base import DETECTORS, DetectorRecord, parse_detector
+from tsadeval.detectors.records import DETECTORS, DetectorRecord, parse_detector
 
 
 def detectors(

@@ -15,7 +15,7 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from tsadeval.detectors.base import DETECTORS, DetectorRecord, detector, make, option, parse_detector
+from tsadeval.detectors.records import DETECTORS, DetectorRecord, detector, make, option, parse_detector
 
 if TYPE_CHECKING:
     from tsadeval.detectors.base import Detector

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from tsadeval._optional import require
 from tsadeval.core.parameters import Flag, Number, OneOf
-from tsadeval.detectors.base import Detector, option
+from tsadeval.detectors.base import Detector
+from tsadeval.detectors.records import option
 from tsadeval.detectors.series import Floats, Scaler
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from tsadeval.core.parameters import Number
-from tsadeval.detectors.base import detector, option
+from tsadeval.detectors.records import detector, option
 from tsadeval.detectors.series import Floats
 from tsadeval.detectors.windowed import WindowedDetector
 

@@ -19,7 +19,8 @@ from typing import Literal
 import numpy as np
 
 from tsadeval.core.parameters import Number, OneOf
-from tsadeval.detectors.base import Detector, detector, option
+from tsadeval.detectors.base import Detector
+from tsadeval.detectors.records import detector, option
 from tsadeval.detectors.series import Floats, Scaler
 from tsadeval.detectors.windows import score_points, windows
 

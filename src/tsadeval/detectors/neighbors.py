@@ -9,7 +9,7 @@ import numpy as np
 
 from tsadeval._optional import require
 from tsadeval.core.parameters import Number
-from tsadeval.detectors.base import detector, option
+from tsadeval.detectors.records import detector, option
 from tsadeval.detectors.series import Floats
 from tsadeval.detectors.windowed import WindowedDetector
 

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from tsadeval.core.parameters import Number
-from tsadeval.detectors.base import Detector, detector, option
+from tsadeval.detectors.base import Detector
+from tsadeval.detectors.records import detector, option
 from tsadeval.detectors.series import Floats, Scaler
 from tsadeval.detectors.windows import batch_size, windows
 

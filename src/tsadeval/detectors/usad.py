@@ -22,8 +22,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from tsadeval.core.parameters import Number
-from tsadeval.detectors.base import detector, option
 from tsadeval.detectors.deep import DeepDetector
+from tsadeval.detectors.records import detector, option
 from tsadeval.detectors.series import Floats, Scaler
 
 if TYPE_CHECKING:

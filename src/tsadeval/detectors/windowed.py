@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from tsadeval.core.parameters import Number
-from tsadeval.detectors.base import Detector, option
+from tsadeval.detectors.base import Detector
+from tsadeval.detectors.records import option
 from tsadeval.detectors.series import Floats, Scaler
 from tsadeval.detectors.windows import batch_size, sample, score_points, windows
 
