@@ -19,7 +19,7 @@ MARKS = {
     "tests/plot": "slow",
 }
 DEEP = {"anomaly_transformer.py", "deep.py", "donut.py", "lstm_ad.py", "timesnet.py", "usad.py"}
-TESTS = ("anomaly_transformer", "folding", "foundation", "timesnet", "training")
+TESTS = ("anomaly_transformer", "foundation", "timesnet", "training")
 
 # Where torch is not installed, what imports it cannot be collected.
 if importlib.util.find_spec("torch") is None:

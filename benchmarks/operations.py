@@ -15,9 +15,9 @@ import warnings
 
 import numpy as np
 from contests import Data
-from metrics import best_of, verdict
 
 import tsadeval as te
+from metrics import best_of, verdict
 from tsadeval.core.metric import parse_metric
 from tsadeval.scores.scoring import observe
 

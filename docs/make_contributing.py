@@ -8,10 +8,10 @@ the source. A test fails when a part is older than what it is made from.
 
 import ast
 import re
+import tomllib
 from pathlib import Path
 
 import grimp
-import tomllib
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "CONTRIBUTING.md"

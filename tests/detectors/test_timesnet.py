@@ -127,7 +127,7 @@ def block_by_loops(block, x):
 
 
 def test_block_equals_the_loops(generator):
-    block = seeded(lambda: TimesBlock(13, 3, 4, top_k=4, num_kernels=3))
+    block = seeded(lambda: TimesBlock(3, 4, top_k=4, num_kernels=3))
     x = normal(generator, 5, 13, 3)
     # Frequencies 5 and 6 of 13 points both round up to a period of 3: the case of two weights on one period.
     x[0] += 20 * (sine(13 / 5, 13) + sine(13 / 6, 13))[:, None]
@@ -182,7 +182,7 @@ def test_a_window_does_not_depend_on_its_batch(generator):
 
 def test_weights_that_underflow_are_skipped(generator, monkeypatch):
     """One amplitude far above the others: only its period is convolved, and that changes nothing."""
-    block = seeded(lambda: TimesBlock(20, 3, 4, top_k=2, num_kernels=2))
+    block = seeded(lambda: TimesBlock(3, 4, top_k=2, num_kernels=2))
     x = 100 * sine(5, 20)[None, :, None] + normal(generator, 1, 20, 3)
     expected, folded = block_by_loops(block, x), []
     monkeypatch.setattr(network_module, "fold", lambda x, period: folded.append(period) or fold(x, period))

@@ -8,6 +8,7 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from torch import nn
+
 from tsadeval.detectors import make
 from tsadeval.detectors._torch import training
 from tsadeval.detectors._torch.training import Windows, descend, find_device, score, seeded, split, train

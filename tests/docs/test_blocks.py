@@ -9,6 +9,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -193,7 +194,6 @@ PAGES = [(path.name, path.read_text(encoding="utf-8")) for path in [*ROOT.glob("
 
 
 def test_what_is_installed_is_this_package_with_extras_that_it_has():
-    tomllib = pytest.importorskip("tomllib", reason="Python 3.11 or later")
     settings = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
     project = tomllib.loads(settings)["project"]
     lines = commands("installs")

@@ -33,7 +33,7 @@ from tsadeval.core.times import Times
 from tsadeval.errors import InvalidInputError
 
 
-class Form(str, enum.Enum):
+class Form(enum.StrEnum):
     """How to print a comparison."""
 
     text = "text"
@@ -43,7 +43,7 @@ class Form(str, enum.Enum):
     html = "html"
 
 
-class Layout(str, enum.Enum):
+class Layout(enum.StrEnum):
     """Which tables LaTeX has."""
 
     tables = "tables"

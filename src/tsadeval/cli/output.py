@@ -22,7 +22,7 @@ from tsadeval.evaluation.single import Evaluation, chosen_with_labels, named
 from tsadeval.incidents.reader import IncidentTable
 
 
-class Format(str, enum.Enum):
+class Format(enum.StrEnum):
     """How to print a table."""
 
     text = "text"

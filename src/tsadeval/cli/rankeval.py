@@ -28,7 +28,7 @@ from tsadeval.rankeval.suites.paper_table import Order, RankEvalResult
 # `tsadeval rankeval figures`: every figure of a run, as files.
 
 
-class Picture(str, enum.Enum):
+class Picture(enum.StrEnum):
     """How to write a figure."""
 
     png = "png"

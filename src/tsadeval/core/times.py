@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from datetime import date, datetime, timedelta, timezone, tzinfo
+from datetime import UTC, date, datetime, timedelta, tzinfo
 from functools import cached_property
 from typing import Any, Literal
 
@@ -98,16 +98,16 @@ class Times:
             return np.datetime64(stamp, "ns")
         if stamp % 1000:  # finer than the standard library's datetime
             return require("pandas", extra="all").Timestamp(stamp, tz="UTC").tz_convert(self._place)
-        return (_EPOCH.replace(tzinfo=timezone.utc) + timedelta(microseconds=stamp // 1000)).astimezone(self._place)
+        return (_EPOCH.replace(tzinfo=UTC) + timedelta(microseconds=stamp // 1000)).astimezone(self._place)
 
     @cached_property
     def _place(self) -> tzinfo:
         from zoneinfo import ZoneInfo, ZoneInfoNotFoundError  # looks for files when it is imported
 
         try:
-            return ZoneInfo(self.zone) if self.zone else timezone.utc
+            return ZoneInfo(self.zone) if self.zone else UTC
         except (ZoneInfoNotFoundError, ValueError):  # an offset ("UTC+02:00"), or no data of zones
-            return timezone.utc
+            return UTC
 
     def at(self, position: int) -> Any:
         """The stamp of a point as the caller gave it."""
@@ -359,7 +359,7 @@ def _moment(value: Any) -> tuple[int, Kind] | None:
             exact = 2**63
         if exact is not None:
             return int(exact), kind
-        naive = value if value.tzinfo is None else value.astimezone(timezone.utc).replace(tzinfo=None)
+        naive = value if value.tzinfo is None else value.astimezone(UTC).replace(tzinfo=None)
         return timedelta_size(naive - _EPOCH), kind
     if isinstance(value, (timedelta, np.timedelta64)):
         duration = read_duration(value)

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-import sys
+import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -24,7 +24,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tsadeval._optional import require
 from tsadeval.comparison.categories import SeriesFacts
 from tsadeval.core.arrays import as_scores
 from tsadeval.core.events import Events
@@ -78,8 +77,6 @@ class Board:
 
 
 def _toml(path: Path) -> dict[str, Any]:
-    # Python has a reader of its own from 3.11 on.
-    tomllib = require("tomllib" if sys.version_info >= (3, 11) else "tomli", extra="all")
     try:
         with open(path, "rb") as file:
             return dict(tomllib.load(file))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import platform
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -203,7 +203,7 @@ def _render(page: Page, title: str, command: str, sources: Mapping[str, str], no
     names = ", ".join(metric["name"] for metric in data["metrics"])
     about = [
         ("Made by", f"tsadeval {tsadeval.__version__}, NumPy {np.__version__}, Python {platform.python_version()}"),
-        ("Made at", datetime.now(timezone.utc).strftime("%Y-%m-%d %H:%M UTC")),
+        ("Made at", datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")),
         ("Threshold rule", rule),
         ("Missing scores", f"{data['missing']}: {WORDS[data['missing']]}"),
         ("Metrics", f"{names} ({doubled})" if doubled else names),

@@ -12,7 +12,6 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from tsadeval.detectors._torch import folding
 from tsadeval.detectors._torch.networks import Embedding
 
 # A convolution's weight (out, in, height, width) and bias (out,).
@@ -76,13 +75,11 @@ class TimesBlock(nn.Module):
     """The window plus what its strongest periods say of it, each weighted by the softmax of its amplitude.
 
     Each window is folded along its own periods, as in the paper: what a window gives does not depend on which others
-    share its batch. (The published code takes the periods of the batch's mean.) Windows of one period go together;
-    on a GPU with Triton, all of them do.
+    share its batch. (The published code takes the periods of the batch's mean.) Windows of one period go together.
     """
 
-    def __init__(self, window: int, d_model: int, d_ff: int, top_k: int, num_kernels: int) -> None:
+    def __init__(self, d_model: int, d_ff: int, top_k: int, num_kernels: int) -> None:
         super().__init__()
-        self.static = folding.usable(window, d_model, d_ff)
         self.top_k = top_k
         self.first = Inception(d_model, d_ff, num_kernels)
         self.second = Inception(d_ff, d_model, num_kernels)
@@ -96,23 +93,11 @@ class TimesBlock(nn.Module):
         # Where one amplitude towers over the others, their weights underflow. They would change nothing but the time:
         # gradients too small for normal floats slow a CPU's convolutions fifty times.
         counts = weights > torch.finfo(x.dtype).eps
-        if self.static and x.is_cuda:
-            return x + _all_at_once(x, periods, torch.where(counts, weights, 0), first, second)
         for period, rows, weight in _by_period(torch.where(counts, periods, 0), weights):
             grid = fold(x.index_select(0, rows), period)
             grid = convolve(functional.gelu(convolve(grid, first)), second)
             result = result.index_add(0, rows, weight[:, None, None] * unfold(grid, x.shape[1]))
         return result
-
-
-def _all_at_once(x: Tensor, periods: Tensor, weights: Tensor, first: Kernel, second: Kernel) -> Tensor:
-    """What the windows' periods say of them, weighted."""
-    count, length, channels = x.shape
-    folded: tuple[Tensor, int] = (periods.flatten(), length)
-    inner = functional.gelu(folding.FoldedConvolution.apply(x, *first, *folded))  # type: ignore[no-untyped-call]  # untyped in torch
-    found: Tensor = folding.FoldedConvolution.apply(inner, *second, *folded)  # type: ignore[no-untyped-call]  # untyped in torch
-    found = found.view(count, periods.shape[1], -1, channels)[:, :, :length]
-    return (weights[:, :, None, None] * found).sum(1)
 
 
 def _by_period(periods: Tensor, weights: Tensor) -> Iterator[tuple[int, Tensor, Tensor]]:
@@ -148,8 +133,8 @@ class TimesNetNetwork(nn.Module):
     ) -> None:
         super().__init__()
         self.embedding = Embedding(n_columns, window, d_model, dropout)
-        self.blocks = nn.ModuleList(TimesBlock(window, d_model, d_ff, top_k, num_kernels) for _ in range(n_layers))
-        self.static = folding.usable(window, d_model, d_ff)  # else a step depends on the periods found
+        self.blocks = nn.ModuleList(TimesBlock(d_model, d_ff, top_k, num_kernels) for _ in range(n_layers))
+        self.static = False  # a step depends on the periods found
         self.norms = nn.ModuleList(nn.LayerNorm(d_model) for _ in range(n_layers))
         self.projection = nn.Linear(d_model, n_columns)
 
