@@ -200,6 +200,8 @@ def try_mutant(mutant, seconds, tree: Path, limit: float) -> str:
         return "survived: out of time"
     finally:
         (tree / name).write_bytes(original)
+    if done.returncode in {3, 4, 5}:
+        raise RuntimeError(f"pytest could not run: {done.stdout}{done.stderr}")
     if done.returncode == 0:
         return f"survived {len(seconds)} tests"
     failed = [line for line in done.stdout.split("\n") if line.startswith(("FAILED", "ERROR"))]
@@ -239,7 +241,9 @@ def main() -> None:
             finally:
                 free.append(tree)
 
-        for mutant, verdict in pool.map(attempt, [mutant for mutant in drawn if str(mutant) not in done]):
+        waiting = [pool.submit(attempt, mutant) for mutant in drawn if str(mutant) not in done]
+        for one in concurrent.futures.as_completed(waiting):
+            mutant, verdict = one.result()
             done[str(mutant)] = verdict
             given.output.write_text(json.dumps(done, indent=1))
     survivors = [mutant for mutant in drawn if done[str(mutant)].startswith("survived")]
