@@ -112,7 +112,7 @@ def ordered(result):
 def average_of(result, names):
     """The macro average over some of the data sets."""
     rows = [row for row in result.rows if row["series"] in names]
-    return Comparison(rows, pooled=dict, titles=result.titles).average(percent=True)
+    return Comparison(rows, pooled=dict, titles=result.titles).average(groups="dataset", percent=True)
 
 
 def chance(result):
@@ -189,7 +189,7 @@ def page(result):
         parts += [MEAN.format(names=", ".join(of_paper)), beside("average", average_of(result, of_paper), AVERAGE)]
     parts += ["## Every data set", *(table(name, result.table(name, percent=True)) for name in names)]
     groups = ", ".join(dict.fromkeys(map(dataset_of, names)))
-    parts += [WHOLE.format(groups=groups), table("macro average", result.average(percent=True))]
+    parts += [WHOLE.format(groups=groups), table("macro average", result.average(groups="dataset", percent=True))]
     parts += [table("micro average", result.average("micro", percent=True))]
     if "random" in titles:
         parts += [chance(result)]

@@ -52,33 +52,46 @@ def test_one_series(runs):
     assert len({len(line) for line in across[1:3]}) == 1
 
 
-def test_many_series_are_averaged_over_data_sets(runs):
+def test_averages_are_over_series_or_over_data_sets(runs):
     found = te.compare(runs, metrics=METRICS)
     assert found.series == ["smd/1-1", "smd/2-1", "smd/3-1", "msl", "own.csv"]
     values = {(s, d): te.evaluate(y, x, METRICS) for s, d, y, x in runs}
     for metric in METRICS:
         smd = np.mean([values[f"smd/{k}-1", "fair"][metric] for k in (1, 2, 3)])
         whole = np.mean([smd, values["msl", "fair"][metric], values["own.csv", "fair"][metric]])
-        assert found.average()["fair"][metric] == pytest.approx(whole, rel=1e-14)
+        assert found.average(groups="dataset")["fair"][metric] == pytest.approx(whole, rel=1e-14)
         assert found.group("smd")["fair"][metric] == pytest.approx(smd, rel=1e-14)
         every = np.mean([values[s, "fair"][metric] for s in found.series])
+        assert found.average()["fair"][metric] == pytest.approx(every, rel=1e-14)
         assert found.average(groups=str)["fair"][metric] == pytest.approx(every, rel=1e-14)
     assert found.table("msl")["good"] == dict(values["msl", "good"])
     pooled = te.evaluate_many([(s, y, x) for s, d, y, x in runs if d == "fair"], METRICS)
     micro = found.average("micro")["fair"]
     assert micro["auc_roc"] == pooled.micro["auc_roc"]
-    assert [table.title for table in found.tables()] == [*found.series, "average"]
+    assert [table.title for table in found.tables()] == [*found.series, "average over 5 series"]
+
+
+def test_averages_do_not_depend_on_how_series_are_called(runs):
+    """Once "nab/..." was averaged as one data set, and "NAB/..." series by series; LaTeX printed the other number."""
+    small = [(f"nab/{k}", *rest) for k, (_, *rest) in enumerate(runs)]
+    large = [(name.upper(), *rest) for name, *rest in small]
+    one, other = (te.compare([*some, ("own", *runs[0][1:])], metrics="cce") for some in (small, large))
+    assert dict(one.average()) == dict(other.average())
+    assert one.to_latex(layout="metrics") == other.to_latex(layout="metrics")
+    for name, values in one.average().items():
+        assert f"{values['cce']:.3f}" in one.to_latex(layout="metrics", digits=3), name
+        assert values["cce"] == pytest.approx(np.nanmean([row["value"] for row in one.rows if row["detector"] == name]))
 
 
 def test_with_many_series_data_sets_are_shown(runs):
     more = [(f"smd/9-{k}", d, y, s) for k in range(12) for _, d, y, s in runs[:3]]
     found = te.compare(more + runs, metrics="cce")
-    assert [table.title for table in found.tables()] == ["smd", "msl", "own.csv", "average"]
+    assert [table.title for table in found.tables()] == ["smd", "msl", "own.csv", "average over 17 series"]
     assert [table.title for table in te.compare(more + runs[:3], metrics="cce").tables()] == ["smd"]
     own = te.compare([(f"{series}.csv", *rest) for series, *rest in more + runs[:3]], metrics="cce")
     assert [table.title for table in own.tables()] == ["smd"]  # still of a known data set
     own = te.compare([(f"my {series}", *rest) for series, *rest in more + runs[:3]], metrics="cce")
-    assert [table.title for table in own.tables()] == ["average"]
+    assert [table.title for table in own.tables()] == ["average over 13 series"]
     assert "13 series: table(name) has one of them" in repr(own)
 
 

@@ -55,7 +55,6 @@ class Made(NamedTuple):
     settings: Mapping[tuple[str, str], Mapping[str, Any]]
 
 
-AVERAGE = "average"
 # With more series than this, a comparison prints averages instead of every series.
 MANY = 12
 
@@ -220,25 +219,28 @@ class Comparison(Result):
         self,
         how: Literal["macro", "micro"] = "macro",
         *,
-        groups: Groups | None = None,
+        groups: Groups | Literal["dataset"] | None = None,
         percent: bool = False,
     ) -> DetectorTable:
-        """Detectors by metrics over all series.
+        """Return detectors by metrics over all series.
 
-        *Macro* is the mean over data sets of the mean over their series, as far as values are defined; `groups` (a
-        function or a mapping) says which data set a series belongs to (by default "smd/2-1" to "smd"; `groups=str`
-        counts every series by itself). *Micro* pools all points of all series, where that has a meaning for the metric
-        (see `evaluate_many`).
+        *Macro* is the mean over series, as far as values are defined. With `groups` (a function of the names of
+        series, or a mapping from them) it is the mean over groups of the mean over their series; "dataset" takes the
+        data sets of this package as groups ("smd/2-1" belongs to "smd"). *Micro* pools all points of all series, where
+        that has a meaning for the metric (see `evaluate_many`).
         """
         check_parameters("average", {"how": OneOf(("macro", "micro"))}, {"how": how})
         if how == "micro":
             nothing = dict.fromkeys(self.metrics, math.nan)
             values = {d: {**nothing, **self._micro.get(d, {})} for d in self.detectors}
             return DetectorTable(values, title="micro average", titles=self._titles, percent=percent, lower=self._lower)
+        count = f"{len(self.series)} series"
+        if groups is None:
+            return self._table(f"average over {count}", {"": self.series}, percent)
         parts: dict[str, list[str]] = {}
         for series in self.series:
-            parts.setdefault(group_of(groups or dataset_of, series), []).append(series)
-        return self._table(AVERAGE, parts, percent)
+            parts.setdefault(group_of(dataset_of if groups == "dataset" else groups, series), []).append(series)
+        return self._table(f"average over {len(parts)} groups of {count}", parts, percent)
 
     def group(self, name: str, *, percent: bool = False) -> DetectorTable:
         """Detectors by metrics over the series of one data set."""

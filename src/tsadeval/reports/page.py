@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tsadeval.comparison.comparison import Comparison, dataset_of
+from tsadeval.comparison.comparison import Comparison
 from tsadeval.comparison.remarks import Odd
 from tsadeval.comparison.standings import agreement_of, standings
 from tsadeval.core.durations import unit_size
@@ -278,7 +278,6 @@ def _comparison(compared: Comparison, metrics: Sequence[Metric]) -> Data:
     return {
         "detectors": compared.names,
         "series": len(compared.series),
-        "datasets": len({dataset_of(name) for name in compared.series}),
         "boards": boards,
         "agreement": agreement_of(boards, [str(metric) for metric in metrics if metric.direction == "lower"]),
     }

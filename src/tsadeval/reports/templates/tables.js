@@ -35,7 +35,6 @@ function comparison() {
     T.diagram($("board-diagram"), drawn.map((i) => detectors[i]), drawn.map((i) => board.rank[i]), board.groups.map((g) => g.map((i) => drawn.indexOf(i))));
     const words = metric.lower ? ["Lower is better."] : [];
     if (detectors.length < page.detectors.length) words.push("Of several seeds, the mean.");
-    if (found.datasets > 1 && found.datasets < found.series) words.push(`Means are over ${T.whole(found.datasets)} data sets of the means over their series.`);
     else if (several && board.defined.some((count) => count < found.series)) words.push(page.missing === "worst" ? "Where a detector has no scores, the mean has the worst value of its rivals there." : "Means are over the series on which a detector has a value.");
     if (several && board.series > 1) {
       const rest = detectors.filter((_, i) => board.rank[i] === null);
