@@ -57,7 +57,7 @@ def test_tables(folder):
     done = run(*ALL, "--metrics", "cce,auc_roc", cwd=folder)
     assert done.returncode == 1, done.stderr  # one of them failed
     assert "alarms by the rule best" in done.stdout
-    heads = [line.split()[0] for line in done.stdout.splitlines() if line.endswith("auc_roc")]
+    heads = [line.split("  ")[0] for line in done.stdout.splitlines() if line.endswith("auc_roc")]
     assert heads == ["a.csv(split=100)", "b.csv", "average over 2 series"]
     assert "Distance" in done.stdout
     assert "tsadeval: Broken failed on a.csv(split=100): ValueError: no way" in done.stderr

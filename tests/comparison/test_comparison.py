@@ -110,7 +110,7 @@ def test_latex_has_the_best_in_bold_and_percentages_as_papers_print_them(runs):
     whole = found.to_latex(percent=True, digits=1)
     assert whole.count(r"\midrule") == 5
     assert whole.count(r"\begin{tabular}") == 1
-    assert "average & CCE" in whole
+    assert "average over 2 series & CCE" in whole
     assert r"\textbf{100.0}" in whole
     assert r"a\_b & " in te.compare({"a_b": runs[0][3], "c": runs[1][3]}, runs[0][2], "cce").to_latex()
 

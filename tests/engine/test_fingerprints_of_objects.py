@@ -174,3 +174,16 @@ def test_values_of_what_has_no_key_are_computed_again_and_shown(tmp_path):
         values = te.rankeval.run("quick", counted, **some).to_frame()
         assert set(values["value"]) == {1.0}
         assert len(calls.read_text()) == run * len(values)
+
+
+def test_pickling_an_object_changes_the_key_of_nothing():
+    """Python notes the slots of a class when it first takes an object of it apart."""
+
+    class Model:
+        def __init__(self):
+            self.depth = 3
+
+    before = fingerprint(Model)
+    Model().__reduce_ex__(4)
+    assert "__slotnames__" in vars(Model)
+    assert fingerprint(Model) == before

@@ -51,6 +51,7 @@ _DERIVED = {
     "__doc__",
     "__firstlineno__",
     "__module__",
+    "__slotnames__",  # set when an object of the class is first pickled
     "__static_attributes__",
     "__weakref__",
     "_abc_impl",
