@@ -160,7 +160,7 @@ class Friedman(NamedTuple):
 
 
 def friedman(values: Any) -> Friedman:
-    """Is any detector different from the others? Friedman's test, and Iman and Davenport's less conservative form.
+    """Compute Friedman's test that all detectors are equal, and Iman and Davenport's less conservative form.
 
     Both are corrected for ties. They need three detectors; with two, use `wilcoxon_holm`.
 

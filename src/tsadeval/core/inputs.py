@@ -78,7 +78,7 @@ class LabelRuns:
         return mask
 
     def has(self, label: int) -> bool:
-        """Does any point have this label?"""
+        """Return True if any point has this label."""
         return len(self.starts) > 1 or self.first == label
 
 
@@ -166,7 +166,7 @@ class Scoring(_Shared):
 
     @cached_property
     def two_valued(self) -> bool:
-        """Have the scores two distinct values only?"""
+        """True if the scores have exactly two distinct values."""
         return self.low < self.high and _two_values(self.raw, self.low, self.high)
 
     def with_truth(self, labels: Bools) -> Scoring:

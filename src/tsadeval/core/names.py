@@ -137,7 +137,7 @@ def import_object(text: str, kind: str) -> Any:
 
 
 def is_number(text: str) -> bool:
-    """Can Python read it as a number?"""
+    """Return True if Python can read the text as a number."""
     try:
         float(text)
     except ValueError:

@@ -108,7 +108,7 @@ _ROUND = 8  # items of a round for each worker, where a backend only returns whe
 
 
 def elsewhere() -> bool:
-    """Is joblib set up to run on a cluster?"""
+    """Return True if joblib is set up to run on a cluster."""
     parallel = sys.modules.get("joblib.parallel")
     if parallel is None:
         return False

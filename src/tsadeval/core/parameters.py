@@ -25,7 +25,7 @@ class Number:
     words: tuple[str, ...] = ()  # texts that stand for a number
 
     def accepts(self, value: Any) -> bool:
-        """Is the value allowed?"""
+        """Return True if the value is allowed."""
         if value is None:
             return self.none
         if isinstance(value, str) and value in self.words:
@@ -71,7 +71,7 @@ class Span(Number):
     """A number of points, or a duration as text ("30min", "week"), which needs time stamps."""
 
     def accepts(self, value: Any) -> bool:
-        """Is the value allowed?"""
+        """Return True if the value is allowed."""
         return span_size(value) is not None or super().accepts(value)
 
     def __str__(self) -> str:
@@ -85,7 +85,7 @@ class OneOf:
     choices: tuple[Any, ...]
 
     def accepts(self, value: Any) -> bool:
-        """Is the value allowed?"""
+        """Return True if the value is allowed."""
         return any(value is c or (isinstance(value, str) and value == c) for c in self.choices)
 
     def __str__(self) -> str:
@@ -101,7 +101,7 @@ class Flag:
     """True or False."""
 
     def accepts(self, value: Any) -> bool:
-        """Is the value allowed?"""
+        """Return True if the value is allowed."""
         return isinstance(value, (bool, np.bool_))
 
     def __str__(self) -> str:
@@ -120,7 +120,7 @@ class Pair:
     high: float
 
     def accepts(self, value: Any) -> bool:
-        """Is the value allowed?"""
+        """Return True if the value is allowed."""
         if not isinstance(value, (tuple, list)) or len(value) != 2:
             return False
         number = Number(self.low, self.high)

@@ -115,7 +115,7 @@ PLAIN = Setting()
 
 
 def is_spans(ignore: Any) -> bool:
-    """Are these intervals of time, and not a mask with a value for each point?"""
+    """Return True if `ignore` holds intervals of time and is not a mask with a value for each point."""
     if isinstance(ignore, (str, Path, Mapping)) or hasattr(ignore, "columns"):
         return True
     if isinstance(ignore, np.ndarray):

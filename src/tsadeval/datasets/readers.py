@@ -314,7 +314,7 @@ def frame(file: File, content: bytes | None = None, **options: Any) -> pd.DataFr
 
 
 def is_number(values: pd.Series[Any]) -> bool:
-    """Does a column hold numbers?"""
+    """Return True if a column holds numbers."""
     return bool(require("pandas", extra="all").api.types.is_numeric_dtype(values))
 
 

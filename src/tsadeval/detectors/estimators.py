@@ -125,7 +125,7 @@ def _final(estimator: Any) -> Any:
 
 
 def _comes_from(thing: Any, package: str) -> bool:
-    """Is it of a class of that package, or derived from one? Without an import of the package."""
+    """Return True if its class comes from that package or derives from one that does; the package is not imported."""
     return any(name.partition(".")[0] == package for name in _modules(thing))
 
 
@@ -188,7 +188,7 @@ def fitted_scores(model: Any, X: Any) -> Any:
 
 
 def is_frame(X: Any) -> bool:
-    """Is it a data frame, whose columns a model may know by name?"""
+    """Return True if `X` is a data frame, whose columns a model may know by name."""
     return hasattr(X, "columns") and hasattr(X, "dtypes")
 
 

@@ -161,7 +161,7 @@ def wrap(
 
 
 def wrappable(model: Any) -> bool:
-    """Would `wrap` take it?"""
+    """Return True if `wrap` accepts the model."""
     try:
         kind_of(model)
     except InvalidParameterError:

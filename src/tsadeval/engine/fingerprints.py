@@ -269,7 +269,7 @@ def fingerprint(thing: Any) -> str:
 
 
 def installed(module: str) -> bool:
-    """Is the module part of Python, of an installed package, or of tsadeval?
+    """Return True if the module is part of Python, of an installed package, or of tsadeval.
 
     >>> installed("json"), installed("numpy.linalg"), installed("__main__")
     (True, True, False)

@@ -70,7 +70,7 @@ def read_incidents(incidents: Any, asked: Asked) -> IncidentTable:
 
 
 def is_table(incidents: Mapping[Any, Any]) -> bool:
-    """Is a mapping a table with columns of starts and stops, not one from series?"""
+    """Return True if a mapping is a table with columns of starts and stops, not a mapping by series."""
     return any(start in incidents and stop in incidents for start, stop in END_COLUMNS)
 
 

@@ -452,7 +452,7 @@ def places(ranked: Mapping[str, Ranked], detector: int) -> dict[str, list[list[f
 
 
 def metric_facts(table: Table, metric: Metric) -> Data:
-    """What the board says of a metric itself: can scorers without skill reach the best detector?
+    """Return what the board says of a metric itself: how far scorers without skill reach the best detector.
 
     As `tsadeval.rankeval.suites.audit_table` defines it, of all series at once.
     """

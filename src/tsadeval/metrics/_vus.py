@@ -50,7 +50,7 @@ def _alarms(data: Scoring, thresholds: Floats) -> Floats:
 
 
 def table_pays(size: int, points: int) -> bool:
-    """Is a table of counts by distance and level small enough (in cache, or not much larger than the zone)?"""
+    """Return True if a table of counts by distance and level fits in cache or is not much larger than the zone."""
     return size <= max(1 << 16, 2 * points)
 
 

@@ -71,7 +71,7 @@ def observe(
 
 
 def has_dates(y_true: Any) -> bool:
-    """Do labels come with the dates of their points, as a pandas Series does?"""
+    """Return True if labels come with the dates of their points, as the index of a pandas Series."""
     index = getattr(y_true, "index", None)
     return not callable(index) and getattr(getattr(index, "dtype", None), "kind", "") == "M"
 

@@ -146,7 +146,7 @@ class _File:
 
 
 def _is_doubtful(column: Any) -> bool:
-    """Can reading the column have lost what it said?"""
+    """Return True if parsing may have lost digits or text of the column."""
     if str(column.type) == "null":
         return True
     if str(column.type) != "double":

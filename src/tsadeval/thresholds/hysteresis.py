@@ -26,12 +26,12 @@ class _OnTop:
 
     @property
     def literal(self) -> bool:
-        """Is it applied to scores of 0 and 1 as well?"""
+        """True if the rule is applied to scores of 0 and 1 as well."""
         return self._rule.literal
 
     @property
     def fitted(self) -> bool:
-        """Does its threshold come from other scores where these are given?"""
+        """True if the threshold is found from other scores where these are given."""
         return getattr(self._rule, "fitted", False)
 
 

@@ -85,7 +85,7 @@ def finish(name: str, batch: Batch, values: Tensor, undefined: str, validate: bo
 
 
 def is_binary(values: Tensor) -> bool:
-    """Are all values 0 or 1, as those of labels?"""
+    """Return True if all values are 0 or 1, as labels are."""
     return bool(((values == 0) | (values == 1)).all())
 
 

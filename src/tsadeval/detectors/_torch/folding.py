@@ -120,7 +120,7 @@ if triton is not None:
 
 
 def usable(window: int, *channels: int) -> bool:
-    """Are there kernels for so many points and channels?"""
+    """Return True if there are kernels for windows of this many points and channels."""
     return triton is not None and torch.cuda.is_available() and max(room_for(window), *channels) <= LARGEST
 
 

@@ -250,7 +250,7 @@ class Steps:
 
 
 def records(detector: DeepDetector, module: nn.Module, device: torch.device) -> bool:
-    """Can the detector's steps be recorded there? A network that sometimes cannot says so by `static`."""
+    """Return True if the detector's steps can be recorded on the device; a network may refuse by `static`."""
     return device.type == "cuda" and detector.static_step and bool(getattr(module, "static", True))
 
 
