@@ -7,8 +7,8 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from tsadeval.core._binning import levels_of
 from tsadeval.core._order import POINT, deal, keys_of, put_in_order
+from tsadeval.core.binning import levels_of
 from tsadeval.core.events import Index
 
 Floats = NDArray[np.float64]

@@ -8,6 +8,7 @@ from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tsadeval.core.durations import span_size
 from tsadeval.errors import InvalidParameterError
@@ -205,6 +206,17 @@ class VUSVariant:
     trapezoid: bool
     # Step between the widths of the volume: with 2, every buffer length h counts once.
     step: int = 1
+
+    def widths(self, widest: int, *, volume: bool) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return the widths to average over, ascending, and how often each counts; `widest` alone if no volume."""
+        if not volume:
+            return np.array([widest]), np.array([1])
+        widths = np.arange(0, widest + 1, self.step)
+        repeats = np.ones_like(widths)
+        if not self.root and self.step == 1:  # a straight slope depends on w // 2 only: two widths at a time
+            widths, repeats = widths[::2], 2 * repeats[::2]
+            repeats[-1] = 2 - (widest + 1) % 2
+        return widths, repeats
 
 
 VUS_VARIANTS = {

@@ -15,8 +15,17 @@ from tsadeval.core.events import Events, Index
 from tsadeval.core.inputs import Prediction, Scoring
 from tsadeval.core.parameters import Check, OneOf, Span
 from tsadeval.errors import UndefinedError
-from tsadeval.metrics._event_level import UNITS, event, first_inside
-from tsadeval.metrics.counting import best_mean, first_best, overlaps, ranges, running_maxima, sorted_normal
+from tsadeval.metrics._event_level import event
+from tsadeval.metrics.counting import (
+    UNITS,
+    best_mean,
+    first_best,
+    first_inside,
+    overlaps,
+    ranges,
+    running_maxima,
+    sorted_normal,
+)
 from tsadeval.metrics.event_sweep import at_least, event_maxima, swept_events, with_early
 
 __all__ = [

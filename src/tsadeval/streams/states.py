@@ -12,8 +12,8 @@ from typing import Any, Literal, NamedTuple, Protocol
 
 import numpy as np
 
-from tsadeval.core._binning import bins_of, count_by_score
 from tsadeval.core.arrays import LARGEST
+from tsadeval.core.binning import bins_of, count_by_score
 from tsadeval.core.events import Index
 from tsadeval.core.inputs import Floats, Prediction, Scoring, label_runs
 from tsadeval.core.metric import Kept, Metric

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import tsadeval.metrics._kernels.vus as kernel
-from tsadeval.core._binning import levels_of
+from tsadeval.core.binning import levels_of
 from tsadeval.core.events import Index
 from tsadeval.core.inputs import Floats, LabelRuns, Scoring
 from tsadeval.core.metric import Metric
@@ -26,7 +26,7 @@ from tsadeval.core.parameters import VUS_VARIANTS, VUSVariant
 from tsadeval.errors import InvalidParameterError
 from tsadeval.evaluation.external_sort import Tape
 from tsadeval.evaluation.score_order import Interval
-from tsadeval.metrics._vus import table_pays, threshold_ranks, widths_of
+from tsadeval.metrics.counting import table_pays, threshold_ranks
 
 Array = NDArray[Any]
 _CHUNK = 2**20  # points near events that are weighed at once
@@ -201,7 +201,7 @@ class NearEvents:
         key = metric.name.rpartition("_")[0], *options.values()
         if key not in self._known:
             how = VUS_VARIANTS[options["variant"]]
-            widths, repeats = widths_of(metric.name, _widest(metric), how)
+            widths, repeats = how.widths(_widest(metric), volume=not metric.name.startswith("range"))
             each = _Curves(self, order, how, widths, repeats)
             self._known[key] = each.areas(options["n_thresholds"])
         return self._known[key]
