@@ -1,4 +1,4 @@
-"""tsadeval judges time-series anomaly detectors, and judges the metrics that judge them."""
+"""Evaluation of time-series anomaly detectors, and of the metrics that evaluate them."""
 
 from __future__ import annotations
 

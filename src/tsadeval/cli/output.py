@@ -1,4 +1,4 @@
-"""Tables for people and for machines."""
+"""Output formats of the commands, and the tables that `tsadeval score` prints."""
 
 from __future__ import annotations
 

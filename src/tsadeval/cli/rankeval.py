@@ -1,4 +1,4 @@
-"""`tsadeval rankeval`: run the benchmark of metrics and look at what it found."""
+"""`tsadeval rankeval`: run the benchmark of metrics and show its results."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Statistics of several detectors on several series: ranks, tests, groups that cannot be told apart.
+"""Statistics of several detectors on several series: ranks, tests, groups without a significant difference.
 
 A table has a row per series and a column per detector; larger is better (negate a metric of which smaller is better)
 and NaN marks a missing value. Ranks and the Friedman test need whole rows, so they use the series on which every

@@ -1,4 +1,4 @@
-"""The one validator: labels, scores and predictions become clean arrays, or a clear error.
+"""Validation of inputs: labels, scores and predictions become clean arrays, or a clear error.
 
 Nothing below this file checks again. Checking needs no pass of its own: `scan` finds the runs of equal labels,
 their score moments and every bad value while it reads both arrays once.

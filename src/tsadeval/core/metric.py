@@ -1,4 +1,4 @@
-"""Metric: a frozen record that describes one metric and runs it.
+"""Metric: a frozen record that describes one metric and computes it.
 
 The decorators of `core.defining` make one from a function of checked data. A user's function becomes a `Metric` as well
 (`Metric.from_function`), and `Metric.run` is the one way in which any of them is evaluated on a scoring.

@@ -1,4 +1,4 @@
-"""The points in the order of their scores: an argsort whose cost grows as that of a sort of the values."""
+"""Order of the points by score: an argsort whose cost grows as that of a sort of the values."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Work on many items in threads of this process: kernels release the lock of the interpreter, and nothing is copied."""
+"""Parallel work: threads of this process, reading ahead in a background thread, and joblib's cluster backends."""
 
 from __future__ import annotations
 

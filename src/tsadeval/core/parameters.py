@@ -1,4 +1,4 @@
-"""What an option of a metric may be: records that check a value, describe themselves and name bad values."""
+"""Checks of option values, and the options of metrics that also run on tensors (CCE, PATE, VUS)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Result: the one contract of everything that tsadeval returns as a table.
+"""Result: the base class of everything that tsadeval returns as a table.
 
 Every result is `rows`, plain dicts whose columns have the same names everywhere: series, detector, metric, value, rule,
 threshold, alarms (runs of alarms), alarmed_points, seconds, status, message. A subclass says which part of them is

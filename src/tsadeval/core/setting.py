@@ -1,4 +1,4 @@
-"""What is known of a series besides its labels and scores: time stamps, points that are not judged, other scores."""
+"""Setting of a series: time stamps, ignored points and other scores beside labels and scores; its period."""
 
 from __future__ import annotations
 

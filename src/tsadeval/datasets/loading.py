@@ -1,4 +1,4 @@
-"""`load` and `items`: from a name to its data."""
+"""`load`, `items` and `fetch`: read a data set by its name, list its items, download it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""DeepDetector: what the detectors that train a network have in common.
+"""DeepDetector: the base class of detectors that train a network.
 
 This file and those of the detectors import torch nowhere at the top, so that all of them can be listed, described
 and parsed without it. Their networks are in `_torch/`, together with the one training loop.

@@ -1,4 +1,4 @@
-"""Which way up an estimator's scores are: the conventions of scikit-learn, PyOD, aeon, sktime and tsadeval.
+"""Scores of other packages' models (scikit-learn, PyOD, aeon, sktime, torch), with higher as more anomalous.
 
 scikit-learn's outlier detectors give low scores to outliers, all others high ones. An object is recognised by what it
 is, never by a guess: what is not in this file is refused.

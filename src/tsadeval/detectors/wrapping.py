@@ -1,4 +1,4 @@
-"""wrap: the models that people have already, as detectors with `fit(X)` and `score(X)`."""
+"""`wrap`: turn a model of another package, a function or a network into a detector."""
 
 from __future__ import annotations
 

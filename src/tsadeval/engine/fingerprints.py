@@ -1,4 +1,4 @@
-"""Digests of objects: the same in every process, different where state or code differ.
+"""Fingerprints of objects, code and modules: equal in every process, different where state or code differ.
 
 An object is taken apart as `pickle` would do it (`__reduce_ex__`), but classes and functions are described by their
 code instead of their names. What is installed (standard library, site-packages, tsadeval) is described by its name

@@ -1,4 +1,4 @@
-"""Every event by itself: is it detected, how late, with how many alarms; and the alarms that belong to none."""
+"""Table of events: whether each is detected, how late and with how many alarms; and the false alarms."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Many files of labels and scores: cells of the engine, one for each file, column of scores and metric."""
+"""`score_files`: metrics of many files of labels and scores, in parallel, with its cells and its result."""
 
 from __future__ import annotations
 

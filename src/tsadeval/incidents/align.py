@@ -1,4 +1,4 @@
-"""Scores of windows as scores of points."""
+"""`align`: convert scores of windows to scores of points."""
 
 from __future__ import annotations
 

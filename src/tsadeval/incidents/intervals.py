@@ -1,4 +1,4 @@
-"""Incidents and alarms as intervals of time, and the 0/1 labels of points that they stand for."""
+"""Conversion between intervals of time (incidents, alarms) and 0/1 labels of points."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Incidents in the forms in which people have them: pairs, tables, windows of the Numenta benchmark, files of these."""
+"""Reader of incidents (pairs, tables, NAB windows, files) and the columns that assign them to series."""
 
 from __future__ import annotations
 
@@ -169,7 +169,7 @@ def _numbers(cells: list[str]) -> list[Any]:
     return list(cells)
 
 
-# Whose incidents are these? The columns of a table of incidents that tell the incidents of several series apart.
+# Assign incidents to series by the columns that name them.
 
 
 def _words(text: str) -> frozenset[str]:

@@ -1,4 +1,4 @@
-"""The values of a leaderboard: one cell for each submission, series and metric, computed once and kept."""
+"""Values of a leaderboard, computed once and cached; its standings, gameability and agreement of metrics."""
 
 from __future__ import annotations
 

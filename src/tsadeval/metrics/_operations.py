@@ -1,4 +1,4 @@
-"""What operators of a detector ask: which events are found, how many alarms are right, how long alarms last.
+"""Metrics for operators: events found, alarms that are right, duration of alarms.
 
 An event is a maximal run of anomalous points, an alarm run a maximal run of alarmed points, as in `_event_level`.
 """

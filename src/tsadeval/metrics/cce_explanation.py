@@ -1,4 +1,4 @@
-"""CCE explained: its parts, and what each event adds to it and costs it."""
+"""Explanation of CCE: its parts, and what each event adds to it and costs it, also for series with gaps."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Trade-offs of thresholds: what a budget of false alarms buys, and the value of a metric over all thresholds."""
+"""Figures of thresholds: detection for a budget of false alarms, and the value of a metric over all thresholds."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A series and what detectors make of it: scores under each other, events coloured by their CCE score."""
+"""Figures of a series: its values, the scores of detectors, and events coloured by their CCE score."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a reader should look at first: events that cost most, false alarms that are hardest to avoid, and why."""
+"""Findings of a report: the events that cost most, and the false alarms that are hardest to avoid."""
 
 from __future__ import annotations
 

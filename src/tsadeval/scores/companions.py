@@ -1,4 +1,4 @@
-"""Files that belong to a table of scores: incidents, spans of time that are not judged, scores to fit rules on."""
+"""Companion files of a table of scores: incidents, ignored spans of time, scores to fit rules on."""
 
 from __future__ import annotations
 

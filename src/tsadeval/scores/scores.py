@@ -1,4 +1,4 @@
-"""Scorings by series and detector, from one table or from many files."""
+"""Runs: scorings by series and detector, read from one table or from many files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The door for everything about a series at once: labels, scores, times, points that are not judged."""
+"""Build a Scoring from labels, scores, times and ignored points."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is to be judged in a table: labels and scores of every group of rows and every column of scores."""
+"""Scorings in a table: labels and scores of every group of rows and every column of scores."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""CCE in chunks: for streams, and for tables that do not fit in memory."""
+"""StreamingCCE: CCE of a series that comes in chunks."""
 
 from __future__ import annotations
 

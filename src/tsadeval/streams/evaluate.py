@@ -1,4 +1,4 @@
-"""Metrics of series that are larger than memory: read in batches, here or in parts on several workers."""
+"""`evaluate_stream`: metrics of series that are larger than memory, read in batches, in threads or on workers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Evaluation of a detector in operation: chunks in, values so far and of the last part out."""
+"""StreamingEvaluator: evaluation of a detector in operation, with values so far, of the last part, and drift."""
 
 from __future__ import annotations
 

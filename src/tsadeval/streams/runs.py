@@ -1,4 +1,4 @@
-"""Runs of labels whose points are gone: what is left of a series that was read once, in batches."""
+"""Runs of labels and alarms in a stream, with their time stamps; metrics with options in time; counts of steps."""
 
 from __future__ import annotations
 

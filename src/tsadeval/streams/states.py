@@ -1,4 +1,4 @@
-"""What is kept of a series that is read once, in batches: states that take batches in and merge with those that follow.
+"""Mergeable states of streamed series: counts, runs, moments, and all scores sorted on disk or counted in bins.
 
 A record says which state its metric is computed from (`Metric.stream`). Alarms are kept as runs or as counts of points,
 and the value comes from the metric's own code; so any cut into batches gives the value of the whole series.

@@ -1,4 +1,4 @@
-"""Metrics of a series that is read once, batch by batch, in memory that does not grow with its points."""
+"""Stream: metrics of a series that is read once, batch by batch, in bounded memory."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""VUS and range-AUC of a series that is read once: what is kept of it, and the areas.
+"""VUS and range-AUC of a series that is read once: the points near events, and the areas.
 
 A buffer reaches a fixed number of points beyond an event. So of each gap between two events only the points near its
 ends are kept, and one that parts them; all others matter by the order of their scores alone.

@@ -1,4 +1,4 @@
-"""Labels and scores of files that are larger than memory, batch by batch, in the order of their rows."""
+"""Batches of labels and scores from files that are larger than memory, in the order of their rows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Checksums of files, remembered in a store for as long as the files stay as they are, so that they are read once.
+"""Checksums of files, remembered in a store while the files do not change, so that each is read once.
 
 As in git's index, a file is taken to be unchanged if its size, times and inode are. That holds only if it had been at
 rest for a while when its checksum was taken: file systems note times in steps of up to two seconds, and a file that

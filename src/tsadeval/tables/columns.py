@@ -1,4 +1,4 @@
-"""One column of a table, as numbers or as the names of groups.
+"""Columns of a table: their types, and conversion to numbers or to names of groups.
 
 A column is a NumPy array, an Arrow (chunked) array or a pandas Series: whatever its reader gave, unchanged until it
 is asked for. Missing values become NaN. Integers never lose digits on the way: beyond 2**53 they stay integers, or

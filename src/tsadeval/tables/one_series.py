@@ -1,4 +1,4 @@
-"""Signs that rows which are to be judged as one series belong to several."""
+"""Checks that rows which are to be judged as one series do not belong to several."""
 
 from __future__ import annotations
 

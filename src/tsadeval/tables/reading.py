@@ -1,4 +1,4 @@
-"""`read_table`: users' tables from files, data frames or dictionaries, read in one place."""
+"""`read_table`: read users' tables from files, data frames or dictionaries."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""csv and tsv files, read by Arrow: every row as long as the heading, no digits lost, text in UTF-8."""
+"""Reader of csv and tsv files: every row as long as the heading, no digits lost, text in UTF-8."""
 
 from __future__ import annotations
 

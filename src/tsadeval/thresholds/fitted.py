@@ -1,5 +1,4 @@
-"""Rules that need no labels: found from the scores of a training or validation part (`fit=`), or from the scores
-themselves where there is none.
+"""Threshold rules without labels, fitted on the scores of a training part (`fit=`) or on the scores themselves.
 
 >>> import numpy as np
 >>> sigma(3).threshold_from(np.array([0.0, 0.0, 2.0, 2.0]))

@@ -1,4 +1,4 @@
-"""Rules on top of a rule: alarms that last until the scores have fallen, and alarms that come only once they last.
+"""Rules on top of a rule: alarms that last until scores have fallen, and alarms that must last to count.
 
 Both look back only, so a detector in operation can follow them.
 """

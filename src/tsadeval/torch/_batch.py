@@ -1,4 +1,4 @@
-"""Batches of padded series on a device: the only place that checks what callers of the tensor metrics pass.
+"""Batches of padded series on a device, and the checks of what callers of the tensor metrics pass.
 
 A batch holds (series, points) with the points of each series at the left. Points outside a mask are removed, so that
 every value equals that of the CPU metric on `target[i][mask[i]], preds[i][mask[i]]`.

@@ -1,4 +1,4 @@
-"""The one training loop: seeded, on CPU or GPU, early stopping with the best weights restored; and batched scoring.
+"""Training loop of all networks: seeded, early stopping with the best weights restored; and batched scoring.
 
 On a GPU a small network's step takes the time of asking for its hundreds of kernels, not that of running them. So
 nothing is copied to the GPU but the order of an epoch's windows, nothing is asked back before the epoch ends, and where

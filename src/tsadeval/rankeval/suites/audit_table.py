@@ -1,4 +1,4 @@
-"""What an audit found, for people and for programs."""
+"""`te.rankeval.audit`, its results, and its measures: gameability, chance level, agreement, rank flips."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rankings: the values of a run as arrays, the quality of every ranking in them, and averages with intervals."""
+"""Rankings of a run of the paper's suites: values as arrays, quality, and averages with intervals."""
 
 from __future__ import annotations
 
