@@ -42,7 +42,7 @@ class DeepDetector(Detector):
     )
     progress: bool = option(False, Flag(), "show a bar while training")
 
-    # Is a training step always the same sequence of operations, without a look at their results? Then a GPU records
+    # True if a training step is always the same sequence of operations, whatever their results. Then a GPU records
     # and replays it, which takes a fraction of the time of a small network's step; `loss` gets the epoch as a tensor.
     static_step: ClassVar[bool] = False
 

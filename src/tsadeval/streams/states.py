@@ -214,7 +214,7 @@ class NearScores:
     @classmethod
     def of(cls, metric: Metric, settings: Settings, others: States) -> NearScores:
         """An empty state; the order is one of the others, which get their points by themselves."""
-        order = others.setdefault("order", _ordered(metric, settings, others))
+        order = others.setdefault("order", _new_order(metric, settings, others))
         assert isinstance(order, SortedScores | ScoreBins)
         return cls(NearEvents(reach_of(metric, exact=order.exact), on_disk=order.exact), order)
 
@@ -237,7 +237,7 @@ class NearScores:
         return Found(found.middle, None, *found) if isinstance(found, Interval) else Found(found)
 
 
-def _ordered(metric: Metric, settings: Settings, others: States) -> SortedScores | ScoreBins:
+def _new_order(metric: Metric, settings: Settings, others: States) -> SortedScores | ScoreBins:
     return SortedScores() if settings.order == "sort" else ScoreBins()
 
 
@@ -260,7 +260,7 @@ STATES: dict[Kept | Literal["times"], Callable[[Metric, Settings, States], State
     "points": PointCounts.of,
     "runs": RunBorders.of,
     "moments": RunMoments.of,
-    "order": _ordered,
+    "order": _new_order,
     "times": RunsInTime.of,
     "zones": NearScores.of,
 }

@@ -26,7 +26,7 @@ class FittedRule(ThresholdRule):
 
     checks: ClassVar[dict[str, Check]] = {}
     exchangeable: ClassVar[bool] = True
-    # Does it compute with differences and squares of scores, which may be too large for a float?
+    # True if it computes with differences and squares of scores, which may be too large for a float.
     squares: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
