@@ -1,4 +1,4 @@
-"""tsadeval judges time-series anomaly detectors, and judges the metrics that judge them."""
+"""Evaluation of time-series anomaly detectors, and of the metrics that evaluate them."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ __version__ = "0.1.0"
 
 # Where each public name lives. Nothing is imported before it is used, so `import tsadeval` stays light.
 _HOMES = {
-    "CCEBreakdown": "tsadeval.metrics._cce_breakdown",
+    "CCEBreakdown": "tsadeval.metrics.cce_explanation",
     "StreamingCCE": "tsadeval.streams.cce",
     "StreamingEvaluator": "tsadeval.streams.evaluator",
     "alarms": "tsadeval.incidents.intervals",
@@ -37,7 +37,7 @@ _HOMES = {
     "batches": "tsadeval.tables.batches",
     "best_threshold": "tsadeval.thresholds",
     "cce": "tsadeval.metrics._cce",
-    "cce_breakdown": "tsadeval.metrics._cce_breakdown",
+    "cce_breakdown": "tsadeval.metrics.cce_explanation",
     "choose_threshold": "tsadeval.thresholds",
     "compare": "tsadeval.comparison",
     "curve": "tsadeval.thresholds",

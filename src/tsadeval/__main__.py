@@ -1,4 +1,4 @@
-"""`python -m tsadeval` is the command `tsadeval`."""
+"""Run the command line: `python -m tsadeval` is the command `tsadeval`."""
 
 import os
 import sys

@@ -1,4 +1,4 @@
-"""Optional dependencies: imported in one place, with one message."""
+"""Import of optional dependencies, with one error message that says what to install."""
 
 from __future__ import annotations
 

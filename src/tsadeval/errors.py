@@ -1,4 +1,4 @@
-"""The exceptions and warnings of tsadeval.
+"""Exceptions and warnings of tsadeval.
 
 TsadevalError
 ├── InvalidInputError (ValueError)      labels, scores or predictions that cannot be judged

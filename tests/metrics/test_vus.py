@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tsadeval.core._binning import levels_of
+from tsadeval.core.binning import levels_of
 
 import tsadeval as te
 from naive.vus import range_auc as naive_range_auc

@@ -15,7 +15,7 @@ import tsadeval as te
 from strategies import examples, scorings
 from tsadeval.core.inputs import Scoring
 from tsadeval.errors import InvalidInputError
-from tsadeval.metrics.cce_formula import explain_gaps
+from tsadeval.metrics.cce_explanation import explain_gaps
 from tsadeval.reports.payload import count_alarms, score_levels
 from tsadeval.reports.series_view import read_inputs
 from tsadeval.scores.scores import timed_runs

@@ -109,7 +109,7 @@ def test_parts_are_left_once_nobody_waits_for_them():
 def test_a_part_ends_at_the_next_batch(path):
     left = threading.Event()
     left.set()
-    found, _ = streams._part(streams._Maker("cce", None, "sort", False), te.batches(path), left)
+    found, _ = streams._read_part(streams._Maker("cce", None, "sort", False), te.batches(path), left)
     assert found == {}
 
 

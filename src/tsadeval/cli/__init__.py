@@ -1,4 +1,4 @@
-"""The command line: one file a verb, no logic of its own."""
+"""The command line: one file for each command. It calls the library and prints what it returns."""
 
 from __future__ import annotations
 

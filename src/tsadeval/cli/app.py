@@ -1,4 +1,4 @@
-"""The verbs, put together."""
+"""The command-line application."""
 
 from __future__ import annotations
 

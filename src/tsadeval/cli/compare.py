@@ -1,4 +1,4 @@
-"""`tsadeval compare`: several detectors side by side, from tables of scores."""
+"""`tsadeval compare`: compare several detectors from tables of scores."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`tsadeval datasets`: what is known, what is present, and how to get the rest."""
+"""`tsadeval datasets`: list, describe and fetch data sets."""
 
 from __future__ import annotations
 

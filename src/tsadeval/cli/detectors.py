@@ -1,4 +1,4 @@
-"""`tsadeval detectors`: what the registry holds."""
+"""`tsadeval detectors`: list the detectors."""
 
 from __future__ import annotations
 

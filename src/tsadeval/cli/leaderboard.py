@@ -1,4 +1,4 @@
-"""`tsadeval leaderboard`: a site from score files, and what is wrong with a submission."""
+"""`tsadeval leaderboard`: build a site from score files, and check a submission."""
 
 from __future__ import annotations
 

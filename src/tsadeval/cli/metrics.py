@@ -1,4 +1,4 @@
-"""`tsadeval metrics`: what the registry holds."""
+"""`tsadeval metrics`: list the metrics."""
 
 from __future__ import annotations
 

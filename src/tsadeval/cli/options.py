@@ -1,4 +1,4 @@
-"""Options that the commands on tables of scores share."""
+"""Options that several commands share: columns and files, shell completion, limits and progress of long runs."""
 
 from __future__ import annotations
 

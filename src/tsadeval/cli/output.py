@@ -1,4 +1,4 @@
-"""Tables for people and for machines."""
+"""Output formats of the commands, and the tables that `tsadeval score` prints."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ Results = list[tuple[Case, Result]]
 
 
 def has_values(results: Results) -> bool:
-    """Has any metric a value? Tables of events always have."""
+    """Return True if any metric has a value, or if the results are tables of events."""
     values = [row.get("value", 0.0) for _, found in results for row in found.rows]
     return not values or not all(math.isnan(value) for value in values)
 

@@ -1,4 +1,4 @@
-"""`tsadeval rankeval`: run the benchmark of metrics and look at what it found."""
+"""`tsadeval rankeval`: run the benchmark of metrics and show its results."""
 
 from __future__ import annotations
 
@@ -205,7 +205,7 @@ def explain(
     suite: OneSuite = "",
     format: Form = Format.text,
 ) -> None:
-    """Why does a metric lose? The pairs of models that it puts in the wrong order, on the tasks where it is worst."""
+    """Show the pairs of models that a metric puts in the wrong order, on the tasks where it is worst."""
     result = read(folder, suite or None)
     found: Result
     if not isinstance(result, HardResult):
@@ -284,7 +284,7 @@ def _hints(result: AnyResult, store: Path) -> list[str]:
 
 
 def _complain(result: AnyResult) -> bool:
-    """Print a line for each metric that raised, with the first message; did any?"""
+    """Print the first error message of each metric that raised; return True if any did."""
     values = result.to_frame()
     for name, failed in values[values["status"] == "error"].groupby("metric", sort=False):
         first = failed["message"].iloc[0]

@@ -1,4 +1,4 @@
-"""`tsadeval report`: one page about the detectors in tables of scores."""
+"""`tsadeval report`: write a page about the detectors in tables of scores."""
 
 from __future__ import annotations
 

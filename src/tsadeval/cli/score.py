@@ -1,4 +1,4 @@
-"""`tsadeval score`: metrics of score files."""
+"""`tsadeval score`: compute metrics of score files."""
 
 from __future__ import annotations
 

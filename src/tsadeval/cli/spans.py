@@ -1,4 +1,4 @@
-"""Incidents and spans that are not judged, from files beside the tables of scores: one reading for all commands."""
+"""Options for incidents and ignored spans: read their files for all commands that score tables."""
 
 from __future__ import annotations
 

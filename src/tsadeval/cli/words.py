@@ -1,4 +1,4 @@
-"""Messages of the library in the words of the command line: options instead of arguments."""
+"""Translation of the library's messages for the command line: options instead of arguments."""
 
 from __future__ import annotations
 

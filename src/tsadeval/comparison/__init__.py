@@ -1,4 +1,4 @@
-"""Comparison of detectors: tables of values on one series or on many."""
+"""Comparison of detectors on one series or on many: values, tables, statistics."""
 
 from tsadeval.comparison.compare import compare
 from tsadeval.comparison.comparison import Comparison, dataset_of

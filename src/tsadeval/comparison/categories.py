@@ -1,4 +1,4 @@
-"""Kinds of series: few or many events, short or long ones, single points or sequences."""
+"""Categories of series by their events: few or many, short or long, single points or sequences."""
 
 from __future__ import annotations
 

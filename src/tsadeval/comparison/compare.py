@@ -230,7 +230,7 @@ def _check_pairs(runs: Sequence[Run]) -> dict[str, int]:
 
 
 def _same_labels(labels: Any, known: Any) -> bool:
-    """Are they equal? Detectors may lack the first or the last points of a series."""
+    """Return True if the labels are equal, up to points that one of them lacks at the start or the end."""
     short, long = sorted((np.asarray(labels), np.asarray(known)), key=np.size)
     if short.ndim != 1 or long.ndim != 1:
         return True  # the check of the labels refuses it
@@ -271,7 +271,7 @@ def _index_of_times(scores: Any, y_true: Any, by: str | Sequence[str]) -> str | 
 
 
 def _has_labels(y_true: Any) -> bool:
-    """Are these labels, not the name of their column?"""
+    """Return True if `y_true` holds labels and is not the name of their column."""
     return not isinstance(y_true, (str, type(None)))
 
 
@@ -363,12 +363,12 @@ def _tuples(scores: Iterable[Any]) -> Iterator[Run]:
 
 
 def is_store(scores: Any) -> bool:
-    """Is it the folder of a store with scores of detectors?"""
+    """Return True if `scores` is the folder of a store with scores of detectors."""
     return isinstance(scores, (str, os.PathLike)) and Path(scores, "scores").is_dir()
 
 
 def _is_table(scores: Any, y_true: Any, by: str | Sequence[str]) -> bool:
-    """Is it a table, by what was said of it or by what it is?"""
+    """Return True if `scores` is a table, or if the other arguments name its columns."""
     if isinstance(y_true, str) or by or isinstance(scores, (str, os.PathLike)):
         return True
     if isinstance(scores, (list, tuple)) and scores and all(isinstance(one, (str, os.PathLike)) for one in scores):

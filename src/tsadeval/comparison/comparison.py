@@ -163,7 +163,7 @@ class Comparison(Result):
         rope: float = 0.01,
         random_state: int = 0,
     ) -> Significance:
-        """Every two detectors: is there a difference, how large is it, and on how many series?
+        """Test the difference of every two detectors: its significance, its size and the number of series.
 
         `test` is Wilcoxon's signed-rank test with Holm's correction, Nemenyi's test, or the Bayesian signed-rank test
         with differences on series (not their mean) of at most `rope` as practically equivalent.

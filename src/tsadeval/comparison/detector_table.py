@@ -1,4 +1,4 @@
-"""Tables of detectors by metrics, with the best values marked."""
+"""Tables of detectors by metrics with the best values marked, as text and as LaTeX."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Results of comparing detectors over series: ranks, tests of pairs, disagreement of metrics, categories."""
+"""Result classes of a comparison's statistics: ranks, tests of pairs, disagreement of metrics, categories."""
 
 from __future__ import annotations
 

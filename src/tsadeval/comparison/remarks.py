@@ -1,4 +1,4 @@
-"""What a reader of a comparison has to know: how thresholds were chosen, what is missing, on what averages stand."""
+"""Remarks on a comparison: how thresholds were chosen, which values are missing, what averages cover."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Statistics of several detectors by several metrics, as plain data that pages show."""
+"""Standings of detectors by several metrics, as plain data for reports and the leaderboard."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Statistics of several detectors on several series: ranks, tests, groups that cannot be told apart.
+"""Statistics of several detectors on several series: ranks, tests, groups without a significant difference.
 
 A table has a row per series and a column per detector; larger is better (negate a metric of which smaller is better)
 and NaN marks a missing value. Ranks and the Friedman test need whole rows, so they use the series on which every
@@ -160,7 +160,7 @@ class Friedman(NamedTuple):
 
 
 def friedman(values: Any) -> Friedman:
-    """Is any detector different from the others? Friedman's test, and Iman and Davenport's less conservative form.
+    """Compute Friedman's test that all detectors are equal, and Iman and Davenport's less conservative form.
 
     Both are corrected for ties. They need three detectors; with two, use `wilcoxon_holm`.
 

@@ -1,1 +1,1 @@
-"""What everything else stands on: inputs, events, metric records, registries, results."""
+"""Core: inputs, events, times, metric records, registries and results, which all other packages use."""

@@ -1,4 +1,4 @@
-"""The parts of an argsort whose cost stays near that of a sort of the values alone, however long the series.
+"""Kernels of an argsort whose cost stays near that of sorting the values alone, however long the series.
 
 `np.argsort` moves through the whole series at random, and beyond the caches each such step waits for memory. So points
 are first dealt out to bands of near scores, in one pass, and each band is sorted while it is in the cache. In a

@@ -1,4 +1,4 @@
-"""One pass over labels (and scores): runs of equal labels, their moments, the extremes.
+"""Kernel that scans labels (and scores) once: runs of equal labels, their moments, the extremes.
 
 This pass is the validator too. Inside a run all labels equal the run's first one, so only run starts have to
 be looked at for labels other than 0 and 1; and a score that is not finite makes the run's sum not finite. So

@@ -1,4 +1,4 @@
-"""Whatever a caller gives, as an array. No compiled code, so that data can be read where the kernels are not."""
+"""Conversion of callers' values to arrays, and checks of labels and scores. Needs no compiled code."""
 
 from __future__ import annotations
 

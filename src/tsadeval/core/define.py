@@ -1,4 +1,4 @@
-"""Decorators that make a metric from a function of checked data, `f(data, *, options) -> float`.
+"""Decorators that define a metric from a function of checked data, `f(data, *, options) -> float`.
 
 They give it the public signature `f(y_true, y_score, *, options) -> float` (or `y_pred`): options checked, inputs
 checked, and `UndefinedError` turned into NaN with a warning. So no metric repeats any of that, and `evaluate` can hand

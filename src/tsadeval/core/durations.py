@@ -1,4 +1,4 @@
-"""Durations, units of time and rates: what callers write, as whole nanoseconds.
+"""Durations, units of time and rates: parse them to whole nanoseconds.
 
 Nanoseconds in 64-bit integers are exact, so the unit in which a caller writes a duration cannot change a result.
 """

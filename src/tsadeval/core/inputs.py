@@ -1,4 +1,4 @@
-"""The one validator: labels, scores and predictions become clean arrays, or a clear error.
+"""Validation of inputs: labels, scores and predictions become clean arrays, or a clear error.
 
 Nothing below this file checks again. Checking needs no pass of its own: `scan` finds the runs of equal labels,
 their score moments and every bad value while it reads both arrays once.
@@ -78,7 +78,7 @@ class LabelRuns:
         return mask
 
     def has(self, label: int) -> bool:
-        """Does any point have this label?"""
+        """Return True if any point has this label."""
         return len(self.starts) > 1 or self.first == label
 
 
@@ -166,7 +166,7 @@ class Scoring(_Shared):
 
     @cached_property
     def two_valued(self) -> bool:
-        """Have the scores two distinct values only?"""
+        """True if the scores have exactly two distinct values."""
         return self.low < self.high and _two_values(self.raw, self.low, self.high)
 
     def with_truth(self, labels: Bools) -> Scoring:

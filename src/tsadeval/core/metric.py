@@ -1,4 +1,4 @@
-"""Metric: a frozen record that describes one metric and runs it.
+"""Metric: a frozen record that describes one metric and computes it.
 
 The decorators of `core.defining` make one from a function of checked data. A user's function becomes a `Metric` as well
 (`Metric.from_function`), and `Metric.run` is the one way in which any of them is evaluated on a scoring.
@@ -83,7 +83,7 @@ class Rule(Protocol):
 
     @property
     def literal(self) -> bool:
-        """Apply the rule to scores that are predictions already?"""
+        """True if the rule also applies to scores that are predictions already."""
         ...
 
     def decide(self, data: Scoring, metric: Metric) -> Decision:
@@ -198,7 +198,7 @@ class Metric:
 
     @property
     def best_is_trivial(self) -> bool:
-        """Does its own best threshold say nothing, with the options as they are?"""
+        """True if the metric's own best threshold is trivial with the current options."""
         return self.trivial_best(self.options) if callable(self.trivial_best) else self.trivial_best
 
     def with_options(self, **options: Any) -> Metric:
@@ -252,7 +252,7 @@ class Metric:
 
     @property
     def leaves_out(self) -> bool:
-        """Can it leave out points that are not judged?"""
+        """True if the metric can leave out points that are not judged."""
         return self.kind == "predictions" or "exchangeable" in self.properties or self.pool is not None
 
     def _run_on_pieces(self, scoring: Scoring) -> Outcome:

@@ -1,4 +1,4 @@
-"""Count, mean and spread of the scores of every run of equal labels, in a form that can be joined.
+"""Count, mean and spread of the scores of every run of equal labels, in a form that can be merged.
 
 This is all that CCE needs of a series, so it is also the state of its streaming form: two neighbouring pieces
 join into what one pass over both would have given.

@@ -1,4 +1,4 @@
-"""The one parser of the texts that name things: `name(option=value)`, `a,b(c, d)` and `module:name`.
+"""Parser of names with options (`name(option=value)`), registry of records by name, and printable names.
 
 Metrics, threshold rules, detectors and data sets are all written this way, in Python, on the command line and in
 stores.
@@ -137,7 +137,7 @@ def import_object(text: str, kind: str) -> Any:
 
 
 def is_number(text: str) -> bool:
-    """Can Python read it as a number?"""
+    """Return True if Python can read the text as a number."""
     try:
         float(text)
     except ValueError:

@@ -1,4 +1,4 @@
-"""The points in the order of their scores: an argsort whose cost grows as that of a sort of the values."""
+"""Order of the points by score: an argsort whose cost grows as that of a sort of the values."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from tsadeval.core._binning import levels_of
 from tsadeval.core._order import POINT, deal, keys_of, put_in_order
+from tsadeval.core.binning import levels_of
 from tsadeval.core.events import Index
 
 Floats = NDArray[np.float64]

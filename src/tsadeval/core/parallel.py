@@ -1,4 +1,4 @@
-"""Work on many items in threads of this process: kernels release the lock of the interpreter, and nothing is copied."""
+"""Parallel work: threads of this process, reading ahead in a background thread, and joblib's cluster backends."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ _ROUND = 8  # items of a round for each worker, where a backend only returns whe
 
 
 def elsewhere() -> bool:
-    """Is joblib set up to run on a cluster?"""
+    """Return True if joblib is set up to run on a cluster."""
     parallel = sys.modules.get("joblib.parallel")
     if parallel is None:
         return False

@@ -1,4 +1,4 @@
-"""What an option of a metric may be: records that check a value, describe themselves and name bad values."""
+"""Checks of option values, and the options of metrics that also run on tensors (CCE, PATE, VUS)."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tsadeval.core.durations import span_size
 from tsadeval.errors import InvalidParameterError
@@ -25,7 +26,7 @@ class Number:
     words: tuple[str, ...] = ()  # texts that stand for a number
 
     def accepts(self, value: Any) -> bool:
-        """Is the value allowed?"""
+        """Return True if the value is allowed."""
         if value is None:
             return self.none
         if isinstance(value, str) and value in self.words:
@@ -71,7 +72,7 @@ class Span(Number):
     """A number of points, or a duration as text ("30min", "week"), which needs time stamps."""
 
     def accepts(self, value: Any) -> bool:
-        """Is the value allowed?"""
+        """Return True if the value is allowed."""
         return span_size(value) is not None or super().accepts(value)
 
     def __str__(self) -> str:
@@ -85,7 +86,7 @@ class OneOf:
     choices: tuple[Any, ...]
 
     def accepts(self, value: Any) -> bool:
-        """Is the value allowed?"""
+        """Return True if the value is allowed."""
         return any(value is c or (isinstance(value, str) and value == c) for c in self.choices)
 
     def __str__(self) -> str:
@@ -101,7 +102,7 @@ class Flag:
     """True or False."""
 
     def accepts(self, value: Any) -> bool:
-        """Is the value allowed?"""
+        """Return True if the value is allowed."""
         return isinstance(value, (bool, np.bool_))
 
     def __str__(self) -> str:
@@ -120,7 +121,7 @@ class Pair:
     high: float
 
     def accepts(self, value: Any) -> bool:
-        """Is the value allowed?"""
+        """Return True if the value is allowed."""
         if not isinstance(value, (tuple, list)) or len(value) != 2:
             return False
         number = Number(self.low, self.high)
@@ -205,6 +206,17 @@ class VUSVariant:
     trapezoid: bool
     # Step between the widths of the volume: with 2, every buffer length h counts once.
     step: int = 1
+
+    def widths(self, widest: int, *, volume: bool) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return the widths to average over, ascending, and how often each counts; `widest` alone if no volume."""
+        if not volume:
+            return np.array([widest]), np.array([1])
+        widths = np.arange(0, widest + 1, self.step)
+        repeats = np.ones_like(widths)
+        if not self.root and self.step == 1:  # a straight slope depends on w // 2 only: two widths at a time
+            widths, repeats = widths[::2], 2 * repeats[::2]
+            repeats[-1] = 2 - (widest + 1) % 2
+        return widths, repeats
 
 
 VUS_VARIANTS = {

@@ -1,4 +1,4 @@
-"""Result: the one contract of everything that tsadeval returns as a table.
+"""Result: the base class of everything that tsadeval returns as a table.
 
 Every result is `rows`, plain dicts whose columns have the same names everywhere: series, detector, metric, value, rule,
 threshold, alarms (runs of alarms), alarmed_points, seconds, status, message. A subclass says which part of them is
@@ -70,7 +70,7 @@ def text_table(rows: Sequence[Sequence[Any]], digits: int = 4) -> str:
 
 
 def _numeric(values: Sequence[Any]) -> bool:
-    """Is a column one of numbers? Empty cells, and dashes where there is none, do not matter."""
+    """Return True if a column holds numbers only, apart from empty cells and dashes."""
     return all(value is None or value is NONE or isinstance(value, (int, float)) for value in values)
 
 

@@ -1,4 +1,4 @@
-"""From whatever a caller named to `Metric` records: names, labels, sets, functions, records, "module:function"."""
+"""Selection of metrics: turn names, labels, sets, functions or "module:function" into `Metric` records."""
 
 from __future__ import annotations
 

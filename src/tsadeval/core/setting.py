@@ -1,4 +1,4 @@
-"""What is known of a series besides its labels and scores: time stamps, points that are not judged, other scores."""
+"""Setting of a series: time stamps, ignored points and other scores beside labels and scores; its period."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ PLAIN = Setting()
 
 
 def is_spans(ignore: Any) -> bool:
-    """Are these intervals of time, and not a mask with a value for each point?"""
+    """Return True if `ignore` holds intervals of time and is not a mask with a value for each point."""
     if isinstance(ignore, (str, Path, Mapping)) or hasattr(ignore, "columns"):
         return True
     if isinstance(ignore, np.ndarray):

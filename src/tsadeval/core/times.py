@@ -1,4 +1,4 @@
-"""Time stamps: what callers give, checked and converted to whole nanoseconds in one place.
+"""Time stamps: check them and convert them to whole nanoseconds.
 
 Metrics and kernels count points. Where time stamps are given, the conversion happens here: a point stands for the
 time from its stamp to the next one, and a duration such as "30min" is compared with differences of stamps.

@@ -1,4 +1,4 @@
-"""sha256 of published files, as far as an original was at hand to compute it from."""
+"""sha256 checksums of published files, where an original was available."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Your own data: a table with labels, a folder with a train and a test table, a folder of series."""
+"""Users' own data: a table with labels, a folder with a train and a test table, a folder of series."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`load` and `items`: from a name to its data."""
+"""`load`, `items` and `fetch`: read a data set by its name, list its items, download it."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def _in_memory(table: Any, features: bool, options: dict[str, Any]) -> Dataset:
 
 
 def is_table(thing: Any) -> bool:
-    """Is it a table in memory: a data frame, or a mapping?"""
+    """Return True if it is a table in memory: a data frame or a mapping."""
     return isinstance(thing, Mapping) or any(hasattr(thing, name) for name in ("columns", "__arrow_c_stream__"))
 
 
@@ -119,7 +119,7 @@ def located(name: str, *, data: str | Path | None = None) -> tuple[str, list[Pat
 
 
 def has_labels(name: str, *, data: str | Path | None) -> bool:
-    """Are the labels of this data set or item under the data folder?"""
+    """Return True if the labels of this data set or item are in the data folder."""
     record, item = _named(name)
     folder = data_folder(data)
     return record is not None and folder is not None and record.label_file(record.files(folder), item) is not None

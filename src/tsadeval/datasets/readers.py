@@ -1,4 +1,4 @@
-"""Finding and reading the files of a data set: plain, gzipped, or inside an archive that lies in its folder.
+"""Files of a data set: find them, unpack archives, and read text, npy, npz and csv as arrays.
 
 Archives are read in memory, member by member, and nothing is ever written out of them. Files come from strangers:
 no pickle is loaded, and what cannot be read becomes an error that names the file.
@@ -314,7 +314,7 @@ def frame(file: File, content: bytes | None = None, **options: Any) -> pd.DataFr
 
 
 def is_number(values: pd.Series[Any]) -> bool:
-    """Does a column hold numbers?"""
+    """Return True if a column holds numbers."""
     return bool(require("pandas", extra="all").api.types.is_numeric_dtype(values))
 
 

@@ -1,4 +1,4 @@
-"""Detectors with scikit-learn manners: `fit(X_train)`, then `score(X_test)`, one finite score per point.
+"""Detectors with the interface of scikit-learn: `fit(X_train)`, then `score(X_test)`, one finite score per point.
 
 Each file beside this one holds a detector and registers its record when imported; adding one edits nothing here.
 Importing this package loads neither scikit-learn nor torch: they come with the first detector.

@@ -1,4 +1,4 @@
-"""Detector: what all detectors have in common. Inputs and options are checked here, once."""
+"""Detector: the base class of all detectors, which checks inputs and options."""
 
 from __future__ import annotations
 

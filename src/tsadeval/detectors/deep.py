@@ -1,4 +1,4 @@
-"""DeepDetector: what the detectors that train a network have in common.
+"""DeepDetector: the base class of detectors that train a network.
 
 This file and those of the detectors import torch nowhere at the top, so that all of them can be listed, described
 and parsed without it. Their networks are in `_torch/`, together with the one training loop.
@@ -42,7 +42,7 @@ class DeepDetector(Detector):
     )
     progress: bool = option(False, Flag(), "show a bar while training")
 
-    # Is a training step always the same sequence of operations, without a look at their results? Then a GPU records
+    # True if a training step is always the same sequence of operations, whatever their results. Then a GPU records
     # and replays it, which takes a fraction of the time of a small network's step; `loss` gets the epoch as a tensor.
     static_step: ClassVar[bool] = False
 

@@ -1,4 +1,4 @@
-"""Which way up an estimator's scores are: the conventions of scikit-learn, PyOD, aeon, sktime and tsadeval.
+"""Scores of other packages' models (scikit-learn, PyOD, aeon, sktime, torch), with higher as more anomalous.
 
 scikit-learn's outlier detectors give low scores to outliers, all others high ones. An object is recognised by what it
 is, never by a guess: what is not in this file is refused.
@@ -125,7 +125,7 @@ def _final(estimator: Any) -> Any:
 
 
 def _comes_from(thing: Any, package: str) -> bool:
-    """Is it of a class of that package, or derived from one? Without an import of the package."""
+    """Return True if its class comes from that package or derives from one that does; the package is not imported."""
     return any(name.partition(".")[0] == package for name in _modules(thing))
 
 
@@ -188,7 +188,7 @@ def fitted_scores(model: Any, X: Any) -> Any:
 
 
 def is_frame(X: Any) -> bool:
-    """Is it a data frame, whose columns a model may know by name?"""
+    """Return True if `X` is a data frame, whose columns a model may know by name."""
     return hasattr(X, "columns") and hasattr(X, "dtypes")
 
 

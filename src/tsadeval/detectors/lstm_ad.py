@@ -1,4 +1,4 @@
-"""LSTM-AD: a recurrent network that forecasts the next point; where it is surprised, something is wrong.
+"""LSTM-AD: a recurrent network that forecasts the next point; large forecast errors are anomalous.
 
 Malhotra, Vig, Shroff, Agarwal: Long Short Term Memory Networks for Anomaly Detection in Time Series, ESANN 2015.
 

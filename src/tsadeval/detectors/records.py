@@ -1,4 +1,4 @@
-"""DetectorRecord: what there is to know about one detector, and the registry of all of them."""
+"""DetectorRecord: a record that describes one detector, and the registry of all detectors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Input of every detector: a float64 array of points by columns, or a clear error."""
+"""Input of detectors: convert a series to a float64 array of points by columns, or raise a clear error."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""WindowedDetector: what the detectors of scikit-learn have in common: windows of scaled columns as feature vectors."""
+"""WindowedDetector: the base class of detectors on windows of scaled columns as feature vectors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Windows of a series, as views, and the way back from scores of windows to one score per point."""
+"""Windows of a series as views, and the conversion of scores of windows to one score per point."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""wrap: the models that people have already, as detectors with `fit(X)` and `score(X)`."""
+"""`wrap`: turn a model of another package, a function or a network into a detector."""
 
 from __future__ import annotations
 
@@ -161,7 +161,7 @@ def wrap(
 
 
 def wrappable(model: Any) -> bool:
-    """Would `wrap` take it?"""
+    """Return True if `wrap` accepts the model."""
     try:
         kind_of(model)
     except InvalidParameterError:

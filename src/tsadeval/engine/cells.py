@@ -1,4 +1,4 @@
-"""Cells of work: what their rows look like, and the record of which are done while a chunk of them is computed.
+"""Cells of work: the layout of their rows, and the record of which are done while a chunk is computed.
 
 A cell is one value that is to be computed, named by small plain data; a cell that got its value is a row.
 """

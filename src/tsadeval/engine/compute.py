@@ -1,4 +1,4 @@
-"""Metrics in a store: the version by which it knows them, their outcomes as rows, and their records in its plans."""
+"""Metrics in a store: their version keys, their outcomes as rows, and their records in plans."""
 
 from __future__ import annotations
 

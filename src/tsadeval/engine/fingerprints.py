@@ -1,4 +1,4 @@
-"""Digests of objects: the same in every process, different where state or code differ.
+"""Fingerprints of objects, code and modules: equal in every process, different where state or code differ.
 
 An object is taken apart as `pickle` would do it (`__reduce_ex__`), but classes and functions are described by their
 code instead of their names. What is installed (standard library, site-packages, tsadeval) is described by its name
@@ -270,7 +270,7 @@ def fingerprint(thing: Any) -> str:
 
 
 def installed(module: str) -> bool:
-    """Is the module part of Python, of an installed package, or of tsadeval?
+    """Return True if the module is part of Python, of an installed package, or of tsadeval.
 
     >>> installed("json"), installed("numpy.linalg"), installed("__main__")
     (True, True, False)

@@ -1,4 +1,4 @@
-"""Parts: rows of a layout in Parquet files that are never changed, each whole or not there, in a folder or in memory.
+"""Immutable Parquet parts that hold a store's rows, and the index that finds the rows of a cell by its key.
 
 A file has its checksum in its name. It is read a group of rows at a time, with texts as codes of a dictionary.
 """

@@ -1,4 +1,4 @@
-"""Worker processes under supervision: one that crashes, hangs or takes too much memory costs the cell it was at.
+"""Supervised worker processes: one that crashes, hangs or takes too much memory costs one cell.
 
 joblib's own processes are not used for this, because the death of one ends all of them. Every worker leads a process
 group of its own, so that it is killed with all that it has started; a janitor process kills them all where this

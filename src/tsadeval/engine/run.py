@@ -1,4 +1,4 @@
-"""The run: what a store does not have yet is computed in chunks, and rows are stored as they come.
+"""Run of a plan: compute in chunks what a store lacks, and store rows as they come.
 
 Here, chunks are computed in this process, or in worker processes under supervision (`pool`). Under a backend of joblib
 that is not local, as `joblib.parallel_config(backend="dask")`, joblib maps the same function over them on a cluster.

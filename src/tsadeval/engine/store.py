@@ -1,4 +1,4 @@
-"""Store: rows of any layout in Parquet parts, one part for each chunk of work, written aside and renamed into place.
+"""Store: rows of any layout in Parquet parts, one part per chunk, written aside and renamed into place.
 
 A part is whole or not there, whatever happens to the writer, and is never changed. Many small parts are merged
 into one; a part is deleted only once all its rows are on the disk in another part. So a run that was killed can be

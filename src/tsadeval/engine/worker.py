@@ -1,4 +1,4 @@
-"""A worker process: reads chunks from its standard input and writes what it computes to its standard output.
+"""Worker process: reads chunks from its standard input and writes results to its standard output.
 
 It is started by `tsadeval.engine.pool` and ends with its input. What user code prints goes to standard error.
 """

@@ -1,4 +1,4 @@
-"""Evaluation of one scoring (`single`), of many series (`many`); what a value is worth (`baseline`)."""
+"""Evaluation of one scoring (`single`) and of many series (`many`); values to compare with (`baseline`)."""
 
 from tsadeval.evaluation.many import SeriesEvaluation, evaluate_many
 from tsadeval.evaluation.single import Evaluation, evaluate

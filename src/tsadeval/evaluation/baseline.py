@@ -1,4 +1,4 @@
-"""What a metric's value is worth: the values of an uninformative detector and of a perfect one.
+"""Baselines of a metric: the values of an uninformative detector and of a perfect one.
 
 The uninformative detector has the same scores in random order, so it raises as many alarms under the same threshold.
 A point-adjusted F1 of 0.9 looks different beside the 0.85 that shuffled scores get.

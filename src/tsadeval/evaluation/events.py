@@ -1,4 +1,4 @@
-"""Every event by itself: is it detected, how late, with how many alarms; and the alarms that belong to none."""
+"""Table of events: whether each is detected, how late and with how many alarms; and the false alarms."""
 
 from __future__ import annotations
 
@@ -20,8 +20,7 @@ from tsadeval.errors import InvalidInputError, UnknownNameError
 from tsadeval.evaluation.single import events_after_gaps, points_of
 from tsadeval.incidents.placement import ANYHOW, Laid, lay
 from tsadeval.incidents.reader import SEVERITIES, Asked, read_incidents
-from tsadeval.metrics._event_level import UNITS, first_inside
-from tsadeval.metrics.counting import overlaps
+from tsadeval.metrics.counting import UNITS, first_inside, overlaps
 from tsadeval.metrics.event_sweep import with_early
 from tsadeval.scores.scoring import observe
 from tsadeval.thresholds.rules import parse_rule

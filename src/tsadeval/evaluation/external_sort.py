@@ -1,4 +1,4 @@
-"""Numbers sorted in pieces on disk, and their levels from the highest down, in bounded memory."""
+"""External sort: numbers sorted in pieces on disk, and their levels from the highest down, in bounded memory."""
 
 from __future__ import annotations
 

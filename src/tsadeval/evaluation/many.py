@@ -209,7 +209,7 @@ def _drained(entries: list[_Entry]) -> Iterator[_Entry]:
 
 
 def _is_long(entry: _Entry) -> bool:
-    """Do threads pay for such series?"""
+    """Return True if the series is long enough that threads pay off."""
     try:
         return len(entry[1]) >= _LONG
     except TypeError:

@@ -117,7 +117,7 @@ class Pool:
 
 
 def compares_series(metric: Metric) -> bool:
-    """Does its micro average compare scores of different series?"""
+    """Return True if the metric's micro average compares scores of different series."""
     return metric.stream == "order" and "exchangeable" in metric.properties
 
 

@@ -1,4 +1,4 @@
-"""scorer: a metric of tsadeval as a scorer of scikit-learn, for cross-validation and searches."""
+"""`scorer`: a metric as a scorer of scikit-learn, for cross-validation and searches."""
 
 from __future__ import annotations
 

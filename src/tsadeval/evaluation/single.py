@@ -1,4 +1,4 @@
-"""Run metrics on one pair of labels and scores. Inputs are checked once; what metrics share is computed once."""
+"""`te.evaluate`: metrics of one pair of labels and scores, with notes and warnings about the values."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sources: data sets by name and options, or as they are in memory."""
+"""Data sets of an experiment: chosen by name and options, or given in memory."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Plan: data sets, detectors and metrics become cells, cells become chunks that share scores, chunks become rows."""
+"""Plan of `te.detect` (cells and chunks that share scores), and its result, `Detection`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""DetectorSpec: a detector by name or as a user's object, with the text that stands for it in stores."""
+"""DetectorSpec: a detector by name or as an object, with its text in stores; training it and caching its scores."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Many files of labels and scores: cells of the engine, one for each file, column of scores and metric."""
+"""`score_files`: metrics of many files of labels and scores, in parallel, with its cells and its result."""
 
 from __future__ import annotations
 
@@ -363,7 +363,7 @@ def _length(path: str) -> tuple[int, str]:
 
 
 def _within(path: str, store: str | Path | None) -> bool:
-    """Is it a part of the store, which may lie in the folder that is evaluated?"""
+    """Return True if the file belongs to the store, which may lie in the folder that is evaluated."""
     return store is not None and os.path.abspath(path).startswith(os.path.join(os.path.abspath(store), ""))
 
 

@@ -1,1 +1,1 @@
-"""Incidents and ignored spans: read, laid on time stamps as labels, and labels as intervals again."""
+"""Incidents and ignored spans: reading them, converting them to labels of points, and labels to intervals."""

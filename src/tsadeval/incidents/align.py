@@ -1,4 +1,4 @@
-"""Scores of windows as scores of points."""
+"""`align`: convert scores of windows to scores of points."""
 
 from __future__ import annotations
 
@@ -70,9 +70,11 @@ def align(
     """
     if how not in ("last", "mean", "max", "center"):
         raise InvalidParameterError(f"how must be one of 'last', 'mean', 'max', 'center', but is {how!r}")
-    values = _scores(scores)
+    values = _check_scores(scores)
     if isinstance(window, (int, np.integer)):
-        return _by_points(values, _length(index), _whole("window", window), _whole("stride", stride), how, float(fill))
+        return _by_points(
+            values, _length(index), _check_whole("window", window), _check_whole("stride", stride), how, float(fill)
+        )
     if isinstance(index, (int, np.integer)):
         raise InvalidParameterError(
             f"window must be a whole number of points where index is the number of points, but is {window!r}"
@@ -90,7 +92,7 @@ def align(
     return _by_time(values, stamps, ends, nanoseconds(window, "window"), how, float(fill))
 
 
-def _scores(scores: Any) -> Floats:
+def _check_scores(scores: Any) -> Floats:
     values = read_array(scores, "scores", "a one-dimensional sequence of numbers")
     if values.ndim != 1 or values.dtype.kind not in "biuf" or values.size == 0:
         raise InvalidInputError(
@@ -103,7 +105,7 @@ def _scores(scores: Any) -> Floats:
     return values
 
 
-def _whole(name: str, value: Any) -> int:
+def _check_whole(name: str, value: Any) -> int:
     if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 1:
         raise InvalidParameterError(f"{name} must be a whole number of at least 1, but is {value!r}")
     return int(value)
@@ -111,7 +113,7 @@ def _whole(name: str, value: Any) -> int:
 
 def _length(index: Any) -> int:
     if isinstance(index, (int, np.integer)):
-        return _whole("index", index)
+        return _check_whole("index", index)
     return len(index)
 
 
@@ -133,7 +135,7 @@ def _by_points(values: Floats, n: int, window: int, stride: int, how: How, fill:
     # Window j covers the points from j * stride on.
     first = np.maximum(-((window - 1 - point) // stride), 0)
     stop = np.minimum(point // stride + 1, windows)
-    return _reduced(values, first, stop, how, fill)
+    return _reduce(values, first, stop, how, fill)
 
 
 def _by_time(values: Floats, stamps: Times, ends: Times, window: int, how: How, fill: float) -> Floats:
@@ -145,11 +147,11 @@ def _by_time(values: Floats, stamps: Times, ends: Times, window: int, how: How, 
     # A window covers the point where end - window < point <= end.
     first = np.searchsorted(ends.stamps, point)
     stop = np.searchsorted(ends.stamps, point + window)
-    return _reduced(values, first, stop, how, fill)
+    return _reduce(values, first, stop, how, fill)
 
 
-def _reduced(values: Floats, first: Index, stop: Index, how: How, fill: float) -> Floats:
-    """Mean or maximum of `values[first:stop]` for each pair, `fill` where it is empty."""
+def _reduce(values: Floats, first: Index, stop: Index, how: How, fill: float) -> Floats:
+    """Compute the mean or maximum of `values[first:stop]` for each pair, `fill` where it is empty."""
     some = first < stop
     first, stop = first[some], stop[some]
     found = np.full(len(some), fill)

@@ -1,4 +1,4 @@
-"""Incidents and alarms as intervals of time, and the 0/1 labels of points that they stand for."""
+"""Conversion between intervals of time (incidents, alarms) and 0/1 labels of points."""
 
 from __future__ import annotations
 
@@ -119,15 +119,15 @@ def intervals(y: Any, times: Any, *, closed: Closed = "left") -> list[Interval]:
     index = read_times(times, n=runs.n)
     return [
         Interval(
-            _beside(index, start if closed in ("left", "both") else start - 1),
-            _beside(index, stop - 1 if closed in ("right", "both") else stop),
+            _stamp_at(index, start if closed in ("left", "both") else start - 1),
+            _stamp_at(index, stop - 1 if closed in ("right", "both") else stop),
         )
         for start, stop in zip(runs.events.starts.tolist(), runs.events.stops.tolist(), strict=True)
     ]
 
 
-def _beside(index: Times, position: int) -> Any:
-    """The stamp of a point, or of the imagined one just before the first or after the last."""
+def _stamp_at(index: Times, position: int) -> Any:
+    """Return the stamp of a point, or of the imagined one just before the first or after the last."""
     if 0 <= position < len(index):
         found = index.at(position)
         return found.item() if index.kind == "numbers" and found.dtype.kind != "m" else found

@@ -1,4 +1,4 @@
-"""Intervals of time laid on the time stamps of points, and what became of those that do not fit."""
+"""Placement of intervals on the time stamps of points, and handling of those that do not fit."""
 
 from __future__ import annotations
 

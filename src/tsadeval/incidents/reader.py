@@ -1,4 +1,4 @@
-"""Incidents in the forms in which people have them: pairs, tables, windows of the Numenta benchmark, files of these."""
+"""Reader of incidents (pairs, tables, NAB windows, files) and the columns that assign them to series."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def read_incidents(incidents: Any, asked: Asked) -> IncidentTable:
 
 
 def is_table(incidents: Mapping[Any, Any]) -> bool:
-    """Is a mapping a table with columns of starts and stops, not one from series?"""
+    """Return True if a mapping is a table with columns of starts and stops, not a mapping by series."""
     return any(start in incidents and stop in incidents for start, stop in END_COLUMNS)
 
 
@@ -169,7 +169,7 @@ def _numbers(cells: list[str]) -> list[Any]:
     return list(cells)
 
 
-# Whose incidents are these? The columns of a table of incidents that tell the incidents of several series apart.
+# Assign incidents to series by the columns that name them.
 
 
 def _words(text: str) -> frozenset[str]:

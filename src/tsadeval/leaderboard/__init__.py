@@ -1,1 +1,1 @@
-"""The leaderboard, a static site made from score files."""
+"""The leaderboard: a static site built from score files."""

@@ -1,4 +1,4 @@
-"""The values of a leaderboard: one cell for each submission, series and metric, computed once and kept."""
+"""Values of a leaderboard, computed once and cached; its standings, gameability and agreement of metrics."""
 
 from __future__ import annotations
 
@@ -452,7 +452,7 @@ def places(ranked: Mapping[str, Ranked], detector: int) -> dict[str, list[list[f
 
 
 def metric_facts(table: Table, metric: Metric) -> Data:
-    """What the board says of a metric itself: can scorers without skill reach the best detector?
+    """Return what the board says of a metric itself: how far scorers without skill reach the best detector.
 
     As `tsadeval.rankeval.suites.audit_table` defines it, of all series at once.
     """

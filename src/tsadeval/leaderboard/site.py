@@ -1,4 +1,4 @@
-"""`tsadeval leaderboard build`: a static site from labels and score files that anybody can check."""
+"""`tsadeval leaderboard build`: write the static site from labels and score files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Submissions to a leaderboard, and the folder of a board: what is in them, and what is wrong with them.
+"""Files of a leaderboard: reading and checking boards, submissions and series of labels.
 
     board/
       board.toml                       title, about, metrics, threshold (all optional)

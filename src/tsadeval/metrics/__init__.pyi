@@ -8,10 +8,10 @@ from typing import Literal
 from numpy.typing import ArrayLike
 
 from tsadeval.core.metric import PRF
-from tsadeval.metrics._cce_breakdown import CCEBreakdown as CCEBreakdown
 from tsadeval.metrics._channels import channel_aware as channel_aware
 from tsadeval.metrics._ears import EARSBreakdown as EARSBreakdown
 from tsadeval.metrics._recommended import recommend as recommend
+from tsadeval.metrics.cce_explanation import CCEBreakdown as CCEBreakdown
 
 def absolute_detection_distance(y_true: ArrayLike, y_pred: ArrayLike) -> float:
     """Mean distance of correct alarms from the centre of their event, as a share of the event's length.
@@ -836,7 +836,7 @@ def ears(
     floor: float = 0.01,
     earliness: float = 0.5,
 ) -> float:
-    """Event alarm-rarity skill: how rare, among false alarms, is the level at which each event is seen?
+    """Event alarm-rarity skill: how rarely false alarms reach the level at which each event is seen.
 
     A point of an event earns the logarithm of how rarely normal points reach its score, on their own or by the largest
     score of the last `tolerance` points (so that a burst of alarms counts about once). Early points of an event

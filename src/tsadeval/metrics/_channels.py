@@ -1,4 +1,4 @@
-"""Channel-aware precision and recall: does the detector point at the channels that are affected?"""
+"""Channel-aware precision and recall: how well a detector points at the affected channels."""
 
 from __future__ import annotations
 

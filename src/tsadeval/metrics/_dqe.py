@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import tsadeval.metrics._kernels.dqe as kernel
-from tsadeval.core._binning import levels_of
+from tsadeval.core.binning import levels_of
 from tsadeval.core.define import prediction_metric, score_metric
 from tsadeval.core.events import Events, Index
 from tsadeval.core.inputs import Floats, Prediction, Scoring

@@ -1,4 +1,4 @@
-"""EARS, the event alarm-rarity skill: how rare, among false alarms, is the level at which each event is seen?
+"""EARS, the event alarm-rarity skill: how rarely false alarms reach the level at which each event is seen.
 
 With D twice the median length of the events (`tolerance`), e the `floor` and a the exponent `earliness`:
 
@@ -89,7 +89,7 @@ def _weigh(data: Scoring, tolerance: int | None, floor: float, earliness: float,
     sets={"recommended"},
 )
 def ears(data: Scoring, *, tolerance: int | None = None, floor: float = 0.01, earliness: float = 0.5) -> float:
-    """Event alarm-rarity skill: how rare, among false alarms, is the level at which each event is seen?
+    """Event alarm-rarity skill: how rarely false alarms reach the level at which each event is seen.
 
     A point of an event earns the logarithm of how rarely normal points reach its score, on their own or by the largest
     score of the last `tolerance` points (so that a burst of alarms counts about once). Early points of an event

@@ -11,17 +11,17 @@ recall is D / K throughout, and the metrics differ in what they call precision.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from tsadeval.core.define import prediction_metric, takes_predictions
-from tsadeval.core.events import Events, Index
+from tsadeval.core.events import Index
 from tsadeval.core.inputs import Prediction
 from tsadeval.core.metric import PRF, f_beta
 from tsadeval.core.parameters import F_CHECKS, Check, OneOf, Span
 from tsadeval.errors import UndefinedError
+from tsadeval.metrics.counting import STATISTICS, UNITS, first_inside
 from tsadeval.metrics.event_sweep import (
     best_composite_f1,
     best_delay,
@@ -32,20 +32,7 @@ from tsadeval.metrics.event_sweep import (
 
 __all__ = ["composite", "composite_f1", "detection_delay", "event", "event_f1", "false_alarms"]
 
-UNITS = ("points", "s", "min", "h", "day")
-STATISTICS: dict[str, Callable[[Any], Any]] = {
-    "mean": np.mean,
-    "median": np.median,
-    "p90": lambda values: np.quantile(values, 0.9),
-    "max": np.max,
-}
 EVENT_CHECKS: dict[str, Check] = {**F_CHECKS, "variant": OneOf(("segments", "runs", "discounted"))}
-
-
-def first_inside(runs: Events, begins: Index, stops: Index) -> Index:
-    """The first point of any run inside each `[begin, stop)`; at or past `stop` where there is none."""
-    nearest = np.searchsorted(runs.stops, begins, side="right")
-    return np.asarray(np.maximum(np.append(runs.starts, runs.n)[nearest], begins))
 
 
 class _Counts(NamedTuple):

@@ -14,8 +14,15 @@ from tsadeval.core.events import Events, Index
 from tsadeval.core.inputs import Floats, Prediction, Scoring
 from tsadeval.core.parameters import BETA, Number
 from tsadeval.errors import UndefinedError
-from tsadeval.metrics._event_level import first_inside
-from tsadeval.metrics.counting import best_mean, best_of_values, merged, prf_of_counts, ranges, running_maxima
+from tsadeval.metrics.counting import (
+    best_mean,
+    best_of_values,
+    first_inside,
+    merged,
+    prf_of_counts,
+    ranges,
+    running_maxima,
+)
 
 __all__ = ["adtqc", "early_detection_score", "latency_sparsity_f1"]
 

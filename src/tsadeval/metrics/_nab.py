@@ -19,15 +19,14 @@ from collections.abc import Sequence
 
 import numpy as np
 
-import tsadeval.core._binning as binning
 import tsadeval.metrics._kernels.nab as kernel
+from tsadeval.core import binning
 from tsadeval.core.define import prediction_metric
 from tsadeval.core.events import Events, Index
 from tsadeval.core.inputs import Floats, Prediction, Scoring
 from tsadeval.core.parameters import Check, Number, OneOf
 from tsadeval.errors import UndefinedError
-from tsadeval.metrics._event_level import first_inside
-from tsadeval.metrics.counting import first_best
+from tsadeval.metrics.counting import first_best, first_inside
 
 __all__ = ["nab_score"]
 

@@ -1,4 +1,4 @@
-"""What operators of a detector ask: which events are found, how many alarms are right, how long alarms last.
+"""Metrics for operators: events found, alarms that are right, duration of alarms.
 
 An event is a maximal run of anomalous points, an alarm run a maximal run of alarmed points, as in `_event_level`.
 """
@@ -15,8 +15,17 @@ from tsadeval.core.events import Events, Index
 from tsadeval.core.inputs import Prediction, Scoring
 from tsadeval.core.parameters import Check, OneOf, Span
 from tsadeval.errors import UndefinedError
-from tsadeval.metrics._event_level import UNITS, event, first_inside
-from tsadeval.metrics.counting import best_mean, first_best, overlaps, ranges, running_maxima, sorted_normal
+from tsadeval.metrics._event_level import event
+from tsadeval.metrics.counting import (
+    UNITS,
+    best_mean,
+    first_best,
+    first_inside,
+    overlaps,
+    ranges,
+    running_maxima,
+    sorted_normal,
+)
 from tsadeval.metrics.event_sweep import at_least, event_maxima, swept_events, with_early
 
 __all__ = [

@@ -23,8 +23,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-import tsadeval.core._binning as binning
 import tsadeval.metrics._kernels.pate as kernel
+from tsadeval.core import binning
 from tsadeval.core.define import prediction_metric, score_metric, takes_predictions
 from tsadeval.core.events import Events, Index
 from tsadeval.core.inputs import Floats, Prediction, Scoring

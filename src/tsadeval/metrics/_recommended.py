@@ -1,4 +1,4 @@
-"""Which metric for which purpose, from the results of the hard suite, the audit and the properties."""
+"""`recommend`: which metric to use for which purpose, from the hard suite, the audit and the properties."""
 
 from __future__ import annotations
 

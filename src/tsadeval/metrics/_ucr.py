@@ -1,4 +1,4 @@
-"""The score of the UCR anomaly archive: is the highest score near the event?"""
+"""The score of the UCR anomaly archive: whether the highest score is near the event."""
 
 from __future__ import annotations
 

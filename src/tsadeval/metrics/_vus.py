@@ -17,12 +17,13 @@ from typing import Literal
 
 import numpy as np
 
-import tsadeval.core._binning as binning
 import tsadeval.metrics._kernels.vus as kernel
+from tsadeval.core import binning
 from tsadeval.core.define import score_metric
 from tsadeval.core.events import Index
 from tsadeval.core.inputs import Floats, Scoring
 from tsadeval.core.parameters import VUS_CHECKS, VUS_VARIANTS, VUSVariant
+from tsadeval.metrics.counting import table_pays, threshold_ranks
 
 __all__ = ["range_auc_pr", "range_auc_roc", "vus_pr", "vus_roc"]
 
@@ -33,12 +34,6 @@ _REFERENCES = (
 _UNDEFINED = "y_true lacks one of the two classes"
 
 
-def threshold_ranks(n: int, n_thresholds: int) -> Index:
-    """Evenly spaced ranks of n scores, counted from the highest; the first and the last are included."""
-    # From n on they are all ranks.
-    return np.linspace(0, n - 1, min(n_thresholds, n)).astype(np.int64)
-
-
 def _sampled(data: Scoring, n_thresholds: int) -> Floats:
     """Distinct descending thresholds at evenly spaced ranks."""
     return np.unique(data.sorted[data.n - 1 - threshold_ranks(data.n, n_thresholds)])[::-1]
@@ -47,11 +42,6 @@ def _sampled(data: Scoring, n_thresholds: int) -> Floats:
 def _alarms(data: Scoring, thresholds: Floats) -> Floats:
     """The number of scores at least as large as each threshold."""
     return (data.n - np.searchsorted(data.sorted, thresholds)).astype(np.float64)
-
-
-def table_pays(size: int, points: int) -> bool:
-    """Is a table of counts by distance and level small enough (in cache, or not much larger than the zone)?"""
-    return size <= max(1 << 16, 2 * points)
 
 
 def _mean_areas(
@@ -80,25 +70,13 @@ def _mean_areas(
 Window = int | Literal["period"]
 
 
-def widths_of(name: str, widest: int, variant: VUSVariant) -> tuple[Index, Index]:
-    """The widths that a metric of this name averages over, ascending, and how often each counts."""
-    if name.startswith("range"):
-        return np.array([widest]), np.array([1])
-    widths = np.arange(0, widest + 1, variant.step)
-    repeats = np.ones_like(widths)
-    if not variant.root and variant.step == 1:  # a straight slope depends on w // 2 only: two widths at a time
-        widths, repeats = widths[::2], 2 * repeats[::2]
-        repeats[-1] = 2 - (widest + 1) % 2
-    return widths, repeats
-
-
 def _areas(name: str, data: Scoring, window: Window, n_thresholds: int | None, variant: str) -> tuple[float, float]:
     factor = 1 if name == "range_auc" else 2
     widest = data.setting.period if window == "period" else factor * window
 
     def areas() -> tuple[float, float]:
         how = VUS_VARIANTS[variant]
-        return _mean_areas(data, how, *widths_of(name, widest, how), n_thresholds)
+        return _mean_areas(data, how, *how.widths(widest, volume=not name.startswith("range")), n_thresholds)
 
     return data.shared((name, window, n_thresholds, variant), areas)
 

@@ -11,8 +11,7 @@ from tsadeval.core.durations import UNITS as SIZES
 from tsadeval.core.inputs import Prediction, Scoring
 from tsadeval.core.parameters import Number, OneOf, Span
 from tsadeval.errors import UndefinedError
-from tsadeval.metrics._event_level import STATISTICS, UNITS, first_inside
-from tsadeval.metrics.counting import best_mean, first_best, ranges, running_maxima
+from tsadeval.metrics.counting import STATISTICS, UNITS, best_mean, first_best, first_inside, ranges, running_maxima
 from tsadeval.metrics.event_sweep import at_least, event_steps, with_early
 
 __all__ = ["expected_cost", "lead_time"]

@@ -1,44 +1,139 @@
-"""The explanation of CCE where points between others are not judged: no event runs over such a gap."""
+"""The formula of CCE: its options, the scaling of scores, and the value from the moments of events.
+
+An event is a maximal run of equal labels. With scores scaled to [0, 1], an event of mean m and uncertainty U has
+
+    confidence  m - tau (anomalous) or 1 - tau - m (normal),   consistency  exp(-U),   score  their product.
+
+CCE = w_e * mean over anomaly events + (1 - w_e) * mean over normal events
+    + w_g * all anomalous points as one event + (1 - w_g) * all normal points as one event.
+
+The paper's alpha (the weight) and eta are `event_weight` (w_e) and `global_weight` (w_g) here; its alpha and
+beta of the Beta distribution keep their names.
+"""
 
 from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 import tsadeval.metrics._kernels.cce as kernel
-from tsadeval.core.inputs import Scoring, label_runs
-from tsadeval.metrics._cce import CCEOptions, Parts, combined, unit_scores
-from tsadeval.metrics._cce_breakdown import EVENT_COLUMNS, CCEBreakdown, breakdown_of, event_shares
+from tsadeval.core.inputs import Floats, Scoring
+from tsadeval.core.moments import RunMoments
+from tsadeval.core.parameters import CCE_ROBUST_POWER
+from tsadeval.errors import InvalidInputError
 
 
-def explain_gaps(scoring: Scoring) -> CCEBreakdown:
-    """As `cce_breakdown` with its default options; `score` is what `cce` gives for the same scoring."""
-    options = CCEOptions()
-    ignored = scoring.setting.ignored
-    judged = label_runs(np.ones(scoring.n, np.bool_) if ignored is None else ~ignored, "ignore").events
-    pieces = scoring.pieces
-    found = []
-    for first, piece, scores in zip(judged.starts.tolist(), pieces, unit_scores(options, pieces), strict=True):
-        starts, counts = piece.truth.starts, piece.truth.counts
-        table = np.zeros(len(starts), EVENT_COLUMNS)
-        table["start"], table["stop"], table["length"] = starts + first, starts + counts + first, counts
-        table["label"] = piece.truth.mask[starts]
-        table["mean"] = np.add.reduceat(scores, starts) / counts
-        table["variance"] = np.add.reduceat((scores - np.repeat(table["mean"], counts)) ** 2, starts) / counts
-        found.append(table)
-    events = np.concatenate(found)
-    parts = []
-    for label in (0, 1):
-        # The kernel takes runs whose labels alternate: each of one class gets a run of the other beside it.
-        of_class = events["label"] == label
-        mine = events[of_class]
-        counts, means, variances = (np.repeat(mine[name], 2) for name in ("length", "mean", "variance"))
-        part = Parts(*kernel.parts(counts, means, variances, label, *options.formula)[label])
-        columns = kernel.judge_events(means, variances, label, *options.formula)
-        for name, column in zip(("alpha", "beta", "uncertainty", "confidence", "score"), columns, strict=True):
-            mine[name] = column[::2]
-        mine["consistency"] = np.exp(-mine["uncertainty"])
-        mine["share"], mine["lost"] = event_shares(options, part, mine, label)
-        events[of_class] = mine
-        parts.append(part)
-    event, global_ = combined(options, *parts)
-    return breakdown_of(options, event + global_, (event, global_), (parts[0], parts[1]), events)
+@dataclass(frozen=True)
+class CCEOptions:
+    """The options of CCE, as its batch, explained and streaming forms share them."""
+
+    tau: float = 0.5
+    constrained: bool = False
+    event_weight: float = 0.5
+    global_weight: float = 0.5
+    normalize: str | None = "minmax"
+    quantiles: tuple[float, float] = (0.001, 0.999)
+    uncertainty: str = "beta"
+    gamma: float = 10.0
+
+    @property
+    def formula(self) -> tuple[float, bool, str, float]:
+        """What the kernel needs to judge an event."""
+        return self.tau, self.constrained, self.uncertainty, self.gamma
+
+
+def _ranks(data: Scoring) -> Floats:
+    """Average ranks from 0 to 1."""
+    points = data.descending
+    scores = points["score"]
+    first = np.flatnonzero(np.append(True, scores[1:] != scores[:-1]))
+    counts = np.diff(first, append=data.n)
+    ranks = np.empty(data.n)
+    ranks[points["position"]] = np.repeat(data.n - 1 - first - (counts - 1) / 2, counts)
+    return ranks / max(data.n - 1, 1)
+
+
+def _clipped(data: Scoring, quantiles: tuple[float, float]) -> Floats:
+    scores = data.scores
+    # Halves cannot overflow when the extremes of the range of floats are subtracted.
+    low, high = np.quantile(scores / 2, quantiles)
+    if low == high:
+        return np.full(data.n, 0.5)
+    return np.asarray((np.clip(scores / 2, low, high) - low) / (high - low))
+
+
+def _prepared(options: CCEOptions, data: Scoring) -> Scoring:
+    """Checked data, normalised where that needs all scores at once."""
+    if options.normalize == "rank":
+        data = Scoring.of(data.truth.labels, _ranks(data))
+    elif options.normalize == "robust":
+        data = Scoring.of(data.truth.labels, _ranks(data) ** CCE_ROBUST_POWER)
+    elif options.normalize == "quantile":
+        data = Scoring.of(data.truth.labels, _clipped(data, options.quantiles))
+    elif options.normalize is None and (data.low < 0 or data.high > 1):
+        raise InvalidInputError(
+            f"y_score must lie in [0, 1] when normalize=None, but ranges from {data.low:g} to {data.high:g}; "
+            'pass probabilities, or use normalize="minmax"'
+        )
+    return data
+
+
+def event_moments(options: CCEOptions, data: Scoring) -> RunMoments:
+    """The runs of checked data, normalised first where that needs all scores at once."""
+    return RunMoments.of(_prepared(options, data))
+
+
+def unit_moments(options: CCEOptions, runs: RunMoments) -> tuple[Floats, Floats]:
+    """Means and variances of the scaled scores of every run."""
+    if options.normalize == "published":
+        return runs.rescaled(added=1e-8)
+    return runs.rescaled() if options.normalize in ("minmax", "robust") else runs.unscaled()
+
+
+class Parts(NamedTuple):
+    """One class: mean score of its events; score, mean and variance of all its points as one event."""
+
+    event: float
+    global_: float
+    mean: float
+    variance: float
+
+
+def class_parts(options: CCEOptions, runs: RunMoments, moments: tuple[Floats, Floats]) -> tuple[Parts, Parts]:
+    """What normal and anomalous runs have of the score."""
+    normal, anomaly = kernel.parts(runs.counts, *moments, runs.first_label, *options.formula)
+    return Parts(*normal), Parts(*anomaly)
+
+
+def combined(options: CCEOptions, normal: Parts, anomaly: Parts) -> tuple[float, float]:
+    """The two terms of the score: of events, and of all points of a class."""
+    return (
+        options.event_weight * anomaly.event + (1 - options.event_weight) * normal.event,
+        options.global_weight * anomaly.global_ + (1 - options.global_weight) * normal.global_,
+    )
+
+
+def score_of(options: CCEOptions, runs: RunMoments) -> float:
+    """CCE of scanned (or streamed) runs; NaN where a class is missing."""
+    return sum(combined(options, *class_parts(options, runs, unit_moments(options, runs))))
+
+
+def unit_scores(options: CCEOptions, series: Sequence[Scoring]) -> Iterator[Floats]:
+    """Scores of every series in [0, 1], as the option says of all of them together."""
+    if options.normalize in ("minmax", "published"):  # the range of all is known without putting them together
+        parts: Iterable[Floats] = (data.scores for data in series)
+        ranges = [(data.low, data.high) for data in series]
+        low, high = min(low for low, _ in ranges), max(high for _, high in ranges)
+    else:
+        joined = [
+            np.concatenate(part) for part in zip(*((data.truth.mask, data.scores) for data in series), strict=True)
+        ]
+        together = _prepared(options, Scoring.of(*joined))
+        parts = np.split(together.scores, np.cumsum([data.n for data in series[:-1]]))
+        low, high = (together.low, together.high) if options.normalize == "robust" else (0.0, 1.0)
+    width = high - low + (1e-8 if options.normalize == "published" else 0.0)
+    for scores in parts:
+        yield np.full(len(scores), 0.5) if width == 0 else np.asarray((scores - low) / width)

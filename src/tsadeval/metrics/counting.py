@@ -1,8 +1,9 @@
-"""Precision, recall and F from counts, and the one threshold sweep of scores: what several families share."""
+"""Precision, recall and F from counts, the threshold sweep of scores, and event helpers that several families share."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,6 +16,14 @@ from tsadeval.core.metric import PRF
 from tsadeval.core.parameters import recall_weight
 
 SAME = 1e-13  # values of F that differ by less are equal up to rounding
+
+UNITS = ("points", "s", "min", "h", "day")
+STATISTICS: dict[str, Callable[[Any], Any]] = {
+    "mean": np.mean,
+    "median": np.median,
+    "p90": lambda values: np.quantile(values, 0.9),
+    "max": np.max,
+}
 
 
 def f_of_counts(found: Any, false: Any, total: Any, beta: float = 1.0) -> Any:
@@ -204,3 +213,20 @@ def ranges(starts: Index, lengths: Index) -> Index:
 def running_maxima(values: Floats, lengths: Index) -> Floats:
     """The highest value so far in each of some pieces, which lie one after the other; no piece is empty."""
     return np.asarray(finding.running_maxima(values, np.cumsum(lengths) - lengths))
+
+
+def first_inside(runs: Events, begins: Index, stops: Index) -> Index:
+    """The first point of any run inside each `[begin, stop)`; at or past `stop` where there is none."""
+    nearest = np.searchsorted(runs.stops, begins, side="right")
+    return np.asarray(np.maximum(np.append(runs.starts, runs.n)[nearest], begins))
+
+
+def threshold_ranks(n: int, n_thresholds: int) -> Index:
+    """Evenly spaced ranks of n scores, counted from the highest; the first and the last are included."""
+    # From n on they are all ranks.
+    return np.linspace(0, n - 1, min(n_thresholds, n)).astype(np.int64)
+
+
+def table_pays(size: int, points: int) -> bool:
+    """Return True if a table of counts by distance and level fits in cache or is not much larger than the zone."""
+    return size <= max(1 << 16, 2 * points)

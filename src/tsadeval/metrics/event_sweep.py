@@ -1,4 +1,4 @@
-"""The best thresholds of the metrics that count events and alarm runs, exact over all distinct scores.
+"""Best thresholds of the metrics that count events and alarm runs, exact over all distinct scores.
 
 Going down with the threshold, events are detected one by one, and alarm runs appear, grow and join. Each such step
 happens at a score that is known beforehand, so the counts at any threshold are numbers of larger steps.

@@ -1,4 +1,4 @@
-"""Trade-offs of thresholds: what a budget of false alarms buys, and the value of a metric over all thresholds."""
+"""Figures of thresholds: detection for a budget of false alarms, and the value of a metric over all thresholds."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tsadeval.core.inputs import Bools, Floats, Scoring, label_runs
 from tsadeval.core.metric import METRICS, Rule, metric_labels, parse_metric
 from tsadeval.core.parameters import Check, Number, check_parameters
 from tsadeval.errors import InvalidInputError, InvalidParameterError
-from tsadeval.metrics._cce_breakdown import cce_breakdown
+from tsadeval.metrics.cce_explanation import cce_breakdown
 from tsadeval.plot.style import GREY, SMALL, grid, legend_above, looks, new_axes, shortened, styled, tints
 from tsadeval.thresholds.choose import Choice, Curve
 from tsadeval.thresholds.rules import parse_rule

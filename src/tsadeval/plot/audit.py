@@ -1,4 +1,4 @@
-"""Figures of an audit: gameability, agreement, and the series that shows most how a metric is fooled."""
+"""Figures of an audit: gameability, agreement, and the series on which a metric is fooled most."""
 
 from __future__ import annotations
 

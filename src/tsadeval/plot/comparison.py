@@ -45,7 +45,7 @@ class Values(NamedTuple):
 
     @property
     def lower(self) -> bool:
-        """Is smaller better?"""
+        """True if smaller values are better."""
         record = METRICS.get(self.metric.partition("(")[0])
         return record is not None and record.direction == "lower"
 
@@ -277,7 +277,7 @@ def _of_all(count: int, better: Floats) -> str:
 def metric_agreement(
     result: Any, ax: Axes | None = None, *, metrics: Sequence[str] | None = None, missing: statistics.Missing = "skip"
 ) -> Axes:
-    """Do metrics order the detectors alike? Spearman correlation of the mean ranks by every two metrics.
+    """Plot how alike metrics order the detectors: Spearman correlation of the mean ranks by every two metrics.
 
     Examples
     --------

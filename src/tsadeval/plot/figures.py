@@ -1,4 +1,4 @@
-"""All figures of a run of RankEval, as files."""
+"""All figures of a run of RankEval, written to files."""
 
 from __future__ import annotations
 

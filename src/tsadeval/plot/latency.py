@@ -1,4 +1,4 @@
-"""The figures of RankEval about the time that metrics take, each on one pair of axes."""
+"""Figures of RankEval about the time that metrics take, each on one pair of axes."""
 
 from __future__ import annotations
 

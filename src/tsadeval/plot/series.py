@@ -1,4 +1,4 @@
-"""A series and what detectors make of it: scores under each other, events coloured by their CCE score."""
+"""Figures of a series: its values, the scores of detectors, and events coloured by their CCE score."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tsadeval.core.parameters import Check, Number, check_parameters
 from tsadeval.core.selection import select_metrics
 from tsadeval.errors import InvalidInputError, InvalidParameterError
 from tsadeval.evaluation.single import evaluate
-from tsadeval.metrics._cce_breakdown import cce_breakdown
+from tsadeval.metrics.cce_explanation import cce_breakdown
 from tsadeval.plot.style import SMALL, color_bar, looks, new_axes, styled
 
 if TYPE_CHECKING:

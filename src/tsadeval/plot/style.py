@@ -1,4 +1,4 @@
-"""One look for all figures: calm, safe for colour-blind readers, readable in print and in grey.
+"""Style and layout of all figures: colours, markers, legends, colour bars, labels and margins.
 
 The colours are those of Okabe and Ito, with three of Tol's where eight are too few; markers tell metrics apart where
 colours cannot. A metric has the same colour and marker in every figure, and its variants have other

@@ -1,4 +1,4 @@
-"""RankEval, the benchmark of metrics: how well does a metric rank models whose true order is known?
+"""RankEval, the benchmark of metrics: how well a metric ranks models whose true order is known.
 
 >>> import tsadeval as te
 >>> result = te.rankeval.run("quick", ["cce", "auc_roc"], cases=["10k-20seg-50H"], tasks=["AccQ"])

@@ -1,4 +1,4 @@
-"""Five models of known order on one short series: the paper's example that can be looked at."""
+"""The paper's example: five models of known order on one short series."""
 
 from __future__ import annotations
 

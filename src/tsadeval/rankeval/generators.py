@@ -31,7 +31,7 @@ PUBLISHED_NOISE_SEED = 42
 
 @dataclass(frozen=True)
 class Generator:
-    """A family of models: how a member's scores are drawn, which members there are, and is noise clipped?"""
+    """A family of models: how a member's scores are drawn, which members there are, and whether noise is clipped."""
 
     name: str
     scores: Callable[[Bools, Random, float, float], Floats]

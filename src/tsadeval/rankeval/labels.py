@@ -31,11 +31,11 @@ class Case:
 
     @property
     def synthetic(self) -> bool:
-        """Is it drawn from a seed?"""
+        """True if the labels are drawn from a seed."""
         return not self.dataset
 
     def present(self, data: Path | None) -> bool:
-        """Can its events be had, given this data folder?"""
+        """Return True if the events are available: synthetic, or in this data folder."""
         return self.synthetic or (data is not None and has_labels(self.dataset, data=data))
 
     def events(self, data: Path | None = None) -> Events:

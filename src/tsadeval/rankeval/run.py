@@ -1,4 +1,4 @@
-"""`te.rankeval.run`: the public function of RankEval."""
+"""`te.rankeval.run` and `read`: run a suite of RankEval, and read its results from a store."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the results of all runs that are kept in stores have in common."""
+"""StoredResult: the base class of results that are kept in stores; places and failures of metrics as text."""
 
 from __future__ import annotations
 

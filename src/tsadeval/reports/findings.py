@@ -1,4 +1,4 @@
-"""What a reader should look at first: events that cost most, false alarms that are hardest to avoid, and why."""
+"""Findings of a report: the events that cost most, and the false alarms that are hardest to avoid."""
 
 from __future__ import annotations
 
@@ -11,8 +11,7 @@ from tsadeval.core.durations import duration_text
 from tsadeval.core.inputs import Scoring
 from tsadeval.core.metric import METRICS, Rule
 from tsadeval.core.times import Times
-from tsadeval.metrics._cce_breakdown import CCEBreakdown, cce_breakdown
-from tsadeval.metrics.cce_formula import explain_gaps
+from tsadeval.metrics.cce_explanation import CCEBreakdown, cce_breakdown, explain_gaps
 
 Finding = dict[str, Any]
 

@@ -1,4 +1,4 @@
-"""Templates: everything that is put into a page is escaped, and scripts and styles are part of the page."""
+"""HTML templates: values are escaped, and scripts and styles are part of the page."""
 
 from __future__ import annotations
 

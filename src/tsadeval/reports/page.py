@@ -1,4 +1,4 @@
-"""The data of a report: everything that the page shows, as plain values and packed arrays."""
+"""Data of a report: everything that the page shows, as plain values and packed arrays."""
 
 from __future__ import annotations
 

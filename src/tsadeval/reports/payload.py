@@ -1,4 +1,4 @@
-"""Arrays inside a page: compressed, as text, and coarse enough to be small but exact where numbers depend on them.
+"""Arrays inside a page: compressed, as text, coarse to be small but exact where numbers depend on them.
 
 A page draws scores and counts alarms. Both need only the place of each score among some levels: a score is stored as
 the number of levels below it, two bytes a point. Alarms at a level are exact, because levels are thresholds of the

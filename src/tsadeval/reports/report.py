@@ -1,4 +1,4 @@
-"""`te.report`: one page about one or several detectors that explains itself and needs nothing but a browser."""
+"""`te.report`: write one page about one or several detectors that needs nothing but a browser."""
 
 from __future__ import annotations
 

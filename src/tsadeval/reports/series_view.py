@@ -1,4 +1,4 @@
-"""What a page is made from: the scorings by series, judged as `te.compare` judges them, and what was left out."""
+"""Series of a report: the scorings by series, judged as by `te.compare`, and what was left out."""
 
 from __future__ import annotations
 

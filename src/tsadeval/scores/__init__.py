@@ -1,1 +1,1 @@
-"""Scores as people bring them: tables, files and arrays, read as scorings."""
+"""Scores of users: read tables, files and arrays as scorings."""

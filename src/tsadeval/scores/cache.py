@@ -1,4 +1,4 @@
-"""Cached scores, one .npz file per data set, detector and seed.
+"""Cache of scores: one .npz file per data set, detector and seed.
 
 A file `scores/<data set>/<detector>.npz` holds `scores`, `labels` and `provenance`, a JSON text that says which data
 (by checksum), which detector, which device and how long. So files made on another machine, with a GPU say, can be
@@ -52,8 +52,8 @@ def scores_path(folder: str | Path, dataset: str, detector: str, seed: int | Non
     """
     parts = [part for part in map(_file_name, re.split(r"[/\\]", dataset)) if part.strip(".")]
     if parts:
-        parts[-1] = _told_apart(parts[-1], dataset, "/".join(parts))
-    name = _told_apart(_file_name(detector), detector, _file_name(detector))
+        parts[-1] = _add_digest(parts[-1], dataset, "/".join(parts))
+    name = _add_digest(_file_name(detector), detector, _file_name(detector))
     return Path(folder, "scores", *parts, f"{name}{f'.seed-{seed}' if seed else ''}.npz")
 
 
@@ -61,8 +61,8 @@ def _file_name(text: str) -> str:
     return re.sub(r"[^\w.,=()@+-]", "_", text)[:120]
 
 
-def _told_apart(name: str, text: str, shown: str) -> str:
-    """The name, with a digest of the text where the text is not what is shown of it."""
+def _add_digest(name: str, text: str, shown: str) -> str:
+    """Return the name, with a digest of the text where the text is not what is shown of it."""
     return name if shown == text else f"{name}-{hashlib.sha256(text.encode()).hexdigest()[:8]}"
 
 

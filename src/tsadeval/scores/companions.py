@@ -1,4 +1,4 @@
-"""Files that belong to a table of scores: incidents, spans of time that are not judged, scores to fit rules on."""
+"""Companion files of a table of scores: incidents, ignored spans of time, scores to fit rules on."""
 
 from __future__ import annotations
 
@@ -181,28 +181,28 @@ class Spans:
 
     def incidents(self, keys: Mapping[str, str], file: str) -> IncidentTable | None:
         """The intervals of a series and all that is known of them; None of windows."""
-        return None if self._windows is not None else self._of(self.ask(keys, file))
+        return None if self._windows is not None else self._incidents_of(self.ask(keys, file))
 
     def labels(self, keys: Mapping[str, str], file: str, times: Times, *, clip: bool, count: bool = True) -> Array:
         """0/1 labels of the points of a series; `clip` also takes what reaches beyond the stamps or overlaps.
 
         Threads may ask at once where what did not fit need not be counted.
         """
-        laid = self._laid(keys, file, times, ANYHOW if clip else Fitting())
+        laid = self._place(keys, file, times, ANYHOW if clip else Fitting())
         if count:
             self._count(keys, file, laid, ("away", "cut", "moved", "dropped", "joined"), laid.late.tolist())
         return laid.labels
 
     def covered(self, keys: Mapping[str, str], file: str, times: Times) -> Array:
         """Which points of a series are inside the intervals."""
-        laid = self._laid(keys, file, times, None)
+        laid = self._place(keys, file, times, None)
         self._count(keys, file, laid, ("away", "dropped"))
         return laid.labels.view(np.bool_)
 
     def _count(
         self, keys: Mapping[str, str], file: str, laid: Laid, names: Sequence[str], late: Sequence[int] = ()
     ) -> None:
-        """What did not fit, once for each series, however many columns of scores it has."""
+        """Count what did not fit, once for each series, however many columns of scores it has."""
         series = (file, *keys.values())
         if series in self._laid_on:
             return
@@ -211,16 +211,18 @@ class Spans:
         for name in names:
             self._counts[name] = self._counts.get(name, 0) + getattr(laid, name)
 
-    def _of(self, wanted: tuple[str, ...]) -> IncidentTable:
+    def _incidents_of(self, wanted: tuple[str, ...]) -> IncidentTable:
         return self._found.get(wanted) or IncidentTable([], [], self._where)
 
-    def _laid(self, keys: Mapping[str, str], file: str, times: Times, fitting: Fitting | None) -> Laid:
+    def _place(self, keys: Mapping[str, str], file: str, times: Times, fitting: Fitting | None) -> Laid:
+        """Place the incidents or spans of one series on its time stamps."""
         wanted = self.ask(keys, file)
         try:
             if self._windows is not None:
                 asked = Asked(key="/".join(wanted) or None)
                 return lay(self._windows, times, fitting or Fitting("merge", "clip", "drop"), asked=asked)
-            return covered(self._of(wanted), times) if fitting is None else lay(self._of(wanted), times, fitting)
+            found = self._incidents_of(wanted)
+            return covered(found, times) if fitting is None else lay(found, times, fitting)
         except InvalidInputError:
             raise
         except TsadevalError as error:

@@ -1,4 +1,4 @@
-"""Scorings by series and detector, from one table or from many files."""
+"""Runs: scorings by series and detector, read from one table or from many files."""
 
 from __future__ import annotations
 
@@ -137,7 +137,7 @@ def timed_runs(
                 run = _run(part, keys, names, detector, several, of_file)
                 name = run[:2]
                 if name in seen:
-                    raise _twice(name, seen[name], table.source)
+                    raise _duplicate_error(name, seen[name], table.source)
                 seen[name] = table.source
                 own = {key: keys[key] for key in names if key != detector}
                 yield TimedRun(run, _stamps(table, time, part, run), own, of_file.get("file", ""))
@@ -175,7 +175,7 @@ def _run(
     return Run(series, who, part.labels, part.scores)
 
 
-def _twice(name: tuple[str, str], first: str, second: str) -> InvalidInputError:
+def _duplicate_error(name: tuple[str, str], first: str, second: str) -> InvalidInputError:
     where = first if first == second else f"{first} and {second}"
     what = f"series {printable(name[0])!r} and detector {printable(name[1])!r}"
     return InvalidInputError(

@@ -1,4 +1,4 @@
-"""The door for everything about a series at once: labels, scores, times, points that are not judged."""
+"""Build a Scoring from labels, scores, times and ignored points."""
 
 from __future__ import annotations
 
@@ -55,23 +55,23 @@ def observe(
     others = None if fit is None else checked_scores(fit, "fit")
     setting = Setting(stamps, skipped, others, values, idle_spans=idle)
     if gaps is None or not count:
-        return _masked(scoring, setting)
+        return _mask_ignored(scoring, setting)
     if missing not in ("skip", "ignore"):
-        return _masked(scoring, replace(setting, missing=count))
+        return _mask_ignored(scoring, replace(setting, missing=count))
     alone = gaps if skipped is None else gaps & ~skipped
     setting = replace(setting, ignored=gaps if skipped is None else gaps | skipped)
     if missing == "skip":
         # Before the first score and after the last one there is nothing to keep apart.
         inside = slice(0, None) if in_place else slice(int(np.argmin(gaps)), len(gaps) - int(np.argmin(gaps[::-1])))
         unscored = int(np.count_nonzero(alone[inside]))
-        unseen = _unseen(scoring, scoring.truth.mask & ~gaps)
+        unseen = _count_unseen(scoring, scoring.truth.mask & ~gaps)
         setting = replace(setting, dropped=count, unscored=unscored, joined=True, unseen_events=unseen)
         scoring, setting = _cut(scoring, setting, inside)
-    return _masked(scoring, setting)
+    return _mask_ignored(scoring, setting)
 
 
 def has_dates(y_true: Any) -> bool:
-    """Do labels come with the dates of their points, as a pandas Series does?"""
+    """Return True if labels come with the dates of their points, as the index of a pandas Series."""
     index = getattr(y_true, "index", None)
     return not callable(index) and getattr(getattr(index, "dtype", None), "kind", "") == "M"
 
@@ -88,12 +88,12 @@ def below_all(y_score: Any) -> tuple[Any, Bools]:
         raise InvalidInputError("y_score is NaN everywhere: there is nothing to judge")
     filled = scores.copy()
     known = scores[~gaps]
-    filled[gaps] = 0 if ((known == 0) | (known == 1)).all() else _below(known)
+    filled[gaps] = 0 if ((known == 0) | (known == 1)).all() else _next_below(known)
     return filled, gaps
 
 
-def _below(scores: Any) -> Any:
-    """The largest number of the scores' own type that is below all of them."""
+def _next_below(scores: Any) -> Any:
+    """Return the largest number of the scores' own type that is below all of them."""
     lowest = scores.min()
     if lowest == np.finfo(scores.dtype).min:
         raise InvalidInputError(
@@ -104,7 +104,7 @@ def _below(scores: Any) -> Any:
 
 
 def _cut(scoring: Scoring, setting: Setting, inside: slice) -> tuple[Scoring, Setting]:
-    """The points of a slice alone."""
+    """Return the points of a slice alone."""
     start, stop, _ = inside.indices(scoring.n)
     if stop - start == scoring.n:
         return scoring, setting
@@ -145,8 +145,8 @@ def covered(spans: Any, times: Any) -> Laid:
     return lay(spans, times, Fitting("merge", "clip", "drop"))
 
 
-def _masked(scoring: Scoring, setting: Setting) -> Scoring:
-    """The scoring in its setting: points that are not judged are normal and have no alarm."""
+def _mask_ignored(scoring: Scoring, setting: Setting) -> Scoring:
+    """Return the scoring in its setting: points that are not judged are normal and have no alarm."""
     skipped = setting.ignored
     if skipped is None or not skipped.any():
         return replace(scoring, setting=replace(setting, ignored=None))
@@ -155,14 +155,14 @@ def _masked(scoring: Scoring, setting: Setting) -> Scoring:
     truth = scoring.truth.mask & ~skipped
     scores = scoring.raw.copy()
     judged = scores[~skipped]
-    scores[skipped] = _below(judged)  # so that no threshold among the others reaches it
+    scores[skipped] = _next_below(judged)  # so that no threshold among the others reaches it
     found = Scoring.of(truth, scores)
     given = None if scoring.given is None else label_runs(scoring.given.mask & ~skipped, "y_pred")
-    unseen = max(setting.unseen_events, _unseen(scoring, truth))
+    unseen = max(setting.unseen_events, _count_unseen(scoring, truth))
     return replace(found, given=given, setting=replace(setting, unseen_events=unseen))
 
 
-def _unseen(scoring: Scoring, judged: Bools) -> int:
-    """Number of events of which no point is among the anomalous points that are judged."""
+def _count_unseen(scoring: Scoring, judged: Bools) -> int:
+    """Return the number of events of which no point is among the anomalous points that are judged."""
     starts = label_runs(judged, "y_true").events.starts
     return len(scoring.events) - len(np.unique(np.searchsorted(scoring.events.starts, starts, side="right")))

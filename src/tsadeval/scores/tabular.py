@@ -1,4 +1,4 @@
-"""What is to be judged in a table: labels and scores of every group of rows and every column of scores."""
+"""Scorings in a table: labels and scores of every group of rows and every column of scores."""
 
 from __future__ import annotations
 
@@ -216,12 +216,12 @@ def _is_binary(table: Table, name: str) -> bool:
 
 
 def _is_position(table: Table, name: str) -> bool:
-    """Does a column say where in time a row is?"""
+    """Return True if a column holds times or row numbers."""
     return name.lower() in TIMES | POSITIONS or name in table.index
 
 
 def is_zoned(table: Table, name: str) -> bool:
-    """Are the times of a column those of a time zone, as its type says? `times_of` gives them in UTC."""
+    """Return True if the type of a column of times has a time zone; `times_of` converts them to UTC."""
     return bool(zone_of_column(table, name))
 
 

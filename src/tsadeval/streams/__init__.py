@@ -1,1 +1,1 @@
-"""Streams: series larger than memory, or not yet ended, evaluated part by part."""
+"""Streams: evaluation of series that are larger than memory or not yet complete, batch by batch."""

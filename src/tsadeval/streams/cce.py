@@ -1,4 +1,4 @@
-"""CCE in chunks: for streams, and for tables that do not fit in memory."""
+"""StreamingCCE: CCE of a series that comes in chunks."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from tsadeval.core.inputs import Scoring
 from tsadeval.core.moments import RunMoments
 from tsadeval.core.parameters import CCE_CHECKS, check_parameters
 from tsadeval.errors import InvalidInputError, InvalidParameterError, warn_undefined
-from tsadeval.metrics._cce import CCEOptions, event_moments, score_of
-from tsadeval.metrics._cce_breakdown import CCEBreakdown, explain
+from tsadeval.metrics.cce_explanation import CCEBreakdown, explain
+from tsadeval.metrics.cce_formula import CCEOptions, event_moments, score_of
 
 # Joining has a fixed cost, so chunks wait until many can be joined at once.
 _PENDING = 256

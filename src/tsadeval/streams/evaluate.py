@@ -1,4 +1,4 @@
-"""Metrics of series that are larger than memory: read in batches, here or in parts on several workers."""
+"""`evaluate_stream`: metrics of series that are larger than memory, read in batches, in threads or on workers."""
 
 from __future__ import annotations
 
@@ -111,10 +111,10 @@ def evaluate_stream(
     by = found.by if isinstance(found, Batches) else by
     if not isinstance(found, Batches) and (n_jobs is not None or elsewhere()):
         raise InvalidParameterError("n_jobs needs files or te.batches: parts of an iterable cannot be read apart")
-    streams = _on_workers(new, found, n_jobs) if elsewhere() else _here(new, found, by, n_jobs)
+    streams = _read_on_workers(new, found, n_jobs) if elsewhere() else _read_here(new, found, by, n_jobs)
     if not streams:
         raise InvalidInputError("the source is empty: there is nothing to evaluate")
-    return streams[_ALL].result() if by is None else _joined(streams)
+    return streams[_ALL].result() if by is None else _join_results(streams)
 
 
 class _Maker:
@@ -130,10 +130,10 @@ class _Maker:
 
 
 def _states(new: _Maker, source: Iterable[Any], by: str | None) -> _Streams:
-    """The states of all batches, by series."""
+    """Return the states of all batches, by series."""
     streams: _Streams = {}
     for batch in source:
-        series, y_true, y_score, times = _unpacked(batch, new.timed, by)
+        series, y_true, y_score, times = _unpack(batch, new.timed, by)
         if series not in streams:
             streams[series] = new()
         try:
@@ -143,8 +143,8 @@ def _states(new: _Maker, source: Iterable[Any], by: str | None) -> _Streams:
     return streams
 
 
-def _unpacked(batch: Any, timed: bool, by: str | None) -> tuple[str | None, Any, Any, Any]:
-    """The name of a series (None where all is one), labels, scores and times of a batch."""
+def _unpack(batch: Any, timed: bool, by: str | None) -> tuple[str | None, Any, Any, Any]:
+    """Return the name of a series (None where all is one), labels, scores and times of a batch."""
     wanted = (by is not None) + 2 + timed
     if isinstance(batch, (tuple, list)) and len(batch) == wanted:
         *names, y_true, y_score, times = batch if timed else (*batch, None)
@@ -160,45 +160,45 @@ def _unpacked(batch: Any, timed: bool, by: str | None) -> tuple[str | None, Any,
     )
 
 
-def _part(new: _Maker, part: Batches, left: Event | None = None) -> tuple[_Streams, Signs]:
+def _read_part(new: _Maker, part: Batches, left: Event | None = None) -> tuple[_Streams, Signs]:
     signs = part.signs()
     wanted = takewhile(lambda batch: left is None or not left.is_set(), part.read(signs))
     return _states(new, wanted, part.by), signs
 
 
-def _here(new: _Maker, source: Any, by: str | None, n_jobs: int | None) -> _Streams:
-    """The states of all batches: of parts that threads read at once, by default where these take little memory."""
+def _read_here(new: _Maker, source: Any, by: str | None, n_jobs: int | None) -> _Streams:
+    """Return the states of all batches; threads read parts at once, by default where these take little memory."""
     light = isinstance(source, Batches) and by is None and new.small and not source.of_text
     if n_jobs is not None or light:
         with suppress(InvalidInputError):  # it is raised again below, counted from the first point
-            streams = _in_threads(new, source, n_jobs)
+            streams = _read_in_threads(new, source, n_jobs)
             if streams is not None:
                 return streams
     return _states(new, source, by)
 
 
-def _in_threads(new: _Maker, source: Batches, n_jobs: int | None) -> _Streams | None:
-    """The same of parts; None where there is but one, or where they may be of several versions of a file."""
+def _read_in_threads(new: _Maker, source: Batches, n_jobs: int | None) -> _Streams | None:
+    """Return the states of parts; None where there is only one, or if the file changed meanwhile."""
     versions, parts = source.versions(), source.parts(_PARTS, _LEAST)
     if len(parts) < 2:
         return None
     threads = min(workers(None), _THREADS) if n_jobs is None else workers(n_jobs)
     left = Event()
-    with closing(in_order(lambda part: _part(new, part, left), parts, threads, left)) as found:
-        streams = _merged(found, source)
+    with closing(in_order(lambda part: _read_part(new, part, left), parts, threads, left)) as found:
+        streams = _merge(found, source)
     return streams if source.versions() == versions else None
 
 
-def _on_workers(new: _Maker, source: Batches, n_jobs: int | None) -> _Streams:
-    """The same by the workers of a cluster."""
+def _read_on_workers(new: _Maker, source: Batches, n_jobs: int | None) -> _Streams:
+    """Return the states of parts that the workers of a cluster read."""
     joblib = require("joblib", extra="all")
     count = joblib.effective_n_jobs(n_jobs if n_jobs is not None else -1)
     parts = ((new, part) for part in source.parts(_PARTS * max(count, 1)))
-    return _merged(mapped(_part, parts, n_jobs, ordered=True), source)
+    return _merge(mapped(_read_part, parts, n_jobs, ordered=True), source)
 
 
-def _merged(parts: Iterable[tuple[_Streams, Signs]], source: Batches) -> _Streams:
-    """The states of neighbouring parts, given in their order, as one."""
+def _merge(parts: Iterable[tuple[_Streams, Signs]], source: Batches) -> _Streams:
+    """Merge the states of neighbouring parts, given in their order."""
     streams: _Streams = {}
     signs = source.signs()
     for found, seen in parts:
@@ -212,7 +212,8 @@ def _merged(parts: Iterable[tuple[_Streams, Signs]], source: Batches) -> _Stream
     return streams
 
 
-def _joined(streams: _Streams) -> SeriesEvaluation:
+def _join_results(streams: _Streams) -> SeriesEvaluation:
+    """Join the results of all series in one table."""
     rows: list[Row] = []
     names: list[str] = []
     for series, stream in streams.items():

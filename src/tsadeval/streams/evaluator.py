@@ -1,4 +1,4 @@
-"""Evaluation of a detector in operation: chunks in, values so far and of the last part out."""
+"""StreamingEvaluator: evaluation of a detector in operation, with values so far, of the last part, and drift."""
 
 from __future__ import annotations
 
@@ -73,8 +73,8 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 
-def _locked(method: Callable[Concatenate[Any, P], R]) -> Callable[Concatenate[Any, P], R]:
-    """One thread at a time."""
+def _with_lock(method: Callable[Concatenate[Any, P], R]) -> Callable[Concatenate[Any, P], R]:
+    """Let one thread at a time call the method."""
 
     @wraps(method)
     def call(self: Any, /, *arguments: P.args, **options: P.kwargs) -> R:
@@ -130,7 +130,7 @@ class StreamingEvaluator:
         self._recent: deque[Scoring] = deque()
         self._lock = RLock()
 
-    @_locked
+    @_with_lock
     def update(self, y_true: Any, y_score: Any, times: Any = None) -> StreamingEvaluator:
         """Take in the next chunk."""
         data = observe(y_true, y_score, times=times)
@@ -213,7 +213,7 @@ class StreamingEvaluator:
             first = max(len(stamps) - int(self.window), 0)
         return observe(labels[first:], scores[first:], times=stamps[first:].astype("datetime64[ns]"))
 
-    @_locked
+    @_with_lock
     def drift(self) -> Drift | None:
         """How far the scores of the window are from the reference; None where there is none."""
         if self.reference is None or not self._recent:
@@ -222,7 +222,7 @@ class StreamingEvaluator:
         scores = np.concatenate([d.scores for d in self._recent]) if window is None else window.scores
         return _drift(self.reference, scores)
 
-    @_locked
+    @_with_lock
     def compute(self) -> StreamResult:
         """The values so far, those of the window, and the drift of the scores."""
         if self._timed is None:
@@ -248,7 +248,7 @@ class StreamingEvaluator:
         ]
         return StreamResult(rows, self.drift(), unit)
 
-    @_locked
+    @_with_lock
     def __getstate__(self) -> dict[str, Any]:
         own = {name: copy(getattr(self, name)) for name in ("_cce", "_steps", "_recent")}  # the others never change
         return {**{name: value for name, value in vars(self).items() if name != "_lock"}, **own}

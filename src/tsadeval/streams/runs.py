@@ -1,4 +1,4 @@
-"""Runs of labels whose points are gone: what is left of a series that was read once, in batches."""
+"""Runs of labels and alarms in a stream, with their time stamps; metrics with options in time; counts of steps."""
 
 from __future__ import annotations
 
@@ -268,7 +268,7 @@ _MOST_STEPS = 2**20
 
 
 def asks_for_times(metric: Metric, *, timed: bool) -> bool:
-    """Is its value one of the time stamps, which a stream has if it is `timed`? An error where it cannot be."""
+    """Return True if the metric needs the time stamps of a `timed` stream; raise if a stream cannot provide them."""
     if metric.stream is None or metric.kind == "scores":
         return False
     options = metric.options

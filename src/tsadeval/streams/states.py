@@ -1,4 +1,4 @@
-"""What is kept of a series that is read once, in batches: states that take batches in and merge with those that follow.
+"""Mergeable states of streamed series: counts, runs, moments, and all scores sorted on disk or counted in bins.
 
 A record says which state its metric is computed from (`Metric.stream`). Alarms are kept as runs or as counts of points,
 and the value comes from the metric's own code; so any cut into batches gives the value of the whole series.
@@ -12,8 +12,8 @@ from typing import Any, Literal, NamedTuple, Protocol
 
 import numpy as np
 
-from tsadeval.core._binning import bins_of, count_by_score
 from tsadeval.core.arrays import LARGEST
+from tsadeval.core.binning import bins_of, count_by_score
 from tsadeval.core.events import Index
 from tsadeval.core.inputs import Floats, Prediction, Scoring, label_runs
 from tsadeval.core.metric import Kept, Metric
@@ -214,7 +214,7 @@ class NearScores:
     @classmethod
     def of(cls, metric: Metric, settings: Settings, others: States) -> NearScores:
         """An empty state; the order is one of the others, which get their points by themselves."""
-        order = others.setdefault("order", _ordered(metric, settings, others))
+        order = others.setdefault("order", _new_order(metric, settings, others))
         assert isinstance(order, SortedScores | ScoreBins)
         return cls(NearEvents(reach_of(metric, exact=order.exact), on_disk=order.exact), order)
 
@@ -237,7 +237,7 @@ class NearScores:
         return Found(found.middle, None, *found) if isinstance(found, Interval) else Found(found)
 
 
-def _ordered(metric: Metric, settings: Settings, others: States) -> SortedScores | ScoreBins:
+def _new_order(metric: Metric, settings: Settings, others: States) -> SortedScores | ScoreBins:
     return SortedScores() if settings.order == "sort" else ScoreBins()
 
 
@@ -260,7 +260,7 @@ STATES: dict[Kept | Literal["times"], Callable[[Metric, Settings, States], State
     "points": PointCounts.of,
     "runs": RunBorders.of,
     "moments": RunMoments.of,
-    "order": _ordered,
+    "order": _new_order,
     "times": RunsInTime.of,
     "zones": NearScores.of,
 }

@@ -1,4 +1,4 @@
-"""Metrics of a series that is read once, batch by batch, in memory that does not grow with its points."""
+"""Stream: metrics of a series that is read once, batch by batch, in bounded memory."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class Stream:
 
     @property
     def small(self) -> bool:
-        """Is what it keeps small beside a batch of points? The order of all scores is not."""
+        """True if the state is small compared with a batch of points, which the order of all scores is not."""
         return all(kept_for(metric, self.settings) not in ("order", "zones") for metric in self.metrics)
 
     def __copy__(self) -> Stream:

@@ -1,4 +1,4 @@
-"""VUS and range-AUC of a series that is read once: what is kept of it, and the areas.
+"""VUS and range-AUC of a series that is read once: the points near events, and the areas.
 
 A buffer reaches a fixed number of points beyond an event. So of each gap between two events only the points near its
 ends are kept, and one that parts them; all others matter by the order of their scores alone.
@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import tsadeval.metrics._kernels.vus as kernel
-from tsadeval.core._binning import levels_of
+from tsadeval.core.binning import levels_of
 from tsadeval.core.events import Index
 from tsadeval.core.inputs import Floats, LabelRuns, Scoring
 from tsadeval.core.metric import Metric
@@ -26,7 +26,7 @@ from tsadeval.core.parameters import VUS_VARIANTS, VUSVariant
 from tsadeval.errors import InvalidParameterError
 from tsadeval.evaluation.external_sort import Tape
 from tsadeval.evaluation.score_order import Interval
-from tsadeval.metrics._vus import table_pays, threshold_ranks, widths_of
+from tsadeval.metrics.counting import table_pays, threshold_ranks
 
 Array = NDArray[Any]
 _CHUNK = 2**20  # points near events that are weighed at once
@@ -112,13 +112,13 @@ class NearEvents:
         """Take in the points that follow."""
         events = data.events
         if not len(events):
-            self._extend(self._short(data.raw), None, [], self._before[:0])
+            self._extend(self._shorten(data.raw), None, [], self._before[:0])
             return
         first, last = int(events.starts[0]), int(events.stops[-1])
-        middle = self._shortened(data.raw, events.starts, events.stops)
+        middle = self._keep_near(data.raw, events.starts, events.stops)
         lengths = _inner_lengths(data.truth)
         lengths[1::2] = np.minimum(lengths[1::2], 2 * self._reach + 1)
-        self._extend(self._short(data.raw[:first]), middle, [lengths], self._short(data.raw[last:]))
+        self._extend(self._shorten(data.raw[:first]), middle, [lengths], self._shorten(data.raw[last:]))
 
     def merge(self, later: NearEvents) -> None:
         """Take in the state of the stretch that follows."""
@@ -128,12 +128,12 @@ class NearEvents:
         self._known = {}
         if middle is None:
             if self._lengths:
-                self._behind = self._short(np.concatenate([self._behind, before]))
+                self._behind = self._shorten(np.concatenate([self._behind, before]))
             else:
-                self._before = self._short(np.concatenate([self._before, before]))
+                self._before = self._shorten(np.concatenate([self._before, before]))
             return
         if self._lengths:
-            gap = self._short(np.concatenate([self._behind, before]))
+            gap = self._shorten(np.concatenate([self._behind, before]))
             if len(gap):
                 self._scores.add(gap)
                 self._lengths.append(np.array([len(gap)]))
@@ -142,7 +142,7 @@ class NearEvents:
                 lengths[0][0] += self._lengths[-1][-1]
                 self._lengths[-1] = self._lengths[-1][:-1]
         else:
-            self._before = self._short(np.concatenate([self._before, before]))
+            self._before = self._shorten(np.concatenate([self._before, before]))
         if isinstance(middle, Tape):
             self._scores.merge(middle)
         else:
@@ -154,13 +154,13 @@ class NearEvents:
         while len(self._lengths) > 1 and len(self._lengths[-2]) <= 2 * len(self._lengths[-1]):
             self._lengths[-2:] = [np.concatenate(self._lengths[-2:])]
 
-    def _short(self, gap: Array) -> Array:
-        """A gap without the points that no buffer reaches, but one."""
+    def _shorten(self, gap: Array) -> Array:
+        """Return a gap without the points that no buffer reaches, but one."""
         r = self._reach
         return gap.copy() if len(gap) <= 2 * r + 1 else np.concatenate([gap[: r + 1], gap[len(gap) - r :]])
 
-    def _shortened(self, scores: Array, starts: Index, stops: Index) -> list[Array]:
-        """The parts that are kept, from the first event to the last."""
+    def _keep_near(self, scores: Array, starts: Index, stops: Index) -> list[Array]:
+        """Return the parts that are kept, from the first event to the last."""
         long = np.flatnonzero(starts[1:] - stops[:-1] > 2 * self._reach + 1)
         begins = np.append(starts[0], starts[long + 1] - self._reach).tolist()
         ends = np.append(stops[long] + self._reach + 1, stops[-1]).tolist()
@@ -201,7 +201,7 @@ class NearEvents:
         key = metric.name.rpartition("_")[0], *options.values()
         if key not in self._known:
             how = VUS_VARIANTS[options["variant"]]
-            widths, repeats = widths_of(metric.name, _widest(metric), how)
+            widths, repeats = how.widths(_widest(metric), volume=not metric.name.startswith("range"))
             each = _Curves(self, order, how, widths, repeats)
             self._known[key] = each.areas(options["n_thresholds"])
         return self._known[key]
@@ -234,8 +234,8 @@ class _Curves:
     def _zone(self, scores: Array, starts: Index, stops: Index) -> Any:
         return kernel.Zone(self._order.places(scores), starts, stops, self._reach)
 
-    def _gathered(self, thresholds: Floats) -> list[Any]:
-        """Hits and events found at descending thresholds, at each width."""
+    def _count_hits(self, thresholds: Floats) -> list[Any]:
+        """Count hits and events found at descending thresholds, at each width."""
         count = len(thresholds)
         total: list[Any] = []
         for chunk in self._near._chunks(self._reach):
@@ -248,7 +248,7 @@ class _Curves:
 
     def _exact(self, thresholds: Floats, alarms: Floats) -> Areas:
         before = np.append(0.0, alarms[:-1])
-        found = self._gathered(thresholds)
+        found = self._count_hits(thresholds)
         return Areas(
             *kernel.mean_areas(*found, before, alarms, self._repeats, asdict(self._variant), float(self._order.n))
         )
@@ -278,7 +278,7 @@ class _Curves:
         return np.unique([*near[threshold_ranks(len(near), _CUTS)], *self._order.at_ranks(ranks)[0]])[::-1]
 
     def _curve(self, cuts: Floats) -> _Curve:
-        inside, buffered, found, groups = self._gathered(cuts)
+        inside, buffered, found, groups = self._count_hits(cuts)
         _, alarms = self._order.counts_above(cuts)
         inside, alarms = np.append(0.0, inside), np.append(0.0, alarms)
         buffered, found = (np.pad(table, ((0, 0), (1, 0))) for table in (buffered, found))

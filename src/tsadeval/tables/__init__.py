@@ -1,4 +1,4 @@
-"""Tables of users: files, standard input, data frames and dictionaries; `read_table` gives the columns of any."""
+"""Tables of users: files, standard input, data frames and dictionaries; `read_table` reads any of them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Feather and Arrow files and streams, unpacked only where their buffers say that they stay within the limit."""
+"""Reader of Feather and Arrow files and streams, within a limit of unpacked size."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Labels and scores of files that are larger than memory, batch by batch, in the order of their rows."""
+"""Batches of labels and scores from files that are larger than memory, in the order of their rows."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ class Batches:
 
     @property
     def of_text(self) -> bool:
-        """Is a source csv? A reader of it has large blocks in memory, and parses them in threads of its own."""
+        """True if a source is csv, whose reader has large blocks in memory and parses them in threads of its own."""
         return any(isinstance(source, str) and _READERS[_suffix(source)] is _csv for source in self.sources)
 
     def versions(self) -> list[Any]:
@@ -295,7 +295,7 @@ def _csv(file: Any, where: str, how: Batches) -> Columns:
 
 
 def _beyond(scores: Any) -> bool:
-    """Are there numbers so large that, as integers, they may have been rounded?"""
+    """Return True if any number is so large that, as an integer, it may have been rounded."""
     bounds = require("pyarrow.compute", extra="all").min_max(scores).as_py().values()
     return any(bound is not None and abs(bound) >= EXACT for bound in bounds)
 

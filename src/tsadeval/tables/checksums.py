@@ -1,4 +1,4 @@
-"""Checksums of files, remembered in a store for as long as the files stay as they are, so that they are read once.
+"""Checksums of files, remembered in a store while the files do not change, so that each is read once.
 
 As in git's index, a file is taken to be unchanged if its size, times and inode are. That holds only if it had been at
 rest for a while when its checksum was taken: file systems note times in steps of up to two seconds, and a file that
@@ -40,7 +40,7 @@ class Stamp(NamedTuple):
 
 
 def same_state(file: AnyPath, state: str) -> bool:
-    """Is the file still in this state, which `Checksums.state` gave?"""
+    """Return True if the file is still in the state that `Checksums.state` gave."""
     return state == (_stamp(file).state if " " in state else _sha256(file))
 
 
@@ -115,7 +115,7 @@ def _stamps(files: Iterable[AnyPath]) -> list[Stamp] | None:
 
 
 def _at_rest(stamps: Iterable[Stamp], now: int) -> bool:
-    """Can no change after `now` (nanoseconds) leave the stamps as they are?"""
+    """Return True if any change after `now` (nanoseconds) must change the stamps."""
     return all(max(stamp.modified, stamp.changed) + _STEP <= now for stamp in stamps)
 
 

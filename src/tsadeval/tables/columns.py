@@ -1,4 +1,4 @@
-"""One column of a table, as numbers or as the names of groups.
+"""Columns of a table: their types, and conversion to numbers or to names of groups.
 
 A column is a NumPy array, an Arrow (chunked) array or a pandas Series: whatever its reader gave, unchanged until it
 is asked for. Missing values become NaN. Integers never lose digits on the way: beyond 2**53 they stay integers, or
@@ -33,7 +33,7 @@ class _NotNumbersError(Exception):
 
 
 def is_arrow(column: Any) -> bool:
-    """Is it an Arrow array? Told by its module, so that pyarrow is not imported for others."""
+    """Return True if the column is an Arrow array, judged by its module so that pyarrow is not imported."""
     return type(column).__module__.partition(".")[0] == "pyarrow"
 
 
@@ -68,7 +68,7 @@ def _error(source: str, name: str, error: _NotNumbersError) -> InvalidInputError
 
 
 def is_numeric(column: Any) -> bool:
-    """Does a column hold numbers or bools? Told by its type where that says it."""
+    """Return True if a column holds numbers or bools, judged by its type where that is enough."""
     if is_arrow(column):
         types = require("pyarrow.types", extra="all")
         tests = (types.is_integer, types.is_floating, types.is_boolean, types.is_decimal, types.is_null)
@@ -88,14 +88,14 @@ def is_numeric(column: Any) -> bool:
 
 
 def is_temporal(column: Any) -> bool:
-    """Does a column hold dates, times or durations?"""
+    """Return True if a column holds dates, times or durations."""
     if is_arrow(column):
         return bool(require("pyarrow.types", extra="all").is_temporal(column.type))
     return getattr(column.dtype, "kind", "") in ("m", "M")
 
 
 def is_fraction(column: Any) -> bool:
-    """Does a column hold floats?"""
+    """Return True if a column holds floats."""
     if is_arrow(column):
         return bool(require("pyarrow.types", extra="all").is_floating(column.type))
     return getattr(column.dtype, "kind", "") == "f"
@@ -154,12 +154,12 @@ def _check_exact(integers: Iterable[int]) -> None:
 
 
 def is_integer(word: str) -> bool:
-    """Is the text an integer, of any length?"""
+    """Return True if the text is an integer of any length."""
     return _INTEGER.fullmatch(word) is not None
 
 
 def is_exact(integer: int | str) -> bool:
-    """Has an integer a float64 of its own?"""
+    """Return True if float64 represents the integer exactly."""
     try:
         return int(float(integer)) == int(integer)
     except (OverflowError, ValueError):  # beyond the largest float, or more digits than Python converts
@@ -295,7 +295,7 @@ def _object_codes(values: list[Any]) -> tuple[Array, list[Any]]:
 
 
 def is_missing(value: Any) -> bool:
-    """Is it None, NaN or another mark of a missing value?"""
+    """Return True if the value is None, NaN or another mark of a missing value."""
     return _is_missing_type(type(value)) or (isinstance(value, float) and value != value)
 
 

@@ -1,4 +1,4 @@
-"""The tables in a folder, without those in which tsadeval itself keeps results."""
+"""Files in a folder: the tables that are not part of a store, and atomic and sealed writes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The formats of users' files: each reader makes a Table of the bytes of a file.
+"""Registry of file readers by suffix, and the readers of tsv, parquet, jsonl, npy and npz files.
 
 Nothing here trusts its input: pickles are never opened, sizes are checked before anything is unpacked, and what a
 parser raises becomes one line that names the file.

@@ -1,4 +1,4 @@
-"""Signs that rows which are to be judged as one series belong to several."""
+"""Checks that rows which are to be judged as one series do not belong to several."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def _several(groups: Groups, names: Sequence[str], sign: str) -> InvalidInputErr
 
 
 def _differs(groups: Groups, name: str) -> bool:
-    """Has a column several values in one group?"""
+    """Return True if a column has several values in one group."""
     found = groups.arranged(codes(groups.table.columns[name])[0], name)
     group = groups.numbers(len(found))
     return bool(np.any((found[1:] != found[:-1]) & (group[1:] == group[:-1])))
@@ -127,7 +127,7 @@ def _joint(parts: list[Array]) -> Array:
 
 
 def _repeat(stamps: Array, groups: Groups) -> bool:
-    """Do more time stamps of a group repeat than a clock that is set back explains?"""
+    """Return True if more time stamps of a group repeat than a clock that is set back explains."""
     group = groups.numbers(len(stamps))
     if not np.any((stamps[1:] <= stamps[:-1]) & (group[1:] == group[:-1])):
         return False

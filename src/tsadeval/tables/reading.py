@@ -1,4 +1,4 @@
-"""`read_table`: users' tables from files, data frames or dictionaries, read in one place."""
+"""`read_table`: read users' tables from files, data frames or dictionaries."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def read_table(
 
 
 def is_table_file(path: Path) -> bool:
-    """Can a file of this name be read as a table?"""
+    """Return True if a file of this name can be read as a table."""
     return _suffix(path) in READERS
 
 

@@ -1,4 +1,4 @@
-"""Bytes of a file or of standard input, unpacked where gzipped, within a limit of size.
+"""Bytes of a file or of standard input, unpacked if gzipped, within a limit of size.
 
 Files come from strangers, so a few kilobytes that unpack to terabytes must stop early, and what is no regular file
 (a pipe that never ends, a device) is not opened.

@@ -1,4 +1,4 @@
-"""Table: the columns of a user's file or data frame, by name."""
+"""Table: the columns of a user's file or data frame, by name; Groups: its rows by the values of some columns."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""csv and tsv files, read by Arrow: every row as long as the heading, no digits lost, text in UTF-8."""
+"""Reader of csv and tsv files: every row as long as the heading, no digits lost, text in UTF-8."""
 
 from __future__ import annotations
 
@@ -146,7 +146,7 @@ class _File:
 
 
 def _is_doubtful(column: Any) -> bool:
-    """Can reading the column have lost what it said?"""
+    """Return True if parsing may have lost digits or text of the column."""
     if str(column.type) == "null":
         return True
     if str(column.type) != "double":

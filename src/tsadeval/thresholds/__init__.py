@@ -1,4 +1,4 @@
-"""Threshold rules: how scores become alarms; and the best threshold of a metric.
+"""Threshold rules, which turn scores into alarms, and the best threshold of a metric.
 
 An alarm is a score strictly above the threshold, everywhere in tsadeval. Every threshold that is reported gives the
 very same alarms when it is applied to the scores as they were given, `y_score > threshold`.

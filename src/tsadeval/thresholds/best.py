@@ -28,7 +28,7 @@ SAME = 1e-13  # values that differ by less are equal up to rounding
 
 
 class BestThreshold(NamedTuple):
-    """The best threshold of a metric (alarm where `score > threshold`), its value there, and was the search exact?"""
+    """The best threshold of a metric (alarm where `score > threshold`), its value, and whether the search was exact."""
 
     threshold: float
     value: float

@@ -1,4 +1,4 @@
-"""The rule that spends a budget of false alarms: for detectors that are compared at the same number of them."""
+"""Threshold rule with a budget of false alarms, to compare detectors at the same number of them."""
 
 from __future__ import annotations
 

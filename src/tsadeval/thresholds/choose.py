@@ -1,4 +1,4 @@
-"""The threshold for a budget of false alarms, and the values of a metric over all thresholds."""
+"""`choose_threshold` for a budget of false alarms, `curve` of a metric over all thresholds, of one or many series."""
 
 from __future__ import annotations
 

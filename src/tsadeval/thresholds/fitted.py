@@ -1,5 +1,4 @@
-"""Rules that need no labels: found from the scores of a training or validation part (`fit=`), or from the scores
-themselves where there is none.
+"""Threshold rules without labels, fitted on the scores of a training part (`fit=`) or on the scores themselves.
 
 >>> import numpy as np
 >>> sigma(3).threshold_from(np.array([0.0, 0.0, 2.0, 2.0]))
@@ -27,7 +26,7 @@ class FittedRule(ThresholdRule):
 
     checks: ClassVar[dict[str, Check]] = {}
     exchangeable: ClassVar[bool] = True
-    # Does it compute with differences and squares of scores, which may be too large for a float?
+    # True if it computes with differences and squares of scores, which may be too large for a float.
     squares: ClassVar[bool] = True
 
     def __post_init__(self) -> None:

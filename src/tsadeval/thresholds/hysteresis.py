@@ -1,4 +1,4 @@
-"""Rules on top of a rule: alarms that last until the scores have fallen, and alarms that come only once they last.
+"""Rules on top of a rule: alarms that last until scores have fallen, and alarms that must last to count.
 
 Both look back only, so a detector in operation can follow them.
 """
@@ -26,12 +26,12 @@ class _OnTop:
 
     @property
     def literal(self) -> bool:
-        """Is it applied to scores of 0 and 1 as well?"""
+        """True if the rule is applied to scores of 0 and 1 as well."""
         return self._rule.literal
 
     @property
     def fitted(self) -> bool:
-        """Does its threshold come from other scores where these are given?"""
+        """True if the threshold is found from other scores where these are given."""
         return getattr(self._rule, "fitted", False)
 
 

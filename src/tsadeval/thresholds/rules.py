@@ -1,4 +1,4 @@
-"""Rules that find one threshold from the scores alone.
+"""Threshold rules from the scores alone, and the parser of rules.
 
 A rule is any object with `decide(scoring, metric)` and `literal` (see `core.metric.Rule`). The simplest way to one of
 your own is to derive from `ThresholdRule` and write `threshold_of`.

@@ -1,4 +1,4 @@
-"""tsadeval on tensors: metrics of batches of series on their device, losses to train with, torchmetrics classes.
+"""Metrics of batches of series on a GPU or CPU, losses to train with, and torchmetrics classes.
 
 Arguments come in torch's order, `(preds, target)`. Needs `pip install 'tsadeval[torch]'`. Values equal those of
 `tsadeval.metrics`; sums are in float64, so a device needs that type.

@@ -1,4 +1,4 @@
-"""Batches of padded series on a device: the only place that checks what callers of the tensor metrics pass.
+"""Batches of padded series on a device, and the checks of what callers of the tensor metrics pass.
 
 A batch holds (series, points) with the points of each series at the left. Points outside a mask are removed, so that
 every value equals that of the CPU metric on `target[i][mask[i]], preds[i][mask[i]]`.
@@ -85,7 +85,7 @@ def finish(name: str, batch: Batch, values: Tensor, undefined: str, validate: bo
 
 
 def is_binary(values: Tensor) -> bool:
-    """Are all values 0 or 1, as those of labels?"""
+    """Return True if all values are 0 or 1, as labels are."""
     return bool(((values == 0) | (values == 1)).all())
 
 

@@ -60,7 +60,7 @@ def _finder(scores: Tensor) -> Finder:
 
 
 def has_kernels(tensor: Tensor) -> bool:
-    """Do Triton kernels run where the tensor is?"""
+    """Return True if Triton kernels run on the tensor's device."""
     if not tensor.is_cuda:
         return False
     from tsadeval.torch import _triton

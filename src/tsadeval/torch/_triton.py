@@ -176,7 +176,7 @@ if triton is not None:
 
 
 def available() -> bool:
-    """Is there a Triton?"""
+    """Return True if Triton is installed."""
     return triton is not None
 
 

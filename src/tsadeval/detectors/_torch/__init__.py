@@ -1,1 +1,1 @@
-"""The training loop that all networks share, and the networks. Everything here imports torch."""
+"""Networks of the deep detectors, and their common training loop. Everything here imports torch."""

@@ -1,4 +1,4 @@
-"""The network of Donut."""
+"""Networks of Donut, LSTM-AD and USAD, and the embedding that Anomaly Transformer and TimesNet share."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The one training loop: seeded, on CPU or GPU, early stopping with the best weights restored; and batched scoring.
+"""Training loop of all networks: seeded, early stopping with the best weights restored; and batched scoring.
 
 On a GPU a small network's step takes the time of asking for its hundreds of kernels, not that of running them. So
 nothing is copied to the GPU but the order of an epoch's windows, nothing is asked back before the epoch ends, and where
@@ -250,7 +250,7 @@ class Steps:
 
 
 def records(detector: DeepDetector, module: nn.Module, device: torch.device) -> bool:
-    """Can the detector's steps be recorded there? A network that sometimes cannot says so by `static`."""
+    """Return True if the detector's steps can be recorded on the device; a network may refuse by `static`."""
     return device.type == "cuda" and detector.static_step and bool(getattr(module, "static", True))
 
 

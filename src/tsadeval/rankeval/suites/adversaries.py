@@ -55,7 +55,7 @@ class Adversary:
 
     @property
     def needs_values(self) -> bool:
-        """Does it look at the series?"""
+        """True if the scorer looks at the values of the series."""
         return self.kind == "one-liner"
 
     @classmethod

@@ -1,4 +1,4 @@
-"""Plan of an audit: series, scorers and metrics become cells, and the cells of a series a chunk."""
+"""Plan of an audit: cells of series, scorers and metrics, with the cells of a series as a chunk."""
 
 from __future__ import annotations
 

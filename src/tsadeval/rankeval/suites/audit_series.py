@@ -1,4 +1,4 @@
-"""Tables of real scores as series: labels, values, and the scores of every detector."""
+"""Series of an audit: labels, values and the scores of every detector, read from a table."""
 
 from __future__ import annotations
 

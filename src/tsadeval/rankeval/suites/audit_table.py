@@ -1,4 +1,4 @@
-"""What an audit found, for people and for programs."""
+"""`te.rankeval.audit`, its results, and its measures: gameability, chance level, agreement, rank flips."""
 
 from __future__ import annotations
 
@@ -326,7 +326,7 @@ def _best(values: Mapping[str, float], names: Iterable[str]) -> float:
 
 
 def reached(best: float, other: float, share: float = SHARE) -> bool:
-    """Does a value reach a share of the best one? Negative values (costs) reach it within the inverse share."""
+    """Return True if a value reaches a share of the best one; for negative values (costs), the inverse share."""
     return other >= (share * best if best >= 0 else best / share)
 
 
@@ -483,7 +483,7 @@ def audit(
     progress: bool | Progress | None = None,
     limits: Limits | None = None,
 ) -> AuditResult:
-    """Try metrics on real scores: can scorers without skill reach real detectors, and do metrics agree?
+    """Audit metrics on real scores: how far scorers without skill reach real detectors, and how metrics agree.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Plan of the suite `hard`: tasks and metrics become cells, and cells that share their series become chunks."""
+"""Plan of the suite `hard`: cells of tasks and metrics, with cells that share their series as chunks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The controls of the suite `hard`: cases that a metric should judge equal.
+"""Control tasks of the suite `hard`: cases to which a metric should give equal values.
 
 A control has a case `reference`, cases that should get the same value, and `random` and `perfect` scores for the same
 labels, which say how large a difference is:
@@ -56,7 +56,7 @@ def _compared_with(
 
 
 class Equality:
-    """How equal is each case to the reference? Of means over repeats where the cases are drawn independently."""
+    """Quality of a control: how equal each case is to the reference, by means over repeats if drawn independently."""
 
     def __init__(self, of_means: bool = False) -> None:
         self.of_means = of_means
@@ -77,7 +77,7 @@ equality, equality_of_means = Equality(), Equality(of_means=True)
 
 
 class ChanceLevel:
-    """Do scores without skill get the same value on all labels? Undefined cases are left out."""
+    """Quality of a control: how equal the values of scores without skill are on all labels, without undefined cases."""
 
     def __call__(self, values: Floats, names: Sequence[str], weights: Floats) -> Floats:
         """1 - (largest - smallest mean value of scores without skill) / (perfect - mean)."""

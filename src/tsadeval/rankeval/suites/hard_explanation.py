@@ -1,4 +1,4 @@
-"""Why a metric loses: the pairs of models it puts in the wrong order, and the cases it should have judged equal."""
+"""Explanation of a metric's result on the suite `hard`: pairs in the wrong order, and unequal control cases."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The order tasks of the suite `hard` on which hardly anybody would disagree: six models each, worst first."""
+"""Order tasks of the suite `hard`, the undisputed and the value-laden ones: six models each, worst first."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a run of the suite `hard` found, for people and for programs."""
+"""Run of the suite `hard`, and its results as tables."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""HardTask: a task of the suite `hard` as a record, and how its values become one number.
+"""HardTask: the record of a task of the suite `hard`, its quality, and label sets, noise and alarms to build it.
 
 A task draws cases, each a name, labels and scores. In an *order* task the cases are models, worst first, and a metric
 is scored by the order in which it puts them. In a *control* all cases but some for comparison should be judged equal.

@@ -1,4 +1,4 @@
-"""Suites: label cases, tasks, noise, streams and thresholds, put together under a name."""
+"""The paper's suites and tasks (label cases, noise, streams, thresholds), and the plan of a run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Why a metric ranks models of known order wrongly: on which tasks and noise, and by how many ties and reversals."""
+"""Explanation of a metric's result on the paper's tasks: where it ranks wrongly, by ties and by reversals."""
 
 from __future__ import annotations
 

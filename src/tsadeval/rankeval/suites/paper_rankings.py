@@ -1,4 +1,4 @@
-"""Rankings: the values of a run as arrays, the quality of every ranking in them, and averages with intervals."""
+"""Rankings of a run of the paper's suites: values as arrays, quality, and averages with intervals."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Estimate:
         return cls(float(drawn[0]), float(low), float(high))
 
     def overlaps(self, other: Estimate) -> bool:
-        """Might both be the same number? Without intervals, only if they are."""
+        """Return True if the intervals overlap; without intervals, if the values are equal."""
         if np.isnan([self.low, self.high, other.low, other.high]).any():
             return self.value == other.value
         return self.low <= other.high and other.low <= self.high

@@ -1,4 +1,4 @@
-"""Tables: what a run of RankEval found, for people and for programs."""
+"""Results of a run of the paper's suites, as tables."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The level of every score: how many thresholds lie above it.
+"""Levels of scores: how many thresholds lie above each score.
 
 A grid of equal cells over the thresholds tells at once which few of them a score has to be compared with. The
 cell of a value is monotone in the value even in floating point, so the answer is exact.

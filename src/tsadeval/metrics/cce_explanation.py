@@ -1,4 +1,4 @@
-"""CCE explained: its parts, and what each event adds to it and costs it."""
+"""Explanation of CCE: its parts, and what each event adds to it and costs it, also for series with gaps."""
 
 from __future__ import annotations
 
@@ -10,12 +10,20 @@ from numpy.typing import NDArray
 
 import tsadeval.metrics._kernels.cce as kernel
 from tsadeval.core.define import takes_scores
-from tsadeval.core.inputs import Floats, Scoring
+from tsadeval.core.inputs import Floats, Scoring, label_runs
 from tsadeval.core.moments import RunMoments
 from tsadeval.core.parameters import CCE_CHECKS
 from tsadeval.core.results import Grid, Result, Row
 from tsadeval.errors import InvalidParameterError, warn_undefined
-from tsadeval.metrics._cce import CCEOptions, Parts, class_parts, combined, event_moments, unit_moments
+from tsadeval.metrics.cce_formula import (
+    CCEOptions,
+    Parts,
+    class_parts,
+    combined,
+    event_moments,
+    unit_moments,
+    unit_scores,
+)
 
 __all__ = ["CCEBreakdown", "cce_breakdown"]
 
@@ -95,6 +103,43 @@ def explain(options: CCEOptions, runs: RunMoments) -> CCEBreakdown:
             of_class = table["label"] == label
             table["share"][of_class], table["lost"][of_class] = event_shares(options, part, table[of_class], label)
     return breakdown_of(options, score, (event, global_), (normal, anomaly), table)
+
+
+def explain_gaps(scoring: Scoring) -> CCEBreakdown:
+    """Explain CCE, with its default options, where points between others are not judged: no event runs over a gap.
+
+    `score` is what `cce` gives for the same scoring.
+    """
+    options = CCEOptions()
+    ignored = scoring.setting.ignored
+    judged = label_runs(np.ones(scoring.n, np.bool_) if ignored is None else ~ignored, "ignore").events
+    pieces = scoring.pieces
+    found = []
+    for first, piece, scores in zip(judged.starts.tolist(), pieces, unit_scores(options, pieces), strict=True):
+        starts, counts = piece.truth.starts, piece.truth.counts
+        table = np.zeros(len(starts), EVENT_COLUMNS)
+        table["start"], table["stop"], table["length"] = starts + first, starts + counts + first, counts
+        table["label"] = piece.truth.mask[starts]
+        table["mean"] = np.add.reduceat(scores, starts) / counts
+        table["variance"] = np.add.reduceat((scores - np.repeat(table["mean"], counts)) ** 2, starts) / counts
+        found.append(table)
+    events = np.concatenate(found)
+    parts = []
+    for label in (0, 1):
+        # The kernel takes runs whose labels alternate: each of one class gets a run of the other beside it.
+        of_class = events["label"] == label
+        mine = events[of_class]
+        counts, means, variances = (np.repeat(mine[name], 2) for name in ("length", "mean", "variance"))
+        part = Parts(*kernel.parts(counts, means, variances, label, *options.formula)[label])
+        columns = kernel.judge_events(means, variances, label, *options.formula)
+        for name, column in zip(("alpha", "beta", "uncertainty", "confidence", "score"), columns, strict=True):
+            mine[name] = column[::2]
+        mine["consistency"] = np.exp(-mine["uncertainty"])
+        mine["share"], mine["lost"] = event_shares(options, part, mine, label)
+        events[of_class] = mine
+        parts.append(part)
+    event, global_ = combined(options, *parts)
+    return breakdown_of(options, event + global_, (event, global_), (parts[0], parts[1]), events)
 
 
 def breakdown_of(
