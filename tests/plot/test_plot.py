@@ -83,11 +83,7 @@ def test_latency(result):
         (name,) = (name for name, look in looks(METRICS).items() if look.label == label.get_text())
         mine = frame[(frame["metric"] == name) & (frame["generator"] == "AccQ")]
         dots, diamonds = (
-            [
-                float(line.get_xdata()[0])
-                for line in ax.lines
-                if line.get_marker() == marker and line.get_ydata()[0] == place
-            ]
+            [line.get_xdata()[0] for line in ax.lines if (line.get_marker(), line.get_ydata()[0]) == (marker, place)]
             for marker in "oD"
         )
         seconds = mine.drop_duplicates(["case", "q", "p", "sigma", "seconds"])["seconds"]

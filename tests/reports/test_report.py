@@ -158,7 +158,7 @@ def test_worst_events_and_dearest_false_alarms():
     worst, other = worst_events(scoring, explain_cce(scoring), 0.3)
     assert (worst["start"], worst["stop"]) == (120, 124)
     assert worst["why"].startswith("First alarm after 2 points, at 25 % of its points.")
-    assert other["why"].startswith("Alarm from its first point on, at 100 % of its points.")
+    assert other["why"].startswith("Alarm from its first point on, at all of its points.")
     (one, _) = worst_events(scoring, explain_cce(scoring), 0.4)
     assert one["why"].startswith("No alarm at the threshold.")
     first, second = dearest_false_alarms(scoring, 0.1)
