@@ -222,6 +222,11 @@ def test_a_false_alarm_beside_an_event_says_so():
     near, far = (found["why"] for found in dearest_false_alarms(Scoring.of(y, scores), 0.5))
     assert near.endswith("; right beside an event.")
     assert far.endswith("; 7 points from the nearest event.")
+    y, scores = [0, 0, 0, 1, 1, 0, 0, 0, 0], [0, 0, 0.8, 0, 0.9, 0, 0, 0, 0.7]  # just before it, and the last point
+    near, last = dearest_false_alarms(Scoring.of(y, scores), 0.5)
+    assert (near["start"], last["start"]) == (2, 8)
+    assert near["why"].endswith("; right beside an event.")
+    assert last["why"].endswith("; 3 points from the nearest event.")
 
 
 @pytest.mark.parametrize("layout", ["tables", "metrics", "series"])

@@ -254,6 +254,13 @@ def test_practical_equivalence_is_of_differences_on_series_not_of_their_mean():
     assert pairs.bayesian_signed_rank(x / 10, y, rope=0.05).equivalent > 0.99
 
 
+def test_one_draw_of_the_posterior_is_enough():
+    found = pairs.bayesian_signed_rank([0.9, 0.8, 0.7], [0.5, 0.6, 0.8], draws=1)
+    assert sorted(found) == [0, 0, 1]
+    with pytest.raises(InvalidParameterError, match="draws must be"):
+        pairs.bayesian_signed_rank([0.9, 0.8, 0.7], [0.5, 0.6, 0.8], draws=0)
+
+
 def test_posterior_of_equal_detectors_takes_no_side():
     assert pairs.bayesian_signed_rank([1.0, 2.0], [1.0, 2.0], rope=0) == (0.5, 0.0, 0.5)
     assert pairs.bayesian_signed_rank([1.0, 2.0], [1.0, 2.0], rope=0.01) == (0.0, 1.0, 0.0)

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import tsadeval as te
 from naive.align import by_points, by_time
 from strategies import examples, labels
-from tsadeval.core.durations import SECOND, UNITS, Rate, nanoseconds, rate_of
+from tsadeval.core.durations import SECOND, UNITS, Rate, duration_text, nanoseconds, rate_of
 from tsadeval.core.times import read_times
 from tsadeval.errors import InvalidInputError, InvalidParameterError, UnknownNameError
 
@@ -131,6 +131,23 @@ def test_every_point_stands_for_the_time_to_the_next():
 )
 def test_durations(duration, seconds):
     assert nanoseconds(duration) == round(seconds * SECOND)
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [
+        (59.5, "59.5 s"),
+        (60, "1 min"),
+        (3599, "59 min 59 s"),
+        (3600, "1 h"),
+        (86399, "23 h 59 min"),
+        (86400, "1 d"),
+        (86400 + 3599, "1 d"),
+        (10 * 86400 + 7200, "10 d 2 h"),
+    ],
+)
+def test_durations_as_people_say_them(seconds, text):
+    assert duration_text(round(seconds * SECOND)) == text
 
 
 @pytest.mark.parametrize(

@@ -58,6 +58,13 @@ def test_hbos():
     np.testing.assert_allclose(found, covering_means(of_windows), rtol=1e-9)
 
 
+def test_hbos_at_the_ends_of_the_training_values():
+    # Bins from 0 to 1 with 4 values and from 1 to 2 with 1: heights 1 and 1/4.
+    known, shown = [[0.0], [0.0], [0.0], [0.5], [2.0]], [[0.0], [2.0], [-0.1], [2.1]]
+    found = scores("hbos(window=1, bins=2, alpha=0.25)", known, shown)
+    np.testing.assert_allclose(found, -np.log2([1.25, 0.5, 0.25, 0.25]), rtol=1e-12)
+
+
 def test_ocsvm():
     model = OneClassSVM(nu=0.1, gamma="scale").fit(rows(TRAIN))
     expected = covering_means(-model.score_samples(rows(TEST)))

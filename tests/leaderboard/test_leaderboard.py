@@ -82,6 +82,12 @@ def test_baselines_are_rows_of_their_own(built):
         assert ("Score files" in page) is has
 
 
+def test_the_board_counts_submissions_only(built):
+    _, site = built
+    text = (site / "index.html").read_text(encoding="utf-8")
+    assert "3 detectors on 4 series with 1,600 points, by 4 metrics" in text
+
+
 def test_standings_are_those_of_the_statistics(built):
     _, site = built
     found = values(site)

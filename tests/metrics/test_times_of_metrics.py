@@ -237,6 +237,19 @@ def test_durations_need_time_stamps():
             te.evaluate(y, y_pred=p, metrics=bad)
 
 
+def test_the_default_of_one_span_goes_with_a_duration_of_the_other():
+    # Alarms at 0-9 s, 20-29 s and 60-89 s.
+    y, p, times = [0, 1, 0, 0, 0, 0, 0, 0, 0, 0], [1, 0, 1, 0, 0, 0, 1, 1, 1, 0], np.arange(10) * 10
+    for name, expected in [
+        ("alarm_episodes", 3),
+        ("alarm_episodes(merge_gap='10s')", 2),
+        ("alarm_episodes(min_duration='10s')", 3),
+        ("alarm_episodes(min_duration='30s')", 1),
+        ("alarm_episodes(min_duration='31s')", 0),
+    ]:
+        assert te.evaluate(y, y_pred=p, metrics=name, times=times)[name] == expected
+
+
 def test_dates_of_a_pandas_series_are_its_times():
     index = pd.date_range("2026-01-01", periods=4, freq="10min")
     y = pd.Series([0, 1, 1, 0], index=index)

@@ -80,6 +80,17 @@ def test_smaller_is_better_where_the_metric_says_so():
     assert rows(plot.values_by_series(given, metric="detection_delay")) == ["quick", "slow"]
 
 
+def test_a_detector_without_any_value_is_last():
+    given = {"none": [math.nan, math.nan], "slow": [5.0, 9.0], "quick": [1.0, 2.0]}
+    assert rows(plot.values_by_series(given, metric="detection_delay")) == ["quick", "slow", "none"]
+
+
+def test_one_detector_is_enough_to_show_its_values():
+    ax = plot.values_by_series({"only": [0.9, 0.8]})
+    assert rows(ax) == ["only"]
+    assert np.asarray(ax.images[0].get_array()).tolist() == [[0.9, 0.8]]
+
+
 def test_missing_values():
     gaps = TABLE.copy()
     gaps.iloc[:3, 0] = math.nan

@@ -128,6 +128,8 @@ def test_worst_events_are_those_of_the_breakdown():
     assert names == [f"{e['start']}-{e['stop'] - 1}" if e["length"] > 1 else str(e["start"]) for e in worst]
     assert [text.get_text() for text in ax.texts] == [f"lost {e['lost']:.3f}" for e in worst]
     assert len(plot.worst_events(Y, SCORE, n=20, label=None).get_yticklabels()) == 7
+    (row,) = plot.worst_events(Y, SCORE, n=1, margin=9).lines
+    assert row.get_xdata()[[0, -1]].tolist() == [0, 1]  # every row is as wide as the axes
 
 
 @pytest.mark.parametrize(

@@ -56,6 +56,8 @@ def test_a_worst_pair_shows_both_models(result):
         assert not [c for c in ax.collections if c.get_gid() == "alarms"]  # a metric of scores has none
         low, high = ax.get_xlim()
         assert high - low <= 1200
+        bottom, top = ax.get_ylim()
+        assert bottom < 0 < top  # higher scores are drawn higher
         ax.figure.draw_without_rendering()
         above, below = (text.get_window_extent() for text in ax.texts)
         assert above.y0 > below.y1  # the texts do not touch

@@ -78,6 +78,17 @@ def test_latency(result):
     assert {label.get_text() for label in ax.get_yticklabels()} == {look.label for look in looks(METRICS).values()}
     assert ax.get_xscale() == "log"
     assert "milliseconds" in ax.get_xlabel()
+    frame = result.to_frame()
+    for place, label in enumerate(ax.get_yticklabels()):
+        (name,) = (name for name, look in looks(METRICS).items() if look.label == label.get_text())
+        mine = frame[(frame["metric"] == name) & (frame["generator"] == "AccQ")]
+        dots, diamonds = (
+            [line.get_xdata()[0] for line in ax.lines if (line.get_marker(), line.get_ydata()[0]) == (marker, place)]
+            for marker in "oD"
+        )
+        seconds = mine.drop_duplicates(["case", "q", "p", "sigma", "seconds"])["seconds"]
+        assert dots == [pytest.approx(1000 * seconds.median())]
+        assert diamonds == [pytest.approx(1000 * seconds.mean())]
     with pytest.raises(UnknownNameError, match="did you mean AccQ"):
         plot.latency(result, task="Acc")
 

@@ -7,6 +7,7 @@ import pytest
 import tsadeval as te
 from tsadeval.core.metric import METRICS, parse_metric
 from tsadeval.rankeval.properties import CHECKS, _exhaustive, _random, _Values, small, verdict
+from tsadeval.rankeval.property_checks import redrawn
 
 pytestmark = pytest.mark.slow
 
@@ -78,6 +79,17 @@ def test_claims_of_records_agree_with_the_checks():
             if set(check.claims) & set(metric.properties) and (metric.kind == "scores" or not check.of_scores):
                 looked_for = dataclasses.replace(check, claims=())
                 assert verdict(small(metric), looked_for, _Values(small(metric)), cases)["status"] == "holds"
+
+
+def test_labels_are_redrawn_within_the_series():
+    assert [p for _, p in redrawn((0, 1, 1, 1, 0), (0,) * 5)] == [
+        (1, 1, 1, 1, 0),
+        (0, 0, 1, 1, 0),
+        (0, 1, 1, 0, 0),
+        (0, 1, 1, 1, 1),
+    ]
+    assert [p for _, p in redrawn((1, 1, 1, 0, 0), (0,) * 5)] == [(0, 1, 1, 0, 0), (1, 1, 0, 0, 0), (1, 1, 1, 1, 0)]
+    assert [p for _, p in redrawn((0, 1, 1, 1), (0,) * 4)] == [(0, 0, 1, 1), (0, 1, 1, 0)]  # not alarms everywhere
 
 
 def test_every_check_has_cases_and_a_metric_that_fails_it():

@@ -10,6 +10,7 @@ import tsadeval as te
 from tsadeval.core.inputs import Scoring
 from tsadeval.core.selection import select_metrics
 from tsadeval.errors import InvalidInputError, UnknownNameError
+from tsadeval.reports import page
 from tsadeval.reports.findings import dearest_false_alarms, explain_cce, worst_events
 
 Y = np.zeros(500, int)
@@ -138,6 +139,13 @@ def test_comparison_of_several_series(tmp_path):
     assert board["best"] == [0]
 
 
+@pytest.mark.parametrize(("budget", "row"), [(1000, "mean of 2 shuffles"), (999, "left out: too many points")])
+def test_the_random_baseline_of_many_points(tmp_path, monkeypatch, budget, row):
+    monkeypatch.setattr(page, "BUDGET", budget)
+    text = te.report(SCORES["good"], tmp_path / "page.html", y_true=Y, metrics="f1").read_text(encoding="utf-8")
+    assert row in text
+
+
 def test_worst_events_and_dearest_false_alarms():
     y = np.zeros(200, int)
     y[50:60] = y[120:124] = 1
@@ -147,9 +155,12 @@ def test_worst_events_and_dearest_false_alarms():
     s[20] = 0.5  # a false alarm above the second event
     s[180:183] = 0.2
     scoring = Scoring.of(y, s)
-    (worst, _) = worst_events(scoring, explain_cce(scoring), 0.3)
+    worst, other = worst_events(scoring, explain_cce(scoring), 0.3)
     assert (worst["start"], worst["stop"]) == (120, 124)
     assert worst["why"].startswith("First alarm after 2 points, at 25 % of its points.")
+    assert other["why"].startswith("Alarm from its first point on, at all of its points.")
+    (one, _) = worst_events(scoring, explain_cce(scoring), 0.4)
+    assert one["why"].startswith("No alarm at the threshold.")
     first, second = dearest_false_alarms(scoring, 0.1)
     assert (first["start"], first["cost"]) == (20, 1)
     assert "reaches the peak of 1 of 2 events" in first["why"]
@@ -175,6 +186,8 @@ def test_a_hundred_thousand_points_take_less_than_a_megabyte_and_a_half(tmp_path
         ({"scores": {}}, "scores is empty"),
         ({"y_true": None}, "y_true is missing"),
         ({"values": np.zeros(3)}, r"values 'series' has shape \(3,\), but there are 500 points"),
+        ({"values": np.zeros((500, 1, 5))}, r"values must be one column or several, .* of shape \(500, 1, 5\)"),
+        ({"values": 3.0}, r"values must be one column or several, found an array of shape \(\)"),
         ({"times": np.zeros(3)}, "times has 3 time stamps, but there are 500"),
         ({"times": np.array(["x"] * 500)}, "times: row 0 is 'x'"),
         ({"metrics": "nothing"}, "unknown metric or set 'nothing'"),

@@ -204,12 +204,20 @@ def test_groups_that_still_hold_several_series():
         list(scorings(read_table(frame.rename(columns={"who": "model"})), by="s"))
 
 
+def test_words_of_labels_that_are_missing_do_not_count():
+    words = pa.array(["normal"] * 3 + ["fault"] + [None] * 5).dictionary_encode()
+    table = pa.table({"label": words, "score": np.arange(9.0)})
+    with pytest.raises(InvalidInputError, match=r"e\.g\. \(table\['label'\] == 'fault'\)"):
+        list(scorings(read_table(table)))
+
+
 def test_one_series_is_one_series():
     hours = TIMES.append(TIMES[-2:]).append(pd.date_range(TIMES[-1], periods=500, freq="h"))[:500]  # a clock set back
     days = pd.DataFrame({"date": TIMES.date.astype(str), "time": TIMES.time.astype(str)})
     for columns in (
         {"timestamp": hours},
         {"date": days["date"], "time": days["time"]},
+        {"date": np.repeat(np.arange(25), 2), "time": np.tile([8, 20], 25)},  # more days than times of a day
         {"time": [None] * 50},
         {"series": ["a"] * 50},
         {"model": np.random.default_rng(0).random(50)},  # a detector may be called so

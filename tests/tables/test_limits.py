@@ -49,6 +49,14 @@ def test_what_is_no_regular_file(tmp_path):
         read_table("~nobody-of-this-name/a.csv")
 
 
+def test_a_heading_of_many_megabytes(tmp_path):
+    names = [f"{i:x<131000}" for i in range(260)]  # 34 MB: a multiple of that is the size of a block
+    rows = "\n".join(",".join([*names, "label"]) if i < 0 else "1," * 260 + str(i) for i in range(-1, 2))
+    table = read_table(write(tmp_path / "a.csv", rows))
+    assert [*table.columns] == [*names, "label"]
+    assert table.numbers("label").tolist() == [0, 1]
+
+
 def test_escape_codes_do_not_reach_the_terminal(tmp_path):
     path = write(tmp_path / "a\x1b[31m\n.csv", "x\x1b]0;owned\x07,label\n1\x1b[2J,0\n")
     table = read_table(path)

@@ -206,6 +206,8 @@ def test_thresholds_and_alarms_are_checked(name):
     for threshold in ("median", None, torch.zeros(3), float("nan"), True):
         with pytest.raises(InvalidParameterError, match="threshold must be a number, a tensor with one"):
             function(scores, labels, threshold=threshold)
+    with pytest.raises(InvalidParameterError, match=r"but is a tensor of shape \(3,\)$"):
+        function(scores, labels, threshold=torch.zeros(3))
     with pytest.raises(InvalidInputError, match="preds must be 0 or 1 where it is of an integer dtype, but is 2"):
         function(labels * 2, labels)
 

@@ -47,6 +47,12 @@ for number, (rows, points, longest) in enumerate(cases):
 labels = torch.from_numpy(rng.random(1000) < 0.5)[None, 1:]
 where = torch.rand(1, 999), labels, torch.tensor([999]), True, None
 assert torch.equal(_triton.run_moments(*where)[4][:, 1], _moments.by_torch(*where)[4][:, 1])
+# Rows that begin within four labels: the last label of a block, of the second row, is another one.
+_triton.SIZE = 64
+labels = torch.zeros(3, 301, dtype=torch.bool)
+labels[1, 63] = True
+where = torch.rand(3, 301), labels, torch.full((3,), 301), True, None
+assert torch.equal(_triton.run_moments(*where)[4][:, 1], _moments.by_torch(*where)[4][:, 1])
 for value in (torch.nan, torch.inf, -torch.inf):
     for broken in (torch.rand(1, 500), torch.ones(1, 500)):
         broken[0, 77] = value

@@ -297,6 +297,10 @@ def checked_values(values: Any, n: int, series: str) -> dict[str, Floats]:
         columns = {str(name): _floats(column, f"{_in(series)}values {name!r}") for name, column in values.items()}
     else:
         array = _floats(values, f"{_in(series)}values")
+        if array.ndim not in (1, 2):
+            raise InvalidInputError(
+                f"{_in(series)}values must be one column or several, found an array of shape {array.shape}"
+            )
         array = array[:, None] if array.ndim == 1 else array
         names = ["series"] if array.shape[1] == 1 else [f"column {i}" for i in range(array.shape[1])]
         columns = dict(zip(names, array.T, strict=True))
