@@ -13,14 +13,13 @@ import pytest
 import boards
 import commands
 import tsadeval as te
-from tsadeval.comparison import statistics
+from tsadeval.comparison import standings, statistics
 from tsadeval.core.metric import parse_metric
 from tsadeval.engine.cells import compute_all
 from tsadeval.leaderboard import board as ranking
 from tsadeval.leaderboard.board import BoardCell, Chunk, _compute
 from tsadeval.leaderboard.site import build_site
 from tsadeval.leaderboard.submissions import check_submission, file_digest, read_board
-from tsadeval.rankeval.suites import audit_table
 
 
 @pytest.fixture(scope="module")
@@ -219,19 +218,23 @@ def test_facts_of_metrics_are_those_of_an_audit():
     rng = np.random.default_rng(0)
     names = ["a", "b", "c", "u", "v", "l"]
     kinds = dict(zip(names, ["submission"] * 3 + ["no skill"] * 2 + ["one-liner"], strict=True))
-    real, blind, lines = names[:3], names[3:5], names[5:]
     for metric in (parse_metric("f1"), parse_metric("detection_delay")):
         values = rng.integers(-3, 4, (200, 6)) / 2.0
         values[rng.random(values.shape) < 0.3] = np.nan
         values[:20, :3] = np.nan
         values[20:30, 4] = np.inf
+        table = ranking.Table({str(metric): values}, [str(i) for i in range(200)], names, kinds, {})
         sign = -1 if metric.direction == "lower" else 1
-        rows = {str(i): {n: float(sign * v) for n, v in zip(names, row, strict=True)} for i, row in enumerate(values)}
-        table = ranking.Table({str(metric): values}, list(rows), names, kinds, {})
+        better = np.where(np.isfinite(values), sign * values, np.nan)
+        real, blind, lines = better[:, :3], better[:, 3:5], better[:, 5:]
+        best = [
+            max((v for v in row if v == v), default=np.nan) for part in (real, blind, lines) for row in part.tolist()
+        ]
+        best, other, line = np.array(best).reshape(3, 200)
         assert ranking.metric_facts(table, metric) == {
-            "gameability": audit_table.gameability(rows, real, blind)[0],
-            "one_liners": audit_table.gameability(rows, real, lines)[0],
-            "beats_median": audit_table.beats_median(rows, real, blind),
+            "gameability": standings.gameability(best, other),
+            "one_liners": standings.gameability(best, line),
+            "beats_median": standings.beats_median(real, other),
         }
 
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import tsadeval as te
+from tsadeval.comparison import standings, statistics
 from tsadeval.core.events import Events
 from tsadeval.rankeval.suites import audit_table
 from tsadeval.rankeval.suites.adversaries import ADVERSARIES, Adversary, Target
@@ -61,37 +62,39 @@ def test_missing_values_are_no_anomalies():
 
 
 def test_gameability_by_hand():
-    values = {
-        "one": {"d": 0.5, "e": 1.0, "x": 0.95, "y": 0.1},  # reached: 0.95 of 1
-        "two": {"d": 0.8, "e": 0.6, "x": 0.7, "y": math.nan},  # not: 0.7 < 0.72
-        "three": {"d": math.nan, "x": 1.0},  # no detector has a value
-        "four": {"d": -0.1, "x": -0.11},  # a cost: within 1 / 0.9 of it
-    }
-    share, ratios = audit_table.gameability(values, ["d", "e"], ["x", "y"])
-    assert share == pytest.approx(2 / 3)
-    assert ratios == pytest.approx({"one": 0.95, "two": 0.875, "four": -0.01})
-    assert audit_table.beats_median(values, ["d", "e"], ["x", "y"]) == pytest.approx(1 / 3)
-    assert math.isnan(audit_table.gameability({}, ["d"], ["x"])[0])
+    nan = math.nan
+    detectors = np.array([[0.5, 1.0], [0.8, 0.6], [nan, nan], [-0.1, nan]])
+    # Reached: 0.95 of 1; not: 0.7 < 0.72; no detector has a value; a cost: within 1 / 0.9 of it.
+    other = standings.best_of(np.array([[0.95, 0.1], [0.7, nan], [1.0, nan], [-0.11, nan]]))
+    assert standings.gameability(standings.best_of(detectors), other) == pytest.approx(2 / 3)
+    assert standings.reaches(standings.best_of(detectors), other) == pytest.approx([1, 0, nan, 1], nan_ok=True)
+    assert standings.beats_median(detectors, other) == pytest.approx(1 / 3)
+    assert math.isnan(standings.gameability(np.empty(0), np.empty(0)))
+    assert math.isnan(standings.beats_median(np.empty((3, 0)), np.ones(3)))
 
 
 def test_chance_by_hand():
-    values = {str(i): {"uniform": i / 100} for i in range(101)}
-    assert audit_table.chance(values, "uniform") == pytest.approx((0.5, 0.9))
-    assert math.isnan(audit_table.chance({}, "uniform")[0])
+    assert audit_table.chance(np.arange(101) / 100) == pytest.approx((0.5, 0.9))
+    assert math.isnan(audit_table.chance(np.array([math.nan]))[0])
 
 
 def test_ranks_winners_and_flips_by_hand():
-    one = {"s": {"a": 3, "b": 2, "c": 1}, "t": {"a": 1, "b": 2, "c": math.nan}, "u": {"a": 5, "b": 5}}
-    assert audit_table.mean_ranks(one, "abc") == pytest.approx({"a": (1 + 2 + 2) / 3, "b": (2 + 1 + 2) / 3, "c": 3})
-    assert audit_table.winners(one, "abc") == pytest.approx({"a": 1.5 / 3, "b": 1.5 / 3, "c": 0})
-    other = {"s": {"a": 1, "b": 2, "c": 3}, "t": {"a": 1, "b": 2, "c": 0}, "u": {"a": 5, "b": 6}}
-    assert audit_table.rank_flips(one, other, "abc") == pytest.approx(np.mean([1, 0, 0]))
-    assert audit_table.flip_shares(one, other, "abc") == {"s": 1, "t": 0, "u": 0}
-    assert audit_table.flipped_pairs(one, other, "abc")["s"] == [("a", "b"), ("a", "c"), ("b", "c")]
-    assert audit_table.flipped_pairs(other, one, "abc")["s"] == [("b", "a"), ("c", "a"), ("c", "b")]
-    assert audit_table.agreement({"a": 1, "b": 2, "c": 3}, {"a": 3, "b": 2, "c": 1}) == -1
-    assert audit_table.agreement({"a": 1, "b": 2, "c": 3}, {"a": 1, "b": 2, "c": 2}) == pytest.approx(np.sqrt(3) / 2)
-    assert math.isnan(audit_table.agreement({"a": 1}, {"a": 1}))
+    nan = math.nan
+    one = np.array([[3, 2, 1], [1, 2, nan], [5, 5, nan]])
+    ordered = np.where(np.arange(9).reshape(3, 3) == 5, -math.inf, one)  # undefined there, and absent below it
+    ranks = statistics.stretched_ranks(ordered)
+    assert [statistics.mean_of_known(column) for column in ranks.T] == pytest.approx([5 / 3, 5 / 3, 3])
+    assert standings.winners(one).mean(axis=0) == pytest.approx([1.5 / 3, 1.5 / 3, 0])
+    other = np.array([[1, 2, 3], [1, 2, 0], [5, 6, nan]])
+    assert standings.flips(one, other).tolist() == [1, 0, 0]
+    assert standings.flips(np.array([[1.0, nan]]), np.ones((1, 2))) == pytest.approx([nan], nan_ok=True)
+    up, down = np.array([1.0, 2, 3]), np.array([3.0, 2, 1])
+    assert audit_table.spearman(up, down) == -1
+    assert audit_table.spearman(up, np.array([1.0, 2, 2])) == pytest.approx(np.sqrt(3) / 2)
+    assert audit_table.spearman(np.ones(3), up) == 0
+    assert math.isnan(audit_table.spearman(up, np.ones(3)))
+    assert math.isnan(audit_table.spearman(np.ones(1), np.ones(1)))
+    assert math.isnan(audit_table.spearman(np.full(1, nan), np.ones(1)))
 
 
 def test_an_audit_of_a_table():

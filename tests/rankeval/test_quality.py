@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import tsadeval as te
+from tsadeval.comparison.statistics import Estimate, resample
 from tsadeval.errors import InvalidParameterError, UnknownNameError
 from tsadeval.rankeval.labels import CASES
 from tsadeval.rankeval.quality import ranking_quality
-from tsadeval.rankeval.suites.paper_rankings import Estimate, resampled_cases
 
 SMALL = {"cases": ["10k-2seg-50L", "10k-20seg-50H", "10k-10seg-100H"]}
 
@@ -58,10 +58,10 @@ def test_rounding_errors_are_ties_and_undefined_values_are_no_ranking():
 
 
 def test_intervals():
-    weights = resampled_cases(5)
+    weights = resample(5)
     assert weights[0].tolist() == [1] * 5
     assert set(weights.sum(axis=1)) == {5}
-    assert resampled_cases(1).shape == (1, 1)
+    assert resample(1, draws=0).shape == (1, 1)
     alone = Estimate.of(np.array([0.4]))
     assert math.isnan(alone.low)
     assert not alone.overlaps(Estimate(0.9, 0.8, 1.0))

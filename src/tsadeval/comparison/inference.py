@@ -325,8 +325,7 @@ class Disagreement(Result):
         body: Grid = []
         for i, (metric, winners) in enumerate(self.overall.items()):
             others = np.delete(self.agreement[i], i)
-            known = others[~np.isnan(others)]
-            mean = float(known.mean()) if len(known) else math.nan
+            mean = statistics.mean_of_known(others)
             body.append([metric, " = ".join(winners), mean, self._counts[metric]])
         return [["metric", "winner", "agreement", "alone on"], *body]
 
@@ -381,9 +380,7 @@ class Categories(Result):
                 continue  # every series is its own
             for group, members in sorted(groups.items()) if kind in CATEGORIES else groups.items():
                 for j, detector in enumerate(detectors):
-                    part = values[members, j]
-                    part = part[np.isfinite(part)]
-                    mean = float(part.mean()) if len(part) else math.nan
+                    mean = statistics.mean_of_known(values[members, j])
                     rows.append(
                         {"kind": kind, "category": group, "detector": detector, "metric": metric, "value": mean,
                          "series": len(members)}

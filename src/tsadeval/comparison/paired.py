@@ -21,6 +21,12 @@ Floats = NDArray[np.float64]
 
 # Up to so many series the null distribution is counted: without ties, and with ties or zeros. As SciPy chooses.
 EXACT, EXACT_TIED = 50, 13
+# Of intervals by bootstrap.
+BOOTSTRAP: dict[str, Check] = {
+    "level": Number(0, 1, open_low=True),
+    "draws": Number(1, integer=True),
+    "seed": Number(0, integer=True),
+}
 # Differences that are ranked at once.
 _BLOCK = 60000
 # Draws of up to so many rows in all are kept for the next table of the same size.
@@ -245,13 +251,12 @@ def rank_biserial(x: Any, y: Any) -> float:
     >>> rank_biserial([0.9, 0.8, 0.7, 0.4], [0.5, 0.6, 0.8, 0.4])
     0.6666666666666666
     """
-    d = differences(x, y)
-    known = d[~np.isnan(d)]
-    moved = known[known != 0]
-    if not len(moved):
-        return 0.0 if len(known) else math.nan
-    ranks = require("scipy.stats", extra="all").rankdata(np.abs(moved))
-    return float((ranks * np.sign(moved)).sum() / ranks.sum())
+    d = differences(x, y)[:, None]
+    known = ~np.isnan(d)
+    ranks, positive = _signed_ranks(d, known & (d != 0))
+    if not ranks.any():
+        return 0.0 if known.any() else math.nan
+    return float(np.where(positive, ranks, -ranks).sum() / ranks.sum())
 
 
 class PairedDifference(NamedTuple):
@@ -274,20 +279,14 @@ def paired_difference(x: Any, y: Any, *, level: float = 0.95, draws: int = 2000,
     >>> round(found.mean, 4), round(found.median, 4), found.series
     (0.1667, 0.2, 3)
     """
-    checks: dict[str, Check] = {
-        "level": Number(0, 1, open_low=True),
-        "draws": Number(1, integer=True),
-        "seed": Number(0, integer=True),
-    }
-    check_parameters("paired_difference", checks, {"level": level, "draws": draws, "seed": seed})
+    check_parameters("paired_difference", BOOTSTRAP, {"level": level, "draws": draws, "seed": seed})
     d = differences(x, y)
     d = d[~np.isnan(d)]
     if not len(d):
         return PairedDifference(math.nan, math.nan, math.nan, math.nan, 0)
     if not np.isfinite(d).all():
         return PairedDifference(math.nan, math.nan, math.nan, float(np.median(d)), len(d))
-    drawn = bootstrap_means(d[:, None], draws, seed)[:, 0]
-    low, high = np.quantile(drawn, [(1 - level) / 2, (1 + level) / 2]).tolist()
+    low, high = percentiles(bootstrap_means(d[:, None], draws, seed)[:, 0], level).tolist()
     return PairedDifference(float(d.mean()), low, high, float(np.median(d)), len(d))
 
 
@@ -306,6 +305,11 @@ def bootstrap_means(values: Floats, draws: int, seed: int) -> Floats:
     kind = np.float32 if exact else np.float64
     # The draws of one column lie side by side, as quantiles of them are taken fastest.
     return np.asarray((values.T.astype(kind) @ counts.T.astype(kind, copy=False)).T.astype(np.float64) / n)
+
+
+def percentiles(drawn: Floats, level: float) -> Floats:
+    """Compute the ends of the interval that holds this share of what was drawn, along the first axis."""
+    return np.asarray(np.quantile(drawn, [(1 - level) / 2, (1 + level) / 2], axis=0))
 
 
 def _counts(n: int, draws: int, seed: int) -> NDArray[np.float32]:

@@ -1,4 +1,7 @@
-"""Standings of detectors by several metrics, as plain data for reports and the leaderboard."""
+"""Statistics of several detectors by several metrics: gameability, winners, flips, agreement, standings for pages.
+
+Values have a row per series and a column per detector; larger is better, except in `standings`, and NaN is missing.
+"""
 
 from __future__ import annotations
 
@@ -14,6 +17,66 @@ from tsadeval.core.results import plain
 
 Floats = NDArray[np.float64]
 Data = dict[str, Any]
+SHARE = 0.9  # of the best detector's value that counts as reaching it
+
+
+def best_of(values: Floats) -> Floats:
+    """Return the largest value of each series; NaN where there is none.
+
+    >>> best_of(np.array([[0.5, 0.9], [math.nan, 0.2], [math.nan, math.nan]]))
+    array([0.9, 0.2, nan])
+    """
+    return np.asarray(np.fmax.reduce(values, axis=1, initial=math.nan))
+
+
+def reaches(best: Floats, other: Floats, share: float = SHARE) -> Floats:
+    """Say with 1 or 0 where `other` reaches a share of `best`, NaN where either is missing.
+
+    Negative values (costs) reach it within the inverse share.
+    """
+    reached = other >= np.where(best >= 0, share * best, best / share)
+    return np.where(np.isnan(best) | np.isnan(other), math.nan, reached)
+
+
+def gameability(best: Floats, other: Floats, share: float = SHARE) -> float:
+    """Compute the share of series on which `other` reaches a share of `best`; NaN where none has both.
+
+    >>> gameability(np.array([1.0, 0.8, -0.1]), np.array([0.95, 0.7, -0.2]))
+    0.3333333333333333
+    """
+    return statistics.mean_of_known(reaches(best, other, share))
+
+
+def beats_median(values: Floats, other: Floats) -> float:
+    """Compute the share of series on which `other` is above the median detector; NaN where none has both."""
+    known = ~np.isnan(best_of(values)) & ~np.isnan(other)
+    return statistics.mean_of_known(other[known] > np.nanmedian(values[known], axis=1))
+
+
+def winners(values: Floats) -> Floats:
+    """Share the win of each series among the detectors with the largest value; 0 for the others.
+
+    >>> winners(np.array([[0.5, 0.9, 0.9], [math.nan, 0.2, 0.1]]))
+    array([[0. , 0.5, 0.5],
+           [0. , 1. , 0. ]])
+    """
+    best = values == best_of(values)[:, None]
+    return np.asarray(best / np.maximum(best.sum(axis=1, keepdims=True), 1))
+
+
+def flips(one: Floats, other: Floats) -> Floats:
+    """Compute for each series the share of pairs of detectors that two metrics put in opposite order.
+
+    NaN where no two detectors have values of both metrics.
+
+    >>> flips(np.array([[3.0, 2.0, 1.0]]), np.array([[1.0, 2.0, 0.0]]))
+    array([0.33333333])
+    """
+    a, b = np.triu_indices(one.shape[1], 1)
+    with np.errstate(invalid="ignore"):
+        d, e = one[:, a] - one[:, b], other[:, a] - other[:, b]
+        known = ~np.isnan(d) & ~np.isnan(e)
+        return np.asarray((d * e < 0).sum(axis=1) / known.sum(axis=1))
 
 
 def standings(values: Floats, *, lower: bool, missing: statistics.Missing = "skip", alpha: float = 0.05) -> Data:

@@ -13,13 +13,14 @@ import itertools
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tsadeval._optional import require
-from tsadeval.comparison.paired import bootstrap_means, subtract, wilcoxon
+from tsadeval.comparison.paired import BOOTSTRAP, bootstrap_means, percentiles, subtract, wilcoxon
 from tsadeval.core.parameters import Check, Number, OneOf, check_parameters
 from tsadeval.errors import InvalidInputError
 
@@ -82,12 +83,35 @@ def ranks(values: Any) -> Floats:
     array([[1. , 2.5, 2.5],
            [3. , 2. , 1. ]])
     """
+    return np.asarray(require("scipy.stats", extra="all").rankdata(-_table(values), axis=1))
+
+
+def stretched_ranks(values: Any) -> Floats:
+    """Rank within each series the detectors that have a value, as if all had one; NaN for the others.
+
+    The last of those with a value has the rank of the last of all, so that series with fewer of them weigh the same.
+    A series with one value has no ranks.
+
+    >>> stretched_ranks([[0.9, float("nan"), 0.5], [0.1, 0.2, 0.3]])
+    array([[ 1., nan,  3.],
+           [ 3.,  2.,  1.]])
+    """
     table = _table(values)
-    whole = ~np.isnan(table).any(axis=1)
-    found = np.full(table.shape, math.nan)
-    if whole.any() and table.shape[1]:
-        found[whole] = require("scipy.stats", extra="all").rankdata(-table[whole], axis=1)
-    return found
+    found = require("scipy.stats", extra="all").rankdata(-table, axis=1, nan_policy="omit")
+    others = (~np.isnan(table)).sum(axis=1, keepdims=True) - 1
+    with np.errstate(invalid="ignore"):
+        return np.asarray(1 + (found - 1) / others * (table.shape[1] - 1))
+
+
+def mean_of_known(values: Any) -> float:
+    """Compute the mean of the finite values; NaN where there are none.
+
+    >>> mean_of_known([1.0, float("nan"), 2.0])
+    1.5
+    """
+    array = np.asarray(values, np.float64)
+    known = array[np.isfinite(array)]
+    return float(known.mean()) if known.size else math.nan
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,12 +131,7 @@ def mean_ranks(values: Any, *, level: float = 0.95, draws: int = 2000, seed: int
     >>> found.mean.round(3), found.series
     (array([1.333, 1.667, 3.   ]), 3)
     """
-    checks: dict[str, Check] = {
-        "level": Number(0, 1, open_low=True),
-        "draws": Number(1, integer=True),
-        "seed": Number(0, integer=True),
-    }
-    check_parameters("mean_ranks", checks, {"level": level, "draws": draws, "seed": seed})
+    check_parameters("mean_ranks", BOOTSTRAP, {"level": level, "draws": draws, "seed": seed})
     return mean_of_ranks(ranks(whole_rows(values)), level, draws, seed)
 
 
@@ -121,8 +140,7 @@ def mean_of_ranks(found: Floats, level: float = 0.95, draws: int = 2000, seed: i
     if not len(found):
         nothing = np.full(found.shape[1], math.nan)
         return MeanRanks(nothing, nothing, nothing, 0)
-    drawn = bootstrap_means(found, draws, seed)
-    low, high = np.quantile(drawn, [(1 - level) / 2, (1 + level) / 2], axis=0)
+    low, high = percentiles(bootstrap_means(found, draws, seed), level)
     return MeanRanks(found.mean(axis=0), low, high, len(found))
 
 
@@ -356,7 +374,6 @@ def agreement(rows: Any) -> Floats:
            [-1., -1.,  1.]])
     """
     table = _table(rows)
-    stats = require("scipy.stats", extra="all")
     found = np.full((len(table), len(table)), math.nan)
     known = ~np.isnan(table)
     for gaps in np.unique(known, axis=0):  # rows with the same gaps are ranked together
@@ -365,8 +382,46 @@ def agreement(rows: Any) -> Floats:
             if not both.any():
                 continue
             one, two = (np.flatnonzero((known == which).all(axis=1)) for which in (gaps, others))
-            a, b = (stats.rankdata(table[np.ix_(rows, both)], axis=1) - (both.sum() + 1) / 2 for rows in (one, two))
-            size = np.sqrt(np.outer((a**2).sum(axis=1), (b**2).sum(axis=1)))
-            with np.errstate(invalid="ignore"):
-                found[np.ix_(one, two)] = np.where(size > 0, np.clip(a @ b.T / size, -1.0, 1.0), math.nan)
+            found[np.ix_(one, two)] = correlation(*(ranks(table[np.ix_(rows, both)]) for rows in (one, two)))
     return found
+
+
+def correlation(one: Floats, other: Floats) -> Floats:
+    """Compute Pearson's correlation of every row of ranks with every one of others; NaN where a row is constant."""
+    a, b = (rows - (rows.shape[1] + 1) / 2 for rows in (one, other))
+    size = np.sqrt(np.outer((a**2).sum(axis=1), (b**2).sum(axis=1)))
+    with np.errstate(invalid="ignore"):
+        return np.where(size > 0, np.clip(a @ b.T / size, -1.0, 1.0), math.nan)
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """An average and its bootstrap interval; NaN where there is nothing to resample."""
+
+    value: float
+    low: float
+    high: float
+
+    @classmethod
+    def of(cls, drawn: Floats, level: float = 0.95) -> Estimate:
+        """Take the first as the estimate, and the interval from the others, which are of resampled cases."""
+        spread = drawn[1:][np.isfinite(drawn[1:])]
+        low, high = percentiles(spread, level).tolist() if spread.size else (math.nan, math.nan)
+        return cls(float(drawn[0]), low, high)
+
+    def overlaps(self, other: Estimate) -> bool:
+        """Return True if both may be the same number; without intervals, only if they are."""
+        if np.isnan([self.low, self.high, other.low, other.high]).any():
+            return self.value == other.value
+        return self.low <= other.high and other.low <= self.high
+
+
+@lru_cache(maxsize=128)
+def resample(count: int, draws: int = 2000, seed: int | tuple[int, ...] = 0) -> Floats:
+    """Return weights of cases: all once in the first row, then as often as they were drawn with replacement.
+
+    >>> resample(3, draws=2).sum(axis=1)
+    array([3., 3., 3.])
+    """
+    drawn = np.random.default_rng(seed).multinomial(count, np.full(count, 1 / count), draws)
+    return np.concatenate([np.ones((1, count)), drawn])

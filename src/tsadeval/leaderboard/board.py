@@ -19,7 +19,7 @@ from tsadeval._optional import require
 from tsadeval.comparison import categories, paired, statistics
 from tsadeval.comparison import standings as standings_module
 from tsadeval.comparison.categories import CATEGORIES, SeriesFacts
-from tsadeval.comparison.standings import agreement_of, standings
+from tsadeval.comparison.standings import agreement_of, beats_median, best_of, gameability, standings
 from tsadeval.core.events import Events
 from tsadeval.core.inputs import Floats, Scoring
 from tsadeval.core.metric import Metric, Outcome, Rule, parse_metric
@@ -32,7 +32,6 @@ from tsadeval.engine.run import complete
 from tsadeval.engine.store import Store
 from tsadeval.errors import InvalidInputError, TsadevalError
 from tsadeval.leaderboard.submissions import BASELINES, GAPS, Board, Series, file_digest, read_labels, read_scores
-from tsadeval.rankeval.suites import audit_table
 from tsadeval.rankeval.suites.adversaries import ADVERSARIES, Target
 from tsadeval.rankeval.suites.audit import stream
 from tsadeval.reports.html import address
@@ -382,7 +381,7 @@ def rank_all(table: Table, folder: Path) -> dict[str, Ranked]:
 @cache
 def _code() -> bytes:
     """A checksum of the code that ranks."""
-    modules = (standings_module, categories, audit_table, paired, statistics, sys.modules[__name__])
+    modules = (standings_module, categories, paired, statistics, sys.modules[__name__])
     return hashlib.sha256(b"".join(Path(str(module.__file__)).read_bytes() for module in modules)).digest()
 
 
@@ -452,36 +451,17 @@ def places(ranked: Mapping[str, Ranked], detector: int) -> dict[str, list[list[f
 
 
 def metric_facts(table: Table, metric: Metric) -> Data:
-    """Return what the board says of a metric itself: how far scorers without skill reach the best detector.
-
-    As `tsadeval.rankeval.suites.audit_table` defines it, of all series at once.
-    """
+    """Compute what the board says of a metric itself: how far scorers without skill reach the best detector."""
     values = table.values[str(metric)] * (-1.0 if metric.direction == "lower" else 1.0)
     values = np.where(np.isfinite(values), values, math.nan)
     kinds = np.array([table.kinds[name] for name in table.detectors])
     real, blind, lines = (values[:, kinds == kind] for kind in (SUBMISSION, "no skill", "one-liner"))
-    best, other = (np.fmax.reduce(part, axis=1, initial=math.nan) for part in (real, blind))
-    known = ~np.isnan(best) & ~np.isnan(other)
-    above = other[known] > _medians(real[known])
+    best, other = best_of(real), best_of(blind)
     return {
-        "gameability": _gameability(best, other),
-        "one_liners": _gameability(best, np.fmax.reduce(lines, axis=1, initial=math.nan)) if lines.size else None,
-        "beats_median": plain(float(above.mean())) if known.any() else None,
+        "gameability": plain(gameability(best, other)),
+        "one_liners": plain(gameability(best, best_of(lines))),
+        "beats_median": plain(beats_median(real, other)),
     }
-
-
-def _gameability(best: Floats, other: Floats) -> float | None:
-    known = ~np.isnan(best) & ~np.isnan(other)
-    needed = np.where(best >= 0, audit_table.SHARE * best, best / audit_table.SHARE)
-    return float((other >= needed)[known].mean()) if known.any() else None
-
-
-def _medians(rows: Floats) -> Floats:
-    """The median of each row, without what is missing."""
-    ascending = np.sort(rows, axis=1)  # NaN comes last
-    count = np.count_nonzero(~np.isnan(rows), axis=1)
-    at = np.arange(len(rows))
-    return np.asarray((ascending[at, (count - 1) // 2] + ascending[at, count // 2]) / 2)
 
 
 def agreement(ranked: Mapping[str, Ranked], lower: Sequence[str]) -> list[list[float | None]]:

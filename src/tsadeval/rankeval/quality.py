@@ -12,7 +12,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from tsadeval._optional import require
+from tsadeval.comparison import statistics
 from tsadeval.core.inputs import Floats
 from tsadeval.core.parameters import OneOf, check_parameters
 
@@ -54,9 +54,8 @@ def ranking_quality(values: Floats, worth: Floats, *, ties: Ties = "average") ->
     ([1.0, 0.0], [0.0, 1.0])
     """
     check_parameters("ranking_quality", {"ties": OneOf(("average", "published"))}, {"ties": ties})
-    rankdata = require("scipy.stats", extra="all").rankdata
     values = np.atleast_2d(np.asarray(values, np.float64))
-    truth = rankdata(-worth)
+    truth = statistics.ranks(worth[None])
     usable = np.asarray(np.isfinite(values).all(axis=1))
     filled = np.where(usable[:, None], values, 0.0)
     rounded = _without_rounding_errors(filled)
@@ -64,13 +63,14 @@ def ranking_quality(values: Floats, worth: Floats, *, ties: Ties = "average") ->
     signs = np.sign(rounded[:, first] - rounded[:, second])
     tied = np.mean(signs == 0, axis=1)
     if ties == "published":
-        quality = _published(filled, truth)
+        quality = _published(filled, truth[0])
     else:
-        ranks = rankdata(-rounded, axis=1)
+        ranks = statistics.ranks(rounded)
         agreement = signs @ np.sign(worth[first] - worth[second])
         untied = np.count_nonzero(signs, axis=1)
         kendall = agreement / np.sqrt(np.maximum(untied, 1) * len(first))
-        quality = [_correlation(ranks, truth), kendall, np.abs(ranks - truth).mean(axis=1)]
+        spearman = np.nan_to_num(statistics.correlation(ranks, truth)[:, 0])  # 0 without any order
+        quality = [spearman, kendall, np.abs(ranks - truth).mean(axis=1)]
     return Quality(*(np.where(usable, found, np.nan) for found in (*quality, tied)))
 
 
@@ -78,13 +78,6 @@ def _without_rounding_errors(values: Floats) -> Floats:
     scale = np.abs(values).max(axis=1, keepdims=True)
     scale[scale == 0] = 1.0
     return np.asarray(np.round(values / scale / SAME) * SAME)
-
-
-def _correlation(ranks: Floats, truth: Floats) -> Floats:
-    """Pearson's correlation of each row with the truth, 0 for rows without any order."""
-    rows, column = ranks - ranks.mean(axis=1, keepdims=True), truth - truth.mean()
-    spread = np.sqrt((rows**2).sum(axis=1) * (column**2).sum())
-    return np.asarray(np.where(spread > 0, rows @ column / np.where(spread > 0, spread, 1.0), 0.0))
 
 
 def _published(values: Floats, truth: Floats) -> list[Floats]:

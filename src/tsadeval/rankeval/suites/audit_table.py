@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import combinations
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from tsadeval._optional import require
+from tsadeval.comparison import statistics
+from tsadeval.comparison.standings import beats_median, best_of, flips, gameability, reaches, winners
 from tsadeval.core.inputs import Floats
 from tsadeval.core.metric import Metric, Rule
 from tsadeval.core.names import import_object
@@ -23,7 +24,6 @@ from tsadeval.engine.progress import Progress
 from tsadeval.engine.run import complete
 from tsadeval.engine.store import Store
 from tsadeval.errors import InvalidInputError, InvalidParameterError
-from tsadeval.rankeval.quality import ranking_quality
 from tsadeval.rankeval.suite import StoredResult, last_plan, places_of
 from tsadeval.rankeval.suites.adversaries import ADVERSARIES, Adversary
 from tsadeval.rankeval.suites.audit import DETECTOR, LAYOUT, AuditCell, AuditPlan, SeriesRecord, compute
@@ -125,18 +125,54 @@ class AuditResult(StoredResult):
         self.plan = plan
         self.store = store
         super().__init__(store.frame(plan.cells()))
-        self._values: dict[str, dict[str, dict[str, float]]] = {str(m): {} for m in plan.metrics}
-        directions = {str(m): 1.0 if m.direction == "higher" else -1.0 for m in plan.metrics}
-        columns = ("metric", "series", "detector", "value")
-        for metric, series, detector, value in zip(*(self._frame[c].tolist() for c in columns), strict=True):
-            self._values[metric].setdefault(series, {})[detector] = directions[metric] * value
+        self._metrics = {str(m): m for m in plan.metrics}
+        self._series = [series.name for series in plan.series]
+        self._scorers = [*plan.detectors, *(name for name, *_ in plan.adversaries)]
+        axes = {"metric": list(self._metrics), "series": self._series, "detector": self._scorers}
+        places = tuple(
+            self._frame[column].map({name: i for i, name in enumerate(along)}).to_numpy(np.int64)
+            for column, along in axes.items()
+        )
+        values = np.full([len(along) for along in axes.values()], math.nan)
+        values[places] = self._frame["value"]
+        there = np.zeros(values.shape, bool)
+        there[places] = True
+        signs = [1.0 if m.direction == "higher" else -1.0 for m in plan.metrics]
+        # Of each metric series by scorers, higher is better; and whether there is a value, if only an undefined one.
+        self._values = {name: sign * part for name, sign, part in zip(self._metrics, signs, values, strict=True)}
+        self._there = dict(zip(self._metrics, there, strict=True))
 
     def _named(self, metric: AnyMetric) -> str:
-        return find_metric(metric, list(self._values), "this audit")
+        return find_metric(metric, list(self._metrics), "this audit")
 
     def values_of(self, metric: AnyMetric) -> dict[str, dict[str, float]]:
         """Values of a metric by series and scorer; higher is better."""
-        return self._values[self._named(metric)]
+        name = self._named(metric)
+        found: dict[str, dict[str, float]] = {}
+        for i, j in np.argwhere(self._there[name]).tolist():
+            found.setdefault(self._series[i], {})[self._scorers[j]] = float(self._values[name][i, j])
+        return found
+
+    def _of(self, metric: str, *kinds: str) -> Floats:
+        """Return the finite values of scorers of some kinds, series by scorers; NaN elsewhere."""
+        values = self._values[metric][:, [self._scorers.index(name) for name in self.names(*kinds)]]
+        return np.where(np.isfinite(values), values, math.nan)
+
+    def _ratios(self, metric: str) -> Floats:
+        """Compute the ratio of the best scorer without skill to the best detector on each series.
+
+        It is their difference where the best detector has no positive value, NaN where either is undefined.
+        """
+        best, other = (best_of(self._of(metric, kind)) for kind in (DETECTOR, "no skill"))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.where(best > 0, other / best, other - best)
+
+    def _mean_ranks(self, metric: str) -> Floats:
+        """Compute the mean rank of each detector over series, 1 for the best; undefined values are last."""
+        values = self._of(metric, DETECTOR)
+        undefined = self._there[metric][:, : values.shape[1]] & np.isnan(values)
+        ordered = np.where(undefined & ~np.isnan(values).all(axis=1, keepdims=True), -math.inf, values)
+        return np.array([statistics.mean_of_known(column) for column in statistics.stretched_ranks(ordered).T])
 
     def names(self, *kinds: str) -> list[str]:
         """The scorers of some kinds: "detector", "no skill", "search", "one-liner"."""
@@ -155,23 +191,24 @@ class AuditResult(StoredResult):
         return AuditTable(rows, about)
 
     def _row(self, metric: Metric) -> Row:
-        values, detectors = self._values[str(metric)], self.names(DETECTOR)
-        without = self.names("no skill")
-        gamed, ratios = gameability(values, detectors, without)
-        random, spread = chance(values, RANDOM)
+        name, ratios = str(metric), self._ratios(str(metric))
+        detectors, without = self._of(name, DETECTOR), best_of(self._of(name, "no skill"))
+        best, known = best_of(detectors), ~np.isnan(ratios)
+        gamed = gameability(best, without)
+        random, spread = chance(self._values[name][:, [scorer == RANDOM for scorer in self._scorers]])
         errors = (self._frame["metric"] == str(metric)) & (self._frame["status"] == "error")
         return {
             "metric": str(metric),
             "rule": self.plan.rule_of(metric),
             "value": gamed,
             "gameability": gamed,
-            "search": gameability(values, detectors, [*without, *self.names("search")])[0],
-            "one_liners": gameability(values, detectors, self.names("one-liner"))[0],
-            "beats_median": beats_median(values, detectors, without),
+            "search": gameability(best, best_of(self._of(name, "no skill", "search"))),
+            "one_liners": gameability(best, best_of(self._of(name, "one-liner"))),
+            "beats_median": beats_median(detectors, without),
             "random": random if metric.direction == "higher" else -random,
             "random_spread": spread,
-            "series": len(ratios),
-            "worst": max(ratios, key=lambda name: ratios[name], default=None),
+            "series": int(known.sum()),
+            "worst": self._series[np.nanargmax(ratios)] if known.any() else None,
             "errors": int(errors.sum()),
         }
 
@@ -179,28 +216,26 @@ class AuditResult(StoredResult):
         """Mean rank of every detector under every metric (1 is best), and the share of series on which it wins."""
         rows: list[Row] = []
         for metric in self.plan.metrics:
-            values, detectors = self._values[str(metric)], self.names(DETECTOR)
-            wins = winners(values, detectors)
-            for name, rank in mean_ranks(values, detectors).items():
-                rows.append({"metric": str(metric), "detector": name, "value": rank, "wins": wins[name]})
+            wins = winners(self._of(str(metric), DETECTOR))
+            shares = [statistics.mean_of_known(column) for column in wins[wins.any(axis=1)].T]
+            for name, rank, won in zip(self.names(DETECTOR), self._mean_ranks(str(metric)), shares, strict=True):
+                rows.append({"metric": str(metric), "detector": name, "value": float(rank), "wins": won})
         return MappingResult(rows, shown=["metric", "detector", "value", "wins"])
 
     def agreement(self, metrics: Iterable[AnyMetric] | None = None) -> AgreementTable:
         """How far every two metrics agree on the order of the detectors."""
         names = [self._named(m) for m in (self.plan.metrics if metrics is None else metrics)]
-        detectors = self.names(DETECTOR)
-        ranks = {name: mean_ranks(self.values_of(name), detectors) for name in names}
-        rows: list[Row] = []
-        for i, one in enumerate(names):
-            for other in names[i + 1 :]:
-                rows.append(
-                    {
-                        "metric": one,
-                        "other": other,
-                        "spearman": agreement(ranks[one], ranks[other]),
-                        "flips": rank_flips(self._values[one], self._values[other], detectors),
-                    }
-                )
+        ranks = {name: self._mean_ranks(name) for name in names}
+        values = {name: self._detectors(name) for name in names}
+        rows: list[Row] = [
+            {
+                "metric": one,
+                "other": other,
+                "spearman": spearman(ranks[one], ranks[other]),
+                "flips": statistics.mean_of_known(flips(values[one], values[other])),
+            }
+            for one, other in combinations(names, 2)
+        ]
         return AgreementTable(rows, names)
 
     def explain(self, metric: AnyMetric, *, series: int = 5) -> AuditExplanation:
@@ -215,49 +250,31 @@ class AuditResult(StoredResult):
         """
         check_parameters("explain", {"series": Number(1, integer=True)}, {"series": series})
         name = self._named(metric)
-        values, table = self._values[name], self.table()
-        gamed, ratios = gameability(values, self.names(DETECTOR), self.names("no skill"))
-        rows: list[Row] = []
-        for one in sorted(ratios, key=lambda key: -ratios[key]):
-            best, other = (
-                max(self.names(kind), key=lambda d: _number(values[one].get(d))) for kind in (DETECTOR, "no skill")
-            )
-            rows.append(
-                {
-                    "metric": name,
-                    "series": one,
-                    "detector": best,
-                    "detector_value": self._shown(name, one, best),
-                    "adversary": other,
-                    "adversary_value": self._shown(name, one, other),
-                    "reached": reached(values[one][best], values[one][other]),
-                }
-            )
+        table, ratios = self.table(), self._ratios(name)
+        order = np.argsort(-ratios, kind="stable")[: np.count_nonzero(~np.isnan(ratios))]
+        rows = [self._duel(name, i) for i in order.tolist()]
         place = places_of([-row["value"] for row in table.rows])[list(table).index(name)]
-        lead = (
-            f"{name}: gameability {gamed:.3f} on {len(rows)} series, place {place or '-'} of {len(table)} in this audit"
-        )
+        where = f"{len(rows)} series, place {place or '-'} of {len(table)} in this audit"
+        lead = f"{name}: gameability {table[name]:.3f} on {where}"
         return AuditExplanation(rows, lead, series)
 
     def example(self, metric: AnyMetric) -> dict[str, Any]:
         """The series that shows the gameability of a metric most: the best detector there and the best adversary."""
-        metric = self._named(metric)
-        values = self._values[metric]
-        detectors, without = self.names(DETECTOR), self.names("no skill")
-        _, ratios = gameability(values, detectors, without)
-        if not ratios:
-            raise InvalidInputError(f"{metric} is undefined on all series")
-        series = max(ratios, key=lambda name: ratios[name])
-        best = max(detectors, key=lambda d: _number(values[series].get(d)))
-        other = max(without, key=lambda d: _number(values[series].get(d)))
-        return {
-            "metric": metric,
-            "series": series,
-            "detector": best,
-            "detector_value": self._shown(metric, series, best),
-            "adversary": other,
-            "adversary_value": self._shown(metric, series, other),
-        }
+        rows = self.explain(metric).rows
+        if not rows:
+            raise InvalidInputError(f"{self._named(metric)} is undefined on all series")
+        return {name: value for name, value in rows[0].items() if name != "reached"}
+
+    def _duel(self, metric: str, series: int) -> Row:
+        """Return the best detector on a series and the best scorer without skill, with their values."""
+        row: Row = {"metric": metric, "series": self._series[series]}
+        found = []
+        for role, kind in (("detector", DETECTOR), ("adversary", "no skill")):
+            values = {name: self._values[metric][series, self._scorers.index(name)] for name in self.names(kind)}
+            name = max(values, key=lambda one: -math.inf if math.isnan(values[one]) else values[one])
+            row |= {role: name, f"{role}_value": self._shown(metric, values[name])}
+            found.append(values[name])
+        return {**row, "reached": bool(reaches(*found))}
 
     def disagreement(self, metric: AnyMetric, other: AnyMetric) -> dict[str, Any]:
         """The series on which two metrics disagree most, and the two detectors that show it most.
@@ -266,39 +283,35 @@ class AuditResult(StoredResult):
         detector that `metric` prefers, `second` the one that `other` prefers; each has its two values.
         """
         metric, other = self._named(metric), self._named(other)
-        one, two, detectors = self._values[metric], self._values[other], self.names(DETECTOR)
-        shares = flip_shares(one, two, detectors)
-        series = max(shares, key=lambda name: shares[name], default=None)
-        if series is None or not shares[series]:
+        one, two = self._detectors(metric), self._detectors(other)
+        shares = flips(one, two)
+        if not np.nan_to_num(shares).any():
             raise InvalidInputError(f"{metric} and {other} put no two detectors in opposite order")
-        of_series = (one[series], two[series])
+        place = int(np.nanargmax(shares))
+        widths = [float(np.ptp(values[np.isfinite(values)])) or 1.0 for values in (one[place], two[place])]
+        x, y = one[place].tolist(), two[place].tolist()
 
-        def away(pair: tuple[str, str]) -> float:
-            return min(abs(of[pair[0]] - of[pair[1]]) / _width(of, detectors) for of in of_series)
+        def away(pair: tuple[int, int]) -> float:
+            a, b = pair
+            return float(min(abs(x[a] - x[b]) / widths[0], abs(y[a] - y[b]) / widths[1]))
 
-        first, second = max(flipped_pairs(one, two, detectors)[series], key=away)
+        flipped = [(a, b) for a, b in combinations(range(len(x)), 2) if (x[a] - x[b]) * (y[a] - y[b]) < 0]
+        farthest = max(flipped, key=away)
+        first, second = sorted(farthest, key=lambda at: -x[at])
         shown = {
-            f"{role}_values": (self._shown(metric, series, name), self._shown(other, series, name))
-            for role, name in (("first", first), ("second", second))
+            f"{role}_values": (self._shown(metric, x[at]), self._shown(other, y[at]))
+            for role, at in (("first", first), ("second", second))
         }
-        found = {"metric": metric, "other": other, "series": series, "flips": shares[series]}
-        return {**found, "first": first, "second": second, **shown}
+        found = {"metric": metric, "other": other, "series": self._series[place], "flips": float(shares[place])}
+        return {**found, "first": self._scorers[first], "second": self._scorers[second], **shown}
 
-    def _shown(self, metric: str, series: str, scorer: str) -> float:
-        """A value as the metric gives it."""
-        lower = next(m for m in self.plan.metrics if str(m) == metric).direction == "lower"
-        value = self._values[metric][series][scorer]
-        return -value if lower else value
+    def _detectors(self, metric: str) -> Floats:
+        """Return the values of the detectors as they are, series by detectors."""
+        return np.asarray(self._values[metric][:, : len(self.plan.detectors)])
 
-
-def _number(value: float | None) -> float:
-    return -math.inf if value is None or math.isnan(value) else value
-
-
-def _width(values: dict[str, float], names: Iterable[str]) -> float:
-    """The range of some values; 1 where all are equal."""
-    known = [values[name] for name in names if math.isfinite(values.get(name, math.nan))]
-    return max(known) - min(known) or 1.0
+    def _shown(self, metric: str, value: float) -> float:
+        """Return a value as the metric gives it."""
+        return float(-value if self._metrics[metric].direction == "lower" else value)
 
 
 def read_audit(folder: str | Path) -> AuditResult:
@@ -310,155 +323,23 @@ def read_audit(folder: str | Path) -> AuditResult:
     return AuditResult(last_plan(plans), store)
 
 
-# What an audit measures, as pure functions of values: gameability, the level of chance, agreement, rank flips.
-#
-# Values are those of one metric, higher is better: a mapping from series to a mapping from scorer to value; NaN
-# where a metric is undefined.
-
-
-Values = Mapping[str, Mapping[str, float]]
-SHARE = 0.9  # of the best detector's value that counts as reaching it
-
-
-def _best(values: Mapping[str, float], names: Iterable[str]) -> float:
-    known = [values[name] for name in names if name in values and math.isfinite(values[name])]
-    return max(known, default=math.nan)
-
-
-def reached(best: float, other: float, share: float = SHARE) -> bool:
-    """Return True if a value reaches a share of the best one; for negative values (costs), the inverse share."""
-    return other >= (share * best if best >= 0 else best / share)
-
-
-def gameability(
-    values: Values, detectors: Iterable[str], adversaries: Iterable[str], share: float = SHARE
-) -> tuple[float, dict[str, float]]:
-    """The share of series on which the best adversary reaches a share of the best detector, and by how much on each.
-
-    The second is the ratio of the two (their difference where the best detector has no positive value), by series.
-    Series on which either is undefined are left out.
-    """
-    detectors, adversaries = list(detectors), list(adversaries)
-    hits, ratios = [], {}
-    for series, of_series in values.items():
-        best, other = _best(of_series, detectors), _best(of_series, adversaries)
-        if math.isnan(best) or math.isnan(other):
-            continue
-        hits.append(reached(best, other, share))
-        ratios[series] = other / best if best > 0 else other - best
-    return (float(np.mean(hits)) if hits else math.nan), ratios
-
-
-def beats_median(values: Values, detectors: Iterable[str], adversaries: Iterable[str]) -> float:
-    """The share of series on which the best adversary is above the median detector."""
-    detectors, adversaries = list(detectors), list(adversaries)
-    hits = []
-    for of_series in values.values():
-        known = [of_series[name] for name in detectors if math.isfinite(of_series.get(name, math.nan))]
-        other = _best(of_series, adversaries)
-        if known and not math.isnan(other):
-            hits.append(other > np.median(known))
-    return float(np.mean(hits)) if hits else math.nan
-
-
-def chance(values: Values, adversary: str) -> tuple[float, float]:
-    """Mean of a random scorer's value over series, and its spread: the distance from the 5 % to the 95 % quantile."""
-    found = [of_series[adversary] for of_series in values.values() if adversary in of_series]
-    known = np.array([value for value in found if math.isfinite(value)])
+def chance(values: Floats) -> tuple[float, float]:
+    """Compute the mean of values over series, and their spread: the distance from the 5 % to the 95 % quantile."""
+    known = values[np.isfinite(values)]
     if not known.size:
         return math.nan, math.nan
     low, high = np.quantile(known, [0.05, 0.95])
     return float(known.mean()), float(high - low)
 
 
-def mean_ranks(values: Values, detectors: Iterable[str]) -> dict[str, float]:
-    """The mean rank of each detector over series, 1 for the best; equal values share ranks, undefined ones are last.
-
-    Ranks are counted from 0 to 1 where a series has fewer detectors, and scaled back.
-    """
-    rankdata = require("scipy.stats", extra="all").rankdata
-
-    names = list(detectors)
-    ranks: dict[str, list[float]] = {name: [] for name in names}
-    for of_series in values.values():
-        present = [name for name in names if name in of_series]
-        row = np.array([of_series[name] for name in present])
-        if len(present) < 2 or not np.isfinite(row).any():
-            continue
-        places = rankdata(np.where(np.isfinite(row), -row, np.inf))
-        for name, place in zip(present, places, strict=True):
-            ranks[name].append(1 + (place - 1) / (len(present) - 1) * (len(names) - 1))
-    return {name: float(np.mean(found)) if found else math.nan for name, found in ranks.items()}
-
-
-def agreement(one: Mapping[str, float], other: Mapping[str, float]) -> float:
-    """Spearman's correlation of the mean ranks of the detectors under two metrics."""
-    names = [name for name in one if math.isfinite(one[name]) and math.isfinite(other.get(name, math.nan))]
-    if len(names) < 2:
-        return math.nan
-    truth = np.array([other[name] for name in names])
-    if np.ptp(truth) == 0:
-        return math.nan
-    return float(_spearman(np.array([one[name] for name in names]), truth))
-
-
-def _spearman(one: Floats, other: Floats) -> float:
-    rankdata = require("scipy.stats", extra="all").rankdata
-
-    # `ranking_quality` wants distinct numbers as the truth, which average ranks need not be.
-    ranks = rankdata(one), rankdata(other)
-    if len(set(ranks[1])) == len(ranks[1]):
-        return float(ranking_quality(one, other).spearman[0])
-    return float(np.corrcoef(*ranks)[0, 1]) if np.ptp(ranks[0]) else 0.0
-
-
-def winners(values: Values, detectors: Iterable[str]) -> dict[str, float]:
-    """Of each detector the share of series on which it is best; equals share the win."""
-    names = list(detectors)
-    wins = dict.fromkeys(names, 0.0)
-    series = 0
-    for of_series in values.values():
-        best = _best(of_series, names)
-        if math.isnan(best):
-            continue
-        alike = [name for name in names if of_series.get(name, math.nan) == best]
-        series += 1
-        for name in alike:
-            wins[name] += 1 / len(alike)
-    return {name: count / series if series else math.nan for name, count in wins.items()}
-
-
-def flipped_pairs(one: Values, other: Values, detectors: Iterable[str]) -> dict[str, list[tuple[str, str]]]:
-    """By series, the pairs of detectors of which one metric prefers the first and the other metric the second."""
-    return {series: [(a, b) for a, b, flipped in pairs if flipped] for series, pairs in _pairs(one, other, detectors)}
-
-
-def flip_shares(one: Values, other: Values, detectors: Iterable[str]) -> dict[str, float]:
-    """By series, the share of pairs of detectors that two metrics put in opposite order."""
-    found = _pairs(one, other, detectors)
-    return {series: sum(flipped for *_, flipped in pairs) / len(pairs) for series, pairs in found if pairs}
-
-
-def rank_flips(one: Values, other: Values, detectors: Iterable[str]) -> float:
-    """Over series, the mean share of pairs of detectors that two metrics put in opposite order."""
-    shares = list(flip_shares(one, other, detectors).values())
-    return float(np.mean(shares)) if shares else math.nan
-
-
-def _pairs(one: Values, other: Values, detectors: Iterable[str]) -> list[tuple[str, list[tuple[str, str, bool]]]]:
-    """By series, all pairs of detectors that both metrics rate, with the one first that the first metric prefers."""
-    names = list(detectors)
-    found = []
-    for series, first in one.items():
-        second = other.get(series, {})
-        pairs = []
-        for a, b in combinations(names, 2):
-            d = first.get(a, math.nan) - first.get(b, math.nan)
-            e = second.get(a, math.nan) - second.get(b, math.nan)
-            if not (math.isnan(d) or math.isnan(e)):
-                pairs.append((a, b, d * e < 0) if d > 0 else (b, a, d * e < 0))
-        found.append((series, pairs))
-    return found
+def spearman(one: Floats, other: Floats) -> float:
+    """Compute the correlation of the detectors' mean ranks under two metrics; 0 where the first orders nothing."""
+    rows = np.where(np.isnan(one) | np.isnan(other), math.nan, np.array([one, other]))
+    known = rows[1][~np.isnan(rows[1])]
+    if len(np.unique(known)) == len(known):  # as published: rounding errors make no order, unless the second has ties
+        rows[0] = np.round(rows[0], 9)
+    found = statistics.agreement(rows)
+    return float(found[0, 1]) if math.isnan(found[1, 1]) else float(np.nan_to_num(found[0, 1]))
 
 
 # `te.rankeval.audit`: the public function of the audit.

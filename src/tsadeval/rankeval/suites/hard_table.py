@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tsadeval.comparison.statistics import Estimate
 from tsadeval.core.inputs import Floats
 from tsadeval.core.parameters import Number, check_parameters
 from tsadeval.core.results import Grid, MappingResult, Result, Row
@@ -24,7 +25,7 @@ from tsadeval.errors import InvalidInputError, UnknownNameError
 from tsadeval.rankeval.suite import DIGITS, StoredResult, failure, last_plan, place_cell, place_words, places_of
 from tsadeval.rankeval.suites.hard import LAYOUT, REPEATS, Entry, HardCell, HardPlan, choose_tasks, compute
 from tsadeval.rankeval.suites.hard_explanation import AT_BEST, Explanation, Standing, explain, incomplete_words
-from tsadeval.rankeval.suites.hard_index import PARTS, Index, TaskValues, index_of
+from tsadeval.rankeval.suites.hard_index import PARTS, TaskValues, index_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -176,7 +177,7 @@ class HardResult(StoredResult):
         who = str(entry.metric), entry.rule
         quality |= {name: math.nan for name in quality if not self._on_task[(name, *who, "ok")]}
         if not self._counts[(*who, "ok")]:  # "no order" is better than a wrong one, but it has not been tried at all
-            parts = dict.fromkeys(parts, Index(math.nan, math.nan, math.nan))
+            parts = dict.fromkeys(parts, Estimate(math.nan, math.nan, math.nan))
         row: Row = {"name": str(entry), "metric": str(entry.metric), "rule": entry.rule, "value": parts["index"].value}
         for part, found in parts.items():
             row |= {part: found.value, f"{part}_low": found.low, f"{part}_high": found.high}

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tsadeval.comparison.statistics import resample
 from tsadeval.core.inputs import Floats
 from tsadeval.core.metric import Metric
 from tsadeval.rankeval.generators import GENERATORS
@@ -16,42 +16,6 @@ from tsadeval.rankeval.suites.paper import Plan, Task
 if TYPE_CHECKING:
     import pandas as pd
 
-RESAMPLES = 2000
-LEVEL = 0.95
-
-
-@dataclass(frozen=True)
-class Estimate:
-    """An average over cases and its bootstrap interval (NaN where fewer than two cases can be resampled)."""
-
-    value: float
-    low: float
-    high: float
-
-    @classmethod
-    def of(cls, drawn: Floats) -> Estimate:
-        """From estimates: the first is that of all cases as they are, the others are of resampled cases."""
-        spread = drawn[1:][np.isfinite(drawn[1:])]
-        if not spread.size:
-            return cls(float(drawn[0]), np.nan, np.nan)
-        low, high = np.quantile(spread, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
-        return cls(float(drawn[0]), float(low), float(high))
-
-    def overlaps(self, other: Estimate) -> bool:
-        """Return True if the intervals overlap; without intervals, if the values are equal."""
-        if np.isnan([self.low, self.high, other.low, other.high]).any():
-            return self.value == other.value
-        return self.low <= other.high and other.low <= self.high
-
-
-def resampled_cases(cases: int, seed: int = 0) -> Floats:
-    """Weights of the cases: all once in the first row, then as often as they were drawn with replacement."""
-    every = np.ones((1, cases))
-    if cases < 2:
-        return every
-    drawn = np.random.default_rng(seed).multinomial(cases, np.full(cases, 1 / cases), size=RESAMPLES)
-    return np.concatenate([every, drawn])
-
 
 class Rankings:
     """All values of one plan, by metric, as arrays over (case, sigma, q, p, repeat)."""
@@ -59,7 +23,7 @@ class Rankings:
     def __init__(self, plan: Plan, frame: pd.DataFrame) -> None:
         self.plan = plan
         self._by = dict(list(frame.groupby(["metric", "generator"], sort=False)))
-        self._weights = resampled_cases(len(plan.cases))
+        self._weights = resample(len(plan.cases), 2000 if len(plan.cases) > 1 else 0)
 
     def values(self, metric: Metric, task: Task) -> Floats:
         """The mean over repeats, of shape (case, sigma, fixed, by); NaN where any repeat is missing or undefined."""

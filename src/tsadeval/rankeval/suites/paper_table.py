@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from tsadeval.comparison.statistics import Estimate, mean_of_known
 from tsadeval.core.inputs import Floats
 from tsadeval.core.metric import Metric, parse_metric
 from tsadeval.core.parameters import Number, OneOf, check_parameters
@@ -21,7 +22,7 @@ from tsadeval.rankeval.quality import INDICATORS, Ties
 from tsadeval.rankeval.suite import DIGITS, StoredResult, failure, last_plan, place_cell, place_words, places_of
 from tsadeval.rankeval.suites.paper import LAYOUT, Cell, Plan
 from tsadeval.rankeval.suites.paper_explanation import RankingExplanation, explain
-from tsadeval.rankeval.suites.paper_rankings import LEVEL, Estimate, Rankings
+from tsadeval.rankeval.suites.paper_rankings import Rankings
 
 # What a table's numbers are averages over: for each group its sigma (None for all) and the places of its sigmas.
 Groups = dict[float | None, list[int]]
@@ -67,7 +68,8 @@ class QualityTable(MappingResult):
             values = {row["metric"]: row["value"] for row in self.rows if _is_average(row)}
         else:  # one average at each sigma
             values = {
-                name: _mean([r["value"] for r in self.rows if _is_average(r) and r["metric"] == name]) for name in self
+                name: mean_of_known([r["value"] for r in self.rows if _is_average(r) and r["metric"] == name])
+                for name in self
             }
         whole = self.whole
         return dict(zip(values, places_of(list(values.values()), [whole[name] for name in values]), strict=True))
@@ -224,7 +226,7 @@ class RankEvalResult(StoredResult):
         marks = "* best, + second best, without intervals, which need two cases"
         if cases > 1:  # a mark says what cannot be told apart, so it need not follow the order
             marks = (
-                f"* best, + second best, each with all whose {100 * LEVEL:.0f} % intervals over cases overlap its, "
+                "* best, + second best, each with all whose 95 % intervals over cases overlap its, "
                 "as a wide one may at a low place"
             )
         return (
@@ -273,7 +275,7 @@ class RankEvalResult(StoredResult):
                 drawn = self._rankings.by_sigma(getattr(quality, indicator))
                 for sigma, places in groups.items():
                     known = quality.ties[:, places]
-                    facts = {"rankings": int(np.isfinite(known).sum()), "of": known.size, "ties": _mean(known)}
+                    facts = {"rankings": int(np.isfinite(known).sum()), "of": known.size, "ties": mean_of_known(known)}
                     part = drawn[:, places].mean(axis=1)
                     averages.setdefault((indicator, sigma), []).append((part, facts))
                     rows.append(_row(str(metric), task.name, sigma, indicator, part, facts))
@@ -354,15 +356,11 @@ class RankEvalResult(StoredResult):
 
 def _average(rows: Sequence[Row]) -> tuple[float, float]:
     """What the rows of one metric are sorted by: average Spearman, then Kendall, over all sigmas."""
-    found = [_mean([r["value"] for r in rows if r["task"] == AVERAGE and r["indicator"] == i]) for i in SORTED_BY]
+    found = [
+        mean_of_known([r["value"] for r in rows if r["task"] == AVERAGE and r["indicator"] == i]) for i in SORTED_BY
+    ]
     first, second = (-math.inf if math.isnan(value) else round(value, DIGITS) for value in found)
     return first, second
-
-
-def _mean(values: Floats | Sequence[float]) -> float:
-    values = np.asarray(values)
-    known = values[np.isfinite(values)]
-    return float(known.mean()) if known.size else math.nan
 
 
 def _row(metric: str, task: str, sigma: float | None, indicator: str, drawn: Floats, facts: Row) -> Row:
