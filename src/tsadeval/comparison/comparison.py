@@ -137,7 +137,7 @@ class Comparison(Result):
         return means
 
     def _named(self, metric: AnyMetric | None) -> list[str]:
-        """The metrics that are meant: one, or all, of which the first is the one by default."""
+        """Find the metrics that are meant: one, or all, of which the first is the one by default."""
         return self.metrics if metric is None else [find_metric(metric, self.metrics, "this comparison")]
 
     def _matrix(self, metric: str) -> Floats:

@@ -123,7 +123,7 @@ def metric_text(metric: Any) -> str:
 
 
 def find_metric(metric: Any, names: Collection[str], where: str = "this result", kind: str = "metric") -> str:
-    """The one of some names that a caller means.
+    """Find the one of some names that a caller means.
 
     It may be written in another way ("VUS-PR", options in another order), without the module ("gap" for "mine:gap"),
     without the rule ("f1" for "f1 at best") or without its options, as long as only one of the names can be meant.
@@ -147,7 +147,7 @@ def find_metric(metric: Any, names: Collection[str], where: str = "this result",
 
 
 def _meant(text: str) -> tuple[str, Any, str]:
-    """The name of a metric without its module, all its options, and the text that results have of it."""
+    """Give the name of a metric without its module, all its options, and the text that results have of it."""
     try:
         metric = parse_metric(text)
     except (UnknownNameError, InvalidParameterError):  # a user's function
@@ -157,7 +157,7 @@ def _meant(text: str) -> tuple[str, Any, str]:
 
 
 class ByMetric(dict[str, V]):
-    """Something of each metric, found by any way of writing its name, as results are."""
+    """Something of each metric, found by any way of writing its name, as values are in results."""
 
     def __missing__(self, metric: Any) -> V:
         return self[find_metric(metric, self)]

@@ -54,7 +54,7 @@ class Asked(NamedTuple):
 
 
 def read_incidents(incidents: Any, asked: Asked) -> IncidentTable:
-    """Incidents from pairs, a table, a mapping of windows or a file."""
+    """Read incidents from pairs, a table, a mapping of windows or a file."""
     if isinstance(incidents, IncidentTable):
         return incidents
     if isinstance(incidents, Events):
@@ -67,12 +67,12 @@ def read_incidents(incidents: Any, asked: Asked) -> IncidentTable:
 
 
 def is_json(path: str | Path) -> bool:
-    """Does a file hold pairs, columns or windows as json?"""
+    """Tell by its name whether a file holds pairs, columns or windows as json."""
     return str(path).lower().removesuffix(".gz").endswith(".json")
 
 
 def read_spans(source: Any, columns: tuple[str, str] | None = None) -> IncidentTable:
-    """All intervals of a file or data frame, whosever they are; other columns of a text file stay text ("01")."""
+    """Read all intervals of a file or data frame, whosever they are; columns of a text file stay text ("01")."""
     table = read_table(source, text=None, empty=True)
     name = table.source if isinstance(source, (str, Path)) else "incidents"
     ends = _ends(table.columns, columns, name)
@@ -83,7 +83,7 @@ def read_spans(source: Any, columns: tuple[str, str] | None = None) -> IncidentT
 
 
 def _ends(table: Mapping[str, Any], wanted: tuple[str, str] | None, name: str) -> tuple[str, str]:
-    """The columns of starts and stops."""
+    """Find the columns of starts and stops."""
     ends = wanted or next((pair for pair in END_COLUMNS if all(column in table for column in pair)), None)
     if ends is None or any(column not in table for column in ends):
         names, found = " and ".join(ends or ("start", "stop")), ", ".join(map(printable, table)) or "none"
@@ -92,7 +92,7 @@ def _ends(table: Mapping[str, Any], wanted: tuple[str, str] | None, name: str) -
 
 
 def _of_series(table: IncidentTable, asked: Asked) -> IncidentTable:
-    """The incidents of the series that is asked for."""
+    """Take the incidents of the series that is asked for."""
     ends = dict(zip(table.columns, (table.starts, table.stops), strict=True))
     rows = rows_of_key({**ends, **table.others}, table.columns, asked.key, asked.by, table.name)
     return table if rows is None else table.at_rows(rows)
@@ -148,7 +148,7 @@ def _json(path: Path) -> Any:
 
 
 def _of_json(found: Any, asked: Asked, name: str) -> IncidentTable:
-    """Incidents from pairs, or from a mapping of columns or windows."""
+    """Read incidents from pairs, or from a mapping of columns or windows."""
     if not isinstance(found, Mapping):
         return _read_pairs(found, name)
     windows = asked.columns is None and all(isinstance(k, str) for k in found) and not is_table(found)
@@ -156,7 +156,7 @@ def _of_json(found: Any, asked: Asked, name: str) -> IncidentTable:
 
 
 def _numbers(cells: list[Any]) -> list[Any]:
-    """Cells of a file as numbers, where all of them are: integers if they can, which may be nanoseconds."""
+    """Read cells of a file as numbers, where all of them are: integers if they can, which may be nanoseconds."""
     if all(isinstance(cell, str) for cell in cells):
         for kind in (int, float):
             with suppress(ValueError):

@@ -93,7 +93,8 @@ class StreamingEvaluator:
 
     Notes
     -----
-    There is no `ignore` here: leave out the rows of maintenance hours.
+    There is no `ignore` here: leave out the rows of maintenance hours. Rows that are called as metrics are these, so
+    `false_alarms` are per 1,000 points; `false_alarm_runs` counts them.
 
     Examples
     --------
@@ -102,7 +103,7 @@ class StreamingEvaluator:
     >>> for y, s in (([0, 0, 1], [0.1, 0.7, 0.2]), ([1, 0, 0], [0.9, 0.1, 0.3])):
     ...     stream = stream.update(y, s)
     >>> result = stream.compute()
-    >>> result["event_recall"], result["false_alarms"], result["delay"]
+    >>> result["event_recall"], result["false_alarm_runs"], result["delay"]
     (1.0, 1.0, 1.0)
     """
 
@@ -259,7 +260,7 @@ def _in_unit(values: dict[str, float], steps: StepCounts | None) -> dict[str, fl
     alarmed = sum(time for code, time in observed.items() if code & ALARM)
     values = {**values, "normal_time": float(normal), "time_in_alarm": alarmed / sum(observed.values())}
     found = {name: value / UNITS["min"] if name in _IN_TIME else value for name, value in values.items()}
-    found["false_alarms_per_day"] = values["false_alarms"] * UNITS["day"] / normal if normal else math.nan
+    found["false_alarms_per_day"] = values["false_alarm_runs"] * UNITS["day"] / normal if normal else math.nan
     return found
 
 

@@ -267,7 +267,7 @@ def times_of(table: Table, name: str) -> Array:
 
 
 def is_zoned(table: Table, name: str) -> bool:
-    """Are the times of a column those of a time zone, as its type says? `times_of` gives them in UTC."""
+    """Tell from its type whether the times of a column are of a time zone; `times_of` gives them in UTC."""
     return bool(zone_of_column(table, name))
 
 
@@ -278,7 +278,7 @@ def zone_of_column(table: Table, name: str) -> str:
 
 
 def moments_of(table: Table, name: str) -> list[Any]:
-    """The moments in a column; dates as text, with "Z" where they have a time zone, which NumPy's have not."""
+    """List the moments in a column; dates as text, with "Z" where they have a time zone, which NumPy's have not."""
     found = times_of(table, name)
     if found.dtype.kind == "M":
         text = np.char.add(found.astype("datetime64[ns]").astype(str), "Z" if is_zoned(table, name) else "")
@@ -287,6 +287,6 @@ def moments_of(table: Table, name: str) -> list[Any]:
 
 
 def line_of(table: Table, row: int) -> int | None:
-    """The line of a row in a file of lines; None in others."""
+    """Find the line of a row in a file of lines; None in others."""
     name = table.source.lower().removesuffix(".gz")
     return row + 2 if name.endswith((".csv", ".tsv", ".txt")) else None
