@@ -18,6 +18,7 @@ from strategies import examples, labels
 from tsadeval.core.durations import SECOND, UNITS, Rate, duration_text, nanoseconds, rate_of
 from tsadeval.core.times import read_times
 from tsadeval.errors import InvalidInputError, InvalidParameterError, UnknownNameError
+from tsadeval.scores.companions import Spans
 
 DATES = np.array(["2026-01-01T00:00", "2026-01-01T00:10", "2026-01-01T00:25"], "datetime64[m]")
 CLOSED = ["left", "right", "both", "neither"]
@@ -250,7 +251,7 @@ MINUTES = np.arange("2026-01-01T00:00", "2026-01-01T01:00", 10, "datetime64[m]")
         ([("2026-01-01 00:10", "tomorrow")], "incidents, stop: row 0 is 'tomorrow'"),
         ([(pd.NaT, "2026-01-01")], "incidents, start: row 0 is NaT"),
         (5, "must be pairs"),
-        (pd.DataFrame({"from": ["2026-01-01"], "to": ["2026-01-02"]}), "columns start and stop, but has from, to"),
+        (pd.DataFrame({"from": ["2026-01-01"], "to": ["2026-01-02"]}), "columns start and stop, found from, to"),
         ({"a": [], "b": []}, "windows of 2 series: say which with key="),
     ],
 )
@@ -301,6 +302,60 @@ def test_tables_and_files(tmp_path):
     assert te.labels(tmp_path / "numbers.csv", [0, 10, 20, 30]).tolist() == [0, 1, 1, 0]
 
 
+FORMATS = {
+    "csv": lambda frame, path: frame.to_csv(path, index=False),
+    "csv.gz": lambda frame, path: frame.to_csv(path, index=False),
+    "tsv": lambda frame, path: frame.to_csv(path, index=False, sep="\t"),
+    "parquet": lambda frame, path: frame.to_parquet(path, index=False),
+    "feather": lambda frame, path: frame.to_feather(path),
+    "jsonl": lambda frame, path: frame.to_json(path, orient="records", lines=True, date_format="iso"),
+    "npz": lambda frame, path: np.savez(path, **{name: frame[name].to_numpy().astype("U") for name in frame}),
+}
+
+
+@pytest.mark.parametrize("ending", FORMATS)
+@pytest.mark.parametrize("kind", ["dates", "zoned", "text", "numbers", "nanoseconds"])
+def test_incidents_by_any_format_that_scores_can_have(tmp_path, ending, kind):
+    """One reader for Python and the command line: names as "01" stay text, nanoseconds keep their digits."""
+    first = 1_700_000_000_000_000_001
+    given = {
+        "dates": pd.to_datetime([START, STOP]),
+        "zoned": pd.to_datetime([START, STOP]).tz_localize("UTC"),
+        "text": [START, STOP],
+        "numbers": [10, 30],
+        "nanoseconds": [first, first + 2],
+    }[kind]
+    if ending == "jsonl" and kind in ("dates", "zoned"):
+        given = [stamp.isoformat() for stamp in given]
+    stamps = {"numbers": te.times(np.arange(0, 60, 10)), "nanoseconds": te.times(first - 1 + np.arange(6), unit="ns")}
+    times = stamps.get(kind, te.times(pd.DatetimeIndex(MINUTES).tz_localize("UTC") if kind == "zoned" else MINUTES))
+    frame = pd.DataFrame({"server": ["01", "1"], "start": [given[0]] * 2, "stop": [given[1]] * 2})
+    path = tmp_path / f"incidents.{ending}"
+    if ending == "npz" and kind in ("zoned", "numbers", "nanoseconds"):
+        np.savez(path, server=["01", "1"], **{name: frame[name].to_numpy() for name in ("start", "stop")})
+        if kind == "zoned":
+            pytest.skip("NumPy's dates have no time zone")
+    else:
+        FORMATS[ending](frame, path)
+    expected = [0, 1, 1, 0, 0, 0]
+    assert te.labels(path, times, key="01").tolist() == expected
+    assert te.labels(str(path), times, key="1", by="server").tolist() == expected
+    with pytest.raises(InvalidInputError, match="so these are incidents of several series"):
+        te.labels(path, times)
+    spans = Spans(path, ["server"])
+    assert spans.labels({"server": "01"}, "", times, clip=False).tolist() == expected
+    assert spans.labels({"server": "001"}, "", times, clip=False).sum() == 0
+    assert spans.covered({"server": "1"}, "", times).tolist() == [bool(label) for label in expected]
+
+
+def test_a_file_without_incidents_has_none(tmp_path):
+    (tmp_path / "a.csv").write_text("start,stop\n")
+    pd.DataFrame({"start": [], "stop": []}).to_parquet(tmp_path / "a.parquet")
+    for name in ("a.csv", "a.parquet"):
+        assert te.labels(tmp_path / name, MINUTES).sum() == 0
+        assert Spans(tmp_path / name).labels({}, "", te.times(MINUTES), clip=False).sum() == 0
+
+
 def test_windows_of_the_numenta_benchmark_include_both_ends(tmp_path):
     windows = {"a/x.csv": [[START, STOP]], "a/y.csv": []}
     (tmp_path / "windows.json").write_text(json.dumps(windows))
@@ -316,8 +371,8 @@ def test_windows_of_the_numenta_benchmark_include_both_ends(tmp_path):
 @pytest.mark.parametrize(
     ("name", "text", "message"),
     [
-        ("short.csv", "start,stop\n2026-01-01 00:10\n", "line 2 has 1 cells, but the head has 2"),
-        ("empty.csv", "", "columns start and stop, but has none"),
+        ("short.csv", "start,stop\n2026-01-01 00:10\n", "row 1 has 1 fields, but there are 2 column names"),
+        ("empty.csv", "", "the file is empty"),
         ("bad.csv", "start,stop\n2026-01-01 00:10,soon\n", r"bad.csv, stop: line 2 is 'soon'"),
     ],
 )
@@ -325,7 +380,7 @@ def test_bad_files(tmp_path, name, text, message):
     (tmp_path / name).write_text(text)
     with pytest.raises(InvalidInputError, match=message):
         te.labels(tmp_path / name, MINUTES)
-    with pytest.raises(InvalidInputError, match="there is no file"):
+    with pytest.raises(InvalidInputError, match="no such file"):
         te.labels(tmp_path / "missing.csv", MINUTES)
 
 

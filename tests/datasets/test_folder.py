@@ -80,7 +80,7 @@ def test_your_own_bad_files(tmp_path):
     for name, content, message in [
         ("a.csv", "", "the file is empty"),
         ("a.csv", "label\n0\n", "expected at least one column beside labels and times, found none"),
-        ("a.csv", "x,label\n", "has a heading but no rows"),
+        ("a.csv", "x,label\n", "has no rows"),
         ("a.parquet", "no parquet", "a.parquet: damaged or truncated"),
         ("a.npz", "no npz", "a.npz: damaged or truncated"),
         ("a.txt", "1", r"a.txt: cannot read .txt; use .csv"),

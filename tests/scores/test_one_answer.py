@@ -188,7 +188,7 @@ def test_chunks_may_come_in_the_same_arrays():
     assert [row["recent"] for row in found.rows] == pytest.approx([row["value"] for row in found.rows], nan_ok=True)
     assert found.drift["ks"] == 0
     with pytest.raises(UnknownNameError, match="did you mean f1"):
-        found["f1_"]
+        found["f11"]
 
 
 def test_names_at_the_begin_of_a_row_of_latex_are_not_taken_for_its_options():

@@ -14,7 +14,17 @@ from naive.event_level import false_runs
 from strategies import examples, scorings
 from tsadeval.errors import InvalidInputError, InvalidParameterError
 
-BATCH = ["precision", "recall", "f1", "f1_pa", "event_recall", "event_precision", "time_in_alarm", "cce"]
+BATCH = [
+    "precision",
+    "recall",
+    "f1",
+    "f1_pa",
+    "event_recall",
+    "event_precision",
+    "false_alarms",
+    "time_in_alarm",
+    "cce",
+]
 
 
 @pytest.mark.filterwarnings(
@@ -45,7 +55,7 @@ def test_stream_equals_batch_on_any_chunking(data, timed):
         if batch is not None:
             assert [values[name] for name in BATCH] == pytest.approx(list(batch.values()), nan_ok=True, abs=1e-9)
         assert (values["points"], values["true_positives"]) == (n, int((y & p).sum()))
-        assert values["false_alarms"] == len(false_runs(y, p))
+        assert values["false_alarm_runs"] == len(false_runs(y, p))
         e = [*range(n), n] if t is None else [*t.astype(np.int64).tolist(), 0]
         late = timing.delays(y, p, e)
         expected = math.nan if not late else np.mean(late) / (60 if timed else 1)
@@ -55,6 +65,20 @@ def test_stream_equals_batch_on_any_chunking(data, timed):
             last = te.evaluate(y[keep], s[keep], BATCH, threshold=0.4, times=None if t is None else t[keep])
             recent = {row["metric"]: row["recent"] for row in found.rows}
             assert [recent[name] for name in BATCH] == pytest.approx(list(last.values()), nan_ok=True, abs=1e-9)
+
+
+@pytest.mark.parametrize("threshold", np.arange(1, 10) / 10)
+def test_one_answer_at_the_threshold(threshold):
+    """Single precision scores in tenths: alarms are compared in the scores' own type, as NumPy does it."""
+    rng = np.random.default_rng(0)
+    y, s = (rng.random(60) < 0.3).astype(int), (rng.integers(0, 11, 60) / 10).astype(np.float32)
+    found = te.evaluate(y, s, BATCH, threshold=threshold)
+    assert found["f1"] == te.metrics.f1(y, s > np.float32(threshold))
+    assert dict(te.evaluate_stream([(y, s)], BATCH, threshold=threshold)) == pytest.approx(dict(found))
+    stream = te.StreamingEvaluator(threshold, window=60).update(y, s).compute()
+    assert {name: stream[name] for name in BATCH} == pytest.approx(dict(found))
+    assert [row["recent"] for row in stream.rows] == pytest.approx([row["value"] for row in stream.rows])
+    assert te.events(y, s, threshold=threshold).summary["false_alarms"] == stream["false_alarm_runs"]
 
 
 def test_drift_of_the_scores():

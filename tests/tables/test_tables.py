@@ -202,7 +202,7 @@ def test_large_numbers_that_floats_hold(tmp_path):
 BAD = [
     ("a.csv", "", "the file is empty"),
     ("a.csv", "\n\n", "expected column names on the first line, found none"),
-    ("a.csv", "x,label", "has a heading but no rows"),
+    ("a.csv", "x,label", "has no rows"),
     ("a.csv", "x,label\n1,0\n2,1,5\n", "row 2 has 3 fields, but there are 2 column names; every row needs one"),
     ("a.csv", "x,label\n7,1,0\n8,2,1\n", "row 1 has 3 fields, but there are 2 column names; every row needs one"),
     ("a.csv", "x,label\n1,0\n2\n", "row 2 has 1 fields, but there are 2 column names"),

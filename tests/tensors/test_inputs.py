@@ -212,6 +212,19 @@ def test_thresholds_and_alarms_are_checked(name):
         function(labels * 2, labels)
 
 
+@pytest.mark.parametrize("dtype", [torch.float16, torch.float32, torch.float64])
+@pytest.mark.parametrize("name", ["f1_pa", "affiliation_f1"])
+def test_scores_at_the_threshold_are_compared_as_those_of_arrays(name, dtype):
+    rng = np.random.default_rng(0)
+    labels = torch.tensor(rng.random((9, 60)) < 0.3)
+    scores = torch.tensor(rng.integers(0, 11, (9, 60)) / 10, dtype=dtype)
+    limits = torch.arange(1, 10, dtype=torch.float64) / 10
+    found = getattr(tt, name)(scores, labels, threshold=limits)
+    rows = zip(labels.numpy(), scores.numpy(), limits.tolist(), strict=True)
+    expected = [te.evaluate(y, s, name, threshold=limit)[name] for y, s, limit in rows]
+    assert found.tolist() == pytest.approx(expected, rel=1e-6)
+
+
 def test_the_best_threshold_is_for_one_value():
     with pytest.raises(InvalidParameterError, match="use affiliation_f1"):
         tt.affiliation(*example(2, 30), threshold="best")

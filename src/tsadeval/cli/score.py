@@ -26,13 +26,13 @@ from tsadeval.errors import InvalidInputError, InvalidParameterError, UndefinedM
 from tsadeval.evaluation.events import events as event_table
 from tsadeval.evaluation.single import evaluate
 from tsadeval.experiments.score_files import FileScores, score_files
-from tsadeval.scores.companions import FitScores, line_of, stem_of
-from tsadeval.scores.tabular import ScoreColumns, TableScoring, is_zoned, scorings
+from tsadeval.scores.companions import FitScores, stem_of
+from tsadeval.scores.tabular import ScoreColumns, TableScoring, scorings
 from tsadeval.streams.evaluate import evaluate_stream
 from tsadeval.streams.states import Order
 from tsadeval.tables import read_table, table_files
 from tsadeval.tables.files import skipped_stores
-from tsadeval.tables.table import Groups, Table
+from tsadeval.tables.table import Groups, Table, is_zoned, line_of
 from tsadeval.thresholds.rules import parse_rule
 
 

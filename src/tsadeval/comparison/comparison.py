@@ -36,6 +36,7 @@ from tsadeval.core.metric import Metric, Rule, metric_labels
 from tsadeval.core.names import did_you_mean
 from tsadeval.core.parameters import OneOf, check_parameters
 from tsadeval.core.results import Grid, Result, Row, lines_of
+from tsadeval.core.selection import AnyMetric, find_metric
 from tsadeval.core.setting import Missing
 from tsadeval.datasets import DATASETS
 from tsadeval.errors import InvalidParameterError, UnknownNameError
@@ -134,29 +135,31 @@ class Comparison(Result):
                         means[series, d, metric] = worst
         return means
 
+    def _named(self, metric: AnyMetric | None) -> list[str]:
+        """Find the metrics that are meant: one, or all, of which the first is the one by default."""
+        return self.metrics if metric is None else [find_metric(metric, self.metrics, "this comparison")]
+
     def _matrix(self, metric: str) -> Floats:
         """Series by detectors, the larger the better."""
-        if metric not in self.metrics:
-            raise UnknownNameError(f"no metric {metric!r} in this comparison: {did_you_mean(metric, self.metrics)}")
         sign = -1.0 if metric in self._lower else 1.0
         rows = [[sign * self._means.get((s, d, metric), math.nan) for d in self.detectors] for s in self.series]
         return np.array(rows, np.float64).reshape(len(self.series), len(self.detectors))
 
-    def values(self, metric: str) -> Floats:
+    def values(self, metric: AnyMetric) -> Floats:
         """The values of a metric: a row per series, a column per detector, NaN where there is none."""
-        return (-1.0 if metric in self._lower else 1.0) * self._matrix(metric)
+        (name,) = self._named(metric)
+        return (-1.0 if name in self._lower else 1.0) * self._matrix(name)
 
-    def ranks(self, metric: str | None = None, *, alpha: float = 0.05, random_state: int = 0) -> Ranks:
+    def ranks(self, metric: AnyMetric | None = None, *, alpha: float = 0.05, random_state: int = 0) -> Ranks:
         """Mean ranks with 95 % bootstrap intervals over series, and groups that were not told apart (Wilcoxon-Holm).
 
         Of one metric or of all. Ranks stand on the series on which every detector has a value.
         """
-        names = self.metrics if metric is None else [metric]
-        return Ranks.of({name: self._matrix(name) for name in names}, self.names, alpha, random_state)
+        return Ranks.of({name: self._matrix(name) for name in self._named(metric)}, self.names, alpha, random_state)
 
     def significance(
         self,
-        metric: str | None = None,
+        metric: AnyMetric | None = None,
         *,
         test: Literal["wilcoxon-holm", "nemenyi", "bayes"] = "wilcoxon-holm",
         alpha: float = 0.05,
@@ -168,28 +171,27 @@ class Comparison(Result):
         `test` is Wilcoxon's signed-rank test with Holm's correction, Nemenyi's test, or the Bayesian signed-rank test
         with differences on series (not their mean) of at most `rope` as practically equivalent.
         """
-        names = self.metrics if metric is None else [metric]
-        matrices = {name: self._matrix(name) for name in names}
+        matrices = {name: self._matrix(name) for name in self._named(metric)}
         return Significance.of(matrices, self.names, self._lower, test, alpha, rope, random_state)
 
     def disagreement(self) -> Disagreement:
         """Where metrics name different winners: which, and on which series."""
         return Disagreement.of({name: self._matrix(name) for name in self.metrics}, self.series, self.names)
 
-    def differences(self, detector: str, rival: str, metric: str | None = None) -> Differences:
+    def differences(self, detector: str, rival: str, metric: AnyMetric | None = None) -> Differences:
         """One detector against another by one metric (the first by default), series by series."""
-        name = self.metrics[0] if metric is None else metric
+        name = self._named(metric)[0]
         return Differences.of(self._matrix(name), name, name in self._lower, self.series, self.names, detector, rival)
 
     def by_category(
-        self, metric: str | None = None, *, kinds: Sequence[str] | None = None, groups: Groups | None = None
+        self, metric: AnyMetric | None = None, *, kinds: Sequence[str] | None = None, groups: Groups | None = None
     ) -> Categories:
         """The average of one metric (the first by default) by data set and by what the labels say of the series.
 
         `groups` (a mapping from series, or a function of their names) adds groups of your own; `kinds` are some of
         "group", "data set", "number of events", "length of events" and "kind of anomaly".
         """
-        name = self.metrics[0] if metric is None else metric
+        name = self._named(metric)[0]
         sign = -1.0 if name in self._lower else 1.0
         return Categories.of(
             sign * self._matrix(name), name, self.series, self.names, self._facts, kinds, dataset_of, groups
@@ -290,7 +292,7 @@ class Comparison(Result):
         self,
         *,
         layout: Literal["tables", "metrics", "series"] = "tables",
-        metric: str | None = None,
+        metric: AnyMetric | None = None,
         spread: bool = False,
         percent: bool = False,
         digits: int | None = None,
@@ -315,7 +317,7 @@ class Comparison(Result):
             return wrapped(
                 *stacked(self.tables(percent=percent), digits, alpha), alpha, self.remarks(labels=True), wrap
             )
-        names = [self.metrics[0] if metric is None else metric] if layout == "series" else self.metrics
+        names = self._named(metric)[:1] if layout == "series" else self.metrics
         matrices = {name: self._matrix(name) for name in names}
         style = Style(percent, digits, spread, alpha, frozenset(self._lower))
         if layout == "series":

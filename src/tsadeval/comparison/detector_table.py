@@ -13,6 +13,7 @@ from tsadeval.comparison.statistics import Floats
 from tsadeval.core.metric import METRICS, metric_labels
 from tsadeval.core.names import did_you_mean
 from tsadeval.core.results import NONE, Grid, Result, cell_text, latex_text
+from tsadeval.core.selection import AnyMetric, ByMetric, find_metric
 from tsadeval.errors import UnknownNameError
 
 Values = dict[str, dict[str, float]]
@@ -56,7 +57,7 @@ class DetectorTable(Result, Mapping[str, dict[str, float]]):
         keys = {**{self._titles.get(key, key): key for key in self}, **{key: key for key in self}}
         if detector not in keys:
             raise UnknownNameError(f"no detector {detector!r} in this table: {did_you_mean(detector, list(keys))}")
-        return dict(self._values[keys[detector]])
+        return ByMetric(self._values[keys[detector]])
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._values)
@@ -64,10 +65,9 @@ class DetectorTable(Result, Mapping[str, dict[str, float]]):
     def __len__(self) -> int:
         return len(self._values)
 
-    def best(self, metric: str) -> list[str]:
+    def best(self, metric: AnyMetric) -> list[str]:
         """The detectors with the best value of a metric; several where they are equal."""
-        if metric not in self.metrics:
-            raise UnknownNameError(f"no metric {metric!r} in this table: {did_you_mean(metric, self.metrics)}")
+        metric = find_metric(metric, self.metrics, "this table")
         sign = -1 if metric in self._lower else 1
         known = {d: sign * found[metric] for d, found in self._values.items() if math.isfinite(found[metric])}
         return [d for d, value in known.items() if value == max(known.values())]

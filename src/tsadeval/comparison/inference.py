@@ -15,6 +15,7 @@ from tsadeval.core.metric import METRICS
 from tsadeval.core.names import did_you_mean
 from tsadeval.core.parameters import Check, Number, OneOf, check_parameters
 from tsadeval.core.results import NONE, Grid, Result, Row
+from tsadeval.core.selection import ByMetric
 from tsadeval.errors import InvalidInputError, UnknownNameError
 from tsadeval.evaluation.single import named
 
@@ -297,7 +298,7 @@ class Disagreement(Result):
                     named[name][winner] += 1
                 rows.append({"series": name, "metric": metric, "winner": " = ".join(winners)})
         result = cls(rows)
-        result.overall = overall
+        result.overall = ByMetric(overall)
         result.agreement = statistics.agreement(np.array(means)) if means else np.empty((0, 0))
         most = {name: max(found.values()) if found else 0 for name, found in named.items()}
         favourite = {name: {w for w, c in named[name].items() if c == most[name]} for name in series}

@@ -253,26 +253,22 @@ class Scoring(_Shared):
         return self._alarms(self.scores >= v)
 
     def above(self, threshold: float) -> Prediction:
-        """The alarms `score > threshold`; metrics of one call that have a threshold in common share them."""
+        """Raise the alarms `score > threshold`, compared in the scores' own type: float32 scores of 0.3 are not above 0.3.
 
-        return self.shared(("alarms above", threshold), lambda: self._alarms(self.scores > threshold))
+        Metrics of one call that have a threshold in common share them.
+        """
+        limit = self.in_own_type(threshold)
+        return self.shared(("alarms above", limit), lambda: self._alarms(self.scores > limit))
 
     def _alarms(self, mask: Bools) -> Prediction:
         if self.setting.ignored is not None:
             mask = mask & ~self.setting.ignored
         return Prediction(self.truth, _runs(mask.view(np.uint8), "y_pred"), self.setting)
 
-    def threshold_below(self, value: float) -> float:
-        """The largest number of the scores' own type that is at most `value`.
-
-        It gives the same alarms `score > threshold` as `value` does, also where a caller compares it with single
-        precision scores.
-        """
+    def in_own_type(self, value: float) -> float:
+        """Round a threshold to the scores' own type, as NumPy does when it compares them."""
         with np.errstate(over="ignore"):
-            rounded = self.raw.dtype.type(value)
-        if rounded > value:
-            rounded = np.nextafter(rounded, self.raw.dtype.type(-np.inf))
-        return float(rounded)
+            return float(self.raw.dtype.type(value))
 
     def just_below(self, v: float) -> float:
         """The threshold t, a number of the scores' own type, with `score > t` exactly where `score >= v`."""

@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tsadeval._optional import require
-from tsadeval.core.names import did_you_mean, escaped
-from tsadeval.errors import UnknownNameError
+from tsadeval.core.names import escaped
+from tsadeval.core.selection import find_metric
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -204,7 +204,8 @@ class Result:
 class MappingResult(Result, Mapping[str, float]):
     """A result that is also a mapping from the texts of its `key` column to values.
 
-    A metric may be given as its function or its record as well: `result[my_metric]`.
+    A metric may be given in any way that names it ("VUS-PR", without its options where it is there once), and as its
+    function or its record: `result[my_metric]`.
     """
 
     def __init__(self, rows: list[Row], *, key: str = "metric", shown: Sequence[str] = ()) -> None:
@@ -217,13 +218,7 @@ class MappingResult(Result, Mapping[str, float]):
 
     def __getitem__(self, name: Any) -> float:
         items = self._items()
-        if callable(name):  # a metric, given as its function or its record
-            from tsadeval.core.selection import find_metric
-
-            return items[find_metric(name, list(items))]
-        if name not in items:
-            raise UnknownNameError(f"no {self._key} {name!r} in this result: {did_you_mean(str(name), list(items))}")
-        return items[name]
+        return items[find_metric(name, items, kind=self._key.replace("name", "metric"))]
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._items())

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable
 from difflib import get_close_matches
 from functools import partial
 from importlib.machinery import PathFinder
-from typing import Any
+from typing import Any, TypeVar
 
 from tsadeval.core.metric import METRICS, Metric, parse_metric
 from tsadeval.core.names import did_you_mean, import_object, split_names
@@ -16,6 +16,7 @@ from tsadeval.errors import InvalidParameterError, UnknownNameError
 
 AnyMetric = str | Metric | Callable[[Any, Any], float]
 Metrics = AnyMetric | Iterable[AnyMetric]
+V = TypeVar("V")
 
 
 def metric_sets() -> dict[str, list[Metric]]:
@@ -118,36 +119,45 @@ def metric_text(metric: Any) -> str:
         return str(metric)
     if not callable(metric):
         raise InvalidParameterError(f"a metric is named by its text, its function or its record, but not by {metric!r}")
-    from tsadeval.core.selection import select_metrics  # which knows the functions of the library
-
     return str(select_metrics(metric)[0])
 
 
-def find_metric(metric: Any, names: Sequence[str], where: str = "this result") -> str:
-    """The one of some names that a caller means.
+def find_metric(metric: Any, names: Collection[str], where: str = "this result", kind: str = "metric") -> str:
+    """Find the one of some names that a caller means.
 
-    It may be written in another way ("VUS-PR"), without the module ("gap" for "mine:gap") or without its options, as
-    long as only one of the names can be meant.
+    It may be written in another way ("VUS-PR", options in another order), without the module ("gap" for "mine:gap"),
+    without the rule ("f1" for "f1 at best") or without its options, as long as only one of the names can be meant.
 
     >>> find_metric("gap", ["mine:gap", "vus_pr"]), find_metric("VUS-PR", ["mine:gap", "vus_pr"])
     ('mine:gap', 'vus_pr')
     """
-    text = metric_text(metric)
-    if text in names:
-        return text
-    try:
-        canonical = str(parse_metric(text))
-    except (UnknownNameError, InvalidParameterError):
-        canonical = text
-    if canonical in names:
-        return canonical
-    alike = [name for name in names if _bare(name) == _bare(canonical) and "(" not in canonical]
+    text = metric_text(metric) if callable(metric) else str(metric)
+    head, at, rule = text.partition(" at ")
+    wanted = _meant(head)
+    for name in (text, f"{wanted[2]}{at}{rule}"):
+        if name in names:
+            return name
+    told = 2 if "(" in head else 1  # whether options were given as well
+    asked = [name for name in names if not at or name.partition(" at ")[2] == rule]
+    alike = [name for name in asked if _meant(name.partition(" at ")[0])[:told] == wanted[:told]]
     if len(alike) == 1:
         return alike[0]
     hint = f"name one of {', '.join(alike)}" if alike else did_you_mean(text, list(names))
-    raise UnknownNameError(f"no metric {text!r} in {where}: {hint}")
+    raise UnknownNameError(f"no {kind} {text!r} in {where}: {hint}")
 
 
-def _bare(name: str) -> str:
-    """A name without its options, its rule and its module."""
-    return name.partition("(")[0].partition(" at ")[0].rpartition(":")[2]
+def _meant(text: str) -> tuple[str, Any, str]:
+    """Give the name of a metric without its module, all its options, and the text that results have of it."""
+    try:
+        metric = parse_metric(text)
+    except (UnknownNameError, InvalidParameterError):  # a user's function
+        name, _, options = text.partition("(")
+        return name.rpartition(":")[2], options, text
+    return metric.name, metric.options, str(metric)
+
+
+class ByMetric(dict[str, V]):
+    """Something of each metric, found by any way of writing its name, as values are in results."""
+
+    def __missing__(self, metric: Any) -> V:
+        return self[find_metric(metric, self)]

@@ -14,7 +14,7 @@ from tsadeval.core.inputs import Scoring
 from tsadeval.core.metric import Metric, Rule
 from tsadeval.core.parallel import elsewhere, in_order, mapped
 from tsadeval.core.results import Grid, MappingResult, Row
-from tsadeval.core.selection import Metrics, select_metrics
+from tsadeval.core.selection import ByMetric, Metrics, select_metrics
 from tsadeval.core.setting import Missing
 from tsadeval.errors import InvalidInputError
 from tsadeval.evaluation.micro import Pool, compares_series
@@ -49,9 +49,9 @@ class SeriesEvaluation(MappingResult):
         values: dict[str, list[float]] = {name: [] for name in names}
         for row in rows:
             values[row["metric"]].append(row["value"])
-        self.defined = {name: sum(map(math.isfinite, found)) for name, found in values.items()}
-        self.macro = {name: finite_mean(found) for name, found in values.items()}
-        self.micro = micro
+        self.defined = ByMetric({name: sum(map(math.isfinite, found)) for name, found in values.items()})
+        self.macro = ByMetric({name: finite_mean(found) for name, found in values.items()})
+        self.micro = ByMetric(micro)
 
     def _items(self) -> dict[str, float]:
         return self.macro

@@ -37,13 +37,13 @@ from tsadeval.errors import InvalidInputError, InvalidParameterError
 from tsadeval.evaluation.single import chosen_with_labels
 from tsadeval.scores.companions import Spans, stem_of
 from tsadeval.scores.scoring import observe
-from tsadeval.scores.tabular import TableScoring, is_zoned, scorings
+from tsadeval.scores.tabular import TableScoring, scorings
 from tsadeval.tables import read_table
 from tsadeval.tables.checksums import Checksums, same_state
 from tsadeval.tables.files import outside_stores, skipped_stores, table_files
 from tsadeval.tables.one_series import DETECTORS
 from tsadeval.tables.sources import user_path
-from tsadeval.tables.table import Groups, Table
+from tsadeval.tables.table import Groups, Table, is_zoned
 from tsadeval.thresholds.rules import parse_rule
 
 if TYPE_CHECKING:

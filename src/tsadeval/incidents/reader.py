@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-import csv
-import gzip
 import json
-import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from tsadeval.core.events import Events
 from tsadeval.core.names import did_you_mean, is_number, printable
-from tsadeval.errors import InputWarning, InvalidInputError, TsadevalError, UnknownNameError, warn
+from tsadeval.errors import InputWarning, InvalidInputError, UnknownNameError, warn
+from tsadeval.tables.columns import python_values
+from tsadeval.tables.reading import read_table
+from tsadeval.tables.sources import read_source, size_limit, user_path
+from tsadeval.tables.table import line_of, moments_of
 
 # Names under which the two ends are found in tables, in this order.
 END_COLUMNS = (("start", "stop"), ("start", "end"), ("begin", "end"), ("StartTime", "EndTime"))
@@ -53,20 +54,48 @@ class Asked(NamedTuple):
 
 
 def read_incidents(incidents: Any, asked: Asked) -> IncidentTable:
-    """Incidents from pairs, a table, a mapping of windows or a file."""
+    """Read incidents from pairs, a table, a mapping of windows or a file."""
     if isinstance(incidents, IncidentTable):
         return incidents
     if isinstance(incidents, Events):
         raise InvalidInputError("incidents are events in points already: use their mask()")
-    if isinstance(incidents, (str, Path)):
-        return _read_file(Path(incidents), asked)
-    if hasattr(incidents, "columns") and hasattr(incidents, "__getitem__"):
-        return _read_table({str(c): list(incidents[c]) for c in incidents.columns}, asked, "incidents")
-    if isinstance(incidents, Mapping):
-        if asked.columns is None and all(isinstance(k, str) for k in incidents) and not is_table(incidents):
-            return _read_windows(incidents, asked.key, "incidents")
-        return _read_table({str(k): list(v) for k, v in incidents.items()}, asked, "incidents")
-    return _read_pairs(incidents, "incidents")
+    if isinstance(incidents, (str, Path)) and is_json(incidents):
+        return _of_json(_json(Path(incidents)), asked, printable(incidents))
+    if isinstance(incidents, (str, Path)) or hasattr(incidents, "columns"):
+        return _of_series(read_spans(incidents, asked.columns), asked)
+    return _of_json(incidents, asked, "incidents")
+
+
+def is_json(path: str | Path) -> bool:
+    """Tell by its name whether a file holds pairs, columns or windows as json."""
+    return str(path).lower().removesuffix(".gz").endswith(".json")
+
+
+def read_spans(source: Any, columns: tuple[str, str] | None = None) -> IncidentTable:
+    """Read all intervals of a file or data frame, whosever they are; columns of a text file stay text ("01")."""
+    table = read_table(source, text=None, empty=True)
+    name = table.source if isinstance(source, (str, Path)) else "incidents"
+    ends = _ends(table.columns, columns, name)
+    others = {column: python_values(found) for column, found in table.columns.items() if column not in ends}
+    starts, stops = (_numbers(moments_of(table, column)) for column in ends)
+    lines = [line for row in range(table.n) if (line := line_of(table, row)) is not None]
+    return IncidentTable(starts, stops, name, columns=ends, lines=lines or None, others=others)
+
+
+def _ends(table: Mapping[str, Any], wanted: tuple[str, str] | None, name: str) -> tuple[str, str]:
+    """Find the columns of starts and stops."""
+    ends = wanted or next((pair for pair in END_COLUMNS if all(column in table for column in pair)), None)
+    if ends is None or any(column not in table for column in ends):
+        names, found = " and ".join(ends or ("start", "stop")), ", ".join(map(printable, table)) or "none"
+        raise InvalidInputError(f"{name}: expected columns {names}, found {found}; pass columns=(start, stop)")
+    return ends
+
+
+def _of_series(table: IncidentTable, asked: Asked) -> IncidentTable:
+    """Take the incidents of the series that is asked for."""
+    ends = dict(zip(table.columns, (table.starts, table.stops), strict=True))
+    rows = rows_of_key({**ends, **table.others}, table.columns, asked.key, asked.by, table.name)
+    return table if rows is None else table.at_rows(rows)
 
 
 def is_table(incidents: Mapping[Any, Any]) -> bool:
@@ -88,23 +117,14 @@ def _read_pairs(incidents: Any, name: str, windows: bool = False) -> IncidentTab
     return IncidentTable([row[0] for row in rows], [row[1] for row in rows], name, windows)
 
 
-def _read_table(table: dict[str, list[Any]], asked: Asked, name: str, lines: list[int] | None = None) -> IncidentTable:
-    wanted = asked.columns
-    if wanted is None:
-        wanted = next((pair for pair in END_COLUMNS if all(column in table for column in pair)), None)
-    if wanted is None or any(column not in table for column in wanted):
-        names = " and ".join(wanted or ("start", "stop"))
-        raise InvalidInputError(
-            f"{name} must have columns {names}, but has {', '.join(table) or 'none'}; pass columns=(start, stop)"
-        )
-    starts, stops = (table[column] for column in wanted)
-    if not isinstance(starts, list) or not isinstance(stops, list) or len(starts) != len(stops):
-        raise InvalidInputError(f"{name} must have as many values in {wanted[0]} as in {wanted[1]}, each a list")
-    complete = {c: v for c, v in table.items() if isinstance(v, list) and len(v) == len(starts)}
-    others = {column: values for column, values in complete.items() if column not in wanted}
-    found = IncidentTable(starts, stops, name, columns=wanted, lines=lines, others=others)
-    rows = rows_of_key(complete, wanted, asked.key, asked.by, name)
-    return found if rows is None else found.at_rows(rows)
+def _of_columns(table: Mapping[str, Any], asked: Asked, name: str) -> IncidentTable:
+    columns = {str(c): list(v) for c, v in table.items() if isinstance(v, Iterable) and not isinstance(v, str)}
+    ends = _ends(columns, asked.columns, name)
+    starts, stops = (columns[column] for column in ends)
+    if len(starts) != len(stops):
+        raise InvalidInputError(f"{name} must have as many values in {ends[0]} as in {ends[1]}")
+    others = {c: v for c, v in columns.items() if c not in ends and len(v) == len(starts)}
+    return _of_series(IncidentTable(starts, stops, name, columns=ends, others=others), asked)
 
 
 def _read_windows(windows: Mapping[str, Any], key: str | None, name: str) -> IncidentTable:
@@ -119,54 +139,29 @@ def _read_windows(windows: Mapping[str, Any], key: str | None, name: str) -> Inc
     return _read_pairs(windows[key], f"{name} of {key}", windows=True)
 
 
-def _read_file(path: Path, asked: Asked) -> IncidentTable:
-    if not path.exists():
-        raise InvalidInputError(f"there is no file {path}")
-    opened: Any = gzip.open if path.suffix == ".gz" else open
-    endings = [suffix for suffix in path.suffixes if suffix != ".gz"]
-    ending = endings[-1] if endings else ""
+def _json(path: Path) -> Any:
+    content = read_source(user_path(path), size_limit())
     try:
-        with opened(path, "rt", encoding="utf-8-sig", newline="") as file:
-            if ending == ".json":
-                return _read_json(json.load(file), asked, str(path))
-            return _read_csv(csv.reader(file, delimiter="\t" if ending == ".tsv" else ","), asked, path)
-    except TsadevalError:
-        raise
-    except (OSError, EOFError, ValueError, RecursionError, csv.Error, zlib.error) as error:
-        raise InvalidInputError(f"{path} cannot be read: {error}") from None
+        return json.loads(content.decode("utf-8-sig"))
+    except (ValueError, RecursionError) as error:
+        raise InvalidInputError(f"{printable(path)} cannot be read: {error}") from None
 
 
-def _read_json(found: Any, asked: Asked, name: str) -> IncidentTable:
-    if not isinstance(found, dict):
+def _of_json(found: Any, asked: Asked, name: str) -> IncidentTable:
+    """Read incidents from pairs, or from a mapping of columns or windows."""
+    if not isinstance(found, Mapping):
         return _read_pairs(found, name)
-    return (
-        _read_table(found, asked, name) if asked.columns or is_table(found) else _read_windows(found, asked.key, name)
-    )
+    windows = asked.columns is None and all(isinstance(k, str) for k in found) and not is_table(found)
+    return _read_windows(found, asked.key, name) if windows else _of_columns(found, asked, name)
 
 
-def _read_csv(reader: Any, asked: Asked, path: Path) -> IncidentTable:
-    rows = (row for row in reader if row)
-    head: list[str] = next(rows, [])
-    table: dict[str, list[Any]] = {column.strip(): [] for column in head}
-    lines = []
-    for row in rows:
-        if len(row) != len(head):
-            raise InvalidInputError(
-                f"{path}: line {reader.line_num} has {len(row)} cells, but the head has {len(head)}"
-            )
-        lines.append(reader.line_num)
-        for column, cell in zip(table, row, strict=True):
-            table[column].append(cell.strip())
-    found = _read_table(table, asked, str(path), lines)
-    return found._replace(starts=_numbers(found.starts), stops=_numbers(found.stops))
-
-
-def _numbers(cells: list[str]) -> list[Any]:
-    """Cells of a file as numbers, where all of them are: integers if they can, which may be nanoseconds."""
-    for kind in (int, float):
-        with suppress(ValueError):
-            return [kind(cell) for cell in cells]
-    return list(cells)
+def _numbers(cells: list[Any]) -> list[Any]:
+    """Read cells of a file as numbers, where all of them are: integers if they can, which may be nanoseconds."""
+    if all(isinstance(cell, str) for cell in cells):
+        for kind in (int, float):
+            with suppress(ValueError):
+                return [kind(cell) for cell in cells]
+    return cells
 
 
 # Assign incidents to series by the columns that name them.

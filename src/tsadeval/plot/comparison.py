@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 
 from tsadeval._optional import require
 from tsadeval.comparison import statistics
-from tsadeval.core.metric import METRICS
-from tsadeval.core.names import did_you_mean
+from tsadeval.core.metric import METRICS, parse_metric
 from tsadeval.core.parameters import Check, Number, OneOf, check_parameters
-from tsadeval.errors import InvalidInputError, InvalidParameterError, UnknownNameError
+from tsadeval.core.selection import AnyMetric, find_metric, metric_text
+from tsadeval.errors import InvalidInputError, InvalidParameterError
 from tsadeval.evaluation.single import named
 from tsadeval.plot.style import GREY, SMALL, color_bar, looks, new_axes, shortened, styled, tints, whole_cell
 
@@ -76,13 +76,13 @@ class Values(NamedTuple):
         return next(iter(looks([self.metric]).values())).label if self.metric else "value"
 
 
-def _values(result: Any, metric: str | None) -> Values:
+def _values(result: Any, metric: AnyMetric | None) -> Values:
     """Series by detectors, of whatever was given."""
     rows = getattr(result, "rows", None)
     if isinstance(rows, list):
         return _of_rows(rows, metric)
-    if metric is not None and metric.partition("(")[0] not in METRICS:
-        raise UnknownNameError(f"unknown metric {metric!r}: {did_you_mean(metric, list(METRICS))}")
+    if metric is not None:
+        metric = str(parse_metric(metric_text(metric)))
     if hasattr(result, "columns") and hasattr(result, "index"):
         table = np.asarray(result, np.float64)
         series, detectors = [str(i) for i in result.index], [str(c) for c in result.columns]
@@ -98,13 +98,11 @@ def _values(result: Any, metric: str | None) -> Values:
     return Values(table, series, detectors, metric or "")
 
 
-def _of_rows(rows: list[dict[str, Any]], metric: str | None) -> Values:
+def _of_rows(rows: list[dict[str, Any]], metric: AnyMetric | None) -> Values:
     if not rows or not {"detector", "metric", "value"} <= set(rows[0]):
         raise InvalidInputError("this result has no values of several detectors: give what te.compare returned")
     metrics = list(dict.fromkeys(row["metric"] for row in rows))
-    chosen = metrics[0] if metric is None else metric
-    if chosen not in metrics:
-        raise UnknownNameError(f"no metric {chosen!r} in this comparison: {did_you_mean(chosen, metrics)}")
+    chosen = metrics[0] if metric is None else find_metric(metric, metrics, "this comparison")
     mine = [row for row in rows if row["metric"] == chosen]
     series = list(dict.fromkeys(str(row.get("series", "")) for row in mine))
     detectors = list(dict.fromkeys(str(row["detector"]) for row in mine))
@@ -119,7 +117,7 @@ def critical_difference(
     result: Any,
     ax: Axes | None = None,
     *,
-    metric: str | None = None,
+    metric: AnyMetric | None = None,
     test: Literal["wilcoxon-holm", "nemenyi"] = "wilcoxon-holm",
     alpha: float = 0.05,
     missing: statistics.Missing = "skip",
@@ -225,7 +223,7 @@ def _ticks(k: int, most: int = 9) -> list[float]:
 
 @styled
 def rank_distributions(
-    result: Any, ax: Axes | None = None, *, metric: str | None = None, missing: statistics.Missing = "skip"
+    result: Any, ax: Axes | None = None, *, metric: AnyMetric | None = None, missing: statistics.Missing = "skip"
 ) -> Axes:
     """How often each detector has each rank, and its mean rank with a 95 % bootstrap interval over series.
 
@@ -292,7 +290,9 @@ def metric_agreement(
     rows = getattr(result, "rows", None)
     if not isinstance(rows, list):
         raise InvalidInputError("give what te.compare returned: agreement needs values of several metrics")
-    names = list(metrics) if metrics is not None else list(dict.fromkeys(row["metric"] for row in rows))
+    names = list(dict.fromkeys(row["metric"] for row in rows))
+    if metrics is not None:
+        names = [find_metric(metric, names, "this comparison") for metric in metrics]
     if len(names) < 2:
         raise InvalidParameterError(f"agreement needs at least 2 metrics, but there are {len(names)}")
     means = []
@@ -319,7 +319,7 @@ def metric_agreement(
 
 
 @styled
-def values_by_series(result: Any, ax: Axes | None = None, *, metric: str | None = None) -> Axes:
+def values_by_series(result: Any, ax: Axes | None = None, *, metric: AnyMetric | None = None) -> Axes:
     """Every value of a metric: detectors from the best mean downwards, series from left to right.
 
     The best value of each series has a dot; a missing value is crossed out.

@@ -14,20 +14,13 @@ from tsadeval.core.names import did_you_mean, printable
 from tsadeval.core.times import Times
 from tsadeval.errors import InvalidInputError, TsadevalError
 from tsadeval.incidents.placement import ANYHOW, Fitting, Laid, lay
-from tsadeval.incidents.reader import END_COLUMNS, Asked, IncidentTable, owner_columns, values_shown
+from tsadeval.incidents.reader import Asked, IncidentTable, is_json, owner_columns, read_spans, values_shown
 from tsadeval.scores.scoring import covered
-from tsadeval.scores.tabular import is_zoned, scorings
-from tsadeval.tables.columns import Array, python_values
+from tsadeval.scores.tabular import scorings
+from tsadeval.tables.columns import Array
 from tsadeval.tables.reading import read_table
-from tsadeval.tables.table import Table, times_of
 
 _Counts = dict[str, int]
-
-
-def line_of(table: Table, row: int) -> int | None:
-    """The line of a row in a file of lines; None in others."""
-    name = table.source.lower().removesuffix(".gz")
-    return row + 2 if name.endswith((".csv", ".tsv", ".txt")) else None
 
 
 def stem_of(file: str | Path) -> str:
@@ -55,7 +48,7 @@ class Spans:
     def __init__(self, path: Path, by: Sequence[str] = (), *, files: Sequence[str] = (), shared: bool = False) -> None:
         self._path = path
         self._where = printable(path)
-        self._windows = path if path.suffix == ".json" else None
+        self._windows = path if is_json(path) else None
         self.said: list[str] = []  # lines for whoever reads the result
         self._counts: _Counts = {}
         self._late: list[int] = []
@@ -64,20 +57,12 @@ class Spans:
         self._named = _Named([])
         if self._windows is not None:
             return
-        table = read_table(path, text=by)
-        ends = next((pair for pair in END_COLUMNS if all(name in table for name in pair)), None)
-        if ends is None:
-            found = ", ".join(map(printable, table.columns))
-            raise InvalidInputError(f"{self._where}: expected columns start and stop, found {found}")
-        others = [name for name in table.columns if name not in ends]
-        table = read_table(path, text=others)  # "01" is not 1
-        columns = {name: python_values(table.columns[name]) for name in others}
-        self._named = self._named if shared else self._owners(columns, ends, by, files)
-        starts, stops = (_moments(table, name).tolist() for name in ends)
-        lines = [line for row in range(table.n) if (line := line_of(table, row)) is not None]
-        whole = IncidentTable(starts, stops, self._where, columns=ends, lines=lines or None, others=columns)
+        whole = read_spans(path)
+        columns = whole.others
+        self._named = self._named if shared else self._owners(columns, whole.columns, by, files)
         self._found: dict[tuple[str, ...], IncidentTable] = {}
-        keys = list(zip(*(map(_text, columns[name]) for name in self._named.columns), strict=True)) or [()] * table.n
+        keys = list(zip(*(map(_text, columns[name]) for name in self._named.columns), strict=True))
+        keys = keys or [()] * len(whole.starts)
         for name in self._named.columns:
             missing = next((row for row, value in enumerate(columns[name]) if not _text(value)), None)
             if missing is not None:
@@ -86,7 +71,7 @@ class Spans:
             self._found[key] = whole.at_rows([row for row, own in enumerate(keys) if own == key])
 
     def _owners(
-        self, columns: Mapping[str, list[Any]], ends: Sequence[str], by: Sequence[str], files: Sequence[str]
+        self, columns: Mapping[str, Sequence[Any]], ends: Sequence[str], by: Sequence[str], files: Sequence[str]
     ) -> _Named:
         known = [name for name in by if name in columns]
         if known:
@@ -231,19 +216,6 @@ class Spans:
 
 def _text(value: Any) -> str:
     return "" if value is None or value != value else str(value).strip()
-
-
-def _moments(table: Table, name: str) -> Array:
-    """The moments in a column; those with a time zone as text, since NumPy's dates have none."""
-    found = times_of(table, name)
-    if not is_zoned(table, name):
-        return (
-            found
-            if found.dtype.kind != "M"
-            else np.where(np.isnat(found), "", found.astype("datetime64[ns]").astype(str))
-        )
-    text = np.char.add(found.astype("datetime64[ns]").astype(str), "Z")
-    return np.where(np.isnat(found), "", text)
 
 
 class FitScores:

@@ -11,13 +11,13 @@ from typing import Any, NamedTuple
 from tsadeval.core.names import printable
 from tsadeval.core.times import Times, read_times
 from tsadeval.errors import InvalidInputError
-from tsadeval.scores.tabular import ScoreColumns, TableScoring, scorings, zone_of_column
+from tsadeval.scores.tabular import ScoreColumns, TableScoring, scorings
 from tsadeval.tables.columns import Array
 from tsadeval.tables.files import table_files
 from tsadeval.tables.one_series import DETECTORS
 from tsadeval.tables.reading import read_table
 from tsadeval.tables.sources import STDIN, user_path
-from tsadeval.tables.table import Table
+from tsadeval.tables.table import Table, zone_of_column
 
 # Names of the file itself, which `by` may hold beside those of columns.
 _OF_FILES = ("folder", "file")

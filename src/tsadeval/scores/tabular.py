@@ -10,9 +10,8 @@ import numpy as np
 
 from tsadeval.core.arrays import anomalous_word
 from tsadeval.core.names import printable
-from tsadeval.core.times import zone_of
 from tsadeval.errors import InvalidInputError, warn
-from tsadeval.tables.columns import Array, is_arrow, is_numeric, python_values
+from tsadeval.tables.columns import Array, is_numeric, python_values
 from tsadeval.tables.one_series import check_one_series
 from tsadeval.tables.table import POSITIONS, TIMES, Groups, Table, nearest, times_of
 
@@ -109,9 +108,7 @@ def _truth(table: Table, label: str) -> Array:
     try:
         return table.numbers(label)
     except InvalidInputError as error:
-        column = table.columns[label]
-        values = python_values(column) if is_arrow(column) else np.asarray(column, object).tolist()
-        word = anomalous_word(values)
+        word = anomalous_word(python_values(table.columns[label]))
         if word is None:
             raise
         what = f"labels are 0 and 1, so say which value is anomalous, e.g. (table[{label!r}] == {word!r}).astype(int)"
@@ -218,14 +215,3 @@ def _is_binary(table: Table, name: str) -> bool:
 def _is_position(table: Table, name: str) -> bool:
     """Return True if a column holds times or row numbers."""
     return name.lower() in TIMES | POSITIONS or name in table.index
-
-
-def is_zoned(table: Table, name: str) -> bool:
-    """Return True if the type of a column of times has a time zone; `times_of` converts them to UTC."""
-    return bool(zone_of_column(table, name))
-
-
-def zone_of_column(table: Table, name: str) -> str:
-    """The time zone of a column of times, as its type says it; "" for none."""
-    column = table.columns[name]
-    return zone_of(column.type if is_arrow(column) else column.dtype)

@@ -17,10 +17,9 @@ from tsadeval.core.arrays import checked_scores
 from tsadeval.core.durations import UNITS, span_size
 from tsadeval.core.inputs import Floats, Scoring
 from tsadeval.core.metric import METRICS
-from tsadeval.core.names import did_you_mean
 from tsadeval.core.parameters import Number, Span, check_parameters
-from tsadeval.core.results import Grid, Result, Row
-from tsadeval.errors import InvalidInputError, UnknownNameError
+from tsadeval.core.results import MappingResult, Row
+from tsadeval.errors import InvalidInputError
 from tsadeval.scores.scoring import observe
 from tsadeval.streams.cce import StreamingCCE
 from tsadeval.streams.runs import ALARM, LABEL, StepCounts, Stretch, codes_of
@@ -47,23 +46,13 @@ class Drift(dict[str, float]):
         )
 
 
-class StreamResult(Result):
+class StreamResult(MappingResult):
     """A row per metric: its value so far, and over the window where there is one."""
 
     def __init__(self, rows: list[Row], drift: Drift | None, unit: str) -> None:
         super().__init__(rows)
         self.drift = drift
         self.unit = unit
-
-    def __getitem__(self, name: str) -> float:
-        values = {row["metric"]: float(row["value"]) for row in self.rows}
-        if name not in values:
-            raise UnknownNameError(f"no metric {name!r} in this result: {did_you_mean(str(name), list(values))}")
-        return values[name]
-
-    def _grid(self) -> Grid:
-        head = ["metric", "value"] + (["recent"] if "recent" in self.rows[0] else [])
-        return [head, *([row[column] for column in head] for row in self.rows)]
 
     def _notes(self) -> list[str]:
         return [f"times in {self.unit}", *([self.drift.warning] if self.drift and self.drift.warning else [])]
@@ -104,7 +93,8 @@ class StreamingEvaluator:
 
     Notes
     -----
-    There is no `ignore` here: leave out the rows of maintenance hours.
+    There is no `ignore` here: leave out the rows of maintenance hours. Rows that are called as metrics are these, so
+    `false_alarms` are per 1,000 points; `false_alarm_runs` counts them.
 
     Examples
     --------
@@ -113,7 +103,7 @@ class StreamingEvaluator:
     >>> for y, s in (([0, 0, 1], [0.1, 0.7, 0.2]), ([1, 0, 0], [0.9, 0.1, 0.3])):
     ...     stream = stream.update(y, s)
     >>> result = stream.compute()
-    >>> result["event_recall"], result["false_alarms"], result["delay"]
+    >>> result["event_recall"], result["false_alarm_runs"], result["delay"]
     (1.0, 1.0, 1.0)
     """
 
@@ -270,7 +260,7 @@ def _in_unit(values: dict[str, float], steps: StepCounts | None) -> dict[str, fl
     alarmed = sum(time for code, time in observed.items() if code & ALARM)
     values = {**values, "normal_time": float(normal), "time_in_alarm": alarmed / sum(observed.values())}
     found = {name: value / UNITS["min"] if name in _IN_TIME else value for name, value in values.items()}
-    found["false_alarms_per_day"] = values["false_alarms"] * UNITS["day"] / normal if normal else math.nan
+    found["false_alarms_per_day"] = values["false_alarm_runs"] * UNITS["day"] / normal if normal else math.nan
     return found
 
 

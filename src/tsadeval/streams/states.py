@@ -56,9 +56,9 @@ States = dict[str, State]
 
 
 def _alarms(data: Scoring, threshold: float | None) -> Any:
-    # Rounded down to the scores' own type, so that the comparison is exact and needs no copy.
+    # As `Scoring.above` compares them, without a copy.
     assert threshold is not None
-    return data.raw > data.raw.dtype.type(data.threshold_below(threshold))
+    return data.raw > data.raw.dtype.type(data.in_own_type(threshold))
 
 
 @dataclass

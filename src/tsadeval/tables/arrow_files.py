@@ -16,7 +16,7 @@ Bytes = bytes | memoryview
 MAGIC = b"ARROW1"
 
 
-def read_arrow(content: bytes, where: str, limit: int, text: Sequence[str]) -> Table:
+def read_arrow(content: bytes, where: str, limit: int, text: Sequence[str] | None) -> Table:
     """The table of a Feather file (version 2), or of an Arrow file or stream."""
     ipc = require("pyarrow.ipc", extra="all")
     if content[:4] == b"FEA1":

@@ -270,7 +270,9 @@ def _arrow_codes(column: Any) -> tuple[Array, list[Any]]:
 
 
 def python_values(column: Any) -> list[Any]:
-    """The values of an Arrow array as Python's; dates beyond the years that Python knows as integers."""
+    """The values of a column as Python's; Arrow's dates beyond the years that Python knows as integers."""
+    if not is_arrow(column):
+        return np.asarray(column, object).tolist()  # type: ignore[no-any-return]
     try:
         return column.to_pylist()  # type: ignore[no-any-return]  # pyarrow has no types
     except (OverflowError, ValueError):

@@ -21,18 +21,18 @@ from tsadeval.tables.sources import too_large
 from tsadeval.tables.table import Table, from_arrow, from_mapping, unique_names
 from tsadeval.tables.text_files import read_csv
 
-Reader = Callable[[bytes, str, int, Sequence[str]], Table]
+Reader = Callable[[bytes, str, int, Sequence[str] | None], Table]
 
 # Bytes that one value takes once it is read; text is kept as numbers into a dictionary of the distinct ones.
 _WIDTHS = {"BOOLEAN": 1, "INT32": 4, "INT64": 8, "INT96": 12, "FLOAT": 4, "DOUBLE": 8, "BYTE_ARRAY": 4}
 _BATCH = 2**16
 
 
-def _read_tsv(content: bytes, where: str, limit: int, text: Sequence[str]) -> Table:
+def _read_tsv(content: bytes, where: str, limit: int, text: Sequence[str] | None) -> Table:
     return read_csv(content, where, limit, text, delimiter="\t")
 
 
-def _read_parquet(content: bytes, where: str, limit: int, text: Sequence[str]) -> Table:
+def _read_parquet(content: bytes, where: str, limit: int, text: Sequence[str] | None) -> Table:
     """The columns that are not nested."""
     parquet, pyarrow = require("pyarrow.parquet", extra="all"), require("pyarrow", extra="all")
     metadata = parquet.read_metadata(pyarrow.BufferReader(content))
@@ -56,7 +56,7 @@ def _read_parquet(content: bytes, where: str, limit: int, text: Sequence[str]) -
     return from_arrow(pyarrow.Table.from_batches(batches, None if batches else file.schema_arrow), where)
 
 
-def _read_jsonl(content: bytes, where: str, limit: int, text: Sequence[str]) -> Table:
+def _read_jsonl(content: bytes, where: str, limit: int, text: Sequence[str] | None) -> Table:
     """An object a line. Python's parser: Arrow's crashes on deep nesting and rounds large integers."""
     rows: list[dict[str, Any]] = []
     for number, line in enumerate(content.split(b"\n"), start=1):
@@ -81,7 +81,7 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return found
 
 
-def _read_npy(content: bytes, where: str, limit: int, text: Sequence[str]) -> Table:
+def _read_npy(content: bytes, where: str, limit: int, text: Sequence[str] | None) -> Table:
     array = _array(content, where)
     if array.dtype.names:
         names = unique_names(array.dtype.names, where)
@@ -105,7 +105,7 @@ def _array(content: bytes, where: str) -> Any:
         raise
 
 
-def read_npz(content: bytes, where: str, limit: int, text: Sequence[str] = ()) -> Table:
+def read_npz(content: bytes, where: str, limit: int, text: Sequence[str] | None = ()) -> Table:
     """The arrays of a npz file, of whatever shapes."""
     if content[:6] == b"\x93NUMPY":
         raise InvalidInputError(f"{where}: expected a npz file with named arrays, found a single array")

@@ -18,7 +18,12 @@ _PICKLES = (".pkl", ".pickle", ".joblib", ".p", ".pt", ".pth")
 
 
 def read_table(
-    source: Any, *, kind: str | None = None, text: Iterable[str] = (), max_bytes: float | None = None
+    source: Any,
+    *,
+    kind: str | None = None,
+    text: Iterable[str] | None = (),
+    max_bytes: float | None = None,
+    empty: bool = False,
 ) -> Table:
     """The columns of a file, of standard input, of a data frame or of a dictionary of arrays.
 
@@ -30,11 +35,13 @@ def read_table(
         frame; a mapping from names to arrays.
     kind : str, optional
         The format ("csv"), where the file's name does not say it; of standard input it is otherwise found out.
-    text : iterable of str
-        Columns of a csv file to keep as text: those that name series, where "01" and "1" are two.
+    text : iterable of str, or None
+        Columns of a csv file to keep as text: those that name series, where "01" and "1" are two. None for all.
     max_bytes : number, optional
         Bytes that the file may take once unpacked; by default that of the environment variable TSADEVAL_MAX_BYTES,
         else 4 GiB.
+    empty : bool, default=False
+        Take files without rows as well.
 
     Raises
     ------
@@ -50,16 +57,19 @@ def read_table(
     """
     if isinstance(source, Table):
         return source
-    if isinstance(source, str) and "://" in source:
-        return _read_remote(source, kind, tuple(text), size_limit(max_bytes))
     if isinstance(source, (str, os.PathLike)):
-        return _read_file(user_path(source), kind, tuple(text), size_limit(max_bytes))
+        given = (kind, None if text is None else tuple(text), size_limit(max_bytes))
+        remote = isinstance(source, str) and "://" in source
+        found = _read_remote(str(source), *given) if remote else _read_file(user_path(source), *given)
+        if not (found.size or empty):
+            raise InvalidInputError(f"{found.source}: has no rows")
+        return found
     table = from_frame(source, "the table")
     if table is None and isinstance(source, Mapping):
         table = from_mapping(source, "the table")
     if table is None:
-        found = f"{type(source).__module__}.{type(source).__name__}"
-        raise InvalidInputError(f"expected a path, a data frame or a mapping of arrays, found {printable(found)}")
+        what = f"{type(source).__module__}.{type(source).__name__}"
+        raise InvalidInputError(f"expected a path, a data frame or a mapping of arrays, found {printable(what)}")
     return table
 
 
@@ -72,7 +82,7 @@ def _suffix(path: Path) -> str:
     return Path(path.name.lower().removesuffix(".gz")).suffix
 
 
-def _read_remote(address: str, kind: str | None, text: tuple[str, ...], limit: int) -> Table:
+def _read_remote(address: str, kind: str | None, text: tuple[str, ...] | None, limit: int) -> Table:
     """A file at an address that fsspec opens; so the caller has named where to go, and with which right."""
     where = printable(address)
     suffix = _known_suffix(Path(address), where, kind)
@@ -91,7 +101,7 @@ def _read_remote(address: str, kind: str | None, text: tuple[str, ...], limit: i
     return _parsed(content, suffix, where, limit, text)
 
 
-def _read_file(path: Path, kind: str | None, text: tuple[str, ...], limit: int) -> Table:
+def _read_file(path: Path, kind: str | None, text: tuple[str, ...] | None, limit: int) -> Table:
     where = printable(path)
     # A name without a suffix is rather that of a folder, or of a store, which is not there.
     if str(path) != STDIN and kind is None and not _suffix(path) and not os.path.lexists(path):
@@ -111,11 +121,9 @@ def _known_suffix(path: Path, where: str, kind: str | None) -> str:
     return suffix
 
 
-def _parsed(content: bytes, suffix: str, where: str, limit: int, text: tuple[str, ...]) -> Table:
+def _parsed(content: bytes, suffix: str, where: str, limit: int, text: tuple[str, ...] | None) -> Table:
     try:
         table = READERS[suffix](content, where, limit, text)
-        if not table.size:
-            raise InvalidInputError(f"{where}: has no rows")
         if table.size > limit:  # columns without values take no space in a file, however long
             raise too_large(where, limit)
     except (InvalidInputError, MissingExtraError):

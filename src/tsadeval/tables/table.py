@@ -13,6 +13,7 @@ import numpy as np
 
 from tsadeval._optional import require
 from tsadeval.core.names import is_number, printable
+from tsadeval.core.times import zone_of
 from tsadeval.errors import InvalidInputError
 from tsadeval.tables.columns import Array, codes, is_arrow, is_missing, is_numeric, numbers, python_values, renumbered
 
@@ -263,3 +264,29 @@ def times_of(table: Table, name: str) -> Array:
         dated = types.is_timestamp(column.type) or types.is_date(column.type)
         return np.asarray(column) if dated or is_numeric(column) else np.array(python_values(column), object)
     return np.asarray(column, "datetime64[ns]" if getattr(column.dtype, "kind", "") == "M" else None)
+
+
+def is_zoned(table: Table, name: str) -> bool:
+    """Tell from its type whether the times of a column are of a time zone; `times_of` gives them in UTC."""
+    return bool(zone_of_column(table, name))
+
+
+def zone_of_column(table: Table, name: str) -> str:
+    """The time zone of a column of times, as its type says it; "" for none."""
+    column = table.columns[name]
+    return zone_of(column.type if is_arrow(column) else column.dtype)
+
+
+def moments_of(table: Table, name: str) -> list[Any]:
+    """List the moments in a column; dates as text, with "Z" where they have a time zone, which NumPy's have not."""
+    found = times_of(table, name)
+    if found.dtype.kind == "M":
+        text = np.char.add(found.astype("datetime64[ns]").astype(str), "Z" if is_zoned(table, name) else "")
+        found = np.where(np.isnat(found), "", text)
+    return [value.strip() if isinstance(value, str) else value for value in found]
+
+
+def line_of(table: Table, row: int) -> int | None:
+    """Find the line of a row in a file of lines; None in others."""
+    name = table.source.lower().removesuffix(".gz")
+    return row + 2 if name.endswith((".csv", ".tsv", ".txt")) else None

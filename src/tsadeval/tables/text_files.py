@@ -25,12 +25,14 @@ _SMALL = 2**20  # bytes below which threads cost more than they save
 _WIDE = 500  # columns beyond which finding each column's type takes most of the time
 
 
-def read_csv(content: bytes, where: str, limit: int, text: Sequence[str], delimiter: str = ",") -> Table:
-    """The table of a csv file; columns named in `text` stay text, so that "01" and "1" differ."""
+def read_csv(content: bytes, where: str, limit: int, text: Sequence[str] | None, delimiter: str = ",") -> Table:
+    """The table of a csv file; columns named in `text` (None: all) stay text, so that "01" and "1" differ."""
     pyarrow = require("pyarrow", extra="all")
     names, body = _heading(content, where, delimiter)
+    if body == len(content):
+        return Table(dict.fromkeys(names, np.empty(0)), where)
     file = _File(content, body, tuple(names), where, delimiter)
-    types = {name: pyarrow.string() for name in names if name in text}
+    types = {name: pyarrow.string() for name in names if text is None or name in text}
     guess = dict.fromkeys(file.fractions() if len(names) > _WIDE else (), pyarrow.float64())
     try:
         table = file.read(guess | types)
@@ -71,10 +73,10 @@ def _heading(content: bytes, where: str, delimiter: str) -> tuple[list[str], int
         raise InvalidInputError(f"{where}: expected column names on the first line, found none")
     names = unique_names([name or f"Unnamed: {i}" for i, name in enumerate(names)], where)
     body = _end(_BLANK, content, stop)
-    if body == len(content):
-        raise InvalidInputError(f"{where}: has a heading but no rows")
+    if len(names) > 1 or body == len(content):
+        return names, body
     # Of a single column, a blank line under the heading is a missing value.
-    return names, body if len(names) > 1 else stop + (2 if content[stop : stop + 2] == b"\r\n" else 1)
+    return names, stop + (2 if content[stop : stop + 2] == b"\r\n" else 1)
 
 
 def _end(pattern: re.Pattern[bytes], content: bytes, start: int) -> int:

@@ -38,7 +38,7 @@ class ThresholdRule:
 
     def decide(self, data: Scoring, metric: Metric) -> Decision:
         """The same alarms for every metric; points that are not judged have no say in the threshold."""
-        threshold = data.shared(("threshold of", str(self)), lambda: data.threshold_below(self.threshold_of(data.kept)))
+        threshold = data.shared(("threshold of", str(self)), lambda: data.in_own_type(self.threshold_of(data.kept)))
         return Decision(data.above(threshold), str(self), threshold)
 
     def __str__(self) -> str:

@@ -277,8 +277,8 @@ def read_alarms(
         raise InvalidParameterError(
             f"threshold must be a number, a tensor with one number for each series or (for an F) 'best', but is {found}"
         )
-    # In float64, as everywhere in tsadeval: a float32 score just above a limit would equal the rounded limit.
-    alarms = batch.scores.double() > limits
+    # In the scores' own type, as everywhere in tsadeval, which knows float32 and float64.
+    alarms = batch.scores.double() > (limits.float() if preds.dtype == torch.float32 else limits)
     return batch.with_scores(alarms & batch.valid if batch.padded else alarms), False
 
 

@@ -257,9 +257,9 @@ class HardResult(StoredResult):
         standing = Standing(row["value"], row["place"], *of, row["reversed"], row["incomplete"])
         notes = self._without_value(entry)
         others = [e for e in self.plan.entries if str(e.metric) == str(entry.metric) and e != entry]
-        if others and rule is None and metric_text(metric) != str(entry):
+        if others and rule is None and " at " not in metric_text(metric):
             notes.append(f'this is {entry}; for the other rule, explain "{others[0]}"')
-        if beside is not None and metric_text(beside) == str(entry.metric):
+        if beside is not None and str(select_metrics(beside)[0]) == str(entry.metric):
             beside = "vus_pr" if str(entry.metric) == "ears" else None
         return explain(
             self.plan,
@@ -296,11 +296,9 @@ class HardResult(StoredResult):
         return notes
 
     def _entry(self, metric: AnyMetric, rule: str | None) -> Entry:
-        text = metric_text(metric)
-        alike = [e for e in self.plan.entries if text == str(e)]
-        if not alike:
-            name = find_metric(metric, [str(m) for m in self.plan.metrics])
-            alike = [e for e in self.plan.entries if str(e.metric) == name]
+        text, entries = metric_text(metric), self.plan.entries
+        name = find_metric(metric, {str(e if " at " in text else e.metric): e for e in entries})
+        alike = [e for e in entries if name in (str(e), str(e.metric))]
         if rule is None:
             return alike[0]
         for entry in alike:

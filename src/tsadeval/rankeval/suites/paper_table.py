@@ -15,7 +15,7 @@ from tsadeval.core.inputs import Floats
 from tsadeval.core.metric import Metric, parse_metric
 from tsadeval.core.parameters import Number, OneOf, check_parameters
 from tsadeval.core.results import Grid, MappingResult, Row, latex_text
-from tsadeval.core.selection import AnyMetric, find_metric, metric_text
+from tsadeval.core.selection import AnyMetric, ByMetric, find_metric, metric_text
 from tsadeval.engine.store import Store
 from tsadeval.errors import InvalidParameterError
 from tsadeval.rankeval.quality import INDICATORS, Ties
@@ -54,7 +54,7 @@ class QualityTable(MappingResult):
     ) -> None:
         super().__init__(rows)
         self.order = order
-        self.counts = counts
+        self.counts = ByMetric(counts)
         self.about = about
         self._column = column
 
@@ -72,13 +72,14 @@ class QualityTable(MappingResult):
                 for name in self
             }
         whole = self.whole
-        return dict(zip(values, places_of(list(values.values()), [whole[name] for name in values]), strict=True))
+        places = places_of(list(values.values()), [whole[name] for name in values])
+        return ByMetric(zip(values, places, strict=True))
 
     @property
     def whole(self) -> dict[str, bool]:
         """Whether each metric has a value for every model. One that has not is judged on easier ground: it is not
         placed, its place is the one it would have, and it moves no other down."""
-        found: dict[str, bool] = {}
+        found = ByMetric[bool]()
         for row in self.rows:
             found[row["metric"]] = found.get(row["metric"], True) and row["rankings"] == row["of"]
         return found
