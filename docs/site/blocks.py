@@ -29,7 +29,6 @@ DIRECTIVES = ("{toctree}", "{math}", "{raw}")
 
 # Page, and how the block begins: text that is no code.
 NOT_CODE = {
-    ("contributing", "core/ "): "folders of the package",
     ("contributing", "flowchart TD"): "picture of the layers, written by docs/make_contributing.py",
     ("cce", "CCE = "): "formula",
     ("cce", "L² = "): "formula",

@@ -8,6 +8,7 @@ from datetime import date, datetime, timedelta, timezone
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -294,7 +295,7 @@ def test_tables_and_files(tmp_path):
     for name in ("a.csv", "a.tsv", "a.csv.gz", "pairs.json", "columns.json"):
         assert te.labels(tmp_path / name, MINUTES).tolist() == TABLE
         assert te.labels(str(tmp_path / name), MINUTES).tolist() == TABLE
-    for frame in (pd.DataFrame, pl.DataFrame):
+    for frame in (pd.DataFrame, pl.DataFrame, pa.table):
         assert te.labels(frame({"start": [START], "end": [STOP]}), MINUTES).tolist() == TABLE
         assert te.labels(frame({"von": [START], "bis": [STOP]}), MINUTES, columns=("von", "bis")).tolist() == TABLE
     assert te.labels({"start": [START], "stop": [STOP]}, MINUTES).tolist() == TABLE

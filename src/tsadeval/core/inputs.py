@@ -253,9 +253,9 @@ class Scoring(_Shared):
         return self._alarms(self.scores >= v)
 
     def above(self, threshold: float) -> Prediction:
-        """Raise the alarms `score > threshold`, compared in the scores' own type: 0.3 as float32 is not above 0.3.
+        """Raise the alarms `score > threshold`, compared in the scores' own type.
 
-        Metrics of one call that have a threshold in common share them.
+        So float32 scores of 0.3 are not above 0.3. Metrics of one call that have a threshold in common share them.
         """
         limit = self.in_own_type(threshold)
         return self.shared(("alarms above", limit), lambda: self._alarms(self.scores > limit))

@@ -19,7 +19,6 @@ import numpy as np
 
 from tsadeval._optional import require
 from tsadeval.core.names import escaped
-from tsadeval.core.selection import find_metric
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -217,6 +216,8 @@ class MappingResult(Result, Mapping[str, float]):
         return {row[self._key]: float(row["value"]) for row in self.rows}
 
     def __getitem__(self, name: Any) -> float:
+        from tsadeval.core.selection import find_metric  # which needs the kernels; results do not
+
         items = self._items()
         return items[find_metric(name, items, kind=self._key.replace("name", "metric"))]
 

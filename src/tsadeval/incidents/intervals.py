@@ -33,14 +33,14 @@ def labels(
     outside: Literal["error", "clip"] = "error",
     between: Literal["error", "next", "near", "drop"] = "error",
 ) -> Labels:
-    """0/1 labels of points from incidents (or alarms) that are intervals of time.
+    """Make 0/1 labels of points from incidents (or alarms) that are intervals of time.
 
     Parameters
     ----------
     incidents : list of (start, stop), DataFrame, mapping or path
-        Pairs of dates or numbers; a pandas or polars DataFrame or a csv or tsv file (may be gzipped) with columns
-        start and stop (or start and end); the windows of the Numenta benchmark, as a json file or as the mapping in
-        it.
+        Pairs of dates or numbers; a pandas, polars or Arrow table, or a file of any format that scores can have (csv,
+        parquet; see `read_table`), with columns start and stop (or start and end); the windows of the Numenta
+        benchmark, as a json file or as the mapping in it.
     times : array-like of shape (n,)
         Time stamps of the points, as for `te.times`.
     closed : {"left", "right", "both", "neither"}, default=None

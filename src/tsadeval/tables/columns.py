@@ -272,7 +272,7 @@ def _arrow_codes(column: Any) -> tuple[Array, list[Any]]:
 def python_values(column: Any) -> list[Any]:
     """The values of a column as Python's; Arrow's dates beyond the years that Python knows as integers."""
     if not is_arrow(column):
-        return np.asarray(column, object).tolist()  # type: ignore[no-any-return]
+        return np.asarray(column, object).tolist()  # type: ignore[no-any-return]  # of any type
     try:
         return column.to_pylist()  # type: ignore[no-any-return]  # pyarrow has no types
     except (OverflowError, ValueError):
