@@ -245,3 +245,11 @@ def test_the_key_of_colours_covers_nothing():
     top = bar.get_window_extent().y1
     assert top < ax.xaxis.label.get_window_extent().y0
     assert all(top < label.get_window_extent().y0 for label in ax.get_xticklabels())
+
+
+def test_axes_without_room_for_their_names_are_left_as_they_are():
+    """Shrunk further they would have no width, or less than none."""
+    mine = Figure(figsize=(0.7, 0.7)).add_subplot()
+    before = mine.get_position().bounds
+    plot.roc_curve(Y, SCORES, mine)
+    assert mine.get_position().bounds == before
