@@ -67,7 +67,7 @@ def test_dask_gives_the_same_rows(tmp_path, cluster, request):
     write_files(folder)
     script, store, out = tmp_path / "script.py", tmp_path / "store", tmp_path / "out"
     script.write_text(SCRIPT)
-    subprocess.run([sys.executable, script, request.path.parent, at, folder, store, out], check=True, timeout=240)
+    subprocess.run([sys.executable, script, request.path.parents[1], at, folder, store, out], check=True, timeout=240)
     with out.open("rb") as file:
         same(pickle.load(file), folder)
     assert list(store.glob("parts/*.parquet"))
