@@ -70,7 +70,7 @@ thorough: $(VENV)/.torch ## run the tests with many random examples, others each
 	TSADEVAL_EXAMPLES=5 $(BIN)/python -m pytest -n auto --hypothesis-seed=$(SEED) -m "not browser and not cluster" --cov --cov-report=term:skip-covered
 
 mutants: $(VENV)/.torch ## see how many of COUNT=150 small faults of the library the tests find
-	$(BIN)/python -m pytest -p mutants -n auto -m "not browser and not cluster and not long" --cov --cov-context=test --cov-report=
+	PYTHONPATH=tests $(BIN)/python -m pytest -p mutants -n auto -m "not browser and not cluster and not long" --cov --cov-context=test --cov-report=
 	$(BIN)/python tests/mutants.py build/mutants.json --count $(COUNT) --seed $(MUTANTS)
 
 fuzz: $(VENV)/.test ## try random and damaged input on readers, parsers, stores and metrics, for SECONDS=3600
