@@ -4,7 +4,7 @@
 
 or, in steps, with any selection of tests:
 
-    PYTHONPATH=tests pytest -p mutants --cov --cov-context=test --cov-report=   which tests run a line, and how long they take
+    PYTHONPATH=tests pytest -p mutants --cov --cov-context=test --cov-report=   which tests run a line, and their time
     python tests/mutants.py build/mutants.json --count 150 --seed 0      each mutant against the tests of its line
 
 A mutant is a copy of src with one change: a comparison, a constant, a sum, two arguments, a condition. It is killed if
