@@ -186,7 +186,8 @@ def kept(count):
 
     from tsadeval.engine.run import complete
     from tsadeval.engine.store import Store
-    from tsadeval.experiments.score_files import LAYOUT, Chunk, File, FileScores, Wanted, _chunks
+    from tsadeval.experiments.file_scores import LAYOUT, File, FileScores, Wanted
+    from tsadeval.experiments.score_files import Chunk, _chunks
 
     def invented(chunk):
         for cell in chunk.cells:

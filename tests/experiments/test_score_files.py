@@ -15,7 +15,8 @@ from tsadeval.engine import store as store_module
 from tsadeval.engine.run import complete
 from tsadeval.engine.store import Store
 from tsadeval.errors import InvalidInputError
-from tsadeval.experiments.score_files import LAYOUT, Chunk, File, FileScores, Wanted, _chunks
+from tsadeval.experiments.file_scores import LAYOUT, File, FileScores, Wanted
+from tsadeval.experiments.score_files import Chunk, _chunks
 
 METRICS = ["cce", "f1", "auc_roc", "event_recall"]
 

@@ -25,7 +25,8 @@ from tsadeval.core.times import Named, Times, read_times, read_utc
 from tsadeval.errors import InvalidInputError, InvalidParameterError, UndefinedMetricWarning
 from tsadeval.evaluation.events import events as event_table
 from tsadeval.evaluation.single import evaluate
-from tsadeval.experiments.score_files import FileScores, score_files
+from tsadeval.experiments.file_scores import FileScores
+from tsadeval.experiments.score_files import score_files
 from tsadeval.scores.companions import FitScores, stem_of
 from tsadeval.scores.tabular import ScoreColumns, TableScoring, scorings
 from tsadeval.streams.evaluate import evaluate_stream
