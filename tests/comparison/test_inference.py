@@ -191,6 +191,9 @@ def test_groups_of_ones_own(found):
     rest = np.mean([values(found)[f"s{i}", "good", "auc_roc"] for i in range(1, 8)])
     expected = (values(found)["s0", "good", "auc_roc"] + rest) / 2
     assert found.average(groups=uneven)["good"]["auc_roc"] == pytest.approx(expected)
+    for call in (found.average, found.by_category):
+        with pytest.raises(InvalidParameterError, match=r"groups must be a function .*, not 'datasets'"):
+            call(groups="datasets")
     with pytest.raises(InvalidInputError, match="groups has no entry for series 's1'"):
         found.average(groups={"s0": "a"})
     with pytest.raises(UnknownNameError, match="unknown kind of category 'group'"):

@@ -16,7 +16,7 @@ from tsadeval.core.names import did_you_mean
 from tsadeval.core.parameters import Check, Number, OneOf, check_parameters
 from tsadeval.core.results import NONE, Grid, Result, Row
 from tsadeval.core.selection import ByMetric
-from tsadeval.errors import InvalidInputError, UnknownNameError
+from tsadeval.errors import InvalidInputError, InvalidParameterError, UnknownNameError
 from tsadeval.evaluation.single import named
 
 _ALPHA: dict[str, Check] = {"alpha": Number(0, 1, open_low=True)}
@@ -33,8 +33,13 @@ def group_of(groups: Groups, series: str) -> str:
     >>> group_of({"a": "first"}, "a"), group_of(str.upper, "b")
     ('first', 'B')
     """
-    if not isinstance(groups, Mapping):
+    if callable(groups):
         return str(groups(series))
+    if not isinstance(groups, Mapping):
+        raise InvalidParameterError(
+            f"groups must be a function of the name of a series or a mapping from it, not {groups!r}; "
+            "average() also takes groups='dataset'"
+        )
     if series not in groups:
         raise InvalidInputError(f"groups has no entry for series {series!r}: give every series a group")
     return str(groups[series])
