@@ -112,7 +112,7 @@ def ordered(result):
 def average_of(result, names):
     """The macro average over some of the data sets."""
     rows = [row for row in result.rows if row["series"] in names]
-    return Comparison(rows, pooled=dict, titles=result.titles).average(groups="dataset", percent=True)
+    return Comparison(rows, made=result.made, titles=result.titles).average(groups="dataset", percent=True)
 
 
 def chance(result):

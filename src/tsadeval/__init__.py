@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from tsadeval.incidents.intervals import alarms, intervals, labels
     from tsadeval.metrics import CCEBreakdown, cce, cce_breakdown, ears, ears_breakdown
     from tsadeval.reports.report import report
+    from tsadeval.scores.scores import Scores
     from tsadeval.streams.cce import StreamingCCE
     from tsadeval.streams.evaluate import evaluate_stream
     from tsadeval.streams.evaluator import StreamingEvaluator
@@ -30,6 +31,7 @@ __version__ = "0.1.0"
 # Where each public name lives. Nothing is imported before it is used, so `import tsadeval` stays light.
 _HOMES = {
     "CCEBreakdown": "tsadeval.metrics.cce_explanation",
+    "Scores": "tsadeval.scores.scores",
     "StreamingCCE": "tsadeval.streams.cce",
     "StreamingEvaluator": "tsadeval.streams.evaluator",
     "alarms": "tsadeval.incidents.intervals",
@@ -65,6 +67,7 @@ _HOMES = {
 
 __all__ = [
     "CCEBreakdown",
+    "Scores",
     "StreamingCCE",
     "StreamingEvaluator",
     "alarms",

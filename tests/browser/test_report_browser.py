@@ -258,7 +258,7 @@ def test_times_and_labels_of_one_class(visit, tmp_path):
     times = np.datetime64("2024-01-01") + np.arange(400) * np.timedelta64(1, "h")
     y = np.zeros(400, int)
     page = te.report(
-        {"a": np.arange(400.0)}, tmp_path / "page.html", y_true=y, times=times, metrics=["f1", "false_alarms"]
+        {"a": np.arange(400.0)}, tmp_path / "page.html", y_true=y, time=times, metrics=["f1", "false_alarms"]
     )
     seen = visit(page.as_uri())
     assert not seen.page.is_visible("#cce")
@@ -327,16 +327,14 @@ def test_times_are_those_of_their_zone(visit, tmp_path):
     times = pd.date_range("2024-03-30 12:00", periods=400, freq="10min", tz="Europe/Berlin")  # summer time comes in
     y = np.zeros(400, int)
     y[200:204] = 1
-    page = te.report({"a": np.arange(400.0)}, tmp_path / "page.html", y_true=y, times=times, metrics=["f1"])
+    page = te.report({"a": np.arange(400.0)}, tmp_path / "page.html", y_true=y, time=times, metrics=["f1"])
     seen = visit(page.as_uri())
     assert seen.column("#events-table", 2) == [str(times[200])[:16]]  # no seconds: all stamps are whole minutes
     assert "Europe/Berlin" in seen.text("#range")
     ticks = seen.page.evaluate("report.chart.ticks(1000)")
     expected = ["03-30 12:00", "03-31 00:00", "03-31 12:00", "04-01 00:00", "04-01 12:00", "04-02 00:00"]
     assert [text[5:] for _, text in ticks] == expected
-    numbers = te.report(
-        {"a": np.arange(400.0)}, tmp_path / "n.html", y_true=y, times=0.5 * np.arange(400), metrics="f1"
-    )
+    numbers = te.report({"a": np.arange(400.0)}, tmp_path / "n.html", y_true=y, time=0.5 * np.arange(400), metrics="f1")
     seen = visit(numbers.as_uri())
     assert seen.column("#events-table", 2) == ["100"]
 

@@ -23,7 +23,7 @@ def server(tmp_path_factory):
     maintenance = np.arange(len(times))[2500:3940]
     s[maintenance] += 5 * (rng.random(1440) < 0.05)
     page = te.report(
-        {"d": s}, tmp_path_factory.mktemp("server") / "page.html", y_true=y, times=times, values=10 * s,
+        {"d": s}, tmp_path_factory.mktemp("server") / "page.html", y_true=y, time=times, values=10 * s,
         ignore=[(times[2500], times[3940])], threshold=1.1, metrics=["f1", "false_alarms(per='week')"],
     )  # fmt: skip
     return page.as_uri(), times, y, s

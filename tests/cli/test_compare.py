@@ -128,7 +128,7 @@ def test_report_names_what_is_missing_at_the_top(tmp_path):
     files = [tmp_path / f"s{i}.csv" for i in range(3)]
     done = run("report", *files, "--score", "lof,pca", "--missing", "error", "-o", tmp_path / "page.html")
     assert done.returncode == 2
-    assert "lof on series 's1'" in done.stderr
+    assert "s1.csv, lof: y_score must be finite" in done.stderr
 
 
 @pytest.mark.parametrize("command", ["compare", "report"])
@@ -156,7 +156,7 @@ def test_a_page_needs_a_column_and_a_name_that_exist(table, tmp_path):
     given = ("report", table, "--by", "series,detector", "--metrics", "f1")
     done = run(*given, "--value", "vlue", "-o", tmp_path / "page.html")
     assert (done.returncode, len(done.stderr.splitlines())) == (2, 1)
-    assert "long.csv: no column 'vlue' for --value: did you mean value?" in done.stderr
+    assert "long.csv: no column 'vlue' for the values: did you mean value?" in done.stderr
     done = run(*given, "-o", tmp_path)
     assert (done.returncode, len(done.stderr.splitlines())) == (2, 1)
     assert "this is a folder; name the page, -o" in done.stderr

@@ -5,6 +5,7 @@ import math
 import warnings
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import tsadeval as te
@@ -192,12 +193,18 @@ def test_a_table_shows_titles_and_finds_names():
     assert repr(table).splitlines()[-1].split() == ["LOF", "0.5000"]
 
 
-def test_labels_of_one_series_are_parts_of_one_another():
-    y = np.array([0, 1, 1, 0, 0, 0, 1, 0])
-    for part in (y[3:], y[:5]):  # the first points have no window; the last ones no future
-        te.compare([("a", "x", y, np.arange(8.0)), ("a", "z", part, np.arange(5.0))], None, "auc_roc")
+def test_detectors_without_some_points_are_aligned_by_their_stamps_alone():
+    y = pd.Series([0, 1, 1, 0, 0, 0, 1, 0], pd.date_range("2026-01-01", periods=8, freq="h"))
+    for part in (slice(3, 8), slice(0, 5)):  # the first points have no window; the last ones no future
+        entries = [("a", "x", y, np.arange(8.0)), ("a", "z", y[part], np.arange(5.0))]
+        found = te.compare(entries, None, "auc_roc")
+        alone = te.evaluate(y[part].to_numpy(), np.arange(5.0), "auc_roc")
+        assert found.table()["z"]["auc_roc"] == alone["auc_roc"]
+        assert [row["dropped"] for row in found.rows] == [0, 3]
+        with pytest.raises(InvalidInputError, match=r"have 8 and 5 points on series 'a': give time stamps .*te\.align"):
+            te.compare([(s, d, labels.to_numpy(), scores) for s, d, labels, scores in entries], None, "auc_roc")
     with pytest.raises(InvalidInputError, match="detectors 'x' and 'z' have different labels on series 'a'"):
-        te.compare([("a", "x", y, np.arange(8.0)), ("a", "z", 1 - y[:5], np.arange(5.0))], None, "auc_roc")
+        te.compare([("a", "x", y, np.arange(8.0)), ("a", "z", 1 - y, np.arange(8.0))], None, "auc_roc")
 
 
 def test_names_cannot_act_on_the_terminal():
@@ -211,7 +218,8 @@ def test_names_cannot_act_on_the_terminal():
 
 def test_the_notes_name_the_rule_and_scores_that_end_early():
     y, rng = np.tile([0, 0, 0, 1], 25), np.random.default_rng(0)
-    found = te.compare([("s", "a", y, rng.random(100)), ("s", "b", y[:60], rng.random(60))], None, "f1", threshold=0.5)
+    ends = np.append(rng.random(60), np.full(40, np.nan))
+    found = te.compare([("s", "a", y, rng.random(100)), ("s", "b", y, ends)], None, "f1", threshold=0.5)
     assert {row["detector"]: row["dropped"] for row in found.rows} == {"a": 0, "b": 40}
     for text in (repr(found), found.to_latex()):
         assert "alarms: fixed(0.5)" in text

@@ -47,7 +47,7 @@ def long(wide):
 
 @pytest.fixture(scope="module")
 def found(wide):
-    return te.compare(wide, metrics=METRICS, by="series", y_score=list(DETECTORS))
+    return te.compare(wide, metrics=METRICS, by="series", score=list(DETECTORS))
 
 
 def values(comparison):
@@ -78,7 +78,7 @@ def test_missing_points_and_missing_scorings(wide):
     gaps = wide.copy()
     gaps.loc[(gaps["series"] == "s0") & (gaps.index < 4), "fair"] = np.nan
     gaps.loc[gaps["series"] == "s1", "poor"] = np.nan
-    about = {"metrics": ["auc_roc"], "by": "series", "y_score": list(DETECTORS)}
+    about = {"metrics": ["auc_roc"], "by": "series", "score": list(DETECTORS)}
     skipped = te.compare(gaps, **about)
     y, scores = series(0)
     assert values(skipped)["s0", "fair", "auc_roc"] == te.metrics.auc_roc(y[4:], scores["fair"][4:])
@@ -289,7 +289,7 @@ def test_one_detector_has_no_statistics():
     [
         (lambda t: te.compare(t, [0, 1], by="series"), "y_true must be the name of a column"),
         (lambda t: te.compare(t, by="nothing"), "no column 'nothing'"),
-        (lambda t: te.compare(t, "label", by="series", y_score="lof"), "no column 'lof'"),
+        (lambda t: te.compare(t, "label", by="series", score="lof"), "no column 'lof'"),
         (lambda t: te.compare(t, missing="drop", by="series"), "missing must be"),
         (lambda t: te.compare("nowhere.csv"), "nowhere.csv"),
     ],
@@ -317,6 +317,6 @@ def test_published_values_of_auc_roc(dataset):
     detectors = [c for c in table.columns if c not in ("series", "value", "label")]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UndefinedMetricWarning)  # six series have no anomaly
-        found = values(te.compare(table, metrics="auc_roc", by="series", y_score=detectors))
+        found = values(te.compare(table, metrics="auc_roc", by="series", score=detectors))
     for (series_name, detector), value in wanted.items():
         assert found[series_name, detector, "auc_roc"] == pytest.approx(value, abs=1e-9)

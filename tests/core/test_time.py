@@ -344,8 +344,8 @@ def test_incidents_by_any_format_that_scores_can_have(tmp_path, ending, kind):
     with pytest.raises(InvalidInputError, match="so these are incidents of several series"):
         te.labels(path, times)
     spans = Spans(path, ["server"])
-    assert spans.labels({"server": "01"}, "", times, clip=False).tolist() == expected
-    assert spans.labels({"server": "001"}, "", times, clip=False).sum() == 0
+    assert spans.labels({"server": "01"}, "", times).tolist() == expected
+    assert spans.labels({"server": "001"}, "", times).sum() == 0
     assert spans.covered({"server": "1"}, "", times).tolist() == [bool(label) for label in expected]
 
 
@@ -354,7 +354,7 @@ def test_a_file_without_incidents_has_none(tmp_path):
     pd.DataFrame({"start": [], "stop": []}).to_parquet(tmp_path / "a.parquet")
     for name in ("a.csv", "a.parquet"):
         assert te.labels(tmp_path / name, MINUTES).sum() == 0
-        assert Spans(tmp_path / name).labels({}, "", te.times(MINUTES), clip=False).sum() == 0
+        assert Spans(tmp_path / name).labels({}, "", te.times(MINUTES)).sum() == 0
 
 
 def test_windows_of_the_numenta_benchmark_include_both_ends(tmp_path):

@@ -264,8 +264,8 @@ def test_scores_that_could_tie_with_those_of_another_series_are_refused(odd):
     scores = np.array([odd, 3], np.asarray(odd).dtype)
     series = [("a", [0, 1], [2**53, 5]), ("b", [1, 0], scores)]
     assert te.evaluate([1, 0], scores, "auc_roc")["auc_roc"] in (0, 1)
-    with pytest.raises(InvalidInputError, match=r"series 'b': y_score has \w+ values that 64-bit floats cannot hold"):
-        te.evaluate_many(series, "auc_roc")
+    with pytest.raises(InvalidInputError, match=r"y_score has \w+ values that 64-bit floats cannot hold"):
+        te.evaluate_many(series, "auc_roc").micro["auc_roc"]
     with pytest.raises(InvalidInputError, match=r"begins at point 2: y_score has \w+ values that 64-bit floats cannot"):
         te.evaluate_stream([(y, s) for _, y, s in series], "auc_roc")
     assert te.evaluate_many([("a", [0, 1], [2**53, 2**60])], "auc_roc").micro["auc_roc"] == 1

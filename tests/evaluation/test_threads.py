@@ -60,9 +60,13 @@ def test_the_first_error_in_order_is_raised():
     data[3] = ("bad", [0, 2], [0.1, 0.2])
     data[5] = ("worse", [0, 1], [0.1, np.nan])
     with pytest.raises(InvalidInputError, match="series 'bad'"):
-        te.evaluate_many(data, "cce", n_jobs=4)
+        te.evaluate_many(data, "cce", n_jobs=4, strict=True)
     with pytest.raises(InvalidParameterError, match="n_jobs must be an integer other than 0"):
         te.evaluate_many(data, "cce", n_jobs=0)
+    with pytest.warns(te.errors.InputWarning, match="left out: series 'bad', detector 'score': y_true must be 0"):
+        found = te.evaluate_many(data[:4], "cce", n_jobs=4)
+    assert len(found.rows) == 3
+    assert "left out: series 'bad'" in repr(found)
 
 
 def test_functions_of_users_stay_in_the_thread_of_the_caller_unless_asked(monkeypatch):

@@ -74,10 +74,11 @@ def test_a_folder_is_all_its_files_and_columns_are_detectors(runs):
 def write_several(path, seed):
     """Three series of two detectors in one table, their rows mixed, with a time stamp an hour."""
     rng = np.random.default_rng(seed)
-    n = 1800
-    y = np.repeat(rng.random(n // 10) < 0.15, 10)
-    part = np.sort(rng.integers(0, 6, n))
-    hours = np.concatenate([np.arange(count) for count in np.bincount(part, minlength=6)])
+    lengths = np.tile(rng.integers(250, 350, 3), 2)  # of the series, the same for both detectors
+    n = int(lengths.sum())
+    y = np.tile(np.repeat(rng.random(lengths[:3].sum() // 5 + 1) < 0.15, 5)[: n // 2], 2)
+    part = np.repeat(np.arange(6), lengths)
+    hours = np.concatenate([np.arange(count) for count in lengths])
     columns = {
         "site": np.array(["north", "south", "west"])[part % 3],
         "detector": np.array(["lof", "pca"])[part // 3],
@@ -173,7 +174,12 @@ def peak_bytes(folder, count):
         wanted = Wanted(files, {}, "", "", "label", ["score"], values)
         for _ in range(2):  # from nothing, and again with nothing to do
             store = Store(folder, LAYOUT)
-            complete(wanted, lambda missing: _chunks(missing, Chunk((), {}), 1024), fake_rows, store)
+            complete(
+                wanted,
+                lambda missing: _chunks(missing, Chunk((), {}, None, {}), {file.path: None for file in files}),
+                fake_rows,
+                store,
+            )
             found = FileScores(store, wanted)
             assert f"lof       power    {count:5d}   0.5000" in repr(found)
             assert found.failures() == []

@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 import tsadeval as te
 from tsadeval.cli.app import app
-from tsadeval.errors import InvalidInputError, InvalidParameterError
+from tsadeval.errors import InvalidInputError
 from tsadeval.scores.companions import Spans
 
 N = 400
@@ -84,10 +84,9 @@ def test_changed_incidents_are_other_cells(folder):
     calls.clear()
     assert values(te.score_files("each", "cce", **options)) == values(before)
     assert calls == [3]
-    for more in ({"clip": True}, {"shared": True, "clip": True}):
-        calls.clear()
-        te.score_files("each", "cce", **options, **more)
-        assert calls[0] == 0
+    calls.clear()
+    te.score_files("each", "cce", **options, shared=True)
+    assert calls[0] == 0
     assert te.score_files("each", "cce", store="store").rows[0]["label"] == "label"
     digest = hashlib.sha256((folder / "incidents.csv").read_bytes()).hexdigest()[:16]
     assert before.rows[0]["label"] == f"incidents.csv (sha256 {digest}, by file)"
@@ -122,22 +121,20 @@ def test_windows_and_zones(folder):
     assert [(row["anomalous"], row["message"]) for row in found.rows] == [(30, None)]
 
 
-def test_what_does_not_fit_is_an_error_of_its_series_or_cut(folder):
+def test_what_does_not_fit_is_cut(folder):
     write("incidents.csv", {**SPANS, "db": [(380, 500)], "ftp": [(1, 2)]})
     options = {"by": "server", "time": "stamp", "incidents": "incidents.csv"}
     found = te.score_files("all.csv", "f1", **options)
-    assert [row["status"] for row in found.rows] == ["ok", "error", "ok"]
-    assert "reaches beyond the time stamps" in found.failures()[0]
     assert ["intervals of ftp are not used" in line for line in found.remarks] == [True]
-    cut = te.score_files("all.csv", "f1", clip=True, **options)
-    assert [row["anomalous"] for row in cut.rows] == [50, 20, 10]
+    assert [row["anomalous"] for row in found.rows] == [50, 20, 10]
+    with pytest.warns(FutureWarning, match="the option clip= goes"):
+        cut = te.score_files("all.csv", "f1", clip=True, **options)
+    assert [row["value"] for row in cut.rows] == [row["value"] for row in found.rows]
 
 
 def test_what_is_missing_is_said(folder):
     with pytest.raises(InvalidInputError, match="need time stamps"):
         te.score_files("each", "f1", incidents="incidents.csv")
-    with pytest.raises(InvalidParameterError, match="clip and shared"):
-        te.score_files("each", "f1", time="stamp", clip=True)
     for name in ("missing.csv", "missing.json"):
         with pytest.raises(InvalidInputError, match=name):
             te.score_files("each", "f1", time="stamp", incidents=name, store="store")
@@ -161,6 +158,7 @@ def test_the_command(folder):
     assert done.exit_code == 0, done.output
     assert [row["events"] for row in json.loads(done.stdout)] == [1, 1, 2]
     assert "column 'server' says which file an interval belongs to" in done.stderr
-    assert "clip and shared" in str(run("--store", "store", "--clip").exception)
     assert "not from --incidents" in str(run("--incidents", "incidents.csv", "--stream").exception)
-    assert "leave the other options out" in str(run("--ignore", "incidents.csv", "--store", "store").exception)
+    ignored = run("--ignore", "incidents.csv", "--store", "store", "--format", "json")
+    assert [row["events"] for row in json.loads(ignored.stdout)] == [0, 0, 0]
+    assert "leave some out" in str(run("--baseline", "--store", "store").exception)

@@ -17,8 +17,7 @@ from tsadeval.core.inputs import Scoring
 from tsadeval.errors import InvalidInputError
 from tsadeval.metrics.cce_explanation import explain_gaps
 from tsadeval.reports.payload import count_alarms, score_levels
-from tsadeval.reports.series_view import read_inputs
-from tsadeval.scores.scores import timed_runs
+from tsadeval.reports.series_view import SeriesView
 from tsadeval.scores.scoring import observe
 
 METRICS = ["vus_pr", "ears", "cce", "f1", "event_f1", "f1_pa", "false_alarms", "detection_delay"]
@@ -110,7 +109,7 @@ def test_times_ignored_points_and_scores_to_fit_on_are_those_of_the_comparison(r
         warnings.simplefilter("ignore")
         found = te.compare(
             runs, metrics=["f1", "cce", "false_alarms(per='h')"], threshold="quantile(0.9)", fit=fit,
-            times=dict.fromkeys(names, times), ignore=dict.fromkeys(names, ignore),
+            time=dict.fromkeys(names, times), ignore=dict.fromkeys(names, ignore),
         )  # fmt: skip
     page = data_of(found.report(tmp_path / "page.html"))
     for one in page["series"]:
@@ -132,7 +131,7 @@ def test_times_ignored_points_and_scores_to_fit_on_are_those_of_the_comparison(r
 )
 def test_stamps_are_shown_as_they_came(tmp_path, times, clock):
     y = np.arange(90) % 9 == 4
-    page = data_of(te.report({"d": y + 0.1 * np.arange(90)}, tmp_path / "page.html", y_true=y, times=times))
+    page = data_of(te.report({"d": y + 0.1 * np.arange(90)}, tmp_path / "page.html", y_true=y, time=times))
     found = page["series"][0]["clock"]
     assert (found["kind"], found["zone"]) == clock
 
@@ -141,8 +140,9 @@ def test_a_parquet_file_keeps_its_time_zone(tmp_path):
     stamps = pd.date_range("2026-03-28", periods=90, freq="h", tz="Europe/Berlin")
     table = pd.DataFrame({"at": stamps, "label": np.arange(90) % 9 == 4, "score": np.arange(90.0)})
     table.to_parquet(tmp_path / "a.parquet")
-    ((_, times, keys, file),) = timed_runs(tmp_path / "a.parquet", time="at")
-    assert (keys, file) == ({}, "a")
+    (one,) = te.Scores(tmp_path / "a.parquet", time="at")
+    times = one.given.times
+    assert one.series == "a"
     assert (times.kind, times.zone, times.stamps[0]) == ("dates with a time zone", "Europe/Berlin", stamps[0].value)
     assert times.at_points(np.arange(90) < 3).zone == "Europe/Berlin"
 
@@ -178,8 +178,8 @@ def test_everything_that_is_missing_is_named_at_the_top(runs, tmp_path):
     box = text.partition("<aside")[2].partition("</aside>")[0]
     assert re.findall("<li>(.*?)</li>", box) == [
         "Left out: x.csv: no rows",
-        "Left out: broken on series &#39;s0&#39;: "
-        + box.partition("broken on series &#39;s0&#39;: ")[2].split("</li>")[0],
+        "Left out: series &#39;s0&#39;, detector &#39;broken&#39;: "
+        + box.partition("detector &#39;broken&#39;: ")[2].split("</li>")[0],
         "gaps has no scores on 1 of 5 series (s2): its mean is over the others.",
         "gaps: 45 points without a score were left out (s1: 45).",
         "poor has no scores on 1 of 5 series (s4): its mean is over the others.",
@@ -193,32 +193,32 @@ def test_everything_that_is_missing_is_named_at_the_top(runs, tmp_path):
 
 
 def test_missing_scores_can_be_refused(runs, tmp_path):
-    with pytest.raises(InvalidInputError, match="gaps on series 's1'"):
+    with pytest.raises(InvalidInputError, match="series 's1', detector 'gaps'"):
         te.report(runs, tmp_path / "page.html", missing="error")
     whole = [run for run in runs if run[1] != "gaps"]
     with pytest.raises(InvalidInputError, match=r"'poor' has no scores on series 's4'.*missing=.skip."):
         te.report(whole, tmp_path / "page.html", missing="error")
 
 
-def test_detectors_may_lack_the_first_points(tmp_path):
-    y = np.repeat([0, 1, 0], [50, 10, 40])
+def test_detectors_may_lack_points_as_their_stamps_say(tmp_path):
+    y = pd.Series(np.repeat([0, 1, 0], [50, 10, 40]), pd.date_range("2026-01-01", periods=100, freq="min"))
     s = np.random.default_rng(0).random(100)
-    for runs in (
-        [("a", "all", y, s), ("a", "late", y[20:], s[20:])],
-        [("a", "late", y[20:], s[20:]), ("a", "all", y, s)],
-    ):
-        (one,) = read_inputs(runs, "skip").series
+    for part, offset in ((slice(20, 100), 20), (slice(0, 80), 0)):
+        runs = [("a", "all", y, s), ("a", "part", y[part], s[part])][:: 1 if offset else -1]
+        (one,) = map(SeriesView.of, te.Scores(runs).by_series())
         assert {name: (j.offset, j.scoring.n) for name, j in one.detectors.items()} == {
             "all": (0, 100),
-            "late": (20, 80),
+            "part": (offset, 80),
         }
         found = te.compare(runs, metrics=["f1", "cce"])
         page = data_of(found.report(tmp_path / "page.html"))
         assert page["series"][0]["n"] == 100
         for name, shown in page["series"][0]["detectors"].items():
             assert [row["value"] for row in shown["metrics"]] == list(found.table()[name].values())
-    with pytest.raises(InvalidInputError, match="different labels"):
-        read_inputs([("a", "all", y, s), ("a", "late", y[:80], s[:80])], "skip")
+    short = [("a", "all", y.to_numpy(), s), ("a", "part", y.to_numpy()[:80], s[:80])]
+    for refused in (te.compare, lambda runs: te.report(runs, tmp_path / "page.html")):
+        with pytest.raises(InvalidInputError, match="have 100 and 80 points on series 'a': give time stamps"):
+            refused(short)
 
 
 @st.composite
@@ -234,7 +234,7 @@ def with_gaps(draw):
 @given(with_gaps())
 def test_counts_at_all_levels_are_those_of_a_comparison(data):
     y, s = data
-    (one,) = read_inputs([("", "d", y, s)], "skip").series
+    (one,) = map(SeriesView.of, te.Scores({"d": s}, y).by_series())
     judged = one.detectors["d"]
     levels = score_levels(judged.scoring)
     counts = count_alarms(judged.scoring, levels)

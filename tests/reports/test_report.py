@@ -37,7 +37,7 @@ def test_values_are_those_of_evaluate(tmp_path):
 
 def test_one_detector_needs_no_name(tmp_path):
     path = te.report(SCORES["good"], tmp_path / "sub" / "page.html", y_true=Y, metrics="f1")
-    assert data_of(path)["detectors"] == ["detector"]
+    assert data_of(path)["detectors"] == ["score"]
     assert data_of(path)["comparison"] is None
 
 
@@ -71,8 +71,8 @@ def test_what_cannot_be_evaluated_is_left_out_and_said(tmp_path):
     bad = np.full(500, np.nan)
     path = te.report({**SCORES, "broken": bad}, tmp_path / "page.html", y_true=Y, metrics="f1")
     assert data_of(path)["detectors"] == ["good", "poor"]
-    assert "Left out: broken: no point has a score" in path.read_text(encoding="utf-8")
-    with pytest.raises(InvalidInputError, match="no point has a score"):
+    assert "Left out: detector &#39;broken&#39;: no point has a score" in path.read_text(encoding="utf-8")
+    with pytest.raises(InvalidInputError, match="no detector has a score on any series"):
         te.report({"broken": bad}, tmp_path / "page.html", y_true=Y)
     some = np.where(np.arange(500) < 3, np.nan, SCORES["good"])
     path = te.report({"some": some}, tmp_path / "page.html", y_true=Y, metrics="f1")
@@ -120,7 +120,7 @@ def test_the_comparison_comes_before_the_series(tmp_path):
 
 def test_a_table_with_a_row_per_point(tmp_path):
     table = {"label": Y, "good": SCORES["good"], "poor": SCORES["poor"]}
-    data = data_of(te.report(table, tmp_path / "page.html", y_true="label", y_score=["good", "poor"], metrics="f1"))
+    data = data_of(te.report(table, tmp_path / "page.html", y_true="label", score=["good", "poor"], metrics="f1"))
     assert data["detectors"] == ["good", "poor"]
 
 
@@ -188,8 +188,8 @@ def test_a_hundred_thousand_points_take_less_than_a_megabyte_and_a_half(tmp_path
         ({"values": np.zeros(3)}, r"values 'series' has shape \(3,\), but there are 500 points"),
         ({"values": np.zeros((500, 1, 5))}, r"values must be one column or several, .* of shape \(500, 1, 5\)"),
         ({"values": 3.0}, r"values must be one column or several, found an array of shape \(\)"),
-        ({"times": np.zeros(3)}, "times has 3 time stamps, but there are 500"),
-        ({"times": np.array(["x"] * 500)}, "times: row 0 is 'x'"),
+        ({"time": np.zeros(3)}, "times has 3 time stamps, but there are 500"),
+        ({"time": np.array(["x"] * 500)}, "times: row 0 is 'x'"),
         ({"metrics": "nothing"}, "unknown metric or set 'nothing'"),
         ({"missing": "drop"}, "missing"),
         ({"scores": [("a", "d", Y, SCORES["good"])] * 2, "y_true": None}, "two scorings of detector 'd' on series 'a'"),
@@ -199,7 +199,7 @@ def test_a_hundred_thousand_points_take_less_than_a_megabyte_and_a_half(tmp_path
         ),
         (
             {"scores": [(n, "d", Y, SCORES["good"]) for n in "ab"], "y_true": None, "values": Y},
-            "must be mappings from series",
+            "values must be a mapping from series",
         ),
     ],
 )

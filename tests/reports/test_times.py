@@ -51,9 +51,9 @@ def study():
 @pytest.mark.parametrize("threshold", ["best", 1.1])
 def test_what_is_ignored_is_ignored_as_by_a_comparison(study, tmp_path, threshold):
     runs, times, spans, masks = study
-    expected = te.compare(runs, metrics=METRICS, times=times, ignore=spans, threshold=threshold)
+    expected = te.compare(runs, metrics=METRICS, time=times, ignore=spans, threshold=threshold)
     pages = [
-        te.report(runs, tmp_path / "a.html", metrics=METRICS, times=times, ignore=given, threshold=threshold)
+        te.report(runs, tmp_path / "a.html", metrics=METRICS, time=times, ignore=given, threshold=threshold)
         for given in (spans, masks, spans["web"])
     ]
     pages.append(expected.report(tmp_path / "b.html"))
@@ -72,11 +72,11 @@ def test_what_is_ignored_is_ignored_as_by_a_comparison(study, tmp_path, threshol
 def test_what_cannot_be_ignored_is_named(study, tmp_path):
     runs, times, spans, _ = study
     with pytest.raises(InvalidInputError, match="ignore has an entry for 'wbe'"):
-        te.report(runs, tmp_path / "a.html", times=times, ignore={"wbe": spans["web"]})
+        te.report(runs, tmp_path / "a.html", time=times, ignore={"wbe": spans["web"]})
     with pytest.raises(InvalidInputError, match="ignore holds intervals of time, so times= is needed"):
         te.report(runs, tmp_path / "a.html", ignore=spans)
     elsewhere = [("2020-01-01 00:00+00:00", "2020-01-02 00:00+00:00")]
-    page = te.report(runs, tmp_path / "a.html", times=times, ignore={"web": elsewhere}, metrics="f1")
+    page = te.report(runs, tmp_path / "a.html", time=times, ignore={"web": elsewhere}, metrics="f1")
     assert "No point of web lies in the spans of time to ignore." in page.read_text(encoding="utf-8")
 
 
@@ -85,7 +85,7 @@ def test_false_alarms_per_week_are_those_of_the_library(study, tmp_path):
     runs, times, spans, _ = study
     metric = "false_alarms(per='week')"
     for ignore in (None, spans):
-        page = te.report(runs, tmp_path / "a.html", metrics=[metric], times=times, ignore=ignore, threshold=0.9)
+        page = te.report(runs, tmp_path / "a.html", metrics=[metric], time=times, ignore=ignore, threshold=0.9)
         for one in page_of(page)[0]["series"]:
             for name, shown in one["detectors"].items():
                 y, s = next((y, s) for series, d, y, s in runs if (series, d) == (one["name"], name))
@@ -168,7 +168,7 @@ def test_findings_say_how_long():
 
 def test_labels_have_their_units(study, tmp_path):
     runs, times, *_ = study
-    data, _ = page_of(te.report(runs, tmp_path / "a.html", metrics=[*METRICS, "detection_delay"], times=times))
+    data, _ = page_of(te.report(runs, tmp_path / "a.html", metrics=[*METRICS, "detection_delay"], time=times))
     labels = [metric["label"] for metric in data["metrics"]]
     assert labels == ["F1", "Event-F1", "False alarms per week", "Delay (min)", "Delay (points)"]
 
@@ -184,5 +184,5 @@ def test_a_reason_is_given_for_metrics_without_a_value(study, tmp_path):
     runs, times, spans, _ = study
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        data, _ = page_of(te.report(runs, tmp_path / "a.html", metrics=["vus_pr", "f1"], times=times, ignore=spans))
+        data, _ = page_of(te.report(runs, tmp_path / "a.html", metrics=["vus_pr", "f1"], time=times, ignore=spans))
     assert "cannot leave out the points" in data["series"][0]["detectors"]["a"]["metrics"][0]["message"]

@@ -77,7 +77,7 @@ def test_a_file_counts_for_the_detectors_that_it_has(folder):
 
 def test_a_name_that_no_file_has_is_an_error(folder):
     with pytest.raises(InvalidInputError, match="8 files: no column 'LSTM_AE' for the scores: did you mean LSTM-AE"):
-        te.compare(folder, by="file", y_score=["IForest", "LSTM_AE"])
+        te.compare(folder, by="file", score=["IForest", "LSTM_AE"])
     for command in ("compare", "report", "score"):
         files = [folder] if command != "score" else [folder / "server_00.csv", folder / "server_01.csv"]
         by = ["--by", "file"] if command != "score" else []
@@ -249,7 +249,7 @@ def test_large_integers_beside_gaps_do_not_tie(make):
     y = [0, 1, 0, 1, 0, 1]
     for call in (
         lambda: te.evaluate(y, make(), "auc_roc", missing="skip"),
-        lambda: te.compare({"a": make(), "b": [1, 2, 3, 4, 5, 6]}, y, "auc_roc"),
+        lambda: te.compare({"a": make(), "b": [1, 2, 3, 4, 5, 6]}, y, "auc_roc", strict=True),
     ):
         with pytest.raises(InvalidInputError, match="64-bit floats"):
             call()
@@ -258,7 +258,7 @@ def test_large_integers_beside_gaps_do_not_tie(make):
 def test_a_mask_is_not_lost_beside_gaps():
     scores = np.ma.masked_array([0.1, 0.9, np.nan, 0.8, 0.2, 0.7], mask=[0, 1, 0, 0, 0, 0])
     with pytest.raises(InvalidInputError, match="1 masked values"):
-        te.compare({"a": scores, "b": [1, 2, 3, 4, 5, 6]}, [0, 1, 0, 1, 0, 1], "auc_roc")
+        te.compare({"a": scores, "b": [1, 2, 3, 4, 5, 6]}, [0, 1, 0, 1, 0, 1], "auc_roc", strict=True)
 
 
 NOTES = [

@@ -113,12 +113,12 @@ def test_incidents_in_nanoseconds_keep_all_digits(tmp_path):
 def test_what_belongs_to_one_series_is_not_taken_for_another():
     runs = [("a", "d", Y, S), ("b", "d", Y, S)]
     times = dict.fromkeys("ab", np.arange(8))
-    found = te.compare(runs, metrics="f1", times=times, ignore={"a": [(0, 3)]}, threshold=0.5)
+    found = te.compare(runs, metrics="f1", time=times, ignore={"a": [(0, 3)]}, threshold=0.5)
     assert [row.get("ignored_points") for row in found.rows] == [3, None]
     with pytest.raises(InvalidInputError, match="ignore has an entry for 'A', which is no series"):
-        te.compare(runs, metrics="f1", times=times, ignore={"A": [(0, 3)]}, threshold=0.5)
+        te.compare(runs, metrics="f1", time=times, ignore={"A": [(0, 3)]}, threshold=0.5)
     table = {"start": [0], "stop": [3]}
-    found = te.compare(runs, metrics="f1", times=times, ignore=table, threshold=0.5)
+    found = te.compare(runs, metrics="f1", time=times, ignore=table, threshold=0.5)
     assert [row["ignored_points"] for row in found.rows] == [3, 3]
 
 
@@ -136,7 +136,7 @@ def test_missing_scores_keep_the_times_of_the_others():
     rate = "false_alarms(per='day')"
     expected = te.evaluate(labels[1:], scores[1:], rate, threshold=0.25)[rate]
     for given in (None, HOURS, te.times(HOURS)):
-        found = te.compare({"d": scores}, labels, rate, threshold=0.25, times=given)
+        found = te.compare({"d": scores}, labels, rate, threshold=0.25, time=given)
         assert found.rows[0]["value"] == expected > 0
     with pytest.raises(InvalidInputError, match="different indexes"):
         te.compare({"d": scores.shift(freq="D")}, labels, "f1")
@@ -147,7 +147,7 @@ def test_scorings_that_cannot_be_compared_are_refused():
         te.compare([("a", "d", Y, S), ("a", "e", 1 - Y, S)], metrics="f1")
     with pytest.raises(InvalidInputError, match="two scorings of detector '1': rename one"):
         te.compare({1: S, "1": -S}, Y, "f1")
-    found = te.compare([("a", "d", Y, S), ("a", "e", list(Y), S), ("a", "f", Y[1:], S[1:])], metrics="f1")
+    found = te.compare([("a", "d", Y, S), ("a", "e", list(Y), S), ("a", "f", Y, [np.nan, *S[1:]])], metrics="f1")
     assert found.detectors == ["d", "e", "f"]
 
 
@@ -202,7 +202,7 @@ def test_numbers_are_seconds_in_reports_too(tmp_path):
     dates = pd.to_datetime(seconds, unit="s")
     pages = []
     for times in (seconds, dates, dates.tz_localize("UTC").tz_convert("Europe/Berlin")):
-        page = te.report({"d": S}, tmp_path / "page.html", y_true=Y, metrics="f1", times=times)
+        page = te.report({"d": S}, tmp_path / "page.html", y_true=Y, metrics="f1", time=times)
         pages.append(page.read_text().partition("<script")[2])
     assert pages[0] == pages[1]
     # The zone is how the page writes the same moments.
@@ -215,7 +215,7 @@ def test_metrics_of_a_report_know_the_times(tmp_path):
     expected = te.evaluate(Y, S, metrics, threshold=0.25, times=times)
     for labels, given in ((Y, times), (pd.Series(Y, times), None)):
         scores = {"d": pd.Series(S, times)}
-        page = te.report(scores, tmp_path / "page.html", y_true=labels, metrics=metrics, threshold=0.25, times=given)
+        page = te.report(scores, tmp_path / "page.html", y_true=labels, metrics=metrics, threshold=0.25, time=given)
         data = json.loads(
             page.read_text().partition('type="application/json"')[2].partition(">")[2].partition("</script")[0]
         )

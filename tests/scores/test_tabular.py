@@ -1,5 +1,7 @@
 """What is to be judged in a table: groups of rows, columns of scores, names of series and detectors."""
 
+import shutil
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -17,6 +19,8 @@ from tsadeval.scores.tabular import scorings
 from tsadeval.tables import read_table, table_files
 
 WIDE = {"label": [0, 1, 0], "lof": [0.1, 0.9, 0.2], "pca": [1, 2, 3], "note": ["x", "y", "z"]}
+
+pytestmark = pytest.mark.filterwarnings("ignore:tsadeval.tables.runs goes")
 
 
 def plain(parts):
@@ -260,7 +264,7 @@ def names(found):
 
 def test_runs_of_long_and_wide_tables():
     long = pd.DataFrame(
-        {"series": list("aabb"), "detector": list("xyxy"), "label": [0, 1, 1, 0], "score": [1, 2, 3, 4]}
+        {"series": list("aabb"), "detector": list("xyxy"), "label": [0, 0, 1, 1], "score": [1, 2, 3, 4]}
     )
     expected = [("a", "x"), ("a", "y"), ("b", "x"), ("b", "y")]
     for form in (long, pl.from_pandas(long), pa.Table.from_pandas(long), long.set_index(["series", "detector"])):
@@ -292,18 +296,23 @@ def folder(tmp_path):
 
 
 def test_runs_of_a_folder(folder, monkeypatch):
-    assert names(runs(folder)) == [(f"{d}/{s}", "score") for d in ("lof", "pca") for s in ("s1", "s2")]
     by_folder = [("s1", "lof"), ("s2", "lof"), ("s1", "pca"), ("s2", "pca")]
+    assert names(runs(folder)) == by_folder  # the same names in both folders: these are detectors
     assert names(runs(folder, by=["file", "folder"], detector="folder")) == by_folder
     assert names(runs(folder, by="file", detector="folder")) == by_folder
     monkeypatch.chdir(folder)
     assert names(runs(["lof/s1.csv", "lof/s2.csv"])) == [("s1", "score"), ("s2", "score")]
+    assert names(runs(["lof/s1.csv", "pca/s1.csv"])) == [("s1", "lof"), ("s1", "pca")]
+    write(folder / "other" / "lone.csv", "label,score\n0,1\n1,2\n")
+    assert names(runs(["lof/s1.csv", "other/lone.csv"])) == [("lof/s1", "score"), ("other/lone", "score")]
+    two = te.Scores(folder, by="folder").read()
     with pytest.raises(
-        InvalidInputError, match=r"s1.csv and pca/s1.csv: two scorings of series 's1' and detector 'score'"
+        InvalidInputError, match=r"s1.csv and .*lof/s2.csv: there are two scorings of detector 'score' on series 'lof'"
     ):
-        list(runs(["lof/s1.csv", "pca/s1.csv"]))
+        list(two)
+    shutil.rmtree(folder / "other")
     (folder / "empty").mkdir()
-    with pytest.raises(InvalidInputError, match=r"empty: expected tables in this folder, found none"):
+    with pytest.raises(InvalidInputError, match=r"empty: this is a folder, and there are no tables in it"):
         list(runs("empty"))
     assert [path.name for path in table_files(folder)] == ["s1.csv", "s2.csv"] * 2
 
@@ -313,9 +322,11 @@ def test_a_bad_file_does_not_stop_the_others(folder):
     write(folder / "pca" / "s2.csv", "label,scores\n0,1\n")
     with pytest.raises(InvalidInputError, match=r"s1.csv: row 1 has 3 fields"):
         list(runs(folder))
-    errors = []
-    assert names(runs(folder, on_error=errors.append)) == [("lof/s2", "score"), ("pca/s1", "score")]
-    assert [str(error).rpartition("/")[2].partition(":")[0] for error in errors] == ["s1.csv", "s2.csv"]
+    scores = te.Scores(folder)
+    assert names(scores) == [("s2", "lof"), ("s1", "pca")]
+    assert [row["place"].rpartition("/")[2] for row in scores.left_out.rows] == ["s1.csv", "s2.csv"]
+    with pytest.raises(InvalidInputError, match=r"s1.csv: row 1 has 3 fields"):
+        list(te.Scores(folder, strict=True))
 
 
 theseus = published.SHARED / "scores" / "Theseus"

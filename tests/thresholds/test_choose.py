@@ -99,7 +99,7 @@ def test_detectors_at_the_same_budget():
     scores = {name: rng.normal(size=4000) + lift * y for name, lift in (("good", 3), ("poor", 0.5))}
     rate = "false_alarms(per='day')"
     for text in ("budget(2/day)", "budget('2/day')", "budget(max_false_alarms='2/day')", "budget(2 per day, lowest)"):
-        found = te.compare(scores, y_true=y, times=t, metrics=["event_recall", rate], threshold=text)
+        found = te.compare(scores, y_true=y, time=t, metrics=["event_recall", rate], threshold=text)
         values = {(row["detector"], row["metric"]): row["value"] for row in found.rows}
         assert values["good", "event_recall"] > values["poor", "event_recall"]
         assert max(values["good", rate], values["poor", rate]) <= 2

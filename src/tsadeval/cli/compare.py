@@ -3,34 +3,18 @@
 from __future__ import annotations
 
 import enum
-import warnings
 from typing import Annotated, Any
 
 import typer
 
-from tsadeval.cli.options import (
-    By,
-    Dask,
-    Detector,
-    Files,
-    Label,
-    MetricNames,
-    Missing,
-    Scores,
-    Threshold,
-    Time,
-    names_of,
-    usable_runs,
-)
+from tsadeval.cli.options import Dask, MetricNames, Threshold, names_of, reads_scores, say, say_warnings
 from tsadeval.cli.output import Format, render
-from tsadeval.cli.spans import Beside, Clip, Ignore, Incidents, Shared, say
 from tsadeval.comparison.compare import compare as compare_scores
 from tsadeval.comparison.comparison import Comparison
 from tsadeval.core.parallel import on_cluster
 from tsadeval.core.results import Result
 from tsadeval.core.selection import select_metrics
-from tsadeval.core.times import Times
-from tsadeval.errors import InvalidInputError
+from tsadeval.scores.scores import Scores
 
 
 class Form(enum.StrEnum):
@@ -43,7 +27,7 @@ class Form(enum.StrEnum):
     html = "html"
 
 
-class Layout(enum.StrEnum):
+class LatexLayout(enum.StrEnum):
     """Which tables LaTeX has."""
 
     tables = "tables"
@@ -51,26 +35,17 @@ class Layout(enum.StrEnum):
     series = "series"
 
 
+@reads_scores
 def compare(
-    files: Files,
-    by: By = None,
-    label: Label = "label",
-    score: Scores = None,
-    detector: Detector = "",
-    time: Time = "",
-    incidents: Incidents = None,
-    clip: Clip = False,
-    shared: Shared = False,
-    ignore: Ignore = None,
+    scores: Scores,
     metrics: MetricNames = None,
     threshold: Threshold = "best",
-    missing: Missing = "skip",
     statistics: Annotated[
         bool, typer.Option("--statistics", help="Add ranks, tests of pairs and where metrics disagree.")
     ] = False,
     layout: Annotated[
-        Layout, typer.Option(help="Of LaTeX: the printed tables, detectors by metrics, or series by detectors.")
-    ] = Layout.tables,
+        LatexLayout, typer.Option(help="Of LaTeX: the printed tables, detectors by metrics, or series by detectors.")
+    ] = LatexLayout.tables,
     caption: Annotated[str, typer.Option(help="Of LaTeX: put the tabular into a table with this caption.")] = "",
     notes: Annotated[
         bool, typer.Option("--notes", help="Of LaTeX: put the tabular into a table with the notes as text under it.")
@@ -79,38 +54,17 @@ def compare(
     format: Annotated[Form, typer.Option(help="How to print the values.")] = Form.text,
 ) -> None:
     """Compare detectors over all series in tables of scores; exit code 1 where some could not be used."""
-    refused: list[InvalidInputError] = []
-    times: dict[str, Times] = {}
     chosen = select_metrics(names_of(metrics) or "recommended")
-    columns: dict[str, Any] = {
-        "by": names_of(by),
-        "y_true": None if incidents else label,
-        "y_score": names_of(score) or "score",
-        "detector": detector or None,
-    }
-    beside = Beside.of(incidents, ignore, columns["by"], files, time=time, clip=clip, shared=shared)
-    with on_cluster(dask), warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        runs = usable_runs(files, refused.append, times=times, beside=beside, time=time or None, **columns)
-        say([*beside.said(), *beside.fitted(whole=not refused), *map(str, refused)])
-        if refused and not runs:
-            raise typer.Exit(2)
-        found = compare_scores(
-            runs,
-            metrics=chosen,
-            threshold=threshold,
-            missing=missing,
-            times=times or None,
-            ignore=beside.ignored or None,
-        )
+    with on_cluster(dask), say_warnings():
+        found = compare_scores(scores, metrics=chosen, threshold=threshold)
+        say(scores.notes)
         parts: list[Result] = [found]
         if statistics and len(found.detectors) > 1:
             parts += [found.ranks()]
             parts += [found.significance()] if len(found.series) > 1 else []
             parts += [found.disagreement()] if len(found.metrics) > 1 else []
-    say(dict.fromkeys(str(warning.message) for warning in caught))
     typer.echo(_shown(found, parts, format, {"layout": layout.value, "caption": caption, "notes": notes}))
-    if refused:
+    if scores.left_out_lines():
         raise typer.Exit(1)
 
 

@@ -2,52 +2,35 @@
 
 from __future__ import annotations
 
-import hashlib
+import functools
+import inspect
+import warnings
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, get_type_hints
 
-import numpy as np
 import typer
 
-from tsadeval.cli.spans import Beside
-from tsadeval.comparison.compare import is_store, unscored
+from tsadeval.cli.words import spoken
 from tsadeval.core import setting
 from tsadeval.core.names import split_names
 from tsadeval.core.parallel import on_cluster
-from tsadeval.core.times import Times
 from tsadeval.engine.progress import Bar
-from tsadeval.errors import InvalidInputError
-from tsadeval.scores.scores import timed_runs
-from tsadeval.scores.scoring import observe
-from tsadeval.tables import table_files
+from tsadeval.scores.scores import Scores
 
-Files = Annotated[
-    list[Path],
-    typer.Argument(help="Tables of labels and scores (csv, parquet, npz and others), folders of them, or a store."),
-]
-By = Annotated[
-    list[str] | None,
-    typer.Option(help='Columns that tell series and detectors apart, e.g. "series,detector"; also file and folder.'),
-]
 Dask = Annotated[str, typer.Option(help="Address of a Dask scheduler whose workers do it: tcp://host:8786.")]
-Label = Annotated[str, typer.Option(help="Column or array of the labels (0 or 1).")]
-Scores = Annotated[
-    list[str] | None, typer.Option(help='Columns of the scores, e.g. "lof,pca" or a pattern as "lof_*". Repeatable.')
-]
-Detector = Annotated[str, typer.Option(help="Which of --by names the detector, if it is not called so.")]
 MetricNames = Annotated[
     list[str] | None,
     typer.Option(
-        help='Metrics and sets (recommended, the default; paper; all), "cce(tau=0.4)", "module:function". Repeatable.'
+        help='Metrics and sets (recommended, the default; paper; all), "cce(tau=0.4)", "module:function". Repeatable.',
+        autocompletion=lambda incomplete: complete_metrics(incomplete),
     ),
 ]
 Threshold = Annotated[
     str,
     typer.Option(help="How scores become predictions: best, best(metric), budget(2/week), quantile(p), a number."),
 ]
-Time = Annotated[str, typer.Option(help="Column of the time stamps.")]
 Missing = Annotated[
     setting.Missing,
     typer.Option(
@@ -58,63 +41,107 @@ Missing = Annotated[
 ]
 
 
+# The options of `te.Scores`, for every command that reads scores.
+
+
+def _reading(
+    files: Annotated[
+        list[str],
+        typer.Argument(
+            help="Tables of labels and scores: csv, tsv, parquet, feather, jsonl, npy, npz, also gzipped; folders of "
+            "them, patterns, addresses; - is stdin."
+        ),
+    ],
+    label: Annotated[str, typer.Option(help="Column or array of the labels (0 or 1).")] = "label",
+    score: Annotated[
+        list[str] | None,
+        typer.Option(help='Columns of the scores, e.g. "lof,pca" or a pattern as "lof_*". Repeatable.'),
+    ] = None,
+    by: Annotated[
+        list[str] | None,
+        typer.Option(
+            help='Columns that tell series and detectors apart, e.g. "series,detector"; also file and folder.'
+        ),
+    ] = None,
+    detector: Annotated[str, typer.Option(help="Which of --by names the detector, if it is not called so.")] = "",
+    time: Annotated[str, typer.Option(help="Column of the time stamps.")] = "",
+    values: Annotated[
+        str,
+        typer.Option("--values", "--value", help="Column of the series itself, drawn above the scores in a report."),
+    ] = "",
+    incidents: Annotated[
+        Path | None,
+        typer.Option(
+            help="File with columns start and stop (and those of --by, or one with the names of the files), or windows "
+            "as json under the values of --by: the labels, instead of a column."
+        ),
+    ] = None,
+    ignore: Annotated[
+        Path | None, typer.Option(help="File as for --incidents: spans of time that are not judged.")
+    ] = None,
+    fit: Annotated[
+        Path | None, typer.Option(help="File with scores of a training part: rules without labels are fitted on it.")
+    ] = None,
+    missing: Missing = "skip",
+    shared: Annotated[
+        bool,
+        typer.Option("--shared", help="Incidents and spans hold for every series, whatever their other columns say."),
+    ] = False,
+    one_series: Annotated[
+        bool, typer.Option("--one-series", help="All rows are one series, even if the columns suggest several.")
+    ] = False,
+    strict: Annotated[bool, typer.Option("--strict", help="Stop at the first thing that cannot be used.")] = False,
+    clip: Annotated[bool, typer.Option("--clip", hidden=True, help="Has no effect: incidents are always cut.")] = False,
+) -> None:
+    """Names, types, defaults and help texts; `clip` was an option before."""
+
+
+def reads_scores(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command the options of `te.Scores`; it gets `scores` of them as its first argument."""
+    own = [one for name, one in inspect.signature(command).parameters.items() if name != "scores"]
+    shared = list(inspect.signature(_reading).parameters.values())
+
+    @functools.wraps(command)
+    def run(**given: Any) -> None:
+        read = {one.name: given.pop(one.name) for one in shared}
+        command(scores_of(read.pop("files"), **read), **given)
+
+    hints = get_type_hints(_reading, include_extras=True) | get_type_hints(command, include_extras=True)
+    parameters = [one.replace(annotation=hints[one.name]) for one in (*shared, *own)]
+    setattr(run, "__signature__", inspect.Signature(parameters))  # noqa: B010 - which Typer reads
+    run.__annotations__ = hints
+    del run.__wrapped__
+    return run
+
+
+def scores_of(files: list[str], **reading: Any) -> Scores:
+    """The scores in files, by the options of a command."""
+    del reading["clip"]
+    reading |= {"score": names_of(reading["score"]) or "score", "by": names_of(reading["by"])}
+    given = {name: value for name, value in reading.items() if value not in ("", None, [], False)}
+    return Scores(files[0] if len(files) == 1 else files, **given)
+
+
 def names_of(texts: Iterable[str] | None) -> list[str]:
     """Names from options that may hold several, with commas between."""
     return [name for text in texts or [] for name in split_names(text)]
 
 
-def one_or_many(files: list[Path]) -> Path | list[Path]:
-    """A single path as it is, since it may be a store or a folder."""
-    return files[0] if len(files) == 1 else files
+def say(lines: Iterable[str]) -> None:
+    """Print messages for the command line, on stderr."""
+    for line in lines:
+        typer.echo(f"tsadeval: {spoken(line)}", err=True)
 
 
-def usable_runs(
-    files: list[Path],
-    refuse: Callable[[InvalidInputError], Any],
-    *,
-    times: dict[str, Times] | None = None,
-    beside: Beside | None = None,
-    **options: Any,
-) -> list[tuple[str, str, Any, Any]] | Path:
-    """Every scoring in the files that can be evaluated, or the store; what cannot be evaluated is refused.
-
-    With the option `time`, the column of time stamps, `times` gets those of every series; of the files `beside` the
-    tables come labels and, in `beside.ignored`, the points that are not judged.
-    """
-    if len(files) == 1 and is_store(files[0]):
-        if options.get("time"):
-            raise InvalidInputError("--time names a column of tables, and a store of scores has none: leave it out")
-        return files[0]
-    found: list[tuple[str, str, Any, Any]] = []
-    for run, stamps, keys, file in timed_runs(one_or_many(files), on_error=refuse, **options):
-        ignored = None
+@contextmanager
+def say_warnings() -> Iterator[None]:
+    """Say each warning once, in a line of its own."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
         try:
-            if beside is not None:
-                labels, ignored = beside.lay(keys, file, run.y_true, stamps)
-                run = run._replace(y_true=labels)
-            if unscored(run.y_score) < np.size(run.y_score):  # missing scores are nothing to refuse
-                observe(run.y_true, run.y_score, missing="worst")
-        except InvalidInputError as error:
-            refuse(InvalidInputError(f"series {run.series!r}, detector {run.detector!r}: {error}"))
-        else:
-            found.append(run)
-            if times is not None and stamps is not None and len(stamps) >= len(times.get(run.series, ())):
-                times[run.series] = stamps
-            if beside is not None and ignored is not None and ignored.any():
-                beside.ignored[run.series] = ignored
-    return found
-
-
-def checksums(files: Iterable[Path]) -> dict[str, str]:
-    """SHA-256 of every file, of folders those of the tables in them."""
-    found = {}
-    for file in files:
-        for path in table_files(file) if file.is_dir() else [file]:
-            if path.is_file():
-                with open(path, "rb") as opened:
-                    digest = hashlib.file_digest(opened, "sha256") if hasattr(hashlib, "file_digest") else None
-                    found[str(path)] = (digest or hashlib.sha256(opened.read())).hexdigest()
-    return found
+            yield
+        finally:
+            say(dict.fromkeys(str(warning.message) for warning in caught))
 
 
 # Names that the shell completes: of detectors, metrics and data sets, the last one of a list with commas.

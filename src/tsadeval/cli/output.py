@@ -16,10 +16,11 @@ import typer
 import tsadeval
 from tsadeval.cli.words import spoken
 from tsadeval.core.metric import Metric
+from tsadeval.core.names import printable
 from tsadeval.core.results import Result, Row, latex_table, plain, text_table
 from tsadeval.evaluation.events import EventTable, summed_up
 from tsadeval.evaluation.single import Evaluation, chosen_with_labels, named
-from tsadeval.incidents.reader import IncidentTable
+from tsadeval.scores.scored import Scored
 
 
 class Format(enum.StrEnum):
@@ -62,15 +63,16 @@ def tell_failures(lines: Sequence[str]) -> None:
 
 @dataclass(frozen=True)
 class Case:
-    """One scoring, what it is called, and all that is known of it."""
+    """One scoring of a table, and what it is called there."""
 
     where: tuple[str, ...]  # file, values of --by, column of the scores
-    labels: Any
-    scores: Any
-    times: Any
-    ignore: Any
-    fit: Any
-    incidents: IncidentTable | None = None
+    keys: tuple[str, ...]  # the columns of --by
+
+    @classmethod
+    def of(cls, one: Scored) -> Case:
+        """The names of a scoring."""
+        given = one.given
+        return cls((given.place, *map(printable, given.keys.values()), printable(given.column)), tuple(given.keys))
 
     @property
     def name(self) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
@@ -40,20 +40,19 @@ from tsadeval.core.selection import AnyMetric, find_metric
 from tsadeval.core.setting import Missing
 from tsadeval.datasets import DATASETS
 from tsadeval.errors import InvalidParameterError, UnknownNameError
+from tsadeval.evaluation.many import add_to_pool
+from tsadeval.evaluation.micro import Pool
 from tsadeval.evaluation.single import finite_mean
+from tsadeval.scores.scores import Scores
 
 Run = tuple[str, str, Any, Any]
 
 
 class Made(NamedTuple):
-    """How a comparison was made: what a page about it has to repeat to show the same numbers.
-
-    `settings` has what was given beside labels and scores (times, ignore, fit), by series and detector.
-    """
+    """By which metrics and which rule a comparison was made."""
 
     metrics: tuple[Metric, ...]
     rule: Rule
-    settings: Mapping[tuple[str, str], Mapping[str, Any]]
 
 
 # With more series than this, a comparison prints averages instead of every series.
@@ -67,42 +66,41 @@ class Comparison(Result):
     ----------
     series, detectors, metrics : list of str
         In the order of their first row.
+    source : Scores or None
+        What was compared.
     """
 
     def __init__(
         self,
         rows: list[Row],
         *,
-        pooled: Callable[[], Values],
+        source: Scores | None = None,
+        made: Made,
         titles: Mapping[str, str] | None = None,
-        lower: Iterable[str] = (),
-        missing: Missing = "skip",
         facts: Mapping[str, SeriesFacts] | None = None,
-        runs: Sequence[Run] = (),
-        made: Made | None = None,
         odd: Odd | None = None,
     ) -> None:
         super().__init__(rows)
+        self.source = source
         self.made = made
         self._odd = dict(odd or {})
-        self.missing = missing
+        self.missing: Missing = "skip" if source is None else source.missing
         self.series = list(dict.fromkeys(row["series"] for row in rows))
         self.detectors = list(dict.fromkeys(row["detector"] for row in rows))
         self.metrics = list(dict.fromkeys(row["metric"] for row in rows))
-        self._pooled = pooled
         self._titles = dict(titles or {})  # of detectors, as tables show them
-        self._lower = set(lower)  # metrics of which less is better
+        self._lower = {str(metric) for metric in made.metrics if metric.direction == "lower"}
         self._facts = dict(facts or {})
-        self._runs = runs
 
     def __getstate__(self) -> dict[str, Any]:
         # A user's function need not pickle; without it a page is made with metrics that are named anew.
-        made = self.made if self.made is None or all(metric.library for metric in self.made.metrics) else None
-        return {**self.__dict__, "made": made}
+        own = tuple(metric for metric in self.made.metrics if metric.library)
+        return {**self.__dict__, "made": self.made._replace(metrics=own)}
 
     def scorings(self) -> Iterator[Run]:
         """(series, detector, y_true, y_score) of everything that was compared."""
-        yield from self._runs
+        for one in self.source or ():
+            yield one.series, one.detector, one.given.y_true, one.given.y_score
 
     def report(self, path: str | Path, **options: Any) -> Path:
         """Write a page about what was compared: `te.report` of it, with the same numbers. Options as there."""
@@ -204,7 +202,12 @@ class Comparison(Result):
 
     @cached_property
     def _micro(self) -> Values:
-        return self._pooled()
+        """All points of all series pooled, by detector."""
+        pools: dict[str, Pool] = {}
+        for one in self.source or ():
+            pool = pools.setdefault(one.detector, Pool(self.made.metrics, self.made.rule))
+            add_to_pool(pool, one, self.made.metrics)
+        return {detector: pool.values() for detector, pool in pools.items()}
 
     def table(self, series: str | None = None, *, percent: bool = False) -> DetectorTable:
         """Detectors by metrics on one series; with one series only, it need not be named."""

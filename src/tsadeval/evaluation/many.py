@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import cached_property
 from itertools import chain, islice
-from typing import Any
+from typing import Any, Unpack
 
 from tsadeval.core.arrays import refuse_rounded
 from tsadeval.core.inputs import Scoring
@@ -15,11 +16,9 @@ from tsadeval.core.metric import Metric, Rule
 from tsadeval.core.parallel import elsewhere, in_order, mapped
 from tsadeval.core.results import Grid, MappingResult, Row
 from tsadeval.core.selection import ByMetric, Metrics, select_metrics
-from tsadeval.core.setting import Missing
 from tsadeval.errors import InvalidInputError
 from tsadeval.evaluation.micro import Pool, compares_series
 from tsadeval.evaluation.single import (
-    OddAlarms,
     chosen_with_labels,
     counts_of,
     finite_mean,
@@ -28,7 +27,9 @@ from tsadeval.evaluation.single import (
     warn_of_alarms,
     warn_of_undefined,
 )
-from tsadeval.scores.scoring import observe
+from tsadeval.scores.options import Reading
+from tsadeval.scores.scored import LeftOut, Scored
+from tsadeval.scores.scores import Scores, as_scores
 from tsadeval.thresholds.rules import parse_rule
 
 
@@ -39,45 +40,79 @@ class SeriesEvaluation(MappingResult):
     ----------
     macro, micro : dict
         Metric to average over the series on which it is defined, and to the value of all series pooled (NaN
-        where pooling has no meaning for the metric).
+        where pooling has no meaning for the metric), which is computed when it is asked for.
     defined : dict
         Metric to the number of series on which it is defined.
     """
 
-    def __init__(self, rows: list[Row], names: Sequence[str], micro: dict[str, float]) -> None:
+    def __init__(
+        self, rows: list[Row], names: Sequence[str], micro: Callable[[], dict[str, float]], notes: Sequence[str] = ()
+    ) -> None:
         super().__init__(rows)
         values: dict[str, list[float]] = {name: [] for name in names}
         for row in rows:
             values[row["metric"]].append(row["value"])
         self.defined = ByMetric({name: sum(map(math.isfinite, found)) for name, found in values.items()})
         self.macro = ByMetric({name: finite_mean(found) for name, found in values.items()})
-        self.micro = ByMetric(micro)
+        self._pooled = micro
+        self._about = list(notes)
+
+    @cached_property
+    def micro(self) -> dict[str, float]:
+        """Metric to the value of all series pooled, NaN where pooling has no meaning for it."""
+        return ByMetric(self._pooled())
 
     def _items(self) -> dict[str, float]:
         return self.macro
 
     def _grid(self) -> Grid:
-        """A row per series, a column per metric; the aggregates last."""
+        """A row per series, a column per metric; the average last."""
         values: dict[str, dict[str, float]] = {}
         for row in self.rows:
             values.setdefault(row["series"], {})[row["metric"]] = row["value"]
         body = [[series, *(found[name] for name in self.macro)] for series, found in values.items()]
-        return [["series", *self.macro], *body, ["macro", *self.macro.values()], ["micro", *self.micro.values()]]
+        return [["series", *self.macro], *body, ["macro", *self.macro.values()]]
 
     def _notes(self) -> list[str]:
-        own = {row["metric"] for row in self.rows if (row["rule"] or "").startswith(("best", "budget("))}
-        apart = [name for name, value in self.micro.items() if name in own and math.isnan(value)]
-        note = f"micro nan: with thresholds of their own, the series are not pooled ({', '.join(apart)})"
-        return [*chosen_with_labels(row["rule"] for row in self.rows), *([note] if apart else [])]
+        return [*chosen_with_labels(row["rule"] for row in self.rows), *self._about]
+
+
+class _Pooled:
+    """The micro values of one detector: pooled as the series come where these are read once, else when asked for."""
+
+    def __init__(self, scores: Scores, metrics: Sequence[Metric], rule: Rule) -> None:
+        self._scores, self._metrics = scores, metrics
+        self._rule = rule
+        self._pool = None if scores.repeatable else Pool(metrics, rule)
+
+    def add(self, one: Scored) -> None:
+        """Take in a series that can be read once only."""
+        if self._pool is not None:
+            add_to_pool(self._pool, one, self._metrics)
+
+    def values(self) -> dict[str, float]:
+        """The micro value of every metric."""
+        if self._pool is None:
+            self._pool = Pool(self._metrics, self._rule)
+            for one in self._scores:
+                self.add(one)
+        return self._pool.values()
+
+
+def add_to_pool(pool: Pool, one: Scored, metrics: Sequence[Metric]) -> None:
+    """Take in a scoring; its scores must be exact where those of different series are compared."""
+    if any(map(compares_series, metrics)):
+        refuse_rounded(one.given.y_score, "y_score")
+    pool.add(one.scoring)
 
 
 def evaluate_many(
-    series: Iterable[tuple[str, Any, Any] | tuple[str, Any, Any, Mapping[str, Any]]],
+    series: Any,
     metrics: Metrics = "recommended",
     *,
     threshold: str | float | Rule = "best",
-    missing: Missing = "error",
     n_jobs: int | None = None,
+    **reading: Unpack[Reading],
 ) -> SeriesEvaluation:
     """Metrics of many series, one by one, averaged and pooled.
 
@@ -90,11 +125,11 @@ def evaluate_many(
 
     Parameters
     ----------
-    series : iterable of (name, y_true, y_score) or (name, y_true, y_score, setting), or mapping
+    series : iterable of (name, y_true, y_score) or (name, y_true, y_score, setting), mapping, or anything else
         Any iterable, read once. Names must differ. A setting is a mapping with any of "times", "ignore", "fit" and
         "values", as `evaluate` takes them. A mapping has (y_true, y_score) or (y_true, y_score, setting)
-        for each name.
-    metrics, threshold, missing
+        for each name. Or whatever `te.Scores` takes with its options `reading`, with one detector.
+    metrics, threshold
         As for `evaluate`; the threshold is found for each series by itself.
     n_jobs : int, optional
         Series that are evaluated at once, in threads of this process. By default as many as there are cores, but one
@@ -118,114 +153,88 @@ def evaluate_many(
     a        0.8380  1.0000
     b       -0.1544  0.0000
     macro    0.3418  0.5000
-    micro    0.4226  0.6667
+    >>> te.evaluate_many([a, b], ["cce", "f1"], threshold=0.5).micro["f1"]
+    0.6666666666666666
     """
-    if isinstance(series, Mapping):
-        series = [(name, *_of_mapping(name, values)) for name, values in series.items()]
-    found, odd = evaluated(series, select_metrics(metrics), parse_rule(threshold), missing, n_jobs)
-    warn_of_alarms(odd)
-    warn_of_undefined(found.rows)
-    return found
-
-
-def _of_mapping(name: Any, values: Any) -> tuple[Any, ...]:
-    if not isinstance(values, (tuple, list)) or len(values) not in (2, 3):
-        raise InvalidInputError(f"series {str(name)!r}: a mapping must have (y_true, y_score) for each name")
-    return tuple(values)
-
-
-def evaluated(
-    series: Iterable[Any], chosen: tuple[Metric, ...], rule: Rule, missing: Missing, n_jobs: int | None
-) -> tuple[SeriesEvaluation, dict[str, OddAlarms | None]]:
-    """What `evaluate_many` gives, without its warnings, and what is odd about the alarms on each series."""
-    pool = Pool(chosen, rule)
+    scores = as_scores(series, **reading)
+    chosen, rule = select_metrics(metrics), parse_rule(threshold)
+    pool = _Pooled(scores, chosen, rule)
     rows: list[Row] = []
-    seen: set[str] = set()
-
-    entries = (_checked_entry(entry, seen) for entry in series)
-    if elsewhere():
-        each = _on_workers(entries, chosen, rule, missing, n_jobs)
-    else:
-        first = list(islice(entries, 1))
-        if n_jobs is None and not (all(metric.library for metric in chosen) and all(map(_is_long, first))):
-            n_jobs = 1
-        each = in_order(lambda entry: _work(entry, chosen, rule, missing), chain(_drained(first), entries), n_jobs)
-    odd = {}
-    for name, scoring, found in each:
-        odd[name] = odd_alarms(found, scoring.n)
-        rows += [{"series": name, **row, **counts_of(scoring)} for row in found]
-        pool.add(scoring)
+    odd, detectors = {}, set()
+    lost: list[LeftOut] = []
+    for one, found in rows_of(scores, chosen, rule, n_jobs):
+        if isinstance(one, LeftOut):
+            lost.append(one)
+            continue
+        detectors.add(one.detector)
+        if len(detectors) > 1:
+            raise InvalidInputError(f"there are several detectors ({', '.join(sorted(detectors))}): take te.compare")
+        odd[one.series] = odd_alarms(found, one.scoring.n)
+        rows += [{"series": one.series, **row} for row in found]
+        pool.add(one)
     if not rows:
-        raise InvalidInputError("series is empty: there is nothing to evaluate")
-    return SeriesEvaluation(rows, list(map(str, chosen)), pool.values()), odd
+        raise InvalidInputError(str(lost[0]) if lost else "series is empty: there is nothing to evaluate")
+    scores.warn()
+    warn_of_alarms(odd)
+    warn_of_undefined(rows)
+    return SeriesEvaluation(
+        rows, list(map(str, chosen)), pool.values, [f"left out: {line}" for line in scores.left_out_lines()]
+    )
 
 
-_Entry = tuple[str, Any, Any, dict[str, Any]]
-_Evaluated = tuple[str, Scoring, list[Row]]
-_LONG = 10_000
-_SETTING = ("times", "ignore", "fit", "values")
+def rows_of(
+    scores: Scores, metrics: Sequence[Metric], rule: Rule, n_jobs: int | None
+) -> Iterator[tuple[Scored | LeftOut, list[Row]]]:
+    """Every scoring with a row for each metric, in order: in threads, or on the workers of a cluster.
+
+    What is left out has no rows. Nothing is kept of what metrics computed of a scoring.
+    """
+    read = scores.collect(scores.read())
+    if elsewhere():
+        yield from _on_workers(read, metrics, rule, n_jobs)
+        return
+    first = list(islice(read, 1))
+    short = any(isinstance(one, Scored) and one.scoring.n < _LONG for one in first)
+    if n_jobs is None and (short or not all(metric.library for metric in metrics)):
+        n_jobs = 1
+    items = chain(_drained(first), read)
+    yield from in_order(lambda one: (_lean(one), _rows(one, metrics, rule)), items, n_jobs)
 
 
-def _work(entry: _Entry, metrics: Sequence[Metric], rule: Rule, missing: Missing) -> _Evaluated:
-    scoring = _observed(entry, metrics, missing)
-    found = [row_of(metric, metric.run(scoring, rule)) for metric in metrics]
-    return entry[0], replace(scoring), found  # without what the metrics computed of it, which may have to wait
+_LONG = 10_000  # points of a series, from which on threads save more than they cost
 
 
-def _observed(entry: _Entry, metrics: Sequence[Metric], missing: Missing) -> Scoring:
-    name, y_true, y_score, setting = entry
-    try:
-        scoring = observe(y_true, y_score, missing=missing, **setting)
-        if any(map(compares_series, metrics)):
-            refuse_rounded(y_score, "y_score")
-        return scoring
-    except InvalidInputError as error:
-        raise InvalidInputError(f"series {name!r}: {error}" if name else str(error)) from None
+def _lean(one: Scored | LeftOut) -> Scored | LeftOut:
+    """A scoring without what the metrics computed of it, which may have to wait."""
+    return one if isinstance(one, LeftOut) else replace(one, scoring=replace(one.scoring))
 
 
-def _rows(entry: _Entry, metrics: Sequence[Metric], rule: Rule, missing: Missing) -> list[Row]:
-    return _work(entry, metrics, rule, missing)[2]
+def _rows(one: Scored | LeftOut, metrics: Sequence[Metric], rule: Rule) -> list[Row]:
+    return [] if isinstance(one, LeftOut) else rows_of_scoring(one.scoring, metrics, rule)
+
+
+def rows_of_scoring(scoring: Scoring, metrics: Sequence[Metric], rule: Rule) -> list[Row]:
+    """A row for each metric of one scoring."""
+    counts = counts_of(scoring)
+    return [{**row_of(metric, metric.run(scoring, rule)), **counts} for metric in metrics]
 
 
 def _on_workers(
-    entries: Iterator[_Entry], metrics: Sequence[Metric], rule: Rule, missing: Missing, n_jobs: int | None
-) -> Iterator[_Evaluated]:
+    read: Iterator[Scored | LeftOut], metrics: Sequence[Metric], rule: Rule, n_jobs: int | None
+) -> Iterator[tuple[Scored | LeftOut, list[Row]]]:
     """The same from the workers of a cluster: labels and scores travel there, rows back."""
-    waiting: deque[tuple[str, Scoring]] = deque()
+    waiting: deque[Scored | LeftOut] = deque()
 
     def sent() -> Iterator[tuple[Any, ...]]:
-        for entry in entries:
-            waiting.append((entry[0], _observed(entry, metrics, missing)))  # what is wrong with it is said here
-            yield entry, metrics, rule, missing
+        for one in read:
+            waiting.append(one)
+            yield one, metrics, rule
 
     for found in mapped(_rows, sent(), n_jobs, ordered=True):
-        yield *waiting.popleft(), found
+        yield waiting.popleft(), found
 
 
-def _drained(entries: list[_Entry]) -> Iterator[_Entry]:
-    """The entries, without keeping them."""
-    while entries:
-        yield entries.pop(0)
-
-
-def _is_long(entry: _Entry) -> bool:
-    """Return True if the series is long enough that threads pay off."""
-    try:
-        return len(entry[1]) >= _LONG
-    except TypeError:
-        return False
-
-
-def _checked_entry(entry: Any, seen: set[str]) -> _Entry:
-    try:
-        name, y_true, y_score, *rest = entry
-        (setting,) = rest or ({},)
-    except (TypeError, ValueError):
-        raise InvalidInputError("series must give (name, y_true, y_score) or (..., setting) each time") from None
-    if not isinstance(setting, Mapping) or any(key not in _SETTING for key in setting):
-        raise InvalidInputError(f"series {name!r}: a setting is a mapping with any of {', '.join(_SETTING)}")
-    name = str(name)
-    if name in seen:
-        raise InvalidInputError(f"there are two series named {name!r}")
-    seen.add(name)
-    return name, y_true, y_score, dict(setting)
+def _drained(items: list[Scored | LeftOut]) -> Iterator[Scored | LeftOut]:
+    """The items, without keeping them."""
+    while items:
+        yield items.pop(0)

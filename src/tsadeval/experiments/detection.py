@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -236,11 +237,10 @@ class Detection(Comparison):
         self.plan = plan
         self.folder = folder
         self._frame = store.frame(plan.cells())
-        lower = {str(m) for m in plan.metrics if m.direction == "lower"}
-        made = Made(plan.metrics, parse_rule(plan.rule), {})
+        made = Made(plan.metrics, parse_rule(plan.rule))
         rows = _rows(self._frame)
         _name_rules(rows, {str(m) for m in plan.metrics if m.kind == "predictions" and m.best_is_trivial})
-        super().__init__(rows, pooled=self._pool, titles=self.titles, lower=lower, made=made, odd=_odd(rows))
+        super().__init__(rows, titles=self.titles, made=made, odd=_odd(rows))
         # As planned, whether or not a value is there yet.
         self.series = list(plan.datasets)
         self.detectors = list(self.titles)
@@ -288,7 +288,8 @@ class Detection(Comparison):
             raise UnknownNameError(f"no data set {series!r} in this result: {did_you_mean(series, known)}")
         return read_scores(self.folder, series, self.plan.datasets[series], spec.text, spec.seed)
 
-    def _pool(self) -> Values:
+    @cached_property
+    def _micro(self) -> Values:
         """All points of all data sets pooled, for the metrics of the library; of several seeds the mean."""
         metrics = [metric for metric in self.plan.metrics if metric.library]
         found: dict[str, dict[str, list[float]]] = {}

@@ -58,29 +58,33 @@ class File(NamedTuple):
 class Wanted:
     """The cells of some files, made one at a time; there are too many to keep them.
 
-    `files` are sorted by path. `named` has the series and detectors in each, or is empty where a file is a series.
-    `values` are the name, version and rule of each metric.
+    `files` are sorted by path. `named` has what names the scorings of each: the series, the detector, and the column
+    of scores; those that are not in it have no such names. `values` are the name, version and rule of each metric.
     """
 
     files: list[File]
-    named: dict[str, list[tuple[str, str]]]
+    named: dict[str, list[tuple[str, str, str]]]
     by: str
     time: str
     label: str
-    scores: list[str]
+    columns: Sequence[str]
     values: list[tuple[str, str, str | None]]
+
+    def names_in(self, path: str) -> list[tuple[str, str, str]]:
+        """What names the scorings of a file."""
+        return self.named.get(path) or [("", "", column) for column in self.columns]
 
     def __iter__(self) -> Iterator[Cell]:
         for file in self.files:
-            for series, detector in self.series(file):
-                for name in self.scores:
-                    own = (file.path, file.state, self.by, self.time, series, detector, self.label, name)
-                    for value in self.values:
-                        yield Cell(*own, *value)
+            for series, detector, column in self.names_in(file.path):
+                own = (file.path, file.state, self.by, self.time, series, detector, self.label, column)
+                for value in self.values:
+                    yield Cell(*own, *value)
 
-    def series(self, file: File) -> list[tuple[str, str]]:
-        """The names of the series and detectors in a file."""
-        return self.named[file.path] if self.named else [("", "")]
+    @cached_property
+    def scores(self) -> set[str]:
+        """All columns of scores."""
+        return {column for names in self.named.values() for _, _, column in names} or set(self.columns)
 
     def folder(self, path: str) -> str:
         """The folder of a file."""
@@ -210,12 +214,10 @@ class FileScores(Result):
     def table(self) -> Result:
         """Mean of each metric over the files of a detector on a data set, and how many of them have no value."""
         wanted, found = self._wanted, self._summary
-        several = any(series for named in wanted.named.values() for series, _ in named)
+        several = any(series for named in wanted.named.values() for series, _, _ in named)
         counts: Counter[tuple[str, str]] = Counter()
         for file in wanted.files:
-            counts.update(
-                wanted.names(file.folder, name, own) for _, own in wanted.series(file) for name in wanted.scores
-            )
+            counts.update(wanted.names(file.folder, column, own) for _, own, column in wanted.names_in(file.path))
         rows: list[Row] = []
         for group, count in counts.items():
             row: Row = {"detector": group[0], "dataset": group[1], "series" if several else "files": count}

@@ -2,54 +2,40 @@
 
 from __future__ import annotations
 
-import glob
-import hashlib
 import json
 import os
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, Unpack
 
-from tsadeval._optional import require
 from tsadeval.core.inputs import Scoring
 from tsadeval.core.metric import Metric, Rule
 from tsadeval.core.names import printable
 from tsadeval.core.parallel import in_order
 from tsadeval.core.results import Row
 from tsadeval.core.selection import Metrics
-from tsadeval.core.times import read_times, read_utc
 from tsadeval.engine.cells import Working, versions
 from tsadeval.engine.compute import choose_metrics, error_row, record_of_metric
 from tsadeval.engine.progress import Progress
 from tsadeval.engine.run import complete
 from tsadeval.engine.store import Store
-from tsadeval.errors import InvalidInputError, InvalidParameterError
-from tsadeval.scores.companions import Spans, stem_of
-from tsadeval.scores.scoring import observe
-from tsadeval.scores.tabular import TableScoring, scorings
-from tsadeval.tables import read_table
+from tsadeval.errors import InvalidInputError
+from tsadeval.experiments.file_scores import LAYOUT, Cell, File, FileScores, Wanted
+from tsadeval.scores.companions import Spans
+from tsadeval.scores.options import Reading
+from tsadeval.scores.scored import LeftOut
+from tsadeval.scores.scores import as_scores
+from tsadeval.scores.tabular import TableShard, is_pattern
 from tsadeval.tables.checksums import Checksums, same_state
-from tsadeval.tables.files import outside_stores, skipped_stores, table_files
-from tsadeval.tables.one_series import DETECTORS
-from tsadeval.tables.sources import user_path
-from tsadeval.tables.table import Groups, Table, is_zoned
+from tsadeval.tables.files import skipped_stores
+from tsadeval.tables.sources import STDIN
 from tsadeval.thresholds.rules import parse_rule
 
-if TYPE_CHECKING:
-    pass
-from tsadeval.experiments.file_scores import LAYOUT, Cell, File, FileScores, Wanted
-
 _FILES = 32  # of a chunk at most: what a crash can lose, and what is written at once
-
-
-class Incidents(NamedTuple):
-    """Intervals of time that are the labels, and whether those that do not fit the time stamps are cut."""
-
-    spans: Spans
-    clip: bool
+_Name = tuple[str, str, str]  # series and detector as columns name them, and the column of scores
+_Keys = list[tuple[dict[str, str], str]]  # of scorings: what the columns `by` hold, and the column of scores
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,52 +44,29 @@ class Chunk:
 
     cells: tuple[Cell, ...]
     metrics: dict[str, Metric]
-    by: tuple[str, ...] = ()
-    incidents: Incidents | None = None
+    rule: Rule
+    shards: Mapping[str, TableShard]
 
 
 def score_files(
     files: Any,
     metrics: Metrics = "recommended",
     *,
-    label: str = "label",
-    score: str | Iterable[str] = "score",
-    by: str | Iterable[str] = (),
-    time: str | None = None,
-    incidents: str | Path | None = None,
-    clip: bool = False,
-    shared: bool = False,
     threshold: str | float | Rule = "best",
     store: str | Path | None = None,
     n_jobs: int | None = None,
     progress: bool | Progress | None = None,
+    **reading: Unpack[Reading],
 ) -> FileScores:
     """Metrics of many files of labels and scores, each a series or a table of several.
 
     Parameters
     ----------
-    files : str, path or several
+    files : Scores, str, path or several
         Patterns ("runs/**/*.parquet"), folders or files, local or at any address that fsspec opens ("s3://..."). Stores
         in these folders are left out (`skipped` of the result).
     metrics, threshold
         As for `te.evaluate`.
-    label : str
-        The column of labels.
-    score : str or several
-        The columns of scores.
-    by : str or several
-        Columns that tell the series of a file apart, in any order of rows; one called "detector", "model", "algorithm",
-        "algo" or "method" names the detector. Files are read once more for their names.
-    time : str, optional
-        The column of time stamps, for metrics with durations and for incidents.
-    incidents : path, optional
-        A file with columns start and stop, and those of `by` or one with the names of the files; or windows as json
-        under the values of `by`. These are the labels, instead of a column.
-    clip : bool
-        Cut incidents beyond the time stamps, drop those outside, put those without a time stamp on the next point, and
-        join those that overlap, instead of an error.
-    shared : bool
-        Incidents hold for every series, whatever their other columns say.
     store : path, optional
         A folder that keeps the rows, in parquet files, as they come. The same call again computes only what is missing
         there: new files, files that were written anew, new metrics, and what was an error; all of it after a change of
@@ -114,6 +77,9 @@ def score_files(
         files.
     progress : bool or function (done, total)
         True shows a progress bar.
+    reading
+        The options of `te.Scores`: `label`, `score`, `by`, `time`, `incidents`, `ignore`, `fit`, `missing` and others.
+        Where columns name series and detectors, files are read once more for their names.
 
     Returns
     -------
@@ -133,183 +99,162 @@ def score_files(
     >>> [(row["detector"], row["metric"], round(row["value"], 3)) for row in found.rows]
     [('lof', 'auc_roc', 1.0), ('lof', 'f1', 1.0), ('pca', 'auc_roc', 0.5), ('pca', 'f1', 0.667)]
     """
-    scores = [score] if isinstance(score, str) else list(score)
-    keys = [by] if isinstance(by, str) else list(by)
-    chosen = choose_metrics(metrics)
-    rule = str(parse_rule(threshold))
-    checksums = Checksums(None if store is None else Path(store).absolute())
-    stores: set[str] = set()
-    found = [file for file in _files(files, checksums, stores) if not _within(file.path, store)]
-    if not scores:
+    scores = as_scores(files, **reading)
+    options, chosen, rule = scores.options, choose_metrics(metrics), parse_rule(threshold)
+    if not options.score:
         raise InvalidInputError("name at least one column of scores")
+    checksums = Checksums(None if store is None else Path(store).absolute())
+    shards: dict[str, TableShard] = {}
+    found: list[File] = []
+    for shard in scores.shards:
+        file = shard.file if isinstance(shard, TableShard) else None
+        if file is None:
+            raise InvalidInputError("score_files reads files: for scores in memory take te.compare")
+        if not _within(file.path, store):
+            state = file.remote or (checksums.state(file.path) if os.path.isfile(file.path) else "")
+            if file.path == STDIN:
+                state = _stdin_state(store)
+            found.append(File(file.path, state, sys.intern(file.folder)))
+            shards[file.path] = shard
+    found.sort()
     if not any(file.state for file in found):
-        raise InvalidInputError("; ".join(filter(None, [f"no file matches {files!r}", skipped_stores(stores)])))
+        raise InvalidInputError("; ".join(filter(None, [f"no file matches {files!r}", skipped_stores(scores.stores)])))
 
-    values = [(str(m), m.version, rule if m.kind == "predictions" else None) for m in chosen]
-    laid = _incidents(incidents, clip, shared, time, found, keys)
-    groups = _groups(found, keys, checksums) if keys else {}
-    named = {path: [_series(dict(zip(keys, group, strict=True))) for group in own] for path, own in groups.items()}
-    remarks = [] if laid is None else _remarks(laid.spans, found, keys, groups)
-    label = label if laid is None else laid.spans.identity(clip=clip)
-    wanted = Wanted(found, named, ", ".join(map(printable, keys)), time or "", label, scores, values)
+    asked = str(rule)
+    values = [(str(m), m.version, asked if m.kind == "predictions" else None) for m in chosen]
+    plain = not options.columns and not any(map(is_pattern, options.score))
+    read = [] if plain else in_order(lambda shard: _keys(shard, checksums), shards.values(), None)
+    keys = dict(zip(shards, read, strict=not plain))
+    remarks = _remarks(shards, keys) if options.incidents is not None else []
+    names = {path: [(*shards[path].names_of(own), column) for own, column in some] for path, some in keys.items()}
+    by = ", ".join(map(printable, options.by))
+    wanted = Wanted(found, names, by, options.time or "", _label(shards), options.score, values)
     kept = Store(store, LAYOUT)
-    kept.add_plan({"metrics": [record_of_metric(metric) for metric in chosen], "rule": rule, "files": len(found)})
+    kept.add_plan({"metrics": [record_of_metric(metric) for metric in chosen], "rule": asked, "files": len(found)})
     checksums.save()
-    by_name = {str(metric): metric for metric in chosen}
+    chunk = Chunk((), {str(metric): metric for metric in chosen}, rule, {})
     complete(
         wanted,
-        lambda missing: _chunks(missing, Chunk((), by_name, tuple(keys), laid), len(found)),
+        lambda missing: _chunks(missing, chunk, shards),
         compute,
         kept,
         n_jobs=n_jobs,
         progress=progress,
         threads=all(metric.library for metric in chosen),
     )
-    others = sorted(one for one in stores if store is None or os.path.abspath(one) != os.path.abspath(store))
+    others = sorted(one for one in scores.stores if store is None or os.path.abspath(one) != os.path.abspath(store))
     return FileScores(kept, wanted, others, remarks)
 
 
-def _groups(files: list[File], by: list[str], checksums: Checksums) -> dict[str, list[tuple[str, ...]]]:
-    """What the columns `by` hold for each series of a file; of one that cannot be read, which is found out later, "".
+def _stdin_state(store: Any) -> str:
+    if store is not None:
+        raise InvalidInputError("standard input is not there a second time, so it does not go with a store")
+    return STDIN
 
-    It is remembered as checksums are, for as long as a file stays as it is.
+
+def _label(shards: Mapping[str, TableShard]) -> str:
+    """Where labels come from: a column, or the file of incidents; and all options that change values."""
+    shard = next(iter(shards.values()))
+    options, companions = shard.options, shard.companions
+    spans = [one.identity() for one in (companions.incidents,) if one is not None]
+    parts = [*(spans or [options.label])]
+    if isinstance(companions.ignore, Spans):
+        parts.append(f"ignore {companions.ignore.identity()}")
+    if options.fit is not None:
+        parts.append(f"fit {companions.identity_of_fit()}")
+    if options.missing != "skip":
+        parts.append(f"missing {options.missing}")
+    return ", ".join(parts)
+
+
+def _keys(shard: TableShard, checksums: Checksums) -> _Keys:
+    """What the columns `by` hold for every scoring of a file, and its column of scores.
+
+    It is remembered for as long as a file stays as it is. Of a file that cannot be read, which is found out later, all
+    is empty.
     """
-
-    def names(file: File) -> list[tuple[str, ...]]:
-        def take() -> str:
-            table = read_table(file.path, text=by)
-            return json.dumps(Groups(table, [table.name(name, "to group by") for name in by]).names)
-
+    columns = shard.options.columns
+    known = shard.known_names()
+    if known is None:
         try:
-            if "://" in file.path:
-                found = take()
+            if "://" in shard.source:
+                known = shard.names()
             else:
-                found = checksums.of(json.dumps(["groups", file.path, by, versions()]), [file.path], take)
+                key = json.dumps(["names", shard.source, columns, shard.options.score, versions()])
+                known = json.loads(checksums.of(key, [shard.source], lambda: json.dumps(shard.names())))
         except (InvalidInputError, OSError):
-            return [("",) * len(by)]
-        return [tuple(group) for group in json.loads(found)]
-
-    return {file.path: found for file, found in zip(files, in_order(names, files, None), strict=True)}
+            known = [([""] * len(columns), column) for column in shard.options.score]
+    return [(dict(zip(columns, values, strict=True)), column) for values, column in known]
 
 
-def _incidents(
-    path: str | Path | None, clip: bool, shared: bool, time: str | None, files: list[File], by: list[str]
-) -> Incidents | None:
-    if path is None:
-        if clip or shared:
-            raise InvalidParameterError("clip and shared (--clip, --shared) are for incidents (--incidents): pass them")
-        return None
-    if not time:
-        raise InvalidInputError("intervals of time need time stamps: name their column with time= (--time)")
-    stems = [stem_of(file.path) for file in files]
-    return Incidents(Spans(user_path(path), by, files=stems, shared=shared), clip)
-
-
-def _remarks(spans: Spans, files: list[File], by: list[str], groups: dict[str, list[tuple[str, ...]]]) -> list[str]:
+def _remarks(shards: Mapping[str, TableShard], keys: Mapping[str, _Keys]) -> list[str]:
     """How the file of incidents was read, and what in it belongs to no series."""
-    for file in files:
-        for group in groups.get(file.path, [()]):
-            spans.ask(dict(zip(by, group, strict=True)), stem_of(file.path))
-    unreadable = any(not any(group) for own in groups.values() for group in own)
+    spans = next(iter(shards.values())).companions.incidents
+    assert spans is not None  # the caller has looked
+    for path, shard in shards.items():
+        for own, _ in keys.get(path, [({}, "")]):
+            spans.ask(own, shard.of_file.get("file", ""))
+    unreadable = any(own and not any(own.values()) for some in keys.values() for own, _ in some)
     return [*spans.said, *filter(None, [None if unreadable else spans.unused])]
 
 
-def _series(keys: dict[str, str]) -> tuple[str, str]:
-    """The name of a series and of its detector, from what the columns that tell them apart hold."""
-    detector = next((name for name in keys if name.lower() in DETECTORS), None)
-    series = "/".join(value for name, value in keys.items() if name != detector)
-    return series, keys[detector] if detector else ""
-
-
-def _chunks(cells: Iterable[Cell], empty: Chunk, files: int) -> Iterator[Chunk]:
+def _chunks(cells: Iterable[Cell], empty: Chunk, shards: Mapping[str, TableShard]) -> Iterator[Chunk]:
     """The cells of some neighbouring files together."""
-    most = max(min(files // 64, _FILES), 1)
+    most = max(min(len(shards) // 64, _FILES), 1)
     part: list[Cell] = []
-    inside: set[str] = set()
+    inside: dict[str, TableShard] = {}
     for cell in cells:
         if cell.file not in inside and len(inside) == most:
-            yield replace(empty, cells=tuple(part))
-            part, inside = [], set()
+            yield replace(empty, cells=tuple(part), shards=inside)
+            part, inside = [], {}
         part.append(cell)
-        inside.add(cell.file)
+        inside[cell.file] = shards[cell.file]
     if part:
-        yield replace(empty, cells=tuple(part))
+        yield replace(empty, cells=tuple(part), shards=inside)
 
 
 def compute(chunk: Chunk) -> Iterator[Row | Working]:
     """A row for every cell; a file that cannot be read is an error of its cells."""
-    rules = {rule: parse_rule(rule or "best") for rule in {cell.rule for cell in chunk.cells}}
-    groups: dict[str, dict[tuple[str, str, str], list[Cell]]] = {}
+    groups: dict[str, dict[_Name, list[Cell]]] = {}
     for cell in chunk.cells:
         groups.setdefault(cell.file, {}).setdefault((cell.series, cell.named, cell.score), []).append(cell)
     for file, parts in groups.items():
         own = tuple(cell for cells in parts.values() for cell in cells)
         yield Working(own)
         try:
-            found = _parts(file, chunk, own[0], {score for _, _, score in parts})
+            found, problem = _scorings(chunk.shards[file], file, own[0].state)
         except Exception as error:
             yield from _lost(own, error)
             continue
         for key, cells in parts.items():
-            try:
-                scoring = _observed(found, key)
-            except Exception as error:
-                yield from _lost(cells, error)
+            scoring = found.pop(key, None)
+            if not isinstance(scoring, Scoring):
+                yield from _lost(cells, InvalidInputError(scoring or problem or f"there is no series {key[0]!r}"))
                 continue
             facts = {"n": scoring.n, "events": len(scoring.events), "anomalous": scoring.events.points}
             for cell in cells:
                 metric = chunk.metrics[cell.metric]
                 if not metric.library:
                     yield Working((cell,))
-                outcome = _outcome(metric, scoring, rules[cell.rule])
+                outcome = _outcome(metric, scoring, chunk.rule)
                 yield {**cell._asdict(), **facts, **outcome, "versions": versions()}
 
 
-def _parts(file: str, chunk: Chunk, cell: Cell, scores: Iterable[str]) -> dict[Any, Any]:
-    """Labels, scores and times of each series and column of scores; what is wrong with a column is kept for it."""
-    table = read_table(file, text=chunk.by)
-    label = None if chunk.incidents else cell.label
-    if "://" not in file and not same_state(file, cell.state):
+def _scorings(shard: TableShard, file: str, state: str) -> tuple[dict[_Name, Scoring | str], str]:
+    """Every scoring of a file by its name, or why it cannot be used; and what is wrong with the whole file."""
+    found: dict[_Name, Scoring | str] = {}
+    problem = ""
+    for one in shard.read():
+        if isinstance(one, LeftOut):
+            problem = one.reason
+            continue
+        scored = one.scored(shard.options.missing)
+        found[*shard.names_of(one.keys), one.column] = scored.reason if isinstance(scored, LeftOut) else scored.scoring
+    if "://" not in file and os.path.exists(file) and not same_state(file, state):
         raise InvalidInputError(
             "it has changed since the run began, so its values were not kept: run the command again"
         )
-    found: dict[Any, Any] = {}
-    for score in scores:
-        try:
-            for part in scorings(table, label=label, score=score, by=chunk.by, time=cell.time or None):
-                key = (*_series(part.keys), score)
-                if key in found:
-                    raise InvalidInputError(f"two series are named {key[0]!r}: add to --by what tells them apart")
-                found[key] = _given(part, chunk, table, cell.time)
-        except InvalidInputError as error:
-            found[score] = error
-    return found
-
-
-def _given(part: TableScoring, chunk: Chunk, table: Table, time: str) -> tuple[Any, Any, Any] | InvalidInputError:
-    """Labels, scores and times of a series; where labels come from incidents that do not fit, what is wrong."""
-    if chunk.incidents is None or part.times is None:
-        return part.labels, part.scores, part.times
-    name = table.name(time)
-    read = read_utc if is_zoned(table, name) else read_times
-    spans, clip = chunk.incidents
-    try:
-        stamps = read(part.times, name=f"column {printable(name)!r}")
-        return spans.labels(part.keys, stem_of(table.source), stamps, clip=clip, count=False), part.scores, stamps
-    except InvalidInputError as error:
-        return error
-
-
-def _observed(found: dict[Any, Any], key: tuple[str, str, str]) -> Scoring:
-    if key[2] in found:
-        raise found[key[2]]
-    if key not in found:
-        raise InvalidInputError(f"there is no series {key[0]!r}")
-    given = found.pop(key)
-    if isinstance(given, InvalidInputError):
-        raise given
-    labels, scores, times = given
-    return observe(labels, scores, times=times)
+    return found, problem
 
 
 def _outcome(metric: Metric, scoring: Scoring, rule: Rule) -> Row:
@@ -327,70 +272,6 @@ def _lost(cells: Iterable[Cell], error: Exception) -> Iterator[Row]:
     yield from ({**cell._asdict(), **lost} for cell in cells)
 
 
-def _files(given: Any, checksums: Checksums, stores: set[str]) -> list[File]:
-    """All files that patterns, folders and paths mean, each once, by name; not those in stores, which are noted.
-
-    What means no file is one without a state: its cells will say that it is not there, and the others go on.
-    """
-    several = [given] if isinstance(given, (str, os.PathLike)) else list(given)
-    found: dict[tuple[str, str], File] = {}
-    real = cache(os.path.realpath)
-    for pattern in several:
-        one = str(os.fspath(pattern))
-        root, paths = _remote(one) if "://" in one else _local(one, checksums, stores)
-        here: dict[tuple[str, str], File] = {}
-        for path, state in paths:
-            folder, _, name = path.rpartition("/")
-            below = folder[len(root) :].strip("/") if folder.startswith(root) else ""
-            # Links to folders lead to a file in several ways, or in circles: the shortest counts.
-            key = (folder if "://" in path else real(folder or ("/" if path.startswith("/") else ".")), name)
-            if key not in here or _length(path) < _length(here[key].path):
-                here[key] = File(path, state, sys.intern(below))  # one text for all files of a folder
-        for key, file in (here or {(one, ""): File(one, "", "")}).items():
-            found.setdefault(key, file)
-    return sorted(found.values())
-
-
-def _length(path: str) -> tuple[int, str]:
-    return path.count("/"), path
-
-
 def _within(path: str, store: str | Path | None) -> bool:
     """Return True if the file belongs to the store, which may lie in the folder that is evaluated."""
     return store is not None and os.path.abspath(path).startswith(os.path.join(os.path.abspath(store), ""))
-
-
-def _root(pattern: str) -> str:
-    """The folder in front of the first wildcard; that of a file itself."""
-    parts = pattern.split("/")
-    wild = next((i for i, part in enumerate(parts) if glob.has_magic(part)), len(parts) - 1)
-    return "/".join(parts[:wild])
-
-
-def _local(one: str, checksums: Checksums, stores: set[str]) -> tuple[str, Iterator[tuple[str, str]]]:
-    path = str(user_path(one))
-    paths: Iterable[Any]
-    if os.path.isdir(path):
-        root, paths = path, table_files(Path(path), stores)
-    elif os.path.isfile(path):  # also where its name looks like a pattern
-        root, paths = Path(path).parent.as_posix(), [path]
-    else:
-        root = _root(Path(path).as_posix())
-        paths = outside_stores(glob.iglob(path, recursive=True), root, stores)
-    return Path(root).as_posix(), ((Path(p).as_posix(), checksums.state(p)) for p in paths if os.path.isfile(p))
-
-
-def _remote(one: str) -> tuple[str, Iterator[tuple[str, str]]]:
-    fsspec = require("fsspec", extra="remote")
-    system, path = fsspec.core.url_to_fs(one)
-    paths = system.glob(path) if glob.has_magic(path) else system.find(path)
-    found = []
-    for name in paths:
-        info = system.info(name)
-        if info["type"] == "file":
-            about = str(
-                sorted((k, str(v)) for k, v in info.items() if k in ("ETag", "mtime", "created", "LastModified"))
-            )
-            digest = hashlib.sha256(about.encode()).hexdigest()[:16]
-            found.append((system.unstrip_protocol(name), f"{info['size']} {digest}"))
-    return system.unstrip_protocol(_root(path) if glob.has_magic(path) else path), iter(found)

@@ -60,7 +60,7 @@ def read_incidents(incidents: Any, asked: Asked) -> IncidentTable:
     if isinstance(incidents, Events):
         raise InvalidInputError("incidents are events in points already: use their mask()")
     if isinstance(incidents, (str, Path)) and is_json(incidents):
-        return _of_json(_json(Path(incidents)), asked, printable(incidents))
+        return _of_json(read_json(Path(incidents)), asked, printable(incidents))
     if isinstance(incidents, (str, Path)) or hasattr(incidents, "columns"):
         return _of_series(read_spans(incidents, asked.columns), asked)
     return _of_json(incidents, asked, "incidents")
@@ -127,7 +127,8 @@ def _of_columns(table: Mapping[str, Any], asked: Asked, name: str) -> IncidentTa
     return _of_series(IncidentTable(starts, stops, name, columns=ends, others=others), asked)
 
 
-def _read_windows(windows: Mapping[str, Any], key: str | None, name: str) -> IncidentTable:
+def read_windows(windows: Mapping[str, Any], key: str | None, name: str) -> IncidentTable:
+    """Read the windows of one series, as the Numenta benchmark has them; of a single series it need not be named."""
     if key is None:
         if len(windows) != 1:
             raise InvalidInputError(
@@ -139,7 +140,8 @@ def _read_windows(windows: Mapping[str, Any], key: str | None, name: str) -> Inc
     return _read_pairs(windows[key], f"{name} of {key}", windows=True)
 
 
-def _json(path: Path) -> Any:
+def read_json(path: Path) -> Any:
+    """Read a json file within the limits of size."""
     content = read_source(user_path(path), size_limit())
     try:
         return json.loads(content.decode("utf-8-sig"))
@@ -152,7 +154,7 @@ def _of_json(found: Any, asked: Asked, name: str) -> IncidentTable:
     if not isinstance(found, Mapping):
         return _read_pairs(found, name)
     windows = asked.columns is None and all(isinstance(k, str) for k in found) and not is_table(found)
-    return _read_windows(found, asked.key, name) if windows else _of_columns(found, asked, name)
+    return read_windows(found, asked.key, name) if windows else _of_columns(found, asked, name)
 
 
 def _numbers(cells: list[Any]) -> list[Any]:

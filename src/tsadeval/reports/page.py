@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import math
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,13 +19,13 @@ from tsadeval.core.durations import unit_size
 from tsadeval.core.inputs import Scoring, label_runs
 from tsadeval.core.metric import Metric, Rule, metric_labels
 from tsadeval.core.results import Row, plain
-from tsadeval.core.setting import Missing
 from tsadeval.core.times import longest
 from tsadeval.evaluation.baseline import perfect_values, random_values
-from tsadeval.evaluation.single import OddAlarms, odd_alarms, row_of
+from tsadeval.evaluation.many import rows_of_scoring
+from tsadeval.evaluation.single import OddAlarms, odd_alarms
 from tsadeval.reports.findings import dearest_false_alarms, explain_cce, threshold_of, worst_events
 from tsadeval.reports.payload import MISSING, Levels, Payloads, coarse, count_alarms, score_levels, value_codes
-from tsadeval.reports.series_view import Inputs, Judged, SeriesInput
+from tsadeval.reports.series_view import ScoringView, SeriesView
 
 Data = dict[str, Any]
 
@@ -56,40 +56,39 @@ class _Plan:
     step: int
     draws: int
     random_state: int
+    known: Mapping[tuple[str, str], Mapping[str, Row]]  # rows by scoring, then by metric
 
 
 def build_page(
-    inputs: Inputs,
-    metrics: Sequence[Metric],
-    rule: Rule,
-    *,
-    missing: Missing = "skip",
-    compared: Comparison | None = None,
-    random_state: int = 0,
+    series: Sequence[SeriesView], compared: Comparison, metrics: Sequence[Metric], rule: Rule, *, random_state: int = 0
 ) -> Page:
-    """Evaluate everything and put it together; `compared` has the numbers of all series, where they are known."""
+    """Put everything together: the values of the comparison, and what only a page has."""
     payloads = Payloads()
-    series = inputs.series
     lines = sum(one.n * (len(one.detectors) + len(one.values)) for one in series)
     points = sum(one.n * len(one.detectors) for one in series)
     draws = min(MOST_DRAWS, BUDGET // max(points, 1))
-    plan = _Plan(tuple(metrics), rule, max(1, math.ceil(lines / DETAIL)), draws, random_state)
-    rows: list[Row] = []
+    plan = _Plan(tuple(metrics), rule, max(1, math.ceil(lines / DETAIL)), draws, random_state, _by_scoring(compared))
     odd: dict[tuple[str, str], OddAlarms | None] = {}
     data: Data = {
-        "detectors": inputs.detectors,
+        "detectors": list(dict.fromkeys(name for one in series for name in one.detectors)),
         "metrics": _metrics(metrics),
         "rule": str(rule),
-        "missing": missing,
+        "missing": compared.missing,
         "step": plan.step,
         "draws": draws if draws >= 2 else 0,
-        "series": [_series(one, plan, payloads, rows, odd) for one in series],
+        "series": [_series(one, plan, payloads, odd) for one in series],
     }
-    if compared is None:
-        lower = [str(metric) for metric in metrics if metric.direction == "lower"]
-        compared = Comparison(rows, pooled=dict, lower=lower, missing=missing)
     data["comparison"] = _comparison(compared, metrics) if len(compared.detectors) > 1 else None
     return Page(data, payloads, odd, compared)
+
+
+def _by_scoring(compared: Comparison) -> dict[tuple[str, str], dict[str, Row]]:
+    """The rows of a comparison by series and detector, then by metric."""
+    found: dict[tuple[str, str], dict[str, Row]] = {}
+    for row in compared.rows:
+        if row["status"] in ("ok", "undefined") and not row.get("seed"):
+            found.setdefault((row["series"], row["detector"]), {})[row["metric"]] = row
+    return found
 
 
 def _metrics(metrics: Sequence[Metric]) -> list[Data]:
@@ -112,13 +111,7 @@ def _metric(metric: Metric, label: str) -> Data:
     }
 
 
-def _series(
-    one: SeriesInput,
-    plan: _Plan,
-    payloads: Payloads,
-    rows: list[Row],
-    odd: dict[tuple[str, str], OddAlarms | None],
-) -> Data:
+def _series(one: SeriesView, plan: _Plan, payloads: Payloads, odd: dict[tuple[str, str], OddAlarms | None]) -> Data:
     events = one.labels.events
     data: Data = {
         "name": one.name,
@@ -153,9 +146,9 @@ def _series(
         codes, low, high = value_codes(values)
         data["values"].append({"name": name, "low": low, "high": high, **_line(codes, plan.step, payloads)})
     for name, judged in one.detectors.items():
-        data["detectors"][name], found = _detector(one, judged, plan, payloads)
-        rows += [{"series": one.name, "detector": name, **row} for row in found]
-        odd[one.name, name] = odd_alarms(found, judged.scoring.n)
+        rows = _rows(one.name, name, judged.scoring, plan)
+        data["detectors"][name] = _detector(one, judged, rows, plan, payloads)
+        odd[one.name, name] = odd_alarms(rows, judged.scoring.n)
     return data
 
 
@@ -166,7 +159,17 @@ def _line(codes: NDArray[np.uint16], step: int, payloads: Payloads, gap: int = M
     return {"codes": payloads.add(low), "high_codes": payloads.add(high)}
 
 
-def _detector(one: SeriesInput, judged: Judged, plan: _Plan, payloads: Payloads) -> tuple[Data, list[Row]]:
+def _rows(series: str, detector: str, scoring: Scoring, plan: _Plan) -> list[Row]:
+    """The rows of a scoring: those of the comparison, and new ones where it lacks some."""
+    known = plan.known.get((series, detector), {})
+    if all(str(metric) in known for metric in plan.metrics):
+        return [known[str(metric)] for metric in plan.metrics]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # what is undefined is said in the table
+        return rows_of_scoring(scoring, plan.metrics, plan.rule)
+
+
+def _detector(one: SeriesView, judged: ScoringView, rows: Sequence[Row], plan: _Plan, payloads: Payloads) -> Data:
     scoring = judged.scoring
     threshold, plain_alarms = threshold_of(scoring, plan.rule)
     levels = score_levels(scoring, (threshold,))
@@ -177,7 +180,6 @@ def _detector(one: SeriesInput, judged: Judged, plan: _Plan, payloads: Payloads)
     codes[judged.offset : judged.offset + scoring.n] = levels.codes
     if one.ignored is not None and plan.step == 1:
         _draw_ignored(codes, one.ignored, judged, levels)
-    values, rows = _values(scoring, plan)
     kept = scoring.kept
     data: Data = {
         "low": kept.low,
@@ -193,7 +195,7 @@ def _detector(one: SeriesInput, judged: Judged, plan: _Plan, payloads: Payloads)
         "threshold": threshold,
         "plain": plain_alarms,
         "counts": {name: payloads.add(column.astype(np.int32)) for name, column in counts._asdict().items()},
-        "metrics": values,
+        "metrics": _values(rows, scoring, plan),
         "scores_sha256": _sha256(judged.given),
         "worst": worst_events(scoring, breakdown, threshold, judged.offset) if breakdown is not None else [],
         "false": dearest_false_alarms(scoring, threshold, judged.offset),
@@ -205,7 +207,7 @@ def _detector(one: SeriesInput, judged: Judged, plan: _Plan, payloads: Payloads)
     if breakdown is not None:
         parts = ("score", "event", "global_", "anomaly_event", "normal_event", "anomaly_global", "normal_global")
         data["cce"] = {part.rstrip("_"): getattr(breakdown, part) for part in parts}
-    return data, rows
+    return data
 
 
 def _quiet_time(scoring: Scoring) -> float | None:
@@ -215,14 +217,14 @@ def _quiet_time(scoring: Scoring) -> float | None:
     return None if shares is None else float(shares[~judged.truth.mask].sum()) / 1_000_000
 
 
-def _draw_ignored(codes: NDArray[np.uint16], ignored: NDArray[np.bool_], judged: Judged, levels: Levels) -> None:
+def _draw_ignored(codes: NDArray[np.uint16], ignored: NDArray[np.bool_], judged: ScoringView, levels: Levels) -> None:
     """Codes of points that have a score but are not judged: for the line alone, the page counts no alarms there."""
-    where = ignored[judged.place : judged.place + len(judged.given)] & np.isfinite(judged.given)
+    where = ignored & np.isfinite(judged.given)
     found = np.searchsorted(levels.thresholds, judged.given[where], side="left")
-    codes[judged.place : judged.place + len(judged.given)][where] = np.clip(found, 1, len(levels.shown) - 1)
+    codes[where] = np.clip(found, 1, len(levels.shown) - 1)
 
 
-def _events(one: SeriesInput, judged: Judged, breakdown: Any) -> dict[str, NDArray[Any]]:
+def _events(one: SeriesView, judged: ScoringView, breakdown: Any) -> dict[str, NDArray[Any]]:
     """What is known of each anomaly, in order of time; of very many those that cost most."""
     scoring = judged.scoring
     events = scoring.events
@@ -245,23 +247,21 @@ def _events(one: SeriesInput, judged: Judged, breakdown: Any) -> dict[str, NDArr
     return found
 
 
-def _values(scoring: Scoring, plan: _Plan) -> tuple[list[Data], list[Row]]:
-    """The metrics of a scoring beside a random and a perfect one: for the page, and as rows of a comparison."""
+def _values(rows: Sequence[Row], scoring: Scoring, plan: _Plan) -> list[Data]:
+    """The metrics of a scoring beside a random and a perfect one."""
     metrics = plan.metrics
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # what is undefined is said in the table
-        outcomes = [metric.run(scoring, plan.rule) for metric in metrics]
         chance: list[tuple[float, float]] = [(math.nan, math.nan)] * len(metrics)
         if plan.draws >= 2:
             chance = random_values(list(metrics), scoring, plan.rule, plan.draws, plan.random_state)
         perfect = perfect_values(list(metrics), scoring)
     shown = []
-    for outcome, (random, error), best in zip(outcomes, chance, perfect, strict=True):
-        numbers = {"value": outcome.value, "random": random, "error": error, "perfect": best}
-        row: Data = {key: plain(value) for key, value in numbers.items()}
-        row |= {"threshold": plain(outcome.threshold), "rule": outcome.rule, "message": outcome.message}
-        shown.append(row)
-    return shown, [row_of(metric, outcome) for metric, outcome in zip(metrics, outcomes, strict=True)]
+    for row, (random, error), best in zip(rows, chance, perfect, strict=True):
+        numbers = {"value": row["value"], "random": random, "error": error, "perfect": best}
+        values: Data = {key: plain(value) for key, value in numbers.items()}
+        shown.append(values | {"threshold": plain(row["threshold"]), "rule": row["rule"], "message": row["message"]})
+    return shown
 
 
 def _comparison(compared: Comparison, metrics: Sequence[Metric]) -> Data:

@@ -3,25 +3,27 @@
 from __future__ import annotations
 
 import platform
-from collections.abc import Iterable, Mapping, Sequence
+import warnings
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
-from tsadeval.comparison.compare import Run, runs_of, scores_of_models, timed_table
+from tsadeval.comparison.compare import compare
 from tsadeval.comparison.comparison import Comparison
 from tsadeval.comparison.remarks import fewer_series, odd_remarks
 from tsadeval.core.metric import Metric, Rule, metric_labels
 from tsadeval.core.names import printable
-from tsadeval.core.parameters import OneOf, check_parameters
 from tsadeval.core.selection import Metrics, select_metrics
-from tsadeval.core.setting import MISSING, Missing
+from tsadeval.core.setting import Missing
 from tsadeval.errors import InvalidParameterError
 from tsadeval.reports.html import as_json, render
 from tsadeval.reports.page import Page, build_page
-from tsadeval.reports.series_view import read_inputs
+from tsadeval.reports.series_view import SeriesView, notes_of
+from tsadeval.scores.options import Reading
+from tsadeval.scores.scores import as_scores
 from tsadeval.tables.files import write_whole
 from tsadeval.thresholds.rules import parse_rule
 
@@ -29,23 +31,17 @@ from tsadeval.thresholds.rules import parse_rule
 def report(
     scores: Any,
     path: str | Path,
-    *,
     y_true: Any = None,
-    by: str | Sequence[str] = (),
-    y_score: str | Sequence[str] = "score",
-    detector: str | None = None,
-    values: Any = None,
-    times: Any = None,
-    ignore: Any = None,
-    X: Any = None,
     metrics: Metrics | None = None,
+    *,
     threshold: str | float | Rule | None = None,
-    missing: Missing | None = None,
+    X: Any = None,
     title: str = "",
     command: str = "",
     sources: Mapping[str, str] | None = None,
     notes: Sequence[str] = (),
     random_state: int = 0,
+    **reading: Unpack[Reading],
 ) -> Path:
     """Write a report: one self-contained HTML page about one or several detectors.
 
@@ -55,42 +51,28 @@ def report(
 
     Parameters
     ----------
-    scores : result, array-like, mapping, iterable, table or path
-        What `te.compare` or `te.detect` returned; scores of one detector, or detector to scores of one series (both
-        with `y_true`); or whatever else `te.compare` takes.
+    scores, y_true, X
+        What `te.compare` or `te.detect` returned, a `te.Scores`, or what it is made from.
     path : str or Path
         The file to write.
-    y_true : array-like of shape (n,), or str, optional
-        The labels, where `scores` are of one series; the column of labels, where they are a table.
-    by, y_score, detector
-        Of a table, as for `te.compare`.
-    values : array-like of shape (n,) or (n, columns), or mapping, optional
-        The series itself, drawn above the scores; a mapping from series to its values where there are several series,
-        or from column to values where there is one. Up to eight columns are drawn.
-    times : array-like of shape (n,), mapping or str, optional
-        Time stamps of the points, for one series, or a mapping from series to its time stamps; of a table, the name of
-        the column that has them. Dates with a time zone are shown in it.
-    ignore : array-like of shape (n,), or intervals of time, optional
-        Points that are not judged, such as a week of maintenance, as for `evaluate`; for many series also a mapping
-        from series to these. The chart shades them. By default those of the comparison.
-    X : array-like of shape (n, columns), optional
-        The series that fitted estimators among `scores` are asked for scores of, as for `te.compare`.
     metrics, threshold : optional
         As for `evaluate`; thresholds are found for each scoring by itself. By default those of the comparison where
         `scores` is one, else the set "recommended" and the rule "best". Where the rule is "best", `best_f1` is left out
         beside `f1`, which has the same values.
-    missing : {"skip", "ignore", "no alarm", "worst", "error"}, optional
-        What to do about missing scores, as for `te.compare`. By default as the comparison was made, else "skip".
     title : str, optional
         Of the page.
     command : str, optional
         How the page was made, for its last section.
     sources : mapping, optional
-        File to its checksum, for the last section.
+        File to its checksum, for the last section; by default that of every file that was read.
     notes : sequence of str, optional
         What a reader has to know first, such as files that could not be read: for the box at the top.
     random_state : int, default=0
         For the column "random".
+    reading
+        The options of `te.Scores`: `label`, `score`, `by`, `time`, `incidents`, `ignore`, `missing` and others. Of
+        these `values`, the series itself, is drawn above the scores: up to eight columns, of one series also as a
+        mapping from their names. Dates with a time zone are shown in it; ignored points are shaded.
 
     Returns
     -------
@@ -106,38 +88,33 @@ def report(
     ...     page.name
     'page.html'
     """
-    if missing is not None:
-        check_parameters("report", {"missing": OneOf(MISSING)}, {"missing": missing})
     path = Path(path)
     if path.is_dir():  # found out now, not after all was computed
         raise InvalidParameterError(f"path must be that of a file, but {printable(path)} is a folder")
-    scores = scores_of_models(scores, X)
+    found = as_scores(scores, y_true, X=X, **reading)
     compared = scores if isinstance(scores, Comparison) else None
-    made = compared.made if compared is not None else None
-    default: str | Rule = made.rule if made is not None else "best"
-    rule = parse_rule(default if threshold is None else threshold)
-    how: Missing = missing or (compared.missing if compared is not None else "skip")
+    rule = (
+        parse_rule("best" if compared is None else compared.made.rule) if threshold is None else parse_rule(threshold)
+    )
     chosen, doubled = _without_double(_metrics(metrics, compared), rule)
-    columns: dict[str, Any] = {"by": by, "y_score": y_score, "detector": detector}
-    settings = made.settings if made is not None else None
-    runs: Iterable[Run]
-    if isinstance(times, str):
-        runs, settings = timed_table(scores, y_true, times, **columns)
-        times = None
-    else:
-        runs = runs_of(_one(scores, y_true), y_true, **columns)
-    inputs = read_inputs(runs, how, values, times, ignore, settings)
-    inputs.notes[:0] = notes
-    known = None
-    if compared is not None and made is not None and threshold is times is ignore is None and how == compared.missing:
-        known = compared if all(str(metric) in compared.metrics for metric in chosen) else None
-    page = build_page(inputs, chosen, rule, missing=how, compared=known, random_state=random_state)
-    inputs.notes += [f"{text}." for text in _lacking(page.compared)]
-    inputs.notes += [f"{text[:1].upper()}{text[1:]}." for text in _odd(page)]
-    text = _render(page, title, command, dict(sources or {}), [*inputs.notes], doubled)
+    if compared is None or threshold is not None or not _has_all(compared, chosen, reading):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # the page says it
+            compared = compare(found, metrics=chosen, threshold=rule)
+    series = [SeriesView.of(one, found.value_column) for one in found.by_series()]
+    page = build_page(series, compared, chosen, rule, random_state=random_state)
+    about = [*notes, *found.notes, *notes_of(found, series, compared)]
+    about += [f"{text}." for text in _lacking(page.compared)]
+    about += [f"{text[:1].upper()}{text[1:]}." for text in _odd(page)]
+    text = _render(page, title, command, found.checksums() if sources is None else sources, about, doubled)
     path.parent.mkdir(parents=True, exist_ok=True)
     write_whole(path, text.encode())
     return path
+
+
+def _has_all(compared: Comparison, metrics: Sequence[Metric], reading: Mapping[str, Any]) -> bool:
+    """Return True if a comparison has all values of a page; the series itself changes none of them."""
+    return all(str(metric) in compared.metrics for metric in metrics) and not {*reading} - {"values", "value"}
 
 
 def _lacking(compared: Comparison) -> list[str]:
@@ -156,16 +133,11 @@ def _odd(page: Page) -> list[str]:
     return odd_remarks(page.odd, {name: name for name in page.data["detectors"]}, series)
 
 
-def _one(scores: Any, y_true: Any) -> Any:
-    """Scores of a single detector get a name."""
-    single = y_true is not None and not isinstance(y_true, str) and not isinstance(scores, Mapping)
-    return {"detector": scores} if single and not hasattr(scores, "columns") else scores
-
-
 def _metrics(metrics: Metrics | None, compared: Comparison | None) -> tuple[Metric, ...]:
     if metrics is not None or compared is None:
         return tuple(select_metrics("recommended" if metrics is None else metrics))
-    return compared.made.metrics if compared.made is not None else tuple(select_metrics(compared.metrics))
+    own = {str(metric): metric for metric in compared.made.metrics}
+    return tuple(own.get(name) or select_metrics(name)[0] for name in compared.metrics)
 
 
 def _without_double(metrics: tuple[Metric, ...], rule: Rule) -> tuple[tuple[Metric, ...], str]:

@@ -1,44 +1,43 @@
-"""Series of a report: the scorings by series, judged as by `te.compare`, and what was left out."""
+"""Series of a report as the page draws them: their clock, values and ignored points; notes on what is missing."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tsadeval.comparison.compare import by_series
-from tsadeval.comparison.comparison import Run
+from tsadeval.comparison.comparison import Comparison
 from tsadeval.core.arrays import numbers_with_gaps
 from tsadeval.core.inputs import Bools, Floats, LabelRuns, Scoring, label_runs
-from tsadeval.core.setting import Missing
-from tsadeval.core.times import Times, read_times
+from tsadeval.core.times import Times
 from tsadeval.errors import InvalidInputError
-from tsadeval.scores.scoring import has_dates, ignored_points, observe
+from tsadeval.scores.scored import NO_SCORE, LeftOut, Scored
+from tsadeval.scores.scores import Scores, SeriesScores
+from tsadeval.scores.scoring import ignored_points
 
 COLUMNS = 8  # of a series, at most
-NO_SCORE = "no point has a score"
 EARLIEST = 100_000_000  # seconds since 1970 (March 1973): smaller numbers are no dates
-
-Settings = Mapping[tuple[str, str], Mapping[str, Any]]
 
 
 @dataclass(frozen=True, eq=False)
-class Judged:
+class ScoringView:
     """One scoring as the metrics see it: without its first and last points where these have no score."""
 
     scoring: Scoring
     given: Floats  # the scores as they came, NaN where one is missing
-    place: int  # of the scores in the series
-    cut: int  # points without a score before the first one that has one
+    offset: int  # points without a score before the first one that has one
     missing: int
 
-    @property
-    def offset(self) -> int:
-        """Where the first point that is judged is in the series."""
-        return self.place + self.cut
+    @classmethod
+    def of(cls, one: Scored) -> ScoringView:
+        """What is drawn of a scoring."""
+        given = numbers_with_gaps(one.given.y_score, "y_score", "a one-dimensional sequence of numbers")
+        scores = np.asarray(given, np.float64)
+        cut = int(np.argmin(np.isnan(scores))) if one.scoring.n < len(scores) else 0
+        return cls(one.scoring, scores, cut, one.missing)
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,141 +55,48 @@ class Clock:
     step: int
 
 
-@dataclass
-class SeriesInput:
+@dataclass(frozen=True, eq=False)
+class SeriesView:
     """One series: its labels, scorings by detector, and what else is known of it."""
 
     name: str
     labels: LabelRuns
-    detectors: dict[str, Judged] = field(default_factory=dict)
-    values: dict[str, Floats] = field(default_factory=dict)
-    clock: Clock | None = None
-    ignored: Bools | None = None  # points that are not judged, of all that have a label
+    detectors: Mapping[str, ScoringView]
+    values: Mapping[str, Floats]
+    clock: Clock | None
+    ignored: Bools | None  # points that are not judged, of all that have a label
 
     @property
     def n(self) -> int:
         """Number of points."""
         return self.labels.n
 
+    @property
+    def unseen_events(self) -> int:
+        """Number of events all of whose points are ignored."""
+        if self.ignored is None:
+            return 0
+        events, judged = self.labels.events, np.append(0, np.cumsum(~self.ignored))
+        return int(np.count_nonzero(judged[events.stops] == judged[events.starts]))
 
-@dataclass
-class Inputs:
-    """All series, and what a reader has to know of them, one line for each kind of remark."""
-
-    series: list[SeriesInput]
-    detectors: list[str]
-    notes: list[str]
-
-
-def read_inputs(
-    runs: Iterable[Run],
-    missing: Missing,
-    values: Any = None,
-    times: Any = None,
-    ignore: Any = None,
-    settings: Settings | None = None,
-) -> Inputs:
-    """Check all scorings; one that cannot be evaluated is left out and named.
-
-    `settings` are those of a comparison: what `te.compare` was given beside labels and scores, by series and detector.
-    """
-    entries = list(runs)
-    count = len({name for name, *_ in entries})
-    series: dict[str, SeriesInput] = {}
-    stamps: dict[str, Times] = {}
-    left_out: list[tuple[str, str, str]] = []
-    detectors: dict[str, None] = {}
-    first: InvalidInputError | None = None
-    not_judged = by_series("ignore", ignore, {name for name, *_ in entries})
-    for name, detector, labels, scores in entries:
-        setting = dict((settings or {}).get((name, detector), {}))
-        given = _of_series(times, name, count)
-        when = setting.get("times") if given is None else given
-        if when is None and has_dates(labels):
-            when = labels.index
-        if when is not None:
-            setting["times"] = read_times(when, n=np.size(labels), name=_in(name) + "times")
-        if ignore is not None:
-            setting["ignore"] = not_judged(name)
-        try:
-            truth = label_runs(labels, "y_true")
-            one = _judged(labels, scores, missing, setting)
-        except InvalidInputError as error:
-            if missing == "error":
-                raise InvalidInputError(f"{_who(detector, name)}: {error}") from None
-            first = first or error
-            left_out.append((detector, name, str(error)))
-            continue
-        known = series.setdefault(name, SeriesInput(name, truth))
-        if detector in known.detectors:
-            raise InvalidInputError(f"there are two scorings of detector {detector!r}{_on(name)}: rename one")
-        _place(known, detector, one, truth)
-        detectors[detector] = None
-        if when is not None and len(setting["times"]) == known.n:
-            stamps[name] = setting["times"]
-        if setting.get("ignore") is not None and truth.n == known.n:
-            known.ignored = ignored_points(setting["ignore"], truth.n, setting.get("times"))[0]
-    if not series:
-        raise first or InvalidInputError("scores is empty: there is nothing to report")
-    if missing == "error":
-        _refuse_gaps(series, detectors)
-    for name, known in series.items():
-        known.values = checked_values(_of_series(values, name, len(series)), known.n, name)
-        if name in stamps:
-            known.clock = _clock(stamps[name])
-    return Inputs(list(series.values()), list(detectors), _notes(series, list(detectors), left_out, missing))
-
-
-def _who(detector: str, series: str) -> str:
-    return f"{detector}{_on(series)}"
-
-
-def _on(series: str) -> str:
-    return f" on series {series!r}" if series else ""
+    @classmethod
+    def of(cls, series: SeriesScores, value_name: str = "") -> SeriesView:
+        """What is drawn of a series."""
+        labels = label_runs(series.y_true, "y_true")
+        ignore = next(iter(series.detectors.values())).given.ignore
+        values = {value_name: series.values} if value_name and series.values is not None else series.values
+        return cls(
+            series.name,
+            labels,
+            {name: ScoringView.of(one) for name, one in series.detectors.items()},
+            checked_values(values, labels.n, series.name),
+            None if series.times is None else _clock(series.times),
+            None if ignore is None else ignored_points(ignore, labels.n, series.times)[0],
+        )
 
 
 def _in(series: str) -> str:
     return f"series {series!r}: " if series else ""
-
-
-def _judged(labels: Any, scores: Any, missing: Missing, setting: dict[str, Any]) -> Judged:
-    """A scoring exactly as a comparison with the same `missing` judges it."""
-    given = numbers_with_gaps(scores, "y_score", "a one-dimensional sequence of numbers")
-    # What is no number, the check of the scores refuses.
-    given = np.asarray(given, np.float64) if given.dtype.kind in "biuf" else np.empty(0)
-    lost = np.isnan(given)
-    if missing != "error" and lost.size == np.size(labels) and lost.all():
-        raise InvalidInputError(NO_SCORE)
-    scoring = observe(labels, scores, missing=missing, **setting)
-    cut = int(np.argmin(lost)) if scoring.n < len(given) else 0
-    return Judged(scoring, given, 0, cut, int(np.count_nonzero(lost)))
-
-
-def _place(known: SeriesInput, detector: str, one: Judged, truth: LabelRuns) -> None:
-    """Put a scoring into its series. Detectors may lack the first points of it; the others must have its labels."""
-    other = next(iter(known.detectors), detector)
-    shorter, longer = sorted((truth, known.labels), key=lambda labels: labels.n)
-    more = longer.n - shorter.n
-    if shorter is not longer and not np.array_equal(shorter.mask, longer.mask[more:]):
-        raise InvalidInputError(
-            f"detectors {other!r} and {detector!r} have different labels{_on(known.name)}: "
-            "all scorings of a series need the same rows in the same order, with NaN where there is no score; "
-            "different series need different names"
-        )
-    if truth is longer:
-        known.detectors = {name: replace(before, place=before.place + more) for name, before in known.detectors.items()}
-        known.labels = truth
-        more = 0
-    known.detectors[detector] = replace(one, place=more)
-
-
-def _refuse_gaps(series: Mapping[str, SeriesInput], detectors: Iterable[str]) -> None:
-    for name in detectors:
-        for one in series.values():
-            if name not in one.detectors:
-                raise InvalidInputError(
-                    f'detector {name!r} has no scores{_on(one.name)}: complete them, or choose missing="skip"'
-                )
 
 
 SHOWN = 6  # names in a remark; of more, how many there are
@@ -201,77 +107,47 @@ def _listed(names: Sequence[str]) -> str:
     return ", ".join(names[:SHOWN]) + rest
 
 
-def _notes(
-    series: Mapping[str, SeriesInput],
-    detectors: Sequence[str],
-    left_out: Sequence[tuple[str, str, str]],
-    missing: Missing,
-) -> list[str]:
+def notes_of(scores: Scores, series: Sequence[SeriesView], compared: Comparison) -> list[str]:
     """What a reader has to know before any number: what is not on the page, and what stands for it."""
+    missing = compared.missing
+    lost = [LeftOut(**row) for row in scores.left_out.rows]
+    detectors = list(dict.fromkeys(name for one in series for name in one.detectors))
+    names = {one.name for one in series}
     found = [
-        f"Left out: {_who(detector, name)}: {error}"
-        for detector, name, error in left_out
-        if error != NO_SCORE or detector not in detectors or name not in series  # else it is named below
+        f"Left out: {one}"
+        for one in lost
+        if one.reason != NO_SCORE or one.detector not in detectors or one.series not in names  # else named below
     ]
     for name in detectors:
-        gone = [one.name for one in series.values() if name not in one.detectors]
+        gone = [one.name for one in series if name not in one.detectors]
         if gone:
             how = "its worst rival's value stands there" if missing == "worst" else "its mean is over the others"
             found.append(f"{name} has no scores on {len(gone)} of {len(series)} series ({_listed(gone)}): {how}.")
-        lost = {one.name: one.detectors[name].missing for one in series.values() if name in one.detectors}
-        lost = {where: count for where, count in lost.items() if count}
-        if lost:
-            total = sum(lost.values())
-            where = f" ({_listed([f'{key}: {count:,}' for key, count in lost.items()])})" if any(lost) else ""
-            how = "were left out" if missing in ("skip", "ignore") else "count as lower than all others"
-            found.append(f"{name}: {total:,} point{'s' * (total != 1)} without a score {how}{where}.")
-    found += _ignored(list(series.values()))
+        counts = {one.name: one.detectors[name].missing for one in series if name in one.detectors}
+        how = "were left out" if missing in ("skip", "ignore") else "count as lower than all others"
+        found += _counted(f"{name}: {{}} without a score {how}{{}}.", counts)
+    idle = [one.name or "the series" for one in series if one.ignored is not None and not one.ignored.any()]
+    found += [f"No point of {_listed(idle)} lies in the spans of time to ignore."] if idle else []
+    unseen = sum(one.unseen_events for one in series)
+    events = f", and with them {unseen} whole event{'s' * (unseen != 1)}" if unseen else ""
+    counts = {one.name: int(np.count_nonzero(one.ignored)) for one in series if one.ignored is not None}
+    found += _counted(f"{{}} that were to be ignored are not judged{events}{{}}.", counts)
     for what, label in (("anomalous", 1), ("normal", 0)):
-        without = [one.name or "the series" for one in series.values() if not one.labels.has(label)]
+        without = [one.name or "the series" for one in series if not one.labels.has(label)]
         if without:
             verb = "has" if len(without) == 1 else "have"
             found.append(f"{_listed(without)} {verb} no {what} point: most metrics have no value there.")
     return found
 
 
-def _ignored(series: Sequence[SeriesInput]) -> list[str]:
-    """How many points are not judged, in one line."""
-    counts = {one.name: int(np.count_nonzero(one.ignored)) for one in series if one.ignored is not None}
-    if not counts:
+def _counted(text: str, counts: Mapping[str, int]) -> list[str]:
+    """A sentence about points, with their number and the series they are of; nothing where there are none."""
+    known = {name: count for name, count in counts.items() if count}
+    if not known:
         return []
-    idle = [name or "the series" for name, count in counts.items() if not count]
-    counts = {name: count for name, count in counts.items() if count}
-    found = [f"No point of {_listed(idle)} lies in the spans of time to ignore."] if idle else []
-    if counts:
-        total = sum(counts.values())
-        unseen = sum(_unseen(one) for one in series)
-        events = f", and with them {unseen} whole event{'s' * (unseen != 1)}" if unseen else ""
-        where = f" ({_listed([f'{name}: {count:,}' for name, count in counts.items()])})" if any(counts) else ""
-        found.append(f"{total:,} point{'s' * (total != 1)} that were to be ignored are not judged{events}{where}.")
-    return found
-
-
-def _unseen(one: SeriesInput) -> int:
-    """Number of events all of whose points are ignored."""
-    if one.ignored is None:
-        return 0
-    events, judged = one.labels.events, np.append(0, np.cumsum(~one.ignored))
-    return int(np.count_nonzero(judged[events.stops] == judged[events.starts]))
-
-
-def _of_series(given: Any, name: str, count: int) -> Any:
-    """What was given for one series of many, or for the only one."""
-    if given is None:
-        return None
-    if isinstance(given, Mapping) and name in given:
-        return given[name]
-    if count == 1:
-        return given
-    if not isinstance(given, Mapping):
-        raise InvalidInputError(
-            "values and times must be mappings from series, such as {'a': [...]}, where there are several series"
-        )
-    return None
+    total = sum(known.values())
+    where = f" ({_listed([f'{name}: {count:,}' for name, count in known.items()])})" if any(known) else ""
+    return [text.format(f"{total:,} point{'s' * (total != 1)}", where)]
 
 
 def _clock(found: Times) -> Clock:

@@ -1,26 +1,484 @@
-"""Runs: scorings by series and detector, read from one table or from many files."""
+"""Scores: whatever people bring, as one collection of scorings by series and detector."""
 
 from __future__ import annotations
 
+import hashlib
 import os
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
-from pathlib import Path
-from typing import Any, NamedTuple
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, NamedTuple, Unpack, cast
 
-from tsadeval.core.names import printable
-from tsadeval.core.times import Times, read_times
-from tsadeval.errors import InvalidInputError
-from tsadeval.scores.tabular import ScoreColumns, TableScoring, scorings
-from tsadeval.tables.columns import Array
-from tsadeval.tables.files import table_files
-from tsadeval.tables.one_series import DETECTORS
-from tsadeval.tables.reading import read_table
-from tsadeval.tables.sources import STDIN, user_path
-from tsadeval.tables.table import Table, zone_of_column
+import numpy as np
 
-# Names of the file itself, which `by` may hold beside those of columns.
-_OF_FILES = ("folder", "file")
+from tsadeval.core.names import did_you_mean
+from tsadeval.core.results import Result, Row
+from tsadeval.core.setting import Missing
+from tsadeval.core.times import Times, read_moments
+from tsadeval.errors import InputWarning, InvalidInputError, InvalidParameterError, UnknownNameError, warn
+from tsadeval.scores.forms import Once, Shards, Source, find_shards
+from tsadeval.scores.options import Options, Reading
+from tsadeval.scores.scored import NO_SCORE, Given, LeftOut, Scored
+from tsadeval.scores.tabular import two_scorings
+from tsadeval.tables.files import skipped_stores
+
+_FILES = 8  # of more, printing does not read them
+_SHOWN = 5
+
+Change = Callable[[Given | LeftOut], Given | LeftOut | None]
+
+
+class SeriesScores(NamedTuple):
+    """One series: its labels and time stamps, and its scorings by detector."""
+
+    name: str
+    y_true: Any
+    times: Times | None
+    values: Any
+    detectors: dict[str, Scored]
+
+
+class Scores:
+    """A collection of scorings, one for each pair of series and detector, made once from whatever there is.
+
+    Everything that judges more than one pair of arrays takes a `Scores`, or the same arguments. It is never changed,
+    and reads files when it is asked for their scorings, each time anew.
+
+    Parameters
+    ----------
+    source : array, mapping, frame, path, iterable or result
+        Scores beside `y_true` (an array; detector to array; a frame with a column per detector; detector to
+        {series: array}; detector to a fitted model, with `X`). A table (pandas, polars, Arrow, a mapping of columns, a
+        file, pattern, folder or several: csv, Parquet, npz and others), long or with a column of scores for each
+        detector. Tuples (series, detector, y_true, y_score). The store of `te.detect`, or a result.
+    y_true : array, mapping, path or frame, optional
+        The labels; by series where there are several. A file, folder or table of labels elsewhere is joined by the
+        names of the series, and by time stamps where both have them.
+    X : array or mapping, optional
+        The series that fitted models are asked for scores of; by series where there are several.
+    label, score : str, default="label" and "score"
+        Of a table: the columns of labels and of scores; of these several, or a pattern such as "lof_*".
+    by : str or several
+        Of a table: the columns that tell series and detectors apart; "file" and "folder" are those of the files.
+    detector : str, optional
+        Which of `by` names the detector; by default one that is called so ("detector", "model", ...).
+    time : str, array or mapping, optional
+        Time stamps: the column of a table, an array for one series, a mapping from series. By default the index of a
+        frame or of labels, where it has dates.
+    values : str, array or mapping, optional
+        The series that was scored, in the same forms.
+    incidents : path, table, pairs or mapping, optional
+        Intervals of time that are the labels, as `te.labels` takes them; a column names the series of each. What
+        reaches beyond the data is cut, what overlaps is joined, and both are counted.
+    ignore : mask, path, table, pairs or mapping, optional
+        Points or intervals of time that are not judged.
+    fit : path, mapping or array, optional
+        Scores of another part, from which rules without labels take their threshold: detector, or (series, detector),
+        to scores; or a file with the same columns.
+    missing : {"skip", "error", "ignore", "no alarm", "worst"}, default="skip"
+        What to do with points without a score, as for `te.evaluate`.
+    one_series, shared : bool, default=False
+        Rows are one series whatever their columns suggest; intervals hold for all series whatever theirs do.
+    strict : bool, default=False
+        Raise where something cannot be used, instead of leaving it out.
+    max_bytes : number, optional
+        Bytes that a file may take once unpacked.
+
+    Examples
+    --------
+    >>> import tsadeval as te
+    >>> scores = te.Scores({"lof": [0.1, 0.9, 0.4, None], "pca": [1, 2, 3, 4]}, [0, 1, 1, 0])
+    >>> scores
+    1 series, 2 detectors (lof, pca), 4 points
+    labels: 1 event
+    missing: 1 score of lof
+    >>> [(one.detector, one.scoring.n) for one in scores]
+    [('lof', 3), ('pca', 4)]
+    >>> te.compare(scores, metrics="auc_roc").table()["pca"]["auc_roc"]
+    0.5
+    """
+
+    def __init__(self, source: Any, y_true: Any = None, *, X: Any = None, **reading: Unpack[Reading]) -> None:
+        self._source = Source(source, y_true, X, Options.of(reading))
+        self._changes: tuple[Change, ...] = ()
+        self._shards: Shards = find_shards(self._source)
+
+    @property
+    def options(self) -> Options:
+        """The options it is read with."""
+        return self._source.options
+
+    def with_options(self, **reading: Unpack[Reading]) -> Scores:
+        """The same scores, read with some other options."""
+        if not reading:
+            return self
+        given, options = self._source, Options.of(reading)
+        if isinstance(given.scores, Iterator):  # which was read into a list
+            given = given._replace(scores=self._shards.shards[0].entries)
+        changed = {name: getattr(options, name) for name in Options.names(reading)}
+        found = object.__new__(Scores)
+        found._source = given._replace(options=replace(given.options, **changed))
+        found._changes, found._shards = self._changes, find_shards(found._source)
+        return found
+
+    @property
+    def missing(self) -> Missing:
+        """What is done with points without a score."""
+        return self.options.missing
+
+    @property
+    def value_column(self) -> str:
+        """What the series itself is called where a column of a table has it; "" elsewhere."""
+        return self.options.values if isinstance(self.options.values, str) else ""
+
+    # Reading.
+
+    def read(self, *, together: bool = True) -> Iterator[Scored | LeftOut]:
+        """Every scoring, and in its place what cannot be used; each time from the source.
+
+        All detectors of a series must have the same labels, unless they are not judged `together`.
+        """
+        seen: dict[tuple[str, str], str] = {}
+        truths: dict[str, tuple[str, _Truth]] = {}
+        for shard in self._shards.shards:
+            for found in shard.read():
+                one = self._changed(found)
+                if one is None:
+                    continue
+                name = one.series, one.detector
+                if any(name):
+                    if name in seen:
+                        raise two_scorings(*name, seen[name], one.place)
+                    seen[name] = one.place
+                scored = one if isinstance(one, LeftOut) else one.scored(self.missing)
+                if isinstance(scored, LeftOut):
+                    if self.options.strict or (self.missing == "error" and scored.detector):
+                        raise InvalidInputError(str(scored))
+                    yield scored
+                    continue
+                other, truth = truths.setdefault(one.series, (one.detector, _Truth.of(scored.given)))
+                if together and not truth.holds_for(scored.given):
+                    raise _different(one.series, other, one.detector)
+                yield scored
+        if self._shards.columns is not None:
+            self._shards.columns.check()
+
+    def _changed(self, one: Given | LeftOut | None) -> Given | LeftOut | None:
+        for change in self._changes:
+            if one is not None:
+                one = change(one)
+        return one
+
+    def __iter__(self) -> Iterator[Scored]:
+        return (one for one in self.read() if isinstance(one, Scored))
+
+    def by_series(self) -> Iterator[SeriesScores]:
+        """All detectors of each series together."""
+        groups: dict[str, dict[str, Scored]] = {}
+        for one in self:
+            groups.setdefault(one.series, {})[one.detector] = one
+        for name, detectors in groups.items():
+            first = next(iter(detectors.values())).given
+            yield SeriesScores(name, first.y_true, first.times, first.values, detectors)
+
+    @cached_property
+    def repeatable(self) -> bool:
+        """True if the scorings can be read more than once."""
+        return not any(isinstance(getattr(shard, "entries", None), Once) for shard in self._shards.shards)
+
+    # What is known of it.
+
+    @cached_property
+    def _summary(self) -> _Summary:
+        return _Summary.of(self.read())
+
+    @property
+    def series(self) -> list[str]:
+        """The names of the series, in order of appearance."""
+        return list(self._summary.series)
+
+    @property
+    def detectors(self) -> list[str]:
+        """The names of the detectors, in order of appearance."""
+        return list(self._summary.detectors)
+
+    @property
+    def facts(self) -> Result:
+        """A row per series: points, events, anomalous and ignored points, and times where there are some."""
+        return Result(list(self._summary.series.values()))
+
+    @property
+    def left_out(self) -> Result:
+        """A row for what could not be used: series, detector, file and the reason."""
+        return Result([one._asdict() for one in self._summary.left_out])
+
+    @property
+    def notes(self) -> list[str]:
+        """How incidents and files were read, and what did not fit, a line each; complete once all was read."""
+        whole = not any(not one.series for one in self._summary.left_out)
+        skipped = skipped_stores(self.stores)
+        return [*[skipped] * bool(skipped), *self._shards.companions.notes(whole=whole)]
+
+    @property
+    def stores(self) -> frozenset[str]:
+        """Folders in which tsadeval keeps results, which were left out."""
+        return self._shards.stores
+
+    @property
+    def shards(self) -> list[Any]:
+        """What is read at once, each: a table, a file, or arrays in memory."""
+        return self._shards.shards
+
+    @property
+    def given(self) -> Any:
+        """What it was made from."""
+        return self._source.scores
+
+    @property
+    def files(self) -> list[str]:
+        """The files that the scores are in."""
+        return [shard.source for shard in self._shards.shards if isinstance(getattr(shard, "source", None), str)]
+
+    def checksums(self) -> dict[str, str]:
+        """SHA-256 of every file, with a word where it could not be used."""
+        unused = {one.place for one in self._summary.left_out if not one.series}
+        found = {}
+        for path in filter(os.path.isfile, self.files):
+            with open(path, "rb") as opened:
+                digest = hashlib.file_digest(opened, "sha256").hexdigest()
+            found[path] = f"{digest}, not used" if path in unused else digest
+        return found
+
+    def __len__(self) -> int:
+        return self._summary.count
+
+    def __repr__(self) -> str:
+        if len(self._shards.shards) > _FILES and "_summary" not in self.__dict__:
+            return f"{len(self._shards.shards)} files, which are read when they are needed"
+        return "\n".join([*self._summary.lines(), *self.notes])
+
+    # Parts of it.
+
+    def _with(self, change: Change) -> Scores:
+        found = object.__new__(Scores)
+        found._source, found._shards, found._changes = self._source, self._shards, (*self._changes, change)
+        return found
+
+    def __getitem__(self, series: str) -> Scores:
+        if series not in self.series:
+            raise UnknownNameError(f"no series {series!r} here: {did_you_mean(series, self.series)}")
+        return self.select(series=[series])
+
+    def select(self, *, series: Container[str] | None = None, detectors: Container[str] | None = None) -> Scores:
+        """The scorings of some series, of some detectors, or both."""
+        return self._with(_Select(series, detectors))
+
+    def rename(self, *, series: Mapping[str, str] | None = None, detectors: Mapping[str, str] | None = None) -> Scores:
+        """The same with other names; those that are not named stay."""
+        return self._with(_Rename(series or {}, detectors or {}))
+
+    def split(
+        self, *, share: float | None = None, at: Any = None, series: Iterable[str] | None = None
+    ) -> tuple[Scores, Scores]:
+        """Two parts: before and after a share of the points of each series or a moment, or these series and the others.
+
+        Scores of the first part can choose a threshold for the second.
+        """
+        if [share, at, series].count(None) != 2:
+            raise InvalidParameterError("split takes one of share=, at= and series=")
+        if series is not None:
+            names = list(series)
+            return self.select(series=names), self.select(series=[one for one in self.series if one not in names])
+        if share is not None and not 0 < share < 1:
+            raise InvalidParameterError(f"share must be between 0 and 1, but is {share!r}")
+        return self._with(_Part(share, at, first=True)), self._with(_Part(share, at, first=False))
+
+    def left_out_lines(self, *, every: bool = False) -> list[str]:
+        """What was left out, a line for each reason; detectors without any score, which tables show, with `every`."""
+        return _causes([one for one in self._summary.left_out if every or one.reason != NO_SCORE])
+
+    def warn(self) -> None:
+        """Warn of what was left out."""
+        for line in self.left_out_lines():
+            warn(f"left out: {line}", InputWarning)
+
+    def collect(self, read: Iterable[Scored | LeftOut]) -> Iterator[Scored | LeftOut]:
+        """Pass on what is read, and remember its facts, so that nothing need be read again for them."""
+        summary = _Summary()
+        for one in read:
+            summary.add(one)
+            yield one
+        self.__dict__.setdefault("_summary", summary)
+
+
+def as_scores(source: Any, y_true: Any = None, *, X: Any = None, **reading: Unpack[Reading]) -> Scores:
+    """A `Scores`, read with these options; of anything else the `Scores` that it makes."""
+    found = source if isinstance(source, Scores) else getattr(source, "source", None)
+    if not isinstance(found, Scores):
+        return Scores(source, y_true, X=X, **reading)
+    if y_true is not None or X is not None:
+        raise InvalidParameterError("scores is a te.Scores already: give y_true and X to te.Scores instead")
+    return found.with_options(**reading)
+
+
+class _Truth(NamedTuple):
+    """The labels and time stamps of a series: the objects they came in, and a digest of what these hold."""
+
+    ids: tuple[int, int]
+    digest: bytes
+
+    @classmethod
+    def of(cls, given: Given) -> _Truth:
+        digest = hashlib.sha256(np.ascontiguousarray(np.asarray(given.y_true) != 0).tobytes())
+        if given.times is not None:
+            digest.update(given.times.stamps.tobytes())
+        return cls((id(given.y_true), id(given.times)), digest.digest())
+
+    def holds_for(self, given: Given) -> bool:
+        """Return True if another detector of the series has the same."""
+        return self.ids == (id(given.y_true), id(given.times)) or self.digest == _Truth.of(given).digest
+
+
+def _different(series: str, one: str, other: str) -> InvalidInputError:
+    on = f" on series {series!r}" if series else ""
+    return InvalidInputError(
+        f"detectors {one!r} and {other!r} have different labels or time stamps{on}: all scorings of a series need the "
+        "same rows in the same order, with NaN where there is no score; different series need different names"
+    )
+
+
+@dataclass(frozen=True)
+class _Select:
+    series: Container[str] | None
+    detectors: Container[str] | None
+
+    def __call__(self, one: Given | LeftOut) -> Given | LeftOut | None:
+        here = self.series is None or one.series in self.series
+        return one if here and (self.detectors is None or one.detector in self.detectors) else None
+
+
+@dataclass(frozen=True)
+class _Rename:
+    series: Mapping[str, str]
+    detectors: Mapping[str, str]
+
+    def __call__(self, one: Given | LeftOut) -> Given | LeftOut:
+        series = self.series.get(one.series, one.series)
+        detector = self.detectors.get(one.detector, one.detector)
+        if isinstance(one, LeftOut):
+            return one._replace(series=series, detector=detector)
+        return replace(one, series=series, detector=detector)
+
+
+@dataclass(frozen=True)
+class _Part:
+    share: float | None
+    at: Any
+    first: bool
+
+    def __call__(self, one: Given | LeftOut) -> Given | LeftOut:
+        if isinstance(one, LeftOut):
+            return one
+        n = np.size(one.y_true)
+        if self.share is not None:
+            before = np.arange(n) < round(self.share * n)
+        elif one.times is None:
+            return LeftOut(one.series, one.detector, one.place, "at= is a moment, and there are no time stamps")
+        else:
+            before = one.times.stamps < read_moments([self.at], one.times, "at")[0]
+        mask = before if self.first else ~before
+        if not mask.any():
+            return LeftOut(one.series, one.detector, one.place, "no point of it is in this part")
+        return one.at_points(mask)
+
+
+class _Summary:
+    """What is known of scorings that were read."""
+
+    def __init__(self) -> None:
+        self.series: dict[str, Row] = {}
+        self.detectors: dict[str, None] = {}
+        self.left_out: list[LeftOut] = []
+        self.missing: dict[str, int] = {}  # scores, by detector
+        self.count = 0
+
+    @classmethod
+    def of(cls, read: Iterable[Scored | LeftOut]) -> _Summary:
+        """Read everything once."""
+        found = cls()
+        for one in read:
+            found.add(one)
+        return found
+
+    def add(self, one: Scored | LeftOut) -> None:
+        """Take in a scoring, or what is left out."""
+        if isinstance(one, LeftOut):
+            self.left_out.append(one)
+            if one.detector and one.reason == NO_SCORE:
+                self.detectors[one.detector] = None
+            return
+        self.count += 1
+        self.detectors[one.detector] = None
+        if one.missing:
+            self.missing[one.detector] = self.missing.get(one.detector, 0) + one.missing
+        if one.series in self.series:
+            return
+        given, setting = one.given, one.scoring.setting
+        labels = np.asarray(given.y_true) != 0
+        row: Row = {"series": one.series, "points": len(labels), "anomalous_points": int(np.count_nonzero(labels))}
+        row["events"] = int(np.count_nonzero(np.diff(labels.view(np.int8), prepend=0) == 1))
+        row["ignored_points"] = setting.skipped - setting.unscored
+        if given.times is not None:
+            times = given.times
+            gaps = int(np.count_nonzero(times.after_gap))
+            row |= {"start": times.at(0), "end": times.at(len(times) - 1), "step": times.step / 1e9, "gaps": gaps}
+        self.series[one.series] = row
+
+    def lines(self) -> list[str]:
+        """What was understood, a line each."""
+        rows = list(self.series.values())
+        total = {name: sum(row[name] for row in rows) for name in ("points", "events", "ignored_points")}
+        names = ", ".join(list(self.detectors)[:_SHOWN]) + (", ..." if len(self.detectors) > _SHOWN else "")
+        detectors = f"{_count(len(self.detectors), 'detector')} ({names})"
+        lines = [f"{len(rows)} series, {detectors}, {_count(total['points'], 'point')}{_times(rows)}"]
+        quiet = sum(row["events"] == 0 for row in rows)
+        on = f" on {len(rows) - quiet} of {len(rows)} series" if len(rows) > 1 else ""
+        lines.append(f"labels: {_count(total['events'], 'event')}{on}")
+        if total["ignored_points"]:
+            lines.append(f"not judged: {_count(total['ignored_points'], 'point')}")
+        if self.missing:
+            shown = [f"{_count(count, 'score')} of {name}" for name, count in self.missing.items()]
+            lines.append(f"missing: {', '.join(shown[:_SHOWN])}{', ...' * (len(shown) > _SHOWN)}")
+        return lines + [f"left out: {line}" for line in _causes(self.left_out)]
+
+
+def _times(rows: Sequence[Row]) -> str:
+    """When the points are, how far apart, and how many gaps there are."""
+    known = [row for row in rows if "start" in row]
+    if not known:
+        return ""
+    start, end = min(row["start"] for row in known), max(row["end"] for row in known)
+    step, gaps = float(np.median([row["step"] for row in known])), sum(row["gaps"] for row in known)
+    every = f"{step:g} s" if step < 120 else f"{step / 60:g} min" if step < 7200 else f"{step / 3600:g} h"
+    lost = f", {_count(gaps, 'gap')}" if gaps else ""
+    return f" ({start} to {end}, every {every}{lost})"
+
+
+def _causes(left_out: Sequence[LeftOut]) -> list[str]:
+    """What was left out, a line for each reason."""
+    places: dict[str, list[str]] = {}
+    for one in left_out:
+        places.setdefault(one.reason, []).append(one.name)
+    lines = []
+    for reason, names in places.items():
+        more = f" and {len(names) - 2} more" if len(names) > 3 else ""
+        shown = "; ".join(filter(None, names[:2] if more else names)) + more
+        lines.append(f"{shown}: {reason}" if shown else reason)
+    return lines
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'s' * (number != 1)}"
 
 
 class Run(NamedTuple):
@@ -28,180 +486,16 @@ class Run(NamedTuple):
 
     series: str
     detector: str
-    y_true: Array
-    y_score: Array
+    y_true: Any
+    y_score: Any
 
 
-class TimedRun(NamedTuple):
-    """A run with the time stamps of its points, and where it is from: its values in `by`, and the name of its file."""
-
-    run: Run
-    times: Times | None
-    keys: dict[str, str]
-    file: str
-
-
-def runs(
-    data: Any,
-    *,
-    by: str | Sequence[str] = (),
-    y_true: str = "label",
-    y_score: str | Sequence[str] = "score",
-    detector: str | None = None,
-    one_series: bool = False,
-    max_bytes: float | None = None,
-    on_error: Callable[[InvalidInputError], Any] | None = None,
-) -> Iterator[Run]:
-    """Every scoring of a long or wide table, or of many files, with the names of its series and its detector.
-
-    Parameters
-    ----------
-    data : data frame, mapping of arrays, Table, path, folder or sequence of paths
-        As `read_table` takes it; of a folder all tables in it and below.
-    by : str or sequence of str
-        The columns that tell series and detectors apart. "file" and "folder" mean the name of the file without its
-        suffix and the folder that it lies in, unless there are columns of these names.
-    y_true, y_score : str or sequence of str
-        The columns of labels and of scores; patterns as "lof_*" mean all numeric columns that match. A file that lacks
-        some of these columns counts for the others, with a warning; a name that no file has is an error.
-    detector : str, optional
-        Which of `by` names the detector; by default the one called "detector", "model", "algorithm", "algo" or
-        "method". Without one, detectors are called as their columns of scores.
-    one_series, max_bytes
-        As for `scorings` and `read_table`.
-    on_error : callable, optional
-        Is called with the error of a file that cannot be used, and the other files go on; without it, the first
-        such error is raised.
-
-    Yields
-    ------
-    Run
-        (series, detector, y_true, y_score). The name of a series is made of its values in `by` (but for the
-        detector) with strokes between; of files without such columns, it is the file's path below the folder.
-        What is missing is left to the caller: scores that are missing are NaN, combinations of series and detector
-        that the table does not have are not there.
-
-    Examples
-    --------
-    >>> from tsadeval.tables import runs
-    >>> wide = {"series": list("aabb"), "label": [0, 1, 1, 0], "lof": [0.1, 0.9, 0.4, None], "pca": [1, 2, 3, 4]}
-    >>> for run in runs(wide, by="series", y_score=["lof", "pca"]):
-    ...     print(run.series, run.detector, run.y_true, run.y_score)
-    a lof [0 1] [0.1 0.9]
-    a pca [0 1] [1 2]
-    b lof [1 0] [0.4 nan]
-    b pca [1 0] [3 4]
-    """
-    timed = timed_runs(
-        data, by=by, y_true=y_true, y_score=y_score, detector=detector, one_series=one_series, max_bytes=max_bytes,
-        on_error=on_error,
-    )  # fmt: skip
-    for found in timed:
-        yield found.run
-
-
-def timed_runs(
-    data: Any,
-    *,
-    by: str | Sequence[str] = (),
-    y_true: str | None = "label",
-    y_score: str | Sequence[str] = "score",
-    detector: str | None = None,
-    time: str | None = None,
-    one_series: bool = False,
-    max_bytes: float | None = None,
-    on_error: Callable[[InvalidInputError], Any] | None = None,
-) -> Iterator[TimedRun]:
-    """As `runs`, each with the time stamps of its points, from the column `time`; without labels where y_true is None.
-
-    `keys` has the columns of `by` that tell series apart, without the detector's.
-    """
-    names = [by] if isinstance(by, str) else list(by)
-    if detector is None:
-        detector = next((name for name in names if name.lower() in DETECTORS), None)
-    elif detector not in names:
-        names.append(detector)
-    scores = [y_score] if isinstance(y_score, str) else list(y_score)
-    wanted = ScoreColumns(scores)
-    seen: dict[tuple[str, str], str] = {}
-    for source, of_file in _sources(data):
-        try:
-            table = read_table(source, text=names, max_bytes=max_bytes)
-            given = {name: value for name, value in of_file.items() if name in names and name not in table}
-            columns = [name for name in names if name not in given]
-            found = wanted.of(table, {*columns, *filter(None, (y_true, time))})
-            parts = scorings(table, label=y_true, score=found, by=columns, time=time, one_series=one_series)
-            several = len(scores) > 1 or scores[0] not in table
-            for part in parts:
-                keys = {**part.keys, **given}
-                run = _run(part, keys, names, detector, several, of_file)
-                name = run[:2]
-                if name in seen:
-                    raise _duplicate_error(name, seen[name], table.source)
-                seen[name] = table.source
-                own = {key: keys[key] for key in names if key != detector}
-                yield TimedRun(run, _stamps(table, time, part, run), own, of_file.get("file", ""))
-        except InvalidInputError as error:
-            if on_error is None:
-                raise
-            on_error(error)
-    wanted.check()
-
-
-def _stamps(table: Table, time: str | None, part: TableScoring, run: Run) -> Times | None:
-    if time is None or part.times is None:
-        return None
-    name = f"{table.source}: {time}" + (f" of series {printable(run.series)!r}" if part.keys else "")
-    found = read_times(part.times, name=name)
-    # Of a column whose type has a time zone the array is in UTC, and does not say so.
-    zone = zone_of_column(table, table.name(time))
-    return replace(found, kind="dates with a time zone", zone=zone) if zone else found
-
-
-def _run(
-    part: TableScoring,
-    keys: dict[str, str],
-    names: list[str],
-    detector: str | None,
-    several: bool,
-    of_file: dict[str, str],
-) -> Run:
-    series = "/".join(keys[name] for name in names if name != detector)
-    if not series:
-        series = "/".join(of_file[name] for name in _OF_FILES if name != detector and of_file.get(name))
-    who = part.score
-    if detector is not None:
-        who = f"{keys[detector]}/{part.score}" if several else keys[detector]
-    return Run(series, who, part.labels, part.scores)
-
-
-def _duplicate_error(name: tuple[str, str], first: str, second: str) -> InvalidInputError:
-    where = first if first == second else f"{first} and {second}"
-    what = f"series {printable(name[0])!r} and detector {printable(name[1])!r}"
-    return InvalidInputError(
-        f"{where}: two scorings of {what}; add to by= what tells them apart, as a column or 'file'"
-    )
-
-
-def _sources(data: Any) -> Iterator[tuple[Any, dict[str, str]]]:
-    """Tables or paths, each with what its path says about it."""
-    if isinstance(data, (str, os.PathLike)):
-        path = user_path(data)
-        if path.is_dir():
-            files = table_files(path)
-            if not files:
-                raise InvalidInputError(f"{printable(path)}: expected tables in this folder, found none")
-            yield from ((file, _names(file, path)) for file in files)
-        else:
-            yield path, {} if str(path) == STDIN else _names(path, path.parent)
-    elif isinstance(data, (list, tuple)) and data and all(isinstance(one, (str, os.PathLike)) for one in data):
-        for one in data:
-            yield from _sources(one)
-    else:
-        yield data, {}
-
-
-def _names(file: Path, root: Path) -> dict[str, str]:
-    folder = file.parent.relative_to(root).as_posix()
-    stem = Path(file.name.removesuffix(".gz")).stem
-    return {"folder": "" if folder == "." else folder, "file": stem}
+def runs(data: Any, *, y_true: str = "label", y_score: str | Sequence[str] = "score", **reading: Any) -> Iterator[Run]:
+    """Read the scorings of a table, or of many files: what `te.Scores` has replaced, kept for one version."""
+    warn("tsadeval.tables.runs goes: take te.Scores", FutureWarning)
+    options = Options.of(cast(Reading, {"label": y_true, "score": y_score, **reading}))
+    for shard in find_shards(Source(data, None, None, options)).shards:
+        for one in shard.read():
+            if isinstance(one, LeftOut):
+                raise InvalidInputError(str(one))
+            yield Run(one.series, one.detector, one.y_true, one.y_score)

@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from tsadeval.core.arrays import anomalous_word
 from tsadeval.core.names import printable
+from tsadeval.core.times import Named, Times, read_times
 from tsadeval.errors import InvalidInputError, warn
+from tsadeval.scores.companions import Companions, PerSeries
+from tsadeval.scores.options import LABEL, SCORE, Options
+from tsadeval.scores.scored import Given, LeftOut, align
 from tsadeval.tables.columns import Array, is_numeric, python_values
+from tsadeval.tables.files import FoundFile
 from tsadeval.tables.one_series import check_one_series
-from tsadeval.tables.table import POSITIONS, TIMES, Groups, Table, nearest, times_of
+from tsadeval.tables.reading import read_table
+from tsadeval.tables.sources import STDIN
+from tsadeval.tables.table import POSITIONS, TIMES, Groups, Table, line_of, nearest, times_of, zone_of_column
 
-DEFAULT, LABEL = "score", "label"  # the columns of scores and labels where none is named
 VALUES = {"value", "values"}  # columns of the series itself, which are no scores
 SHOWN = 8  # names in a message
 
@@ -23,8 +30,8 @@ SHOWN = 8  # names in a message
 class TableScoring(NamedTuple):
     """Labels and scores of one group of rows, and what tells it from the others.
 
-    `keys` are the group's values in the columns `by`; `score` is the column of its scores; `times` is None where no
-    column of times was asked for. Missing scores are NaN.
+    `keys` are the group's values in the columns `by`; `score` is the column of its scores; `times` and `values` are
+    None where no column of these was asked for. Missing scores are NaN.
     """
 
     keys: dict[str, str]
@@ -32,6 +39,7 @@ class TableScoring(NamedTuple):
     labels: Array
     scores: Array
     times: Array | None = None
+    values: Array | None = None
 
 
 def scorings(
@@ -41,6 +49,7 @@ def scorings(
     score: str | Sequence[str] = "score",
     by: str | Sequence[str] = (),
     time: str | None = None,
+    values: str | None = None,
     one_series: bool = False,
 ) -> Iterator[TableScoring]:
     """Labels and scores of every group of rows and every column of scores.
@@ -57,8 +66,8 @@ def scorings(
     by : str or sequence of str
         The columns whose values tell groups apart. Groups come in the order of their first rows, which need not lie
         together; within a group the rows keep their order.
-    time : str, optional
-        A column of times to be given beside labels and scores.
+    time, values : str, optional
+        Columns of times, and of the series itself, to be given beside labels and scores.
     one_series : bool
         True does not look for signs that a group holds several series (see Raises).
 
@@ -83,7 +92,8 @@ def scorings(
         _refuse_no_labels(table)
     label = table.name(label, "for the labels") if label is not None else None
     time = table.name(time, "for the times") if time else None
-    taken = {*keys, *filter(None, (label, time))}
+    values = table.name(values, "for the values") if values else None
+    taken = {*keys, *filter(None, (label, time, values))}
     names = _score_columns(table, [score] if isinstance(score, str) else list(score), taken)
     groups = Groups(table, keys)
     if not one_series:
@@ -91,6 +101,7 @@ def scorings(
     truth = np.zeros(table.n, np.uint8) if label is None else _truth(table, label)
     labels = groups.split(truth, label or "label")
     times = groups.split(times_of(table, time), time) if time else [None] * len(groups.names)
+    series = groups.split(table.numbers(values), values) if values else [None] * len(groups.names)
 
     def scores(name: str) -> list[Array]:
         return groups.split(table.numbers(name), name)
@@ -99,8 +110,8 @@ def scorings(
     kept = {name: scores(name) for name in names} if len(groups.names) > 1 else {}
     for i, group in enumerate(groups.names):
         for name in names:
-            values = (kept.get(name) or scores(name))[i]
-            yield TableScoring(dict(zip(by, group, strict=True)), name, labels[i], values, times[i])
+            own = (kept.get(name) or scores(name))[i]
+            yield TableScoring(dict(zip(by, group, strict=True)), name, labels[i], own, times[i], series[i])
 
 
 def _truth(table: Table, label: str) -> Array:
@@ -142,7 +153,7 @@ class ScoreColumns:
         for name, files in self._lacking.items():
             if len(files) == len(self._files):
                 where = files[0] if len(files) == 1 else f"{len(files)} files"
-                what = "column of numbers matches" if _is_pattern(name) else "column"
+                what = "column of numbers matches" if is_pattern(name) else "column"
                 known = [column for column in self._columns if column not in self._names]
                 raise InvalidInputError(
                     f"{where}: no {what} {printable(name)!r} for the scores: {nearest(name, known or self._names)}"
@@ -152,20 +163,21 @@ class ScoreColumns:
             warn(f"{shown}: no column {printable(name)!r} for the scores, so no value of {printable(name)} there")
 
 
-def _is_pattern(name: str) -> bool:
+def is_pattern(name: str) -> bool:
+    """Return True if a name of columns has wildcards."""
     return any(mark in name for mark in "*?[")
 
 
 def _is_there(table: Table, name: str, taken: set[str]) -> bool:
-    return name in table or (_is_pattern(name) and bool(_numeric(table, name, taken)))
+    return name in table or (is_pattern(name) and bool(_numeric(table, name, taken)))
 
 
 def _score_columns(table: Table, patterns: list[str], taken: set[str]) -> list[str]:
     """The columns that the names and patterns mean, each once, in the order asked for."""
     found: dict[str, None] = {}
     for pattern in patterns:
-        if pattern in table or not _is_pattern(pattern):
-            if pattern == DEFAULT and pattern not in table:
+        if pattern in table or not is_pattern(pattern):
+            if pattern == SCORE and pattern not in table:
                 _refuse_default(table, taken)
             found[table.name(pattern, "for the scores")] = None
             continue
@@ -191,7 +203,7 @@ def _refuse_default(table: Table, taken: set[str]) -> None:
         return
     shown, more = ",".join(map(printable, columns[:SHOWN])), f" (of {len(columns)})" if len(columns) > SHOWN else ""
     raise InvalidInputError(
-        f"{table.source}: no column {DEFAULT!r} for the scores; name those that hold scores, here "
+        f"{table.source}: no column {SCORE!r} for the scores; name those that hold scores, here "
         f"--score {shown}{more}, in Python y_score={columns[:SHOWN]!r}"
     )
 
@@ -215,3 +227,181 @@ def _is_binary(table: Table, name: str) -> bool:
 def _is_position(table: Table, name: str) -> bool:
     """Return True if a column holds times or row numbers."""
     return name.lower() in TIMES | POSITIONS or name in table.index
+
+
+_Keys = tuple[list[str], str]  # what the columns `by` hold, and the column of scores
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class TableShard:
+    """A table or a file of one, which is read when its scorings are asked for.
+
+    With `by_folder` the first folder of a file is its detector.
+    """
+
+    source: Any
+    options: Options
+    companions: Companions
+    columns: ScoreColumns
+    file: FoundFile | None = None
+    by_folder: bool = False
+
+    @property
+    def of_file(self) -> dict[str, str]:
+        """What the path says: "file", "folder", and the names of series and detector where no column has them."""
+        file = self.file
+        if file is None or file.path == STDIN:
+            return {}
+        found = {"file": file.stem, "folder": file.folder}
+        if self.by_folder and file.folder:
+            return {**found, "series": file.below, "detector": file.folder.partition("/")[0]}
+        return {**found, "series": "/".join(filter(None, [file.folder, file.stem]))}
+
+    def known_names(self) -> list[_Keys] | None:
+        """What `names` gives, where the path says it; None where the table must be read for it."""
+        columns = self.options.columns
+        if any(map(is_pattern, self.options.score)) or any(name not in self.of_file for name in columns):
+            return None
+        return [([self.of_file[name] for name in columns], column) for column in self.options.score]
+
+    def names(self) -> list[_Keys]:
+        """What the columns `by` hold, and the column of scores, for every scoring."""
+        options = self.options
+        table = read_table(self.source, text=options.columns, max_bytes=options.max_bytes)
+        given = self._from_path(table)
+        by = [table.name(name, "to group by") for name in options.columns if name not in given]
+        groups = [{**given, **dict(zip(by, values, strict=True))} for values in Groups(table, by).names]
+        columns = options.score
+        if any(map(is_pattern, columns)):
+            taken = {*by, *(name for name in (options.label, options.time, options.values) if isinstance(name, str))}
+            columns = tuple(_score_columns(table, list(columns), taken))
+        return [([group[name] for name in options.columns], column) for group in groups for column in columns]
+
+    def _from_path(self, table: Table) -> dict[str, str]:
+        """What the path says in place of columns."""
+        return {name: self.of_file[name] for name in self.options.columns if name in self.of_file and name not in table}
+
+    def _of_series(self, keys: Mapping[str, str]) -> dict[str, str]:
+        """The values that tell a series from others."""
+        return {name: value for name, value in keys.items() if name != self.options.named_by}
+
+    def names_of(self, keys: Mapping[str, str]) -> tuple[str, str]:
+        """The names of series and detector that the columns `by` give; empty where there are no such columns."""
+        by = self.options.named_by
+        return "/".join(value for name, value in keys.items() if name != by), keys.get(by or "", "")
+
+    def read(self) -> Iterator[Given | LeftOut]:
+        """Every scoring in the table, with its detectors on the same points; what is wrong with one is its own."""
+        groups: dict[str, list[Given]] = {}
+        for one in self.parts():
+            if isinstance(one, LeftOut):
+                yield one
+            else:
+                groups.setdefault(one.series, []).append(one)
+        for given in groups.values():
+            keys = self._of_series(given[0].keys)
+            try:
+                yield from self.companions.complete(align(given), self.of_file.get("file", ""), keys)
+            except InvalidInputError as error:
+                yield from (one.left_out(str(error)) for one in given)
+
+    def parts(self) -> Iterator[Given | LeftOut]:
+        """Every scoring as the rows have it; one entry where the table cannot be read."""
+        options = self.options
+        try:
+            table = read_table(self.source, text=options.columns, max_bytes=options.max_bytes)
+            yield from list(self._scorings(table))
+        except (InvalidInputError, OSError) as error:
+            yield LeftOut("", "", str(self.source), str(error))
+
+    def _scorings(self, table: Table) -> Iterator[Given | LeftOut]:
+        options = self.options
+        label = options.label if self.companions.incidents is None and self.companions.labels is None else None
+        time = options.time if isinstance(options.time, str) else _index_of_times(table, options)
+        values = options.values if isinstance(options.values, str) else None
+        given = self._from_path(table)
+        by = [name for name in options.columns if name not in given]
+        scores = self.columns.of(table, {*by, *filter(None, (label, time, values))})
+        parts = scorings(
+            table, label=label, score=scores, by=by, time=time, values=values, one_series=options.one_series
+        )
+        lookups = {name: PerSeries(name, getattr(options, name), ()) for name in ("time", "values")}
+        several = len(options.score) > 1 or options.score[0] not in table
+        seen: set[tuple[str, str]] = set()
+        clocks: dict[int, Times] = {}  # columns of scores of one group share their time stamps
+        for part in parts:
+            keys = {name: given[name] if name in given else part.keys[name] for name in options.columns}
+            series, detector = self._names(keys, part.score, several)
+            if (series, detector) in seen:
+                raise two_scorings(series, detector, table.source)
+            seen.add((series, detector))
+            self.companions.ask(self._of_series(keys), self.of_file.get("file", ""))
+            try:
+                if part.times is not None and id(part.times) not in clocks:
+                    clocks[id(part.times)] = _stamps(table, str(time), part, by)
+                clock = clocks.get(id(part.times))
+                if time is None and (stamps := lookups["time"].of(series)) is not None:
+                    clock = read_times(stamps, n=len(part.scores), name="time")
+                yield Given(
+                    series,
+                    detector,
+                    part.labels,
+                    part.scores,
+                    clock,
+                    values=lookups["values"].of(series) if values is None else part.values,
+                    fit=self.companions.fit_of(keys, series, detector, part.score),
+                    place=table.source,
+                    keys=keys,
+                    column=part.score,
+                )
+            except InvalidInputError as error:
+                name = ", ".join(map(printable, (table.source, *keys.values(), part.score)))
+                yield LeftOut(series, detector, table.source, str(error), name)
+
+    def _names(self, keys: Mapping[str, str], score: str, several: bool) -> tuple[str, str]:
+        """The names of a series and its detector."""
+        series, detector = self.names_of(keys)
+        series, detector = series or self.of_file.get("series", ""), detector or self.of_file.get("detector", "")
+        return series, "/".join(filter(None, [detector, score])) if several or not detector else detector
+
+
+def two_scorings(series: str, detector: str, *places: str) -> InvalidInputError:
+    """The error of two scorings of the same name."""
+    where = " and ".join(dict.fromkeys(filter(None, places)))
+    if detector == SCORE and not where:
+        return InvalidInputError(f"there are two series named {series!r}: rename one")
+    on = f" on series {printable(series)!r}" if series else ""
+    return InvalidInputError(
+        f"{where}{': ' * bool(where)}there are two scorings of detector {printable(detector)!r}{on}: rename one"
+        + ", or add to by= what tells them apart, as a column or 'file'" * bool(where)
+    )
+
+
+def _index_of_times(table: Table, options: Options) -> str | None:
+    """The index of a data frame of one series, where it holds its times and nothing else was said."""
+    if options.time is not None or options.by or len(table.index) != 1:
+        return None
+    (name,) = table.index
+    column = table.columns[name]
+    if getattr(getattr(column, "dtype", None), "kind", "") != "M":
+        return None
+    usable = column.is_unique and column.is_monotonic_increasing and not column.hasnans
+    return name if usable else None
+
+
+def _stamps(table: Table, time: str, part: TableScoring, by: Sequence[str]) -> Times:
+    """The time stamps of a series, checked; messages name the lines of the file."""
+    name = table.name(time)
+    called = f"column {printable(name)!r}" + (
+        f" of {'/'.join(map(printable, part.keys.values()))}" if part.keys else ""
+    )
+    try:
+        found = read_times(part.times, name=called)
+    except InvalidInputError:
+        groups = Groups(table, by)
+        rows = groups.split(np.arange(table.n), name)[groups.names.index(tuple(part.keys.values()))]
+        lines = [line for row in rows.tolist() if (line := line_of(table, row)) is not None]
+        found = read_times(part.times, name=Named.of(called, lines or None))
+    # Of a column whose type has a time zone the array is in UTC, and does not say so.
+    zone = zone_of_column(table, name)
+    return replace(found, kind="dates with a time zone", zone=zone) if zone else found

@@ -222,7 +222,7 @@ def _join_results(streams: _Streams) -> SeriesEvaluation:
         found = stream.result()
         names = list(found)
         rows += [{"series": series, **row} for row in found.rows]
-    return SeriesEvaluation(rows, names, dict.fromkeys(names, math.nan))
+    return SeriesEvaluation(rows, names, dict.fromkeys(names, math.nan).copy)
 
 
 def _refuse_columns(**given: Any) -> None:

@@ -1,20 +1,115 @@
-"""Files in a folder: the tables that are not part of a store, and atomic and sealed writes."""
+"""Files: those that patterns, folders and addresses mean, without stores; atomic and sealed writes."""
 
 from __future__ import annotations
 
+import glob
 import hashlib
 import os
 import uuid
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
+from functools import cache
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, NamedTuple, TypeVar
 
+from tsadeval._optional import require
 from tsadeval.core.names import printable
 from tsadeval.tables.reading import is_table_file
-from tsadeval.tables.sources import user_path
+from tsadeval.tables.sources import STDIN, user_path
 
 _Path = TypeVar("_Path", str, Path)
+
+
+class FoundFile(NamedTuple):
+    """A file, its folder below the part of the pattern without wildcards, and what a remote system says of its state.
+
+    Of what means no file the path is the pattern, and reading it says that it is not there.
+    """
+
+    path: str
+    folder: str
+    remote: str = ""
+    alike: bool = False  # another file there differs in the ending only
+
+    @property
+    def stem(self) -> str:
+        """The name without folder and ending, which it keeps where it tells the file from another."""
+        name = Path(self.path).name
+        return name if self.alike else Path(name.removesuffix(".gz")).stem
+
+    @property
+    def below(self) -> str:
+        """The name below the first folder."""
+        return "/".join(filter(None, [self.folder.partition("/")[2], self.stem]))
+
+
+def find_files(given: Any, stores: set[str]) -> list[FoundFile]:
+    """All files that patterns, folders, paths and addresses mean, each once; those in stores are noted, not taken."""
+    several = [given] if isinstance(given, (str, os.PathLike)) else list(given)
+    plain = [str(user_path(one)) for one in several if "://" not in str(one) and os.path.isfile(user_path(one))]
+    common = Path(os.path.commonpath([os.path.dirname(os.path.abspath(one)) for one in plain])) if plain else Path()
+    found: dict[tuple[str, str], FoundFile] = {}
+    real = cache(os.path.realpath)
+    for pattern in several:
+        one = str(os.fspath(pattern))
+        root, files = _remote(one) if "://" in one else _local(one, common, stores)
+        here: dict[tuple[str, str], FoundFile] = {}
+        for path, state in files:
+            folder, _, name = path.rpartition("/")
+            place = folder if "://" in path else os.path.abspath(folder or ("/" if path.startswith("/") else "."))
+            below = place[len(root) :].strip("/") if place.startswith(root) else ""
+            # Links to folders lead to a file in several ways, or in circles: the shortest counts.
+            key = (folder if "://" in path else real(place), name)
+            if key not in here or _length(path) < _length(here[key].path):
+                here[key] = FoundFile(path, below, state)
+        for key, file in (here or {(one, ""): FoundFile(one, "")}).items():
+            found.setdefault(key, file)
+    alike = Counter((file.folder, file.stem) for file in found.values())
+    return [file._replace(alike=alike[file.folder, file.stem] > 1) for file in found.values()]
+
+
+def _length(path: str) -> tuple[int, str]:
+    return path.count("/"), path
+
+
+def _root(pattern: str) -> str:
+    """The folder in front of the first wildcard; that of a file itself."""
+    parts = pattern.split("/")
+    wild = next((i for i, part in enumerate(parts) if glob.has_magic(part)), len(parts) - 1)
+    return "/".join(parts[:wild])
+
+
+def _local(one: str, common: Path, stores: set[str]) -> tuple[str, Iterator[tuple[str, str]]]:
+    path = str(user_path(one))
+    paths: Iterable[Any]
+    if one == STDIN:
+        return "", iter([(one, "")])
+    if os.path.isdir(path):
+        root, paths = path, table_files(path, stores)
+    elif os.path.isfile(path):  # also where its name looks like a pattern
+        root, paths = str(common), [path]
+    else:
+        root = _root(Path(path).as_posix())
+        paths = sorted(outside_stores(glob.iglob(path, recursive=True), root, stores))
+    files = (Path(found).as_posix() for found in paths)
+    return Path(os.path.abspath(root)).as_posix(), ((file, "") for file in files if os.path.isfile(file))
+
+
+def _remote(one: str) -> tuple[str, Iterator[tuple[str, str]]]:
+    fsspec = require("fsspec", extra="remote")
+    system, path = fsspec.core.url_to_fs(one)
+    paths = system.glob(path) if glob.has_magic(path) else system.find(path)
+    found = []
+    for name in paths:
+        info = system.info(name)
+        if info["type"] == "file":
+            about = str(
+                sorted((k, str(v)) for k, v in info.items() if k in ("ETag", "mtime", "created", "LastModified"))
+            )
+            digest = hashlib.sha256(about.encode()).hexdigest()[:16]
+            found.append((system.unstrip_protocol(name), f"{info['size']} {digest}"))
+    return system.unstrip_protocol(_root(path) if glob.has_magic(path) else path), iter(found)
 
 
 def table_files(folder: str | os.PathLike[str], stores: set[str] | None = None) -> list[Path]:

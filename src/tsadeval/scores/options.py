@@ -1,0 +1,94 @@
+"""Options of `te.Scores`: their names, types, defaults and checks, once for everything that reads scores."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from typing import Any, TypedDict, cast
+
+from tsadeval.core.names import did_you_mean
+from tsadeval.core.parameters import OneOf, check_parameters
+from tsadeval.core.setting import MISSING, Missing
+from tsadeval.errors import InvalidParameterError, warn
+from tsadeval.tables.one_series import DETECTORS
+
+LABEL, SCORE = "label", "score"  # the columns of labels and scores where none is named
+# Names that options had before there was one set of them.
+_RENAMED = {"y_score": "score", "times": "time", "value": "values"}
+
+
+class Reading(TypedDict, total=False):
+    """The options of `te.Scores`, as functions pass them on."""
+
+    label: str
+    score: str | Sequence[str]
+    by: str | Sequence[str]
+    detector: str | None
+    time: Any
+    values: Any
+    incidents: Any
+    ignore: Any
+    fit: Any
+    missing: Missing
+    one_series: bool
+    shared: bool
+    strict: bool
+    max_bytes: float | None
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Options:
+    """The options of one `te.Scores`, checked."""
+
+    label: str = LABEL
+    score: tuple[str, ...] = (SCORE,)
+    by: tuple[str, ...] = ()
+    detector: str | None = None
+    time: Any = None
+    values: Any = None
+    incidents: Any = None
+    ignore: Any = None
+    fit: Any = None
+    missing: Missing = "skip"
+    one_series: bool = False
+    shared: bool = False
+    strict: bool = False
+    max_bytes: float | None = None
+
+    @classmethod
+    def of(cls, reading: Reading, function: str = "Scores") -> Options:
+        """Check options; `function` is the one that they were given to."""
+        given = dict(cast(Mapping[str, Any], reading))
+        known = [field.name for field in fields(cls)]
+        for old in [name for name in given if name in _RENAMED]:
+            new = _RENAMED[old]
+            warn(f"the option {old}= of te.{function} is called {new}= now: the old name goes", FutureWarning)
+            given.setdefault(new, given.pop(old))
+        if given.pop("clip", None) is not None:
+            warn("the option clip= goes: incidents that do not fit are always cut, and counted", FutureWarning)
+        for name in given:
+            if name not in known:
+                raise InvalidParameterError(f"te.{function} has no option {name!r}: {did_you_mean(name, known)}")
+        check_parameters(function, {"missing": OneOf(MISSING)}, {"missing": given.get("missing", "skip")})
+        for name in ("score", "by"):
+            if name in given:
+                given[name] = (given[name],) if isinstance(given[name], str) else tuple(given[name])
+        if given.get("label", LABEL) is None:
+            del given["label"]
+        return cls(**given)
+
+    @staticmethod
+    def names(reading: Reading) -> list[str]:
+        """The names of options as they are now."""
+        return [_RENAMED.get(name, name) for name in reading]
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns that name series and detectors; "file" and "folder" may be among them."""
+        own = self.detector
+        return (*self.by, own) if own is not None and own not in self.by else self.by
+
+    @property
+    def named_by(self) -> str | None:
+        """The column that names the detector: the one given, or the first of `by` that is called so."""
+        return self.detector or next((name for name in self.by if name.lower() in DETECTORS), None)

@@ -1,0 +1,185 @@
+"""Scored: labels and scores of one detector on one series, with what is known besides; LeftOut: one that is not."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from tsadeval.core.arrays import numbers_with_gaps
+from tsadeval.core.inputs import Bools, Scoring
+from tsadeval.core.names import printable
+from tsadeval.core.setting import Missing, is_spans
+from tsadeval.core.times import Times
+from tsadeval.errors import InvalidInputError
+from tsadeval.incidents.reader import IncidentTable
+from tsadeval.scores.scoring import observe
+
+NO_SCORE = "no point has a score"
+
+
+class LeftOut(NamedTuple):
+    """What cannot be evaluated, and why: a detector on a series, or a whole file where these have no names."""
+
+    series: str
+    detector: str
+    place: str
+    reason: str
+    name: str = ""  # what it is called in messages
+
+    def __str__(self) -> str:
+        # Errors of a file name it already.
+        return self.reason if self.reason.startswith(self.name or self.reason) else f"{self.name}: {self.reason}"
+
+
+def name_of(series: str, detector: str) -> str:
+    """Name a scoring for messages."""
+    return ", ".join([*[f"series {series!r}"] * bool(series), *[f"detector {detector!r}"] * bool(detector)])
+
+
+@dataclass(frozen=True, eq=False)
+class Given:
+    """Labels and scores of a detector on a series as they came, and all that was given beside them."""
+
+    series: str
+    detector: str
+    y_true: Any
+    y_score: Any
+    times: Times | None = None
+    ignore: Any = None
+    fit: Any = None
+    values: Any = None
+    place: str = ""  # the file it came from
+    keys: Mapping[str, str] = field(default_factory=dict)  # the values of `by`
+    column: str = ""  # of its scores
+    incidents: IncidentTable | None = None  # those that are the labels
+
+    @property
+    def name(self) -> str:
+        """What it is called in messages: where it is in its file, or its series and detector."""
+        if self.place:
+            return ", ".join(map(printable, (self.place, *self.keys.values(), self.column)))
+        return name_of(self.series, self.detector)
+
+    def left_out(self, reason: str) -> LeftOut:
+        """The entry that stands for it where it cannot be used."""
+        return LeftOut(self.series, self.detector, self.place, reason, self.name)
+
+    def scored(self, missing: Missing) -> Scored | LeftOut:
+        """Check it and make its scoring, or say why it is left out."""
+        try:
+            given = numbers_with_gaps(self.y_score, "y_score", "a one-dimensional sequence of numbers")
+            lost = int(np.count_nonzero(np.isnan(given))) if given.dtype.kind == "f" else 0
+            if missing != "error" and lost and lost == np.size(self.y_true):
+                return self.left_out(NO_SCORE)
+            setting = {"times": self.times, "ignore": self.ignore, "fit": self.fit, "values": self.values}
+            return Scored(self, observe(self.y_true, self.y_score, missing=missing, **setting), lost)
+        except InvalidInputError as error:
+            return self.left_out(str(error))
+
+    def at_points(self, mask: Bools) -> Given:
+        """Take some of the points."""
+        return replace(
+            self,
+            y_true=np.asarray(self.y_true)[mask],
+            y_score=np.asarray(self.y_score)[mask],
+            times=None if self.times is None else self.times.at_points(mask),
+            ignore=self.ignore if self.ignore is None or is_spans(self.ignore) else np.asarray(self.ignore)[mask],
+            values=None if self.values is None else np.asarray(self.values)[mask],
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Scored:
+    """One scoring of `te.Scores`: its checked data, and what it was made of."""
+
+    given: Given
+    scoring: Scoring
+    missing: int  # points without a score
+
+    @property
+    def series(self) -> str:
+        """The name of the series."""
+        return self.given.series
+
+    @property
+    def detector(self) -> str:
+        """The name of the detector."""
+        return self.given.detector
+
+    def __repr__(self) -> str:
+        about = f"{np.size(self.given.y_true):,} points, {len(self.scoring.events)} events"
+        return f"<Scored {self.given.name or 'one series'}: {about}>"
+
+
+def align(given: Sequence[Given]) -> list[Given]:
+    """Put all detectors of one series on the same points, by their time stamps; NaN where one has no score.
+
+    Nothing is placed by comparing labels: without time stamps, scorings of different length are refused.
+    """
+    first = max(given, key=lambda one: np.size(one.y_true))
+    same = [one for one in given if _same_points(one, first)]
+    if len(same) == len(given):
+        return [replace(one, y_true=first.y_true, times=first.times) for one in given]
+    other = next(one for one in given if not _same_points(one, first))
+    if any(one.times is None for one in given):
+        raise _refusal(first, other)
+    stamps = np.unique(np.concatenate([one.times.stamps for one in given if one.times is not None]))
+    places = [np.searchsorted(stamps, one.times.stamps) for one in given if one.times is not None]
+    labels = np.full(len(stamps), -1, np.int8)
+    for one, at in zip(given, places, strict=True):
+        own = np.asarray(one.y_true)
+        if np.any((labels[at] >= 0) & (labels[at] != own)):
+            raise _refusal(first, one)
+        labels[at] = own
+    whole = next((one for one in given if one.times is not None and len(one.times) == len(stamps)), None)
+    times = _all_times(given) if whole is None else whole.times
+    values = None if whole is None else whole.values
+    return [
+        replace(_placed(one, at, len(stamps)), y_true=labels, times=times, values=values)
+        for one, at in zip(given, places, strict=True)
+    ]
+
+
+def _same_points(one: Given, other: Given) -> bool:
+    if one.y_true is not other.y_true and not np.array_equal(np.asarray(one.y_true), np.asarray(other.y_true)):
+        return False
+    if one.times is None or other.times is None or one.times is other.times:
+        return (one.times is None) == (other.times is None)
+    return np.array_equal(one.times.stamps, other.times.stamps)
+
+
+def _refusal(one: Given, other: Given) -> InvalidInputError:
+    on = f" on series {one.series!r}" if one.series else ""
+    counts = [np.size(given.y_true) for given in (one, other)]
+    if counts[0] != counts[1]:
+        return InvalidInputError(
+            f"detectors {one.detector!r} and {other.detector!r} have {counts[0]} and {counts[1]} points{on}: give time "
+            "stamps (time=), by which they are aligned, or the same rows for both, with NaN where there is no score; "
+            "te.align puts scores of windows on points"
+        )
+    return InvalidInputError(
+        f"detectors {one.detector!r} and {other.detector!r} have different labels{on}: all scorings of a series need "
+        "the same rows in the same order, with NaN where there is no score; different series need different names"
+    )
+
+
+def _all_times(given: Sequence[Given]) -> Times:
+    """The time stamps of all points, in the form in which they came."""
+    known = [one.times for one in given if one.times is not None]
+    stamps, at = np.unique(np.concatenate([times.stamps for times in known]), return_index=True)
+    return replace(known[0], stamps=stamps, given=np.concatenate([np.asarray(times.given) for times in known])[at])
+
+
+def _placed(one: Given, at: Any, n: int) -> Given:
+    """Put the scores on their places among n points."""
+    own = numbers_with_gaps(one.y_score, "y_score", "a one-dimensional sequence of numbers")
+    scores = np.full(n, np.nan, own.dtype if own.dtype.kind == "f" else np.float64)
+    scores[at] = own
+    ignore = one.ignore
+    if ignore is not None and not is_spans(ignore):
+        ignore = np.zeros(n, np.bool_)
+        ignore[at] = np.asarray(one.ignore)
+    return replace(one, y_score=scores, ignore=ignore)
