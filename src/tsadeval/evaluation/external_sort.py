@@ -1,19 +1,20 @@
-"""External sort: numbers sorted in pieces on disk, and their levels from the highest down, in bounded memory."""
+"""External sort: scores sorted in pieces on disk, and their blocks from the highest down, in bounded memory."""
 
 from __future__ import annotations
 
-import math
 import tempfile
 import weakref
 from collections.abc import Iterator
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Any, Generic, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tsadeval.core.events import Index
-from tsadeval.core.inputs import Floats
+from tsadeval.core.events import Events, Index
+from tsadeval.core.inputs import Floats, Scoring
+from tsadeval.core.metric import Metric
 from tsadeval.errors import InvalidInputError
+from tsadeval.metrics.counting import ScoreBlock
 
 Array = NDArray[Any]
 P = TypeVar("P", bound="_Stored")
@@ -170,83 +171,128 @@ def _close(files: list[Any]) -> None:
         file.close()
 
 
-class Stretch(NamedTuple):
-    """The anomalous and the normal scores between two borders, ascending, and how many of each are higher.
+class SortedScores:
+    """The scores of both classes, sorted in pieces on disk: what metrics of their order are computed from, exactly.
 
-    Of scores that are all equal, however many, there is the number only: `tied`, first of the anomalous ones; `score`
-    is theirs.
+    Metrics of the order ask a scoring for its classes, their sizes and blocks: it answers as one.
     """
 
-    anomalous: Floats
-    normal: Floats
-    anomalous_above: int
-    normal_above: int
-    tied: tuple[int, int] | None = None
-    score: float = math.nan
+    exact = True
+    highest = np.inf
+
+    def __init__(self) -> None:
+        self._classes = Spill(), Spill()
+
+    def update(self, data: Scoring) -> None:
+        """Take in the points that follow."""
+        for label, spill in enumerate(self._classes):
+            spill.add(_of_label(data, label))
+
+    def merge(self, later: SortedScores) -> None:
+        """Take in other points; `later` must not be used any more."""
+        for own, other in zip(self._classes, later._classes, strict=True):
+            own.merge(other)
+
+    def value(self, metric: Metric) -> tuple[float, str | None]:
+        """Return the value of a metric on all points so far, and why it is NaN where it is undefined."""
+        return metric.value_of(cast(Any, self))
+
+    @property
+    def n(self) -> int:
+        """Number of points."""
+        return sum(spill.n for spill in self._classes)
+
+    @property
+    def truth(self) -> SortedScores:
+        """The labels, of which only the number of each is known."""
+        return self
+
+    def has(self, label: int) -> bool:
+        """Return True if any point has this label."""
+        return self._classes[label].n > 0
+
+    @property
+    def events(self) -> Events:
+        """The anomalous points, as if they were one event."""
+        return Events(np.array([0]), np.array([self._classes[1].n]), self.n)
+
+    def blocks(self) -> Iterator[ScoreBlock]:
+        """All scores from the highest down, in blocks that fit into memory; equal scores are in the same block."""
+        pieces = [self._classes[1].pieces(), self._classes[0].pieces()]
+        borders = _borders([piece for both in pieces for piece in both])
+        above = [0, 0]
+        ends = [[piece.n for piece in side] for side in pieces]
+        nothing = np.empty(0)
+        for border in [*borders[::-1].tolist(), None]:
+            found: list[Floats] = []
+            higher = above[0], above[1]
+            for which, side in enumerate(pieces):
+                # What scores more than the border; below the last one, all that is left.
+                starts = [0 if border is None else piece.below(border, or_equal=True) for piece in side]
+                parts = [piece.read(a, b) for piece, a, b in zip(side, starts, ends[which], strict=True) if a < b]
+                ends[which] = starts
+                # The stable sort finds the parts, which are sorted already, and merges them.
+                values = np.concatenate(parts) if parts else nothing
+                del parts
+                values.sort(kind="stable")
+                found.append(values.astype(np.float64, copy=False))
+                above[which] += len(values)
+            if len(found[0]) or len(found[1]):
+                yield ScoreBlock(found[0], found[1], *higher)
+            if border is not None:
+                starts_of = [[piece.below(border, or_equal=False) for piece in side] for side in pieces]
+                tied = sum(ends[0]) - sum(starts_of[0]), sum(ends[1]) - sum(starts_of[1])
+                yield ScoreBlock(nothing, nothing, above[0], above[1], tied, border)
+                above, ends = [above[0] + tied[0], above[1] + tied[1]], starts_of
+
+    def _levels(self) -> Iterator[tuple[int, Floats, int]]:
+        """How many points are above each block, its scores, ascending, and how many points each of them stands for."""
+        for block in self.blocks():
+            above = block.anomalous_above + block.normal_above
+            if block.tied is None:
+                yield above, np.sort(np.concatenate([block.anomalous, block.normal])), 1
+            else:
+                yield above, np.array([block.score]), sum(block.tied)
+
+    def at_ranks(self, ranks: Index) -> tuple[Floats, Floats]:
+        """The scores at ascending ranks, 0 that of the highest, each once; and how many are at least as high."""
+        found: list[float] = []
+        counts: list[float] = []
+        for above, both, weight in self._levels():
+            size = weight * len(both)
+            here = ranks[np.searchsorted(ranks, above) : np.searchsorted(ranks, above + size)] - above
+            scores = np.unique(both[len(both) - 1 - here // weight])[::-1]
+            found += scores.tolist()
+            counts += (above + weight * (len(both) - np.searchsorted(both, scores))).tolist()
+        return np.array(found), np.array(counts, np.float64)
+
+    def counts_above(self, scores: Floats) -> tuple[Floats, Floats]:
+        """How many are higher than each of some descending scores, and how many at least as high."""
+        higher, not_lower = np.empty((2, len(scores)))
+        done = 0
+        for above, both, weight in self._levels():
+            stop = int(np.searchsorted(-scores, -both[0], "right"))
+            here = scores[done:stop]
+            higher[done:stop] = above + weight * (len(both) - np.searchsorted(both, here, "right"))
+            not_lower[done:stop] = above + weight * (len(both) - np.searchsorted(both, here))
+            done = stop
+        return higher, not_lower
+
+    def places(self, scores: Array) -> Floats:
+        """The scores themselves."""
+        return np.asarray(scores, np.float64)
 
 
-def stretches(anomalous: Spill, normal: Spill) -> Iterator[Stretch]:
-    """All scores from the highest down, in stretches that fit into memory; equal scores are in the same stretch."""
-    pieces = [anomalous.pieces(), normal.pieces()]
-    borders = _borders([piece for both in pieces for piece in both])
-    above = [0, 0]
-    ends = [[piece.n for piece in side] for side in pieces]
-    nothing = np.empty(0)
-    for border in [*borders[::-1].tolist(), None]:
-        found: list[Floats] = []
-        higher = above[0], above[1]
-        for which, side in enumerate(pieces):
-            # What scores more than the border; below the last one, all that is left.
-            starts = [0 if border is None else piece.below(border, or_equal=True) for piece in side]
-            parts = [piece.read(a, b) for piece, a, b in zip(side, starts, ends[which], strict=True) if a < b]
-            ends[which] = starts
-            # The stable sort finds the parts, which are sorted already, and merges them.
-            values = np.concatenate(parts) if parts else nothing
-            del parts
-            values.sort(kind="stable")
-            found.append(values.astype(np.float64, copy=False))
-            above[which] += len(values)
-        if len(found[0]) or len(found[1]):
-            yield Stretch(found[0], found[1], *higher)
-        if border is not None:
-            starts_of = [[piece.below(border, or_equal=False) for piece in side] for side in pieces]
-            tied = sum(ends[0]) - sum(starts_of[0]), sum(ends[1]) - sum(starts_of[1])
-            yield Stretch(nothing, nothing, above[0], above[1], tied, border)
-            above, ends = [above[0] + tied[0], above[1] + tied[1]], starts_of
-
-
-def at_ranks(anomalous: Spill, normal: Spill, ranks: Index) -> tuple[Floats, Floats]:
-    """The scores at ascending ranks, 0 that of the highest, each once; and how many are at least as high."""
-    found: list[float] = []
-    counts: list[float] = []
-    for part in stretches(anomalous, normal):
-        above = part.anomalous_above + part.normal_above
-        tied = sum(part.tied or ())
-        both = np.sort(np.concatenate([part.anomalous, part.normal]))
-        size = tied or len(both)
-        here = ranks[np.searchsorted(ranks, above) : np.searchsorted(ranks, above + size)] - above
-        if not len(here):
-            continue
-        scores = np.array([part.score]) if tied else np.unique(both[size - 1 - here])[::-1]
-        found += scores.tolist()
-        counts += (above + (size - np.searchsorted(both, scores) if not tied else np.array([tied]))).tolist()
-    return np.array(found), np.array(counts, np.float64)
-
-
-def counts_above(anomalous: Spill, normal: Spill, scores: Floats) -> tuple[Floats, Floats]:
-    """How many are higher than each of some descending scores, and how many at least as high."""
-    higher, not_lower = np.empty((2, len(scores)))
-    done = 0
-    for part in stretches(anomalous, normal):
-        above = part.anomalous_above + part.normal_above
-        both = np.sort(np.concatenate([part.anomalous, part.normal])) if part.tied is None else np.array([part.score])
-        stop = int(np.searchsorted(-scores, -both[0], "right"))
-        here = scores[done:stop]
-        weight = 1 if part.tied is None else sum(part.tied)
-        higher[done:stop] = above + weight * (len(both) - np.searchsorted(both, here, "right"))
-        not_lower[done:stop] = above + weight * (len(both) - np.searchsorted(both, here))
-        done = stop
-    return higher, not_lower
+def _of_label(data: Scoring, label: int) -> Array:
+    """Return the scores of one class, in their own type."""
+    runs = data.truth
+    stretches = runs.of(label)
+    if len(runs.starts) == 1:
+        return data.raw if len(stretches) else data.raw[:0]
+    if len(stretches) < data.n // 64:
+        pairs = zip(stretches.starts.tolist(), stretches.stops.tolist(), strict=True)
+        return np.concatenate([data.raw[:0], *(data.raw[a:b] for a, b in pairs)])
+    return np.asarray(data.raw[runs.mask == bool(label)])
 
 
 def _borders(pieces: list[_Piece]) -> Floats:

@@ -13,8 +13,7 @@ from tsadeval.core.inputs import Prediction, Scoring, label_runs
 from tsadeval.core.metric import Metric, Rule
 from tsadeval.core.parameters import Span
 from tsadeval.core.setting import Setting
-from tsadeval.evaluation.external_sort import Spill
-from tsadeval.evaluation.score_order import exactly
+from tsadeval.evaluation.external_sort import SortedScores
 from tsadeval.thresholds.best import best
 
 
@@ -35,12 +34,12 @@ class Pool:
         self._of_scores, self._of_alarms = of_scores, [] if isinstance(rule, best) else of_alarms
         self._labels, self._scores, self._alarms = _Block(), _Block(), _Block()
         self._settings: list[Setting] = []
-        self._order = _Order()
+        self._order = SortedScores()
 
     def add(self, scoring: Scoring) -> None:
         """Take in a series."""
         if self._of_order:
-            self._order.add(scoring.kept)
+            self._order.update(scoring.kept)
         if self._of_scores or self._of_alarms:
             self._labels.add(scoring.truth.mask)
             shares = scoring.setting.shares if self._of_alarms else None
@@ -56,7 +55,7 @@ class Pool:
         """The micro value of every metric, NaN where there is none."""
         found = {str(metric): math.nan for metric in self._metrics}
         labels, alarms = self._labels.parts, self._alarms.parts
-        found |= {str(m): self._order.value(m) for m in self._of_order}
+        found |= {str(m): self._order.value(m)[0] for m in self._of_order}
         if self._of_scores:
             found |= {str(m): self._of_all_scores(m) for m in self._of_scores}
         if self._of_alarms:
@@ -119,21 +118,6 @@ class Pool:
 def compares_series(metric: Metric) -> bool:
     """Return True if the metric's micro average compares scores of different series."""
     return metric.stream == "order" and "exchangeable" in metric.properties
-
-
-class _Order:
-    """The scores of all series by class, in sorted pieces; those of more than eight million are in a temporary file."""
-
-    def __init__(self) -> None:
-        self._anomalous, self._normal = Spill(), Spill()
-
-    def add(self, scoring: Scoring) -> None:
-        mask, scores = scoring.truth.mask, scoring.scores
-        self._anomalous.add(scores[mask])
-        self._normal.add(scores[~mask])
-
-    def value(self, metric: Metric) -> float:
-        return exactly(metric, self._normal, self._anomalous)[0]
 
 
 class _Block:

@@ -15,20 +15,21 @@ import numpy as np
 
 from tsadeval.core.arrays import checked_scores
 from tsadeval.core.durations import UNITS, span_size
-from tsadeval.core.inputs import Floats, Scoring
-from tsadeval.core.metric import METRICS
+from tsadeval.core.inputs import Floats, Prediction, Scoring
 from tsadeval.core.parameters import Number, Span, check_parameters
 from tsadeval.core.results import MappingResult, Row
-from tsadeval.errors import InvalidInputError
+from tsadeval.errors import InvalidInputError, warn
+from tsadeval.metrics.counting import overlaps
 from tsadeval.scores.scoring import observe
-from tsadeval.streams.cce import StreamingCCE
-from tsadeval.streams.runs import ALARM, LABEL, StepCounts, Stretch, codes_of
+from tsadeval.streams.stream import Stream
 
 # From these on, the scores are said to have drifted: the usual rule for stability, and a distance that matters and is
 # significant at 0.1 % (of long windows any difference is).
 _UNSTABLE, _BINS, _FAR, _SURE = 0.2, 10, 0.1, 1e-3
-# Names of rows, and whether they are times.
-_IN_TIME = ("delay", "normal_time")
+_METRICS = ("precision", "recall", "f1", "f1_pa", "event_recall", "event_precision", "false_alarms", "time_in_alarm")
+_IN_POINTS = (*_METRICS, "detection_delay", "cce")
+_IN_TIME = (*_METRICS, "detection_delay(unit='min')", "false_alarms(per='day')", "cce")
+_OLD_NAMES = {"delay": "detection_delay", "false_alarms_per_day": "false_alarms(per='day')"}
 
 
 class Drift(dict[str, float]):
@@ -53,6 +54,11 @@ class StreamResult(MappingResult):
         super().__init__(rows)
         self.drift = drift
         self.unit = unit
+
+    def __getitem__(self, name: Any) -> float:
+        if name in _OLD_NAMES:
+            warn(f"{name} is the metric {_OLD_NAMES[name]} now, and found by this name", DeprecationWarning)
+        return super().__getitem__(_OLD_NAMES.get(name, name))
 
     def _notes(self) -> list[str]:
         return [f"times in {self.unit}", *([self.drift.warning] if self.drift and self.drift.warning else [])]
@@ -94,7 +100,8 @@ class StreamingEvaluator:
     Notes
     -----
     There is no `ignore` here: leave out the rows of maintenance hours. Rows that are called as metrics are these, so
-    `false_alarms` are per 1,000 points; `false_alarm_runs` counts them.
+    `false_alarms` are per 1,000 points; `false_alarm_runs` counts them. With time stamps `detection_delay(unit='min')`
+    and `false_alarms(per='day')` are there, in place of `delay` and `false_alarms_per_day` of earlier versions.
 
     Examples
     --------
@@ -103,7 +110,7 @@ class StreamingEvaluator:
     >>> for y, s in (([0, 0, 1], [0.1, 0.7, 0.2]), ([1, 0, 0], [0.9, 0.1, 0.3])):
     ...     stream = stream.update(y, s)
     >>> result = stream.compute()
-    >>> result["event_recall"], result["false_alarm_runs"], result["delay"]
+    >>> result["event_recall"], result["false_alarm_runs"], result["detection_delay"]
     (1.0, 1.0, 1.0)
     """
 
@@ -112,11 +119,7 @@ class StreamingEvaluator:
         check_parameters("StreamingEvaluator", {"window": Span(1, integer=True, none=True)}, {"window": window})
         self.threshold, self.window = float(threshold), window
         self.reference = None if reference is None else np.sort(checked_scores(reference, "reference"))
-        self._so_far = Stretch()
-        self._cce = StreamingCCE()
-        self._timed: bool | None = None
-        self._steps = StepCounts()  # times between two stamps, whose median the last point stands for
-        self._last_stamp = 0
+        self._stream: Stream | None = None  # whether there are times is known with the first chunk
         self._recent: deque[Scoring] = deque()
         self._lock = RLock()
 
@@ -125,51 +128,33 @@ class StreamingEvaluator:
         """Take in the next chunk."""
         data = observe(y_true, y_score, times=times)
         timed = data.setting.times is not None
-        if self._timed is not None and timed != self._timed:
-            raise InvalidInputError("times must be given for all chunks, or for none")
-        alarmed = data.above(self.threshold)
-        chunk = Stretch.of(alarmed)
-        if timed and self._so_far.n and chunk.begin <= self._last_stamp:
-            raise InvalidInputError("times must increase: this chunk begins before the end of the one before")
-        if data.setting.times is not None:
-            stamps = data.setting.times.stamps
-            self._steps.add(stamps, codes_of(data.truth.mask, alarmed.alarms.mask))
-            self._last_stamp = int(stamps[-1])
-        elif isinstance(self.window, str):
+        if isinstance(self.window, str) and not timed:
             raise InvalidInputError(f"window={self.window!r} is a duration, so times are needed")
-        self._timed = timed
-        self._so_far = self._so_far.then(chunk, timed=timed)
-        self._cce.update(data.truth.labels, data.raw)
+        self._stream_of(timed).add(data)
         if self.window is not None or self.reference is not None:
             # A copy: callers may fill the same arrays with the next chunk.
             self._recent.append(replace(data, raw=data.raw.copy()))
             self._forget()
         return self
 
+    def _stream_of(self, timed: bool) -> Stream:
+        """Return the stream, which has time stamps from the first chunk on, or none."""
+        if self._stream is None:
+            self._stream = Stream(_IN_TIME if timed else _IN_POINTS, threshold=self.threshold, timed=timed)
+        if self._stream.settings.timed != timed:
+            raise InvalidInputError("times must be given for all chunks, or for none")
+        return self._stream
+
     def merge(self, other: StreamingEvaluator) -> StreamingEvaluator:
         """Take in the state of the stretch that follows this one."""
         other = copy(other)  # never both locks at once: two streams may merge each other
-        with self._lock:
-            return self._merge(other)
-
-    def _merge(self, other: StreamingEvaluator) -> StreamingEvaluator:
         if (other.threshold, other.window) != (self.threshold, self.window):
             raise InvalidInputError("only evaluators with the same threshold and window can be merged")
-        if other._timed is None:
-            return self
-        if self._timed is not None and other._timed != self._timed:
-            raise InvalidInputError("times must be given for all chunks, or for none")
-        timed = bool(other._timed)
-        if timed and self._timed and other._so_far.begin <= self._last_stamp:
-            raise InvalidInputError("times must increase: the other stretch begins before the end of this one")
-        self._so_far = self._so_far.then(other._so_far, timed=timed)
-        self._cce.merge(other._cce)
-        if timed:
-            self._steps.merge(other._steps)
-            self._last_stamp = other._last_stamp
-        self._timed = timed
-        self._recent.extend(other._recent)
-        self._forget()
+        if other._stream is not None:
+            with self._lock:
+                self._stream_of(other._stream.settings.timed).merge(other._stream)
+                self._recent.extend(other._recent)
+                self._forget()
         return self
 
     def _forget(self) -> None:
@@ -194,7 +179,7 @@ class StreamingEvaluator:
         labels = np.concatenate([data.truth.mask for data in self._recent])
         scores = np.concatenate([data.raw for data in self._recent])
         size = span_size(self.window)
-        if not self._timed:
+        if size is None and self._recent[0].setting.times is None:
             last = slice(-int(self.window), None)
             return observe(labels[last], scores[last])
         stamps = np.concatenate([data.setting.clock.stamps for data in self._recent])
@@ -215,32 +200,26 @@ class StreamingEvaluator:
     @_with_lock
     def compute(self) -> StreamResult:
         """The values so far, those of the window, and the drift of the scores."""
-        if self._timed is None:
+        stream = self._stream
+        if stream is None:
             raise InvalidInputError("there is nothing to evaluate yet: call update first")
-        unit = "min" if self._timed else "points"
-        whole = self._so_far
-        if self._timed:
-            whole = whole.ending_at(self._last_stamp + self._steps.median)
-        values = _in_unit(whole.values(), self._steps if self._timed else None)
-        anomalous = whole.truth.events(whole.n).points
-        values["cce"] = self._cce.compute() if 0 < anomalous < whole.n else math.nan
+        runs = stream.prediction("runs")
+        timed = stream.settings.timed
+        values = _count(runs, stream.prediction("times") if timed else runs)
+        values |= {str(metric): stream.value(metric)[0] for metric in stream.metrics}
+        rows: list[Row] = [{"metric": name, "value": value} for name, value in values.items()]
         window = self._window()
-        recent = None
         if window is not None:
-            alarmed, steps = window.above(self.threshold), StepCounts()
-            if self._timed:
-                steps.add(window.setting.clock.stamps, codes_of(window.truth.mask, alarmed.alarms.mask))
-            recent = _in_unit(Stretch.of(alarmed).values(), steps if self._timed else None)
-            recent["cce"] = METRICS["cce"].value_of(window)[0]
-        rows = [
-            {"metric": name, "value": value, **({} if recent is None else {"recent": recent[name]})}
-            for name, value in values.items()
-        ]
-        return StreamResult(rows, self.drift(), unit)
+            alarmed = window.above(self.threshold)
+            recent = _count(alarmed, alarmed)
+            for metric in stream.metrics:
+                recent[str(metric)] = metric.value_of(window if metric.kind == "scores" else alarmed)[0]
+            rows = [{**row, "recent": recent[row["metric"]]} for row in rows]
+        return StreamResult(rows, self.drift(), "min" if timed else "points")
 
     @_with_lock
     def __getstate__(self) -> dict[str, Any]:
-        own = {name: copy(getattr(self, name)) for name in ("_cce", "_steps", "_recent")}  # the others never change
+        own = {"_stream": copy(self._stream), "_recent": copy(self._recent)}  # the others never change
         return {**{name: value for name, value in vars(self).items() if name != "_lock"}, **own}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -248,20 +227,27 @@ class StreamingEvaluator:
         self._lock = RLock()
 
     def __repr__(self) -> str:
-        return f"StreamingEvaluator(threshold={self.threshold}, points={self._so_far.n})"
+        return f"StreamingEvaluator(threshold={self.threshold}, points={self._stream.n if self._stream else 0})"
 
 
-def _in_unit(values: dict[str, float], steps: StepCounts | None) -> dict[str, float]:
-    """Times in minutes, and rates over the time that was observed, where there are time stamps."""
-    if steps is None:
-        return values
-    observed = steps.times()
-    normal = sum(time for code, time in observed.items() if not code & LABEL)
-    alarmed = sum(time for code, time in observed.items() if code & ALARM)
-    values = {**values, "normal_time": float(normal), "time_in_alarm": alarmed / sum(observed.values())}
-    found = {name: value / UNITS["min"] if name in _IN_TIME else value for name, value in values.items()}
-    found["false_alarms_per_day"] = values["false_alarm_runs"] * UNITS["day"] / normal if normal else math.nan
-    return found
+def _count(runs: Prediction, in_time: Prediction) -> dict[str, float]:
+    """Count points, events and alarms by outcome; normal time is in minutes where the same runs have time stamps."""
+    truth, alarms = runs.events, runs.predicted
+    shared = overlaps(truth, alarms)
+    found = truth.shared_points(alarms)
+    times = in_time.setting.times
+    normal = runs.n - truth.points if times is None else times.durations[~in_time.truth.mask].sum() / UNITS["min"]
+    return {
+        "points": runs.n,
+        "true_positives": found,
+        "false_positives": alarms.points - found,
+        "false_negatives": truth.points - found,
+        "true_negatives": runs.n - truth.points - alarms.points + found,
+        "events": len(truth),
+        "detected": len(np.unique(shared.first)),
+        "false_alarm_runs": len(alarms) - len(np.unique(shared.second)),
+        "normal_time": float(normal),
+    }
 
 
 def _drift(reference: Floats, scores: Floats) -> Drift:
