@@ -80,7 +80,7 @@ def test_old_names_answer_with_a_warning():
     plain = te.StreamingEvaluator(0.5).update(y, s).compute()
     with pytest.warns(DeprecationWarning, match="is the metric detection_delay now"):
         assert plain["delay"] == plain["detection_delay"] == 1.0
-    with pytest.warns(DeprecationWarning), pytest.raises(UnknownNameError):
+    with pytest.warns(DeprecationWarning, match="per='day'"), pytest.raises(UnknownNameError):
         plain["false_alarms_per_day"]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import tempfile
 import weakref
 from collections.abc import Iterator
-from typing import Any, Generic, TypeVar, cast
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,17 +17,17 @@ from tsadeval.errors import InvalidInputError
 from tsadeval.metrics.counting import ScoreBlock
 
 Array = NDArray[Any]
-P = TypeVar("P", bound="_Stored")
 
 _PIECE = 2**23  # numbers that are sorted in memory at once
 _EVERY = 2**12  # of so many numbers of a piece one is a candidate for a border between stretches
 
 
-class _Stored:
+class _Piece:
     """Numbers in a file or (without one) in memory."""
 
     def __init__(self, numbers: Array, file: Any) -> None:
         self.n = len(numbers)
+        self.samples = numbers[_EVERY - 1 :: _EVERY].copy()
         self._numbers = numbers if file is None else None
         self._file, self._dtype = file, numbers.dtype
         if file is not None:
@@ -43,31 +43,27 @@ class _Stored:
         self._file.seek(self._start + first * self._dtype.itemsize)
         return np.fromfile(self._file, self._dtype, stop - first)
 
-
-class _Piece(_Stored):
-    """Sorted numbers."""
-
-    def __init__(self, numbers: Array, file: Any) -> None:
-        super().__init__(numbers, file)
-        self.samples = numbers[_EVERY - 1 :: _EVERY].copy()
-
     def below(self, border: float, *, or_equal: bool) -> int:
-        """How many numbers are below the border, or equal to it."""
+        """How many of sorted numbers are below the border, or equal to it."""
         side: Any = "right" if or_equal else "left"
         known = _EVERY * int(np.searchsorted(self.samples, border, side=side))
         return known + int(np.searchsorted(self.read(known, min(known + _EVERY, self.n)), border, side=side))
 
 
-class _Pieces(Generic[P]):
-    """Numbers in pieces: full ones in a file without a name, the last ones in memory."""
+class Spill:
+    """Numbers in pieces: full ones in a file without a name, the last ones in memory; `ordered` pieces are sorted.
 
-    def __init__(self) -> None:
+    Those that stay in memory (not `on_disk`), in the order in which they came, can be sent to another process.
+    """
+
+    def __init__(self, *, ordered: bool = True, on_disk: bool = True) -> None:
         self.n = 0
+        self._ordered, self._on_disk = ordered, on_disk
         self._waiting: list[Array] = []
         self._waits = 0
         self._files: list[Any] = []
         weakref.finalize(self, _close, self._files)
-        self._pieces: list[P] = []
+        self._pieces: list[_Piece] = []
 
     def add(self, numbers: Array) -> None:
         """Take in the numbers that follow."""
@@ -81,16 +77,22 @@ class _Pieces(Generic[P]):
                 self._write()
 
     def _write(self) -> None:
-        if not self._files:
+        """Make a piece of what waits."""
+        if self._on_disk and not self._files:
             self._files.append(tempfile.TemporaryFile(prefix="tsadeval-"))  # noqa: SIM115 - as long as we live
         whole = np.concatenate(self._waiting)
         self._waiting, self._waits = [], 0  # at once, so that nothing is there twice
-        self._pieces.append(self._piece(whole, self._files[0]))
+        self._pieces.append(self._piece(whole, self._files[0] if self._on_disk else None))
 
-    def _piece(self, numbers: Array, file: Any) -> P:
-        raise NotImplementedError
+    def _piece(self, numbers: Array, file: Any) -> _Piece:
+        if self._ordered:
+            numbers.sort()  # they are ours
+        return _Piece(numbers, file)
 
-    def _take(self, other: _Pieces[P]) -> None:
+    def merge(self, other: Spill) -> None:
+        """Take in the numbers of another one, which follow; it must not be used any more."""
+        if not self._ordered and self._waiting and other._pieces:  # what waits comes first
+            self._write()
         self._pieces += other._pieces
         self._files += other._files
         other._files.clear()
@@ -98,7 +100,7 @@ class _Pieces(Generic[P]):
         for part in other._waiting:
             self.add(part)
 
-    def pieces(self) -> list[P]:
+    def pieces(self) -> list[_Piece]:
         """All numbers."""
         if not self._waiting:
             return self._pieces
@@ -106,63 +108,24 @@ class _Pieces(Generic[P]):
             self._waiting = [np.concatenate(self._waiting)]
         return [*self._pieces, self._piece(self._waiting[0], None)]
 
-    def __getstate__(self) -> Any:
-        raise InvalidInputError(
-            'scores that are sorted on disk cannot be sent to another process: use order="bins" there'
-        )
-
-
-class Spill(_Pieces[_Piece]):
-    """Numbers in sorted pieces."""
-
-    def _piece(self, numbers: Array, file: Any) -> _Piece:
-        numbers.sort()  # they are ours
-        return _Piece(numbers, file)
-
-    def merge(self, other: Spill) -> None:
-        """Take in the numbers of another one, which must not be used any more."""
-        self._take(other)
-
-
-class Tape(_Pieces[_Stored]):
-    """Numbers in the order in which they came; in memory only, where it has to travel."""
-
-    def __init__(self, *, on_disk: bool) -> None:
-        super().__init__()
-        self._on_disk = on_disk
-
-    def _piece(self, numbers: Array, file: Any) -> _Stored:
-        return _Stored(numbers, file)
-
-    def _write(self) -> None:
-        if self._on_disk:
-            super()._write()
-        else:
-            self._pieces.append(_Stored(np.concatenate(self._waiting), None))
-            self._waiting, self._waits = [], 0
-
-    def merge(self, other: Tape) -> None:
-        """Take in the numbers of another one, which follow; it must not be used any more."""
-        if self._waiting and other._pieces:  # what waits comes first
-            self._write()
-        self._take(other)
-
     def read(self, first: int, stop: int) -> Array:
-        """Some of the numbers, by their places."""
-        found: list[Array] = []
+        """Some of the numbers, by their places, which are those in which they came unless they are ordered."""
+        found = [np.empty(0, np.float32)]
         for piece in self.pieces():
             if first < piece.n and stop > 0:
                 found.append(piece.read(max(first, 0), min(stop, piece.n)))
             first, stop = first - piece.n, stop - piece.n
-        return np.concatenate(found) if found else np.empty(0, np.float32)
+        return np.concatenate(found)
 
     def __getstate__(self) -> Any:
         if self._on_disk:
-            return super().__getstate__()
+            raise InvalidInputError(
+                'scores that are sorted on disk cannot be sent to another process: use order="bins" there'
+            )
         return self.read(0, self.n)
 
     def __setstate__(self, numbers: Array) -> None:
-        Tape.__init__(self, on_disk=False)
+        Spill.__init__(self, ordered=False, on_disk=False)
         self.add(numbers)
 
 

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import math
 from collections import deque
-from collections.abc import Callable
 from copy import copy
 from dataclasses import replace
-from functools import wraps
 from threading import RLock
-from typing import Any, Concatenate, ParamSpec, TypeVar
+from typing import Any
 
 import numpy as np
 
@@ -64,21 +62,6 @@ class StreamResult(MappingResult):
         return [f"times in {self.unit}", *([self.drift.warning] if self.drift and self.drift.warning else [])]
 
 
-P = ParamSpec("P")
-R = TypeVar("R")
-
-
-def _with_lock(method: Callable[Concatenate[Any, P], R]) -> Callable[Concatenate[Any, P], R]:
-    """Let one thread at a time call the method."""
-
-    @wraps(method)
-    def call(self: Any, /, *arguments: P.args, **options: P.kwargs) -> R:
-        with self._lock:
-            return method(self, *arguments, **options)
-
-    return call
-
-
 class StreamingEvaluator:
     """Operators' metrics, point counts, F1, F1-PA and CCE of a stream under a fixed threshold.
 
@@ -123,18 +106,18 @@ class StreamingEvaluator:
         self._recent: deque[Scoring] = deque()
         self._lock = RLock()
 
-    @_with_lock
     def update(self, y_true: Any, y_score: Any, times: Any = None) -> StreamingEvaluator:
         """Take in the next chunk."""
         data = observe(y_true, y_score, times=times)
         timed = data.setting.times is not None
         if isinstance(self.window, str) and not timed:
             raise InvalidInputError(f"window={self.window!r} is a duration, so times are needed")
-        self._stream_of(timed).add(data)
-        if self.window is not None or self.reference is not None:
-            # A copy: callers may fill the same arrays with the next chunk.
-            self._recent.append(replace(data, raw=data.raw.copy()))
-            self._forget()
+        with self._lock:
+            self._stream_of(timed).add(data)
+            if self.window is not None or self.reference is not None:
+                # A copy: callers may fill the same arrays with the next chunk.
+                self._recent.append(replace(data, raw=data.raw.copy()))
+                self._forget()
         return self
 
     def _stream_of(self, timed: bool) -> Stream:
@@ -159,18 +142,15 @@ class StreamingEvaluator:
 
     def _forget(self) -> None:
         """Leave out chunks that lie before the window."""
-        if self.window is None:
-            return
-        while len(self._recent) > 1 and self._begins_after_first():
+        while self.window is not None and len(self._recent) > 1:
+            size, (_, *others) = span_size(self.window), self._recent
+            if size is None:
+                inside = sum(data.n for data in others) < int(self.window)
+            else:
+                inside = others[0].setting.clock.stamps[0] > others[-1].setting.clock.stamps[-1] - size
+            if inside:
+                return
             self._recent.popleft()
-
-    def _begins_after_first(self) -> bool:
-        assert self.window is not None
-        size = span_size(self.window)
-        if size is None:
-            return sum(data.n for data in list(self._recent)[1:]) >= int(self.window)
-        last, first = self._recent[-1].setting.clock.stamps[-1], self._recent[1].setting.clock.stamps[0]
-        return bool(first <= last - size)
 
     def _window(self) -> Scoring | None:
         """The labels and scores of the window."""
@@ -178,33 +158,34 @@ class StreamingEvaluator:
             return None
         labels = np.concatenate([data.truth.mask for data in self._recent])
         scores = np.concatenate([data.raw for data in self._recent])
-        size = span_size(self.window)
-        if size is None and self._recent[0].setting.times is None:
-            last = slice(-int(self.window), None)
-            return observe(labels[last], scores[last])
-        stamps = np.concatenate([data.setting.clock.stamps for data in self._recent])
-        first = int(np.searchsorted(stamps, stamps[-1] - (size or 0), side="right"))
+        size, first, times = span_size(self.window), 0, None
         if size is None:
-            first = max(len(stamps) - int(self.window), 0)
-        return observe(labels[first:], scores[first:], times=stamps[first:].astype("datetime64[ns]"))
+            first = max(len(scores) - int(self.window), 0)
+        if self._recent[0].setting.times is not None:
+            times = np.concatenate([data.setting.clock.stamps for data in self._recent]).astype("datetime64[ns]")
+        if times is not None and size is not None:
+            first = int(np.searchsorted(times, times[-1] - np.timedelta64(size, "ns"), side="right"))
+        return observe(labels[first:], scores[first:], times=None if times is None else times[first:])
 
-    @_with_lock
     def drift(self) -> Drift | None:
         """How far the scores of the window are from the reference; None where there is none."""
-        if self.reference is None or not self._recent:
-            return None
-        window = self._window()
-        scores = np.concatenate([d.scores for d in self._recent]) if window is None else window.scores
+        with self._lock:
+            if self.reference is None or not self._recent:
+                return None
+            window = self._window()
+            scores = np.concatenate([d.scores for d in self._recent]) if window is None else window.scores
         return _drift(self.reference, scores)
 
-    @_with_lock
     def compute(self) -> StreamResult:
         """The values so far, those of the window, and the drift of the scores."""
+        with self._lock:
+            return self._compute()
+
+    def _compute(self) -> StreamResult:
         stream = self._stream
         if stream is None:
             raise InvalidInputError("there is nothing to evaluate yet: call update first")
-        runs = stream.prediction("runs")
-        timed = stream.settings.timed
+        runs, timed = stream.prediction("runs"), stream.settings.timed
         values = _count(runs, stream.prediction("times") if timed else runs)
         values |= {str(metric): stream.value(metric)[0] for metric in stream.metrics}
         rows: list[Row] = [{"metric": name, "value": value} for name, value in values.items()]
@@ -217,10 +198,10 @@ class StreamingEvaluator:
             rows = [{**row, "recent": recent[row["metric"]]} for row in rows]
         return StreamResult(rows, self.drift(), "min" if timed else "points")
 
-    @_with_lock
     def __getstate__(self) -> dict[str, Any]:
-        own = {"_stream": copy(self._stream), "_recent": copy(self._recent)}  # the others never change
-        return {**{name: value for name, value in vars(self).items() if name != "_lock"}, **own}
+        with self._lock:
+            own = {"_stream": copy(self._stream), "_recent": copy(self._recent)}  # the others never change
+            return {**{name: value for name, value in vars(self).items() if name != "_lock"}, **own}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)

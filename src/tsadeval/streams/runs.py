@@ -183,6 +183,7 @@ class GrowingRuns:
         self.alarmed = 0
         self._points = PieceList(BorderPoints.join)
         self._steps = StepCounts() if timed else None
+        self._known: Prediction | None = None
 
     def update(self, data: Scoring) -> None:
         """Take in the points that follow; an error changes nothing."""
@@ -192,6 +193,7 @@ class GrowingRuns:
                 raise InvalidInputError("times must be given with every batch")
             self._steps.add(data.setting.times, codes)
             stamps = data.setting.times.stamps
+        self._known = None
         self._points.add(BorderPoints.of(codes, stamps))
         self.alarmed += int(np.count_nonzero(codes >= ALARM))
 
@@ -199,11 +201,17 @@ class GrowingRuns:
         """Take in the stretch that follows."""
         if self._steps is not None and later._steps is not None:
             self._steps.merge(later._steps)
+        self._known = None
         self._points.merge(later._points)
         self.alarmed += later.alarmed
 
     def prediction(self) -> Prediction:
         """Return labels and alarms without their points; with times a short series with the same runs."""
+        if self._known is None:
+            self._known = self._predict()
+        return self._known
+
+    def _predict(self) -> Prediction:
         points = self._points.whole()
         if self._steps is not None:
             codes = points.codes

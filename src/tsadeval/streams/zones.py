@@ -24,7 +24,7 @@ from tsadeval.core.inputs import Floats, LabelRuns, Scoring
 from tsadeval.core.metric import Metric, missing
 from tsadeval.core.parameters import VUS_VARIANTS, VUSVariant
 from tsadeval.errors import InvalidParameterError
-from tsadeval.evaluation.external_sort import SortedScores, Tape
+from tsadeval.evaluation.external_sort import SortedScores, Spill
 from tsadeval.metrics.counting import table_pays, threshold_ranks
 from tsadeval.streams.bins import Bounds, ScoreBins
 from tsadeval.streams.runs import BareRuns, PieceList
@@ -78,7 +78,7 @@ class NearEvents:
     def __init__(self, reach: int, order: AllScores) -> None:
         self._reach, self._order = reach, order  # which gets its points by itself
         self._before = self._behind = np.empty(0, np.float32)
-        self._scores = Tape(on_disk=order.exact)  # from the first event to the last
+        self._scores = Spill(ordered=False, on_disk=order.exact)  # from the first event to the last
         # Of event, gap, event, ..., event, as they are kept; a gap of no points is where an event goes on.
         self._lengths: PieceList[Index] = PieceList(np.concatenate)
         self._known: dict[Any, Areas] = {}
@@ -99,7 +99,7 @@ class NearEvents:
         """Take in the state of the stretch that follows."""
         self._extend(later._before, later._scores, later._lengths.whole() if later._lengths else None, later._behind)
 
-    def _extend(self, before: Array, middle: Tape | list[Array], lengths: Index | None, behind: Array) -> None:
+    def _extend(self, before: Array, middle: Spill | list[Array], lengths: Index | None, behind: Array) -> None:
         """Take in the points before the first event, those from there to the last one, and those behind it."""
         self._known = {}
         gap = self._shorten(np.concatenate([self._behind if self._lengths else self._before, before]))
@@ -112,7 +112,7 @@ class NearEvents:
             self._lengths.add(np.array([len(gap)]))
         if lengths is None:
             return
-        if isinstance(middle, Tape):
+        if isinstance(middle, Spill):
             self._scores.merge(middle)
         else:
             for part in middle:
