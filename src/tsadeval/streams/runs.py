@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence, Sized
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import accumulate
 from typing import Any, Generic, TypeVar
 
@@ -215,8 +215,8 @@ class GrowingRuns:
         points = self._points.whole()
         if self._steps is not None:
             codes = points.codes
-            times: Any = self._steps.times_at(points.at, codes)
-            return replace(Prediction.of(codes & LABEL, codes // ALARM), setting=Setting(times=times))
+            setting = Setting(times=self._steps.times_at(points.at, codes))
+            return replace(Prediction.of(codes & LABEL, codes // ALARM), setting=setting)
         if points.n > LARGEST:
             raise InvalidInputError(
                 f"the series has {points.n:,} points, but metrics of runs take at most {LARGEST:,}: split it "
@@ -294,9 +294,7 @@ class StepCounts:
 
     def _median(self) -> int:
         """Return the median step, as `Times.step` has it."""
-        everything: Counter[int] = Counter()
-        for counts in self._counts.values():
-            everything.update(counts)
+        everything = sum(self._counts.values(), Counter[int]())
         if not everything:
             return SECOND
         sizes = sorted(everything)
@@ -316,25 +314,10 @@ class StepCounts:
             # All of it at one point: sums are what metrics take.
             observed[np.argmax(codes == code)] = sum(min(size, longest(step)) * n for size, n in counts.items())
         observed[np.argmax(codes == self._last[1])] += step
-        return _Lasting(stamps, "numbers", stamps, last=step, observed=observed)
-
-
-@dataclass(frozen=True, eq=False)
-class _Lasting(Times):
-    """Times of points of which some are left out: how long the last one lasts, and the time observed, are known."""
-
-    last: int = SECOND
-    observed: Index = field(default_factory=lambda: np.zeros(0, np.int64))
-
-    @property
-    def step(self) -> int:
-        """The time that the last point stands for."""
-        return self.last
-
-    @property
-    def durations(self) -> Index:
-        """Times of which only the sums over points with the same label and alarm are right."""
-        return self.observed
+        found = Times(stamps, "numbers", stamps)
+        # Known already, and not from these stamps; of the durations only sums over points with the same code are right.
+        vars(found).update(step=step, durations=observed)
+        return found
 
 
 # Metrics of runs whose options are times look at when runs begin and end, and which comes first. So all points between

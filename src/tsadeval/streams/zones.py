@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 import tsadeval.metrics._kernels.vus as kernel
 from tsadeval.core.binning import levels_of
 from tsadeval.core.events import Index
-from tsadeval.core.inputs import Floats, LabelRuns, Scoring
+from tsadeval.core.inputs import Floats, Scoring
 from tsadeval.core.metric import Metric, missing
 from tsadeval.core.parameters import VUS_VARIANTS, VUSVariant
 from tsadeval.errors import InvalidParameterError
@@ -90,7 +90,7 @@ class NearEvents:
             self._extend(self._shorten(data.raw), [], None, data.raw[:0])
             return
         first, last = int(events.starts[0]), int(events.stops[-1])
-        lengths = _inner_lengths(data.truth)
+        lengths = np.diff(np.column_stack([events.starts, events.stops]).ravel())  # of event, gap, event, ...
         lengths[1::2] = np.minimum(lengths[1::2], 2 * self._reach + 1)
         middle = self._keep_near(data.raw, events.starts, events.stops)
         self._extend(self._shorten(data.raw[:first]), middle, lengths, self._shorten(data.raw[last:]))
@@ -172,13 +172,6 @@ class NearEvents:
             each = _Curves(self, self._order, how, widths, repeats)
             self._known[key] = each.areas(options["n_thresholds"])
         return self._known[key]
-
-
-def _inner_lengths(runs: LabelRuns) -> Index:
-    """Lengths of the runs from the first event to the last."""
-    first = 1 - runs.first
-    stop = len(runs.counts) - (len(runs.counts) - 1 - first) % 2
-    return runs.counts[first:stop].astype(np.int64)
 
 
 class _Curves:
