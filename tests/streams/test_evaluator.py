@@ -12,7 +12,9 @@ import tsadeval as te
 from naive import timing
 from naive.event_level import false_runs
 from strategies import examples, scorings
+from tsadeval.core.inputs import Prediction
 from tsadeval.errors import InvalidInputError, InvalidParameterError, UnknownNameError
+from tsadeval.streams import runs
 
 BATCH = [
     "precision",
@@ -96,6 +98,34 @@ def test_one_answer_at_the_threshold(threshold):
     assert {name: stream[name] for name in BATCH} == pytest.approx(dict(found))
     assert [row["recent"] for row in stream.rows] == pytest.approx([row["value"] for row in stream.rows])
     assert te.events(y, s, threshold=threshold).summary["false_alarms"] == stream["false_alarm_runs"]
+
+
+def test_time_stamps_may_all_be_different_steps_apart(monkeypatch):
+    """A series of any length may have as many different steps: here there is no bound as for files."""
+    monkeypatch.setattr(runs, "_MOST_STEPS", 2)
+    y, s, t = [0, 0, 1, 1, 0, 0], [0.9, 0.1, 0.2, 0.8, 0.1, 0.1], np.array([0, 1, 3, 7, 15, 31])
+    metrics = ["time_in_alarm", "false_alarms(per='day')", "detection_delay(unit='min')"]
+    expected = te.evaluate(y, s, metrics, threshold=0.5, times=t)
+    stream = te.StreamingEvaluator(0.5)
+    for part in (slice(0, 4), slice(4, 6)):
+        stream.update(y[part], s[part], t[part])
+    found = stream.compute()
+    assert [found[name] for name in metrics] == pytest.approx([expected[name] for name in metrics])
+
+
+def test_a_stream_may_be_longer_than_a_series_in_memory(monkeypatch):
+    monkeypatch.setattr(runs, "LARGEST", 5)
+    y, s = [0, 0, 1, 1, 0, 0], [0.9, 0.1, 0.2, 0.8, 0.1, 0.1]
+    found = te.StreamingEvaluator(0.5).update(y, s).update(y, s).compute()
+    assert (found["points"], found["events"], found["false_alarm_runs"]) == (12, 2, 2)
+    # Its metrics have no position for every point, and count in 64 bits.
+    few, many = (
+        Prediction(*(runs.BareRuns.of_counts(np.array(counts) * size, 0) for counts in ([5, 3, 9, 4], [2, 1, 3, 9, 6])))
+        for size in (1, 10**10)
+    )
+    for name in [*BATCH[:-1], "detection_delay"]:
+        value, scale = te.core.metric.METRICS[name].value_of(few)[0], {"false_alarms": 1e-10, "detection_delay": 1e10}
+        assert te.core.metric.METRICS[name].value_of(many)[0] == pytest.approx(value * scale.get(name, 1)), name
 
 
 def test_drift_of_the_scores():

@@ -123,7 +123,8 @@ class StreamingEvaluator:
     def _stream_of(self, timed: bool) -> Stream:
         """Return the stream, which has time stamps from the first chunk on, or none."""
         if self._stream is None:
-            self._stream = Stream(_IN_TIME if timed else _IN_POINTS, threshold=self.threshold, timed=timed)
+            metrics = _IN_TIME if timed else _IN_POINTS
+            self._stream = Stream(metrics, threshold=self.threshold, timed=timed, bounded=False)
         if self._stream.settings.timed != timed:
             raise InvalidInputError("times must be given for all chunks, or for none")
         return self._stream

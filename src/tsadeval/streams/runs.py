@@ -176,13 +176,17 @@ def _matter(codes: Codes, *, timed: bool) -> Bools:
 
 
 class GrowingRuns:
-    """Runs of labels and alarms of a series that grows; with times also how often each step between stamps occurs."""
+    """Runs of labels and alarms of a series that grows; with times also how often each step between stamps occurs.
 
-    def __init__(self, threshold: float, *, timed: bool) -> None:
+    Not `bounded`, it takes any number of points and steps, for metrics that count in 64 bits.
+    """
+
+    def __init__(self, threshold: float, *, timed: bool, bounded: bool = True) -> None:
         self.threshold = threshold
         self.alarmed = 0
         self._points = PieceList(BorderPoints.join)
-        self._steps = StepCounts() if timed else None
+        self._bounded = bounded
+        self._steps = StepCounts(bounded=bounded) if timed else None
         self._known: Prediction | None = None
 
     def update(self, data: Scoring) -> None:
@@ -217,7 +221,7 @@ class GrowingRuns:
             codes = points.codes
             setting = Setting(times=self._steps.times_at(points.at, codes))
             return replace(Prediction.of(codes & LABEL, codes // ALARM), setting=setting)
-        if points.n > LARGEST:
+        if self._bounded and points.n > LARGEST:
             raise InvalidInputError(
                 f"the series has {points.n:,} points, but metrics of runs take at most {LARGEST:,}: split it "
                 "(CCE, metrics of points and those of the order of scores have no such limit)"
@@ -238,10 +242,12 @@ class GrowingRuns:
 class StepCounts:
     """How often each step between two time stamps occurs, by the code of the point before it.
 
-    Which time is observed is known at the end only, once the median step is: until then all steps are counted.
+    Which time is observed is known at the end only, once the median step is: until then all steps are counted. If
+    `bounded`, only as long as they are not too many for a state that must not grow with the points.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, bounded: bool) -> None:
+        self._bounded = bounded
         self._counts: dict[int, Counter[int]] = {}
         self._first: int | None = None
         self._last = (0, 0)  # the last stamp, and its code
@@ -290,7 +296,7 @@ class StepCounts:
 
     @property
     def _too_many(self) -> bool:
-        return any(len(counts) > _MOST_STEPS for counts in self._counts.values())
+        return self._bounded and any(len(counts) > _MOST_STEPS for counts in self._counts.values())
 
     def _median(self) -> int:
         """Return the median step, as `Times.step` has it."""

@@ -25,11 +25,12 @@ Needed = Kept | Literal["times"]
 
 @dataclass(frozen=True)
 class Settings:
-    """For states: alarms are scores above `threshold`; how the order of scores is kept; are there times."""
+    """For states: alarms are scores above `threshold`; how the order of scores is kept; whether there are times."""
 
     threshold: float | None = None
     order: Order = "sort"
     timed: bool = False
+    bounded: bool = True
 
 
 class State(Protocol):
@@ -110,8 +111,9 @@ def new_state(metric: Metric, settings: Settings, others: States) -> State:
         return StreamingCCE(**{name: value for name, value in metric.options.items() if name != "quantiles"}).state
     if kept in ("points", "runs", "times"):
         assert settings.threshold is not None
-        is_timed = kept == "times"
-        return PointCounts(settings.threshold) if kept == "points" else GrowingRuns(settings.threshold, timed=is_timed)
+        if kept == "points":
+            return PointCounts(settings.threshold)
+        return GrowingRuns(settings.threshold, timed=kept == "times", bounded=settings.bounded)
     order = others.setdefault("order", SortedScores() if settings.order == "sort" else ScoreBins())
     if kept == "order":
         return order

@@ -33,11 +33,17 @@ class Stream:
     """
 
     def __init__(
-        self, metrics: Metrics, *, threshold: float | None = None, order: Order = "sort", timed: bool = False
+        self,
+        metrics: Metrics,
+        *,
+        threshold: float | None = None,
+        order: Order = "sort",
+        timed: bool = False,
+        bounded: bool = True,
     ) -> None:
         self.metrics = select_metrics(metrics)
         check_parameters("evaluate_stream", {"threshold": Number(none=True)}, {"threshold": threshold})
-        self.settings = Settings(None if threshold is None else float(threshold), order, timed)
+        self.settings = Settings(None if threshold is None else float(threshold), order, timed, bounded)
         if order not in ("sort", "bins"):
             raise InvalidParameterError(f"order must be 'sort' or 'bins', but is {order!r}")
         self._refuse_unfit()
