@@ -19,7 +19,7 @@ from tsadeval.metrics.counting import ScoreBlock
 Array = NDArray[Any]
 
 _PIECE = 2**23  # numbers that are sorted in memory at once
-_EVERY = 2**12  # of so many numbers of a piece one is a candidate for a border between stretches
+_EVERY = 2**12  # of so many numbers of a piece one is a candidate for a border between blocks
 
 
 class _Piece:
