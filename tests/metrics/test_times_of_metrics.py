@@ -133,7 +133,7 @@ def test_gaps_are_no_quiet_time():
     for part in np.array_split(np.arange(len(t)), 5):
         stream.update(y[part], p[part], away[part])
     found = stream.compute()
-    assert found["false_alarms_per_day"] == pytest.approx(1440 / 4329)
+    assert found["false_alarms(per='day')"] == pytest.approx(1440 / 4329)
     assert (found["normal_time"], found["time_in_alarm"]) == (4329, pytest.approx(6 / 4339))
 
 

@@ -12,7 +12,9 @@ import tsadeval as te
 from naive import timing
 from naive.event_level import false_runs
 from strategies import examples, scorings
-from tsadeval.errors import InvalidInputError, InvalidParameterError
+from tsadeval.core.inputs import Prediction
+from tsadeval.errors import InvalidInputError, InvalidParameterError, UnknownNameError
+from tsadeval.streams import runs
 
 BATCH = [
     "precision",
@@ -59,12 +61,29 @@ def test_stream_equals_batch_on_any_chunking(data, timed):
         e = [*range(n), n] if t is None else [*t.astype(np.int64).tolist(), 0]
         late = timing.delays(y, p, e)
         expected = math.nan if not late else np.mean(late) / (60 if timed else 1)
-        assert values["delay"] == pytest.approx(expected, nan_ok=True)
+        assert found["detection_delay"] == pytest.approx(expected, nan_ok=True)
         if window is not None:
             keep = slice(-5, None) if window == 5 else t > t[-1] - np.timedelta64(7, "m")
             last = te.evaluate(y[keep], s[keep], BATCH, threshold=0.4, times=None if t is None else t[keep])
             recent = {row["metric"]: row["recent"] for row in found.rows}
             assert [recent[name] for name in BATCH] == pytest.approx(list(last.values()), nan_ok=True, abs=1e-9)
+
+
+def test_old_names_answer_with_a_warning():
+    y, s, t = [0, 0, 1, 1, 0, 0], [0.9, 0.1, 0.2, 0.8, 0.1, 0.1], np.arange(6).astype("datetime64[m]")
+    found = te.StreamingEvaluator(0.5, window=6).update(y, s, t).compute()
+    for old, new, value in (
+        ("delay", "detection_delay(unit='min')", 1.0),
+        ("false_alarms_per_day", "false_alarms(per='day')", 360.0),
+    ):
+        with pytest.warns(DeprecationWarning, match=old):
+            assert found[old] == found[new] == value
+        assert old not in [row["metric"] for row in found.rows]
+    plain = te.StreamingEvaluator(0.5).update(y, s).compute()
+    with pytest.warns(DeprecationWarning, match="is the metric detection_delay now"):
+        assert plain["delay"] == plain["detection_delay"] == 1.0
+    with pytest.warns(DeprecationWarning, match="per='day'"), pytest.raises(UnknownNameError):
+        plain["false_alarms_per_day"]
 
 
 @pytest.mark.parametrize("threshold", np.arange(1, 10) / 10)
@@ -79,6 +98,34 @@ def test_one_answer_at_the_threshold(threshold):
     assert {name: stream[name] for name in BATCH} == pytest.approx(dict(found))
     assert [row["recent"] for row in stream.rows] == pytest.approx([row["value"] for row in stream.rows])
     assert te.events(y, s, threshold=threshold).summary["false_alarms"] == stream["false_alarm_runs"]
+
+
+def test_time_stamps_may_all_be_different_steps_apart(monkeypatch):
+    """A series of any length may have as many different steps: here there is no bound as for files."""
+    monkeypatch.setattr(runs, "_MOST_STEPS", 2)
+    y, s, t = [0, 0, 1, 1, 0, 0], [0.9, 0.1, 0.2, 0.8, 0.1, 0.1], np.array([0, 1, 3, 7, 15, 31])
+    metrics = ["time_in_alarm", "false_alarms(per='day')", "detection_delay(unit='min')"]
+    expected = te.evaluate(y, s, metrics, threshold=0.5, times=t)
+    stream = te.StreamingEvaluator(0.5)
+    for part in (slice(0, 4), slice(4, 6)):
+        stream.update(y[part], s[part], t[part])
+    found = stream.compute()
+    assert [found[name] for name in metrics] == pytest.approx([expected[name] for name in metrics])
+
+
+def test_a_stream_may_be_longer_than_a_series_in_memory(monkeypatch):
+    monkeypatch.setattr(runs, "LARGEST", 5)
+    y, s = [0, 0, 1, 1, 0, 0], [0.9, 0.1, 0.2, 0.8, 0.1, 0.1]
+    found = te.StreamingEvaluator(0.5).update(y, s).update(y, s).compute()
+    assert (found["points"], found["events"], found["false_alarm_runs"]) == (12, 2, 2)
+    # Its metrics have no position for every point, and count in 64 bits.
+    few, many = (
+        Prediction(*(runs.BareRuns.of_counts(np.array(counts) * size, 0) for counts in ([5, 3, 9, 4], [2, 1, 3, 9, 6])))
+        for size in (1, 10**10)
+    )
+    for name in [*BATCH[:-1], "detection_delay"]:
+        value, scale = te.core.metric.METRICS[name].value_of(few)[0], {"false_alarms": 1e-10, "detection_delay": 1e10}
+        assert te.core.metric.METRICS[name].value_of(many)[0] == pytest.approx(value * scale.get(name, 1)), name
 
 
 def test_drift_of_the_scores():

@@ -15,7 +15,7 @@ from tsadeval.core.metric import METRICS, parse_metric
 from tsadeval.core.parameters import Flag, Number, OneOf
 from tsadeval.errors import InvalidInputError, InvalidParameterError, UndefinedMetricWarning
 from tsadeval.evaluation import external_sort as spill
-from tsadeval.streams import states as all_scores
+from tsadeval.streams import bins as all_scores
 from tsadeval.streams import zones
 from tsadeval.streams.stream import Stream, streamable
 
@@ -237,7 +237,7 @@ def test_areas_keep_what_is_near_events():
     stream = Stream(metrics, order="bins")
     for part in range(0, len(y), 5000):
         stream.update(y[part : part + 5000], s[part : part + 5000])
-    kept = stream._states["zones 100"]._near._scores.n
+    kept = stream._states["zones 100"]._scores.n
     assert y.sum() < kept < y.sum() + 201 * len(te.core.events.Events.of(y))
     for row in stream.result().rows:
         value = batch_value(parse_metric(row["metric"]), y, s, None)[0]
@@ -254,7 +254,7 @@ def test_a_score_of_nearly_all_points_takes_no_memory(monkeypatch):
     y = (rng.random(2500) < 0.05).astype(int)
     s = np.where(rng.random(2500) < 0.9, 0.0, rng.random(2500) + y)
     stream = Stream(OF_ORDER).update(y, s)
-    sizes = [len(p.anomalous) + len(p.normal) for p in spill.stretches(*stream._states["order"]._classes[::-1])]
+    sizes = [len(p.anomalous) + len(p.normal) for p in stream._states["order"].blocks()]
     assert max(sizes) < 500
     found = stream.result()
     for text in OF_ORDER:

@@ -3,6 +3,7 @@
 import subprocess
 import sys
 import threading
+from functools import partial
 
 import numpy as np
 import pyarrow as pa
@@ -13,6 +14,7 @@ import tsadeval as te
 from tsadeval.core.parallel import in_order
 from tsadeval.errors import InvalidInputError, InvalidParameterError
 from tsadeval.streams import evaluate as streams
+from tsadeval.streams.stream import Stream
 from tsadeval.tables.batches import Batches
 from tsadeval.tables.columns import numbers
 
@@ -109,7 +111,7 @@ def test_parts_are_left_once_nobody_waits_for_them():
 def test_a_part_ends_at_the_next_batch(path):
     left = threading.Event()
     left.set()
-    found, _ = streams._read_part(streams._Maker("cce", None, "sort", False), te.batches(path), left)
+    found, _ = streams._read_part(partial(Stream, "cce"), te.batches(path), left)
     assert found == {}
 
 

@@ -88,6 +88,9 @@ class RunMoments:
             exponent=exponent,
         )
 
+    def __len__(self) -> int:
+        return len(self.counts)
+
     def labels(self) -> Index:
         """The label of every run."""
         return (np.arange(len(self.counts)) + self.first_label) % 2

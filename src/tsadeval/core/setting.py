@@ -73,6 +73,13 @@ class Setting:
         """How much a unit is, and the positions of the points measured the same way: "points", or a unit of time."""
         return (1.0, np.arange(n + 1)) if unit == "points" else (float(unit_size(unit)), self.clock.edges)
 
+    def elapsed(self, unit: str, begins: Index, ends: Index) -> tuple[float, Index]:
+        """How much a unit is, and how long it is from some points to others, measured the same way."""
+        if unit == "points":
+            return 1.0, ends - begins  # without a position for every point, of which a stream may have very many
+        edges = self.clock.edges
+        return float(unit_size(unit)), edges[ends] - edges[begins]
+
     @property
     def shares(self) -> Index | None:
         """The time that each point stands for, where time stamps are known."""

@@ -1,32 +1,33 @@
-"""External sort: numbers sorted in pieces on disk, and their levels from the highest down, in bounded memory."""
+"""External sort: scores sorted in pieces on disk, and their blocks from the highest down, in bounded memory."""
 
 from __future__ import annotations
 
-import math
 import tempfile
 import weakref
 from collections.abc import Iterator
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tsadeval.core.events import Index
-from tsadeval.core.inputs import Floats
+from tsadeval.core.events import Events, Index
+from tsadeval.core.inputs import Floats, Scoring
+from tsadeval.core.metric import Metric
 from tsadeval.errors import InvalidInputError
+from tsadeval.metrics.counting import ScoreBlock
 
 Array = NDArray[Any]
-P = TypeVar("P", bound="_Stored")
 
 _PIECE = 2**23  # numbers that are sorted in memory at once
-_EVERY = 2**12  # of so many numbers of a piece one is a candidate for a border between stretches
+_EVERY = 2**12  # of so many numbers of a piece one is a candidate for a border between blocks
 
 
-class _Stored:
+class _Piece:
     """Numbers in a file or (without one) in memory."""
 
     def __init__(self, numbers: Array, file: Any) -> None:
         self.n = len(numbers)
+        self.samples = numbers[_EVERY - 1 :: _EVERY].copy()
         self._numbers = numbers if file is None else None
         self._file, self._dtype = file, numbers.dtype
         if file is not None:
@@ -42,31 +43,27 @@ class _Stored:
         self._file.seek(self._start + first * self._dtype.itemsize)
         return np.fromfile(self._file, self._dtype, stop - first)
 
-
-class _Piece(_Stored):
-    """Sorted numbers."""
-
-    def __init__(self, numbers: Array, file: Any) -> None:
-        super().__init__(numbers, file)
-        self.samples = numbers[_EVERY - 1 :: _EVERY].copy()
-
     def below(self, border: float, *, or_equal: bool) -> int:
-        """How many numbers are below the border, or equal to it."""
+        """How many of sorted numbers are below the border, or equal to it."""
         side: Any = "right" if or_equal else "left"
         known = _EVERY * int(np.searchsorted(self.samples, border, side=side))
         return known + int(np.searchsorted(self.read(known, min(known + _EVERY, self.n)), border, side=side))
 
 
-class _Pieces(Generic[P]):
-    """Numbers in pieces: full ones in a file without a name, the last ones in memory."""
+class Spill:
+    """Numbers in pieces: full ones in a file without a name, the last ones in memory; `ordered` pieces are sorted.
 
-    def __init__(self) -> None:
+    Those that stay in memory (not `on_disk`), in the order in which they came, can be sent to another process.
+    """
+
+    def __init__(self, *, ordered: bool = True, on_disk: bool = True) -> None:
         self.n = 0
+        self._ordered, self._on_disk = ordered, on_disk
         self._waiting: list[Array] = []
         self._waits = 0
         self._files: list[Any] = []
         weakref.finalize(self, _close, self._files)
-        self._pieces: list[P] = []
+        self._pieces: list[_Piece] = []
 
     def add(self, numbers: Array) -> None:
         """Take in the numbers that follow."""
@@ -80,16 +77,22 @@ class _Pieces(Generic[P]):
                 self._write()
 
     def _write(self) -> None:
-        if not self._files:
+        """Make a piece of what waits."""
+        if self._on_disk and not self._files:
             self._files.append(tempfile.TemporaryFile(prefix="tsadeval-"))  # noqa: SIM115 - as long as we live
         whole = np.concatenate(self._waiting)
         self._waiting, self._waits = [], 0  # at once, so that nothing is there twice
-        self._pieces.append(self._piece(whole, self._files[0]))
+        self._pieces.append(self._piece(whole, self._files[0] if self._on_disk else None))
 
-    def _piece(self, numbers: Array, file: Any) -> P:
-        raise NotImplementedError
+    def _piece(self, numbers: Array, file: Any) -> _Piece:
+        if self._ordered:
+            numbers.sort()  # they are ours
+        return _Piece(numbers, file)
 
-    def _take(self, other: _Pieces[P]) -> None:
+    def merge(self, other: Spill) -> None:
+        """Take in the numbers of another one, which follow; it must not be used any more."""
+        if not self._ordered and self._waiting and other._pieces:  # what waits comes first
+            self._write()
         self._pieces += other._pieces
         self._files += other._files
         other._files.clear()
@@ -97,7 +100,7 @@ class _Pieces(Generic[P]):
         for part in other._waiting:
             self.add(part)
 
-    def pieces(self) -> list[P]:
+    def pieces(self) -> list[_Piece]:
         """All numbers."""
         if not self._waiting:
             return self._pieces
@@ -105,63 +108,24 @@ class _Pieces(Generic[P]):
             self._waiting = [np.concatenate(self._waiting)]
         return [*self._pieces, self._piece(self._waiting[0], None)]
 
-    def __getstate__(self) -> Any:
-        raise InvalidInputError(
-            'scores that are sorted on disk cannot be sent to another process: use order="bins" there'
-        )
-
-
-class Spill(_Pieces[_Piece]):
-    """Numbers in sorted pieces."""
-
-    def _piece(self, numbers: Array, file: Any) -> _Piece:
-        numbers.sort()  # they are ours
-        return _Piece(numbers, file)
-
-    def merge(self, other: Spill) -> None:
-        """Take in the numbers of another one, which must not be used any more."""
-        self._take(other)
-
-
-class Tape(_Pieces[_Stored]):
-    """Numbers in the order in which they came; in memory only, where it has to travel."""
-
-    def __init__(self, *, on_disk: bool) -> None:
-        super().__init__()
-        self._on_disk = on_disk
-
-    def _piece(self, numbers: Array, file: Any) -> _Stored:
-        return _Stored(numbers, file)
-
-    def _write(self) -> None:
-        if self._on_disk:
-            super()._write()
-        else:
-            self._pieces.append(_Stored(np.concatenate(self._waiting), None))
-            self._waiting, self._waits = [], 0
-
-    def merge(self, other: Tape) -> None:
-        """Take in the numbers of another one, which follow; it must not be used any more."""
-        if self._waiting and other._pieces:  # what waits comes first
-            self._write()
-        self._take(other)
-
     def read(self, first: int, stop: int) -> Array:
-        """Some of the numbers, by their places."""
-        found: list[Array] = []
+        """Some of the numbers, by their places, which are those in which they came unless they are ordered."""
+        found = [np.empty(0, np.float32)]
         for piece in self.pieces():
             if first < piece.n and stop > 0:
                 found.append(piece.read(max(first, 0), min(stop, piece.n)))
             first, stop = first - piece.n, stop - piece.n
-        return np.concatenate(found) if found else np.empty(0, np.float32)
+        return np.concatenate(found)
 
     def __getstate__(self) -> Any:
         if self._on_disk:
-            return super().__getstate__()
+            raise InvalidInputError(
+                'scores that are sorted on disk cannot be sent to another process: use order="bins" there'
+            )
         return self.read(0, self.n)
 
     def __setstate__(self, numbers: Array) -> None:
-        Tape.__init__(self, on_disk=False)
+        Spill.__init__(self, ordered=False, on_disk=False)
         self.add(numbers)
 
 
@@ -170,83 +134,128 @@ def _close(files: list[Any]) -> None:
         file.close()
 
 
-class Stretch(NamedTuple):
-    """The anomalous and the normal scores between two borders, ascending, and how many of each are higher.
+class SortedScores:
+    """The scores of both classes, sorted in pieces on disk: what metrics of their order are computed from, exactly.
 
-    Of scores that are all equal, however many, there is the number only: `tied`, first of the anomalous ones; `score`
-    is theirs.
+    Metrics of the order ask a scoring for its classes, their sizes and blocks: it answers as one.
     """
 
-    anomalous: Floats
-    normal: Floats
-    anomalous_above: int
-    normal_above: int
-    tied: tuple[int, int] | None = None
-    score: float = math.nan
+    exact = True
+    highest = np.inf
+
+    def __init__(self) -> None:
+        self._classes = Spill(), Spill()
+
+    def update(self, data: Scoring) -> None:
+        """Take in the points that follow."""
+        for label, spill in enumerate(self._classes):
+            spill.add(_of_label(data, label))
+
+    def merge(self, later: SortedScores) -> None:
+        """Take in other points; `later` must not be used any more."""
+        for own, other in zip(self._classes, later._classes, strict=True):
+            own.merge(other)
+
+    def value(self, metric: Metric) -> tuple[float, str | None]:
+        """Return the value of a metric on all points so far, and why it is NaN where it is undefined."""
+        return metric.value_of(cast(Any, self))
+
+    @property
+    def n(self) -> int:
+        """Number of points."""
+        return sum(spill.n for spill in self._classes)
+
+    @property
+    def truth(self) -> SortedScores:
+        """The labels, of which only the number of each is known."""
+        return self
+
+    def has(self, label: int) -> bool:
+        """Return True if any point has this label."""
+        return self._classes[label].n > 0
+
+    @property
+    def events(self) -> Events:
+        """The anomalous points, as if they were one event."""
+        return Events(np.array([0]), np.array([self._classes[1].n]), self.n)
+
+    def blocks(self) -> Iterator[ScoreBlock]:
+        """All scores from the highest down, in blocks that fit into memory; equal scores are in the same block."""
+        pieces = [self._classes[1].pieces(), self._classes[0].pieces()]
+        borders = _borders([piece for both in pieces for piece in both])
+        above = [0, 0]
+        ends = [[piece.n for piece in side] for side in pieces]
+        nothing = np.empty(0)
+        for border in [*borders[::-1].tolist(), None]:
+            found: list[Floats] = []
+            higher = above[0], above[1]
+            for which, side in enumerate(pieces):
+                # What scores more than the border; below the last one, all that is left.
+                starts = [0 if border is None else piece.below(border, or_equal=True) for piece in side]
+                parts = [piece.read(a, b) for piece, a, b in zip(side, starts, ends[which], strict=True) if a < b]
+                ends[which] = starts
+                # The stable sort finds the parts, which are sorted already, and merges them.
+                values = np.concatenate(parts) if parts else nothing
+                del parts
+                values.sort(kind="stable")
+                found.append(values.astype(np.float64, copy=False))
+                above[which] += len(values)
+            if len(found[0]) or len(found[1]):
+                yield ScoreBlock(found[0], found[1], *higher)
+            if border is not None:
+                starts_of = [[piece.below(border, or_equal=False) for piece in side] for side in pieces]
+                tied = sum(ends[0]) - sum(starts_of[0]), sum(ends[1]) - sum(starts_of[1])
+                yield ScoreBlock(nothing, nothing, above[0], above[1], tied, border)
+                above, ends = [above[0] + tied[0], above[1] + tied[1]], starts_of
+
+    def _levels(self) -> Iterator[tuple[int, Floats, int]]:
+        """How many points are above each block, its scores, ascending, and how many points each of them stands for."""
+        for block in self.blocks():
+            above = block.anomalous_above + block.normal_above
+            if block.tied is None:
+                yield above, np.sort(np.concatenate([block.anomalous, block.normal])), 1
+            else:
+                yield above, np.array([block.score]), sum(block.tied)
+
+    def at_ranks(self, ranks: Index) -> tuple[Floats, Floats]:
+        """The scores at ascending ranks, 0 that of the highest, each once; and how many are at least as high."""
+        found: list[float] = []
+        counts: list[float] = []
+        for above, both, weight in self._levels():
+            size = weight * len(both)
+            here = ranks[np.searchsorted(ranks, above) : np.searchsorted(ranks, above + size)] - above
+            scores = np.unique(both[len(both) - 1 - here // weight])[::-1]
+            found += scores.tolist()
+            counts += (above + weight * (len(both) - np.searchsorted(both, scores))).tolist()
+        return np.array(found), np.array(counts, np.float64)
+
+    def counts_above(self, scores: Floats) -> tuple[Floats, Floats]:
+        """How many are higher than each of some descending scores, and how many at least as high."""
+        higher, not_lower = np.empty((2, len(scores)))
+        done = 0
+        for above, both, weight in self._levels():
+            stop = int(np.searchsorted(-scores, -both[0], "right"))
+            here = scores[done:stop]
+            higher[done:stop] = above + weight * (len(both) - np.searchsorted(both, here, "right"))
+            not_lower[done:stop] = above + weight * (len(both) - np.searchsorted(both, here))
+            done = stop
+        return higher, not_lower
+
+    def places(self, scores: Array) -> Floats:
+        """The scores themselves."""
+        return np.asarray(scores, np.float64)
 
 
-def stretches(anomalous: Spill, normal: Spill) -> Iterator[Stretch]:
-    """All scores from the highest down, in stretches that fit into memory; equal scores are in the same stretch."""
-    pieces = [anomalous.pieces(), normal.pieces()]
-    borders = _borders([piece for both in pieces for piece in both])
-    above = [0, 0]
-    ends = [[piece.n for piece in side] for side in pieces]
-    nothing = np.empty(0)
-    for border in [*borders[::-1].tolist(), None]:
-        found: list[Floats] = []
-        higher = above[0], above[1]
-        for which, side in enumerate(pieces):
-            # What scores more than the border; below the last one, all that is left.
-            starts = [0 if border is None else piece.below(border, or_equal=True) for piece in side]
-            parts = [piece.read(a, b) for piece, a, b in zip(side, starts, ends[which], strict=True) if a < b]
-            ends[which] = starts
-            # The stable sort finds the parts, which are sorted already, and merges them.
-            values = np.concatenate(parts) if parts else nothing
-            del parts
-            values.sort(kind="stable")
-            found.append(values.astype(np.float64, copy=False))
-            above[which] += len(values)
-        if len(found[0]) or len(found[1]):
-            yield Stretch(found[0], found[1], *higher)
-        if border is not None:
-            starts_of = [[piece.below(border, or_equal=False) for piece in side] for side in pieces]
-            tied = sum(ends[0]) - sum(starts_of[0]), sum(ends[1]) - sum(starts_of[1])
-            yield Stretch(nothing, nothing, above[0], above[1], tied, border)
-            above, ends = [above[0] + tied[0], above[1] + tied[1]], starts_of
-
-
-def at_ranks(anomalous: Spill, normal: Spill, ranks: Index) -> tuple[Floats, Floats]:
-    """The scores at ascending ranks, 0 that of the highest, each once; and how many are at least as high."""
-    found: list[float] = []
-    counts: list[float] = []
-    for part in stretches(anomalous, normal):
-        above = part.anomalous_above + part.normal_above
-        tied = sum(part.tied or ())
-        both = np.sort(np.concatenate([part.anomalous, part.normal]))
-        size = tied or len(both)
-        here = ranks[np.searchsorted(ranks, above) : np.searchsorted(ranks, above + size)] - above
-        if not len(here):
-            continue
-        scores = np.array([part.score]) if tied else np.unique(both[size - 1 - here])[::-1]
-        found += scores.tolist()
-        counts += (above + (size - np.searchsorted(both, scores) if not tied else np.array([tied]))).tolist()
-    return np.array(found), np.array(counts, np.float64)
-
-
-def counts_above(anomalous: Spill, normal: Spill, scores: Floats) -> tuple[Floats, Floats]:
-    """How many are higher than each of some descending scores, and how many at least as high."""
-    higher, not_lower = np.empty((2, len(scores)))
-    done = 0
-    for part in stretches(anomalous, normal):
-        above = part.anomalous_above + part.normal_above
-        both = np.sort(np.concatenate([part.anomalous, part.normal])) if part.tied is None else np.array([part.score])
-        stop = int(np.searchsorted(-scores, -both[0], "right"))
-        here = scores[done:stop]
-        weight = 1 if part.tied is None else sum(part.tied)
-        higher[done:stop] = above + weight * (len(both) - np.searchsorted(both, here, "right"))
-        not_lower[done:stop] = above + weight * (len(both) - np.searchsorted(both, here))
-        done = stop
-    return higher, not_lower
+def _of_label(data: Scoring, label: int) -> Array:
+    """Return the scores of one class, in their own type."""
+    runs = data.truth
+    stretches = runs.of(label)
+    if len(runs.starts) == 1:
+        return data.raw if len(stretches) else data.raw[:0]
+    if len(stretches) < data.n // 64:
+        pairs = zip(stretches.starts.tolist(), stretches.stops.tolist(), strict=True)
+        return np.concatenate([data.raw[:0], *(data.raw[a:b] for a, b in pairs)])
+    return np.asarray(data.raw[runs.mask == bool(label)])
 
 
 def _borders(pieces: list[_Piece]) -> Floats:

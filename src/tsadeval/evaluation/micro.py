@@ -13,8 +13,7 @@ from tsadeval.core.inputs import Prediction, Scoring, label_runs
 from tsadeval.core.metric import Metric, Rule
 from tsadeval.core.parameters import Span
 from tsadeval.core.setting import Setting
-from tsadeval.evaluation.external_sort import Spill
-from tsadeval.evaluation.score_order import exactly
+from tsadeval.evaluation.external_sort import SortedScores
 from tsadeval.thresholds.best import best
 
 
@@ -33,39 +32,41 @@ class Pool:
             m for m in metrics if m.kind == "predictions" and (m.pool or m.properties & {*exchangeable, "separable"})
         ]
         self._of_scores, self._of_alarms = of_scores, [] if isinstance(rule, best) else of_alarms
-        self._labels, self._scores, self._alarms = _Block(), _Block(), _Block()
+        # By series, in memory of our own, of types as small as they can be.
+        self._labels: list[Any] = []
+        self._scores: list[Any] = []
+        self._alarms: list[Any] = []
         self._settings: list[Setting] = []
-        self._order = _Order()
+        self._order = SortedScores()
 
     def add(self, scoring: Scoring) -> None:
         """Take in a series."""
         if self._of_order:
-            self._order.add(scoring.kept)
+            self._order.update(scoring.kept)
         if self._of_scores or self._of_alarms:
-            self._labels.add(scoring.truth.mask)
+            self._labels.append(scoring.truth.mask)
             shares = scoring.setting.shares if self._of_alarms else None
             self._settings.append(Setting(ignored=scoring.setting.ignored, weights=shares))  # no more than is needed
         if self._of_scores:
-            self._scores.add(scoring.raw)
+            self._scores.append(scoring.raw.copy())
         if self._of_alarms:
             decision = self._of_alarms[0].decide(scoring, self._rule)
             assert decision is not None  # a metric of alarms has them
-            self._alarms.add(decision.prediction.alarms.mask)
+            self._alarms.append(decision.prediction.alarms.mask)
 
     def values(self) -> dict[str, float]:
         """The micro value of every metric, NaN where there is none."""
         found = {str(metric): math.nan for metric in self._metrics}
-        labels, alarms = self._labels.parts, self._alarms.parts
-        found |= {str(m): self._order.value(m) for m in self._of_order}
+        found |= {str(m): self._order.value(m)[0] for m in self._of_order}
         if self._of_scores:
             found |= {str(m): self._of_all_scores(m) for m in self._of_scores}
         if self._of_alarms:
             keep = self._kept()
-            joined = Prediction.of(self._labels.whole[keep], self._alarms.whole[keep])
+            joined = Prediction.of(np.concatenate(self._labels)[keep], np.concatenate(self._alarms)[keep])
             joined = replace(joined, setting=Setting(weights=self._weights()))
             apart: dict[int, Prediction] = {}  # by the number of quiet points between two series
-            longest = max(map(len, labels))
-            columns = [labels, alarms, *self._ignored()]
+            longest = max(map(len, self._labels))
+            columns = [self._labels, self._alarms, *self._ignored()]
             series = _Apart(_prediction, *columns)
             for m in self._of_alarms:
                 if m.pool is not None:
@@ -84,7 +85,7 @@ class Pool:
             series = _Apart(Scoring.of, self._pieces(self._labels), self._pieces(self._scores))
             return float(metric.pool(series, **metric.options))
         keep = self._kept()
-        return metric.value_of(Scoring.of(self._labels.whole[keep], self._scores.whole[keep]))[0]
+        return metric.value_of(Scoring.of(np.concatenate(self._labels)[keep], np.concatenate(self._scores)[keep]))[0]
 
     def _kept(self) -> Any:
         """The points that are judged, among those of all series: all of them, or a mask."""
@@ -96,18 +97,18 @@ class Pool:
         """Which points of each series are not judged, as one column of masks; none where all points are."""
         if all(setting.ignored is None for setting in self._settings):
             return []
-        known = zip(self._settings, self._labels.lengths, strict=True)
-        return [[np.zeros(n, np.bool_) if setting.ignored is None else setting.ignored for setting, n in known]]
+        known = zip(self._settings, self._labels, strict=True)
+        return [[np.zeros(len(y), np.bool_) if setting.ignored is None else setting.ignored for setting, y in known]]
 
     def _weights(self) -> Any:
         """The time that each point stands for that is judged; None unless all series have time stamps."""
         shares = [setting.shares for setting in self._settings if setting.shares is not None]
         return np.concatenate(shares)[self._kept()] if len(shares) == len(self._settings) else None
 
-    def _pieces(self, block: _Block) -> list[Any]:
+    def _pieces(self, parts: list[Any]) -> list[Any]:
         """The stretches of points that are judged, as `Scoring.pieces` has them."""
         found = []
-        for setting, part in zip(self._settings, block.parts, strict=True):
+        for setting, part in zip(self._settings, parts, strict=True):
             if setting.ignored is None:
                 found.append(part)
             else:
@@ -119,50 +120,6 @@ class Pool:
 def compares_series(metric: Metric) -> bool:
     """Return True if the metric's micro average compares scores of different series."""
     return metric.stream == "order" and "exchangeable" in metric.properties
-
-
-class _Order:
-    """The scores of all series by class, in sorted pieces; those of more than eight million are in a temporary file."""
-
-    def __init__(self) -> None:
-        self._anomalous, self._normal = Spill(), Spill()
-
-    def add(self, scoring: Scoring) -> None:
-        mask, scores = scoring.truth.mask, scoring.scores
-        self._anomalous.add(scores[mask])
-        self._normal.add(scores[~mask])
-
-    def value(self, metric: Metric) -> float:
-        return exactly(metric, self._normal, self._anomalous)[0]
-
-
-class _Block:
-    """Arrays one after the other, in one piece of memory that grows, so that nothing is there twice."""
-
-    def __init__(self) -> None:
-        self._bytes = bytearray()
-        self._dtype = np.dtype(np.bool_)
-        self.lengths: list[int] = []
-
-    def add(self, part: Any) -> None:
-        if not self.lengths:
-            self._dtype = part.dtype
-        elif part.dtype != self._dtype:
-            wider = np.result_type(part.dtype, self._dtype)
-            self._bytes = bytearray(self.whole.astype(wider).tobytes())
-            self._dtype = wider
-        self._bytes += np.ascontiguousarray(part, self._dtype).view(np.uint8).data
-        self.lengths.append(len(part))
-
-    @property
-    def whole(self) -> Any:
-        """All arrays as one."""
-        return np.frombuffer(self._bytes, self._dtype)
-
-    @property
-    def parts(self) -> list[Any]:
-        """The arrays, as views."""
-        return np.split(self.whole, np.cumsum(self.lengths[:-1], dtype=np.int64)) if self.lengths else []
 
 
 class _Apart(Sequence[Any]):

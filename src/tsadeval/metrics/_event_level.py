@@ -256,9 +256,8 @@ def detection_delay(data: Prediction, *, missed: str = "skip", unit: str = "poin
     >>> te.metrics.detection_delay(y_true, y_pred, missed="length")
     2.0
     """
-    size, edges = data.setting.in_unit(unit, data.n)
     first, events = _counts(data).first, data.events
-    delays = edges[first] - edges[events.starts]
+    size, delays = data.setting.elapsed(unit, events.starts, first)
     if missed == "skip":
         delays = delays[first < events.stops]
     if len(delays) == 0:

@@ -338,5 +338,5 @@ def time_to_recover(data: Prediction, *, unit: str = "points") -> float:
     run = np.searchsorted(runs.stops, events.stops, side="right")
     goes_on = np.append(runs.starts, runs.n)[run] < events.stops
     until = np.minimum(np.append(runs.stops, runs.n)[run], np.append(events.starts[1:], data.n))
-    size, edges = data.setting.in_unit(unit, data.n)
-    return float(np.mean(np.where(goes_on, edges[until] - edges[events.stops], 0)[seen])) / size
+    size, late = data.setting.elapsed(unit, events.stops, until)
+    return float(np.mean(np.where(goes_on, late, 0)[seen])) / size

@@ -1,10 +1,13 @@
 """Metrics of the order of the scores: areas under curves, the best F over all thresholds, precision at k.
 
 All but the last follow from one sweep: at every distinct score v of an anomalous point, how many anomalous and
-how many normal points score at least v. Only values are sorted, never positions.
+how many normal points score at least v. Only values are sorted, never positions. Scores that are more than fit into
+memory come in blocks, and the same code takes these one after the other.
 """
 
 from __future__ import annotations
+
+import math
 
 import numpy as np
 
@@ -12,8 +15,7 @@ import tsadeval.metrics._kernels.ranking as kernel
 from tsadeval.core.define import score_metric
 from tsadeval.core.inputs import Scoring
 from tsadeval.core.parameters import AUC_PR_CHECKS, F_CHECKS, Number
-from tsadeval.errors import UndefinedError
-from tsadeval.metrics.counting import curve, point_f
+from tsadeval.metrics.counting import blocks_of, f_of_counts, places_at_top, sweeps_of
 
 __all__ = ["auc_pr", "auc_roc", "best_f1", "precision_at_k"]
 
@@ -42,11 +44,13 @@ def auc_roc(data: Scoring) -> float:
     >>> te.metrics.auc_roc([0, 0, 1, 1, 0], [0.1, 0.4, 0.4, 0.9, 0.2])
     0.9166666666666666
     """
-    points = curve(data)
     anomalous = data.events.points
-    normal = data.n - anomalous
-    lost = kernel.pairs_lost(points.found, points.above, points.false)
-    return float((2 * anomalous * normal - lost) / (2 * anomalous * normal))
+    pairs = anomalous * (data.n - anomalous)
+    lost = 0  # twice the pairs in the wrong order, as a whole number of any size
+    for part in sweeps_of(data):
+        if len(part.found):
+            lost += kernel.pairs_lost(part.found, part.above, part.false) + 2 * part.false_before * int(part.found[-1])
+    return float((2 * pairs - lost) / (2 * pairs))
 
 
 @score_metric(
@@ -82,17 +86,22 @@ def auc_pr(data: Scoring, *, interpolation: str = "step") -> float:
     >>> te.metrics.auc_pr(y_true, y_score, interpolation="trapezoid")
     0.9166666666666666
     """
-    points = curve(data)
-    if interpolation == "step":
-        return float(kernel.precision_steps(points.found, points.false) / data.events.points)
-    # The line to a threshold starts where the curve was just before it: the same recall as at the last anomalous
-    # score, but with all false alarms that came since.
-    gained = np.diff(points.found, prepend=0)
-    before = points.found - gained
-    alarms = before + points.above
-    start = np.divide(before, alarms, out=np.ones(len(before)), where=alarms > 0)
-    end = points.found / (points.found + points.false)
-    return float(np.sum(gained * (start + end)) / (2 * data.events.points))
+    sums = []
+    for part in sweeps_of(data):
+        found, false = part.found + part.found_before, part.false + part.false_before
+        if interpolation == "step" and part.found_before == 0:
+            sums.append(2 * kernel.precision_steps(found, false))
+            continue
+        gained = np.diff(found, prepend=part.found_before)
+        start = end = found / (found + false)
+        if interpolation == "trapezoid":
+            # The line to a threshold starts where the curve was just before it: the same recall as at the last
+            # anomalous score, but with all false alarms that came since.
+            before = found - gained
+            alarms = before + part.above + part.false_before
+            start = np.divide(before, alarms, out=np.ones(len(before)), where=alarms > 0)
+        sums.append(float(np.sum(gained * (start + end))))
+    return math.fsum(sums) / (2 * data.events.points)
 
 
 @score_metric(
@@ -119,7 +128,12 @@ def best_f1(data: Scoring, *, beta: float = 1.0) -> float:
     >>> te.metrics.best_f1([0, 0, 1, 1, 0], [0.1, 0.5, 0.4, 0.9, 0.2])
     0.8
     """
-    return float(point_f(data, beta).max())
+    total = data.events.points
+    return max(
+        float(f_of_counts(part.found + part.found_before, part.false + part.false_before, total, beta).max())
+        for part in sweeps_of(data)
+        if len(part.found)
+    )
 
 
 @score_metric(
@@ -153,17 +167,11 @@ def precision_at_k(data: Scoring, *, k: int | None = None) -> float:
     >>> te.metrics.precision_at_k([0, 0, 1, 1, 0], [0.1, 0.4, 0.4, 0.9, 0.2])
     0.75
     """
-    if k is None:
-        k = data.events.points
-        if k == 0:
-            raise UndefinedError("y_true has no anomalous point (no 1), so k is 0; give k")
-    if k > data.n:
-        raise UndefinedError(f"k is {k}, but there are only {data.n} points")
-    at = data.n - k
-    # One place costs less than the whole order, unless another metric has asked for that already.
-    cut = data.sorted[at] if "sorted" in vars(data) else np.partition(data.scores, at)[at]
-    above, tied = data.scores > cut, data.scores == cut
-    truth = data.truth.mask
-    places = k - np.count_nonzero(above)
-    expected = places * np.count_nonzero(tied & truth) / np.count_nonzero(tied)
-    return float((np.count_nonzero(above & truth) + expected) / k)
+    k = places_at_top(k, data.events.points, data.n)
+    for part in blocks_of(data):
+        left = k - part.anomalous_above - part.normal_above  # so many of this block belong to the k
+        if left <= part.size:
+            above, tied = part.around_rank(left)
+            expected = (left - sum(above)) * tied[0] / sum(tied)
+            return float((part.anomalous_above + above[0] + expected) / k)
+    raise AssertionError("k is more than the number of points")

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from tsadeval.core.events import Events, Index
 from tsadeval.core.inputs import Floats, Scoring
 from tsadeval.core.metric import PRF
 from tsadeval.core.parameters import recall_weight
+from tsadeval.errors import UndefinedError
 
 SAME = 1e-13  # values of F that differ by less are equal up to rounding
 
@@ -49,18 +50,70 @@ def prf_of_counts(found: int, false: int, total: int, beta: float = 1.0) -> PRF:
     return PRF(precision, found / total, float(f_of_counts(found, false, total, beta)))
 
 
-class Curve(NamedTuple):
-    """Counts at the alarms `score >= v`, for every distinct score v of an anomalous point, the highest first."""
+class Sweep(NamedTuple):
+    """Counts at the alarms `score >= v`, for every distinct score v of an anomalous point, the highest first.
+
+    Of all scores, or of a block of them: then so many points of each class score higher than the whole block.
+    """
 
     anomalous: Floats  # the scores of the anomalous points, ascending
     found: Index  # anomalous points that score at least v
     above: Index  # normal points that score more than v
     false: Index  # normal points that score at least v
+    found_before: int = 0
+    false_before: int = 0
 
     @property
     def scores(self) -> Floats:
         """The scores v."""
         return np.asarray(self.anomalous[len(self.anomalous) - self.found])
+
+
+class ScoreBlock(NamedTuple):
+    """Scores of both classes between two borders, and how many of each are higher.
+
+    Of scores that are all equal, however many, there is the number only: `tied`, first of the anomalous ones; `score`
+    is theirs.
+    """
+
+    anomalous: Floats
+    normal: Floats
+    anomalous_above: int = 0
+    normal_above: int = 0
+    tied: tuple[int, int] | None = None
+    score: float = math.nan
+
+    @property
+    def size(self) -> int:
+        """Number of points."""
+        return len(self.anomalous) + len(self.normal) if self.tied is None else sum(self.tied)
+
+    def around_rank(self, rank: int) -> tuple[tuple[int, int], tuple[int, int]]:
+        """Count the points of each class above the score that is this far from the top, and those that have it."""
+        if self.tied is not None:
+            return (0, 0), self.tied
+        both = np.concatenate([self.anomalous, self.normal])
+        both.partition(len(both) - rank)
+        cut = both[len(both) - rank]
+        above = int(np.count_nonzero(self.anomalous > cut)), int(np.count_nonzero(self.normal > cut))
+        return above, (int(np.count_nonzero(self.anomalous == cut)), int(np.count_nonzero(self.normal == cut)))
+
+    def sweep(self) -> Sweep:
+        """Sweep over the thresholds of the block; its scores are ascending."""
+        if self.tied is None:
+            found, above, false = kernel.curve(self.anomalous, self.normal)
+        else:  # one level, if any anomalous point has it
+            levels = int(self.tied[0] > 0)
+            found, above, false = (np.full(levels, count, np.int64) for count in (self.tied[0], 0, self.tied[1]))
+        return Sweep(self.anomalous, found, above, false, self.anomalous_above, self.normal_above)
+
+
+class ScoreBlocks(Protocol):
+    """Scores that are not in memory at once, in blocks from the highest down."""
+
+    def blocks(self) -> Iterator[ScoreBlock]:
+        """All blocks; equal scores are in the same one."""
+        ...
 
 
 def _classes(data: Scoring) -> tuple[Floats, Floats]:
@@ -85,15 +138,34 @@ def sorted_normal(data: Scoring) -> Floats:
     return data.shared(("counting", "normal"), make)
 
 
-def curve(data: Scoring) -> Curve:
+def curve(data: Scoring) -> Sweep:
     """The sweep over all thresholds that can matter: between two of them only false alarms are added."""
 
-    def make() -> Curve:
+    def make() -> Sweep:
         anomalous = _classes(data)[0]
         anomalous.sort()
-        return Curve(anomalous, *kernel.curve(anomalous, sorted_normal(data)))
+        return Sweep(anomalous, *kernel.curve(anomalous, sorted_normal(data)))
 
     return data.shared(("counting", "curve"), make)
+
+
+def blocks_of(data: Scoring | ScoreBlocks) -> Iterable[ScoreBlock]:
+    """Return all scores: as one block, in any order, or in the blocks that they come in."""
+    return [ScoreBlock(*_classes(data))] if isinstance(data, Scoring) else data.blocks()
+
+
+def sweeps_of(data: Scoring | ScoreBlocks) -> Iterable[Sweep]:
+    """Return the sweep over all thresholds that can matter, as one or by blocks."""
+    return [curve(data)] if isinstance(data, Scoring) else (block.sweep() for block in data.blocks())
+
+
+def places_at_top(k: int | None, anomalous: int, n: int) -> int:
+    """Return how many of the n points that score highest are looked at: k, by default as many as are anomalous."""
+    if k is None and anomalous == 0:
+        raise UndefinedError("y_true has no anomalous point (no 1), so k is 0; give k")
+    if k is not None and k > n:
+        raise UndefinedError(f"k is {k}, but there are only {n} points")
+    return anomalous if k is None else k
 
 
 class Counts(NamedTuple):

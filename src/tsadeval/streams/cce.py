@@ -2,20 +2,51 @@
 
 from __future__ import annotations
 
+from copy import copy
 from threading import RLock
 from typing import Any
 
 import numpy as np
 
 from tsadeval.core.inputs import Scoring
+from tsadeval.core.metric import Metric
 from tsadeval.core.moments import RunMoments
 from tsadeval.core.parameters import CCE_CHECKS, check_parameters
 from tsadeval.errors import InvalidInputError, InvalidParameterError, warn_undefined
 from tsadeval.metrics.cce_explanation import CCEBreakdown, explain
 from tsadeval.metrics.cce_formula import CCEOptions, event_moments, score_of
+from tsadeval.streams.runs import PieceList
 
-# Joining has a fixed cost, so chunks wait until many can be joined at once.
-_PENDING = 256
+
+class MomentState:
+    """Moments of the scores of every run of labels, from which CCE with some options is computed."""
+
+    def __init__(self, options: CCEOptions) -> None:
+        self.options = options
+        self.n = 0
+        self._runs = PieceList(RunMoments.join)
+
+    def update(self, data: Scoring) -> None:
+        """Take in the points that follow."""
+        self._runs.add(event_moments(self.options, data))
+        self.n += data.n
+
+    def merge(self, later: MomentState) -> None:
+        """Take in the state of the stretch that follows."""
+        self._runs.merge(later._runs)
+        self.n += later.n
+
+    @property
+    def runs(self) -> RunMoments | None:
+        """The moments of all runs so far; None where nothing was seen."""
+        return self._runs.whole() if self._runs else None
+
+    def value(self, metric: Metric | None = None) -> tuple[float, str | None]:
+        """Return CCE of all points so far, and why it is NaN where it is."""
+        runs = self.runs
+        if runs is None or len(runs) < 2:
+            return float("nan"), "it has not yet seen both normal and anomalous points"
+        return score_of(self.options, runs), None
 
 
 class StreamingCCE:
@@ -61,33 +92,32 @@ class StreamingCCE:
                 f"StreamingCCE: normalize={normalize!r} needs all scores at once; "
                 'use "minmax", or normalise the scores yourself and pass None'
             )
-        self._options = CCEOptions(**given)
+        self.state = MomentState(CCEOptions(**given))
         self._lock = RLock()
-        self._pieces: list[RunMoments] = []
-        self._waiting = 0  # the last so many pieces are single chunks
-        self.n = 0
+
+    @property
+    def n(self) -> int:
+        """Number of points so far."""
+        return self.state.n
 
     def update(self, y_true: Any, y_score: Any) -> StreamingCCE:
         """Add the next chunk. A chunk without points changes nothing. A bad chunk raises and adds nothing."""
-        if _is_empty(y_true) and _is_empty(y_score):
-            return self
-        self.add(Scoring.of(y_true, y_score))
+        if not (_is_empty(y_true) and _is_empty(y_score)):
+            data = Scoring.of(y_true, y_score)
+            with self._lock:
+                self.state.update(data)
         return self
-
-    def add(self, data: Scoring) -> None:
-        """Add the next chunk, which was checked already."""
-        self._add(event_moments(self._options, data), data.n)
 
     def merge(self, later: StreamingCCE) -> StreamingCCE:
         """Add all that another one has seen, which comes right after what this one has seen."""
         if not isinstance(later, StreamingCCE):
             raise InvalidInputError(f"can only merge another StreamingCCE, not {type(later).__name__}")
-        if later._options != self._options:
-            raise InvalidInputError(f"cannot merge different options: {self._options} and {later._options}")
-        with later._lock:  # never both locks at once: two streams may merge each other
-            runs, n = later._runs(), later.n
-        if runs is not None:
-            self._add(runs, n)
+        own, other = self.state.options, later.state.options
+        if other != own:
+            raise InvalidInputError(f"cannot merge different options: {own} and {other}")
+        seen = copy(later).state  # never both locks at once: two streams may merge each other
+        with self._lock:
+            self.state.merge(seen)
         return self
 
     def compute(self) -> float:
@@ -99,66 +129,37 @@ class StreamingCCE:
 
     def value(self) -> tuple[float, str | None]:
         """CCE of all points so far, and why it is NaN where it is."""
-        runs = self._runs()
-        if runs is None or len(runs.counts) < 2:
-            return float("nan"), "it has not yet seen both normal and anomalous points"
-        return score_of(self._options, runs), None
+        with self._lock:
+            return self.state.value()
 
     def breakdown(self) -> CCEBreakdown:
         """CCE of all points so far, explained; positions count from the first point ever seen."""
-        runs = self._runs()
+        with self._lock:
+            runs = self.state.runs
         if runs is None:
             raise InvalidInputError("StreamingCCE has seen no points: call update() before breakdown()")
-        return explain(self._options, runs)
+        return explain(self.state.options, runs)
 
     def reset(self) -> StreamingCCE:
         """Forget all points, keep the options."""
         with self._lock:
-            self._pieces, self._waiting, self.n = [], 0, 0
+            self.state = MomentState(self.state.options)
         return self
-
-    def _add(self, runs: RunMoments, n: int) -> None:
-        with self._lock:
-            self._pieces.append(runs)
-            self.n += n
-            self._waiting += 1
-            if self._waiting == _PENDING:
-                self._compact()
-
-    def _compact(self) -> None:
-        """Join the chunks that wait, and what lies before them once it is at most twice as long.
-
-        So each run is joined a few times only, however many chunks there are.
-        """
-        last = RunMoments.join(self._pieces[-self._waiting :])
-        del self._pieces[-self._waiting :]
-        while self._pieces and len(self._pieces[-1].counts) <= 2 * len(last.counts):
-            last = RunMoments.join([self._pieces.pop(), last])
-        self._pieces.append(last)
-        self._waiting = 0
-
-    def _runs(self) -> RunMoments | None:
-        """All pieces as one, None where nothing was seen; the pieces themselves are never changed."""
-        with self._lock:
-            if len(self._pieces) > 1:
-                self._pieces = [RunMoments.join(self._pieces)]
-            self._waiting = 0
-            return self._pieces[0] if self._pieces else None
 
     def __getstate__(self) -> dict[str, Any]:
         with self._lock:
-            runs = self._runs()
-            return {"_options": self._options, "_pieces": [] if runs is None else [runs], "n": self.n}
+            seen = MomentState(self.state.options)  # of its own: the pieces never change
+            seen.merge(self.state)
+            return {"state": seen}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
-        self._waiting = 0
+        self.state = state["state"]
         self._lock = RLock()
 
     def __repr__(self) -> str:
         with self._lock:
-            runs = self._runs()
-            return f"StreamingCCE(n={self.n}, events={0 if runs is None else len(runs.counts)})"
+            runs = self.state.runs
+            return f"StreamingCCE(n={self.n}, events={0 if runs is None else len(runs)})"
 
 
 def _is_empty(values: Any) -> bool:

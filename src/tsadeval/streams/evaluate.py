@@ -5,8 +5,9 @@ from __future__ import annotations
 import inspect
 import math
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import closing, suppress
+from functools import partial
 from itertools import takewhile
 from threading import Event
 from typing import Any
@@ -16,7 +17,7 @@ import numpy as np
 from tsadeval._optional import require
 from tsadeval.core.parallel import elsewhere, in_order, mapped, workers
 from tsadeval.core.results import Row
-from tsadeval.core.selection import Metrics
+from tsadeval.core.selection import Metrics, select_metrics
 from tsadeval.errors import InvalidInputError, InvalidParameterError
 from tsadeval.evaluation.many import SeriesEvaluation
 from tsadeval.evaluation.single import Evaluation
@@ -26,6 +27,7 @@ from tsadeval.tables.batches import Batches, batches
 from tsadeval.tables.one_series import Signs
 
 _Streams = dict[str | None, Stream]
+_New = Callable[[], Stream]  # makes an empty stream, on any machine
 _ALL = None  # in place of a series' name where there is but one
 # Parts of a file: enough that no worker waits long for the others. Here as many whatever the number of cores, on which
 # the last digits must not depend; on a cluster for each worker.
@@ -100,40 +102,26 @@ def evaluate_stream(
         _refuse_columns(label=label, score=score, by=by, time=time, one_series=one_series)
     workers(n_jobs)  # an error where it is none
     timed = time is not None or (isinstance(source, Batches) and source.time is not None)
-    new = _Maker(metrics, threshold, order, timed)
+    new = partial(Stream, select_metrics(metrics), threshold=threshold, order=order, timed=timed)
     new()  # so that whatever is wrong with the arguments is said before anything is read
+    if _is_table(source):
+        source = batches(source, label=label, score=score, by=by, time=time, one_series=one_series)
     if isinstance(source, Batches):
-        found: Any = source
-    elif isinstance(source, (str, os.PathLike, Mapping)) or _are_paths(source) or _is_frame(source):
-        found = batches(source, label=label, score=score, by=by, time=time, one_series=one_series)
-    else:
-        found = source
-    by = found.by if isinstance(found, Batches) else by
-    if not isinstance(found, Batches) and (n_jobs is not None or elsewhere()):
+        by = source.by
+    elif n_jobs is not None or elsewhere():
         raise InvalidParameterError("n_jobs needs files or te.batches: parts of an iterable cannot be read apart")
-    streams = _read_on_workers(new, found, n_jobs) if elsewhere() else _read_here(new, found, by, n_jobs)
+    streams = _read_on_workers(new, source, n_jobs) if elsewhere() else _read_here(new, source, by, n_jobs)
     if not streams:
         raise InvalidInputError("the source is empty: there is nothing to evaluate")
     return streams[_ALL].result() if by is None else _join_results(streams)
 
 
-class _Maker:
-    """Makes an empty stream, on any machine."""
-
-    def __init__(self, metrics: Metrics, threshold: float | None, order: Order, timed: bool) -> None:
-        self._options: dict[str, Any] = {"threshold": threshold, "order": order, "timed": timed}
-        stream = Stream(metrics, **self._options)
-        self._metrics, self.small, self.timed = stream.metrics, stream.small, timed
-
-    def __call__(self) -> Stream:
-        return Stream(self._metrics, **self._options)
-
-
-def _states(new: _Maker, source: Iterable[Any], by: str | None) -> _Streams:
+def _states(new: _New, source: Iterable[Any], by: str | None) -> _Streams:
     """Return the states of all batches, by series."""
     streams: _Streams = {}
+    timed = new().settings.timed
     for batch in source:
-        series, y_true, y_score, times = _unpack(batch, new.timed, by)
+        series, y_true, y_score, times = _unpack(batch, timed, by)
         if series not in streams:
             streams[series] = new()
         try:
@@ -160,15 +148,15 @@ def _unpack(batch: Any, timed: bool, by: str | None) -> tuple[str | None, Any, A
     )
 
 
-def _read_part(new: _Maker, part: Batches, left: Event | None = None) -> tuple[_Streams, Signs]:
+def _read_part(new: _New, part: Batches, left: Event | None = None) -> tuple[_Streams, Signs]:
     signs = part.signs()
     wanted = takewhile(lambda batch: left is None or not left.is_set(), part.read(signs))
     return _states(new, wanted, part.by), signs
 
 
-def _read_here(new: _Maker, source: Any, by: str | None, n_jobs: int | None) -> _Streams:
+def _read_here(new: _New, source: Any, by: str | None, n_jobs: int | None) -> _Streams:
     """Return the states of all batches; threads read parts at once, by default where these take little memory."""
-    light = isinstance(source, Batches) and by is None and new.small and not source.of_text
+    light = isinstance(source, Batches) and by is None and new().small and not source.of_text
     if n_jobs is not None or light:
         with suppress(InvalidInputError):  # it is raised again below, counted from the first point
             streams = _read_in_threads(new, source, n_jobs)
@@ -177,7 +165,7 @@ def _read_here(new: _Maker, source: Any, by: str | None, n_jobs: int | None) -> 
     return _states(new, source, by)
 
 
-def _read_in_threads(new: _Maker, source: Batches, n_jobs: int | None) -> _Streams | None:
+def _read_in_threads(new: _New, source: Batches, n_jobs: int | None) -> _Streams | None:
     """Return the states of parts; None where there is only one, or if the file changed meanwhile."""
     versions, parts = source.versions(), source.parts(_PARTS, _LEAST)
     if len(parts) < 2:
@@ -189,7 +177,7 @@ def _read_in_threads(new: _Maker, source: Batches, n_jobs: int | None) -> _Strea
     return streams if source.versions() == versions else None
 
 
-def _read_on_workers(new: _Maker, source: Batches, n_jobs: int | None) -> _Streams:
+def _read_on_workers(new: _New, source: Batches, n_jobs: int | None) -> _Streams:
     """Return the states of parts that the workers of a cluster read."""
     joblib = require("joblib", extra="all")
     count = joblib.effective_n_jobs(n_jobs if n_jobs is not None else -1)
@@ -235,13 +223,9 @@ def _refuse_columns(**given: Any) -> None:
         )
 
 
-def _is_frame(source: Any) -> bool:
-    return hasattr(source, "columns") or hasattr(source, "column_names")
-
-
-def _are_paths(source: Any) -> bool:
-    return (
-        isinstance(source, (list, tuple))
-        and bool(source)
-        and all(isinstance(one, (str, os.PathLike)) for one in source)
-    )
+def _is_table(source: Any) -> bool:
+    """Return True if the source is one file or several, a mapping of columns or a frame."""
+    if isinstance(source, (list, tuple)):
+        return bool(source) and all(isinstance(one, (str, os.PathLike)) for one in source)
+    is_frame = hasattr(source, "columns") or hasattr(source, "column_names")
+    return is_frame or isinstance(source, (str, os.PathLike, Mapping))

@@ -4,31 +4,30 @@ from __future__ import annotations
 
 import math
 from collections import deque
-from collections.abc import Callable
 from copy import copy
 from dataclasses import replace
-from functools import wraps
 from threading import RLock
-from typing import Any, Concatenate, ParamSpec, TypeVar
+from typing import Any
 
 import numpy as np
 
 from tsadeval.core.arrays import checked_scores
 from tsadeval.core.durations import UNITS, span_size
-from tsadeval.core.inputs import Floats, Scoring
-from tsadeval.core.metric import METRICS
+from tsadeval.core.inputs import Floats, Prediction, Scoring
 from tsadeval.core.parameters import Number, Span, check_parameters
 from tsadeval.core.results import MappingResult, Row
-from tsadeval.errors import InvalidInputError
+from tsadeval.errors import InvalidInputError, warn
+from tsadeval.metrics.counting import overlaps
 from tsadeval.scores.scoring import observe
-from tsadeval.streams.cce import StreamingCCE
-from tsadeval.streams.runs import ALARM, LABEL, StepCounts, Stretch, codes_of
+from tsadeval.streams.stream import Stream
 
 # From these on, the scores are said to have drifted: the usual rule for stability, and a distance that matters and is
 # significant at 0.1 % (of long windows any difference is).
 _UNSTABLE, _BINS, _FAR, _SURE = 0.2, 10, 0.1, 1e-3
-# Names of rows, and whether they are times.
-_IN_TIME = ("delay", "normal_time")
+_METRICS = ("precision", "recall", "f1", "f1_pa", "event_recall", "event_precision", "false_alarms", "time_in_alarm")
+_IN_POINTS = (*_METRICS, "detection_delay", "cce")
+_IN_TIME = (*_METRICS, "detection_delay(unit='min')", "false_alarms(per='day')", "cce")
+_OLD_NAMES = {"delay": "detection_delay", "false_alarms_per_day": "false_alarms(per='day')"}
 
 
 class Drift(dict[str, float]):
@@ -54,23 +53,13 @@ class StreamResult(MappingResult):
         self.drift = drift
         self.unit = unit
 
+    def __getitem__(self, name: Any) -> float:
+        if name in _OLD_NAMES:
+            warn(f"{name} is the metric {_OLD_NAMES[name]} now, and found by this name", DeprecationWarning)
+        return super().__getitem__(_OLD_NAMES.get(name, name))
+
     def _notes(self) -> list[str]:
         return [f"times in {self.unit}", *([self.drift.warning] if self.drift and self.drift.warning else [])]
-
-
-P = ParamSpec("P")
-R = TypeVar("R")
-
-
-def _with_lock(method: Callable[Concatenate[Any, P], R]) -> Callable[Concatenate[Any, P], R]:
-    """Let one thread at a time call the method."""
-
-    @wraps(method)
-    def call(self: Any, /, *arguments: P.args, **options: P.kwargs) -> R:
-        with self._lock:
-            return method(self, *arguments, **options)
-
-    return call
 
 
 class StreamingEvaluator:
@@ -94,7 +83,8 @@ class StreamingEvaluator:
     Notes
     -----
     There is no `ignore` here: leave out the rows of maintenance hours. Rows that are called as metrics are these, so
-    `false_alarms` are per 1,000 points; `false_alarm_runs` counts them.
+    `false_alarms` are per 1,000 points; `false_alarm_runs` counts them. With time stamps `detection_delay(unit='min')`
+    and `false_alarms(per='day')` are there, in place of `delay` and `false_alarms_per_day` of earlier versions.
 
     Examples
     --------
@@ -103,7 +93,7 @@ class StreamingEvaluator:
     >>> for y, s in (([0, 0, 1], [0.1, 0.7, 0.2]), ([1, 0, 0], [0.9, 0.1, 0.3])):
     ...     stream = stream.update(y, s)
     >>> result = stream.compute()
-    >>> result["event_recall"], result["false_alarm_runs"], result["delay"]
+    >>> result["event_recall"], result["false_alarm_runs"], result["detection_delay"]
     (1.0, 1.0, 1.0)
     """
 
@@ -112,80 +102,56 @@ class StreamingEvaluator:
         check_parameters("StreamingEvaluator", {"window": Span(1, integer=True, none=True)}, {"window": window})
         self.threshold, self.window = float(threshold), window
         self.reference = None if reference is None else np.sort(checked_scores(reference, "reference"))
-        self._so_far = Stretch()
-        self._cce = StreamingCCE()
-        self._timed: bool | None = None
-        self._steps = StepCounts()  # times between two stamps, whose median the last point stands for
-        self._last_stamp = 0
+        self._stream: Stream | None = None  # whether there are times is known with the first chunk
         self._recent: deque[Scoring] = deque()
         self._lock = RLock()
 
-    @_with_lock
     def update(self, y_true: Any, y_score: Any, times: Any = None) -> StreamingEvaluator:
         """Take in the next chunk."""
         data = observe(y_true, y_score, times=times)
         timed = data.setting.times is not None
-        if self._timed is not None and timed != self._timed:
-            raise InvalidInputError("times must be given for all chunks, or for none")
-        alarmed = data.above(self.threshold)
-        chunk = Stretch.of(alarmed)
-        if timed and self._so_far.n and chunk.begin <= self._last_stamp:
-            raise InvalidInputError("times must increase: this chunk begins before the end of the one before")
-        if data.setting.times is not None:
-            stamps = data.setting.times.stamps
-            self._steps.add(stamps, codes_of(data.truth.mask, alarmed.alarms.mask))
-            self._last_stamp = int(stamps[-1])
-        elif isinstance(self.window, str):
+        if isinstance(self.window, str) and not timed:
             raise InvalidInputError(f"window={self.window!r} is a duration, so times are needed")
-        self._timed = timed
-        self._so_far = self._so_far.then(chunk, timed=timed)
-        self._cce.update(data.truth.labels, data.raw)
-        if self.window is not None or self.reference is not None:
-            # A copy: callers may fill the same arrays with the next chunk.
-            self._recent.append(replace(data, raw=data.raw.copy()))
-            self._forget()
+        with self._lock:
+            self._stream_of(timed).add(data)
+            if self.window is not None or self.reference is not None:
+                # A copy: callers may fill the same arrays with the next chunk.
+                self._recent.append(replace(data, raw=data.raw.copy()))
+                self._forget()
         return self
+
+    def _stream_of(self, timed: bool) -> Stream:
+        """Return the stream, which has time stamps from the first chunk on, or none."""
+        if self._stream is None:
+            metrics = _IN_TIME if timed else _IN_POINTS
+            self._stream = Stream(metrics, threshold=self.threshold, timed=timed, bounded=False)
+        if self._stream.settings.timed != timed:
+            raise InvalidInputError("times must be given for all chunks, or for none")
+        return self._stream
 
     def merge(self, other: StreamingEvaluator) -> StreamingEvaluator:
         """Take in the state of the stretch that follows this one."""
         other = copy(other)  # never both locks at once: two streams may merge each other
-        with self._lock:
-            return self._merge(other)
-
-    def _merge(self, other: StreamingEvaluator) -> StreamingEvaluator:
         if (other.threshold, other.window) != (self.threshold, self.window):
             raise InvalidInputError("only evaluators with the same threshold and window can be merged")
-        if other._timed is None:
-            return self
-        if self._timed is not None and other._timed != self._timed:
-            raise InvalidInputError("times must be given for all chunks, or for none")
-        timed = bool(other._timed)
-        if timed and self._timed and other._so_far.begin <= self._last_stamp:
-            raise InvalidInputError("times must increase: the other stretch begins before the end of this one")
-        self._so_far = self._so_far.then(other._so_far, timed=timed)
-        self._cce.merge(other._cce)
-        if timed:
-            self._steps.merge(other._steps)
-            self._last_stamp = other._last_stamp
-        self._timed = timed
-        self._recent.extend(other._recent)
-        self._forget()
+        if other._stream is not None:
+            with self._lock:
+                self._stream_of(other._stream.settings.timed).merge(other._stream)
+                self._recent.extend(other._recent)
+                self._forget()
         return self
 
     def _forget(self) -> None:
         """Leave out chunks that lie before the window."""
-        if self.window is None:
-            return
-        while len(self._recent) > 1 and self._begins_after_first():
+        while self.window is not None and len(self._recent) > 1:
+            size, (_, *others) = span_size(self.window), self._recent
+            if size is None:
+                inside = sum(data.n for data in others) < int(self.window)
+            else:
+                inside = others[0].setting.clock.stamps[0] > others[-1].setting.clock.stamps[-1] - size
+            if inside:
+                return
             self._recent.popleft()
-
-    def _begins_after_first(self) -> bool:
-        assert self.window is not None
-        size = span_size(self.window)
-        if size is None:
-            return sum(data.n for data in list(self._recent)[1:]) >= int(self.window)
-        last, first = self._recent[-1].setting.clock.stamps[-1], self._recent[1].setting.clock.stamps[0]
-        return bool(first <= last - size)
 
     def _window(self) -> Scoring | None:
         """The labels and scores of the window."""
@@ -193,75 +159,77 @@ class StreamingEvaluator:
             return None
         labels = np.concatenate([data.truth.mask for data in self._recent])
         scores = np.concatenate([data.raw for data in self._recent])
-        size = span_size(self.window)
-        if not self._timed:
-            last = slice(-int(self.window), None)
-            return observe(labels[last], scores[last])
-        stamps = np.concatenate([data.setting.clock.stamps for data in self._recent])
-        first = int(np.searchsorted(stamps, stamps[-1] - (size or 0), side="right"))
+        size, first, times = span_size(self.window), 0, None
         if size is None:
-            first = max(len(stamps) - int(self.window), 0)
-        return observe(labels[first:], scores[first:], times=stamps[first:].astype("datetime64[ns]"))
+            first = max(len(scores) - int(self.window), 0)
+        if self._recent[0].setting.times is not None:
+            times = np.concatenate([data.setting.clock.stamps for data in self._recent]).astype("datetime64[ns]")
+        if times is not None and size is not None:
+            first = int(np.searchsorted(times, times[-1] - np.timedelta64(size, "ns"), side="right"))
+        return observe(labels[first:], scores[first:], times=None if times is None else times[first:])
 
-    @_with_lock
     def drift(self) -> Drift | None:
         """How far the scores of the window are from the reference; None where there is none."""
-        if self.reference is None or not self._recent:
-            return None
-        window = self._window()
-        scores = np.concatenate([d.scores for d in self._recent]) if window is None else window.scores
+        with self._lock:
+            if self.reference is None or not self._recent:
+                return None
+            window = self._window()
+            scores = np.concatenate([d.scores for d in self._recent]) if window is None else window.scores
         return _drift(self.reference, scores)
 
-    @_with_lock
     def compute(self) -> StreamResult:
         """The values so far, those of the window, and the drift of the scores."""
-        if self._timed is None:
-            raise InvalidInputError("there is nothing to evaluate yet: call update first")
-        unit = "min" if self._timed else "points"
-        whole = self._so_far
-        if self._timed:
-            whole = whole.ending_at(self._last_stamp + self._steps.median)
-        values = _in_unit(whole.values(), self._steps if self._timed else None)
-        anomalous = whole.truth.events(whole.n).points
-        values["cce"] = self._cce.compute() if 0 < anomalous < whole.n else math.nan
-        window = self._window()
-        recent = None
-        if window is not None:
-            alarmed, steps = window.above(self.threshold), StepCounts()
-            if self._timed:
-                steps.add(window.setting.clock.stamps, codes_of(window.truth.mask, alarmed.alarms.mask))
-            recent = _in_unit(Stretch.of(alarmed).values(), steps if self._timed else None)
-            recent["cce"] = METRICS["cce"].value_of(window)[0]
-        rows = [
-            {"metric": name, "value": value, **({} if recent is None else {"recent": recent[name]})}
-            for name, value in values.items()
-        ]
-        return StreamResult(rows, self.drift(), unit)
+        with self._lock:
+            return self._compute()
 
-    @_with_lock
+    def _compute(self) -> StreamResult:
+        stream = self._stream
+        if stream is None:
+            raise InvalidInputError("there is nothing to evaluate yet: call update first")
+        runs, timed = stream.prediction("runs"), stream.settings.timed
+        values = _count(runs, stream.prediction("times") if timed else runs)
+        values |= {str(metric): stream.value(metric)[0] for metric in stream.metrics}
+        rows: list[Row] = [{"metric": name, "value": value} for name, value in values.items()]
+        window = self._window()
+        if window is not None:
+            alarmed = window.above(self.threshold)
+            recent = _count(alarmed, alarmed)
+            for metric in stream.metrics:
+                recent[str(metric)] = metric.value_of(window if metric.kind == "scores" else alarmed)[0]
+            rows = [{**row, "recent": recent[row["metric"]]} for row in rows]
+        return StreamResult(rows, self.drift(), "min" if timed else "points")
+
     def __getstate__(self) -> dict[str, Any]:
-        own = {name: copy(getattr(self, name)) for name in ("_cce", "_steps", "_recent")}  # the others never change
-        return {**{name: value for name, value in vars(self).items() if name != "_lock"}, **own}
+        with self._lock:
+            own = {"_stream": copy(self._stream), "_recent": copy(self._recent)}  # the others never change
+            return {**{name: value for name, value in vars(self).items() if name != "_lock"}, **own}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
         self._lock = RLock()
 
     def __repr__(self) -> str:
-        return f"StreamingEvaluator(threshold={self.threshold}, points={self._so_far.n})"
+        return f"StreamingEvaluator(threshold={self.threshold}, points={self._stream.n if self._stream else 0})"
 
 
-def _in_unit(values: dict[str, float], steps: StepCounts | None) -> dict[str, float]:
-    """Times in minutes, and rates over the time that was observed, where there are time stamps."""
-    if steps is None:
-        return values
-    observed = steps.times()
-    normal = sum(time for code, time in observed.items() if not code & LABEL)
-    alarmed = sum(time for code, time in observed.items() if code & ALARM)
-    values = {**values, "normal_time": float(normal), "time_in_alarm": alarmed / sum(observed.values())}
-    found = {name: value / UNITS["min"] if name in _IN_TIME else value for name, value in values.items()}
-    found["false_alarms_per_day"] = values["false_alarm_runs"] * UNITS["day"] / normal if normal else math.nan
-    return found
+def _count(runs: Prediction, in_time: Prediction) -> dict[str, float]:
+    """Count points, events and alarms by outcome; normal time is in minutes where the same runs have time stamps."""
+    truth, alarms = runs.events, runs.predicted
+    shared = overlaps(truth, alarms)
+    found = truth.shared_points(alarms)
+    times = in_time.setting.times
+    normal = runs.n - truth.points if times is None else times.durations[~in_time.truth.mask].sum() / UNITS["min"]
+    return {
+        "points": runs.n,
+        "true_positives": found,
+        "false_positives": alarms.points - found,
+        "false_negatives": truth.points - found,
+        "true_negatives": runs.n - truth.points - alarms.points + found,
+        "events": len(truth),
+        "detected": len(np.unique(shared.first)),
+        "false_alarm_runs": len(alarms) - len(np.unique(shared.second)),
+        "normal_time": float(normal),
+    }
 
 
 def _drift(reference: Floats, scores: Floats) -> Drift:

@@ -1,25 +1,79 @@
-"""Runs of labels and alarms in a stream, with their time stamps; metrics with options in time; counts of steps."""
+"""Runs of labels and alarms of a stream: one list that grows and joins, with stamps and steps where there are times."""
 
 from __future__ import annotations
 
 from collections import Counter
-from copy import copy
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Sequence, Sized
+from dataclasses import dataclass, replace
 from itertools import accumulate
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from tsadeval.core.arrays import LARGEST
 from tsadeval.core.durations import SECOND
-from tsadeval.core.events import Events, Index
+from tsadeval.core.events import Index
 from tsadeval.core.inputs import Bools, LabelRuns, Prediction, Scoring
 from tsadeval.core.metric import Metric
 from tsadeval.core.parameters import Span
 from tsadeval.core.setting import Setting
 from tsadeval.core.times import Times, longest
 from tsadeval.errors import InvalidInputError, InvalidParameterError, UndefinedError
-from tsadeval.metrics.counting import overlaps, prf_of_counts
+
+P = TypeVar("P", bound=Sized)
+Codes = NDArray[np.uint8]
+
+LABEL, ALARM = 1, 2  # a code is their sum: is a point anomalous, and is it alarmed
+_PENDING = 256  # joining has a fixed cost, so pieces wait until many can be joined at once
+_MOST_STEPS = 2**20
+
+
+class PieceList(Generic[P]):
+    """A list that grows piece by piece; `join` makes one piece of neighbours, which it does not change.
+
+    >>> found = PieceList(np.concatenate)
+    >>> found.add(np.array([1, 2]))
+    >>> found.add(np.array([5]))
+    >>> found.whole()
+    array([1, 2, 5])
+    """
+
+    def __init__(self, join: Callable[[list[P]], P]) -> None:
+        self._join = join
+        self._pieces: list[P] = []
+        self._waiting = 0  # the last so many pieces were never joined
+
+    def add(self, piece: P) -> None:
+        """Take in the piece that follows."""
+        self._pieces.append(piece)
+        self._waiting += 1
+        if self._waiting == _PENDING:
+            last = self._join(self._pieces[-_PENDING:])
+            del self._pieces[-_PENDING:]
+            # What lies before is joined once it is at most twice as long: so each part is copied a few times only.
+            while self._pieces and len(self._pieces[-1]) <= 2 * len(last):
+                last = self._join([self._pieces.pop(), last])
+            self._pieces.append(last)
+            self._waiting = 0
+
+    def merge(self, later: PieceList[P]) -> None:
+        """Take in another list, which follows."""
+        if later:
+            self.add(later.whole())
+
+    def whole(self) -> P:
+        """Everything as one piece; there must be one."""
+        if len(self._pieces) > 1:
+            self._pieces = [self._join(self._pieces)]
+        self._waiting = 0
+        return self._pieces[0]
+
+    def __bool__(self) -> bool:
+        return bool(self._pieces)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**vars(self), "_pieces": [self.whole()] if self else [], "_waiting": 0}
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,217 +97,238 @@ class BareRuns(LabelRuns):
         """There is none."""
         raise UndefinedError("it needs all points at once, which a stream does not keep")
 
+    @classmethod
+    def at(cls, places: Index, labels: Codes, n: int) -> BareRuns:
+        """Runs of n points, of which the labels at some ascending places are known; in between they do not change."""
+        change = np.append(True, labels[1:] != labels[:-1])
+        starts = places[change]
+        return cls(np.empty(0, np.uint8), starts, np.diff(starts, append=n), int(labels[0] != 0))
 
-def bare_runs(counts: Any, first: int) -> BareRuns:
-    """Runs of so many points each, whose labels alternate; runs of no points join their neighbours.
+    @classmethod
+    def of_counts(cls, counts: Any, first: int) -> BareRuns:
+        """Runs of so many points each, whose labels alternate; runs of no points join their neighbours.
 
-    >>> runs = bare_runs([3, 0, 2, 1], first=0)
-    >>> runs.starts, runs.counts, runs.first
-    (array([0, 5]), array([5, 1]), 0)
-    """
-    lengths = np.asarray(counts, np.int64)
-    labels = (np.arange(len(lengths)) + first) % 2
-    stops = np.cumsum(lengths)
-    there = lengths > 0
-    labels, starts = labels[there], (stops - lengths)[there]
-    change = np.append(True, labels[1:] != labels[:-1])
-    return _runs(starts[change], int(stops[-1]), int(labels[0]))
-
-
-def _runs(starts: Index, n: int, first: int) -> BareRuns:
-    return BareRuns(np.empty(0, np.uint8), starts, np.diff(starts, append=n), first)
-
-
-class Borders:
-    """Where the labels of a growing series change: 8 bytes a run."""
-
-    def __init__(self) -> None:
-        self.n = 0
-        self._first = self._last = -1
-        self._pieces: list[Index] = []
-
-    def add(self, runs: LabelRuns) -> None:
-        """Take in the points that follow."""
-        last = (runs.first + len(runs.starts) - 1) % 2
-        self._extend(runs.starts, runs.n, runs.first, last)
-
-    def merge(self, later: Borders) -> None:
-        """Take in what another one has seen, which follows."""
-        if later.n:
-            self._extend(later._starts(), later.n, later._first, later._last)
-
-    def _extend(self, starts: Index, n: int, first: int, last: int) -> None:
-        if self.n == 0:
-            self._first = first
-        # A run that goes on has no border here.
-        self._pieces.append(starts[1 if first == self._last else 0 :] + self.n)
-        self.n += n
-        self._last = last
-        # A piece joins the one before it once it is half as long: so each border is copied a few times only, however
-        # many batches there are.
-        while len(self._pieces) > 1 and len(self._pieces[-2]) <= 2 * len(self._pieces[-1]):
-            self._pieces[-2:] = [np.concatenate(self._pieces[-2:])]
-
-    def _starts(self) -> Index:
-        if len(self._pieces) > 1:
-            self._pieces = [np.concatenate(self._pieces)]
-        return self._pieces[0]
-
-    def runs(self) -> BareRuns:
-        """All runs so far."""
-        return _runs(self._starts(), self.n, self._first)
+        >>> runs = BareRuns.of_counts([3, 0, 2, 1], first=0)
+        >>> runs.starts, runs.counts, runs.first
+        (array([0, 5]), array([5, 1]), 0)
+        """
+        lengths = np.asarray(counts, np.int64)
+        stops, there = np.cumsum(lengths), lengths > 0
+        labels = ((np.arange(len(lengths)) + first) % 2).astype(np.uint8)
+        return cls.at((stops - lengths)[there], labels[there], int(stops[-1]))
 
 
-# Runs of labels and alarms of a stream, with the time stamps of their borders: all that operators' metrics need.
-#
-# The state grows with the number of runs, not of points, and states of neighbouring stretches join.
+def codes_of(data: Scoring, threshold: float) -> Codes:
+    """Return the code of every point, with the alarms of a fixed threshold."""
 
+    def make() -> Codes:
+        # As `Scoring.above` compares them, without a copy.
+        alarms = data.raw > data.raw.dtype.type(data.in_own_type(threshold))
+        return np.asarray(data.truth.mask.view(np.uint8) + np.uint8(ALARM) * alarms.view(np.uint8))
 
-def _none() -> Index:
-    return np.zeros(0, np.int64)
+    return data.shared(("stream", "codes", threshold), make)
 
 
 @dataclass(frozen=True, eq=False)
-class Runs:
-    """Runs of ones in a stretch of n points: positions of their borders, and the time at each."""
+class BorderPoints:
+    """The points of a stretch at which a run of labels or alarms begins: all that metrics of runs need to know.
 
-    starts: Index = field(default_factory=_none)
-    stops: Index = field(default_factory=_none)
-    start_times: Index = field(default_factory=_none)
-    stop_times: Index = field(default_factory=_none)
+    With time stamps also the points before and after these: options such as `early` look at the last alarm before an
+    event, and at the first point after one.
+    """
+
+    n: int
+    at: Index  # position in the stretch, or the time stamp
+    codes: Codes
+    timed: bool
+
+    def __len__(self) -> int:
+        return len(self.codes)
 
     @classmethod
-    def of(cls, runs: Events, edges: Index) -> Runs:
-        """Of runs of points, with the edges of the points in time."""
-        return cls(runs.starts, runs.stops, edges[runs.starts], edges[runs.stops])
+    def of(cls, codes: Codes, stamps: Index | None) -> BorderPoints:
+        """Find the borders among all points."""
+        matter = np.flatnonzero(_matter(codes, timed=stamps is not None))
+        at = matter if stamps is None else stamps[matter]
+        return cls(len(codes), at, codes[matter], stamps is not None)
 
-    def then(self, other: Runs, n: int) -> Runs:
-        """These runs, and those of the stretch that follows after n points; a run that is cut there becomes one."""
-        parts = [np.concatenate([a, b + n]) for a, b in ((self.starts, other.starts), (self.stops, other.stops))]
-        times = [
-            np.concatenate([a, b])
-            for a, b in ((self.start_times, other.start_times), (self.stop_times, other.stop_times))
-        ]
-        starts, stops = parts
-        k = len(self.starts)
-        if 0 < k < len(starts) and stops[k - 1] == starts[k]:
-            drop = np.arange(len(starts)) != k
-            keep = np.arange(len(starts)) != k - 1
-            return Runs(starts[drop], stops[keep], times[0][drop], times[1][keep])
-        return Runs(starts, stops, *times)
+    @classmethod
+    def join(cls, pieces: Sequence[BorderPoints]) -> BorderPoints:
+        """Join neighbouring stretches, in their order in time."""
+        n, timed = np.cumsum([0, *(piece.n for piece in pieces)]), pieces[0].timed
+        codes = np.concatenate([piece.codes for piece in pieces])
+        at = np.concatenate([piece.at + (0 if timed else k) for piece, k in zip(pieces, n, strict=False)])
+        matter = _matter(codes, timed=timed)
+        return cls(int(n[-1]), at[matter], codes[matter], timed)
 
-    def events(self, n: int) -> Events:
-        """The runs without their times."""
-        return Events(self.starts, self.stops, n)
+
+def _matter(codes: Codes, *, timed: bool) -> Bools:
+    """Return which points are kept: those at borders, with times also their neighbours and the last point."""
+    found = np.empty(len(codes), np.bool_)
+    found[0] = True
+    np.not_equal(codes[1:], codes[:-1], out=found[1:])
+    if timed:
+        border = found.copy()
+        found[:-1] |= border[1:]
+        found[1:] |= border[:-1]
+        found[-1] = True
+    return found
+
+
+class GrowingRuns:
+    """Runs of labels and alarms of a series that grows; with times also how often each step between stamps occurs.
+
+    Not `bounded`, it takes any number of points and steps, for metrics that count in 64 bits.
+    """
+
+    def __init__(self, threshold: float, *, timed: bool, bounded: bool = True) -> None:
+        self.threshold = threshold
+        self.alarmed = 0
+        self._points = PieceList(BorderPoints.join)
+        self._bounded = bounded
+        self._steps = StepCounts(bounded=bounded) if timed else None
+        self._known: Prediction | None = None
+
+    def update(self, data: Scoring) -> None:
+        """Take in the points that follow; an error changes nothing."""
+        codes, stamps = codes_of(data, self.threshold), None
+        if self._steps is not None:
+            if data.setting.times is None:
+                raise InvalidInputError("times must be given with every batch")
+            self._steps.add(data.setting.times, codes)
+            stamps = data.setting.times.stamps
+        self._known = None
+        self._points.add(BorderPoints.of(codes, stamps))
+        self.alarmed += int(np.count_nonzero(codes >= ALARM))
+
+    def merge(self, later: GrowingRuns) -> None:
+        """Take in the stretch that follows."""
+        if self._steps is not None and later._steps is not None:
+            self._steps.merge(later._steps)
+        self._known = None
+        self._points.merge(later._points)
+        self.alarmed += later.alarmed
+
+    def prediction(self) -> Prediction:
+        """Return labels and alarms without their points; with times a short series with the same runs."""
+        if self._known is None:
+            self._known = self._predict()
+        return self._known
+
+    def _predict(self) -> Prediction:
+        points = self._points.whole()
+        if self._steps is not None:
+            codes = points.codes
+            setting = Setting(times=self._steps.times_at(points.at, codes))
+            return replace(Prediction.of(codes & LABEL, codes // ALARM), setting=setting)
+        if self._bounded and points.n > LARGEST:
+            raise InvalidInputError(
+                f"the series has {points.n:,} points, but metrics of runs take at most {LARGEST:,}: split it "
+                "(CCE, metrics of points and those of the order of scores have no such limit)"
+            )
+        truth, alarms = (BareRuns.at(points.at, points.codes & np.uint8(bit), points.n) for bit in (LABEL, ALARM))
+        return Prediction(truth, alarms)
+
+    def value(self, metric: Metric) -> tuple[float, str | None]:
+        """Return the value of a metric on all points so far."""
+        return metric.value_of(self.prediction())
 
     @property
-    def time(self) -> int:
-        """Time that all runs last."""
-        return int((self.stop_times - self.start_times).sum())
+    def alarms(self) -> int:
+        """Number of runs of alarms."""
+        return len(self.prediction().predicted)
 
 
-@dataclass(frozen=True, eq=False)
-class Stretch:
-    """Labels and alarms of a stretch of a stream."""
+class StepCounts:
+    """How often each step between two time stamps occurs, by the code of the point before it.
 
-    n: int = 0
-    truth: Runs = field(default_factory=Runs)
-    alarms: Runs = field(default_factory=Runs)
-    begin: int = 0
-    end: int = 0
+    Which time is observed is known at the end only, once the median step is: until then all steps are counted. If
+    `bounded`, only as long as they are not too many for a state that must not grow with the points.
+    """
 
-    @classmethod
-    def of(cls, data: Prediction) -> Stretch:
-        """Of a chunk; without time stamps time is counted in points."""
-        times = data.setting.times
-        edges = np.arange(data.n + 1) if times is None else times.edges
-        return cls(data.n, Runs.of(data.events, edges), Runs.of(data.predicted, edges), int(edges[0]), int(edges[-1]))
+    def __init__(self, *, bounded: bool) -> None:
+        self._bounded = bounded
+        self._counts: dict[int, Counter[int]] = {}
+        self._first: int | None = None
+        self._last = (0, 0)  # the last stamp, and its code
+        self._kind = ""
 
-    def moved(self, by: int) -> Stretch:
-        """The same stretch at another time."""
-        if by == 0:
-            return self
-        truth, alarms = (
-            replace(runs, start_times=runs.start_times + by, stop_times=runs.stop_times + by)
-            for runs in (self.truth, self.alarms)
-        )
-        return Stretch(self.n, truth, alarms, self.begin + by, self.end + by)
+    def add(self, times: Times, codes: Codes) -> None:
+        """Take in the points that follow; an error changes nothing."""
+        stamps = times.stamps
+        self._follow(times.kind, int(stamps[0]))
+        steps, before = np.diff(stamps), codes[:-1]
+        if len(steps) and (steps == steps[0]).all():
+            for code, count in enumerate(np.bincount(before).tolist()):
+                self._add(code, {int(steps[0]): count} if count else {})
+        elif not self._too_many:  # else there will be no value
+            for code in np.unique(before).tolist():
+                sizes, counts = np.unique(steps[before == code], return_counts=True)
+                self._add(code, dict(zip(sizes.tolist(), counts.tolist(), strict=True)))
+        self._last = int(stamps[-1]), int(codes[-1])
 
-    def then(self, other: Stretch, *, timed: bool) -> Stretch:
-        """This stretch and the one that follows; what ends here with the median step goes on to the next stamp."""
-        if self.n == 0:
-            return other
-        if not timed:
-            other = other.moved(self.end - other.begin)
-        here = self.ending_at(other.begin)
-        return Stretch(
-            here.n + other.n,
-            here.truth.then(other.truth, here.n),
-            here.alarms.then(other.alarms, here.n),
-            here.begin,
-            other.end,
-        )
+    def merge(self, later: StepCounts) -> None:
+        """Take in the stretch that follows."""
+        if later._first is None:
+            return
+        self._follow(later._kind, later._first)
+        for code, counts in later._counts.items():
+            self._add(code, counts)
+        self._last = later._last
 
-    def ending_at(self, time: int) -> Stretch:
-        """The same points, with the time that the last one stands for up to the next stamp."""
-        if time == self.end:
-            return self
-        truth, alarms = (
-            replace(runs, stop_times=np.where(runs.stops == self.n, time, runs.stop_times))
-            for runs in (self.truth, self.alarms)
-        )
-        return replace(self, truth=truth, alarms=alarms, end=time)
+    def _follow(self, kind: str, stamp: int) -> None:
+        """Check that stamps of a kind, from this one on, may come next, and count the step to them."""
+        if self._first is None:
+            self._first, self._kind = stamp, kind
+            return
+        if kind != self._kind:
+            raise InvalidInputError(f"times are {kind}, but those of the batches before are {self._kind}")
+        last, code = self._last
+        if stamp <= last:
+            raise InvalidInputError(
+                "times must increase: this batch begins before the end of the one before it; sort the rows by time"
+            )
+        self._add(code, {stamp - last: 1})
 
-    def values(self) -> dict[str, float]:
-        """Counts and operators' metrics of the stretch; times in nanoseconds, or points where there are no stamps."""
-        truth, alarms = self.truth.events(self.n), self.alarms.events(self.n)
-        shared = overlaps(truth, alarms)
-        found = int((shared.stops - shared.starts).sum())
-        false, missed = alarms.points - found, truth.points - found
-        detected = np.zeros(len(truth), np.bool_)
-        detected[shared.first] = True
-        touching = np.zeros(len(alarms), np.bool_)
-        touching[shared.second] = True
-        adjusted = int(truth.lengths[detected].sum())
-        false_runs = int((~touching).sum())
-        events, hits = len(truth), int(detected.sum())
-        # The first alarm of an event is its first point, or the first one of an alarm run.
-        run = np.searchsorted(alarms.stops, truth.starts, side="right")[detected]
-        late = np.maximum(self.alarms.start_times[run], self.truth.start_times[detected])
-        delays = late - self.truth.start_times[detected]
-        normal = self.end - self.begin - self.truth.time
-        nan = float("nan")
-        return {
-            "points": self.n,
-            "true_positives": found,
-            "false_positives": false,
-            "false_negatives": missed,
-            "true_negatives": self.n - found - false - missed,
-            "precision": found / (found + false) if found + false else nan,
-            "recall": found / truth.points if truth.points else nan,
-            "f1": prf_of_counts(found, false, truth.points).f1,
-            "f1_pa": prf_of_counts(adjusted, false, truth.points).f1,
-            "events": events,
-            "detected": hits,
-            "event_recall": hits / events if events else nan,
-            "event_precision": hits / (hits + false_runs) if events and hits + false_runs else nan,
-            "false_alarms": 1000 * (false_runs / self.n),
-            "false_alarm_runs": false_runs,
-            "delay": float(delays.mean()) if hits else nan,
-            "time_in_alarm": self.alarms.time / (self.end - self.begin) if self.end > self.begin else nan,
-            "normal_time": float(normal),
-        }
+    def _add(self, code: int, counts: dict[int, int]) -> None:
+        if counts:
+            self._counts.setdefault(code, Counter()).update(counts)
+
+    @property
+    def _too_many(self) -> bool:
+        return self._bounded and any(len(counts) > _MOST_STEPS for counts in self._counts.values())
+
+    def _median(self) -> int:
+        """Return the median step, as `Times.step` has it."""
+        everything = sum(self._counts.values(), Counter[int]())
+        if not everything:
+            return SECOND
+        sizes = sorted(everything)
+        counted = list(accumulate(everything[size] for size in sizes))
+        return sizes[int(np.searchsorted(counted, counted[-1] // 2, "right"))]
+
+    def times_at(self, stamps: Index, codes: Codes) -> Times:
+        """Return the times of some points, which stand for those that are left out as well."""
+        if self._too_many:
+            raise InvalidInputError(
+                f"there are more than {_MOST_STEPS:,} different steps between time stamps, of which the median is the "
+                "time that the last point stands for: round the time stamps"
+            )
+        step = self._median()
+        observed = np.zeros(len(stamps), np.int64)
+        for code, counts in self._counts.items():
+            # All of it at one point: sums are what metrics take.
+            observed[np.argmax(codes == code)] = sum(min(size, longest(step)) * n for size, n in counts.items())
+        observed[np.argmax(codes == self._last[1])] += step
+        found = Times(stamps, "numbers", stamps)
+        # Known already, and not from these stamps; of the durations only sums over points with the same code are right.
+        vars(found).update(step=step, durations=observed)
+        return found
 
 
-# Metrics of runs whose options are times, of a series that is read once.
-#
-# What they look at is when runs begin and end, and which comes first. So all points between two borders of runs
-# can be one point that lasts as long: the metric's own code gets this short series, and gives the value of the
-# long one. A few more points keep a place of their own, since options such as `early` look at the last alarm
-# before an event and at the first point after one.
-
-
-# Metrics of which a stream can take time stamps; others with such options look at single points.
+# Metrics of runs whose options are times look at when runs begin and end, and which comes first. So all points between
+# two borders of runs can be one point that lasts as long: the metric's own code gets this short series, and gives the
+# value of the long one. A stream can take time stamps of these; others with such options look at single points.
 _OFFERED = (
     "alarm_episodes",
     "detection_delay",
@@ -265,7 +340,6 @@ _OFFERED = (
     "time_to_recover",
 )
 _NEUTRAL = {"early": 0, "merge_gap": 0, "min_duration": 1}  # the same in points and in time
-_MOST_STEPS = 2**20
 
 
 def asks_for_times(metric: Metric, *, timed: bool) -> bool:
@@ -288,174 +362,3 @@ def asks_for_times(metric: Metric, *, timed: bool) -> bool:
     if mixed:
         raise InvalidParameterError(f"{metric}: in a stream {mixed[0]} must be a duration as well, such as '30min'")
     return True
-
-
-@dataclass(frozen=True, eq=False)
-class _Lasting(Times):
-    """Times of points of which some are left out: how long the last one lasts, and the time observed, are known."""
-
-    last: int = SECOND
-    observed: Index = field(default_factory=lambda: np.zeros(0, np.int64))
-
-    @property
-    def step(self) -> int:
-        """The time that the last point stands for."""
-        return self.last
-
-    @property
-    def durations(self) -> Index:
-        """Times of which only the sums over points with the same label and alarm are right."""
-        return self.observed
-
-
-class TimedRuns:
-    """Labels, alarms and time stamps at the borders of runs, and how often each step between two stamps occurs."""
-
-    def __init__(self, threshold: float | None) -> None:
-        self.threshold = threshold
-        self.alarmed = 0
-        self._stamps: list[Index] = []
-        self._codes: list[NDArray[np.uint8]] = []  # label, and twice the alarm
-        self._steps = StepCounts()
-        self._kind: str | None = None
-        self._last = 0
-
-    def add(self, data: Scoring, alarms: LabelRuns) -> None:
-        """Take in the points that follow; an error changes nothing."""
-        times = data.setting.times
-        if times is None:
-            raise InvalidInputError("times must be given with every batch")
-        stamps, n = times.stamps, data.n
-        self._follow(times.kind, int(stamps[0]))
-        truth, ends = data.truth.starts, np.array([0, 1, n - 1])
-        borders = np.unique(np.concatenate([truth, truth + 1, alarms.starts, alarms.starts - 1, ends]))
-        borders = borders[(borders >= 0) & (borders < n)]
-        codes = codes_of(data.truth.mask, alarms.mask)
-        self._stamps.append(stamps[borders])
-        self._codes.append(codes[borders])
-        self.alarmed += alarms.events.points
-        if len(self._steps) <= _MOST_STEPS:  # else there will be no value
-            self._steps.add(stamps, codes)
-        self._last = int(stamps[-1])
-
-    def _follow(self, kind: str, stamp: int) -> None:
-        """Check that stamps of a kind, from this one on, may come next."""
-        if self._kind is None:
-            self._kind = kind
-            return
-        if kind != self._kind:
-            raise InvalidInputError(f"times are {kind}, but those of the batches before are {self._kind}")
-        if stamp <= self._last:
-            raise InvalidInputError(
-                "times must increase: this batch begins before the end of the one before it; sort the rows by time"
-            )
-
-    def merge(self, later: TimedRuns) -> None:
-        """Take in the state of the stretch that follows."""
-        if later._kind is None:
-            return
-        self._follow(later._kind, int(later._stamps[0][0]))
-        self._stamps += later._stamps
-        self._codes += later._codes
-        self._steps.merge(later._steps)
-        self._last = later._last
-        self.alarmed += later.alarmed
-
-    def prediction(self) -> Prediction:
-        """A short series with the same runs at the same times."""
-        if len(self._steps) > _MOST_STEPS:
-            raise InvalidInputError(
-                f"there are more than {_MOST_STEPS:,} different steps between time stamps, of which the median is the "
-                "time that the last point stands for: round the time stamps"
-            )
-        self._stamps, self._codes = [np.concatenate(self._stamps)], [np.concatenate(self._codes)]
-        stamps, codes = self._stamps[0], self._codes[0]
-        observed = np.zeros(len(stamps), np.int64)
-        for code, time in self._steps.times().items():
-            observed[np.argmax(codes == code)] = time  # all of it at one point: sums are what metrics take
-        times: Any = _Lasting(stamps, "numbers", stamps, last=self._steps.median, observed=observed)
-        return replace(Prediction.of(codes & 1, codes >> 1), setting=Setting(times=times))
-
-
-# How often each step between two time stamps occurs in a stream, by what is known of the point before it.
-
-
-LABEL, ALARM = 1, 2  # a code is their sum: is a point anomalous, and is it alarmed?
-
-
-def codes_of(labels: Any, alarms: Any) -> NDArray[np.uint8]:
-    """The code of every point."""
-    return np.asarray(labels, np.uint8) + np.uint8(ALARM) * np.asarray(alarms, np.uint8)
-
-
-class StepCounts:
-    """Which time is observed is known at the end only, once the median step is: until then all steps are counted."""
-
-    def __init__(self) -> None:
-        self._counts: dict[int, Counter[int]] = {}
-        self._first: int | None = None
-        self._last = (0, 0)  # the last stamp, and its code
-
-    def __len__(self) -> int:
-        """The largest number of different steps of a code."""
-        return max(map(len, self._counts.values()), default=0)
-
-    def __copy__(self) -> StepCounts:
-        found = StepCounts()
-        found._counts = {code: copy(counts) for code, counts in self._counts.items()}
-        found._first, found._last = self._first, self._last
-        return found
-
-    def add(self, stamps: Index, codes: NDArray[np.uint8]) -> None:
-        """Take in the points that follow."""
-        self._join(int(stamps[0]))
-        steps, before = np.diff(stamps), codes[:-1]
-        if len(steps) and (steps == steps[0]).all():
-            for code, count in enumerate(np.bincount(before).tolist()):
-                self._add(code, {int(steps[0]): count} if count else {})
-        else:
-            for code in np.unique(before).tolist():
-                sizes, counts = np.unique(steps[before == code], return_counts=True)
-                self._add(code, dict(zip(sizes.tolist(), counts.tolist(), strict=True)))
-        self._last = int(stamps[-1]), int(codes[-1])
-
-    def merge(self, later: StepCounts) -> None:
-        """Take in the stretch that follows."""
-        if later._first is None:
-            return
-        self._join(later._first)
-        for code, counts in later._counts.items():
-            self._add(code, counts)
-        self._last = later._last
-
-    def _join(self, stamp: int) -> None:
-        """Count the step from the last stamp to the next one."""
-        if self._first is None:
-            self._first = stamp
-        else:
-            self._add(self._last[1], {stamp - self._last[0]: 1})
-
-    def _add(self, code: int, counts: dict[int, int]) -> None:
-        if counts:
-            self._counts.setdefault(code, Counter()).update(counts)
-
-    @property
-    def median(self) -> int:
-        """The median step, as `Times.step` has it."""
-        everything: Counter[int] = Counter()
-        for counts in self._counts.values():
-            everything.update(counts)
-        if not everything:
-            return SECOND
-        sizes = sorted(everything)
-        counted = list(accumulate(everything[size] for size in sizes))
-        return sizes[int(np.searchsorted(counted, counted[-1] // 2, "right"))]
-
-    def times(self) -> dict[int, int]:
-        """The time that was observed at the points of each code, as `Times.durations` has it."""
-        step = self.median
-        most = longest(step)
-        found = {code: sum(min(size, most) * n for size, n in counts.items()) for code, counts in self._counts.items()}
-        if self._first is not None:
-            found[self._last[1]] = found.get(self._last[1], 0) + step
-        return found

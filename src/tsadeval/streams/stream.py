@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from copy import deepcopy
-from typing import Any
+from typing import Any, Literal
 
 from tsadeval.core.arrays import read_array, refuse_rounded
-from tsadeval.core.inputs import Scoring
+from tsadeval.core.inputs import Prediction, Scoring
 from tsadeval.core.metric import METRICS, Metric
 from tsadeval.core.parameters import Number, check_parameters
 from tsadeval.core.results import Row
@@ -14,18 +14,8 @@ from tsadeval.core.selection import Metrics, select_metrics
 from tsadeval.errors import InvalidInputError, InvalidParameterError
 from tsadeval.evaluation.single import Evaluation, warn_of_undefined
 from tsadeval.scores.scoring import observe
-from tsadeval.streams.states import (
-    STATES,
-    Found,
-    Order,
-    PointCounts,
-    RunBorders,
-    RunsInTime,
-    Settings,
-    State,
-    kept_for,
-    state_key,
-)
+from tsadeval.streams.runs import GrowingRuns
+from tsadeval.streams.states import Order, Settings, States, kept_for, new_state, state_key
 
 
 def streamable() -> tuple[Metric, ...]:
@@ -43,21 +33,28 @@ class Stream:
     """
 
     def __init__(
-        self, metrics: Metrics, *, threshold: float | None = None, order: Order = "sort", timed: bool = False
+        self,
+        metrics: Metrics,
+        *,
+        threshold: float | None = None,
+        order: Order = "sort",
+        timed: bool = False,
+        bounded: bool = True,
     ) -> None:
         self.metrics = select_metrics(metrics)
         check_parameters("evaluate_stream", {"threshold": Number(none=True)}, {"threshold": threshold})
-        self.settings = Settings(None if threshold is None else float(threshold), order, timed)
+        self.settings = Settings(None if threshold is None else float(threshold), order, timed, bounded)
         if order not in ("sort", "bins"):
             raise InvalidParameterError(f"order must be 'sort' or 'bins', but is {order!r}")
         self._refuse_unfit()
         self.n = 0
         self._of = {str(m): state_key(m, self.settings) for m in self.metrics}
-        self._states: dict[str, State] = {}
-        for metric in self.metrics:
+        self._states: States = {}
+        # Times come first: what is wrong with them is found before anything has changed.
+        for metric in sorted(self.metrics, key=lambda metric: self._of[str(metric)] != "times"):
             key = self._of[str(metric)]
             if key not in self._states:
-                self._states[key] = STATES[kept_for(metric, self.settings)](metric, self.settings, self._states)
+                self._states[key] = new_state(metric, self.settings, self._states)
 
     @property
     def small(self) -> bool:
@@ -88,15 +85,16 @@ class Stream:
         try:
             data = observe(y_true, y_score, times=times) if self.settings.timed else Scoring.of(y_true, y_score)
             refuse_rounded(read_array(y_score, "y_score", "a sequence of numbers"), "y_score")
-            if "times" in self._states:  # it may find something wrong, before anything has changed
-                self._states["times"].update(data)
+            self.add(data)
         except InvalidInputError as error:
             raise InvalidInputError(f"in the batch that begins at point {self.n}: {error}") from None
-        for key, state in self._states.items():
-            if key != "times":
-                state.update(data)
-        self.n += data.n
         return self
+
+    def add(self, data: Scoring) -> None:
+        """Take in the points that follow, which were checked already."""
+        for state in self._states.values():
+            state.update(data)
+        self.n += data.n
 
     def merge(self, later: Stream) -> Stream:
         """Take in the points of another stream, which follow; it must not be used any more."""
@@ -113,27 +111,36 @@ class Stream:
         """The value of every metric on all points so far."""
         if self.n == 0:
             raise InvalidInputError("the stream is empty: there is nothing to evaluate")
-        rows = [self._row(metric, self._states[self._of[str(metric)]].value(metric)) for metric in self.metrics]
+        rows = [self._row(metric) for metric in self.metrics]
         warn_of_undefined(rows)
         shown = ["metric", "value"]
         shown += ["low", "high"] if any(row["low"] is not None for row in rows) else []
         shown += ["threshold", "alarms", "alarmed_points"] if self.settings.threshold is not None else []
         return Evaluation(rows, shown=shown, notes=[f"{self.n:,} points in a stream"])
 
-    def _row(self, metric: Metric, found: Found) -> Row:
+    def value(self, metric: Metric) -> tuple[Any, ...]:
+        """Return the value of one of the metrics on all points so far, why it is undefined, and bounds if not exact."""
+        return self._states[self._of[str(metric)]].value(metric)
+
+    def prediction(self, kept: Literal["runs", "times"]) -> Prediction:
+        """Return the runs of labels and alarms so far, in points or in time."""
+        state = self._states[kept]
+        assert isinstance(state, GrowingRuns)
+        return state.prediction()
+
+    def _row(self, metric: Metric) -> Row:
         state = self._states[self._of[str(metric)]]
-        alarms = alarmed = None
-        if isinstance(state, (RunBorders, PointCounts, RunsInTime)):
-            alarms, alarmed = state.alarms_and_points()
+        value, message, low, high = (*state.value(metric), None, None)[:4]
+        of_alarms = metric.kind == "predictions"
         return {
             "metric": str(metric),
-            "value": found.value,
-            "low": found.low,
-            "high": found.high,
-            "rule": f"fixed({self.settings.threshold!r})" if metric.kind == "predictions" else None,
-            "threshold": self.settings.threshold if metric.kind == "predictions" else None,
-            "alarms": alarms,
-            "alarmed_points": alarmed,
-            "status": "ok" if found.message is None else "undefined",
-            "message": found.message,
+            "value": value,
+            "low": low,
+            "high": high,
+            "rule": f"fixed({self.settings.threshold!r})" if of_alarms else None,
+            "threshold": self.settings.threshold if of_alarms else None,
+            "alarms": getattr(state, "alarms", None),
+            "alarmed_points": getattr(state, "alarmed", None),
+            "status": "ok" if message is None else "undefined",
+            "message": message,
         }

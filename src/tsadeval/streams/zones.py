@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import asdict
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,15 +20,17 @@ from numpy.typing import NDArray
 import tsadeval.metrics._kernels.vus as kernel
 from tsadeval.core.binning import levels_of
 from tsadeval.core.events import Index
-from tsadeval.core.inputs import Floats, LabelRuns, Scoring
-from tsadeval.core.metric import Metric
+from tsadeval.core.inputs import Floats, Scoring
+from tsadeval.core.metric import Metric, missing
 from tsadeval.core.parameters import VUS_VARIANTS, VUSVariant
 from tsadeval.errors import InvalidParameterError
-from tsadeval.evaluation.external_sort import Tape
-from tsadeval.evaluation.score_order import Interval
+from tsadeval.evaluation.external_sort import SortedScores, Spill
 from tsadeval.metrics.counting import table_pays, threshold_ranks
+from tsadeval.streams.bins import Bounds, ScoreBins
+from tsadeval.streams.runs import BareRuns, PieceList
 
 Array = NDArray[Any]
+AllScores = SortedScores | ScoreBins
 _CHUNK = 2**20  # points near events that are weighed at once
 _CUTS = 2**11  # scores at which curves over all thresholds are bounded, near events and among all points each
 _LARGEST = 2**23  # numbers in a table by width and threshold
@@ -37,36 +39,8 @@ _LARGEST = 2**23  # numbers in a table by width and threshold
 class Areas(NamedTuple):
     """The areas under the ROC and PR curves: numbers, or intervals for them."""
 
-    roc: float | Interval
-    pr: float | Interval
-
-
-class OrderOfScores(Protocol):
-    """The order of all scores of a series."""
-
-    exact: bool
-
-    @property
-    def n(self) -> int:
-        """Number of points."""
-        ...
-
-    @property
-    def highest(self) -> float:
-        """The bin of the highest score, which it has for itself."""
-        ...
-
-    def at_ranks(self, ranks: Index) -> tuple[Floats, Floats]:
-        """Scores at ascending ranks, each once, and how many are at least as high; of bins, that of each rank."""
-        ...
-
-    def counts_above(self, scores: Floats) -> tuple[Floats, Floats]:
-        """How many are higher than each of some descending scores (or bins), and how many at least as high."""
-        ...
-
-    def places(self, scores: Array) -> Floats:
-        """What scores are compared by: themselves, or the numbers of their bins."""
-        ...
+    roc: float | Bounds
+    pr: float | Bounds
 
 
 def _widest(metric: Metric) -> int:
@@ -101,58 +75,50 @@ class NearEvents:
     kept apart, since what comes before or behind may make them longer.
     """
 
-    def __init__(self, reach: int, *, on_disk: bool) -> None:
-        self._reach = reach
+    def __init__(self, reach: int, order: AllScores) -> None:
+        self._reach, self._order = reach, order  # which gets its points by itself
         self._before = self._behind = np.empty(0, np.float32)
-        self._scores = Tape(on_disk=on_disk)  # from the first event to the last
-        self._lengths: list[Index] = []  # of event, gap, event, ..., event, as they are kept
+        self._scores = Spill(ordered=False, on_disk=order.exact)  # from the first event to the last
+        # Of event, gap, event, ..., event, as they are kept; a gap of no points is where an event goes on.
+        self._lengths: PieceList[Index] = PieceList(np.concatenate)
         self._known: dict[Any, Areas] = {}
 
     def update(self, data: Scoring) -> None:
         """Take in the points that follow."""
         events = data.events
         if not len(events):
-            self._extend(self._shorten(data.raw), None, [], self._before[:0])
+            self._extend(self._shorten(data.raw), [], None, data.raw[:0])
             return
         first, last = int(events.starts[0]), int(events.stops[-1])
-        middle = self._keep_near(data.raw, events.starts, events.stops)
-        lengths = _inner_lengths(data.truth)
+        lengths = np.diff(np.column_stack([events.starts, events.stops]).ravel())  # of event, gap, event, ...
         lengths[1::2] = np.minimum(lengths[1::2], 2 * self._reach + 1)
-        self._extend(self._shorten(data.raw[:first]), middle, [lengths], self._shorten(data.raw[last:]))
+        middle = self._keep_near(data.raw, events.starts, events.stops)
+        self._extend(self._shorten(data.raw[:first]), middle, lengths, self._shorten(data.raw[last:]))
 
     def merge(self, later: NearEvents) -> None:
         """Take in the state of the stretch that follows."""
-        self._extend(later._before, later._scores if later._lengths else None, later._lengths, later._behind)
+        self._extend(later._before, later._scores, later._lengths.whole() if later._lengths else None, later._behind)
 
-    def _extend(self, before: Array, middle: Tape | list[Array] | None, lengths: list[Index], behind: Array) -> None:
+    def _extend(self, before: Array, middle: Spill | list[Array], lengths: Index | None, behind: Array) -> None:
+        """Take in the points before the first event, those from there to the last one, and those behind it."""
         self._known = {}
-        if middle is None:
-            if self._lengths:
-                self._behind = self._shorten(np.concatenate([self._behind, before]))
-            else:
-                self._before = self._shorten(np.concatenate([self._before, before]))
-            return
-        if self._lengths:
-            gap = self._shorten(np.concatenate([self._behind, before]))
-            if len(gap):
-                self._scores.add(gap)
-                self._lengths.append(np.array([len(gap)]))
-            else:  # an event goes on
-                lengths = [lengths[0].copy(), *lengths[1:]]
-                lengths[0][0] += self._lengths[-1][-1]
-                self._lengths[-1] = self._lengths[-1][:-1]
+        gap = self._shorten(np.concatenate([self._behind if self._lengths else self._before, before]))
+        if not self._lengths:
+            self._before = gap
+        elif lengths is None:
+            self._behind = gap
         else:
-            self._before = self._shorten(np.concatenate([self._before, before]))
-        if isinstance(middle, Tape):
+            self._scores.add(gap)
+            self._lengths.add(np.array([len(gap)]))
+        if lengths is None:
+            return
+        if isinstance(middle, Spill):
             self._scores.merge(middle)
         else:
             for part in middle:
                 self._scores.add(part)
-        self._lengths += lengths
+        self._lengths.add(lengths)
         self._behind = behind
-        # As in `Borders`: each length is copied a few times only, however many batches there are.
-        while len(self._lengths) > 1 and len(self._lengths[-2]) <= 2 * len(self._lengths[-1]):
-            self._lengths[-2:] = [np.concatenate(self._lengths[-2:])]
 
     def _shorten(self, gap: Array) -> Array:
         """Return a gap without the points that no buffer reaches, but one."""
@@ -168,9 +134,8 @@ class NearEvents:
 
     def _chunks(self, reach: int) -> Iterator[tuple[Array, Index, Index]]:
         """Scores and events of stretches whose buffers do not touch those of others."""
-        lengths = np.concatenate(self._lengths)
-        borders = np.concatenate([[0], np.cumsum(lengths)])
-        starts, stops = borders[:-1:2], borders[1::2]
+        runs = BareRuns.of_counts(self._lengths.whole(), first=1)
+        starts, stops, lengths = runs.events.starts, runs.events.stops, runs.counts
         # Events behind which a chunk may end.
         alone = np.append(np.flatnonzero(lengths[1::2] > 2 * self._reach), len(starts) - 1)
         ends = stops[alone]
@@ -188,38 +153,31 @@ class NearEvents:
             yield np.concatenate(parts), starts[first : last + 1] - begin, stops[first : last + 1] - begin
             first = last + 1
 
-    @property
-    def anomalous(self) -> int:
-        """Number of anomalous points."""
-        if not self._lengths:
-            return 0
-        return int(np.concatenate(self._lengths)[::2].sum())
+    def value(self, metric: Metric) -> tuple[Any, ...]:
+        """Return the value of a metric on all points so far, with bounds where the order has no more."""
+        reason = missing(metric.needs, cast(Any, self._order))
+        if reason is not None:
+            return float("nan"), reason
+        areas = self._areas(metric)
+        found = areas.roc if metric.name.endswith("roc") else areas.pr
+        return found.found() if isinstance(found, Bounds) else (found, None)
 
-    def areas(self, metric: Metric, order: OrderOfScores) -> Areas:
-        """The areas under the curves of a metric, of which it takes one."""
+    def _areas(self, metric: Metric) -> Areas:
+        """Return the areas under the curves of a metric, of which it takes one."""
         options = metric.options
         key = metric.name.rpartition("_")[0], *options.values()
         if key not in self._known:
             how = VUS_VARIANTS[options["variant"]]
             widths, repeats = how.widths(_widest(metric), volume=not metric.name.startswith("range"))
-            each = _Curves(self, order, how, widths, repeats)
+            each = _Curves(self, self._order, how, widths, repeats)
             self._known[key] = each.areas(options["n_thresholds"])
         return self._known[key]
-
-
-def _inner_lengths(runs: LabelRuns) -> Index:
-    """Lengths of the runs from the first event to the last."""
-    first = 1 - runs.first
-    stop = len(runs.counts) - (len(runs.counts) - 1 - first) % 2
-    return runs.counts[first:stop].astype(np.int64)
 
 
 class _Curves:
     """The curves of a metric at all its widths."""
 
-    def __init__(
-        self, near: NearEvents, order: OrderOfScores, variant: VUSVariant, widths: Index, repeats: Index
-    ) -> None:
+    def __init__(self, near: NearEvents, order: AllScores, variant: VUSVariant, widths: Index, repeats: Index) -> None:
         self._near, self._order, self._variant = near, order, variant
         self._widths, self._repeats = widths, repeats
         self._reach = min(int(widths[-1]) // 2, order.n - 1)
@@ -320,9 +278,9 @@ class _Curves:
             recall = np.where(sign * factor > 0, curve.recall[:, ends], curve.recall[:, begins])
             yield np.sum(factor * recall, axis=1)
 
-    def _mean(self, low: Floats, high: Floats) -> Interval:
+    def _mean(self, low: Floats, high: Floats) -> Bounds:
         weight = self._repeats / self._repeats.sum()
-        return Interval(*(float(min(max(weight @ bound, 0.0), 1.0)) for bound in (low, high)))
+        return Bounds(*(float(min(max(weight @ bound, 0.0), 1.0)) for bound in (low, high)))
 
 
 class _Curve(NamedTuple):
