@@ -53,6 +53,11 @@ class Layout(Generic[C]):
         fields: tuple[str, ...] = cell._fields
         return fields
 
+    @property
+    def required(self) -> tuple[str, ...]:
+        """The columns without which a file is no part of the store; others may be missing in older ones."""
+        return (*self.fields, "value", "status")
+
 
 class Chunk(Protocol):
     """Cells that are computed together: a dataclass, of which `replace(chunk, cells=...)` gives a part."""
