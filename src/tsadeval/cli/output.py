@@ -15,10 +15,11 @@ import typer
 
 import tsadeval
 from tsadeval.cli.words import spoken
+from tsadeval.core.messages import label_notes, named
 from tsadeval.core.metric import Metric
 from tsadeval.core.results import Result, Row, latex_table, plain, text_table
 from tsadeval.evaluation.events import EventTable, summed_up
-from tsadeval.evaluation.single import Evaluation, chosen_with_labels, named
+from tsadeval.evaluation.single import Evaluation
 from tsadeval.incidents.reader import IncidentTable
 
 
@@ -157,7 +158,7 @@ def _side_by_side(results: Sequence[tuple[Case, Evaluation]], names: list[str], 
     else:
         rows = [[*case.where, *row] for (case, _), row in zip(results, values, strict=True)]
         table = render(Format.text, [*names, *metrics], rows)
-    notes = chosen_with_labels(row["rule"] for _, found in results for row in found.rows)
+    notes = label_notes(row for _, found in results for row in found.rows)
     return "\n\n".join([table, "\n".join([*notes, *_about(results)])]).rstrip()
 
 

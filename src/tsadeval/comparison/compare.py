@@ -13,6 +13,8 @@ from tsadeval.comparison.categories import SeriesFacts
 from tsadeval.comparison.comparison import Comparison, Made
 from tsadeval.comparison.detector_table import Values
 from tsadeval.core.arrays import numbers_with_gaps
+from tsadeval.core.facts import OddAlarms, missing_row
+from tsadeval.core.messages import warn_of_alarms, warn_of_undefined
 from tsadeval.core.metric import Metric, Rule
 from tsadeval.core.names import did_you_mean
 from tsadeval.core.parameters import OneOf, check_parameters
@@ -22,7 +24,6 @@ from tsadeval.core.setting import MISSING, Missing
 from tsadeval.detectors.estimators import family_of, fitted_scores
 from tsadeval.errors import InvalidInputError
 from tsadeval.evaluation.many import evaluated
-from tsadeval.evaluation.single import OddAlarms, warn_of_alarms, warn_of_undefined
 from tsadeval.incidents.reader import is_table
 from tsadeval.scores.cache import all_scores
 from tsadeval.scores.scores import runs as table_runs
@@ -302,9 +303,7 @@ def _refuse_gaps(runs: Mapping[str, list[tuple[Any, ...]]], series: list[str]) -
 
 
 def _gap(series: str, detector: str, metric: Metric) -> Row:
-    nothing = dict.fromkeys(("message", "rule", "threshold", "alarms", "alarmed_points"))
-    named = {"series": series, "detector": detector, "metric": str(metric), "value": float("nan")}
-    return {**named, "status": "missing", **nothing, "message": "no scores", "seconds": float("nan"), "dropped": None}
+    return {"series": series, "detector": detector, **missing_row(metric), "dropped": None}
 
 
 def runs_of(

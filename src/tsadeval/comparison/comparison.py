@@ -30,8 +30,9 @@ from tsadeval.comparison.inference import (
     Significance,
     group_of,
 )
-from tsadeval.comparison.remarks import Odd, remarks_of
 from tsadeval.comparison.statistics import Floats
+from tsadeval.core.facts import finite_mean
+from tsadeval.core.messages import Odd, comparison_remarks
 from tsadeval.core.metric import Metric, Rule, metric_labels
 from tsadeval.core.names import did_you_mean
 from tsadeval.core.parameters import OneOf, check_parameters
@@ -40,7 +41,6 @@ from tsadeval.core.selection import AnyMetric, find_metric
 from tsadeval.core.setting import Missing
 from tsadeval.datasets import DATASETS
 from tsadeval.errors import InvalidParameterError, UnknownNameError
-from tsadeval.evaluation.single import finite_mean
 
 Run = tuple[str, str, Any, Any]
 
@@ -369,7 +369,7 @@ class Comparison(Result):
         lower = [called[name] for name in names if name in self._lower]
         notes = [f"lower is better: {', '.join(lower)}"] if lower else []
         titles = dict(zip(self.detectors, self.names, strict=True))
-        return notes + remarks_of(rows, list(called.values()), titles, self.missing, self._odd)
+        return notes + comparison_remarks(rows, list(called.values()), titles, self.missing, self._odd)
 
 
 def dataset_of(series: str) -> str:

@@ -11,13 +11,13 @@ import numpy as np
 from tsadeval.comparison import paired, statistics
 from tsadeval.comparison.categories import CATEGORIES, SeriesFacts
 from tsadeval.comparison.statistics import Floats
+from tsadeval.core.messages import named
 from tsadeval.core.metric import METRICS
 from tsadeval.core.names import did_you_mean
 from tsadeval.core.parameters import Check, Number, OneOf, check_parameters
 from tsadeval.core.results import NONE, Grid, Result, Row
 from tsadeval.core.selection import ByMetric
 from tsadeval.errors import InvalidInputError, InvalidParameterError, UnknownNameError
-from tsadeval.evaluation.single import named
 
 _ALPHA: dict[str, Check] = {"alpha": Number(0, 1, open_low=True)}
 DATASET, GROUP = "data set", "group"

@@ -31,6 +31,11 @@ OUTCOME = {
     "status": "string",
     "message": "string",
     "versions": "string",
+    # The rule that was used, which for some metrics is not the one that was asked for; absent in stores of 0.1.0.
+    "used": "string",
+    "uses_labels": "bool_",
+    "origin": "string",
+    "reason": "string",
 }
 
 

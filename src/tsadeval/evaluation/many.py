@@ -10,7 +10,9 @@ from itertools import chain, islice
 from typing import Any
 
 from tsadeval.core.arrays import refuse_rounded
+from tsadeval.core.facts import OddAlarms, finite_mean, odd_alarms, row_of
 from tsadeval.core.inputs import Scoring
+from tsadeval.core.messages import label_notes, warn_of_alarms, warn_of_undefined
 from tsadeval.core.metric import Metric, Rule
 from tsadeval.core.parallel import elsewhere, in_order, mapped
 from tsadeval.core.results import Grid, MappingResult, Row
@@ -18,16 +20,6 @@ from tsadeval.core.selection import ByMetric, Metrics, select_metrics
 from tsadeval.core.setting import Missing
 from tsadeval.errors import InvalidInputError
 from tsadeval.evaluation.micro import Pool, compares_series
-from tsadeval.evaluation.single import (
-    OddAlarms,
-    chosen_with_labels,
-    counts_of,
-    finite_mean,
-    odd_alarms,
-    row_of,
-    warn_of_alarms,
-    warn_of_undefined,
-)
 from tsadeval.scores.scoring import observe
 from tsadeval.thresholds.rules import parse_rule
 
@@ -65,10 +57,10 @@ class SeriesEvaluation(MappingResult):
         return [["series", *self.macro], *body, ["macro", *self.macro.values()], ["micro", *self.micro.values()]]
 
     def _notes(self) -> list[str]:
-        own = {row["metric"] for row in self.rows if (row["rule"] or "").startswith(("best", "budget("))}
+        own = {row["metric"] for row in self.rows if row["uses_labels"]}
         apart = [name for name, value in self.micro.items() if name in own and math.isnan(value)]
         note = f"micro nan: with thresholds of their own, the series are not pooled ({', '.join(apart)})"
-        return [*chosen_with_labels(row["rule"] for row in self.rows), *([note] if apart else [])]
+        return [*label_notes(self.rows), *([note] if apart else [])]
 
 
 def evaluate_many(
@@ -153,7 +145,7 @@ def evaluated(
     odd = {}
     for name, scoring, found in each:
         odd[name] = odd_alarms(found, scoring.n)
-        rows += [{"series": name, **row, **counts_of(scoring)} for row in found]
+        rows += [{"series": name, **row} for row in found]
         pool.add(scoring)
     if not rows:
         raise InvalidInputError("series is empty: there is nothing to evaluate")
@@ -168,7 +160,7 @@ _SETTING = ("times", "ignore", "fit", "values")
 
 def _work(entry: _Entry, metrics: Sequence[Metric], rule: Rule, missing: Missing) -> _Evaluated:
     scoring = _observed(entry, metrics, missing)
-    found = [row_of(metric, metric.run(scoring, rule)) for metric in metrics]
+    found = [row_of(metric, metric.run(scoring, rule), scoring) for metric in metrics]
     return entry[0], replace(scoring), found  # without what the metrics computed of it, which may have to wait
 
 

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tsadeval._optional import require
+from tsadeval.core.facts import rule_facts
 from tsadeval.core.inputs import Scoring
 from tsadeval.core.metric import Metric, Rule
 from tsadeval.core.names import printable
@@ -22,7 +23,7 @@ from tsadeval.core.results import Row
 from tsadeval.core.selection import Metrics
 from tsadeval.core.times import read_times, read_utc
 from tsadeval.engine.cells import Working, versions
-from tsadeval.engine.compute import choose_metrics, error_row, record_of_metric
+from tsadeval.engine.compute import choose_metrics, error_row, record_of_metric, stored
 from tsadeval.engine.progress import Progress
 from tsadeval.engine.run import complete
 from tsadeval.engine.store import Store
@@ -136,7 +137,8 @@ def score_files(
     scores = [score] if isinstance(score, str) else list(score)
     keys = [by] if isinstance(by, str) else list(by)
     chosen = choose_metrics(metrics)
-    rule = str(parse_rule(threshold))
+    asked = parse_rule(threshold)
+    rule = str(asked)
     checksums = Checksums(None if store is None else Path(store).absolute())
     stores: set[str] = set()
     found = [file for file in _files(files, checksums, stores) if not _within(file.path, store)]
@@ -166,7 +168,7 @@ def score_files(
         threads=all(metric.library for metric in chosen),
     )
     others = sorted(one for one in stores if store is None or os.path.abspath(one) != os.path.abspath(store))
-    return FileScores(kept, wanted, others, remarks)
+    return FileScores(kept, wanted, others, remarks, rule_facts(asked))
 
 
 def _groups(files: list[File], by: list[str], checksums: Checksums) -> dict[str, list[tuple[str, ...]]]:
@@ -315,11 +317,9 @@ def _observed(found: dict[Any, Any], key: tuple[str, str, str]) -> Scoring:
 def _outcome(metric: Metric, scoring: Scoring, rule: Rule) -> Row:
     """As `engine.metrics.outcome_row`, but with what metrics share computed once: time is not the question here."""
     try:
-        found = metric.run(scoring, rule)._asdict()
+        return stored(metric.run(scoring, rule))
     except Exception as error:
         return error_row(error)
-    del found["rule"]
-    return found
 
 
 def _lost(cells: Iterable[Cell], error: Exception) -> Iterator[Row]:

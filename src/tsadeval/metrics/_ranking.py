@@ -10,6 +10,7 @@ import numpy as np
 
 import tsadeval.metrics._kernels.ranking as kernel
 from tsadeval.core.define import score_metric
+from tsadeval.core.facts import Reason
 from tsadeval.core.inputs import Scoring
 from tsadeval.core.parameters import AUC_PR_CHECKS, F_CHECKS, Number
 from tsadeval.errors import UndefinedError
@@ -156,7 +157,7 @@ def precision_at_k(data: Scoring, *, k: int | None = None) -> float:
     if k is None:
         k = data.events.points
         if k == 0:
-            raise UndefinedError("y_true has no anomalous point (no 1), so k is 0; give k")
+            raise UndefinedError("y_true has no anomalous point (no 1), so k is 0; give k", Reason.NO_ANOMALY)
     if k > data.n:
         raise UndefinedError(f"k is {k}, but there are only {data.n} points")
     at = data.n - k

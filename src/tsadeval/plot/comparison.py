@@ -15,11 +15,11 @@ from numpy.typing import NDArray
 
 from tsadeval._optional import require
 from tsadeval.comparison import statistics
+from tsadeval.core.messages import named
 from tsadeval.core.metric import METRICS, parse_metric
 from tsadeval.core.parameters import Check, Number, OneOf, check_parameters
 from tsadeval.core.selection import AnyMetric, find_metric, metric_text
 from tsadeval.errors import InvalidInputError, InvalidParameterError
-from tsadeval.evaluation.single import named
 from tsadeval.plot.style import GREY, SMALL, color_bar, looks, new_axes, shortened, styled, tints, whole_cell
 
 if TYPE_CHECKING:

@@ -15,6 +15,7 @@ import numpy as np
 from tsadeval.core.arrays import LARGEST
 from tsadeval.core.binning import bins_of, count_by_score
 from tsadeval.core.events import Index
+from tsadeval.core.facts import Fact, Reason
 from tsadeval.core.inputs import Floats, Prediction, Scoring, label_runs
 from tsadeval.core.metric import Kept, Metric
 from tsadeval.errors import InvalidInputError
@@ -103,7 +104,7 @@ class PointCounts:
 
     def value(self, metric: Metric) -> Found:
         """The value of a metric on all points so far."""
-        return Found(*metric.value_of(self.prediction()))
+        return Found.of(*metric.value_of(self.prediction()))
 
     def alarms_and_points(self) -> tuple[int | None, int]:
         """Number of runs of alarms, where it is known, and of their points."""
@@ -145,7 +146,7 @@ class RunBorders:
 
     def value(self, metric: Metric) -> Found:
         """The value of a metric on all points so far."""
-        return Found(*metric.value_of(self.prediction()))
+        return Found.of(*metric.value_of(self.prediction()))
 
     def alarms_and_points(self) -> tuple[int | None, int]:
         """Number of runs of alarms, and of their points."""
@@ -174,7 +175,7 @@ class RunsInTime:
 
     def value(self, metric: Metric) -> Found:
         """The value of a metric on all points so far."""
-        return Found(*metric.value_of(self._runs.prediction()))
+        return Found.of(*metric.value_of(self._runs.prediction()))
 
     def alarms_and_points(self) -> tuple[int | None, int]:
         """Number of runs of alarms, and of their points."""
@@ -280,6 +281,12 @@ class Found(NamedTuple):
     message: str | None = None
     low: float | None = None
     high: float | None = None
+    reason: Reason | None = None
+
+    @classmethod
+    def of(cls, value: float, fact: Fact | None) -> Found:
+        """Of what a metric says of its value."""
+        return cls(value, reason=fact.reason, message=fact.text) if fact else cls(value)
 
 
 class SortedScores:

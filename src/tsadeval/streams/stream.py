@@ -6,13 +6,15 @@ from copy import deepcopy
 from typing import Any
 
 from tsadeval.core.arrays import read_array, refuse_rounded
+from tsadeval.core.facts import Origin
 from tsadeval.core.inputs import Scoring
+from tsadeval.core.messages import warn_of_undefined
 from tsadeval.core.metric import METRICS, Metric
 from tsadeval.core.parameters import Number, check_parameters
 from tsadeval.core.results import Row
 from tsadeval.core.selection import Metrics, select_metrics
 from tsadeval.errors import InvalidInputError, InvalidParameterError
-from tsadeval.evaluation.single import Evaluation, warn_of_undefined
+from tsadeval.evaluation.single import Evaluation
 from tsadeval.scores.scoring import observe
 from tsadeval.streams.states import (
     STATES,
@@ -136,4 +138,7 @@ class Stream:
             "alarmed_points": alarmed,
             "status": "ok" if found.message is None else "undefined",
             "message": found.message,
+            "uses_labels": False,
+            "origin": Origin.RULE if metric.kind == "predictions" else None,
+            "reason": found.reason,
         }
