@@ -156,7 +156,8 @@ def test_a_page_needs_a_column_and_a_name_that_exist(table, tmp_path):
     given = ("report", table, "--by", "series,detector", "--metrics", "f1")
     done = run(*given, "--value", "vlue", "-o", tmp_path / "page.html")
     assert (done.returncode, len(done.stderr.splitlines())) == (2, 1)
-    assert "long.csv: no column 'vlue' for --value: did you mean value?" in done.stderr
+    assert done.stderr.startswith("tsadeval: --value vlue: ")
+    assert "long.csv: no column 'vlue' for the scores: did you mean value?" in done.stderr
     done = run(*given, "-o", tmp_path)
     assert (done.returncode, len(done.stderr.splitlines())) == (2, 1)
     assert "this is a folder; name the page, -o" in done.stderr

@@ -238,7 +238,7 @@ def test_messages_name_lines_of_the_file_and_options(shop):
     done = score("bad.csv", "--by", "server", *ASKED, "--incidents", "inc.csv")
     assert done.exit_code == 1
     assert done.stderr.splitlines()[0].startswith(
-        "tsadeval: bad.csv, srv-02, score: column 'time': line 302 is 'soon'; write dates such as"
+        "tsadeval: bad.csv, srv-02, score: column 'time': line 302 is 'soon'; write a date such as"
     )
     assert "numbers of seconds" in done.stderr
     assert "not used" not in done.stderr

@@ -14,7 +14,6 @@ from typing import Any
 import typer
 
 import tsadeval
-from tsadeval.cli.words import spoken
 from tsadeval.core.messages import label_notes, named
 from tsadeval.core.metric import Metric
 from tsadeval.core.results import Result, Row, latex_table, plain, text_table
@@ -53,7 +52,7 @@ def render(format: Format, head: Sequence[str], rows: Sequence[Sequence[Any]]) -
 def tell_failures(lines: Sequence[str]) -> None:
     """The first failures, a line each, and how many more there are: thousands would hide the result."""
     for line in lines[:MANY]:
-        typer.echo(f"tsadeval: {spoken(line)}", err=True)
+        typer.echo(f"tsadeval: {line}", err=True)
     if len(lines) > MANY:
         typer.echo(f"tsadeval: and {len(lines) - MANY:,} more such lines: --format csv has all messages", err=True)
 

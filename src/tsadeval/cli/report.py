@@ -26,7 +26,6 @@ from tsadeval.cli.options import (
     usable_runs,
 )
 from tsadeval.cli.spans import Beside, Clip, Ignore, Incidents, Shared, say
-from tsadeval.cli.words import spoken
 from tsadeval.core.selection import select_metrics
 from tsadeval.core.times import Times
 from tsadeval.errors import InvalidInputError
@@ -73,7 +72,7 @@ def report(
         page = write_report(
             runs,
             output,
-            values=_values(files, names, labels, value, who) if value else None,
+            values=_values(files, names, labels, value, who, refused) if value else None,
             times=times or None,
             ignore=beside.ignored or None,
             metrics=chosen,
@@ -82,7 +81,7 @@ def report(
             title=title,
             command=shlex.join(["tsadeval", *sys.argv[1:]]),
             sources=_used(checksums(files), refused),
-            notes=[*(f"Left out: {error}" for error in refused), *map(spoken, about)],
+            notes=[*(f"Left out: {error}" for error in refused), *about],
         )
     say(dict.fromkeys(str(warning.message) for warning in caught))
     typer.echo(page)
@@ -99,7 +98,14 @@ def _used(sources: dict[str, str], refused: list[InvalidInputError]) -> dict[str
     }
 
 
-def _values(files: list[Path], by: list[str], label: str | None, value: str, detector: str | None) -> dict[str, Any]:
+def _values(
+    files: list[Path],
+    by: list[str],
+    label: str | None,
+    value: str,
+    detector: str | None,
+    refused: list[InvalidInputError],
+) -> dict[str, Any]:
     """The series themselves by name: of a long table, as the rows of the first detector have them."""
     found: dict[str, Any] = {}
     errors: list[InvalidInputError] = []
@@ -107,7 +113,9 @@ def _values(files: list[Path], by: list[str], label: str | None, value: str, det
         one_or_many(files), by=by, y_true=label, y_score=value, detector=detector, on_error=errors.append
     ):
         found.setdefault(run.series, {value: run.y_score})
-    for error in errors:  # what else is wrong with a table has been said of its scores
-        if "no column" in str(error):
-            raise InvalidInputError(str(error).replace("for the scores", "for --value"))
+    said = {str(error) for error in refused}  # what is wrong with a table has been said of its scores
+    new = [f"--value {value}: {error}" for error in errors if str(error) not in said]
+    if new and not found:
+        raise InvalidInputError(new[0])
+    say(new)
     return found

@@ -15,7 +15,6 @@ import typer
 from tsadeval.cli.options import By, Dask, Label, Missing, Scores, complete_metrics, names_of, running
 from tsadeval.cli.output import Case, Format, Results, first_of, has_values, render, shown, tell_failures, undefined
 from tsadeval.cli.spans import Beside, Clip, Ignore, Incidents, Shared, say
-from tsadeval.cli.words import spoken
 from tsadeval.core.metric import Metric
 from tsadeval.core.names import printable, split_names
 from tsadeval.core.parallel import on_cluster
@@ -156,7 +155,7 @@ def score(
     say(source.beside.fitted(whole=not unread))
     if results:
         table = shown(results, ["path" if "file" in keys else "file", *keys, "score"], format, chosen)
-        typer.echo(spoken(table) if format is Format.text else table)
+        typer.echo(table)
     if failed:
         raise typer.Exit(1 if results else 2)
     if not has_values(results):
@@ -331,7 +330,7 @@ def score_many(
 
 def _shown(result: FileScores, format: Format) -> str:
     if format is Format.text:
-        return spoken(repr(result))
+        return repr(result)
     head, *rows = result._grid() if format is Format.latex else [list(result.rows[0]), *map(dict.values, result.rows)]
     return render(format, list(head), [list(row) for row in rows])
 

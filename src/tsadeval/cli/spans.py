@@ -9,7 +9,6 @@ from typing import Annotated, Any
 
 import typer
 
-from tsadeval.cli.words import spoken
 from tsadeval.core.times import Times
 from tsadeval.errors import InvalidInputError
 from tsadeval.scores.companions import Spans, stem_of
@@ -101,6 +100,6 @@ def _tables(file: str | Path) -> list[str | Path]:
 
 
 def say(lines: Iterable[str]) -> None:
-    """Lines for whoever sits at the command line."""
+    """Print messages for the command line."""
     for line in lines:
-        typer.echo(f"tsadeval: {spoken(line)}", err=True)
+        typer.echo(f"tsadeval: {line}", err=True)

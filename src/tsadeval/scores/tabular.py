@@ -10,7 +10,7 @@ import numpy as np
 
 from tsadeval.core.arrays import anomalous_word
 from tsadeval.core.names import printable
-from tsadeval.errors import InvalidInputError, warn
+from tsadeval.errors import InvalidInputError, hint, warn
 from tsadeval.tables.columns import Array, is_numeric, python_values
 from tsadeval.tables.one_series import check_one_series
 from tsadeval.tables.table import POSITIONS, TIMES, Groups, Table, nearest, times_of
@@ -190,9 +190,9 @@ def _refuse_default(table: Table, taken: set[str]) -> None:
     if not columns:
         return
     shown, more = ",".join(map(printable, columns[:SHOWN])), f" (of {len(columns)})" if len(columns) > SHOWN else ""
+    how = hint(f"y_score={columns[:SHOWN]!r}{more}", f"--score {shown}{more}")
     raise InvalidInputError(
-        f"{table.source}: no column {DEFAULT!r} for the scores; name those that hold scores, here "
-        f"--score {shown}{more}, in Python y_score={columns[:SHOWN]!r}"
+        f"{table.source}: no column {DEFAULT!r} for the scores; name those that hold scores, here {how}"
     )
 
 
