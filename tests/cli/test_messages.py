@@ -29,4 +29,4 @@ def test_python_names_its_arguments_before_and_after(files):
     CliRunner().invoke(app, ["score", "a.csv", "--time", "time", "--incidents", "incidents.csv"])
     assert hint("times=", "--time") == "times="
     with pytest.raises(te.errors.InvalidInputError, match="pass outside='clip' to cut it"):
-        te.labels("incidents.csv", te.times(["2026-01-01", "2026-01-02", "2026-01-03"]))
+        te.labels("incidents.csv", te.times([f"2026-01-01 00:{k:02}" for k in range(9)]))
