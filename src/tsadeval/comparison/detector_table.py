@@ -194,15 +194,11 @@ class Alike(NamedTuple):
 
 def not_told_apart(better: Floats, alpha: float) -> Alike:
     """By Wilcoxon-Holm tests over the series (rows); with one series there is no test."""
-    k, kept = better.shape[1], statistics.with_values(better)
-    better = better[:, kept]
-    if len(kept) < 2 or len(statistics.whole_rows(better)) < 2:
-        return Alike([False] * k)
-    best = int(np.argmin(statistics.mean_ranks(better, draws=1).mean))
-    found = statistics.wilcoxon_holm(better)
-    alike = found.same(alpha)[best].tolist()
-    same = [alike[kept.index(j)] if j in kept else False for j in range(k)]
-    return Alike(same, True, found.too_few(alpha), not any(alike[:best] + alike[best + 1 :]))
+    found = statistics.Ranking(better, draws=1)
+    if not found.tested:
+        return Alike([False] * found.detectors)
+    alike = found.tests.same(alpha)[found.first].tolist()
+    return Alike(found.for_all(alike, False), True, found.tests.too_few(alpha), sum(alike) == 1)
 
 
 class Wrap(NamedTuple):
