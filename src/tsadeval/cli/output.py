@@ -14,7 +14,7 @@ from typing import Any
 import typer
 
 import tsadeval
-from tsadeval.core.messages import label_notes, named
+from tsadeval.core.messages import are, by_reason, label_notes
 from tsadeval.core.metric import Metric
 from tsadeval.core.results import Result, Row, latex_table, plain, text_table
 from tsadeval.evaluation.events import EventTable, summed_up
@@ -94,17 +94,15 @@ def first_of(scorings: Sequence[str]) -> str:
 
 def undefined(results: Results) -> list[str]:
     """A line for each reason why metrics have no value: which metrics, in how many scorings, and the first of these."""
-    causes: dict[tuple[str, str], list[str]] = {}  # (reason, metric) -> scorings
-    for case, found in results:
-        for row in found.rows:
-            if row.get("status") == "undefined" and row["message"]:
-                causes.setdefault((row["message"], row["metric"]), []).append(case.name)
-    together: dict[tuple[str, tuple[str, ...]], list[str]] = {}  # (reason, scorings) -> metrics
-    for (reason, metric), scorings in causes.items():
-        together.setdefault((reason, tuple(scorings)), []).append(metric)
+    lacking = [
+        (row["message"], row["metric"], case.name)
+        for case, found in results
+        for row in found.rows
+        if row.get("status") == "undefined" and row["message"]
+    ]
     lines = []
-    for (reason, places), metrics in together.items():
-        what = f"{named(metrics)} {'are' if metrics[1:] else 'is'}"
+    for reason, metrics, places in by_reason(lacking):
+        what = are(metrics)
         if places[1:]:
             lines.append(f"{what} NaN in {len(places)} of {len(results)} scorings ({first_of(places)}): {reason}")
         else:

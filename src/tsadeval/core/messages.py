@@ -34,6 +34,11 @@ def named(names: Sequence[str], most: int = 5) -> str:
     return ", ".join(names[:most]) + (f", ... ({len(names)} in all)" if len(names) > most else "")
 
 
+def are(names: Sequence[str]) -> str:
+    """Join names, with the verb that belongs to them."""
+    return f"{named(names)} {'are' if names[1:] else 'is'}"
+
+
 # Notes on one result.
 
 
@@ -97,28 +102,40 @@ def upside_down(rows: Iterable[Row]) -> str:
 # Warnings.
 
 
+def by_reason(lacking: Iterable[tuple[str, str, str]]) -> list[tuple[str, list[str], list[str]]]:
+    """Put together (reason, metric, place): for each reason the metrics that have it in the same places.
+
+    >>> by_reason([("no alarm", "f1", "a"), ("no alarm", "recall", "a"), ("no alarm", "cost", "b")])
+    [('no alarm', ['f1', 'recall'], ['a']), ('no alarm', ['cost'], ['b'])]
+    """
+    places: dict[tuple[str, str], list[str]] = {}
+    for reason, metric, place in lacking:
+        places.setdefault((reason, metric), []).append(place)
+    together: dict[tuple[str, tuple[str, ...]], list[str]] = {}
+    for (reason, metric), found in places.items():
+        together.setdefault((reason, tuple(found)), []).append(metric)
+    return [(reason, metrics, list(found)) for (reason, found), metrics in together.items()]
+
+
 def warn_of_undefined(rows: Iterable[Row]) -> None:
     """Warn once for each reason why metrics have no value; rows may name a series, and a detector."""
     rows = list(rows)
     detectors: dict[tuple[str, str], set[str]] = {}  # of a metric on a series: who was evaluated there
     for row in rows:
         detectors.setdefault((row.get("series", ""), row["metric"]), set()).add(row.get("detector", ""))
-    causes: dict[str, dict[str, dict[str, set[str]]]] = {}  # message -> metric -> series -> detectors
+    causes: dict[tuple[str, str, str], set[str]] = {}  # message, metric and series -> detectors
     for row in rows:
         if row["message"] is not None and row["status"] != "missing":
-            places = causes.setdefault(row["message"], {}).setdefault(row["metric"], {})
-            places.setdefault(row.get("series", ""), set()).add(row.get("detector", ""))
+            causes.setdefault((row["message"], row["metric"], row.get("series", "")), set()).add(
+                row.get("detector", "")
+            )
+    lacking = []
+    for (message, metric, series), who in causes.items():
+        some = "" if who == detectors[series, metric] else ", ".join(sorted(who))
+        lacking.append((message, metric, f"{series} ({some})" if series and some else series or some))
     rest = "; averages are over the other series" if len({row.get("series") for row in rows}) > 1 else ""
-    for message, found in causes.items():
-        together: dict[tuple[str, ...], list[str]] = {}
-        for metric, places in found.items():
-            where = []
-            for series, who in places.items():
-                some = "" if who == detectors[series, metric] else ", ".join(sorted(who))
-                where.append(f"{series} ({some})" if series and some else series or some)
-            together.setdefault(tuple(where), []).append(metric)
-        for names, metrics in together.items():
-            warn_undefined(", ".join(metrics), message + rest, on=named(list(filter(None, names))))
+    for message, metrics, places in by_reason(lacking):
+        warn_undefined(", ".join(metrics), message + rest, on=named(list(filter(None, places))))
 
 
 def warn_of_alarms(odd: Mapping[str, OddAlarms | None]) -> None:
@@ -139,12 +156,8 @@ def warn_of_alarms(odd: Mapping[str, OddAlarms | None]) -> None:
         else:
             best = hint('threshold="best"', "--threshold best")
             advice = f"choose another threshold, or {best}"
-        what = f"the rule {rule}{threshold} {_alarms(everywhere)}{on}"
+        what = f"the rule {rule}{threshold} {'raises an alarm at all points' if everywhere else 'raises no alarm'}{on}"
         warn(f"{what}, so metrics of predictions say little: {advice}", ThresholdWarning)
-
-
-def _alarms(everywhere: bool) -> str:
-    return "raises an alarm at all points" if everywhere else "raises no alarm"
 
 
 # Remarks on a comparison: how thresholds were chosen, which values are missing, what averages cover.
@@ -254,22 +267,17 @@ def undefined_everywhere(rows: Iterable[Row], metrics: Sequence[str]) -> list[st
     for row in rows:
         if row["status"] != "missing":
             found.setdefault((row["series"], row["metric"]), []).append(row)
-    by_series: dict[tuple[str, bool, str], list[str]] = {}  # (series, whether it is due to the labels, why) -> metrics
+    lacking = []
     for (series, metric), some in found.items():
         if all(row["status"] == "undefined" and row["message"] is not None for row in some):  # nobody has a value
-            lacks = [row["reason"] for row in some if row.get("reason") in OF_LABELS]
-            why = lacks[0] if lacks else "; ".join(sorted({row["message"] for row in some}))
-            by_series.setdefault((series, bool(lacks), why), []).append(metric)
-    together: dict[tuple[bool, str, tuple[str, ...]], list[str]] = {}
-    for (series, of_labels, why), names in by_series.items():
-        together.setdefault((of_labels, why, tuple(names)), []).append(series)
+            of_labels = [row["reason"] for row in some if row.get("reason") in OF_LABELS]
+            why = of_labels[0] if of_labels else "; ".join(sorted({row["message"] for row in some}))
+            lacking.append((why, metric, series or "the series"))
     lines = []
-    for (of_labels, why, undefined), places in together.items():
-        are = "are" if undefined[1:] else "is"
-        what = "metrics are" if len(undefined) == len(metrics) > 1 else f"{', '.join(undefined)} {are}"
-        where = named([one or "the series" for one in places])
-        if of_labels:
-            lines.append(f"{where} {'have' if places[1:] else 'has'} {why}: {what} undefined there")
+    for why, undefined, places in by_reason(lacking):
+        what = "metrics are" if len(undefined) == len(metrics) > 1 else are(undefined)
+        if why in OF_LABELS:
+            lines.append(f"{named(places)} {'have' if places[1:] else 'has'} {why}: {what} undefined there")
         else:
-            lines.append(f"{where}: {what} undefined ({why})")
+            lines.append(f"{named(places)}: {what} undefined ({why})")
     return lines
