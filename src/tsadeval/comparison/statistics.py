@@ -208,7 +208,6 @@ class Pairwise:
     values are.
     """
 
-    test: str
     p_values: Floats
     raw: Floats
     series: Counts
@@ -291,8 +290,7 @@ def wilcoxon_holm(values: Any) -> Pairwise:
     def least_p(n: int) -> float:  # all differences of one pair have the same sign
         return min(1.0, tests * 2.0 ** (1 - n))
 
-    name = "Wilcoxon signed-rank test with Holm's correction"
-    return Pairwise(name, _square(k, holm(raw)), _square(k, raw), count, "Wilcoxon-Holm", least_p)
+    return Pairwise(_square(k, holm(raw)), _square(k, raw), count, "Wilcoxon-Holm", least_p)
 
 
 def nemenyi(values: Any) -> Pairwise:
@@ -313,7 +311,7 @@ def nemenyi(values: Any) -> Pairwise:
     if n > 1:
         mean = ranks(table).mean(axis=0)
         found = _square(k, p_value(np.abs(mean[first] - mean[second]), n))
-    return Pairwise("Nemenyi", found, found, count, "Nemenyi", least_p)
+    return Pairwise(found, found, count, "Nemenyi", least_p)
 
 
 def critical_difference(detectors: int, series: int, alpha: float = 0.05) -> float:
