@@ -13,8 +13,11 @@ ThresholdWarning (UserWarning)          a threshold rule raised no alarm at all,
 
 from __future__ import annotations
 
+import os
 import sys
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 __all__ = [
     "InvalidInputError",
@@ -57,7 +60,14 @@ class StoreError(TsadevalError, OSError):
 
 
 class UndefinedError(TsadevalError):
-    """A metric has no meaning on this input. Metric functions turn it into NaN and a warning."""
+    """A metric has no meaning on this input. Metric functions turn it into NaN and a warning.
+
+    `reason` is one of `tsadeval.core.facts.Reason`.
+    """
+
+    def __init__(self, message: str, reason: str = "undefined") -> None:
+        super().__init__(message)
+        self.reason = reason
 
 
 class UndefinedMetricWarning(UserWarning):
@@ -70,6 +80,26 @@ class InputWarning(UserWarning):
 
 class ThresholdWarning(UserWarning):
     """A threshold rule raised no alarm at all, or alarmed everywhere: metrics of predictions say little there."""
+
+
+_COMMAND_LINE = "TSADEVAL_COMMAND_LINE"  # in the environment, which worker processes inherit
+
+
+def hint(python: str, command: str) -> str:
+    """Return how to do something in Python, or on the command line where messages are for its users."""
+    return command if _COMMAND_LINE in os.environ else python
+
+
+@contextmanager
+def for_command_line() -> Iterator[None]:
+    """Let messages name options of the command line instead of arguments."""
+    before = os.environ.get(_COMMAND_LINE)
+    os.environ[_COMMAND_LINE] = "1"
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ[_COMMAND_LINE]
 
 
 def warn(message: str, category: type[Warning] = UserWarning) -> None:

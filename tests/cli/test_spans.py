@@ -114,4 +114,4 @@ def test_what_does_not_fit_is_cut_and_said(shop):
 @pytest.mark.parametrize("command", ["compare", "report"])
 def test_intervals_need_time_stamps(shop, command):
     done = call(command, "per", "--score", "lof", "--incidents", "incidents.csv")
-    assert "name their column with time= (--time)" in str(done.exception)
+    assert "name their column with --time" in str(done.exception)

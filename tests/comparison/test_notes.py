@@ -110,7 +110,7 @@ def test_without_anomalies_there_is_no_best_threshold(metric, rule):
     (row,) = te.evaluate(np.zeros_like(y), scores, metric, threshold=rule).rows
     assert math.isnan(row["value"])
     assert row["status"] == "undefined"
-    assert row["message"] == "y_true has no anomalous point, so no threshold is best for f1"
+    assert row["message"] == "y_true has no anomalous point (no 1), so no threshold is best for f1"
     assert row["threshold"] is row["alarms"] is row["alarmed_points"] is None
     known = te.evaluate(np.zeros_like(y), scores, metric, threshold=0.5)
     assert math.isfinite(known[metric])  # a threshold that is given needs no anomaly
@@ -335,10 +335,11 @@ def test_intervals_do_not_depend_on_the_order_of_the_series():
 
 
 def test_intervals_are_those_of_whole_rows_drawn_with_replacement():
-    ranks = statistics.ranks(np.random.default_rng(2).random((12, 4)))
+    values = np.random.default_rng(2).random((12, 4))
+    ranks = statistics.ranks(values)
     drawn = np.random.default_rng(5).integers(0, 12, (40_000, 12))
     low, high = np.quantile(ranks[drawn].mean(axis=1), [0.025, 0.975], axis=0)
-    found = statistics.mean_of_ranks(ranks, draws=40_000)
+    found = statistics.mean_ranks(values, draws=40_000)
     np.testing.assert_allclose(found.low, low, atol=0.09)
     np.testing.assert_allclose(found.high, high, atol=0.09)
 
@@ -404,7 +405,7 @@ def test_one_line_for_what_is_undefined_in_many_scorings(files):
         "tsadeval: f1, auc_roc are NaN in 3 of 5 scorings (s1.csv, score; s2.csv, score; ...): y_true has no anomalous "
         "point (no 1)",
         "tsadeval: false_alarms is NaN in 3 of 5 scorings (s1.csv, score; s2.csv, score; ...): y_true has no anomalous "
-        "point, so no threshold is best for f1",
+        "point (no 1), so no threshold is best for f1",
     ]
     every = run("score", "s0.csv", "s1.csv", "--metrics", "all")
     (line,) = [line for line in every.stderr.splitlines() if "y_true has no anomalous point (no 1)" in line][:1]
@@ -449,7 +450,7 @@ def test_runs_of_detectors_have_the_notes_of_comparisons(tmp_path):
     found = te.detect(files, [Flat(), "moving_variance(window=5)"], ["f1", "event_f1", "false_alarms"])
     notes = repr(found)
     assert "an alarm at all points: Flat (on 2 of 2 series); metrics of predictions say little" in notes
-    assert "threshold best(f1): the one that is best for f1" in notes
+    assert "threshold best(f1): the one that is best for that metric" in notes
     assert {row["metric"]: row["rule"] for row in found.rows} == {
         "f1": "best", "event_f1": "best(f1)", "false_alarms": "best(f1)"
     }  # fmt: skip

@@ -17,10 +17,13 @@ from hypothesis import strategies as st
 from storing import LAYOUT, Cell, draws, row
 from strategies import FACTOR
 from tsadeval.engine import store as module
+from tsadeval.engine.cells import Layout
 from tsadeval.engine.parts import Index, Keys
 from tsadeval.engine.store import Store
 from tsadeval.errors import InvalidInputError, StoreError
 from tsadeval.tables.files import write_whole
+
+NEW = ("seconds", "versions")  # columns that an earlier version did not write
 
 
 def missing(store, plan):
@@ -170,12 +173,33 @@ def test_a_column_of_another_type_is_named(tmp_path):
     pq.write_table(texts, part)
     with pytest.raises(InvalidInputError, match=r"column 'value' is string, expected double"):
         store.frame([])
-    pq.write_table(table.drop_columns("versions"), part)
-    with pytest.raises(InvalidInputError, match=r"parquet is damaged, or not a part .*it has no column versions"):
-        store.frame([])
-    pq.write_table(table.drop_columns("seconds"), part)
-    with pytest.raises(InvalidInputError, match=r"parquet is damaged, or not a part .*seconds"):
-        store.frame([])
+    for required in ("repeat", "status"):
+        pq.write_table(table.drop_columns(required), part)
+        with pytest.raises(
+            InvalidInputError, match=rf"parquet is damaged, or not a part .*it has no column {required}"
+        ):
+            store.frame([])
+
+
+def test_a_store_of_a_version_with_fewer_columns_is_read_and_merged_with_nulls(tmp_path, monkeypatch):
+    monkeypatch.setattr(module, "_MANY", 31)
+    before = Layout(Cell, {name: kind for name, kind in LAYOUT.columns.items() if name not in NEW}, "a test")
+    cells = [Cell("a", 0.5, number, None) for number in range(40)]
+    old = Store(tmp_path, before)
+    for cell in cells[:30]:
+        kept = {key: value for key, value in row(cell, 1.0).items() if key in before.columns}
+        old.add([kept])
+    store = Store(tmp_path, LAYOUT)
+    store.add([{**row(cell, 2.0), "seconds": 0.25} for cell in cells[30:]])
+    for _ in range(2):
+        assert sum(store.missing(cells)) == 0
+        frame = store.frame(cells)
+        assert frame["value"].tolist() == [1.0] * 30 + [2.0] * 10
+        assert frame["seconds"].isna().tolist() == frame["versions"].isna().tolist() == [True] * 30 + [False] * 10
+        texts = store.scan(cells, ["versions", "value"], lambda tables: [t for one in tables for t in one["versions"]])
+        assert [text.as_py() for text in texts].count(None) == 30
+        store.compact()
+    assert len(parts(tmp_path)) == 1
 
 
 def test_a_home_folder_that_no_shell_has_put_in_is_refused(tmp_path, monkeypatch):

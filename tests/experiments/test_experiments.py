@@ -13,6 +13,7 @@ import warnings
 from pathlib import Path
 
 import numpy as np
+import pyarrow.parquet as pq
 import pytest
 
 import tsadeval as te
@@ -75,6 +76,26 @@ def test_a_rerun_trains_nothing_and_a_new_metric_is_only_judged(tmp_path, files,
     other = te.detect(files, Distance(log), "f1", store=store, threshold="quantile(0.5)")
     assert trainings(log) == 2
     assert other.to_frame()["alarmed_points"].tolist() == [60, 60]
+
+
+def test_a_store_without_the_rules_that_were_used_is_read_with_the_same_notes(tmp_path, files, log):
+    """As 0.1.0 wrote it: the columns of these facts are missing, and nothing is computed again."""
+    run = {"metrics": ["cce", "recall", "f1"], "store": tmp_path}
+    before = te.detect(files, [Distance(), "random"], **run)
+    trained = trainings(log)
+    for part in parts(tmp_path):
+        table = pq.read_table(part)
+        part.unlink()
+        lost = ["used", "uses_labels", "origin", "reason"]
+        pq.write_table(table.drop_columns(lost), part.with_name(f"{part.stem[:20]}.parquet"))
+    old = parts(tmp_path)
+    for after in (read(tmp_path), te.detect(files, [Distance(), "random"], **run)):
+        assert repr(after) == repr(before)
+        columns = ("series", "metric", "rule", "uses_labels", "origin", "value")
+        for one, other in zip(after.rows, before.rows, strict=True):
+            assert [one[name] or None for name in columns] == [other[name] or None for name in columns]
+    assert trainings(log) == trained
+    assert parts(tmp_path) == old
 
 
 def test_lost_values_come_back_from_the_scores_and_lost_scores_from_training(tmp_path, files, log):

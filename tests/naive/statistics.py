@@ -47,10 +47,6 @@ def regions(z, weights, rope):
     return worse, 1 - worse - better, better
 
 
-def cliffs_delta(x, y):
-    return sum((a > b) - (a < b) for a in x for b in y) / (len(x) * len(y))
-
-
 def rank_biserial(x, y):
     moved = [a - b for a, b in zip(x, y, strict=True) if a != b]
     if not moved:

@@ -169,7 +169,7 @@ def long(**more):
         (
             "Model",
             ["a", "b", "c"] * 50,
-            r"column 'Model' has several .*by=\['Model'\] \(--by Model\), or, if they are one",
+            r"column 'Model' has several .*by=\['Model'\], or, if they are one",
         ),
         ("file", [1, 2, 3] * 50, r"column 'file' has several values"),
         ("timestamp", np.tile(TIMES, 3), r"time stamps repeat in column 'timestamp', so .* by=\['series'\]"),

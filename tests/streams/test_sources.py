@@ -157,7 +157,8 @@ CLOCKS = {
 @pytest.mark.parametrize("name", CLOCKS)
 def test_series_one_after_the_other_are_told_by_their_times(tmp_path, name, n_jobs):
     path = write_parquet(tmp_path / "a.parquet", **{name: CLOCKS[name]})
-    with pytest.raises(InvalidInputError, match=rf"column '{name}',? repeat or go back.*--by series.*--one-series"):
+    message = rf"column '{name}',? repeat or go back.*by=\['series'\].*one_series=True"
+    with pytest.raises(InvalidInputError, match=message):
         te.evaluate_stream(path, "auc_roc", n_jobs=n_jobs)
     assert te.evaluate_stream(path, "auc_roc", one_series=True, n_jobs=n_jobs)["auc_roc"] > 0.7
 

@@ -109,7 +109,7 @@ def test_what_needs_all_points_says_so():
             Stream(metric, threshold=0.5)
         if metric.kind == "predictions":  # and it does: its code asks for points
             stream = Stream("event_f1", threshold=0.5).update([0, 1, 1, 0, 0, 1], [0.1, 0.9, 0.8, 0.7, 0.1, 0.2])
-            assert "all points" in metric.value_of(stream._states["runs"].prediction())[1]
+            assert "all points" in metric.value_of(stream._states["runs"].prediction())[1].text
     with pytest.raises(InvalidParameterError, match="pass threshold="):
         Stream("f1")
     with pytest.raises(InvalidParameterError, match="rank"):
@@ -162,7 +162,7 @@ def test_the_interval_of_bins_holds_the_value(data, width, offset, random):
     for row in found.rows:
         value, reason = batch_value(parse_metric(row["metric"]), y, s, None)
         if reason is not None:
-            assert row["message"] == reason
+            assert row["message"] == (reason and reason.text)
             continue
         assert row["low"] - 1e-12 <= value <= row["high"] + 1e-12, row
         assert row["value"] == pytest.approx((row["low"] + row["high"]) / 2)
@@ -201,7 +201,7 @@ def test_areas_with_buffers_are_exact(data, metrics, random):
     for text in metrics:
         value, reason = batch_value(parse_metric(text), y, s, None)
         assert found[text] == pytest.approx(value, abs=1e-12, nan_ok=True), text
-        assert next(row["message"] for row in found.rows if row["metric"] == text) == reason
+        assert next(row["message"] for row in found.rows if row["metric"] == text) == (reason and reason.text)
 
 
 @examples(150)
@@ -223,7 +223,7 @@ def test_the_interval_of_areas_holds_the_value(data, metrics, width, offset, ran
         found = streamed(metrics, y, s, cuts, random, order="bins")
     for row in found.rows:
         value, reason = batch_value(parse_metric(row["metric"]), y, s, None)
-        assert row["message"] == reason
+        assert row["message"] == (reason and reason.text)
         if reason is None:
             assert row["low"] - 1e-12 <= value <= row["high"] + 1e-12, row
 

@@ -230,7 +230,7 @@ def test_a_metric_with_a_trivial_best_says_that_its_threshold_is_that_of_f1():
     found = te.evaluate(y, s, ["f1", "recall"])
     assert [row["rule"] for row in found.rows] == ["best", "best(f1)"]
     assert "threshold best: chosen with the labels for each metric, an upper bound" in repr(found)
-    assert "threshold best(f1): the one that is best for f1, chosen with the labels" in repr(found)
+    assert "threshold best(f1): the one that is best for that metric, chosen with the labels" in repr(found)
     assert te.evaluate(y, s, "recall", threshold="best(recall)").rows[0]["rule"] == "best(recall)"
 
 

@@ -49,7 +49,5 @@ def main() -> None:
     except SystemExit as end:  # typer says "Aborted", and exits with 1
         raise SystemExit(_STOPPED if stopped and end.code == 1 else end.code) from None
     except (TsadevalError, OSError) as error:
-        from tsadeval.cli.words import spoken
-
-        print(f"tsadeval: {spoken(str(error))}", file=sys.stderr)
+        print(f"tsadeval: {error}", file=sys.stderr)
         raise SystemExit(2) from None

@@ -5,6 +5,8 @@ from __future__ import annotations
 from tsadeval._optional import require
 
 typer = require("typer", extra="all")
+from typer import Context  # noqa: E402 - only once the extra is known to be there
+
 require("rich", extra="all")
 
 from tsadeval.cli import (  # noqa: E402 - only once the extra is known to be there
@@ -39,8 +41,13 @@ app.add_typer(leaderboard.app, name="leaderboard")
 
 
 @app.callback(invoke_without_command=True)  # type: ignore[untyped-decorator]  # `require` gives typer as Any
-def _top(version: bool = typer.Option(False, "--version", help="Print the version and stop.", is_eager=True)) -> None:
+def _top(
+    context: Context,
+    version: bool = typer.Option(False, "--version", help="Print the version and stop.", is_eager=True),
+) -> None:
     import tsadeval
+
+    context.with_resource(tsadeval.errors.for_command_line())
 
     if version:
         typer.echo(f"tsadeval {tsadeval.__version__}")

@@ -12,7 +12,6 @@ from typing import Annotated, Any, get_type_hints
 
 import typer
 
-from tsadeval.cli.words import spoken
 from tsadeval.core import setting
 from tsadeval.core.names import split_names
 from tsadeval.core.parallel import on_cluster
@@ -130,7 +129,7 @@ def names_of(texts: Iterable[str] | None) -> list[str]:
 def say(lines: Iterable[str]) -> None:
     """Print messages for the command line, on stderr."""
     for line in lines:
-        typer.echo(f"tsadeval: {spoken(line)}", err=True)
+        typer.echo(f"tsadeval: {line}", err=True)
 
 
 @contextmanager

@@ -14,12 +14,12 @@ from typing import Any
 import typer
 
 import tsadeval
-from tsadeval.cli.words import spoken
+from tsadeval.core.messages import are, by_reason, label_notes
 from tsadeval.core.metric import Metric
 from tsadeval.core.names import printable
 from tsadeval.core.results import Result, Row, latex_table, plain, text_table
 from tsadeval.evaluation.events import EventTable, summed_up
-from tsadeval.evaluation.single import Evaluation, chosen_with_labels, named
+from tsadeval.evaluation.single import Evaluation
 from tsadeval.scores.scored import Scored
 
 
@@ -53,7 +53,7 @@ def render(format: Format, head: Sequence[str], rows: Sequence[Sequence[Any]]) -
 def tell_failures(lines: Sequence[str]) -> None:
     """The first failures, a line each, and how many more there are: thousands would hide the result."""
     for line in lines[:MANY]:
-        typer.echo(f"tsadeval: {spoken(line)}", err=True)
+        typer.echo(f"tsadeval: {line}", err=True)
     if len(lines) > MANY:
         typer.echo(f"tsadeval: and {len(lines) - MANY:,} more such lines: --format csv has all messages", err=True)
 
@@ -96,17 +96,15 @@ def first_of(scorings: Sequence[str]) -> str:
 
 def undefined(results: Results) -> list[str]:
     """A line for each reason why metrics have no value: which metrics, in how many scorings, and the first of these."""
-    causes: dict[tuple[str, str], list[str]] = {}  # (reason, metric) -> scorings
-    for case, found in results:
-        for row in found.rows:
-            if row.get("status") == "undefined" and row["message"]:
-                causes.setdefault((row["message"], row["metric"]), []).append(case.name)
-    together: dict[tuple[str, tuple[str, ...]], list[str]] = {}  # (reason, scorings) -> metrics
-    for (reason, metric), scorings in causes.items():
-        together.setdefault((reason, tuple(scorings)), []).append(metric)
+    lacking = [
+        (row["message"], row["metric"], case.name)
+        for case, found in results
+        for row in found.rows
+        if row.get("status") == "undefined" and row["message"]
+    ]
     lines = []
-    for (reason, places), metrics in together.items():
-        what = f"{named(metrics)} {'are' if metrics[1:] else 'is'}"
+    for reason, metrics, places in by_reason(lacking):
+        what = are(metrics)
         if places[1:]:
             lines.append(f"{what} NaN in {len(places)} of {len(results)} scorings ({first_of(places)}): {reason}")
         else:
@@ -159,7 +157,7 @@ def _side_by_side(results: Sequence[tuple[Case, Evaluation]], names: list[str], 
     else:
         rows = [[*case.where, *row] for (case, _), row in zip(results, values, strict=True)]
         table = render(Format.text, [*names, *metrics], rows)
-    notes = chosen_with_labels(row["rule"] for _, found in results for row in found.rows)
+    notes = label_notes(row for _, found in results for row in found.rows)
     return "\n\n".join([table, "\n".join([*notes, *_about(results)])]).rstrip()
 
 

@@ -11,7 +11,6 @@ import typer
 
 from tsadeval.cli.options import Dask, MetricNames, Threshold, names_of, reads_scores, running, say
 from tsadeval.cli.output import Case, Format, Results, first_of, has_values, render, shown, tell_failures, undefined
-from tsadeval.cli.words import spoken
 from tsadeval.core.metric import Metric
 from tsadeval.core.parallel import on_cluster
 from tsadeval.core.results import Result
@@ -82,7 +81,7 @@ def score(
     if results:
         keys = list(results[0][0].keys)
         table = shown(results, ["path" if "file" in keys else "file", *keys, "score"], format, chosen)
-        typer.echo(spoken(table) if format is Format.text else table)
+        typer.echo(table)
     if failed:
         raise typer.Exit(1 if results else 2)
     if not has_values(results):
@@ -153,7 +152,7 @@ def score_many(
 
 def _shown(result: FileScores, format: Format) -> str:
     if format is Format.text:
-        return spoken(repr(result))
+        return repr(result)
     head, *rows = result._grid() if format is Format.latex else [list(result.rows[0]), *map(dict.values, result.rows)]
     return render(format, list(head), [list(row) for row in rows])
 

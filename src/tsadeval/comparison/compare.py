@@ -7,12 +7,13 @@ from typing import Any, Unpack
 
 from tsadeval.comparison.categories import SeriesFacts
 from tsadeval.comparison.comparison import Comparison, Made
-from tsadeval.core.metric import Metric, Rule
+from tsadeval.core.facts import OddAlarms, missing_row, odd_alarms
+from tsadeval.core.messages import warn_of_alarms, warn_of_undefined
+from tsadeval.core.metric import Rule
 from tsadeval.core.results import Row
 from tsadeval.core.selection import Metrics, select_metrics
 from tsadeval.errors import InvalidInputError
 from tsadeval.evaluation.many import rows_of
-from tsadeval.evaluation.single import OddAlarms, odd_alarms, warn_of_alarms, warn_of_undefined
 from tsadeval.scores.options import Reading
 from tsadeval.scores.scored import NO_SCORE, LeftOut
 from tsadeval.scores.scores import Scores, as_scores
@@ -82,7 +83,7 @@ def compare(
     for one, own in rows_of(found, chosen, rule, n_jobs):
         if isinstance(one, LeftOut):
             lost.append(one)
-            rows += [_missing_row(one, metric) for metric in chosen] if one.detector else []
+            rows += [_missing(one, missing_row(metric)) for metric in chosen] if one.detector else []
             continue
         place = {"series": one.series, "detector": one.detector}
         if one.series not in facts:
@@ -121,8 +122,6 @@ def _by_detector(rows: list[Row]) -> list[Row]:
     return sorted(rows, key=lambda row: places[row["detector"]])
 
 
-def _missing_row(one: LeftOut, metric: Metric) -> Row:
-    nothing = dict.fromkeys(("message", "rule", "threshold", "alarms", "alarmed_points"))
-    named = {"series": one.series, "detector": one.detector, "metric": str(metric), "value": float("nan")}
-    reason = "no scores" if one.reason == NO_SCORE else one.reason
-    return {**named, "status": "missing", **nothing, "message": reason, "seconds": float("nan"), "dropped": None}
+def _missing(one: LeftOut, row: Row) -> Row:
+    message = row["message"] if one.reason == NO_SCORE else one.reason
+    return {"series": one.series, "detector": one.detector, **row, "message": message, "dropped": None}

@@ -22,27 +22,27 @@ from tsadeval.comparison.detector_table import (
     wrapped,
 )
 from tsadeval.comparison.inference import (
-    Categories,
-    Differences,
-    Disagreement,
     Groups,
-    Ranks,
-    Significance,
+    category_table,
+    difference_table,
+    disagreement_table,
     group_of,
+    rank_table,
+    significance_table,
 )
-from tsadeval.comparison.remarks import Odd, remarks_of
 from tsadeval.comparison.statistics import Floats
+from tsadeval.core.facts import finite_mean
+from tsadeval.core.messages import Odd, comparison_remarks
 from tsadeval.core.metric import Metric, Rule, metric_labels
 from tsadeval.core.names import did_you_mean
 from tsadeval.core.parameters import OneOf, check_parameters
-from tsadeval.core.results import Grid, Result, Row, lines_of
+from tsadeval.core.results import Grid, Result, ResultTable, Row, lines_of
 from tsadeval.core.selection import AnyMetric, find_metric
 from tsadeval.core.setting import Missing
 from tsadeval.datasets import DATASETS
 from tsadeval.errors import InvalidParameterError, UnknownNameError
 from tsadeval.evaluation.many import add_to_pool
 from tsadeval.evaluation.micro import Pool
-from tsadeval.evaluation.single import finite_mean
 from tsadeval.scores.scores import Scores
 
 Run = tuple[str, str, Any, Any]
@@ -148,12 +148,12 @@ class Comparison(Result):
         (name,) = self._named(metric)
         return (-1.0 if name in self._lower else 1.0) * self._matrix(name)
 
-    def ranks(self, metric: AnyMetric | None = None, *, alpha: float = 0.05, random_state: int = 0) -> Ranks:
+    def ranks(self, metric: AnyMetric | None = None, *, alpha: float = 0.05, random_state: int = 0) -> ResultTable:
         """Mean ranks with 95 % bootstrap intervals over series, and groups that were not told apart (Wilcoxon-Holm).
 
         Of one metric or of all. Ranks stand on the series on which every detector has a value.
         """
-        return Ranks.of({name: self._matrix(name) for name in self._named(metric)}, self.names, alpha, random_state)
+        return rank_table({name: self._matrix(name) for name in self._named(metric)}, self.names, alpha, random_state)
 
     def significance(
         self,
@@ -163,27 +163,27 @@ class Comparison(Result):
         alpha: float = 0.05,
         rope: float = 0.01,
         random_state: int = 0,
-    ) -> Significance:
+    ) -> ResultTable:
         """Test the difference of every two detectors: its significance, its size and the number of series.
 
         `test` is Wilcoxon's signed-rank test with Holm's correction, Nemenyi's test, or the Bayesian signed-rank test
         with differences on series (not their mean) of at most `rope` as practically equivalent.
         """
         matrices = {name: self._matrix(name) for name in self._named(metric)}
-        return Significance.of(matrices, self.names, self._lower, test, alpha, rope, random_state)
+        return significance_table(matrices, self.names, self._lower, test, alpha, rope, random_state)
 
-    def disagreement(self) -> Disagreement:
+    def disagreement(self) -> ResultTable:
         """Where metrics name different winners: which, and on which series."""
-        return Disagreement.of({name: self._matrix(name) for name in self.metrics}, self.series, self.names)
+        return disagreement_table({name: self._matrix(name) for name in self.metrics}, self.series, self.names)
 
-    def differences(self, detector: str, rival: str, metric: AnyMetric | None = None) -> Differences:
+    def differences(self, detector: str, rival: str, metric: AnyMetric | None = None) -> ResultTable:
         """One detector against another by one metric (the first by default), series by series."""
         name = self._named(metric)[0]
-        return Differences.of(self._matrix(name), name, name in self._lower, self.series, self.names, detector, rival)
+        return difference_table(self._matrix(name), name, name in self._lower, self.series, self.names, detector, rival)
 
     def by_category(
         self, metric: AnyMetric | None = None, *, kinds: Sequence[str] | None = None, groups: Groups | None = None
-    ) -> Categories:
+    ) -> ResultTable:
         """The average of one metric (the first by default) by data set and by what the labels say of the series.
 
         `groups` (a mapping from series, or a function of their names) adds groups of your own; `kinds` are some of
@@ -191,7 +191,7 @@ class Comparison(Result):
         """
         name = self._named(metric)[0]
         sign = -1.0 if name in self._lower else 1.0
-        return Categories.of(
+        return category_table(
             sign * self._matrix(name), name, self.series, self.names, self._facts, kinds, dataset_of, groups
         )
 
@@ -372,7 +372,7 @@ class Comparison(Result):
         lower = [called[name] for name in names if name in self._lower]
         notes = [f"lower is better: {', '.join(lower)}"] if lower else []
         titles = dict(zip(self.detectors, self.names, strict=True))
-        return notes + remarks_of(rows, list(called.values()), titles, self.missing, self._odd)
+        return notes + comparison_remarks(rows, list(called.values()), titles, self.missing, self._odd)
 
 
 def dataset_of(series: str) -> str:

@@ -17,6 +17,8 @@ from tsadeval.core.selection import AnyMetric, ByMetric, find_metric
 from tsadeval.errors import UnknownNameError
 
 Values = dict[str, dict[str, float]]
+Blocks = Sequence[Sequence[Sequence[str]]]  # of rows of cells, with rules between them
+PRINTED = (2, 4)  # digits of percents and of other numbers
 
 
 class DetectorTable(Result, Mapping[str, dict[str, float]]):
@@ -76,22 +78,17 @@ class DetectorTable(Result, Mapping[str, dict[str, float]]):
         """The rows as people read them, with a star at the best values."""
         best = {metric: self.best(metric) for metric in self.metrics}
         best = {metric: names if len(names) < len(self) else [] for metric, names in best.items()}  # all equal: no mark
+        style = Style(self.percent, places=PRINTED)
         rows = []
         for detector, found in self._values.items():
             row = [self._titles.get(detector, detector)]
             for metric in self.metrics:
                 # A blank where the star would be keeps the digits under each other.
-                row.append(self._text(metric, found[metric], None) + ("*" if detector in best[metric] else " "))
+                row.append(
+                    style.text(metric, found[metric], write=cell_text) + ("*" if detector in best[metric] else " ")
+                )
             rows.append(row)
         return rows
-
-    def _text(self, metric: str, value: float, digits: int | None, text: Callable[..., str] = cell_text) -> str:
-        if math.isnan(value):
-            return text(NONE)
-        record = METRICS.get(metric.partition("(")[0])
-        scaled = self.percent and record is not None and record.range[1] <= 1
-        places = digits if digits is not None else 2 if scaled else 4
-        return text(round(100 * value if scaled else value, places) + 0.0, places)  # never -0.0000
 
     def to_latex(self, *, digits: int | None = None, alpha: float = 0.05) -> str:
         """A tabular (booktabs) with the best values in bold and the second best underlined.
@@ -101,22 +98,19 @@ class DetectorTable(Result, Mapping[str, dict[str, float]]):
         """
         return wrapped(*stacked([self], digits, alpha), alpha, self._remarks() if self._remarks else [], Wrap())
 
-    def latex_lines(self, digits: int | None = None, alpha: float = 0.05) -> tuple[list[str], list[Alike]]:
-        """Head, rule and rows, without the tabular around them, and the tests behind their marks."""
+    def latex_blocks(self, style: Style) -> tuple[Blocks, list[Alike]]:
+        """The head and the rows, and the tests behind their marks."""
         columns, tests = [], []
         for metric in self.metrics:
-            values = [found[metric] for found in self._values.values()]
-            better = np.array(values) * (-1.0 if metric in self._lower else 1.0)
-            test = Alike([False] * len(values))
-            if self._by_series is not None:
-                test = not_told_apart(self._by_series(metric), alpha)
-            texts = [self._text(metric, value, digits, latex_text) for value in values]
-            columns.append(marked(texts, better, test.same))
+            values = np.array([found[metric] for found in self._values.values()])
+            by_series = None if self._by_series is None else self._by_series(metric)
+            test = Alike([False] * len(values)) if by_series is None else not_told_apart(by_series, style.alpha)
+            better = -values if metric in self._lower else values
+            columns.append(marked(style.texts(metric, values, by_series), better, test.same))
             tests.append(test)
         names = [latex_text(self._titles.get(detector, detector)) for detector in self]
         head = [latex_text(text) for text in [self.title or "Detector", *metric_labels(self.metrics).values()]]
-        rows = [" & ".join(row) + r" \\" for row in zip(names, *columns, strict=True)]
-        return [" & ".join(head) + r" \\", r"\midrule", *rows], tests
+        return [[head], list(zip(names, *columns, strict=True))], tests
 
     def _grid(self) -> Grid:
         lines: Grid = [[self.title or "detector", *self.metrics], *self._starred()]
@@ -126,15 +120,12 @@ class DetectorTable(Result, Mapping[str, dict[str, float]]):
 
 def stacked(tables: Sequence[DetectorTable], digits: int | None, alpha: float) -> tuple[str, list[Alike]]:
     """Tables of the same metrics under each other, in one tabular, and the tests behind its marks."""
-    lines: list[str] = []
-    tests: list[Alike] = []
-    for table in tables:
-        rows, found = table.latex_lines(digits, alpha)
-        lines += [r"\midrule"] * bool(lines) + rows
-        tests += found
-    spec = "l" + "r" * len(tables[0].metrics)
-    text = "\n".join([rf"\begin{{tabular}}{{{spec}}}", r"\toprule", *lines, r"\bottomrule", r"\end{tabular}"])
-    return text, tests
+    return _stacked(tables, Style(tables[0].percent, digits, alpha=alpha, places=PRINTED))
+
+
+def _stacked(tables: Sequence[DetectorTable], style: Style) -> tuple[str, list[Alike]]:
+    parts = [table.latex_blocks(style) for table in tables]
+    return _tabular([block for blocks, _ in parts for block in blocks]), [test for _, some in parts for test in some]
 
 
 # LaTeX tables of comparisons: best, second best, and what is not told apart from the best.
@@ -144,29 +135,35 @@ DAGGER = r"$^{\dagger}$"
 
 
 class Style(NamedTuple):
-    """How numbers are printed; `lower` are the metrics of which less is better."""
+    """How numbers are printed; `lower` are the metrics of which less is better.
+
+    `places` are the digits by default, of percents and of other numbers.
+    """
 
     percent: bool
-    digits: int | None
-    spread: bool
-    alpha: float
-    lower: frozenset[str]
+    digits: int | None = None
+    spread: bool = False
+    alpha: float = 0.05
+    lower: frozenset[str] = frozenset()
+    places: tuple[int, int] = (1, 3)
 
-    def text(self, metric: str, value: float, spread: float | None = None) -> str:
+    def text(
+        self, metric: str, value: float, spread: float | None = None, write: Callable[..., str] = latex_text
+    ) -> str:
         """A value, and its spread where it is wanted; a missing one is a dash."""
         if math.isnan(value):
-            return latex_text(value)
+            return write(NONE)
         record = METRICS.get(metric.partition("(")[0])
         scaled = self.percent and record is not None and record.range[1] <= 1
-        places = self.digits if self.digits is not None else 1 if scaled else 3
-        shown = latex_text(round(100 * value if scaled else value, places) + 0.0, places)
+        places = self.digits if self.digits is not None else self.places[not scaled]
+        shown = write(round(100 * value if scaled else value, places) + 0.0, places)  # never -0.0000
         if spread is None:
             return shown
         return rf"{shown} $\pm$ {cell_text(100 * spread if scaled else spread, places)}"
 
-    def texts(self, metric: str, better: Floats, means: Floats) -> list[str]:
-        """The means of a metric, each with its spread where that is wanted."""
-        spreads = _deviation(better) if self.spread else [None] * len(means)
+    def texts(self, metric: str, means: Floats, by_series: Floats | None) -> list[str]:
+        """The means of a metric, each with its spread over series where that is wanted."""
+        spreads = _deviation(by_series) if self.spread and by_series is not None else [None] * len(means)
         return [self.text(metric, value, spread) for value, spread in zip(means.tolist(), spreads, strict=True)]
 
 
@@ -194,15 +191,11 @@ class Alike(NamedTuple):
 
 def not_told_apart(better: Floats, alpha: float) -> Alike:
     """By Wilcoxon-Holm tests over the series (rows); with one series there is no test."""
-    k, kept = better.shape[1], statistics.with_values(better)
-    better = better[:, kept]
-    if len(kept) < 2 or len(statistics.whole_rows(better)) < 2:
-        return Alike([False] * k)
-    best = int(np.argmin(statistics.mean_ranks(better, draws=1).mean))
-    found = statistics.wilcoxon_holm(better)
-    alike = found.same(alpha)[best].tolist()
-    same = [alike[kept.index(j)] if j in kept else False for j in range(k)]
-    return Alike(same, True, found.too_few(alpha), not any(alike[:best] + alike[best + 1 :]))
+    found = statistics.Ranking(better, draws=1)
+    if not found.tested:
+        return Alike([False] * found.detectors)
+    alike = found.tests.same(alpha)[found.first].tolist()
+    return Alike(found.for_all(alike, False), True, found.tests.too_few(alpha), sum(alike) == 1)
 
 
 class Wrap(NamedTuple):
@@ -247,38 +240,30 @@ def _legend(tabular: str, tests: Sequence[Alike], alpha: float, among: str) -> s
     return text
 
 
-def _mean(better: Floats) -> Floats:
-    known = np.isfinite(better)
-    count = known.sum(axis=0)
-    total = np.where(known, better, 0.0).sum(axis=0)
-    return np.where(count > 0, total / np.maximum(count, 1), math.nan)
-
-
 def _deviation(better: Floats) -> list[float | None]:
     """The standard deviation over series of each detector that has values on two at least."""
     known = [column[np.isfinite(column)] for column in better.T]
     return [float(np.std(column, ddof=1)) if len(column) > 1 else None for column in known]
 
 
-def _tabular(head: Sequence[str], rows: Sequence[Sequence[str]], rules: frozenset[int] = frozenset()) -> str:
-    lines = [rf"\begin{{tabular}}{{l{'r' * (len(head) - 1)}}}", r"\toprule", " & ".join(head) + r" \\", r"\midrule"]
-    for i, row in enumerate(rows):
-        lines += [r"\midrule"] * (i in rules) + [" & ".join(row) + r" \\"]
-    return "\n".join([*lines, r"\bottomrule", r"\end{tabular}"])
+def _tabular(blocks: Blocks) -> str:
+    """Blocks of rows with rules between them; the first is the head."""
+    texts = ["\n".join(" & ".join(row) + r" \\" for row in block) for block in blocks]
+    begin = rf"\begin{{tabular}}{{l{'r' * (len(blocks[0][0]) - 1)}}}"
+    return "\n".join([begin, r"\toprule", "\n\\midrule\n".join(texts), r"\bottomrule", r"\end{tabular}"])
+
+
+def _means(metric: str, better: Floats, style: Style) -> Floats:
+    """The mean of each detector over series, of values of which larger is better, as they are shown."""
+    sign = -1.0 if metric in style.lower else 1.0
+    return sign * np.array([statistics.mean_of_known(column) for column in better.T])
 
 
 def metrics_tabular(matrices: Mapping[str, Floats], detectors: Sequence[str], style: Style) -> tuple[str, list[Alike]]:
     """Detectors by metrics, averaged over series, and the tests behind the marks."""
-    columns, tests = [], []
-    for metric, better in matrices.items():
-        means = _mean(better)
-        sign = -1.0 if metric in style.lower else 1.0
-        texts = style.texts(metric, better, sign * means)
-        tests.append(not_told_apart(better, style.alpha))
-        columns.append(marked(texts, means, tests[-1].same))
-    head = ["Detector", *(latex_text(label) for label in metric_labels(list(matrices)).values())]
-    rows = [[latex_text(name), *(c[i] for c in columns)] for i, name in enumerate(detectors)]
-    return _tabular(head, rows), tests
+    means = {metric: _means(metric, better, style).tolist() for metric, better in matrices.items()}
+    values = {name: {metric: some[j] for metric, some in means.items()} for j, name in enumerate(detectors)}
+    return _stacked([DetectorTable(values, lower=style.lower, by_series=matrices.__getitem__)], style)
 
 
 def series_tabular(
@@ -290,9 +275,8 @@ def series_tabular(
     rows = []
     for name, row in zip(series, better, strict=True):
         rows.append([latex_text(name), *marked([style.text(metric, sign * v) for v in row.tolist()], row, nothing)])
-    means = _mean(better)
-    texts = style.texts(metric, better, sign * means)
+    means = _means(metric, better, style)
     test = not_told_apart(better, style.alpha)
-    rows.append(["average", *marked(texts, means, test.same)])
+    average = ["average", *marked(style.texts(metric, means, better), sign * means, test.same)]
     head = [latex_text(metric_labels([metric])[metric]), *map(latex_text, detectors)]
-    return _tabular(head, rows, frozenset({len(series)})), [test]
+    return _tabular([[head], rows, [average]]), [test]

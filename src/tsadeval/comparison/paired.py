@@ -58,13 +58,6 @@ def _values(values: Any, name: str) -> Floats:
     return array
 
 
-def _both(x: Any, y: Any) -> tuple[Floats, Floats]:
-    """The values of the series that both have."""
-    a, b = _values(x, "x"), _values(y, "y")
-    known = ~np.isnan(differences(a, b))
-    return a[known], b[known]
-
-
 def wilcoxon(differences: Any) -> Floats:
     """Two-sided p-values of Wilcoxon's signed-rank test, one for each column of differences.
 
@@ -217,30 +210,6 @@ def _regions(z: Floats, weights: Floats, rope: float) -> Floats:
     worse = below(-2 * rope)
     better = 1 - below(2 * rope)
     return np.column_stack([worse, 1 - worse - better, better])
-
-
-def cliffs_delta(x: Any, y: Any) -> float:
-    """Share of pairs of series in which a value of x is above one of y, less the share in which it is below.
-
-    >>> cliffs_delta([0.9, 0.8, 0.7], [0.6, 0.8, 0.5])
-    0.6666666666666666
-    """
-    a, b = _both(x, y)
-    if not len(a):
-        return math.nan
-    ascending = np.sort(b)
-    above = np.searchsorted(ascending, a, "left").sum()
-    below = (len(b) - np.searchsorted(ascending, a, "right")).sum()
-    return float((above - below) / (len(a) * len(b)))
-
-
-def a12(x: Any, y: Any) -> float:
-    """Vargha and Delaney's A: the share of pairs of series in which x is above y, ties half; 0.5 is no effect.
-
-    >>> round(a12([0.9, 0.8, 0.7], [0.6, 0.8, 0.5]), 4)
-    0.8333
-    """
-    return (cliffs_delta(x, y) + 1) / 2
 
 
 def rank_biserial(x: Any, y: Any) -> float:

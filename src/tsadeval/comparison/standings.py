@@ -85,47 +85,34 @@ def standings(values: Floats, *, lower: bool, missing: statistics.Missing = "ski
     `values` has a row per series and a column per detector. Where fewer than two series have values of all detectors
     there are no ranks, and `groups` is empty. Detectors without any value are not ranked.
     """
-    better = statistics.fill_missing(-values if lower else values, missing)
-    kept = statistics.with_values(better) or list(range(values.shape[1]))  # of none there is nothing to rank either
-    better = better[:, kept]
-    places = statistics.ranks(statistics.whole_rows(better))
-    ranks = statistics.mean_of_ranks(places)
-    k = len(kept)
+    found = statistics.Ranking(-values if lower else values, missing=missing)
     known = np.isfinite(values)
     counts = known.sum(axis=0)
     means = np.where(counts > 0, np.where(known, values, 0.0).sum(axis=0) / np.maximum(counts, 1), math.nan)
-
-    def spread(some: list[Any], nothing: Any = None) -> list[Any]:
-        """For all detectors what is known of those with values."""
-        return [some[kept.index(j)] if j in kept else nothing for j in range(values.shape[1])]
-
-    found: Data = {
+    board: Data = {
         "mean": _plain(means),
         "defined": counts.tolist(),
-        "series": ranks.series,
-        "rank": spread(_plain(ranks.mean)),
-        "low": spread(_plain(ranks.low)),
-        "high": spread(_plain(ranks.high)),
+        "series": found.means.series,
+        "rank": found.for_all(_plain(found.means.mean), None),
+        "low": found.for_all(_plain(found.means.low), None),
+        "high": found.for_all(_plain(found.means.high), None),
         "groups": [],
         "friedman": None,
         "best": [],
         "wins": [],
         "too_few": "",
     }
-    if k > 1:
-        counts_of = statistics.wins_ties_losses(statistics.whole_rows(better))  # of the series that ranks stand on
-        counts_all = (counts_of.wins.sum(axis=1).tolist(), counts_of.ties.sum(axis=1).tolist())
-        found["wins"] = [spread(some, 0) for some in counts_all]
-    if k > 1 and ranks.series > 1:
-        pairs = statistics.wilcoxon_holm(better)
-        same = pairs.same(alpha)
-        found["too_few"] = pairs.too_few(alpha)
-        found["groups"] = [[kept[i] for i in group] for group in statistics.tie_groups(ranks.mean, same)]
-        best = int(np.argmin(ranks.mean))
-        found["best"] = [kept[i] for i in range(k) if same[best, i]]
-        if k > 2:
-            found["friedman"] = plain(statistics.friedman_of_ranks(places).f_p)
-    return found
+    if len(found.kept) > 1:
+        both = (found.counts.wins, found.counts.ties)
+        board["wins"] = [found.for_all(some.sum(axis=1).tolist(), 0) for some in both]
+    if found.tested:
+        board["groups"] = [[found.kept[i] for i in group] for group in found.groups(alpha)]
+        board["too_few"] = found.tests.too_few(alpha)
+        alike = found.tests.same(alpha)[found.first]
+        board["best"] = [found.kept[i] for i in np.flatnonzero(alike).tolist()]
+        if len(found.kept) > 2:
+            board["friedman"] = plain(statistics.friedman(found.values).f_p)
+    return board
 
 
 def _plain(values: Floats) -> list[float | None]:

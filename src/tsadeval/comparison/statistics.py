@@ -13,7 +13,7 @@ import itertools
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -132,11 +132,7 @@ def mean_ranks(values: Any, *, level: float = 0.95, draws: int = 2000, seed: int
     (array([1.333, 1.667, 3.   ]), 3)
     """
     check_parameters("mean_ranks", BOOTSTRAP, {"level": level, "draws": draws, "seed": seed})
-    return mean_of_ranks(ranks(whole_rows(values)), level, draws, seed)
-
-
-def mean_of_ranks(found: Floats, level: float = 0.95, draws: int = 2000, seed: int = 0) -> MeanRanks:
-    """The same, of ranks within each series."""
+    found = ranks(whole_rows(values))
     if not len(found):
         nothing = np.full(found.shape[1], math.nan)
         return MeanRanks(nothing, nothing, nothing, 0)
@@ -186,11 +182,7 @@ def friedman(values: Any) -> Friedman:
     >>> round(found.chi2, 4), round(found.chi2_p, 4), round(found.f, 4), round(found.f_p, 4)
     (6.5, 0.0388, 13.0, 0.0066)
     """
-    return friedman_of_ranks(ranks(whole_rows(_table(values, 3))))
-
-
-def friedman_of_ranks(found: Floats) -> Friedman:
-    """The same, of ranks within each series."""
+    found = ranks(whole_rows(_table(values, 3)))
     n, k = found.shape
     if n < 2:
         return Friedman(math.nan, math.nan, math.nan, math.nan, n, k)
@@ -216,7 +208,6 @@ class Pairwise:
     values are.
     """
 
-    test: str
     p_values: Floats
     raw: Floats
     series: Counts
@@ -299,8 +290,7 @@ def wilcoxon_holm(values: Any) -> Pairwise:
     def least_p(n: int) -> float:  # all differences of one pair have the same sign
         return min(1.0, tests * 2.0 ** (1 - n))
 
-    name = "Wilcoxon signed-rank test with Holm's correction"
-    return Pairwise(name, _square(k, holm(raw)), _square(k, raw), count, "Wilcoxon-Holm", least_p)
+    return Pairwise(_square(k, holm(raw)), _square(k, raw), count, "Wilcoxon-Holm", least_p)
 
 
 def nemenyi(values: Any) -> Pairwise:
@@ -321,7 +311,7 @@ def nemenyi(values: Any) -> Pairwise:
     if n > 1:
         mean = ranks(table).mean(axis=0)
         found = _square(k, p_value(np.abs(mean[first] - mean[second]), n))
-    return Pairwise("Nemenyi", found, found, count, "Nemenyi", least_p)
+    return Pairwise(found, found, count, "Nemenyi", least_p)
 
 
 def critical_difference(detectors: int, series: int, alpha: float = 0.05) -> float:
@@ -361,6 +351,59 @@ def tie_groups(mean: Sequence[float] | Floats, same: Any) -> list[list[int]]:
             groups.append(order[start:stop].tolist())
             last = stop
     return groups
+
+
+TESTS: dict[str, Callable[[Any], Pairwise]] = {"wilcoxon-holm": wilcoxon_holm, "nemenyi": nemenyi}
+
+
+class Ranking:
+    """Mean ranks of the detectors that have values, and tests of every two of them.
+
+    `kept` are the columns of these detectors (all where none has a value): other places are those in `kept`.
+
+    >>> found = Ranking([[0.9, 0.5, math.nan], [0.8, 0.6, math.nan]])
+    >>> found.kept, found.means.mean, found.groups(0.05)
+    ([0, 1], array([1., 2.]), [[0, 1]])
+    """
+
+    def __init__(
+        self, values: Any, *, missing: Missing = "skip", test: str = "wilcoxon-holm", draws: int = 2000, seed: int = 0
+    ) -> None:
+        table = fill_missing(values, missing)
+        self.detectors = table.shape[1]
+        self.kept = with_values(table) or list(range(self.detectors))
+        self.values = table[:, self.kept]
+        self.means = mean_ranks(self.values, draws=draws, seed=seed)
+        self._test = TESTS[test]
+
+    @cached_property
+    def tests(self) -> Pairwise:
+        """The tests of every two detectors, of which there must be two."""
+        return self._test(self.values)
+
+    @property
+    def tested(self) -> bool:
+        """True if there are detectors and series to tell apart."""
+        return len(self.kept) > 1 and self.means.series > 1
+
+    def groups(self, alpha: float) -> list[list[int]]:
+        """Groups of detectors of which no two were told apart, best first."""
+        return tie_groups(self.means.mean, self.tests.same(alpha))
+
+    @property
+    def first(self) -> int:
+        """The detector with the best mean rank."""
+        return int(np.argmin(self.means.mean))
+
+    @cached_property
+    def counts(self) -> WinsTiesLosses:
+        """Wins, ties and losses on the series that ranks stand on."""
+        return wins_ties_losses(whole_rows(self.values))
+
+    def for_all(self, some: Sequence[Any], nothing: Any) -> list[Any]:
+        """Return what is known of the kept detectors for all of them, and `nothing` for the others."""
+        found = dict(zip(self.kept, some, strict=True))
+        return [found.get(j, nothing) for j in range(self.detectors)]
 
 
 def agreement(rows: Any) -> Floats:

@@ -165,8 +165,8 @@ def _warn_of_parts(name: str, found: PRF, data: Prediction) -> None:
     """One warning, at the caller's line, about all parts that are NaN."""
     parts = [part for part, value in found._asdict().items() if math.isnan(value)]
     if parts:
-        reason = missing(frozenset({"anomaly", "alarm"}), data) or "it has no meaning on this input"
-        warn_undefined(f"{name} ({', '.join(parts)})", reason)
+        fact = missing(frozenset({"anomaly", "alarm"}), data)
+        warn_undefined(f"{name} ({', '.join(parts)})", fact.text if fact else "it has no meaning on this input")
 
 
 def score_metric(
@@ -200,9 +200,9 @@ def _registering(kind: Kind, data_type: Any, second: str, description: dict[str,
             if options:
                 _refuse_unknown(name, second, known, options)
                 check_parameters(name, checks, options)
-            value, reason = value_of(inner, needs, data_type.of(y_true, other), options)
-            if reason is not None:
-                warn_undefined(name, reason)
+            value, fact = value_of(inner, needs, data_type.of(y_true, other), options)
+            if fact is not None:
+                warn_undefined(name, fact.text)
             return value
 
         face = _public(inner, second, call, checks, description["undefined"])

@@ -15,10 +15,11 @@ from typing import Any, Literal, NamedTuple, ParamSpec, Protocol, TypeVar
 
 import numpy as np
 
+from tsadeval.core.facts import Fact, Origin, Reason
 from tsadeval.core.inputs import Prediction, Scoring
 from tsadeval.core.names import Registry, did_you_mean, format_call, parse_call
 from tsadeval.core.parameters import Check, check_parameters, recall_weight
-from tsadeval.errors import InvalidParameterError, UndefinedError
+from tsadeval.errors import InvalidParameterError, UndefinedError, hint
 
 Kind = Literal["scores", "predictions"]
 Kept = Literal["points", "runs", "moments", "order", "zones"]
@@ -71,14 +72,17 @@ class Decision(NamedTuple):
     prediction: Prediction
     rule: str
     threshold: float | None = None
-    undefined: str | None = None
+    undefined: Fact | None = None
+    uses_labels: bool = False
+    origin: Origin = Origin.RULE
 
 
 class Rule(Protocol):
     """How the scores of a series become alarms for a metric. Any object with these two members is a rule.
 
     `literal` rules are applied to scores of 0 and 1 as well; for all others such scores are predictions already, unless
-    the rule has an attribute `fitted` that is true and takes its threshold from other scores (`fit=`).
+    the rule has an attribute `fitted` that is true and takes its threshold from other scores (`fit=`). A rule that
+    looks at the labels says so by an attribute `uses_labels` that is true, and in its decisions.
     """
 
     @property
@@ -94,7 +98,7 @@ class Rule(Protocol):
 class Outcome(NamedTuple):
     """The value of a metric on one scoring, or why there is none, and the alarms it was computed on.
 
-    `alarms` counts runs of alarms, `alarmed_points` their points; both are None for metrics of scores.
+    `alarms` counts runs of alarms, `alarmed_points` their points; both and `origin` are None for metrics of scores.
     """
 
     value: float
@@ -105,6 +109,9 @@ class Outcome(NamedTuple):
     alarms: int | None = None
     alarmed_points: int | None = None
     seconds: float = math.nan
+    uses_labels: bool = False
+    origin: Origin | None = None
+    reason: Reason | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -226,7 +233,7 @@ class Metric:
         """The metric of labels and scores (or predictions), with the bound options."""
         return float(self.function(y_true, y_other, **dict(self.bound)))
 
-    def value_of(self, data: Scoring | Prediction) -> tuple[float, str | None]:
+    def value_of(self, data: Scoring | Prediction) -> tuple[float, Fact | None]:
         """The value on checked data of this metric's kind, and why it is NaN where it is undefined."""
         return value_of(self.compute, self.needs, data, dict(self.bound))
 
@@ -235,11 +242,11 @@ class Metric:
         if self.kind == "scores":
             return None
         if scoring.given is not None:
-            return Decision(Prediction(scoring.truth, scoring.given, scoring.setting), "given")
+            return Decision(Prediction(scoring.truth, scoring.given, scoring.setting), "given", origin=Origin.GIVEN)
         # A threshold that is given, or found on other scores, holds: counts may well be 0 and 1 in a quiet series.
         elsewhere = scoring.setting.fit is not None and getattr(rule, "fitted", False)
         if scoring.zero_one is not None and not (rule.literal or elsewhere):
-            return Decision(scoring.zero_one, BINARY)
+            return Decision(scoring.zero_one, BINARY, origin=Origin.SCORES)
         return rule.decide(scoring, self)
 
     def judges(self, data: D) -> D:
@@ -259,15 +266,17 @@ class Metric:
         """A metric of scores on the stretches between the points that are not judged, if it can put them together."""
         if self.pool is None or not self.leaves_out:
             others = ", ".join(sorted(m.name for m in METRICS.values() if "recommended" in m.sets and m.leaves_out))
-            return Outcome(
-                math.nan,
-                "undefined",
-                f"it cannot leave out the points of ignore=, as {others} can; where their scores are NaN and "
-                "missing='skip', it is that of the other points put together",
+            skipped = hint("NaN and missing='skip', it", "empty, with --missing skip it")
+            return _undefined(
+                Fact(
+                    Reason.CANNOT_IGNORE,
+                    f"it cannot leave out the points of {hint('ignore=', '--ignore')}, as {others} can; where their "
+                    f"scores are {skipped} is that of the other points put together",
+                )
             )
-        reason = missing(self.needs, scoring.kept)
-        if reason is not None:
-            return Outcome(math.nan, "undefined", reason)
+        lacking = missing(self.needs, scoring.kept)
+        if lacking is not None:
+            return _undefined(lacking)
         start = time.perf_counter()
         value = float(self.pool(scoring.pieces, **self.options))
         return Outcome(value, "ok", seconds=time.perf_counter() - start)
@@ -286,17 +295,31 @@ class Metric:
         decision = self.decide(scoring, rule)
         data: Scoring | Prediction = self.judges(scoring) if decision is None else self.judges(decision.prediction)
         if decision is not None and decision.undefined is not None:
-            return Outcome(math.nan, "undefined", missing(self.needs, data) or decision.undefined, decision.rule)
+            return _undefined(missing(self.needs, data) or decision.undefined)._replace(
+                rule=decision.rule, uses_labels=decision.uses_labels, origin=decision.origin
+            )
         start = time.perf_counter()
-        value, message = self.value_of(data.scanned_again() if fresh else data)
+        value, lacking = self.value_of(data.scanned_again() if fresh else data)
         seconds = time.perf_counter() - start
-        status: Literal["ok", "undefined"] = "ok" if math.isfinite(value) else "undefined"
+        if lacking is not None:
+            outcome = _undefined(lacking)._replace(seconds=seconds)
+        else:
+            outcome = Outcome(value, "ok" if math.isfinite(value) else "undefined", seconds=seconds)
         if decision is None:
-            return Outcome(value, status, message, seconds=seconds)
+            return outcome
         found = decision.prediction.predicted
-        return Outcome(
-            value, status, message, decision.rule, decision.threshold, len(found), found.points, seconds=seconds
+        return outcome._replace(
+            rule=decision.rule,
+            threshold=decision.threshold,
+            alarms=len(found),
+            alarmed_points=found.points,
+            uses_labels=decision.uses_labels,
+            origin=decision.origin,
         )
+
+
+def _undefined(fact: Fact) -> Outcome:
+    return Outcome(math.nan, "undefined", fact.text, reason=fact.reason)
 
 
 def _second_argument(function: Callable[..., Any]) -> str:
@@ -327,28 +350,31 @@ def _restored(function: Callable[..., float], name: str, direction: Any, version
 
 def value_of(
     compute: Callable[..., float], needs: Set[str], data: Scoring | Prediction, options: dict[str, Any]
-) -> tuple[float, str | None]:
+) -> tuple[float, Fact | None]:
     """The value, or NaN and why there is none."""
-    reason = missing(needs, data)
-    if reason is not None:
-        return math.nan, reason
+    lacking = missing(needs, data)
+    if lacking is not None:
+        return math.nan, lacking
     try:
         return float(compute(data, **options)), None
-    except UndefinedError as reason:
-        return math.nan, str(reason)
+    except UndefinedError as error:
+        return math.nan, Fact(Reason(error.reason), str(error))
 
 
 # What a metric may need of its data, and what to say where that is missing.
-_NEEDS: dict[str, tuple[Callable[[Any], bool], str]] = {
-    "anomaly": (lambda data: data.truth.has(1), "y_true has no anomalous point (no 1)"),
-    "normal": (lambda data: data.truth.has(0), "y_true has no normal point (no 0)"),
-    "alarm": (lambda data: data.alarms.has(1), "y_pred has no alarm (no 1)"),
+_NEEDS: dict[str, tuple[Callable[[Any], bool], Fact]] = {
+    "anomaly": (
+        lambda data: data.truth.has(1),
+        Fact(Reason.NO_ANOMALY, "y_true has no anomalous point (no 1)"),
+    ),
+    "normal": (lambda data: data.truth.has(0), Fact(Reason.NO_NORMAL, "y_true has no normal point (no 0)")),
+    "alarm": (lambda data: data.alarms.has(1), Fact(Reason.NO_ALARM, "y_pred has no alarm (no 1)")),
 }
 
 
-def missing(needs: Set[str], data: Scoring | Prediction) -> str | None:
-    """What the data lacks of a metric's needs, in words; None where it lacks nothing."""
-    return next((words for need, (met, words) in _NEEDS.items() if need in needs and not met(data)), None)
+def missing(needs: Set[str], data: Scoring | Prediction) -> Fact | None:
+    """What the data lacks of a metric's needs; None where it lacks nothing."""
+    return next((fact for need, (met, fact) in _NEEDS.items() if need in needs and not met(data)), None)
 
 
 METRICS: Registry[Metric] = Registry("metric", "tsadeval.metrics")

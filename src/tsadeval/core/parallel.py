@@ -17,7 +17,7 @@ from threading import Event, Thread
 from typing import Any, TypeVar
 
 from tsadeval._optional import require
-from tsadeval.errors import InvalidParameterError
+from tsadeval.errors import InvalidParameterError, hint
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -33,7 +33,8 @@ def cores() -> int:
 def workers(n_jobs: int | None) -> int:
     """Number of threads that are meant; all cores by default."""
     if isinstance(n_jobs, bool) or not (n_jobs is None or (isinstance(n_jobs, int) and n_jobs != 0)):
-        raise InvalidParameterError(f"n_jobs must be an integer other than 0 (-1: all cores), but is {n_jobs!r}")
+        name = hint("n_jobs", "--jobs")
+        raise InvalidParameterError(f"{name} must be an integer other than 0 (-1: all cores), but is {n_jobs!r}")
     return cores() if n_jobs is None or n_jobs < 0 else n_jobs
 
 

@@ -160,8 +160,7 @@ class Result:
 
     def _grid(self) -> Grid:
         """Head and rows of what is worth printing."""
-        head = list(self.rows[0]) if self.rows else []
-        return [head, *([row.get(column) for column in head] for row in self.rows)]
+        return grid_of(self.rows, list(self.rows[0]) if self.rows else [])
 
     def _grids(self) -> list[tuple[str, Grid]]:
         """Several tables under each other, each with its title ("" for none)."""
@@ -200,6 +199,54 @@ class Result:
         return "\n\n".join(part for part in (self._lead(), *blocks, lines_of(self._notes())) if part)
 
 
+class ResultTable(Result):
+    """Rows with what is printed of them: some columns or a grid, lines above and below; further attributes by name.
+
+    In LaTeX the lines below the table are comments.
+    """
+
+    if TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any: ...
+
+    def __init__(
+        self,
+        rows: list[Row],
+        *,
+        columns: Sequence[str] = (),
+        grid: Grid | None = None,
+        lead: str = "",
+        notes: Sequence[str] = (),
+        **attributes: Any,
+    ) -> None:
+        super().__init__(rows)
+        self._columns = list(columns)
+        self._printed = grid
+        self._above = lead
+        self._below = list(notes)
+        self.__dict__.update(attributes)
+
+    def _grid(self) -> Grid:
+        if self._printed is not None:
+            return self._printed
+        return grid_of(self.rows, self._columns) if self._columns else super()._grid()
+
+    def _lead(self) -> str:
+        return self._above
+
+    def _notes(self) -> list[str]:
+        return self._below
+
+    def to_latex(self, *, digits: int = 4) -> str:
+        """What is printed, as a LaTeX tabular (booktabs) with the notes as comments."""
+        return "\n".join([super().to_latex(digits=digits), *(f"% {text}" for text in self._notes())])
+
+
+def grid_of(rows: Sequence[Row], columns: Sequence[str]) -> Grid:
+    """Return these columns of the rows, with their names as the head."""
+    return [list(columns), *([row.get(column) for column in columns] for row in rows)]
+
+
 class MappingResult(Result, Mapping[str, float]):
     """A result that is also a mapping from the texts of its `key` column to values.
 
@@ -228,6 +275,4 @@ class MappingResult(Result, Mapping[str, float]):
         return len(self._items())
 
     def _grid(self) -> Grid:
-        if not self._shown:
-            return super()._grid()
-        return [self._shown, *([row.get(column) for column in self._shown] for row in self.rows)]
+        return grid_of(self.rows, self._shown) if self._shown else super()._grid()

@@ -14,16 +14,15 @@ from numpy.typing import NDArray
 from tsadeval.core.arrays import read_array
 from tsadeval.core.durations import span_size, unit_size
 from tsadeval.core.events import Index
+from tsadeval.core.facts import Reason
 from tsadeval.core.times import Times
-from tsadeval.errors import InvalidInputError, UndefinedError
+from tsadeval.errors import InvalidInputError, UndefinedError, hint
 
 Bools = NDArray[np.bool_]
 Floats = NDArray[np.float64]
 # What scores that are NaN mean, by the same words wherever `missing=` is an option.
 Missing = Literal["error", "skip", "ignore", "no alarm", "worst"]
 MISSING: tuple[Missing, ...] = get_args(Missing)
-
-NO_TIMES = "an option is a time, so it needs time stamps"
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,7 +65,8 @@ class Setting:
     def clock(self) -> Times:
         """The time stamps, which some options need."""
         if self.times is None:
-            raise UndefinedError(f"{NO_TIMES}: pass times= to te.evaluate")
+            how = hint("pass times= to te.evaluate", "name their column with --time")
+            raise UndefinedError(f"an option is a time, so it needs time stamps: {how}", Reason.NEEDS_TIMES)
         return self.times
 
     def in_unit(self, unit: str, n: int) -> tuple[float, Index]:
@@ -97,25 +97,6 @@ class Setting:
             return self
         weights = None if self.shares is None else self.shares[~self.ignored]
         return replace(self, times=None, ignored=None, weights=weights)
-
-    def notes(self) -> list[str]:
-        """What a reader of the result has to know."""
-        found = []
-        events = f"{self.unseen_events} whole event{'s' * (self.unseen_events != 1)}"
-        if self.skipped > self.unscored:
-            more = f", and with them {events}" if self.unseen_events else ""
-            found.append(f"{self.skipped - self.unscored} points are not judged{more}")
-        elif self.unseen_events:
-            found.append(f"{events} without a score {'is' if self.unseen_events == 1 else 'are'} not judged")
-        if self.dropped:
-            found.append(f"{self.dropped} points without a score were left out")
-        if self.idle_spans:
-            found.append("no span of ignore= has a point inside")
-        if self.missing:
-            found.append(f"{self.missing} scores are missing, so without alarm")
-        if self.fit is not None:
-            found.append(f"rules without labels are fitted on {len(self.fit)} other scores")
-        return found
 
 
 PLAIN = Setting()

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from tsadeval._optional import require
 from tsadeval.core.durations import SECOND, UNITS, fits, read_duration, timedelta_size, unit_size
 from tsadeval.core.events import Index
-from tsadeval.errors import InvalidInputError
+from tsadeval.errors import InvalidInputError, hint
 
 Kind = Literal["dates", "dates with a time zone", "numbers"]
 
@@ -296,7 +296,7 @@ def _of_numbers(array: NDArray[Any], unit: int, name: str) -> Index:
         row = int(np.argmax(too_large))
         raise InvalidInputError(
             f"{name}: {_place(name, row)} ({array[row]}) is more than 146 years in this unit; "
-            "for milliseconds since 1970 pass te.times(values, unit='ms')"
+            + hint("for milliseconds since 1970 pass te.times(values, unit='ms')", "write seconds, or dates")
         )
     if array.dtype.kind != "f":
         return array.astype(np.int64) * unit
@@ -311,9 +311,10 @@ def _of_objects(values: list[Any], name: str) -> tuple[Index, Kind]:
     for row, value in enumerate(values):
         moment = _moment(value)
         if moment is None:
+            how = hint("or pass datetime objects or numbers", "or numbers of seconds")
             raise InvalidInputError(
                 f"{name}: {_place(name, row)} is {value!r}; write a date such as '2026-01-31 13:05:00' (ISO 8601), "
-                "or pass datetime objects or numbers"
+                f"{how}"
             )
         if found and moment[1] != found[0][1]:
             raise InvalidInputError(

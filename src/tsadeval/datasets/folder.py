@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tsadeval import errors
 from tsadeval.core.names import printable
 from tsadeval.core.parameters import Number, check_parameters
 from tsadeval.datasets.dataset import Parts
@@ -150,7 +151,8 @@ def _features(table: Table, columns: dict[str, Any], chosen: Sequence[str] | Non
         try:
             numbers = floats(values, table.source, name)
         except InvalidInputError as error:
-            raise InvalidInputError(f"{error}; choose with columns=[...]") from None
+            how = errors.hint("choose with columns=[...]", "take it out of the table")
+            raise InvalidInputError(f"{error}; {how}") from None
         block = matrix(table.source, numbers)
         names += [name] if numbers.ndim == 1 else [f"{name}_{i}" for i in range(1, block.shape[1] + 1)]
         blocks.append(block)

@@ -31,6 +31,11 @@ OUTCOME = {
     "status": "string",
     "message": "string",
     "versions": "string",
+    # The rule that was used, which for some metrics is not the one that was asked for; absent in stores of 0.1.0.
+    "used": "string",
+    "uses_labels": "bool_",
+    "origin": "string",
+    "reason": "string",
 }
 
 
@@ -52,6 +57,11 @@ class Layout(Generic[C]):
         cell: Any = self.cell  # a NamedTuple, which the bound of a type variable cannot say
         fields: tuple[str, ...] = cell._fields
         return fields
+
+    @property
+    def required(self) -> tuple[str, ...]:
+        """The columns without which a file is no part of the store; others may be missing in older ones."""
+        return (*self.fields, "value", "status")
 
 
 class Chunk(Protocol):

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from tsadeval.core.inputs import Scoring
-from tsadeval.core.metric import Metric, Rule, parse_metric
+from tsadeval.core.metric import Metric, Outcome, Rule, parse_metric
 from tsadeval.core.results import Row
 from tsadeval.core.selection import Metrics, select_metrics
 from tsadeval.engine.fingerprints import fingerprint
@@ -35,11 +35,17 @@ def _rule(text: str | None) -> Rule:
 def outcome_row(metric: Metric, scoring: Scoring, rule: str | None) -> Row:
     """Value of a metric, or the error it raised. `seconds` is its public call alone, without the threshold."""
     try:
-        outcome = metric.run(scoring, _rule(rule), fresh=True)._asdict()
+        outcome = metric.run(scoring, _rule(rule), fresh=True)
     except Exception as error:
         return error_row(error)
-    del outcome["rule"]  # the cell has it
-    return outcome
+    return stored(outcome)
+
+
+def stored(outcome: Outcome) -> Row:
+    """The columns of a row in a store: its cell has the rule that was asked for, `used` is the one that was used."""
+    row = outcome._asdict()
+    row["used"] = row.pop("rule")
+    return row
 
 
 def error_row(error: Exception) -> Row:

@@ -41,6 +41,9 @@ class Parts:
         arrow = require("pyarrow", extra="all")
         self.schema = arrow.schema([(name, getattr(arrow, kind)()) for name, kind in layout.columns.items()])
         self._texts = [name for name, kind in layout.columns.items() if kind == "string"]
+        # The types of a part that is read: texts are codes of a dictionary.
+        codes = arrow.dictionary(arrow.int32(), arrow.string())
+        self._held = arrow.schema([(one.name, codes if one.name in self._texts else one.type) for one in self.schema])
 
     def names(self) -> list[str]:
         """The parts, oldest first. Listed until two lists agree: one that is being merged could be missing in one."""
@@ -58,7 +61,10 @@ class Parts:
         return before
 
     def groups(self, name: str, columns: Iterable[str]) -> Iterator[Any]:
-        """Columns of a part, verified, as tables of some rows each."""
+        """Columns of a part, verified, as tables of some rows each.
+
+        A column that an earlier version did not write yet is null; those that name a cell and its status must be there.
+        """
         arrow = require("pyarrow", extra="all")
         wanted = list(columns)
         held = self._memory.get(name)
@@ -68,13 +74,21 @@ class Parts:
         try:
             with self._opened(name) as part:
                 found = part.schema_arrow
-                for column in self.schema:
+                if lacking := [name for name in self.layout.required if name not in found.names]:
+                    raise ValueError(f"it has no column {lacking[0]}")
+                for column in (one for one in self.schema if one.name in found.names):
                     kind = found.field(column.name).type
                     if getattr(kind, "value_type", kind) != column.type:
                         raise TypeError(f"column {column.name!r} is {kind}, expected {column.type}")
+                there = [column for column in wanted if column in found.names]
                 for i in range(part.num_row_groups):
                     # Threads of Arrow's own would each keep memory for themselves.
-                    yield part.read_row_group(i, columns=wanted, use_threads=False)
+                    table = part.read_row_group(i, columns=there, use_threads=False)
+                    for column in wanted:
+                        if column not in there:
+                            kind = self._held.field(column).type
+                            table = table.append_column(column, arrow.nulls(len(table), kind))
+                    yield table.select(wanted)
         except (arrow.ArrowException, OSError, ValueError, KeyError, TypeError) as error:
             raise self._foreign(name, error) from None
 
@@ -92,11 +106,9 @@ class Parts:
         arrow = require("pyarrow", extra="all")
         if self._folder is not None:
             return self.write([arrow.Table.from_pylist(rows, schema=self.schema)])
-        # Not worth the time that Parquet takes, until parts are merged; the types are those of a part that is read.
-        codes = arrow.dictionary(arrow.int32(), arrow.string())
-        schema = arrow.schema([(one.name, codes if one.name in self._texts else one.type) for one in self.schema])
+        # Not worth the time that Parquet takes, until parts are merged.
         name = f"{time.time_ns():020d}-{len(self._memory)}"
-        self._memory[name] = arrow.Table.from_pylist(rows, schema=schema)
+        self._memory[name] = arrow.Table.from_pylist(rows, schema=self._held)
         return name
 
     def write(self, tables: Iterable[Any]) -> str:
@@ -143,12 +155,11 @@ class Parts:
             else:
                 source = arrow.BufferReader(_verified(self._folder / name)) if verify else self._folder / name
             # Texts are codes in the file, and stay so.
-            codes = list(self._texts if texts is None else texts)
+            there = parquet.read_schema(source).names
+            codes = [name for name in (self._texts if texts is None else texts) if name in there]
             return parquet.ParquetFile(source, read_dictionary=codes, page_checksum_verification=True)
         except FileNotFoundError:
             raise Moved(name) from None
-        except KeyError as error:
-            raise ValueError(f"it has no column {error.args[0].decode()}") from None
 
     def _foreign(self, name: str, error: Exception) -> InvalidInputError:
         reason = printable(str(error).partition("\n")[0])

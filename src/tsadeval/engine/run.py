@@ -24,7 +24,7 @@ from tsadeval.engine.cells import C, Compute, compute_all
 from tsadeval.engine.pool import Limits, supervised
 from tsadeval.engine.progress import Progress, progress_of
 from tsadeval.engine.store import Store, repeatable
-from tsadeval.errors import InvalidParameterError, TsadevalError
+from tsadeval.errors import InvalidParameterError, TsadevalError, hint
 
 _WORKERS = Number(integer=True, none=True)
 _SECONDS = Number(0, open_low=True, none=True)
@@ -111,7 +111,7 @@ def run(
     """
     if n_jobs == 0 or not _WORKERS.accepts(n_jobs):
         raise InvalidParameterError(
-            f"n_jobs (--jobs) must be an integer other than 0 (-1: all cores), but is {n_jobs!r}"
+            f"{hint('n_jobs', '--jobs')} must be an integer other than 0 (-1: all cores), but is {n_jobs!r}"
         )
     with _terminable():
         finished = _finished(chunks, compute, n_jobs, limits or Limits(), threads)

@@ -153,7 +153,7 @@ class Store(Generic[C]):
             with suppress(Moved):
                 size, columns = self._parts.about(name, verify=False)
                 # What another version wrote beside our columns would be lost.
-                if size < _LARGE and columns == list(self.layout.columns):
+                if size < _LARGE and set(columns) <= set(self.layout.columns):
                     small.append(name)
                     rows += size
             if rows >= _LARGE:
@@ -245,7 +245,7 @@ class Store(Generic[C]):
         """Refuse the store of another command before we write: a plan of ours would spoil it for its owner."""
         with suppress(Moved):
             for name in self._parts.names()[:1]:
-                if not set(self.layout.columns) <= set(self._parts.about(name)[1]):
+                if not set(self.layout.required) <= set(self._parts.about(name)[1]):
                     raise InvalidInputError(
                         f"{self.folder} is the store of another command, or of another version of "
                         f"`{self.layout.command}`: choose another folder (--store)"

@@ -12,8 +12,9 @@ from dataclasses import replace
 
 import numpy as np
 
+from tsadeval.core.facts import Origin
 from tsadeval.core.inputs import Floats, Scoring, label_runs
-from tsadeval.core.metric import BINARY, Metric, Rule
+from tsadeval.core.metric import Metric, Rule
 from tsadeval.thresholds.rules import fixed
 
 
@@ -49,7 +50,7 @@ def _by_formula(metric: Metric, scoring: Scoring, rule: Rule) -> float | None:
     decision = metric.decide(scoring, rule)
     # The formulas keep the number of alarms, which only some rules do when scores are shuffled: best thresholds become
     # others, and alarms that have to last do so no more.
-    ruled = decision is not None and decision.rule not in ("given", BINARY)
+    ruled = decision is not None and decision.origin not in (Origin.GIVEN, Origin.SCORES)
     if ruled and not getattr(rule, "exchangeable", False):
         return None
     data = metric.judges(scoring) if decision is None else metric.judges(decision.prediction)

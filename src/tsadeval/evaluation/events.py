@@ -10,14 +10,15 @@ from typing import Any
 import numpy as np
 
 from tsadeval.core.events import Index
+from tsadeval.core.facts import events_after_gaps, points_of
 from tsadeval.core.inputs import Prediction
+from tsadeval.core.messages import setting_notes
 from tsadeval.core.metric import METRICS, Rule
 from tsadeval.core.names import did_you_mean
 from tsadeval.core.parameters import OneOf, Span, check_parameters
 from tsadeval.core.results import Grid, Result, Row
 from tsadeval.core.setting import Missing
-from tsadeval.errors import InvalidInputError, UnknownNameError
-from tsadeval.evaluation.single import events_after_gaps, points_of
+from tsadeval.errors import InvalidInputError, UnknownNameError, hint
 from tsadeval.incidents.placement import ANYHOW, Laid, lay
 from tsadeval.incidents.reader import SEVERITIES, Asked, read_incidents
 from tsadeval.metrics.counting import UNITS, first_inside, overlaps
@@ -287,13 +288,13 @@ def event_table(data: Prediction, early: int | str, unit: str, began: _Began | N
         "alarms": len(runs),
         "false_alarms": len(false),
     }
-    notes = data.setting.notes()
+    notes = setting_notes(data.setting)
     if began is not None:
         notes += began.notes(size, unit) if unit != "points" else []
     elif events_after_gaps(data):
         notes.append(
             f"{events_after_gaps(data)} of the events begin right after a gap in the times, and delays count from "
-            "their first points: pass incidents= for when they began"
+            f"their first points: {hint('pass incidents= for', '--incidents says')} when they began"
         )
     return EventTable(rows, false, summary, unit, notes=notes, points=points_of(data))
 

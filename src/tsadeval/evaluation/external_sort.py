@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tsadeval.core.events import Events, Index
+from tsadeval.core.facts import Fact
 from tsadeval.core.inputs import Floats, Scoring
 from tsadeval.core.metric import Metric
 from tsadeval.errors import InvalidInputError
@@ -156,7 +157,7 @@ class SortedScores:
         for own, other in zip(self._classes, later._classes, strict=True):
             own.merge(other)
 
-    def value(self, metric: Metric) -> tuple[float, str | None]:
+    def value(self, metric: Metric) -> tuple[float, Fact | None]:
         """Return the value of a metric on all points so far, and why it is NaN where it is undefined."""
         return metric.value_of(cast(Any, self))
 

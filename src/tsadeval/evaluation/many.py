@@ -11,22 +11,15 @@ from itertools import chain, islice
 from typing import Any, Unpack
 
 from tsadeval.core.arrays import refuse_rounded
+from tsadeval.core.facts import finite_mean, odd_alarms, row_of
 from tsadeval.core.inputs import Scoring
+from tsadeval.core.messages import label_notes, warn_of_alarms, warn_of_undefined
 from tsadeval.core.metric import Metric, Rule
 from tsadeval.core.parallel import elsewhere, in_order, mapped
 from tsadeval.core.results import Grid, MappingResult, Row
 from tsadeval.core.selection import ByMetric, Metrics, select_metrics
 from tsadeval.errors import InvalidInputError
 from tsadeval.evaluation.micro import Pool, compares_series
-from tsadeval.evaluation.single import (
-    chosen_with_labels,
-    counts_of,
-    finite_mean,
-    odd_alarms,
-    row_of,
-    warn_of_alarms,
-    warn_of_undefined,
-)
 from tsadeval.scores.options import Reading
 from tsadeval.scores.scored import LeftOut, Scored
 from tsadeval.scores.scores import Scores, as_scores
@@ -74,7 +67,7 @@ class SeriesEvaluation(MappingResult):
         return [["series", *self.macro], *body, ["macro", *self.macro.values()]]
 
     def _notes(self) -> list[str]:
-        return [*chosen_with_labels(row["rule"] for row in self.rows), *self._about]
+        return [*label_notes(self.rows), *self._about]
 
 
 class _Pooled:
@@ -215,8 +208,7 @@ def _rows(one: Scored | LeftOut, metrics: Sequence[Metric], rule: Rule) -> list[
 
 def rows_of_scoring(scoring: Scoring, metrics: Sequence[Metric], rule: Rule) -> list[Row]:
     """A row for each metric of one scoring."""
-    counts = counts_of(scoring)
-    return [{**row_of(metric, metric.run(scoring, rule)), **counts} for metric in metrics]
+    return [row_of(metric, metric.run(scoring, rule), scoring) for metric in metrics]
 
 
 def _on_workers(

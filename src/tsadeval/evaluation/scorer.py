@@ -6,10 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from tsadeval.core.inputs import Scoring
-from tsadeval.core.metric import Metric, Rule
+from tsadeval.core.facts import Reason
+from tsadeval.core.metric import Metric, Outcome, Rule
 from tsadeval.core.selection import AnyMetric, select_metrics
-from tsadeval.core.setting import NO_TIMES
 from tsadeval.detectors.estimators import anomaly_scores
 from tsadeval.errors import InvalidInputError, InvalidParameterError, warn_undefined
 from tsadeval.scores.scoring import has_dates, observe
@@ -36,13 +35,13 @@ class Scorer:
         scoring = observe(np.asarray(y), scores, times=_times(y, X))
         outcome = self.metric.run(scoring, self.rule)
         if outcome.message is not None:
-            warn_undefined(str(self.metric), self._reason(outcome.message, scoring))
+            warn_undefined(str(self.metric), self._advice(outcome, outcome.message))
         return self.sign * outcome.value
 
-    def _reason(self, message: str, scoring: Scoring) -> str:
-        if scoring.setting.times is None and NO_TIMES in message:
+    def _advice(self, outcome: Outcome, message: str) -> str:
+        if outcome.reason == Reason.NEEDS_TIMES:
             return "an option is a time: give X or y an index of times (pandas)"
-        if "anomaly" in self.metric.needs and not scoring.truth.has(1):
+        if outcome.reason == Reason.NO_ANOMALY:
             return f"{message}; choose folds that all have some, e.g. TimeSeriesSplit(n, test_size=...)"
         return message
 

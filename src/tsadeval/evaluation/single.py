@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from typing import Any
 
-import numpy as np
-
-from tsadeval.core.inputs import Prediction, Scoring
-from tsadeval.core.metric import BINARY, Metric, Outcome, Rule
+from tsadeval.core.facts import odd_alarms, points_of, row_of
+from tsadeval.core.messages import (
+    IS_TURNED,
+    gap_notes,
+    label_notes,
+    setting_notes,
+    upside_down,
+    warn_of_alarms,
+    warn_of_undefined,
+)
+from tsadeval.core.metric import Rule
 from tsadeval.core.parameters import Number, check_parameters
 from tsadeval.core.results import Grid, MappingResult, Row
 from tsadeval.core.selection import Metrics, select_metrics
 from tsadeval.core.setting import Missing
-from tsadeval.errors import ThresholdWarning, warn, warn_undefined
 from tsadeval.evaluation.baseline import perfect_values, random_values
 from tsadeval.scores.scoring import observe
 from tsadeval.thresholds.rules import parse_rule
@@ -37,7 +42,7 @@ class Evaluation(MappingResult):
 
     def _notes(self) -> list[str]:
         rules = list(dict.fromkeys(row["rule"] for row in self.rows if row["rule"]))
-        notes = chosen_with_labels(rules)
+        notes = label_notes(self.rows)
         if len(rules) == 1 and not notes:
             notes = [f"alarms: {rules[0]}"]
         turned = upside_down(self.rows)
@@ -126,7 +131,7 @@ def evaluate(
     chosen = select_metrics(metrics)
     rule = parse_rule(threshold)
     scoring = observe(y_true, y_score, y_pred, times=times, ignore=ignore, missing=missing, fit=fit, values=values)
-    rows = [row_of(metric, metric.run(scoring, rule)) for metric in chosen]
+    rows = [row_of(metric, metric.run(scoring, rule), scoring) for metric in chosen]
     shown = ["metric", "value"]
     if baseline:
         by_chance = random_values(chosen, scoring, rule, draws, random_state)
@@ -138,164 +143,5 @@ def evaluate(
     warn_of_alarms({"": odd_alarms(rows, scoring.n)})
     rules = {row["rule"] for row in rows if row["rule"]}
     shown += ["rule"] * (len(rules) > 1) + ["threshold", "alarms", "alarmed_points"] * bool(rules)
-    for row in rows:
-        row |= counts_of(scoring)
-    notes = [*scoring.setting.notes(), *notes_of_gaps(chosen, scoring)]
+    notes = [*setting_notes(scoring.setting), *gap_notes(chosen, scoring)]
     return Evaluation(rows, shown=shown, notes=notes, points=points_of(scoring))
-
-
-def counts_of(scoring: Scoring) -> Row:
-    """What a row says of points and scores that were left out, where there are such."""
-    setting = scoring.setting
-    found = {
-        "ignored_points": setting.skipped - setting.unscored,
-        "ignored_events": setting.unseen_events,
-        "missing_scores": setting.missing,
-        "dropped": setting.dropped,
-    }
-    return {name: count for name, count in found.items() if count}
-
-
-def points_of(data: Scoring | Prediction) -> Row:
-    """How many points there are, and how many points and events that are judged are anomalous."""
-    return {"points": data.n, "anomalous_points": data.events.points, "events": len(data.events)}
-
-
-# Metrics whose value depends on when an event began.
-_OF_STARTS = frozenset({"detection_delay", "expected_cost"})
-
-
-def notes_of_gaps(metrics: Sequence[Metric], data: Scoring) -> list[str]:
-    """Where delays are asked for: events may have begun in a gap of the times, where nobody can see it."""
-    late = events_after_gaps(data) if any(metric.name in _OF_STARTS for metric in metrics) else 0
-    if not late:
-        return []
-    what = "1 event begins" if late == 1 else f"{late} events begin"
-    return [f"{what} right after a gap in the times: delays count from the first point after it"]
-
-
-def events_after_gaps(data: Scoring | Prediction) -> int:
-    """Number of events whose first point comes right after a gap."""
-    times = data.setting.times
-    return 0 if times is None else int(np.count_nonzero(times.after_gap[data.events.starts]))
-
-
-def row_of(metric: Metric, outcome: Outcome) -> Row:
-    """The outcome of a metric as a row."""
-    return {"metric": str(metric), **outcome._asdict()}
-
-
-# Scores that are low for anomalies are below these, random ones of a few events hardly ever.
-_TURNED = {"auc_roc": 0.2, "ears": -0.09}
-IS_TURNED = "far worse than random scores; if the scores are low for anomalies, pass their negatives"
-
-
-def upside_down(rows: Iterable[Row]) -> str:
-    """The metrics by which scores are far worse than random ones, as if they were low for anomalies; "" for none.
-
-    >>> upside_down([{"metric": "auc_roc", "value": 0.03}, {"metric": "f1", "value": 0.0}])
-    'auc_roc'
-    """
-    values: dict[str, list[float]] = {}
-    for row in rows:
-        if row["metric"] in _TURNED:
-            values.setdefault(row["metric"], []).append(row["value"])
-    return ", ".join(name for name, found in values.items() if finite_mean(found) < _TURNED[name])
-
-
-def chosen_with_labels(rules: Any) -> list[str]:
-    """The note that a result needs where thresholds were chosen with the labels."""
-    return [_with_labels(rule) for rule in sorted({*filter(None, rules)}) if rule.startswith(("best", "budget("))]
-
-
-def _with_labels(rule: str) -> str:
-    if rule.startswith("budget("):
-        return f"threshold {rule}: that of most events within this budget of false alarms, chosen with the labels"
-    if "(" in rule:
-        metric = rule.partition("(")[2].rpartition(")")[0]
-        return f"threshold {rule}: the one that is best for {metric}, chosen with the labels"
-    return f"threshold {rule}: chosen with the labels for each metric, an upper bound"
-
-
-def warn_of_undefined(rows: Iterable[Row]) -> None:
-    """Warn once for each reason why metrics have no value; rows may name a series, and a detector."""
-    rows = list(rows)
-    detectors: dict[tuple[str, str], set[str]] = {}  # of a metric on a series: who was evaluated there
-    for row in rows:
-        detectors.setdefault((row.get("series", ""), row["metric"]), set()).add(row.get("detector", ""))
-    causes: dict[str, dict[str, dict[str, set[str]]]] = {}  # reason -> metric -> series -> detectors
-    for row in rows:
-        if row["message"] is not None and row["status"] != "missing":
-            places = causes.setdefault(row["message"], {}).setdefault(row["metric"], {})
-            places.setdefault(row.get("series", ""), set()).add(row.get("detector", ""))
-    for reason, found in causes.items():
-        together: dict[tuple[str, ...], list[str]] = {}
-        for metric, places in found.items():
-            where = []
-            for series, who in places.items():
-                everyone = who == detectors[series, metric]
-                some = ", ".join(sorted(who))
-                where.append(series if everyone else f"{series} ({some})" if series else some)
-            together.setdefault(tuple(where), []).append(metric)
-        for names, metrics in together.items():
-            known = list(filter(None, names))
-            rest = "; averages are over the other series" if len({row.get("series") for row in rows}) > 1 else ""
-            warn_undefined(", ".join(metrics), reason + rest, on=named(known))
-
-
-def named(names: Sequence[str], most: int = 5) -> str:
-    """Names for a message, the first of many.
-
-    >>> named(["a", "b", "c"], 2)
-    'a, b, ... (3 in all)'
-    """
-    return ", ".join(names[:most]) + (f", ... ({len(names)} in all)" if len(names) > most else "")
-
-
-class OddAlarms(NamedTuple):
-    """A rule that raised no alarm at all, or alarmed everywhere."""
-
-    rule: str
-    what: str
-    advice: str
-    threshold: float | None
-
-
-def odd_alarms(rows: Sequence[Row], n: int) -> OddAlarms | None:
-    """The first rule of the rows on one series whose alarms say little; the rule best is a metric's own choice."""
-    for row in rows:
-        rule = row["rule"]
-        if rule is None or rule.split(" of ")[0] in ("best", "given"):
-            continue
-        best = rule.startswith("best")  # without anomalies, no alarm is right
-        if row["alarmed_points"] == n or (row["alarmed_points"] == 0 and not best):
-            if best:
-                advice = "no threshold tells anomalous from normal points"
-            elif rule == BINARY:
-                advice = "all scores are equal"
-            else:
-                advice = 'choose another threshold, or threshold="best"'
-            what = "raises no alarm" if row["alarmed_points"] == 0 else "raises an alarm at all points"
-            return OddAlarms(rule, what, advice, row["threshold"])
-    return None
-
-
-def warn_of_alarms(odd: Mapping[str, OddAlarms | None]) -> None:
-    """Warn once of each rule that raised no alarm at all, or alarmed everywhere, and name the series."""
-    together: dict[tuple[str, str, str], dict[str, float | None]] = {}
-    for place, found in odd.items():
-        if found is not None:
-            together.setdefault(found[:3], {})[place] = found.threshold
-    for (rule, what, advice), places in together.items():
-        known = list(filter(None, places))
-        thresholds = set(places.values()) - {None}
-        threshold = "".join(f" (threshold {one:.6g})" for one in thresholds) if len(thresholds) == 1 else ""
-        on = f" on {named(known)}" if known else ""
-        text = f"the rule {rule}{threshold} {what}{on}, so metrics of predictions say little: {advice}"
-        warn(text, ThresholdWarning)
-
-
-def finite_mean(values: Sequence[float]) -> float:
-    """The mean of the values that are finite, NaN where there is none."""
-    known = [value for value in values if math.isfinite(value)]
-    return math.fsum(known) / len(known) if known else math.nan

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tsadeval.comparison.comparison import Comparison, Made, Run
 from tsadeval.comparison.detector_table import Values
+from tsadeval.core.facts import OddAlarms, Origin, finite_mean, odd_alarms, rule_facts
 from tsadeval.core.inputs import Floats, Scoring
-from tsadeval.core.metric import BINARY, Metric
+from tsadeval.core.metric import BINARY, Metric, Rule
 from tsadeval.core.names import did_you_mean
 from tsadeval.core.results import Row
 from tsadeval.engine.cells import OUTCOME, Layout, Working, versions
@@ -22,7 +23,6 @@ from tsadeval.engine.compute import error_row, metric_of_record, outcome_row, re
 from tsadeval.engine.store import Store
 from tsadeval.errors import InvalidInputError, ThresholdWarning, TsadevalError, UndefinedMetricWarning, UnknownNameError
 from tsadeval.evaluation.many import evaluate_many
-from tsadeval.evaluation.single import OddAlarms, finite_mean, odd_alarms
 from tsadeval.experiments.dataset_sources import Source
 from tsadeval.experiments.detector_specs import DetectorSpec, keep_scores
 from tsadeval.scores.cache import CachedScores, read_scores
@@ -239,7 +239,7 @@ class Detection(Comparison):
         self._frame = store.frame(plan.cells())
         made = Made(plan.metrics, parse_rule(plan.rule))
         rows = _rows(self._frame)
-        _name_rules(rows, {str(m) for m in plan.metrics if m.kind == "predictions" and m.best_is_trivial})
+        _name_rules(rows, made.rule, {str(m) for m in plan.metrics if m.kind == "predictions" and m.best_is_trivial})
         super().__init__(rows, titles=self.titles, made=made, odd=_odd(rows))
         # As planned, whether or not a value is there yet.
         self.series = list(plan.datasets)
@@ -346,13 +346,18 @@ def _rows(frame: pd.DataFrame) -> list[Row]:
     return [dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)]
 
 
-def _name_rules(rows: list[Row], trivial: set[str]) -> None:
-    """Name the rules as `te.compare` does: a store has the rule of the run, which not every metric was taken at."""
+def _name_rules(rows: list[Row], rule: Rule, trivial: set[str]) -> None:
+    """Name the rules that were used, as `te.compare` does; stores of 0.1.0 have the rule that was asked for alone."""
     for row in rows:
-        if row["rule"] == "best" and row["alarms"] is not None and row["threshold"] is None:
-            row["rule"] = BINARY
-        elif row["rule"] == "best" and row["metric"] in trivial:
-            row["rule"] = "best(f1)"
+        used = row.pop("used")
+        if used is not None or row["rule"] is None:
+            row["rule"] = used
+            continue
+        row |= rule_facts(rule)
+        if row["origin"] == Origin.BEST and row["alarms"] is not None and row["threshold"] is None:
+            row |= {"rule": BINARY, "origin": Origin.SCORES, "uses_labels": False}
+        elif row["origin"] == Origin.BEST and row["metric"] in trivial:
+            row |= {"rule": "best(f1)", "origin": Origin.BEST_OF_ONE}
 
 
 def _odd(rows: list[Row]) -> dict[tuple[str, str], OddAlarms | None]:

@@ -13,11 +13,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from tsadeval.core.messages import label_notes
 from tsadeval.core.results import Grid, Result, Row
 from tsadeval.engine.cells import OUTCOME, Layout
 from tsadeval.engine.parts import coded
 from tsadeval.engine.store import Store
-from tsadeval.evaluation.single import chosen_with_labels
+from tsadeval.errors import hint
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -173,10 +174,16 @@ class FileScores(Result):
     """
 
     def __init__(
-        self, store: Store[Cell], wanted: Wanted, skipped: Sequence[str] = (), remarks: Sequence[str] = ()
+        self,
+        store: Store[Cell],
+        wanted: Wanted,
+        skipped: Sequence[str] = (),
+        remarks: Sequence[str] = (),
+        rule: Row | None = None,
     ) -> None:
         self._store = store
         self._wanted = wanted
+        self._rule = rule  # facts of the threshold rule
         self.skipped, self.remarks = tuple(skipped), tuple(remarks)
         self.metrics = [name for name, _, _ in wanted.values]
 
@@ -235,6 +242,7 @@ class FileScores(Result):
 
     def _notes(self) -> list[str]:
         failed, empty = len(self.failures()), self._summary.undefined
-        notes = chosen_with_labels(rule for _, _, rule in self._wanted.values)
-        notes += [f"{failed} files could not be evaluated: see failures()"] * bool(failed)
+        notes = label_notes([self._rule] if self._rule and any(rule for _, _, rule in self._wanted.values) else [])
+        where = hint("failures()", "the lines of stderr")
+        notes += [f"{failed} files could not be evaluated: see {where}"] * bool(failed)
         return notes + [f"{empty} values are undefined, and left out of the means"] * bool(empty)

@@ -17,7 +17,7 @@ from tsadeval.core.parallel import in_order
 from tsadeval.core.results import Row
 from tsadeval.core.selection import Metrics
 from tsadeval.engine.cells import Working, versions
-from tsadeval.engine.compute import choose_metrics, error_row, record_of_metric
+from tsadeval.engine.compute import choose_metrics, error_row, record_of_metric, stored
 from tsadeval.engine.progress import Progress
 from tsadeval.engine.run import complete
 from tsadeval.engine.store import Store
@@ -260,11 +260,9 @@ def _scorings(shard: TableShard, file: str, state: str) -> tuple[dict[_Name, Sco
 def _outcome(metric: Metric, scoring: Scoring, rule: Rule) -> Row:
     """As `engine.metrics.outcome_row`, but with what metrics share computed once: time is not the question here."""
     try:
-        found = metric.run(scoring, rule)._asdict()
+        return stored(metric.run(scoring, rule))
     except Exception as error:
         return error_row(error)
-    del found["rule"]
-    return found
 
 
 def _lost(cells: Iterable[Cell], error: Exception) -> Iterator[Row]:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from tsadeval.core.events import Index
 from tsadeval.core.times import Named, Times, read_moments, read_times
-from tsadeval.errors import InvalidInputError, InvalidParameterError
+from tsadeval.errors import InvalidInputError, InvalidParameterError, hint
 from tsadeval.incidents.reader import Asked, IncidentTable, read_incidents
 
 Closed = Literal["left", "right", "both", "neither"]
@@ -114,12 +114,14 @@ class _Spans:
                 f"{self.table.name}: {self.table.place(row)} stops at {stop}, before its start {start}"
             )
         if self.closed != "both":
-            self.refuse(self.stops == self.starts, "is empty; for incidents of a single moment pass closed='both'")
+            how = hint("for incidents of a single moment pass closed='both'", "give it a stop after its start")
+            self.refuse(self.stops == self.starts, f"is empty; {how}")
         # The last point stands for one more step: an incident may well stop there.
         beyond = (self.starts < stamps[0] - index.step) | (self.stops > stamps[-1] + index.step)
         if fitting.outside == "error":
             reach = f"{index.text(int(stamps[0]))} to {index.text(int(stamps[-1]))}"
-            self.refuse(beyond, f"reaches beyond the time stamps ({reach}); pass outside='clip' to cut it")
+            how = hint("pass outside='clip' to cut it", "pass --clip to cut it")
+            self.refuse(beyond, f"reaches beyond the time stamps ({reach}); {how}")
         start_side, stop_side = _SIDES[self.closed]
         first: Index = np.searchsorted(stamps, self.starts, side=start_side).astype(np.int64)
         last: Index = np.searchsorted(stamps, self.stops, side=stop_side).astype(np.int64)
@@ -129,7 +131,8 @@ class _Spans:
             away = empty & ((first == len(stamps)) | (last == 0))
         lost = empty & ~away
         if fitting.between == "error":
-            self.refuse(lost, "has no time stamp inside; pass between='next' to label the next point, or 'drop'")
+            how = hint("between='next' to label the next point, or 'drop'", "--clip to put it on the next point")
+            self.refuse(lost, f"has no time stamp inside; pass {how}")
         moved = np.zeros_like(lost)
         if fitting.between in ("next", "near"):
             first = np.minimum(first, len(stamps) - 1)
@@ -161,9 +164,11 @@ class _Spans:
             if touching.any():
                 at = int(np.argmax(touching))
                 earlier = rows[int(np.argmax(stop[: at + 1]))]
+                how = hint("overlap='merge'", "--clip")
                 raise InvalidInputError(
                     f"{self.table.name}: {self.text(int(rows[at + 1]))} overlaps {self.text(int(earlier))} or leaves "
-                    "no point between them, so that 0/1 labels would show one event; pass overlap='merge' to allow that"
+                    "no point between them, so that 0/1 labels would show one event; pass "
+                    f"{how} to allow that"
                 )
         edges = np.zeros(len(self.index) + 1, np.int64)
         np.add.at(edges, first, 1)

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from tsadeval.core.events import Events
 from tsadeval.core.names import did_you_mean, is_number, printable
-from tsadeval.errors import InputWarning, InvalidInputError, UnknownNameError, warn
+from tsadeval.errors import InputWarning, InvalidInputError, UnknownNameError, hint, warn
 from tsadeval.tables.columns import python_values
 from tsadeval.tables.reading import read_table
 from tsadeval.tables.sources import read_source, size_limit, user_path
@@ -87,7 +87,8 @@ def _ends(table: Mapping[str, Any], wanted: tuple[str, str] | None, name: str) -
     ends = wanted or next((pair for pair in END_COLUMNS if all(column in table for column in pair)), None)
     if ends is None or any(column not in table for column in ends):
         names, found = " and ".join(ends or ("start", "stop")), ", ".join(map(printable, table)) or "none"
-        raise InvalidInputError(f"{name}: expected columns {names}, found {found}; pass columns=(start, stop)")
+        how = hint("pass columns=(start, stop)", "rename them")
+        raise InvalidInputError(f"{name}: expected columns {names}, found {found}; {how}")
     return ends
 
 
@@ -131,9 +132,8 @@ def read_windows(windows: Mapping[str, Any], key: str | None, name: str) -> Inci
     """Read the windows of one series, as the Numenta benchmark has them; of a single series it need not be named."""
     if key is None:
         if len(windows) != 1:
-            raise InvalidInputError(
-                f"{name} has windows of {len(windows)} series: say which with key= (on the command line, --by)"
-            )
+            how = hint("key=", "--by")
+            raise InvalidInputError(f"{name} has windows of {len(windows)} series: say which with {how}")
         key = next(iter(windows))
     if key not in windows:
         raise UnknownNameError(f"{name} has no windows of {key!r}: {did_you_mean(key, list(windows))}")

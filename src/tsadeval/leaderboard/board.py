@@ -26,7 +26,7 @@ from tsadeval.core.metric import Metric, Outcome, Rule, parse_metric
 from tsadeval.core.names import printable
 from tsadeval.core.results import Row, plain
 from tsadeval.engine.cells import OUTCOME, Layout, Working, versions
-from tsadeval.engine.compute import error_row
+from tsadeval.engine.compute import error_row, stored
 from tsadeval.engine.progress import Progress, progress_of
 from tsadeval.engine.run import complete
 from tsadeval.engine.store import Store
@@ -288,10 +288,7 @@ def _scoring(labels: Any, scores: Floats) -> Scoring:
 def _outcome(metric: Metric, scoring: Scoring, rule: Rule) -> Row:
     # Metrics of one scoring share what they compute, so `seconds` is not that of the metric alone: it is left out.
     found: Outcome = metric.run(scoring, rule)
-    row = found._asdict()
-    del row["rule"]
-    row["seconds"] = math.nan
-    return row
+    return {**stored(found), "seconds": math.nan}
 
 
 # What a leaderboard says: standings by metric and group of series, gameability, agreement of metrics.

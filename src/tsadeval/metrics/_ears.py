@@ -143,9 +143,9 @@ def ears_breakdown(
     starts, stops = data.events.starts, data.events.stops
     events = np.zeros(len(starts), EVENT_COLUMNS)
     events["start"], events["stop"], events["length"] = starts, stops, stops - starts
-    reason = missing(NEEDS, data)
-    if reason is not None:
-        warn_undefined("ears", reason)
+    lacking = missing(NEEDS, data)
+    if lacking is not None:
+        warn_undefined("ears", lacking.text)
         for column in ("rarity", "share", "lost"):
             events[column] = math.nan
         nothing = np.zeros(0, FALSE_ALARM_COLUMNS)

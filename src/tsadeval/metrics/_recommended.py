@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tsadeval.core.parameters import OneOf, check_parameters
-from tsadeval.core.results import Result, Row
+from tsadeval.core.results import ResultTable, Row
 
 __all__ = ["recommend"]
 
@@ -39,16 +39,7 @@ PURPOSES: dict[str, tuple[tuple[str, str], ...]] = {
 }
 
 
-class Recommendation(Result):
-    """Metrics for a purpose, with the reason for each; `metrics` is what `te.evaluate` takes."""
-
-    @property
-    def metrics(self) -> list[str]:
-        """The metrics, as texts."""
-        return [row["metric"] for row in self.rows]
-
-
-def recommend(purpose: str = "ranking") -> Recommendation:
+def recommend(purpose: str = "ranking") -> ResultTable:
     """Metrics for a purpose, the most useful first.
 
     Parameters
@@ -58,7 +49,7 @@ def recommend(purpose: str = "ranking") -> Recommendation:
 
     Returns
     -------
-    Recommendation
+    ResultTable
         A table of metrics and reasons, with `metrics`, a list that `te.evaluate` takes. The set "recommended" has
         six metrics that say different things.
 
@@ -72,4 +63,4 @@ def recommend(purpose: str = "ranking") -> Recommendation:
     """
     check_parameters("recommend", {"purpose": OneOf(tuple(PURPOSES))}, {"purpose": purpose})
     rows: list[Row] = [{"metric": metric, "why": why} for metric, why in PURPOSES[purpose]]
-    return Recommendation(rows)
+    return ResultTable(rows, metrics=[row["metric"] for row in rows])

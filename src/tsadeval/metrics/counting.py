@@ -11,6 +11,7 @@ import numpy as np
 import tsadeval.metrics._kernels.finding as finding
 import tsadeval.metrics._kernels.ranking as kernel
 from tsadeval.core.events import Events, Index
+from tsadeval.core.facts import Reason
 from tsadeval.core.inputs import Floats, Scoring
 from tsadeval.core.metric import PRF
 from tsadeval.core.parameters import recall_weight
@@ -162,7 +163,7 @@ def sweeps_of(data: Scoring | ScoreBlocks) -> Iterable[Sweep]:
 def places_at_top(k: int | None, anomalous: int, n: int) -> int:
     """Return how many of the n points that score highest are looked at: k, by default as many as are anomalous."""
     if k is None and anomalous == 0:
-        raise UndefinedError("y_true has no anomalous point (no 1), so k is 0; give k")
+        raise UndefinedError("y_true has no anomalous point (no 1), so k is 0; give k", Reason.NO_ANOMALY)
     if k is not None and k > n:
         raise UndefinedError(f"k is {k}, but there are only {n} points")
     return anomalous if k is None else k

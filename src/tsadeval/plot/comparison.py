@@ -15,11 +15,11 @@ from numpy.typing import NDArray
 
 from tsadeval._optional import require
 from tsadeval.comparison import statistics
+from tsadeval.core.messages import named
 from tsadeval.core.metric import METRICS, parse_metric
 from tsadeval.core.parameters import Check, Number, OneOf, check_parameters
 from tsadeval.core.selection import AnyMetric, find_metric, metric_text
 from tsadeval.errors import InvalidInputError, InvalidParameterError
-from tsadeval.evaluation.single import named
 from tsadeval.plot.style import GREY, SMALL, color_bar, looks, new_axes, shortened, styled, tints, whole_cell
 
 if TYPE_CHECKING:
@@ -54,21 +54,15 @@ class Values(NamedTuple):
         """Values of which larger is better."""
         return -self.values if self.lower else self.values
 
-    def ranked(self, missing: statistics.Missing) -> Values:
-        """Without detectors that have no value on any series, which would leave no series to rank on."""
-        kept = statistics.with_values(self.values)
-        if not kept:
+    def ranked(self, missing: statistics.Missing, **options: Any) -> tuple[statistics.Ranking, list[str], list[str]]:
+        """Rank the detectors that have values: the ranking, their names, and what is to be said of the others."""
+        if not statistics.with_values(self.values):
             raise InvalidInputError(
                 f"no detector has a value of {self.metric or 'the metric'}: there is nothing to rank"
             )
-        if missing != "skip" or len(kept) == len(self.detectors):
-            return self
-        return self._replace(values=self.values[:, kept], detectors=[self.detectors[j] for j in kept])
-
-    def left_out(self, everyone: Values) -> list[str]:
-        """What is to be said of the detectors that are not ranked."""
-        names = [shortened(name, 22) for name in everyone.detectors if name not in self.detectors]
-        return [f"without any value: {named(names, 3)}"] if names else []
+        found = statistics.Ranking(self.better, missing=missing, **options)
+        left = [shortened(name, 22) for j, name in enumerate(self.detectors) if j not in found.kept]
+        return found, [self.detectors[j] for j in found.kept], [f"without any value: {named(left, 3)}"] * bool(left)
 
     @property
     def label(self) -> str:
@@ -149,27 +143,25 @@ def critical_difference(
     ['d  1.35']
     """
     check_parameters("critical_difference", _OPTIONS, {"test": test, "alpha": alpha, "missing": missing})
-    everyone = _values(result, metric)
-    given = everyone.ranked(missing)
-    k = len(given.detectors)
+    given = _values(result, metric)
+    ranking, names, left_out = given.ranked(missing, test=test, draws=1)
+    k = len(names)
     if k < (3 if test == "nemenyi" else 2):
         raise InvalidInputError(f"a diagram needs several detectors, but there is only {k}")
-    better = statistics.fill_missing(given.better, missing)
-    found = statistics.mean_ranks(better, draws=1)
+    found = ranking.means
     if not found.series:
         raise InvalidInputError('no series has values of all detectors: use missing="worst"')
-    pairs = (statistics.nemenyi if test == "nemenyi" else statistics.wilcoxon_holm)(better)
-    groups = statistics.tie_groups(found.mean, pairs.same(alpha))
+    groups = ranking.groups(alpha)
     words = {"nemenyi": "Nemenyi", "wilcoxon-holm": "Wilcoxon-Holm"}[test]
     bars = "bars: not told apart" if groups else "all neighbours differ"
-    notes = [f"{given.label} on {_of_all(found.series, better)}", f"{bars} ({words}, {alpha:g})"]
-    notes += given.left_out(everyone)
+    notes = [f"{given.label} on {_of_all(ranking)}", f"{bars} ({words}, {alpha:g})"]
+    notes += left_out
     if test == "nemenyi":
         notes.append(f"critical difference {statistics.critical_difference(k, found.series, alpha):.2f}")
-    if needed := pairs.needed(alpha):
+    if needed := ranking.tests.needed(alpha):
         notes.append(f"too few series: none can be told apart on fewer than {needed}")
     ax = new_axes(ax, 3.4, (48 + 11 * ((k + 1) // 2) + 5 * len(groups) + 9 * len(notes)) / 72)
-    _diagram(ax, given.detectors, found.mean, groups, notes)
+    _diagram(ax, names, found.mean, groups, notes)
     return ax
 
 
@@ -237,14 +229,13 @@ def rank_distributions(
     ['good', 'poor']
     """
     check_parameters("rank_distributions", {"missing": _OPTIONS["missing"]}, {"missing": missing})
-    everyone = _values(result, metric)
-    given = everyone.ranked(missing)
-    better = statistics.fill_missing(given.better, missing)
-    found = statistics.mean_ranks(better)
+    given = _values(result, metric)
+    ranking, names, left_out = given.ranked(missing)
+    found = ranking.means
     if not found.series:
         raise InvalidInputError('no series has values of all detectors: use missing="worst"')
-    each = statistics.ranks(statistics.whole_rows(better))
-    k = len(given.detectors)
+    each = statistics.ranks(statistics.whole_rows(ranking.values))
+    k = len(names)
     ax = new_axes(ax, 3.4, 0.8 + 0.17 * k)
     order = np.argsort(found.mean, kind="stable")
     cell = 72 / ax.figure.dpi * min(ax.bbox.height / (k + 0.4), ax.bbox.width / (k + 0.4))
@@ -255,19 +246,19 @@ def rank_distributions(
         ax.scatter(at, np.full(len(at), place), s=sizes, marker="s", color=color, alpha=0.35, lw=0)
         ax.plot([found.low[j], found.high[j]], [place, place], color="black", lw=1.4, solid_capstyle="butt")
         ax.plot([found.mean[j]], [place], "D", color="black", markersize=3)
-    ax.set_yticks(range(k), [shortened(given.detectors[j], 22) for j in order])
+    ax.set_yticks(range(k), [shortened(names[j], 22) for j in order])
     ax.set_ylim(k - 0.4, -0.6)
     ax.set_xlim(0.4, k + 0.6)
     ax.set_xticks(_ticks(k))
     ax.tick_params(axis="y", length=0)
-    about = [f"rank by {given.label} on {_of_all(found.series, better)}", *given.left_out(everyone)]
+    about = [f"rank by {given.label} on {_of_all(ranking)}", *left_out]
     ax.set_xlabel("\n".join(about))
     return ax
 
 
-def _of_all(count: int, better: Floats) -> str:
+def _of_all(ranking: statistics.Ranking) -> str:
     """So many series, and of how many where others were left out since a detector has no value there."""
-    known = int((~np.isnan(better)).any(axis=1).sum())
+    count, known = ranking.means.series, int((~np.isnan(ranking.values)).any(axis=1).sum())
     return f"{count} series" if count == known else f"{count} of {known} series"
 
 

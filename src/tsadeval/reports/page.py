@@ -13,16 +13,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tsadeval.comparison.comparison import Comparison
-from tsadeval.comparison.remarks import Odd
 from tsadeval.comparison.standings import agreement_of, standings
 from tsadeval.core.durations import unit_size
+from tsadeval.core.facts import OddAlarms, odd_alarms
 from tsadeval.core.inputs import Scoring, label_runs
+from tsadeval.core.messages import Odd
 from tsadeval.core.metric import Metric, Rule, metric_labels
 from tsadeval.core.results import Row, plain
 from tsadeval.core.times import longest
 from tsadeval.evaluation.baseline import perfect_values, random_values
 from tsadeval.evaluation.many import rows_of_scoring
-from tsadeval.evaluation.single import OddAlarms, odd_alarms
 from tsadeval.reports.findings import dearest_false_alarms, explain_cce, threshold_of, worst_events
 from tsadeval.reports.payload import MISSING, Levels, Payloads, coarse, count_alarms, score_levels, value_codes
 from tsadeval.reports.series_view import ScoringView, SeriesView

@@ -13,7 +13,8 @@ import numpy as np
 
 from tsadeval.comparison.compare import compare
 from tsadeval.comparison.comparison import Comparison
-from tsadeval.comparison.remarks import fewer_series, odd_remarks
+from tsadeval.core.facts import OF_LABELS, Origin, rule_facts
+from tsadeval.core.messages import fewer_series, odd_remarks
 from tsadeval.core.metric import Metric, Rule, metric_labels
 from tsadeval.core.names import printable
 from tsadeval.core.selection import Metrics, select_metrics
@@ -25,6 +26,7 @@ from tsadeval.reports.series_view import SeriesView, notes_of
 from tsadeval.scores.options import Reading
 from tsadeval.scores.scores import as_scores
 from tsadeval.tables.files import write_whole
+from tsadeval.thresholds.best import best
 from tsadeval.thresholds.rules import parse_rule
 
 
@@ -106,7 +108,7 @@ def report(
     about = [*notes, *found.notes, *notes_of(found, series, compared)]
     about += [f"{text}." for text in _lacking(page.compared)]
     about += [f"{text[:1].upper()}{text[1:]}." for text in _odd(page)]
-    text = _render(page, title, command, found.checksums() if sources is None else sources, about, doubled)
+    text = _render(page, rule, title, command, found.checksums() if sources is None else sources, about, doubled)
     path.parent.mkdir(parents=True, exist_ok=True)
     write_whole(path, text.encode())
     return path
@@ -121,7 +123,7 @@ def _lacking(compared: Comparison) -> list[str]:
     """Averages over fewer series though there are scores, since a metric is undefined for these scores."""
     rows = [row for row in compared.rows if row["status"] == "undefined"]
     # What is undefined for lack of a class of points is so for all detectors, and the page says it of the series.
-    short = {row["detector"] for row in rows if not (row["message"] or "").startswith("y_true has ")}
+    short = {row["detector"] for row in rows if row["reason"] not in OF_LABELS}
     titles, labels = dict(zip(compared.detectors, compared.names, strict=True)), metric_labels(compared.metrics)
     called = [{**row, "metric": labels[row["metric"]]} for row in compared.rows]
     return fewer_series(called, list(labels.values()), titles, compared.missing, short)
@@ -143,10 +145,12 @@ def _metrics(metrics: Metrics | None, compared: Comparison | None) -> tuple[Metr
 def _without_double(metrics: tuple[Metric, ...], rule: Rule) -> tuple[tuple[Metric, ...], str]:
     """Without the best F1 where F1 is taken at its best threshold, and what is to be said about it."""
     names = [str(metric) for metric in metrics]
-    if str(rule) not in ("best", "best(f1)") or not {"f1", "best_f1"} <= set(names):
+    if rule not in _BEST_F1 or not {"f1", "best_f1"} <= set(names):
         return metrics, ""
     return tuple(m for m in metrics if str(m) != "best_f1"), "best_f1 is not shown: with this rule it is F1"
 
+
+_BEST_F1 = (best(), best("f1"))  # rules by which F1 is taken at its best threshold
 
 WORDS: dict[Missing, str] = {
     "skip": "points without a score are left out, averages are over the series that a detector has",
@@ -157,11 +161,13 @@ WORDS: dict[Missing, str] = {
 }
 
 
-def _render(page: Page, title: str, command: str, sources: Mapping[str, str], notes: list[str], doubled: str) -> str:
+def _render(
+    page: Page, rule: Rule, title: str, command: str, sources: Mapping[str, str], notes: list[str], doubled: str
+) -> str:
     import tsadeval
 
     data = page.data
-    detectors, series, rule = data["detectors"], data["series"], data["rule"]
+    detectors, series = data["detectors"], data["series"]
     points = sum(one["n"] for one in series)
     subtitle = (
         f"{len(detectors)} detector{'s' * (len(detectors) != 1)}, {len(series)} series, {points:,} points, "
@@ -176,7 +182,7 @@ def _render(page: Page, title: str, command: str, sources: Mapping[str, str], no
     about = [
         ("Made by", f"tsadeval {tsadeval.__version__}, NumPy {np.__version__}, Python {platform.python_version()}"),
         ("Made at", datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")),
-        ("Threshold rule", rule),
+        ("Threshold rule", str(rule)),
         ("Missing scores", f"{data['missing']}: {WORDS[data['missing']]}"),
         ("Metrics", f"{names} ({doubled})" if doubled else names),
         ("Random (baseline)", f"mean of {draws} shuffles, or a formula" if draws else "left out: too many points"),
@@ -197,8 +203,8 @@ def _render(page: Page, title: str, command: str, sources: Mapping[str, str], no
         notes=notes,
         comparison=data["comparison"] is not None,
         cce=any(metric["name"].partition("(")[0] == "cce" for metric in data["metrics"]),
-        rule_note=_start(data),
-        metrics_note=f"Baselines: the same scores in random order, and the labels as scores. {_thresholds(data)}",
+        rule_note=_start(data, rule),
+        metrics_note=f"Baselines: the same scores in random order, and the labels as scores. {_thresholds(data, rule)}",
         about=about,
         checksums=checksums,
         version=tsadeval.__version__,
@@ -207,12 +213,12 @@ def _render(page: Page, title: str, command: str, sources: Mapping[str, str], no
     )
 
 
-def _start(data: Mapping[str, Any]) -> str:
+def _start(data: Mapping[str, Any], rule: Rule) -> str:
     """Where the slider starts, in words."""
-    rule = data["rule"]
-    if rule in ("best", "best(f1)"):
+    if rule in _BEST_F1:
         return "It starts where F1 is best, which was found with the labels."
-    text = f"It starts at the threshold of {rule}{', which was found with the labels' * rule.startswith('best')}."
+    by_labels = ", which was found with the labels" if rule_facts(rule)["uses_labels"] else ""
+    text = f"It starts at the threshold of {rule}{by_labels}."
     if all(found["plain"] for one in data["series"] for found in one["detectors"].values()):
         return text
     return (
@@ -221,12 +227,11 @@ def _start(data: Mapping[str, Any]) -> str:
     )
 
 
-def _thresholds(data: Mapping[str, Any]) -> str:
+def _thresholds(data: Mapping[str, Any], rule: Rule) -> str:
     """How the thresholds of the metrics were found, in words."""
-    rule = data["rule"]
-    if rule != "best":
-        by_labels = ", chosen with the labels" if rule.startswith(("best", "budget(")) else ""
-        return f"Thresholds: by the rule {rule}{by_labels}."
+    facts = rule_facts(rule)
+    if facts["origin"] != Origin.BEST:
+        return f"Thresholds: by the rule {rule}{', chosen with the labels' * facts['uses_labels']}."
     trivial = [metric["label"] for metric in data["metrics"] if metric["trivial"]]
     text = "Thresholds: the best one of each metric, chosen with the labels, so values are upper bounds"
     if trivial:

@@ -12,7 +12,7 @@ import numpy as np
 
 from tsadeval.core.names import did_you_mean, printable
 from tsadeval.core.times import Times
-from tsadeval.errors import InvalidInputError, TsadevalError
+from tsadeval.errors import InvalidInputError, TsadevalError, hint
 from tsadeval.incidents.placement import ANYHOW, Laid, lay
 from tsadeval.incidents.reader import (
     Asked,
@@ -35,7 +35,6 @@ from tsadeval.tables.sources import user_path
 from tsadeval.tables.table import Groups
 
 _Counts = dict[str, int]
-NEEDS_TIMES = "intervals of time need time stamps: name their column with time= (--time)"
 
 
 @dataclass(frozen=True)
@@ -335,7 +334,7 @@ class Companions:
         times = first.times
         labels, incidents, ignore = first.y_true, first.incidents, first.ignore
         if times is None and (self.incidents is not None or isinstance(self.ignore, Spans)):
-            raise InvalidInputError(NEEDS_TIMES)
+            raise needs_times()
         if self.incidents is not None and times is not None:
             labels = self.incidents.labels(keys, file, times)
             incidents = self.incidents.incidents(keys, file)
@@ -373,6 +372,12 @@ class Companions:
 
 def _is_path(given: Any) -> bool:
     return isinstance(given, (str, os.PathLike)) or hasattr(given, "columns")
+
+
+def needs_times() -> InvalidInputError:
+    """The error of intervals of time without time stamps."""
+    how = hint("give them with time=", "name their column with --time")
+    return InvalidInputError(f"intervals of time need time stamps: {how}")
 
 
 def is_spans_source(ignore: Any) -> bool:

@@ -21,7 +21,7 @@ from tsadeval.core.times import read_times
 from tsadeval.detectors.estimators import family_of, fitted_scores
 from tsadeval.errors import InvalidInputError
 from tsadeval.scores.cache import all_scores
-from tsadeval.scores.companions import NEEDS_TIMES, Companions, PerSeries, Spans, is_spans_source
+from tsadeval.scores.companions import Companions, PerSeries, Spans, is_spans_source, needs_times
 from tsadeval.scores.options import SCORE, Options
 from tsadeval.scores.scored import Given, LeftOut, align, name_of
 from tsadeval.scores.scoring import has_dates
@@ -355,7 +355,7 @@ def _files(source: Source) -> Shards:
         what = f"{printable(found[0].path)}: this is a folder, and there are no tables in it"
         raise InvalidInputError("; ".join(filter(None, [what, skipped_stores(stores)])))
     if options.time is None and (options.incidents is not None or is_spans_source(options.ignore)):
-        raise InvalidInputError(NEEDS_TIMES)
+        raise needs_times()
     by_folder = _named_by_folder(found, options)
     columns = ScoreColumns(options.score)
     companions = Companions.of(options, [file.stem for file in found], _labels_elsewhere(source))

@@ -12,7 +12,7 @@ import numpy as np
 from tsadeval.core.arrays import anomalous_word
 from tsadeval.core.names import printable
 from tsadeval.core.times import Named, Times, read_times
-from tsadeval.errors import InvalidInputError, warn
+from tsadeval.errors import InvalidInputError, hint, warn
 from tsadeval.scores.companions import Companions, PerSeries
 from tsadeval.scores.options import LABEL, SCORE, Options
 from tsadeval.scores.scored import Given, LeftOut, align
@@ -202,9 +202,9 @@ def _refuse_default(table: Table, taken: set[str]) -> None:
     if not columns:
         return
     shown, more = ",".join(map(printable, columns[:SHOWN])), f" (of {len(columns)})" if len(columns) > SHOWN else ""
+    how = hint(f"score={columns[:SHOWN]!r}{more}", f"--score {shown}{more}")
     raise InvalidInputError(
-        f"{table.source}: no column {SCORE!r} for the scores; name those that hold scores, here "
-        f"--score {shown}{more}, in Python y_score={columns[:SHOWN]!r}"
+        f"{table.source}: no column {SCORE!r} for the scores; name those that hold scores, here {how}"
     )
 
 

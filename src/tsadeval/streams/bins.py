@@ -13,6 +13,7 @@ import numpy as np
 
 from tsadeval.core.binning import bins_of, count_by_score
 from tsadeval.core.events import Index
+from tsadeval.core.facts import Fact, Reason
 from tsadeval.core.inputs import Floats, Scoring
 from tsadeval.core.metric import Metric, missing
 from tsadeval.errors import UndefinedError
@@ -61,15 +62,15 @@ class ScoreBins:
     def value(self, metric: Metric) -> tuple[Any, ...]:
         """Return the middle and the bounds of a metric, or why there is no value."""
         try:
-            reason = missing(metric.needs, cast(Any, self))
-            if reason is not None:
-                raise UndefinedError(reason)
+            lacking = missing(metric.needs, cast(Any, self))
+            if lacking is not None:
+                return float("nan"), lacking
             used = np.flatnonzero(self._bins.any(axis=0))[::-1]
             normal, anomalous = self._bins[:, used]
             bins = _Counted(anomalous, normal, np.cumsum(anomalous) - anomalous, np.cumsum(normal) - normal)
             return _BOUNDS[metric.name](bins, int(anomalous.sum()), int(normal.sum()), **metric.options).found()
         except UndefinedError as error:
-            return float("nan"), str(error)
+            return float("nan"), Fact(Reason(error.reason), str(error))
 
     @property
     def truth(self) -> ScoreBins:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from tsadeval.core.facts import Fact, Reason
 from tsadeval.core.inputs import Scoring
 from tsadeval.core.metric import Metric
 from tsadeval.core.moments import RunMoments
@@ -41,11 +42,11 @@ class MomentState:
         """The moments of all runs so far; None where nothing was seen."""
         return self._runs.whole() if self._runs else None
 
-    def value(self, metric: Metric | None = None) -> tuple[float, str | None]:
+    def value(self, metric: Metric | None = None) -> tuple[float, Fact | None]:
         """Return CCE of all points so far, and why it is NaN where it is."""
         runs = self.runs
         if runs is None or len(runs) < 2:
-            return float("nan"), "it has not yet seen both normal and anomalous points"
+            return float("nan"), Fact(Reason.UNDEFINED, "it has not yet seen both normal and anomalous points")
         return score_of(self.options, runs), None
 
 
@@ -130,7 +131,8 @@ class StreamingCCE:
     def value(self) -> tuple[float, str | None]:
         """CCE of all points so far, and why it is NaN where it is."""
         with self._lock:
-            return self.state.value()
+            value, lacking = self.state.value()
+        return value, None if lacking is None else lacking.text
 
     def breakdown(self) -> CCEBreakdown:
         """CCE of all points so far, explained; positions count from the first point ever seen."""

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from tsadeval.core.arrays import LARGEST
 from tsadeval.core.durations import SECOND
 from tsadeval.core.events import Index
+from tsadeval.core.facts import Fact
 from tsadeval.core.inputs import Bools, LabelRuns, Prediction, Scoring
 from tsadeval.core.metric import Metric
 from tsadeval.core.parameters import Span
@@ -229,7 +230,7 @@ class GrowingRuns:
         truth, alarms = (BareRuns.at(points.at, points.codes & np.uint8(bit), points.n) for bit in (LABEL, ALARM))
         return Prediction(truth, alarms)
 
-    def value(self, metric: Metric) -> tuple[float, str | None]:
+    def value(self, metric: Metric) -> tuple[float, Fact | None]:
         """Return the value of a metric on all points so far."""
         return metric.value_of(self.prediction())
 

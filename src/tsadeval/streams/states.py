@@ -11,6 +11,7 @@ from typing import Any, Literal, Protocol
 
 import numpy as np
 
+from tsadeval.core.facts import Fact
 from tsadeval.core.inputs import Prediction, Scoring
 from tsadeval.core.metric import Kept, Metric
 from tsadeval.evaluation.external_sort import SortedScores
@@ -85,7 +86,7 @@ class PointCounts:
             BareRuns.of_counts([quiet + missed, found + false], 0),
         )
 
-    def value(self, metric: Metric) -> tuple[float, str | None]:
+    def value(self, metric: Metric) -> tuple[float, Fact | None]:
         """Return the value of a metric on all points so far."""
         return metric.value_of(self.prediction())
 

@@ -6,13 +6,15 @@ from copy import deepcopy
 from typing import Any, Literal
 
 from tsadeval.core.arrays import read_array, refuse_rounded
+from tsadeval.core.facts import Origin
 from tsadeval.core.inputs import Prediction, Scoring
+from tsadeval.core.messages import warn_of_undefined
 from tsadeval.core.metric import METRICS, Metric
 from tsadeval.core.parameters import Number, check_parameters
 from tsadeval.core.results import Row
 from tsadeval.core.selection import Metrics, select_metrics
 from tsadeval.errors import InvalidInputError, InvalidParameterError
-from tsadeval.evaluation.single import Evaluation, warn_of_undefined
+from tsadeval.evaluation.single import Evaluation
 from tsadeval.scores.scoring import observe
 from tsadeval.streams.runs import GrowingRuns
 from tsadeval.streams.states import Order, Settings, States, kept_for, new_state, state_key
@@ -130,7 +132,7 @@ class Stream:
 
     def _row(self, metric: Metric) -> Row:
         state = self._states[self._of[str(metric)]]
-        value, message, low, high = (*state.value(metric), None, None)[:4]
+        value, lacking, low, high = (*state.value(metric), None, None)[:4]
         of_alarms = metric.kind == "predictions"
         return {
             "metric": str(metric),
@@ -141,6 +143,9 @@ class Stream:
             "threshold": self.settings.threshold if of_alarms else None,
             "alarms": getattr(state, "alarms", None),
             "alarmed_points": getattr(state, "alarmed", None),
-            "status": "ok" if message is None else "undefined",
-            "message": message,
+            "status": "ok" if lacking is None else "undefined",
+            "message": None if lacking is None else lacking.text,
+            "uses_labels": False,
+            "origin": Origin.RULE if of_alarms else None,
+            "reason": None if lacking is None else lacking.reason,
         }

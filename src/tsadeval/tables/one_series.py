@@ -10,7 +10,7 @@ import numpy as np
 
 from tsadeval._optional import require
 from tsadeval.core.names import printable
-from tsadeval.errors import InvalidInputError
+from tsadeval.errors import InvalidInputError, hint
 from tsadeval.tables.columns import Array, codes, is_arrow, is_fraction
 from tsadeval.tables.table import POSITIONS, TIMES, Groups, Table, named
 
@@ -74,13 +74,16 @@ def several_series(source: str, by: Sequence[str], names: Sequence[str], sign: s
     """What to say where rows of several series would be judged as one."""
     all_of = [*by, *names] or ["series"]
     if by and not names:
-        advice = "remove rows that stand there twice, or add the column that tells series apart to by= (--by)"
+        by_what = hint("by=", "--by")
+        advice = f"remove rows that stand there twice, or add the column that tells series apart to {by_what}"
     else:
         listed = [printable(name) for name in all_of]
-        advice = f"name the columns that tell them apart, by={listed} (--by {','.join(listed)})"
+        by_what = hint(f"by={listed}", f"--by {','.join(listed)}")
+        advice = f"name the columns that tell them apart, {by_what}"
+    anyway = hint("pass one_series=True (to te.compare, arrays)", "pass --one-series to tsadeval score")
     return InvalidInputError(
         f"{source}: {sign}{' within a group' if by else ''}, so these are several series, which must not be judged as "
-        f"one: {advice}, or, if they are one, pass one_series=True (tsadeval score --one-series; to te.compare, arrays)"
+        f"one: {advice}, or, if they are one, {anyway}"
     )
 
 

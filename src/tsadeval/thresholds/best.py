@@ -13,12 +13,13 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from tsadeval.core.facts import Fact, Origin, Reason
 from tsadeval.core.inputs import Floats, Scoring
 from tsadeval.core.metric import METRICS, Decision, Metric
 from tsadeval.core.metric import missing as what_is_missing
 from tsadeval.core.selection import AnyMetric, select_metrics
 from tsadeval.core.setting import Missing
-from tsadeval.errors import InvalidParameterError, warn_undefined
+from tsadeval.errors import InvalidParameterError, UndefinedError, warn_undefined
 from tsadeval.scores.scoring import observe
 from tsadeval.thresholds.rules import RULES
 
@@ -47,6 +48,7 @@ class best:
     """
 
     literal: ClassVar[bool] = False
+    uses_labels: ClassVar[bool] = True
 
     metric: str | None = None
     _target: Metric | None = field(init=False, repr=False, compare=False, default=None)
@@ -65,16 +67,24 @@ class best:
         """Alarms that differ from metric to metric, unless the rule names one."""
         target = self._target or (METRICS["f1"] if metric.best_is_trivial else metric)
         found = data.shared(("best", str(target), id(target.function)), lambda: find_best(target, target.judges(data)))
-        name = str(self) if target in (self._target, metric) else f"best({target})"
+        own = self._target is None and target is metric
+        name = str(self) if own or self._target is not None else f"best({target})"
         name = name if found.exact else f"{name} of {GRID}"
+        origin = Origin.BEST if own else Origin.BEST_OF_ONE
         if not math.isnan(found.threshold):
-            return Decision(data.above(found.threshold), name, found.threshold)
+            return Decision(data.above(found.threshold), name, found.threshold, None, True, origin)
         # The metric is undefined at every threshold, so there is no best one.
         quiet = data.above(data.high)
-        reason = target.value_of(target.judges(quiet))[1] or f"{target} is undefined at every threshold"
+        nowhere = Fact(Reason.UNDEFINED, f"{target} is undefined at every threshold")
+        why = target.value_of(target.judges(quiet))[1] or nowhere
         if target is not metric:
-            reason = f"{reason.partition(' (')[0]}, so no threshold is best for {target}"
-        return Decision(quiet, name, None, reason)
+            why = why._replace(text=f"{why.text}, so no threshold is best for {target}")
+        return Decision(quiet, name, None, why, True, origin)
+
+    @property
+    def origin(self) -> Origin:
+        """Where the alarms of most metrics come from."""
+        return Origin.BEST if self.metric is None else Origin.BEST_OF_ONE
 
     def __str__(self) -> str:
         return "best" if self.metric is None else f"best({self.metric})"
@@ -156,7 +166,10 @@ def find_best(metric: Metric, data: Scoring) -> BestThreshold:
 def _swept(metric: Metric, sweep: Callable[..., float], data: Scoring) -> BestThreshold:
     if what_is_missing(metric.needs - {"alarm"}, data) is not None:
         return BestThreshold(math.nan, math.nan, True)
-    v = sweep(data, **metric.options)
+    try:
+        v = sweep(data, **metric.options)
+    except UndefinedError:
+        return BestThreshold(math.nan, math.nan, True)
     if data.setting.ignored is not None and v <= data.scores[data.setting.ignored].max():
         # The sweep went down to the points that are not judged, and took them for alarms that join others.
         return _searched(metric, data)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from tsadeval.core.durations import rate_of
+from tsadeval.core.facts import Origin
 from tsadeval.core.inputs import Scoring
 from tsadeval.core.metric import METRICS, Decision, Metric
 from tsadeval.core.names import split_names
@@ -28,6 +29,8 @@ class budget:
     """
 
     literal: ClassVar[bool] = False
+    uses_labels: ClassVar[bool] = True
+    origin: ClassVar[Origin] = Origin.BUDGET
 
     max_false_alarms: str | float
     prefer: str = "highest"
@@ -54,7 +57,7 @@ class budget:
     def decide(self, data: Scoring, metric: Metric) -> Decision:
         """The same alarms for every metric."""
         threshold = data.shared(("threshold of", str(self)), lambda: self._threshold(data))
-        return Decision(data.above(threshold), str(self), threshold)
+        return Decision(data.above(threshold), str(self), threshold, None, True, self.origin)
 
     def _threshold(self, data: Scoring) -> float:
         allowed = budget_of(self.max_false_alarms, data)

@@ -17,7 +17,7 @@ from tsadeval.core.results import Grid, Result, Row
 from tsadeval.core.selection import AnyMetric
 from tsadeval.core.setting import Missing, is_spans
 from tsadeval.core.times import Times
-from tsadeval.errors import InvalidInputError, InvalidParameterError, UnknownNameError
+from tsadeval.errors import InvalidInputError, InvalidParameterError, UnknownNameError, hint
 from tsadeval.metrics.event_sweep import at_least, event_steps, swept_events, with_early
 from tsadeval.scores.scoring import observe
 from tsadeval.thresholds.best import SAME, judged_levels, of_predictions
@@ -302,7 +302,8 @@ def budget_of(given: str | float | None, scoring: Scoring) -> float:
     if isinstance(given, str):
         rate = rate_of(given, "max_false_alarms")
         if scoring.setting.times is None:
-            raise InvalidInputError(f"max_false_alarms={given!r} is a rate, so times= is needed")
+            how = hint("so times= is needed", "so name the column of times with --time")
+            raise InvalidInputError(f"max_false_alarms={given!r} is a rate, {how}")
         normal = ~scoring.truth.mask
         if scoring.setting.ignored is not None:
             normal &= ~scoring.setting.ignored

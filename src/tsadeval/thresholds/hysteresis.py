@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from tsadeval.core.events import Events
+from tsadeval.core.facts import Origin
 from tsadeval.core.inputs import Prediction, Scoring, label_runs
 from tsadeval.core.metric import Decision, Metric, Rule
 from tsadeval.core.names import split_names
@@ -33,6 +34,15 @@ class _OnTop:
     def fitted(self) -> bool:
         """True if the threshold is found from other scores where these are given."""
         return getattr(self._rule, "fitted", False)
+
+    @property
+    def uses_labels(self) -> bool:
+        """True if the rule looks at the labels."""
+        return getattr(self._rule, "uses_labels", False)
+
+    def _on_top(self, found: Decision, alarms: Prediction) -> Decision:
+        """What the rule decided, with other alarms."""
+        return found._replace(prediction=alarms, rule=str(self), origin=Origin.RULE)
 
 
 @dataclass(frozen=True)
@@ -76,7 +86,7 @@ class hysteresis(_OnTop):
         first = np.searchsorted(alarms.stops, above.starts, side="right")
         begins = np.maximum(np.append(alarms.starts, data.n)[first], above.starts)
         held = begins < above.stops
-        return Decision(_alarms(data, begins[held], above.stops[held]), str(self), start.threshold, start.undefined)
+        return self._on_top(start, _alarms(data, begins[held], above.stops[held]))
 
     def __str__(self) -> str:
         return f"hysteresis({self.rule}, {self.release})"
@@ -112,7 +122,7 @@ class sustained(_OnTop):
         runs = found.prediction.predicted
         begins = runs.starts + min(self.points, data.n + 1) - 1
         long = begins < runs.stops
-        return Decision(_alarms(data, begins[long], runs.stops[long]), str(self), found.threshold, found.undefined)
+        return self._on_top(found, _alarms(data, begins[long], runs.stops[long]))
 
     def __str__(self) -> str:
         return f"sustained({self.rule}, {self.points})"

@@ -31,6 +31,7 @@ class ThresholdRule:
     literal: ClassVar[bool] = False
     exchangeable: ClassVar[bool] = False  # is the threshold the same, whatever the order of the scores?
     fitted: ClassVar[bool] = True  # does it take its threshold from `data.reference`, hence from fit= where given?
+    uses_labels: ClassVar[bool] = False  # does it look at the labels?
 
     def threshold_of(self, data: Scoring) -> float:
         """The threshold for these scores."""
@@ -39,7 +40,7 @@ class ThresholdRule:
     def decide(self, data: Scoring, metric: Metric) -> Decision:
         """The same alarms for every metric; points that are not judged have no say in the threshold."""
         threshold = data.shared(("threshold of", str(self)), lambda: data.in_own_type(self.threshold_of(data.kept)))
-        return Decision(data.above(threshold), str(self), threshold)
+        return Decision(data.above(threshold), str(self), threshold, uses_labels=self.uses_labels)
 
     def __str__(self) -> str:
         rule: Any = self  # every rule is a dataclass, but this base of them is not
