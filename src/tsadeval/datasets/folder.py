@@ -14,8 +14,7 @@ from tsadeval.datasets.dataset import Parts
 from tsadeval.datasets.readers import labels, matrix
 from tsadeval.errors import InvalidInputError
 from tsadeval.tables.columns import floats, is_temporal
-from tsadeval.tables.numpy_files import READERS
-from tsadeval.tables.reading import is_table_file, read_table
+from tsadeval.tables.reading import FORMATS, is_table_file, read_table
 from tsadeval.tables.table import POSITIONS, TIMES, Table, nearest
 
 if TYPE_CHECKING:
@@ -88,7 +87,7 @@ def _folder(path: Path, features: bool, label: str, columns: Sequence[str] | Non
                 f"{printable(path)} is a folder of {len(found)} series: load one, as {str(found[0])!r}"
             )
         what = "train" if test else "test"
-        kinds = ", ".join(READERS)
+        kinds = ", ".join(FORMATS)
         raise InvalidInputError(f"{printable(path)}: expected a file {what} ({kinds}) in this folder, found none")
     table = read_table(test)
     mask = _labels(read_table(extra) if extra else table, label)
@@ -108,7 +107,7 @@ def _parts(train: tuple[Any, Any], test: tuple[Any, Any], mask: Any, features: b
 
 
 def _kind(path: Path, kind: str) -> Path | None:
-    found = (path / f"{kind}{suffix}{packed}" for suffix in READERS for packed in ("", ".gz"))
+    found = (path / f"{kind}{suffix}{packed}" for suffix in FORMATS for packed in ("", ".gz"))
     return next((one for one in found if one.is_file()), None)
 
 

@@ -25,6 +25,7 @@ from tsadeval.core.names import did_you_mean
 from tsadeval.errors import InvalidInputError
 from tsadeval.tables.numpy_files import read_npz
 from tsadeval.tables.sources import gunzip, size_limit, too_large, user_path
+from tsadeval.tables.table import Request
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -240,7 +241,8 @@ def npy(file: File, content: bytes) -> Array:
 def npz(file: File, content: bytes) -> dict[str, Array]:
     """The arrays of a npz file."""
     try:
-        return dict(read_npz(content, str(file), size_limit()).columns)
+        (found,) = read_npz(content, Request(str(file), size_limit()))
+        return dict(found.columns)
     except InvalidInputError:
         raise
     except Exception as error:  # whatever the parsers raise, the file is not what its name says

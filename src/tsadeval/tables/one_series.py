@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import astuple, dataclass
 from typing import Any
 
@@ -11,7 +11,7 @@ import numpy as np
 from tsadeval._optional import require
 from tsadeval.core.names import printable
 from tsadeval.errors import InvalidInputError
-from tsadeval.tables.columns import Array, codes, is_arrow, is_fraction
+from tsadeval.tables.columns import Array, codes, is_arrow, is_fraction, memory_of, numbers
 from tsadeval.tables.table import POSITIONS, TIMES, Groups, Table, named
 
 # Columns of these names say which detector a row belongs to, or which series.
@@ -29,27 +29,46 @@ def check_one_series(groups: Groups, used: Collection[str], time: str | None) ->
     values, or one of times in which many repeat or go back.
     """
     table = groups.table
-    unused = [name for name, column in table.columns.items() if name not in used and getattr(column, "ndim", 1) == 1]
-    # A detector may well be called "model": scores are fractions, names are not.
-    several = [name for name in telling(unused) if not is_fraction(table.columns[name]) and _differs(groups, name)]
+    names, stamps = _signs_of(table, used)
+    several = [name for name in names if not is_fraction(table.columns[name]) and _differs(groups, name)]
     if several:
-        raise _several(groups, several, f"column {printable(several[0])!r} has several values")
-    stamps = [time] if time else [name for name in unused if _is_stamp(table, name)]
-    stamps = stamps or [name for name in unused if name.lower() in POSITIONS]
+        raise several_series(table.source, groups.by, several, f"column {printable(several[0])!r} has several values")
+    stamps = [time] if time else stamps
     if stamps and _stamps_repeat(groups, stamps):
-        others = [name for name in unused if name not in stamps and not is_fraction(table.columns[name])]
+        others = [name for name in _unused(table, used) if name not in stamps and not is_fraction(table.columns[name])]
         apart = (name for name in others if not _stamps_repeat(Groups(table, [*groups.by, name]), stamps))
-        raise _several(groups, [*apart][:1], f"time stamps repeat in column {printable(stamps[0])!r}")
+        sign = f"time stamps repeat in column {printable(stamps[0])!r}"
+        raise several_series(table.source, groups.by, [*apart][:1], sign)
     if len(stamps) == 1:
         _check_order(groups, stamps[0])
 
 
+def _unused(table: Table, used: Collection[str]) -> list[str]:
+    return [name for name, column in table.columns.items() if name not in used and getattr(column, "ndim", 1) == 1]
+
+
+def _signs_of(table: Table, used: Collection[str]) -> tuple[list[str], list[str]]:
+    """The unused columns that are named as those of series or detectors are, and those of times or else positions."""
+    unused = _unused(table, used)
+    names = [name for name in unused if name.strip().lower() in DETECTORS | SERIES]
+    stamps = [name for name in unused if _is_stamp(table, name)]
+    return names, stamps or [name for name in unused if name.lower() in POSITIONS]
+
+
+def columns_to_watch(table: Table, used: Collection[str]) -> list[str]:
+    """The columns that show, batch by batch, whether rows belong to one series.
+
+    Of several columns of times none: together, as a date and a time of day, they may increase where each does not.
+    """
+    names, stamps = _signs_of(table, used)
+    return [*names, *(name for name in stamps if len(stamps) == 1 and name not in names)]
+
+
 def _check_order(groups: Groups, name: str) -> None:
     """Refuse times that go back more often than a clock that is set back explains."""
-    column = groups.table.columns[name]
-    if not is_arrow(column) and not (isinstance(column.dtype, np.dtype) and column.dtype.kind in "iufM"):
+    if _comparable(groups.table.columns[name]) is None:
         return  # texts, whose order need not be that of time
-    stamps = groups.arranged(_comparable(groups.table, name), name)
+    stamps = _stamps_of(groups, name)
     group = groups.numbers(len(stamps))
     back = np.flatnonzero((stamps[1:] < stamps[:-1]) & (group[1:] == group[:-1])) + 1
     late = np.bincount(group[back], minlength=max(len(groups.names), 1))
@@ -62,12 +81,7 @@ def _check_order(groups: Groups, name: str) -> None:
 
 
 def _stamps_repeat(groups: Groups, stamps: Sequence[str]) -> bool:
-    return _repeat(_joint([groups.arranged(_comparable(groups.table, n), n) for n in stamps]), groups)
-
-
-def telling(names: Iterable[str]) -> list[str]:
-    """The columns that are named as those of series or detectors are."""
-    return [name for name in names if name.strip().lower() in DETECTORS | SERIES]
+    return _repeat(_joint([_stamps_of(groups, name) for name in stamps]), groups)
 
 
 def several_series(source: str, by: Sequence[str], names: Sequence[str], sign: str) -> InvalidInputError:
@@ -82,10 +96,6 @@ def several_series(source: str, by: Sequence[str], names: Sequence[str], sign: s
         f"{source}: {sign}{' within a group' if by else ''}, so these are several series, which must not be judged as "
         f"one: {advice}, or, if they are one, pass one_series=True (tsadeval score --one-series; to te.compare, arrays)"
     )
-
-
-def _several(groups: Groups, names: Sequence[str], sign: str) -> InvalidInputError:
-    return several_series(groups.table.source, groups.by, names, sign)
 
 
 def _differs(groups: Groups, name: str) -> bool:
@@ -104,17 +114,27 @@ def _is_stamp(table: Table, name: str) -> bool:
     return getattr(column.dtype, "kind", "") == "M"
 
 
-def _comparable(table: Table, name: str) -> Array:
-    """Times as numbers that are equal where the times are, NaN where missing."""
-    column = table.columns[name]
+def _comparable(column: Any) -> Array | None:
+    """Times or numbers of a column as an array in which they can be compared; None for text and the like."""
     if is_arrow(column):
-        if require("pyarrow.types", extra="all").is_timestamp(column.type) and not column.null_count:
-            return np.asarray(column.cast("int64"))
-    elif isinstance(column.dtype, np.dtype) and column.dtype.kind in "iufM":
-        return np.asarray(column)
-    found = codes(column)[0].astype(np.float64)
-    found[found < 0] = np.nan
-    return found
+        types = require("pyarrow.types", extra="all")
+        if types.is_timestamp(column.type) and not column.null_count:
+            return memory_of(column.cast("int64"))
+        if types.is_timestamp(column.type) or types.is_date(column.type):
+            return np.asarray(column)
+        is_number = types.is_integer(column.type) or types.is_floating(column.type)
+        return numbers(column, "", "") if is_number else None
+    return np.asarray(column) if isinstance(column.dtype, np.dtype) and column.dtype.kind in "iufM" else None
+
+
+def _stamps_of(groups: Groups, name: str) -> Array:
+    """The times of a column, group by group; of texts, numbers that are equal where the texts are."""
+    column = groups.table.columns[name]
+    found = _comparable(column)
+    if found is None:
+        found = codes(column)[0].astype(np.float64)
+        found[found < 0] = np.nan
+    return groups.arranged(found, name)
 
 
 def _joint(parts: list[Array]) -> Array:
@@ -141,42 +161,30 @@ def _repeat(stamps: Array, groups: Groups) -> bool:
 # Signs that rows which are read in batches, as one series or one for each group, belong to several series.
 
 
-def columns_to_watch(names: Iterable[str], dated: Collection[str], used: Collection[Any]) -> list[str]:
-    """The columns that show whether rows belong to one series.
-
-    These are columns that are named as those of series or detectors are, and the one that says when a row was measured
-    (by its name or, of those `dated`, by its type) or else numbers the rows. Of several such none: together, as a date
-    and a time of day, they may increase where each of them does not.
-    """
-    unused = [name for name in names if name not in used]
-    found = telling(unused)
-    stamps = [name for name in unused if name.lower() in TIMES or name in dated]
-    stamps = stamps or [name for name in unused if name.lower() in POSITIONS or not name]
-    return [*found, *(name for name in stamps if len(stamps) == 1 and name not in found)]
-
-
 class Signs:
     """What columns that name series, detectors or times hold, in each series, over all batches and files."""
 
-    def __init__(self, by: str | None, used: Collection[Any]) -> None:
+    def __init__(self, by: str | None, used: Collection[str]) -> None:
         self._by, self._used = by, used
         self._names: dict[tuple[str, str], str] = {}
         self._clocks: dict[tuple[str, str, str], _Clock] = {}
 
-    def look(self, columns: Mapping[str, Any], where: str) -> None:
+    def look(self, table: Table) -> None:
         """Refuse a batch with a name that its series did not have before; take in its times."""
-        watched = [name for name in columns if name not in self._used]
-        names = telling(watched)
-        group, groups = (None, [""]) if self._by is None else named(*codes(columns[self._by]))
-        for name in watched:
-            if name not in names:
-                self._time(name, columns[name], group, groups)
-            elif not is_fraction(columns[name]):  # a detector may well be called "model": scores are fractions
-                number, values = codes(columns[name])
-                pairs = (number + 1) if group is None else group * (len(values) + 1) + number + 1
-                for pair in np.unique(pairs).tolist():
-                    series, value = divmod(pair, len(values) + 1)
-                    self._add((groups[series], name), str(values[value - 1]) if value else "", where)
+        names, stamps = _signs_of(table, [table.name(name) for name in self._used])
+        if not names and not stamps:
+            return
+        group, groups = (None, [""]) if self._by is None else named(*codes(table.columns[self._by]))
+        for name in stamps:
+            self._time(name, table.columns[name], group, groups)
+        for name in names:
+            if is_fraction(table.columns[name]):  # a detector may well be called "model": scores are fractions
+                continue
+            number, values = codes(table.columns[name])
+            pairs = (number + 1) if group is None else group * (len(values) + 1) + number + 1
+            for pair in np.unique(pairs).tolist():
+                series, value = divmod(pair, len(values) + 1)
+                self._add((groups[series], name), str(values[value - 1]) if value else "", table.source)
 
     def _add(self, key: tuple[str, str], value: str, where: str) -> None:
         if self._names.setdefault(key, value) != value:
@@ -186,7 +194,7 @@ class Signs:
         return several_series(where, [] if self._by is None else [self._by], list(names), sign)
 
     def _time(self, name: str, column: Any, group: Array | None, groups: list[str]) -> None:
-        stamps = _stamps(column)
+        stamps = _comparable(column)
         if stamps is None:
             return
         for series, values in _apart(stamps, group, groups):
@@ -207,7 +215,7 @@ class Signs:
         for (_, name, _), clock in self._clocks.items():
             if clock.late > 1 and clock.late > REPEATED * clock.n:
                 sign = f"time stamps in column {printable(name)!r} repeat or go back"
-                if name.lower() in POSITIONS or not name:
+                if name.lower() in POSITIONS:
                     sign = f"the numbers of the rows, in column {printable(name)!r}, repeat or go back"
                 raise self._several(where, [], sign)
 
@@ -241,16 +249,6 @@ class _Clock:
             self.late += max(int(share * (later.n - later.late)), int(later.first <= self.high))
         self.n += later.n
         self.low, self.high = min(self.low, later.low), max(self.high, later.high)
-
-
-def _stamps(column: Any) -> Array | None:
-    """Times or numbers that can be compared; None of text, whose order says nothing."""
-    if is_arrow(column):
-        if str(column.type) not in ("null", "bool") and not str(column.type).startswith("dictionary"):
-            column = column.to_numpy(zero_copy_only=False)
-    elif not isinstance(column, np.ndarray):
-        column = column.to_numpy()
-    return column if isinstance(column, np.ndarray) and column.dtype.kind in "iufM" and column.ndim == 1 else None
 
 
 def _apart(stamps: Array, group: Array | None, groups: list[str]) -> Iterator[tuple[str, Array]]:
