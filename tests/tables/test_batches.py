@@ -46,7 +46,7 @@ def test_line_breaks_and_quotes_within_values(tmp_path):
 
 
 def test_a_quote_within_a_value_is_no_row_without_end(tmp_path):
-    rows = [f'{i % 2},{i},{"5"" pipe" if i == 3 else "x"}' for i in range(60)]
+    rows = [f"{i % 2},{i},{'5 pipe' if i == 3 else 'x'}" for i in range(60)]
     rows[3] = '1,3,5" pipe'
     path = write(tmp_path / "a.csv", lines(rows, "label,score,note"))
     assert read(path)[1] == list(range(60))
@@ -54,7 +54,9 @@ def test_a_quote_within_a_value_is_no_row_without_end(tmp_path):
 
 def test_types_may_change_from_block_to_block(tmp_path):
     """Of labels and times, whole numbers may be followed by fractions, missing values by others."""
-    rows = [f"{i % 2},{i},{'' if i < 20 else i}" for i in range(40)] + [f"{i % 2}.0,{i}.5,{i}.25" for i in range(40, 80)]
+    rows = [f"{i % 2},{i},{'' if i < 20 else i}" for i in range(40)] + [
+        f"{i % 2}.0,{i}.5,{i}.25" for i in range(40, 80)
+    ]
     path = write(tmp_path / "a.csv", lines(rows, "label,score,time"))
     label, score = read(path)
     assert label == [i % 2 for i in range(80)]
