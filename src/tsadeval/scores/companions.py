@@ -14,7 +14,7 @@ from tsadeval.core.names import did_you_mean, printable
 from tsadeval.core.times import Times
 from tsadeval.errors import InvalidInputError, TsadevalError
 from tsadeval.incidents.placement import ANYHOW, Fitting, Laid, lay
-from tsadeval.incidents.reader import Asked, IncidentTable, is_json, owner_columns, read_spans, values_shown
+from tsadeval.incidents.reader import Asked, IncidentTable, is_json, owner_columns, read_json, read_spans, values_shown
 from tsadeval.scores.scoring import covered
 from tsadeval.scores.tabular import scorings
 from tsadeval.tables.columns import Array
@@ -48,7 +48,7 @@ class Spans:
     def __init__(self, path: Path, by: Sequence[str] = (), *, files: Sequence[str] = (), shared: bool = False) -> None:
         self._path = path
         self._where = printable(path)
-        self._windows = path if is_json(path) else None
+        self._windows = read_json(path) if is_json(path) else None
         self.said: list[str] = []  # lines for whoever reads the result
         self._counts: _Counts = {}
         self._late: list[int] = []

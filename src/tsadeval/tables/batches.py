@@ -12,9 +12,9 @@ from tsadeval.core.parallel import ahead
 from tsadeval.core.parameters import Number, check_parameters
 from tsadeval.errors import InvalidInputError
 from tsadeval.tables.one_series import Signs, columns_to_watch
-from tsadeval.tables.reading import FORMATS, name_errors, open_file, read_batches, suffix_of
+from tsadeval.tables.reading import FORMATS, name_errors, open_file, read_batches, read_table, suffix_of
 from tsadeval.tables.sources import user_path
-from tsadeval.tables.table import Groups, Request, Table, from_frame, from_mapping, slices, times_of
+from tsadeval.tables.table import Groups, Request, Table, slices, times_of
 
 _ROWS = 2**20
 
@@ -52,14 +52,15 @@ class Batches:
             in_memory = isinstance(source, Table)
             with name_errors(request.where, "" if in_memory else suffix_of(source)):
                 for table in slices(source, request) if in_memory else read_batches(source, request):
-                    seen.look(table)
-                    yield from self._pieces(table)
+                    groups = Groups(table, text)
+                    seen.look(groups)
+                    yield from self._pieces(groups)
         if signs is None:
             seen.finish(self.where)
 
     def signs(self) -> Signs:
         """Nothing seen yet of columns that show whether rows belong to one series."""
-        return Signs(self.by, self._uses)
+        return Signs([] if self.by is None else [self.by], self._uses)
 
     @property
     def where(self) -> str:
@@ -77,18 +78,16 @@ class Batches:
         used = [table.name(name, use) for name, use in self._uses.items()]
         return list(dict.fromkeys([*used, *([] if self.one_series else columns_to_watch(table, used))]))
 
-    def _pieces(self, table: Table) -> Iterator[tuple[Any, ...]]:
+    def _pieces(self, groups: Groups) -> Iterator[tuple[Any, ...]]:
+        """The arrays of each series in a batch."""
+        table = groups.table
         found = {name: table.numbers(name) for name in (self.label, self.score)}
         if self.time is not None:
             found[self.time] = times_of(table, self.time)
-        if self.by is None:
-            if len(found[self.label]):
-                yield tuple(found.values())
-            return
-        groups = Groups(table, [self.by])
         parts = (groups.split(values, name) for name, values in found.items())
-        for (name,), *values in zip(groups.names, *parts, strict=True):
-            yield name, *values
+        for name, *values in zip(groups.names, *parts, strict=True):
+            if len(values[0]):
+                yield *name, *values
 
     def parts(self, most: int = 10_000, least: int = 1) -> list[Batches]:
         """Neighbouring parts, at most so many, which can be read apart; one where the format has no such parts.
@@ -190,11 +189,8 @@ def _where(source: Any) -> str:
 
 def _check_source(source: Any) -> Any:
     """The table of what is in memory, the path of a file."""
-    table = from_mapping(source, "the table") if isinstance(source, Mapping) else from_frame(source, "the table")
-    if table is not None:
-        return table
     if not isinstance(source, (str, os.PathLike)):
-        raise InvalidInputError(f"expected a path or a mapping of arrays, found {type(source).__name__}")
+        return read_table(source)
     path = os.fspath(source)
     path = path if "://" in path else str(user_path(path))
     known = [suffix for suffix, form in FORMATS.items() if not form.whole]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -15,7 +16,7 @@ from tsadeval.tables.arrow_files import MAGIC, parquet_units, read_arrow, read_p
 from tsadeval.tables.numpy_files import npy_units, read_npy, read_npz
 from tsadeval.tables.sources import STDIN, gunzip, read_source, refuse_special, size_limit, too_large, user_path
 from tsadeval.tables.table import Request, Table, from_frame, from_mapping, join
-from tsadeval.tables.text_files import read_csv, read_jsonl, read_tsv
+from tsadeval.tables.text_files import read_csv, read_jsonl
 
 _PICKLES = (".pkl", ".pickle", ".joblib", ".p", ".pt", ".pth")
 
@@ -51,7 +52,7 @@ _ARROW = Format(read_arrow, (MAGIC, b"\xff\xff\xff\xff"))
 _JSONL = Format(read_jsonl, (b"{",), text=True)
 FORMATS: dict[str, Format] = {
     ".csv": Format(read_csv, text=True),
-    ".tsv": Format(read_tsv, text=True),
+    ".tsv": Format(partial(read_csv, delimiter="\t"), text=True),
     ".parquet": _PARQUET,
     ".pq": _PARQUET,
     ".feather": _ARROW,
@@ -104,9 +105,8 @@ def read_table(
     if isinstance(source, Table):
         return source
     if isinstance(source, (str, os.PathLike)):
-        given = (kind, None if text is None else tuple(text), size_limit(max_bytes))
-        remote = isinstance(source, str) and "://" in source
-        found = _read_remote(str(source), *given) if remote else _read_file(user_path(source), *given)
+        path = source if isinstance(source, str) and "://" in source else user_path(source)
+        found = _read_file(path, kind, None if text is None else tuple(text), size_limit(max_bytes))
         if not (found.size or empty):
             raise InvalidInputError(f"{found.source}: has no rows")
         return found
@@ -162,12 +162,20 @@ def read_batches(path: str, request: Request) -> Iterator[Table]:
         yield from found
 
 
-def _read_remote(address: str, kind: str | None, text: tuple[str, ...] | None, limit: int) -> Table:
-    where = printable(address)
-    suffix = _known_suffix(Path(address), where, kind)
+def _read_file(path: str | Path, kind: str | None, text: tuple[str, ...] | None, limit: int) -> Table:
+    where, remote = printable(path), isinstance(path, str)
+    # A name without a suffix is rather that of a folder, or of a store, which is not there.
+    if not remote and str(path) != STDIN and kind is None and not suffix_of(path) and not os.path.lexists(path):
+        raise InvalidInputError(f"{where}: no such file or folder")
+    suffix = _known_suffix(path, where, kind)
+    content = _read_remote(path, where, limit) if isinstance(path, str) else read_source(path, limit)
+    return _parse(content, suffix if suffix in FORMATS else _sniff(content), Request(where, limit, text))
+
+
+def _read_remote(address: str, where: str, limit: int) -> bytes:
     try:
         with open_file(address) as file:
-            content = file.read(limit + 1)
+            content: bytes = file.read(limit + 1)
     except MissingExtraError:
         raise
     except Exception as error:
@@ -175,22 +183,10 @@ def _read_remote(address: str, kind: str | None, text: tuple[str, ...] | None, l
         raise InvalidInputError(f"{where}: cannot be read ({reason})") from error
     if len(content) > limit:
         raise too_large(where, limit)
-    if content[:2] == b"\x1f\x8b":
-        content = gunzip(content, where, limit)
-    return _parse(content, suffix, Request(where, limit, text))
+    return gunzip(content, where, limit) if content[:2] == b"\x1f\x8b" else content
 
 
-def _read_file(path: Path, kind: str | None, text: tuple[str, ...] | None, limit: int) -> Table:
-    where = printable(path)
-    # A name without a suffix is rather that of a folder, or of a store, which is not there.
-    if str(path) != STDIN and kind is None and not suffix_of(path) and not os.path.lexists(path):
-        raise InvalidInputError(f"{where}: no such file or folder")
-    suffix = _known_suffix(path, where, kind)
-    content = read_source(path, limit)
-    return _parse(content, suffix if suffix in FORMATS else _sniff(content), Request(where, limit, text))
-
-
-def _known_suffix(path: Path, where: str, kind: str | None) -> str:
+def _known_suffix(path: str | Path, where: str, kind: str | None) -> str:
     suffix = suffix_of(path) if kind is None else f".{kind}"
     if suffix not in FORMATS and (kind is not None or str(path) != STDIN):
         known = ", ".join(FORMATS)

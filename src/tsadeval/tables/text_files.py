@@ -55,11 +55,6 @@ def read_csv(file: Any, request: Request, delimiter: str = ",") -> Generator[Tab
         yield Table(columns, where)
 
 
-def read_tsv(file: Any, request: Request) -> Generator[Table, None, None]:
-    """The columns of a csv file with tabs between the columns."""
-    return read_csv(file, request, delimiter="\t")
-
-
 def read_jsonl(file: Any, request: Request) -> Generator[Table, None, None]:
     """An object a line. Python's parser: Arrow's crashes on deep nesting and rounds large integers."""
     before = 0
