@@ -169,8 +169,24 @@ def assemble(name: str, parts: Split, record: DatasetRecord | None = None, where
     if test is not None and len(test) != len(mask):
         raise InvalidInputError(f"{name}: expected one label for each of {len(test)} test points, found {len(mask)}")
     train, test = (None if values is None else np.ascontiguousarray(values) for values in (train, test))
-    about = (record.title, record.source, record.licence) if record else ("", str(where), "")
-    return Dataset(name, train, test, mask, columns, _describe(train, test, mask, columns, about))
+    title, source, licence = (record.title, record.source, record.licence) if record else ("", str(where), "")
+    # Plain numpy rather than `Events`, so that data can be loaded where the compiled kernels are not.
+    edges = np.flatnonzero(np.diff(mask.astype(np.int8), prepend=0, append=0))
+    lengths = edges[1::2] - edges[::2]
+    description = Description(
+        n_train=0 if train is None else len(train),
+        n_test=len(mask),
+        n_columns=len(columns),
+        n_events=len(lengths),
+        longest=int(lengths.max(initial=0)),
+        shortest=int(lengths.min()) if len(lengths) else 0,
+        anomalous=float(mask.mean()),
+        checksum=checksum_of(train, test, mask),
+        title=title,
+        source=source,
+        licence=licence,
+    )
+    return Dataset(name, train, test, mask, columns, description)
 
 
 def compare(dataset: Dataset, facts: Facts, where: Any) -> None:
@@ -197,24 +213,3 @@ def checksum_of(train: Floats | None, test: Floats | None, mask: Bools) -> str:
             digest.update(str(values.shape).encode())
             digest.update(np.ascontiguousarray(values).data)
     return digest.hexdigest()
-
-
-def _describe(
-    train: Floats | None, test: Floats | None, mask: Bools, names: tuple[str, ...], about: tuple[str, str, str]
-) -> Description:
-    # Plain numpy rather than `Events`, so that data can be loaded where the compiled kernels are not.
-    edges = np.flatnonzero(np.diff(mask.astype(np.int8), prepend=0, append=0))
-    lengths = edges[1::2] - edges[::2]
-    return Description(
-        n_train=0 if train is None else len(train),
-        n_test=len(mask),
-        n_columns=len(names),
-        n_events=len(lengths),
-        longest=int(lengths.max(initial=0)),
-        shortest=int(lengths.min()) if len(lengths) else 0,
-        anomalous=float(mask.mean()),
-        checksum=checksum_of(train, test, mask),
-        title=about[0],
-        source=about[1],
-        licence=about[2],
-    )

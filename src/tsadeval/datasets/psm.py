@@ -46,9 +46,9 @@ def _read(files: Files, file: DataFile, item: str, features: bool) -> Split:
     names = list(tables[train].columns)
     if set(tables[test].columns) != set(names):
         raise InvalidInputError(f"{test}: expected the columns of {train}, found {', '.join(tables[test].columns)}")
-    if len(tables[test]) != len(mask):
-        found = len(tables[test])
-        raise InvalidInputError(f"{test}: expected {len(mask)} rows, as many as {file} has labels, found {found}")
+    n = len(tables[test])
+    if n != len(mask):
+        raise InvalidInputError(f"{test}: expected {len(mask)} rows, as many as {file} has labels, found {n}")
     arrays = [matrix(one, tables[one][names], columns=_COLUMNS) for one in (train, test)]
     return Split(arrays[0], arrays[1], mask, tuple(names))
 

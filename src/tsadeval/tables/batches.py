@@ -147,8 +147,9 @@ def batches(
     Parameters
     ----------
     source : path, several paths, data frame, or mapping from names to arrays
-        A parquet, arrow (feather), csv, tsv or npy file (of a record type, or of two columns), local or at any address
-        that fsspec opens ("s3://..."). Several files are one series, in the order given. Arrays may be memory maps.
+        A parquet, arrow (feather), csv, tsv, jsonl or npy file (of a record type, or of labels and scores in its first
+        two columns; local), text also gzipped, local or at any address that fsspec opens ("s3://..."). Several files
+        are one series, in the order given. Arrays may be memory maps.
     label, score : str
         The columns of labels and scores.
     by : str, optional
