@@ -39,6 +39,18 @@ def test_blocks_of_csv_give_the_rows_of_the_whole(tmp_path, end, packed):
     assert read(path) == [table.numbers("label").tolist(), table.numbers("score").tolist()]
 
 
+@pytest.mark.parametrize("suffix", ["csv", "jsonl"])
+def test_blank_lines_are_nothing(tmp_path, suffix):
+    rows = [f"{i % 2},{i}" for i in range(50)]
+    if suffix == "jsonl":
+        rows = [json.dumps({"label": i % 2, "score": i}) for i in range(50)]
+    blank = "\n" * 200
+    content = blank.join(lines(rows[i : i + 10], "label,score" if i == 0 else "").lstrip() for i in range(0, 50, 10))
+    content = content.removeprefix("label,score\n") if suffix == "jsonl" else content
+    path = write(tmp_path / f"a.{suffix}", content + blank + " ")
+    assert read(path) == [[i % 2 for i in range(50)], list(range(50))]
+
+
 def test_line_breaks_and_quotes_within_values(tmp_path):
     notes = ['"a\nb"', '"he said ""no"",\n\n"', '""', "plain", '"\n"']
     path = write(tmp_path / "a.csv", lines((f"{i % 2},{notes[i % 5]},{i}" for i in range(60)), "label,note,score"))

@@ -47,7 +47,7 @@ def read_csv(file: Any, request: Request, delimiter: str = ",") -> Generator[Tab
     table, columns = block.parse(types, guess)
     wanted = list(request.names(Table(columns, where)))
     yield Table(columns, where).only(wanted)
-    for content in blocks:
+    for content in filter(bytes.strip, blocks):  # Arrow refuses blocks of blank lines only
         # What the last block held is tried first, so that types do not change needlessly.
         guess = {name: columns[name].type for name in wanted if str(columns[name].type) != "null"}
         block = replace(block, content=content, body=0, before=block.before + table.num_rows)
@@ -59,16 +59,13 @@ def read_jsonl(file: Any, request: Request) -> Generator[Table, None, None]:
     """An object a line. Python's parser: Arrow's crashes on deep nesting and rounds large integers."""
     before = 0
     for content in _blocks(file, request.where, quotes=False):
-        lines = content.split(b"\n")
-        rows = [
-            _object_of(line, number, request.where)
-            for number, line in enumerate(lines, start=before + 1)
-            if line.strip()
-        ]
-        before += len(lines) - 1  # a block ends with a line break
-        names = dict.fromkeys(name for row in rows for name in row)
-        table = from_mapping({name: [row.get(name) for row in rows] for name in names}, request.where)
-        yield table.only(request.names(table))
+        lines = enumerate(content.split(b"\n"), start=before + 1)
+        rows = [_object_of(line, number, request.where) for number, line in lines if line.strip()]
+        if rows or not before:
+            names = dict.fromkeys(name for row in rows for name in row)
+            table = from_mapping({name: [row.get(name) for row in rows] for name in names}, request.where)
+            yield table.only(request.names(table))
+        before += content.count(b"\n")
 
 
 def _object_of(line: bytes, number: int, where: str) -> dict[str, Any]:
