@@ -51,6 +51,14 @@ def test_blank_lines_are_nothing(tmp_path, suffix):
     assert read(path) == [[i % 2 for i in range(50)], list(range(50))]
 
 
+def test_a_block_that_ends_with_the_heading(tmp_path):
+    rows = [f"{i % 2},{i},{'x' * 40}" for i in range(9)]
+    path = write(tmp_path / "a.csv", lines(rows, "label,score,a_name_of_some_length"))
+    assert read(path) == [[i % 2 for i in range(9)], list(range(9))]
+    heading = write(tmp_path / "b.csv", "label,score\n")
+    assert list(te.batches(heading)) == []
+
+
 def test_line_breaks_and_quotes_within_values(tmp_path):
     notes = ['"a\nb"', '"he said ""no"",\n\n"', '""', "plain", '"\n"']
     path = write(tmp_path / "a.csv", lines((f"{i % 2},{notes[i % 5]},{i}" for i in range(60)), "label,note,score"))

@@ -37,6 +37,8 @@ def read_csv(file: Any, request: Request, delimiter: str = ",") -> Generator[Tab
     blocks = _blocks(file, where)
     content = next(blocks, b"")
     names, body = _heading(content, where, delimiter)
+    if body == len(content):  # of a block, which may end with its heading
+        content += next(blocks, b"")
     if body == len(content):
         yield Table(dict.fromkeys(names, np.empty(0)), where)
         return
