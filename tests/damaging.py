@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet
 from hypothesis import strategies as st
 
+import tsadeval as te
 from data_files import npy
 from tsadeval.errors import InvalidInputError
 from tsadeval.scores.tabular import scorings
@@ -92,7 +93,10 @@ def damaged(draw, seeds):
 
 
 def use(path):
-    """Read a file and look at everything in it; the only error may be that of bad input, on one printable line."""
+    """Read a file and look at everything in it; the only error may be that of bad input, on one printable line.
+
+    So it is with batches of text and of npy; what others take once unpacked has no limit there.
+    """
     problems = []
 
     def attempt(action):
@@ -109,5 +113,9 @@ def use(path):
             attempt(lambda name=name: table.numbers(name))
             attempt(lambda name=name: list(scorings(table, label=name, score="*", by=name)))
         attempt(lambda: list(scorings(table, time="time")))
+    found = len(problems)
+    if path.name.endswith((".csv", ".tsv", ".csv.gz", ".jsonl", ".npy")):
+        attempt(lambda: list(te.batches(path, rows=3).read()))
+        attempt(lambda: list(te.batches(path, by="series", time="time").read()))
     assert all(problem.isprintable() for problem in problems)
-    return problems
+    return problems[:found]

@@ -7,8 +7,7 @@ import pytest
 
 import published
 import tsadeval as te
-from tsadeval.datasets.checksums import CHECKSUMS
-from tsadeval.datasets.dataset import DATASETS
+from tsadeval.datasets.dataset import CHECKSUMS, DATASETS
 from tsadeval.datasets.readers import read_all
 
 pytestmark = [

@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -44,3 +45,15 @@ def test_what_is_missing_is_said_in_one_sentence(missing, words, step, tmp_path)
     assert sentence.endswith("or install a wheel, which needs none")
     assert done.stderr.splitlines()[-1] == sentence  # no traceback, nothing of distutils after it
     assert not list(tmp_path.rglob("*.py"))  # nothing was done before
+
+
+def test_files_that_are_not_python_are_shipped():
+    """What the library reads at run time must be named as data of the package, or a wheel lacks it."""
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"]
+    shipped = {*settings["package-data"]["tsadeval"], *(f"**/{name}" for name in settings["package-data"]["*"])}
+    built = ["**/*.py", "**/*.so", "**/*.pyd", *(f"**/{name}" for name in settings["exclude-package-data"]["*"])]
+    package = ROOT / "src" / "tsadeval"
+    known = {file for pattern in [*shipped, *built] for file in package.glob(pattern)}
+    files = {file for file in package.rglob("*") if file.is_file() and "__pycache__" not in file.parts}
+    assert sorted(files - known) == []
+    assert package / "datasets" / "checksums.json" in known

@@ -11,7 +11,7 @@ import pytest
 
 import tsadeval as te
 from detecting import Broken, Distance, trainings
-from tsadeval.datasets.dataset import Parts, assemble
+from tsadeval.datasets.dataset import Split, assemble
 from tsadeval.errors import InvalidInputError
 from tsadeval.experiments.dataset_sources import Source
 from tsadeval.experiments.detection import read
@@ -132,7 +132,7 @@ def test_the_page_of_real_data_can_be_made(tmp_path):
     made = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(made)
     x = np.random.default_rng(0).normal(size=(300, 1))
-    data = [assemble(name, Parts(x, x, np.arange(300) // 10 == 20, ("x",))) for name in ("ucr/125", "msl")]
+    data = [assemble(name, Split(x, x, np.arange(300) // 10 == 20, ("x",))) for name in ("ucr/125", "msl")]
     store = tmp_path / "store"
     te.detect(data, ["random", Distance(), Broken()], made.METRICS, store=store)
     text = made.page(read(store))

@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 
 import tsadeval as te
 from tsadeval import plot
-from tsadeval.datasets.dataset import Parts, assemble
+from tsadeval.datasets.dataset import Split, assemble
 from tsadeval.errors import InvalidInputError, InvalidParameterError
 from tsadeval.plot.series import RIGHT, STRETCHES, WRONG, _colors
 
@@ -112,11 +112,11 @@ def test_long_series_keep_their_extremes():
 
 
 def test_a_data_set_has_a_name_and_columns():
-    data = assemble("mine", Parts(None, None, LABELS, ()))
+    data = assemble("mine", Split(None, None, LABELS, ()))
     with pytest.raises(InvalidInputError, match="mine has labels only"):
         plot.series_with_scores(data, SCORES)
     both = np.column_stack([VALUES, np.arange(N)])
-    data = assemble("mine", Parts(both, both, LABELS, ("a", "b")))
+    data = assemble("mine", Split(both, both, LABELS, ("a", "b")))
     ax = plot.series_with_scores(data, SCORES, column=1)
     assert ax.get_title(loc="left") == "mine"
     line = next(line for line in ax.lines if len(line.get_xdata()) == N)

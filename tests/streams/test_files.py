@@ -48,7 +48,7 @@ def files(tmp_path_factory):
 @pytest.mark.parametrize("name", ["a.parquet", "a.feather", "b.arrow", "a.csv", "a.npy", "two.npy"])
 @pytest.mark.parametrize("n_jobs", [None, 2])
 def test_every_format(files, name, n_jobs, monkeypatch):
-    monkeypatch.setattr("tsadeval.tables.batches._ROWS", 600)
+    monkeypatch.setattr("tsadeval.tables.numpy_files._PART", 600)
     folder, y, s = files
     expected = te.evaluate(y, s, WANTED, threshold=0.8)
     source = te.batches(folder / name, rows=999)
@@ -99,7 +99,7 @@ def test_what_is_wrong_is_said(files, tmp_path):
     with pytest.raises(InvalidInputError, match="npz: save npy"):
         te.evaluate_stream(tmp_path / "a.npz")
     (tmp_path / "bad.parquet").write_bytes(b"nothing")
-    with pytest.raises(InvalidInputError, match=r"bad.parquet: damaged or not readable"):
+    with pytest.raises(InvalidInputError, match=r"bad.parquet: damaged or truncated"):
         te.evaluate_stream(tmp_path / "bad.parquet")
     with pytest.raises(InvalidInputError, match=r"begins at point 3: y_score must be finite, but is NaN at position 1"):
         te.evaluate_stream([(y[:3], s[:3]), (y[3:5], [0.5, math.nan])])
@@ -153,7 +153,7 @@ def test_several_series_are_not_judged_as_one(tmp_path, n_jobs):
 def test_integers_that_a_csv_reader_would_round_are_refused(tmp_path):
     path = tmp_path / "a.csv"
     path.write_text(f"label,score\n1,{2**60}\n0,{2**60 + 1}\n")
-    with pytest.raises(InvalidInputError, match=rf"integers that 64-bit floats cannot hold, such as {2**60 + 1}"):
+    with pytest.raises(InvalidInputError, match=rf"'score' holds the integer {2**60 + 1}, which a 64-bit float cannot"):
         te.evaluate_stream(path, "auc_roc")
     path.write_text(f"label,score\n1,{2**60}\n0,1e300\n0,{2**60 - 1024}\n")
     assert te.evaluate_stream(path, "auc_roc")["auc_roc"] == 0.5

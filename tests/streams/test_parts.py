@@ -57,7 +57,7 @@ def test_what_is_no_series_is_named_as_without_threads(tmp_path):
     np.save(tmp_path / "number.npy", np.float64(3))
     (tmp_path / "folder.npy").mkdir()
     os.mkfifo(tmp_path / "pipe.npy")
-    assert "its shape is ()" in str(refusal(tmp_path / "number.npy"))
+    assert "it has shape ()" in str(refusal(tmp_path / "number.npy"))
     assert "is a folder, expected a file" in str(refusal(tmp_path / "folder.npy"))
     assert "is a named pipe, expected a file" in str(refusal(tmp_path / "pipe.npy"))  # to open it would wait for ever
     assert len(te.batches(tmp_path / "number.npy").parts()) == 1

@@ -12,6 +12,13 @@ from data_files import write
 from strategies import examples
 
 
+@pytest.fixture(autouse=True, scope="module")
+def small_blocks():
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr("tsadeval.tables.text_files._BLOCK", 100)
+        yield
+
+
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     return tmp_path_factory.mktemp("fuzz")

@@ -4,7 +4,6 @@ import gzip
 import io
 import os
 import socket
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -19,6 +18,7 @@ from data_files import npz, write, written
 from tsadeval.core.names import printable
 from tsadeval.errors import InvalidInputError, InvalidParameterError
 from tsadeval.tables import read_table
+from tsadeval.tables.reading import FORMATS, Format
 from tsadeval.tables.sources import gunzip
 
 
@@ -135,7 +135,7 @@ def test_no_memory_is_one_line(tmp_path, monkeypatch):
     def fail(*_):
         raise MemoryError
 
-    monkeypatch.setitem(sys.modules["tsadeval.tables.reading"].READERS, ".csv", fail)
+    monkeypatch.setitem(FORMATS, ".csv", Format(fail))
     with pytest.raises(InvalidInputError, match=r"a.csv: does not fit into memory"):
         read_table(write(tmp_path / "a.csv", "x\n1\n"))
 

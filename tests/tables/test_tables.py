@@ -19,6 +19,7 @@ import pytest
 
 from data_files import npy, npz, write, written
 from tsadeval.errors import InvalidInputError
+from tsadeval.scores.tabular import scorings
 from tsadeval.tables import Table, read_table
 
 FRAME = pd.DataFrame(
@@ -353,3 +354,23 @@ def test_a_wide_table_guesses_types_and_takes_it_back(tmp_path):
 def test_reading_is_not_imported_before_it_is_needed():
     code = "import sys, tsadeval, tsadeval.tables; print(sorted({'pandas', 'pyarrow', 'polars'} & set(sys.modules)))"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout == "[]\n"
+
+
+@pytest.mark.parametrize("rows", [2, 40_000])  # in one chunk of Arrow's, and in several
+@pytest.mark.parametrize("read", ["read_table({path!r}).numbers('score')", "[*te.batches({path!r})]"])
+def test_fractions_of_csv_import_no_pandas(tmp_path, rows, read):
+    """It takes longer to import than most files take to read."""
+    path = write(tmp_path / "a.csv", "label,score,time\n" + "".join(f"{i % 2},{i / 7},{i}\n" for i in range(rows)))
+    code = "import sys, tsadeval as te; from tsadeval.tables import read_table; "
+    code += read.format(path=str(path)) + "; print('pandas' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout == "False\n"
+
+
+@pytest.mark.parametrize("numbers", [np.arange(50)[::-1], np.arange(50)[::-1] / 4])
+def test_numbers_of_time_that_go_back_are_refused_in_files_as_in_frames(tmp_path, numbers):
+    frame = pd.DataFrame({"time": numbers, "label": [0, 1] * 25, "score": np.arange(50.0)})
+    frame.to_csv(tmp_path / "a.csv", index=False)
+    frame.to_parquet(tmp_path / "a.parquet")
+    for source in (frame, tmp_path / "a.csv", tmp_path / "a.parquet"):
+        with pytest.raises(InvalidInputError, match=r"not in the order of time: column 'time' goes back 49 times"):
+            list(scorings(read_table(source)))

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from tsadeval.datasets.dataset import DATASETS, DatasetRecord, Facts, Parts
-from tsadeval.datasets.readers import File, Files, labels, matrix, npz, read
+from tsadeval.datasets.dataset import DATASETS, DatasetRecord, Facts, Split
+from tsadeval.datasets.readers import DataFile, Files, labels, matrix, npz
 from tsadeval.errors import InvalidInputError
 
 _COLUMNS = 19
@@ -17,22 +17,20 @@ def _parts(files: Files) -> dict[str, bool]:
     return dict.fromkeys(sorted(found, key=lambda item: int(item[4:])), True)
 
 
-def _file(files: Files, item: str) -> File | None:
+def _file(files: Files, item: str) -> DataFile | None:
     return files.first(rf"{re.escape(item)}\.npz") if item else None
 
 
-def _read(files: Files, item: str, features: bool) -> Parts:
-    file = _file(files, item)
-    assert file is not None  # the caller looked
-    arrays = npz(file, read(file))
+def _read(files: Files, file: DataFile, item: str, features: bool) -> Split:
+    arrays = npz(file)
     missing = {"train", "test", "label"} - set(arrays)
     if missing:
         raise InvalidInputError(f"{file}: expected the arrays train, test and label, found {', '.join(arrays)}")
     mask = labels(file, arrays["label"], n=len(arrays["test"]))
     if not features:
-        return Parts(None, None, mask, ())
+        return Split(None, None, mask, ())
     train, test = (matrix(file, arrays[kind], columns=_COLUMNS) for kind in ("train", "test"))
-    return Parts(train, test, mask, tuple(f"metric_{i}" for i in range(1, _COLUMNS + 1)))
+    return Split(train, test, mask, tuple(f"metric_{i}" for i in range(1, _COLUMNS + 1)))
 
 
 DATASETS.add(

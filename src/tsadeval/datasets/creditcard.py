@@ -5,8 +5,20 @@ from __future__ import annotations
 import numpy as np
 
 from tsadeval.core.parameters import Number
-from tsadeval.datasets.dataset import DATASETS, DatasetRecord, Facts, Parts
-from tsadeval.datasets.readers import File, Files, column, frame, labels, matrix, npy, npz, read, text_series
+from tsadeval.datasets.dataset import DATASETS, DatasetRecord, Facts, Split
+from tsadeval.datasets.readers import (
+    DataFile,
+    Files,
+    all_or_none,
+    column,
+    frame,
+    labels,
+    matrix,
+    npy,
+    npz,
+    read,
+    text_series,
+)
 from tsadeval.errors import InvalidInputError
 
 _ROWS = 284_807
@@ -15,7 +27,7 @@ _NPZ = r"(?i:creditcard_labels\.npz)"
 _FRAUDS = r"(?i:creditcard_fraud_row_index\.txt)"
 
 
-def _array(files: Files, kind: str) -> File | None:
+def _array(files: Files, kind: str) -> DataFile | None:
     return files.first(rf"(?i:(?:NIPS_TS_)?creditcard_{kind}\.npy)")
 
 
@@ -25,13 +37,13 @@ def _parts(files: Files) -> dict[str, bool]:
     return {"": False} if _label_file(files, "") else {}
 
 
-def _label_file(files: Files, item: str) -> File | None:
+def _label_file(files: Files, item: str) -> DataFile | None:
     if item:
         return None
     return files.first(_NPZ) or files.first(_FRAUDS) or _array(files, "test_label") or files.first(_CSV)
 
 
-def _read(files: Files, item: str, features: bool, *, split: float | None = None) -> Parts:
+def _read(files: Files, file: DataFile, item: str, features: bool, *, split: float | None = None) -> Split:
     """Transactions in the order of time.
 
     The table has no training part, and the paper's label set is all of it, so by default all rows are both what a
@@ -40,45 +52,39 @@ def _read(files: Files, item: str, features: bool, *, split: float | None = None
     """
     if features and (table := files.first(_CSV)):
         return _read_csv(table, split)
-    if features and (kinds := [_array(files, kind) for kind in ("train", "test", "test_label")])[0]:
-        return _read_arrays(kinds)
-    return Parts(None, None, _labels(files), ())
+    arrays = {f"creditcard_{kind}.npy": _array(files, kind) for kind in ("train", "test", "test_label")}
+    if features and arrays["creditcard_train.npy"]:
+        return _read_arrays(all_or_none("creditcard", arrays, file))
+    return Split(None, None, _labels(file), ())
 
 
-def _read_csv(file: File, split: float | None) -> Parts:
+def _read_csv(file: DataFile, split: float | None) -> Split:
     table = frame(file)
     mask = labels(file, column(file, table, "Class"))
     names = [name for name in table.columns if name not in ("Time", "Class")]
     values = matrix(file, table[names], columns=29)
     if split is None:
-        return Parts(values, values, mask, tuple(names))
+        return Split(values, values, mask, tuple(names))
     n = round(split * len(values))
     if not 0 < n < len(values):
         raise InvalidInputError(f"{file}: split={split} leaves one part of {len(values)} rows empty")
-    return Parts(values[:n], values[n:], mask[n:], tuple(names))
+    return Split(values[:n], values[n:], mask[n:], tuple(names))
 
 
-def _read_arrays(kinds: list[File | None]) -> Parts:
-    arrays = []
-    for file, kind in zip(kinds, ("train", "test", "test_label"), strict=True):
-        if file is None:
-            raise InvalidInputError(f"creditcard: creditcard_{kind}.npy is missing next to {kinds[0]}")
-        arrays.append((file, npy(file, read(file))))
-    train, test = (matrix(*pair) for pair in arrays[:2])
+def _read_arrays(found: list[DataFile]) -> Split:
+    train, test = (matrix(one, npy(one)) for one in found[:2])
     names = tuple(f"V{i}" for i in range(1, train.shape[1] + 1))
-    return Parts(train, test, labels(*arrays[2], n=len(test)), names)
+    return Split(train, test, labels(found[2], npy(found[2]), n=len(test)), names)
 
 
-def _labels(files: Files) -> np.typing.NDArray[np.bool_]:
-    file = _label_file(files, "")
-    assert file is not None  # the caller looked
+def _labels(file: DataFile) -> np.typing.NDArray[np.bool_]:
     if file.path.endswith(".npz"):
-        arrays = npz(file, read(file))
+        arrays = npz(file)
         if "label" not in arrays:
             raise InvalidInputError(f"{file}: expected an array 'label', found {', '.join(arrays) or 'none'}")
         return labels(file, arrays["label"])
     if file.path.endswith(".npy"):
-        return labels(file, npy(file, read(file)))
+        return labels(file, npy(file))
     if file.path.endswith(".csv"):
         return labels(file, column(file, frame(file, usecols=["Class"]), "Class"))
     rows = text_series(file, read(file))

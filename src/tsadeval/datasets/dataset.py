@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,7 +13,7 @@ import numpy as np
 
 from tsadeval.core.names import Registry
 from tsadeval.core.parameters import Check
-from tsadeval.datasets.readers import File, Files
+from tsadeval.datasets.readers import DataFile, Files
 from tsadeval.errors import InvalidInputError
 
 if TYPE_CHECKING:
@@ -72,8 +73,8 @@ class Dataset:
         return f"<Dataset {self.name}: {shape}, {d.n_events} events, {100 * d.anomalous:.4g} % anomalous>"
 
 
-class Parts(NamedTuple):
-    """What a reader found."""
+class Split(NamedTuple):
+    """What a reader found: the part to learn from, the one to be judged on, its labels and the names of columns."""
 
     train: Floats | None
     test: Floats | None
@@ -123,8 +124,8 @@ class DatasetRecord:
     layout: str
     get: str
     parts: Callable[[Files], Mapping[str, bool]]
-    read: Callable[..., Parts]
-    label_file: Callable[[Files, str], File | None]
+    read: Callable[..., Split]
+    label_file: Callable[[Files, str], DataFile | None]
     canonical: Callable[[str], str] = str
     facts: Mapping[str, Facts] = field(default_factory=dict)
     options: Mapping[str, Check] = field(default_factory=dict)
@@ -141,10 +142,14 @@ class DatasetRecord:
         return Files(sorted(path for path in root.iterdir() if path.name.lower() in wanted and path.is_dir()))
 
 
+# The sha256 of published files, where an original was available, by the data set's name and the path in its folder.
+_FOLDERS = json.loads(Path(__file__).with_name("checksums.json").read_text())
+CHECKSUMS = {f"{folder}/{name}": digest for folder, files in _FOLDERS.items() for name, digest in files.items()}
+
 DATASETS: Registry[DatasetRecord] = Registry("data set", "tsadeval.datasets")
 
 
-def assemble(name: str, parts: Parts, record: DatasetRecord | None = None, where: Any = "") -> Dataset:
+def assemble(name: str, parts: Split, record: DatasetRecord | None = None, where: Any = "") -> Dataset:
     """A Dataset of what a reader found, once it is sure to be whole and sound."""
     train, test, mask, columns = parts
     if not len(mask):
@@ -164,8 +169,24 @@ def assemble(name: str, parts: Parts, record: DatasetRecord | None = None, where
     if test is not None and len(test) != len(mask):
         raise InvalidInputError(f"{name}: expected one label for each of {len(test)} test points, found {len(mask)}")
     train, test = (None if values is None else np.ascontiguousarray(values) for values in (train, test))
-    about = (record.title, record.source, record.licence) if record else ("", str(where), "")
-    return Dataset(name, train, test, mask, columns, _describe(train, test, mask, columns, about))
+    title, source, licence = (record.title, record.source, record.licence) if record else ("", str(where), "")
+    # Plain numpy rather than `Events`, so that data can be loaded where the compiled kernels are not.
+    edges = np.flatnonzero(np.diff(mask.astype(np.int8), prepend=0, append=0))
+    lengths = edges[1::2] - edges[::2]
+    description = Description(
+        n_train=0 if train is None else len(train),
+        n_test=len(mask),
+        n_columns=len(columns),
+        n_events=len(lengths),
+        longest=int(lengths.max(initial=0)),
+        shortest=int(lengths.min()) if len(lengths) else 0,
+        anomalous=float(mask.mean()),
+        checksum=checksum_of(train, test, mask),
+        title=title,
+        source=source,
+        licence=licence,
+    )
+    return Dataset(name, train, test, mask, columns, description)
 
 
 def compare(dataset: Dataset, facts: Facts, where: Any) -> None:
@@ -192,24 +213,3 @@ def checksum_of(train: Floats | None, test: Floats | None, mask: Bools) -> str:
             digest.update(str(values.shape).encode())
             digest.update(np.ascontiguousarray(values).data)
     return digest.hexdigest()
-
-
-def _describe(
-    train: Floats | None, test: Floats | None, mask: Bools, names: tuple[str, ...], about: tuple[str, str, str]
-) -> Description:
-    # Plain numpy rather than `Events`, so that data can be loaded where the compiled kernels are not.
-    edges = np.flatnonzero(np.diff(mask.astype(np.int8), prepend=0, append=0))
-    lengths = edges[1::2] - edges[::2]
-    return Description(
-        n_train=0 if train is None else len(train),
-        n_test=len(mask),
-        n_columns=len(names),
-        n_events=len(lengths),
-        longest=int(lengths.max(initial=0)),
-        shortest=int(lengths.min()) if len(lengths) else 0,
-        anomalous=float(mask.mean()),
-        checksum=checksum_of(train, test, mask),
-        title=about[0],
-        source=about[1],
-        licence=about[2],
-    )

@@ -11,12 +11,11 @@ import numpy as np
 from tsadeval import errors
 from tsadeval.core.names import printable
 from tsadeval.core.parameters import Number, check_parameters
-from tsadeval.datasets.dataset import Parts
+from tsadeval.datasets.dataset import Split
 from tsadeval.datasets.readers import labels, matrix
 from tsadeval.errors import InvalidInputError
 from tsadeval.tables.columns import floats, is_temporal
-from tsadeval.tables.numpy_files import READERS
-from tsadeval.tables.reading import is_table_file, read_table
+from tsadeval.tables.reading import FORMATS, is_table_file, read_table
 from tsadeval.tables.table import POSITIONS, TIMES, Table, nearest
 
 if TYPE_CHECKING:
@@ -40,7 +39,7 @@ def read_own(
     label: str = "label",
     split: float | None = None,
     columns: Sequence[str] | None = None,
-) -> Parts:
+) -> Split:
     """Train, test and labels of a file or folder.
 
     A folder holds a table `test` with a column of labels, or with a table `test_label` beside it, and a table
@@ -61,7 +60,7 @@ def read_parts(
     label: str = "label",
     split: float | None = None,
     columns: Sequence[str] | None = None,
-) -> Parts:
+) -> Split:
     """Train, test and labels of one table."""
     check_parameters(table.source, {"split": Number(0, open_low=True, none=True)}, {"split": split})
     if {"train", "test"} <= set(table.columns):
@@ -76,11 +75,11 @@ def read_parts(
     if split is not None and not 0 < n < len(mask):
         raise InvalidInputError(f"{table.source}: split={split} leaves one part of {len(mask)} rows empty")
     if values is None:
-        return Parts(None, None, mask[n:], ())
-    return Parts(values[:n] if n else values, values[n:], mask[n:], names)
+        return Split(None, None, mask[n:], ())
+    return Split(values[:n] if n else values, values[n:], mask[n:], names)
 
 
-def _folder(path: Path, features: bool, label: str, columns: Sequence[str] | None) -> Parts:
+def _folder(path: Path, features: bool, label: str, columns: Sequence[str] | None) -> Split:
     train, test, extra = (_kind(path, kind) for kind in ("train", "test", "test_label"))
     if test is None or (train is None and features):
         found = series_in(path)
@@ -89,27 +88,27 @@ def _folder(path: Path, features: bool, label: str, columns: Sequence[str] | Non
                 f"{printable(path)} is a folder of {len(found)} series: load one, as {str(found[0])!r}"
             )
         what = "train" if test else "test"
-        kinds = ", ".join(READERS)
+        kinds = ", ".join(FORMATS)
         raise InvalidInputError(f"{printable(path)}: expected a file {what} ({kinds}) in this folder, found none")
     table = read_table(test)
     mask = _labels(read_table(extra) if extra else table, label)
     if train is None:
-        return Parts(None, None, mask, ())
+        return Split(None, None, mask, ())
     learned = read_table(train)
     parts = (_features(one, _without(one, label), columns) for one in (learned, table))
     return _parts(next(parts), next(parts), mask, features)
 
 
-def _parts(train: tuple[Any, Any], test: tuple[Any, Any], mask: Any, features: bool) -> Parts:
+def _parts(train: tuple[Any, Any], test: tuple[Any, Any], mask: Any, features: bool) -> Split:
     if not features:
-        return Parts(None, None, mask, ())
+        return Split(None, None, mask, ())
     if train[0] != test[0]:
         raise InvalidInputError(f"train and test differ: {', '.join(train[0])} against {', '.join(test[0])}")
-    return Parts(train[1], test[1], mask, train[0])
+    return Split(train[1], test[1], mask, train[0])
 
 
 def _kind(path: Path, kind: str) -> Path | None:
-    found = (path / f"{kind}{suffix}{packed}" for suffix in READERS for packed in ("", ".gz"))
+    found = (path / f"{kind}{suffix}{packed}" for suffix in FORMATS for packed in ("", ".gz"))
     return next((one for one in found if one.is_file()), None)
 
 

@@ -69,9 +69,10 @@ def load(
     _known_options(record.name, list(record.options), options)
     check_parameters(record.name, dict(record.options), options)
     files = _files(record, data)
-    if record.label_file(files, item) is None:
+    file = record.label_file(files, item)
+    if file is None:
         raise _missing(record, item, files)
-    dataset = assemble(record.full(item), record.read(files, item, features, **options), record, files)
+    dataset = assemble(record.full(item), record.read(files, file, item, features, **options), record, files)
     if verify:
         compare(dataset, record.facts.get(item, Facts()), files)
     return dataset
@@ -268,7 +269,7 @@ def _get(record: DatasetRecord, download: Download, folder: Path, base: str | No
     pooch = require("pooch", extra="all")
     requests = require("requests", extra="all")
     url = f"{base.rstrip('/')}/{download.path}" if base else download.url
-    bar = _Bar(download.path, url, progress)
+    bar = _Meter(download.path, url, progress)
     try:
         with _quiet(pooch.get_logger()):
             pooch.retrieve(
@@ -301,7 +302,7 @@ def _quiet(logger: logging.Logger) -> Iterator[None]:
         logger.setLevel(level)
 
 
-class _Bar:
+class _Meter:
     """What pooch takes for a progress bar; it also stops a download that is larger than any file may be."""
 
     def __init__(self, path: str, url: str, tell: Progress | None) -> None:

@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tsadeval.datasets.checksums import CHECKSUMS
-from tsadeval.datasets.dataset import DATASETS, DatasetRecord, Download, Facts, Parts
-from tsadeval.datasets.readers import File, Files, labels, matrix, npy, read, read_all
+from tsadeval.datasets.dataset import CHECKSUMS, DATASETS, DatasetRecord, Download, Facts, Split
+from tsadeval.datasets.readers import DataFile, Files, all_or_none, labels, matrix, npy, read, read_all
 from tsadeval.errors import InvalidInputError
 
 if TYPE_CHECKING:
@@ -23,23 +22,23 @@ _LIST = r"labeled_anomalies\.csv"
 _HEAD = {"chan_id", "spacecraft", "anomaly_sequences", "num_values"}
 
 
-def _whole(files: Files, craft: str, kind: str) -> File | None:
+def _whole(files: Files, craft: str, kind: str) -> DataFile | None:
     """A file of the other published form: all channels in one array."""
     return files.first(rf"{craft}_{kind}\.npy")
 
 
-def _channel(files: Files, kind: str, channel: str) -> File | None:
+def _channel(files: Files, kind: str, channel: str) -> DataFile | None:
     return files.first(rf"{kind}/{re.escape(channel)}\.npy")
 
 
-def _label_file(files: Files, item: str, *, craft: str) -> File | None:
+def _label_file(files: Files, item: str, *, craft: str) -> DataFile | None:
     file = files.first(_LIST)
     if not item:
         return file or _whole(files, craft, "test_label")
     return file if file is not None and item in _channels(file, craft) else None
 
 
-def _channels(file: File, craft: str) -> dict[str, Bools]:
+def _channels(file: DataFile, craft: str) -> dict[str, Bools]:
     """The labels of each channel of a spacecraft, in the order of their names.
 
     Both ends of an anomaly belong to it. SMAP's channel P-2 is listed twice: its anomalies are those of both lines.
@@ -77,18 +76,18 @@ def _parts(files: Files, *, craft: str) -> dict[str, bool]:
     return {"": all(channels.values()) or _whole(files, craft, "train") is not None, **channels}
 
 
-def _read(files: Files, item: str, features: bool, *, craft: str) -> Parts:
+def _read(files: Files, file: DataFile, item: str, features: bool, *, craft: str) -> Split:
     """One channel, or all of them concatenated in the order of their names."""
-    file = files.first(_LIST)
-    one_array = features and not item and _whole(files, craft, "test_label") is not None
-    if file is None or (one_array and not _any_channel(files, file, craft)):
-        return _read_whole(files, craft, features)
-    masks = _channels(file, craft)
+    listed, whole = files.first(_LIST), _whole(files, craft, "test_label")
+    one_array = features and not item and whole is not None
+    if listed is None or (one_array and not any(_channel(files, "test", one) for one in _channels(listed, craft))):
+        return _read_whole(files, whole or file, craft, features)
+    masks = _channels(listed, craft)
     chosen = {item: masks[item]} if item else masks
     every = np.concatenate(list(chosen.values()))
     found = {(kind, c): _channel(files, kind, c) for kind in ("train", "test") for c in chosen} if features else {}
     if not any(found.values()):
-        return Parts(None, None, every, ())
+        return Split(None, None, every, ())
     missing = [f"{kind}/{channel}.npy" for (kind, channel), one in found.items() if one is None]
     if missing:
         shown = ", ".join(missing[:5]) + (" ..." if len(missing) > 5 else "")
@@ -101,31 +100,21 @@ def _read(files: Files, item: str, features: bool, *, craft: str) -> Parts:
     for channel, mask in chosen.items():
         if len(arrays["test", channel]) != len(mask):
             raise InvalidInputError(
-                f"{found['test', channel]}: expected {len(mask)} rows, as {file} says, "
+                f"{found['test', channel]}: expected {len(mask)} rows, as {listed} says, "
                 f"found {len(arrays['test', channel])}; the file is truncated or of another data set"
             )
     train, test = (np.concatenate([arrays[kind, c] for c in chosen]) for kind in ("train", "test"))
-    return Parts(train, test, every, _names(columns))
+    return Split(train, test, every, _names(columns))
 
 
-def _any_channel(files: Files, file: File, craft: str) -> bool:
-    return any(_channel(files, "test", channel) for channel in _channels(file, craft))
-
-
-def _read_whole(files: Files, craft: str, features: bool) -> Parts:
-    found = {kind: _whole(files, craft, kind) for kind in ("train", "test", "test_label")}
-    file = found["test_label"]
-    assert file is not None  # the caller looked
-    mask = labels(file, npy(file, read(file)))
-    if not features or (found["train"] is None and found["test"] is None):
-        return Parts(None, None, mask, ())
-    arrays = {}
-    for kind in ("train", "test"):
-        one = found[kind]
-        if one is None:
-            raise InvalidInputError(f"{craft}_{kind}.npy is missing next to {file}")
-        arrays[kind] = matrix(one, npy(one, read(one)), columns=_COLUMNS[craft])
-    return Parts(arrays["train"], arrays["test"], mask, _names(_COLUMNS[craft]))
+def _read_whole(files: Files, file: DataFile, craft: str, features: bool) -> Split:
+    mask = labels(file, npy(file))
+    found = {f"{craft}_{kind}.npy": _whole(files, craft, kind) for kind in ("train", "test")}
+    present = all_or_none(craft, found, file) if features else []
+    if not present:
+        return Split(None, None, mask, ())
+    train, test = (matrix(one, npy(one), columns=_COLUMNS[craft]) for one in present)
+    return Split(train, test, mask, _names(_COLUMNS[craft]))
 
 
 def _names(columns: int) -> tuple[str, ...]:

@@ -9,9 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from tsadeval.datasets.checksums import CHECKSUMS
-from tsadeval.datasets.dataset import DATASETS, DatasetRecord, Download, Parts
-from tsadeval.datasets.readers import File, Files, damaged, read
+from tsadeval.datasets.dataset import CHECKSUMS, DATASETS, DatasetRecord, Download, Split
+from tsadeval.datasets.readers import DataFile, Files, damaged, read
 from tsadeval.errors import InvalidInputError
 
 _WINDOWS = r"combined_windows\.json"
@@ -20,7 +19,7 @@ _SERIES = r"data/(?P<item>(?:real|artificial)\w+/[^/]+)\.csv"
 _SHARE, _LONGEST = 0.15, 5000
 
 
-def _series(files: Files) -> dict[str, File]:
+def _series(files: Files) -> dict[str, DataFile]:
     return dict(sorted({match["item"]: file for file, match in reversed(files.all(_SERIES))}.items()))
 
 
@@ -28,18 +27,17 @@ def _parts(files: Files) -> dict[str, bool]:
     return dict.fromkeys(_series(files), True) if files.first(_WINDOWS) else {}
 
 
-def _label_file(files: Files, item: str) -> File | None:
+def _label_file(files: Files, item: str) -> DataFile | None:
     return files.first(_WINDOWS) if item in _series(files) else None
 
 
-def _read(files: Files, item: str, features: bool) -> Parts:
+def _read(files: Files, file: DataFile, item: str, features: bool) -> Split:
     """Learn from the part that NAB does not judge, and test on the rest.
 
     That part is NAB's probation: the first 15 % of a series, and of a long one no more than 15 % of 5,000 points. No
     window begins in it. Both ends of a window belong to it.
     """
-    file, windows = _series(files)[item], files.first(_WINDOWS)
-    assert windows is not None  # the caller looked
+    windows, file = file, _series(files)[item]
     times, values = _columns(file)
     mask = np.zeros(len(times), np.bool_)
     for first, last in _of(windows, f"{item}.csv"):
@@ -51,11 +49,11 @@ def _read(files: Files, item: str, features: bool) -> Parts:
     if n_train == 0:
         raise InvalidInputError(f"{file}: expected at least 7 points, found {len(times)}")
     if not features:
-        return Parts(None, None, mask[n_train:], ())
-    return Parts(values[:n_train], values[n_train:], mask[n_train:], ("value",))
+        return Split(None, None, mask[n_train:], ())
+    return Split(values[:n_train], values[n_train:], mask[n_train:], ("value",))
 
 
-def _columns(file: File) -> tuple[Any, Any]:
+def _columns(file: DataFile) -> tuple[Any, Any]:
     rows = list(csv.DictReader(read(file).decode("utf-8-sig").splitlines()))
     if not rows or not {"timestamp", "value"} <= set(rows[0]):
         found = ", ".join(map(str, rows[0])) if rows else "no rows"
@@ -68,7 +66,7 @@ def _columns(file: File) -> tuple[Any, Any]:
     return times, values[:, None]
 
 
-def _of(file: File, series: str) -> list[tuple[np.datetime64, np.datetime64]]:
+def _of(file: DataFile, series: str) -> list[tuple[np.datetime64, np.datetime64]]:
     try:
         windows = json.loads(read(file))
         return [(np.datetime64(first, "us"), np.datetime64(last, "us")) for first, last in windows[series]]

@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from tsadeval.datasets.checksums import CHECKSUMS
-from tsadeval.datasets.dataset import DATASETS, DatasetRecord, Download, Facts, Parts
-from tsadeval.datasets.readers import File, Files, column, frame, labels, matrix, numbers
+from tsadeval.datasets.dataset import CHECKSUMS, DATASETS, DatasetRecord, Download, Facts, Split
+from tsadeval.datasets.readers import DataFile, Files, all_or_none, column, frame, labels, matrix, numbers
 from tsadeval.errors import InvalidInputError
 
 if TYPE_CHECKING:
@@ -23,40 +22,38 @@ def _parts(files: Files) -> dict[str, bool]:
     return {} if file is None else {"": _sibling(files, file, "train") is not None}
 
 
-def _label_file(files: Files, item: str) -> File | None:
+def _label_file(files: Files, item: str) -> DataFile | None:
     return files.first(rf"{re.escape(item)}/test_label\.csv" if item else r"test_label\.csv")
 
 
-def _sibling(files: Files, file: File, kind: str) -> File | None:
+def _sibling(files: Files, file: DataFile, kind: str) -> DataFile | None:
     return files.at(f"{file.parent}/{kind}.csv".removeprefix("/"))
 
 
-def _read(files: Files, item: str, features: bool) -> Parts:
+def _read(files: Files, file: DataFile, item: str, features: bool) -> Split:
     """Features without their time stamps.
 
     Training rows have missing values: a missing one takes the last one before it, and where there is none, the first
     one after it. Time stamps may jump; rows are taken in the order of the file.
     """
-    file = _label_file(files, item)
-    assert file is not None  # the caller looked
     mask = labels(file, column(file, frame(file), "label"))
-    train, test = _sibling(files, file, "train"), _sibling(files, file, "test")
-    if not features or (train is None and test is None):
-        return Parts(None, None, mask, ())
-    if train is None or test is None:
-        raise InvalidInputError(f"psm: {'train' if train is None else 'test'}.csv is missing next to {file}")
-    tables = {one: _features(one, frame(one)) for one in (train, test)}
+    beside = {f"{kind}.csv": _sibling(files, file, kind) for kind in ("train", "test")}
+    found = all_or_none("psm", beside, file) if features else []
+    if not found:
+        return Split(None, None, mask, ())
+    train, test = found
+    tables = {one: _features(one, frame(one)) for one in found}
     names = list(tables[train].columns)
     if set(tables[test].columns) != set(names):
         raise InvalidInputError(f"{test}: expected the columns of {train}, found {', '.join(tables[test].columns)}")
-    if len(tables[test]) != len(mask):
-        found = len(tables[test])
-        raise InvalidInputError(f"{test}: expected {len(mask)} rows, as many as {file} has labels, found {found}")
+    n = len(tables[test])
+    if n != len(mask):
+        raise InvalidInputError(f"{test}: expected {len(mask)} rows, as many as {file} has labels, found {n}")
     arrays = [matrix(one, tables[one][names], columns=_COLUMNS) for one in (train, test)]
-    return Parts(arrays[0], arrays[1], mask, tuple(names))
+    return Split(arrays[0], arrays[1], mask, tuple(names))
 
 
-def _features(file: File, table: pd.DataFrame) -> pd.DataFrame:
+def _features(file: DataFile, table: pd.DataFrame) -> pd.DataFrame:
     column(file, table, _TIME)
     filled = table.drop(columns=_TIME).ffill().bfill()
     empty = [str(name) for name in filled.columns[filled.isna().all()]]

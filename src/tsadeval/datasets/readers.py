@@ -12,7 +12,8 @@ import re
 import tarfile
 import zipfile
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -23,8 +24,9 @@ import numpy as np
 from tsadeval._optional import require
 from tsadeval.core.names import did_you_mean
 from tsadeval.errors import InvalidInputError
-from tsadeval.tables.numpy_files import read_npz
+from tsadeval.tables.numpy_files import read_array, read_npz
 from tsadeval.tables.sources import gunzip, size_limit, too_large, user_path
+from tsadeval.tables.table import Request
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -48,7 +50,7 @@ def data_folder(data: str | Path | None = None) -> Path | None:
 
 
 @dataclass(frozen=True)
-class File:
+class DataFile:
     """One file: its path inside the folder (or archive) without `.gz`, the file on disk, and the archive's member."""
 
     path: str
@@ -83,52 +85,61 @@ class Files:
         return sorted(found, key=_depth)
 
     @cached_property
-    def _plain(self) -> dict[str, File]:
-        found: dict[str, File] = {}
+    def _plain(self) -> dict[str, DataFile]:
+        found: dict[str, DataFile] = {}
         for disk in self.on_disk:
             folder = next(f for f in self.folders if f in disk.parents)
             path = disk.relative_to(folder).as_posix()
             if not _hidden(path) and not path.endswith(ARCHIVES):
                 path = path.removesuffix(".gz")
-                found.setdefault(path, File(path, disk))
+                found.setdefault(path, DataFile(path, disk))
         return found
 
     @cached_property
-    def _everything(self) -> dict[str, File]:
+    def _everything(self) -> dict[str, DataFile]:
         found = dict(self._plain)
         for disk in self.on_disk:
             if disk.name.endswith(ARCHIVES):
                 for member in sorted(_members(disk), key=lambda name: (name.count("/"), name)):
                     path = member.removesuffix(".gz")
                     if not _hidden(path):
-                        found.setdefault(path, File(path, disk, member))
+                        found.setdefault(path, DataFile(path, disk, member))
         return found
 
-    def all(self, pattern: str) -> list[tuple[File, re.Match[str]]]:
+    def all(self, pattern: str) -> list[tuple[DataFile, re.Match[str]]]:
         """Every file whose path ends in a match of the pattern, the shallowest first."""
         found = [(file, match) for file in self._everything.values() if (match := _match(pattern, file.path))]
         return sorted(found, key=lambda pair: (pair[0].path.count("/"), pair[0].path))
 
-    def first(self, pattern: str) -> File | None:
+    def first(self, pattern: str) -> DataFile | None:
         """The shallowest file whose path ends in a match; archives are opened only where no plain file matches."""
         found = [file for file in self._plain.values() if _match(pattern, file.path)]
         found = found or [file for file, _ in self.all(pattern)]
         return min(found, key=lambda file: (file.path.count("/"), file.path), default=None)
 
-    def at(self, path: str) -> File | None:
+    def at(self, path: str) -> DataFile | None:
         """The file at exactly this path."""
         return self._plain.get(path) or self._everything.get(path)
 
 
-def read(file: File) -> bytes:
+def all_or_none(name: str, found: Mapping[str, DataFile | None], file: DataFile) -> list[DataFile]:
+    """The files beside that of labels, by their names; none where there is none, an error where some are missing."""
+    there = [one for one in found.values() if one is not None]
+    missing = next((path for path, one in found.items() if one is None), None)
+    if there and missing is not None:
+        raise InvalidInputError(f"{name}: {missing} is missing next to {file}")
+    return there
+
+
+def read(file: DataFile) -> bytes:
     """What the file holds."""
     return read_all([file])[file]
 
 
-def read_all(files: Iterable[File]) -> dict[File, bytes]:
+def read_all(files: Iterable[DataFile]) -> dict[DataFile, bytes]:
     """What the files hold; an archive is read from front to back once, however many of its members are wanted."""
-    contents: dict[File, bytes] = {}
-    in_archives: dict[Path, dict[str, File]] = {}
+    contents: dict[DataFile, bytes] = {}
+    in_archives: dict[Path, dict[str, DataFile]] = {}
     for file in files:
         if file.member:
             in_archives.setdefault(file.disk, {})[file.member] = file
@@ -142,7 +153,7 @@ def read_all(files: Iterable[File]) -> dict[File, bytes]:
     return {file: _unpacked(file, content) for file, content in contents.items()}
 
 
-def _unpacked(file: File, content: bytes) -> bytes:
+def _unpacked(file: DataFile, content: bytes) -> bytes:
     if (file.member or file.disk.name).endswith(".gz"):
         content = gunzip(content, str(file), size_limit())
     if not content:
@@ -150,7 +161,7 @@ def _unpacked(file: File, content: bytes) -> bytes:
     return content
 
 
-def damaged(file: File | Path, error: BaseException) -> InvalidInputError:
+def damaged(file: DataFile | Path, error: BaseException) -> InvalidInputError:
     """The error of a file that breaks off or is not what its name says."""
     reason = str(error).partition("\n")[0] or type(error).__name__
     return InvalidInputError(f"{file}: damaged or truncated ({reason}); get it again")
@@ -209,7 +220,7 @@ def _hidden(path: str) -> bool:
 # What is in a file, as arrays: text, npy, npz, csv; each reader names the file and what it expected of it.
 
 
-def text_matrix(file: File, content: bytes, *, columns: int | None = None) -> Floats:
+def text_matrix(file: DataFile, content: bytes, *, columns: int | None = None) -> Floats:
     """Numbers with commas between them, one row a line."""
     try:
         matrix = np.loadtxt(io.BytesIO(content), dtype=np.float64, delimiter=",", ndmin=2)
@@ -218,7 +229,7 @@ def text_matrix(file: File, content: bytes, *, columns: int | None = None) -> Fl
     return with_columns(file, matrix, columns)
 
 
-def text_series(file: File, content: bytes) -> Floats:
+def text_series(file: DataFile, content: bytes) -> Floats:
     """Numbers with any white space between them: one a line, or all on one line."""
     try:
         return np.array(content.split(), dtype=np.float64)
@@ -226,35 +237,34 @@ def text_series(file: File, content: bytes) -> Floats:
         raise InvalidInputError(f"{file}: expected numbers with white space between ({error})") from error
 
 
-def npy(file: File, content: bytes) -> Array:
+def npy(file: DataFile, content: bytes | None = None) -> Array:
     """The array of a npy file."""
-    try:
-        found = np.load(io.BytesIO(content), allow_pickle=False)
-    except (ValueError, EOFError, OSError) as error:
-        raise _unreadable(file, error) from error
-    if not isinstance(found, np.ndarray) or found.dtype.kind not in "biuf":
-        raise InvalidInputError(f"{file}: expected an array of numbers, found {getattr(found, 'dtype', type(found))}")
+    with _name_damage(file):
+        found: Array = read_array(read(file) if content is None else content, str(file))
+    if found.dtype.kind not in "biuf":
+        raise InvalidInputError(f"{file}: expected an array of numbers, found {found.dtype}")
     return found
 
 
-def npz(file: File, content: bytes) -> dict[str, Array]:
+def npz(file: DataFile) -> dict[str, Array]:
     """The arrays of a npz file."""
+    with _name_damage(file):
+        (found,) = read_npz(read(file), Request(str(file), size_limit()))
+    return dict(found.columns)
+
+
+@contextmanager
+def _name_damage(file: DataFile) -> Iterator[None]:
+    """Whatever the parsers raise, the file is not what its name says."""
     try:
-        return dict(read_npz(content, str(file), size_limit()).columns)
+        yield
     except InvalidInputError:
         raise
-    except Exception as error:  # whatever the parsers raise, the file is not what its name says
+    except Exception as error:
         raise damaged(file, error) from error
 
 
-def _unreadable(file: File, error: Exception) -> InvalidInputError:
-    """NumPy takes whatever it does not know for a pickle; only where it is sure that there are objects do we say so."""
-    if "Object arrays" in str(error):
-        return InvalidInputError(f"{file}: holds Python objects (a pickle), which are never opened; save plain numbers")
-    return damaged(file, ValueError("it does not begin as npy and npz files do") if "pickle" in str(error) else error)
-
-
-def matrix(file: File | str, values: Any, *, columns: int | None = None) -> Floats:
+def matrix(file: DataFile | str, values: Any, *, columns: int | None = None) -> Floats:
     """Values as (n, d) float64; a plain sequence becomes one column."""
     try:
         found = np.asarray(values, dtype=np.float64)
@@ -267,14 +277,14 @@ def matrix(file: File | str, values: Any, *, columns: int | None = None) -> Floa
     return with_columns(file, np.ascontiguousarray(found), columns)
 
 
-def with_columns(file: File | str, found: Floats, columns: int | None) -> Floats:
+def with_columns(file: DataFile | str, found: Floats, columns: int | None) -> Floats:
     """The matrix, if it has that many columns."""
     if columns is not None and found.shape[1] != columns:
         raise InvalidInputError(f"{file}: expected {columns} columns, found {found.shape[1]}")
     return found
 
 
-def labels(file: File | str, values: Any, *, n: int | None = None) -> Bools:
+def labels(file: DataFile | str, values: Any, *, n: int | None = None) -> Bools:
     """Zeros and ones as bool; where `n` is given there must be that many."""
     try:
         found = np.asarray(values, dtype=np.float64)
@@ -295,7 +305,7 @@ def labels(file: File | str, values: Any, *, n: int | None = None) -> Bools:
     return mask
 
 
-def frame(file: File, content: bytes | None = None, **options: Any) -> pd.DataFrame:
+def frame(file: DataFile, content: bytes | None = None, **options: Any) -> pd.DataFrame:
     """A csv file as a table; padded column names lose their spaces."""
     pandas = require("pandas", extra="all")
     content = read(file) if content is None else content
@@ -318,7 +328,7 @@ def is_number(values: pd.Series[Any]) -> bool:
     return bool(require("pandas", extra="all").api.types.is_numeric_dtype(values))
 
 
-def numbers(file: File, table: pd.DataFrame) -> pd.DataFrame:
+def numbers(file: DataFile, table: pd.DataFrame) -> pd.DataFrame:
     """The table, if all of its columns hold numbers."""
     for name in table.columns:
         if not is_number(table[name]):
@@ -327,7 +337,7 @@ def numbers(file: File, table: pd.DataFrame) -> pd.DataFrame:
     return table
 
 
-def column(file: File, table: pd.DataFrame, name: str) -> pd.Series[Any]:
+def column(file: DataFile, table: pd.DataFrame, name: str) -> pd.Series[Any]:
     """One column of a table, or which ones there are."""
     if name not in table.columns:
         raise InvalidInputError(f"{file}: expected a column {name!r}: {did_you_mean(name, list(table.columns))}")

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import re
 
-from tsadeval.datasets.checksums import CHECKSUMS
-from tsadeval.datasets.dataset import DATASETS, DatasetRecord, Download, Facts, Parts
-from tsadeval.datasets.readers import File, Files, labels, read, read_all, text_matrix, text_series
+from tsadeval.datasets.dataset import CHECKSUMS, DATASETS, DatasetRecord, Download, Facts, Split
+from tsadeval.datasets.readers import DataFile, Files, all_or_none, labels, read, read_all, text_matrix, text_series
 from tsadeval.errors import InvalidInputError
 
 _COLUMNS = 38
@@ -29,37 +28,34 @@ def _numbers(machine: str) -> list[int]:
     return [int(number) for number in machine.split("-")]
 
 
-def _label_file(files: Files, item: str) -> File | None:
+def _label_file(files: Files, item: str) -> DataFile | None:
     folder, _, machine = item.rpartition("/")
     pattern = rf"test_label/machine-{re.escape(machine)}\.txt"
     return files.first(f"{re.escape(folder)}/{pattern}" if folder else pattern)
 
 
-def _top(file: File) -> str:
+def _top(file: DataFile) -> str:
     """The folder that holds test_label/, train/ and test/."""
     return file.parent.rpartition("/")[0]
 
 
-def _sibling(files: Files, file: File, kind: str) -> File | None:
+def _sibling(files: Files, file: DataFile, kind: str) -> DataFile | None:
     return files.at(f"{_top(file)}/{kind}/{file.path.rpartition('/')[2]}".removeprefix("/"))
 
 
-def _read(files: Files, item: str, features: bool) -> Parts:
-    file = _label_file(files, item)
-    assert file is not None  # the caller looked
+def _read(files: Files, file: DataFile, item: str, features: bool) -> Split:
     mask = labels(file, text_series(file, read(file)))
-    train, test = _sibling(files, file, "train"), _sibling(files, file, "test")
-    if not features or (train is None and test is None):
-        return Parts(None, None, mask, ())
-    if train is None or test is None:
-        kind = "train" if train is None else "test"
-        raise InvalidInputError(f"smd/{item}: {kind}/machine-{item}.txt is missing next to {file}")
-    contents = read_all([train, test])
-    names = tuple(f"metric_{i}" for i in range(1, _COLUMNS + 1))
+    beside = {f"{kind}/machine-{item}.txt": _sibling(files, file, kind) for kind in ("train", "test")}
+    found = all_or_none(f"smd/{item}", beside, file) if features else []
+    if not found:
+        return Split(None, None, mask, ())
+    train, test = found
+    contents = read_all(found)
+    columns = tuple(f"metric_{i}" for i in range(1, _COLUMNS + 1))
     rows = text_matrix(test, contents[test], columns=_COLUMNS)
     if len(rows) != len(mask):
         raise InvalidInputError(f"{test}: expected {len(mask)} rows, as many as {file} has labels, found {len(rows)}")
-    return Parts(text_matrix(train, contents[train], columns=_COLUMNS), rows, mask, names)
+    return Split(text_matrix(train, contents[train], columns=_COLUMNS), rows, mask, columns)
 
 
 # Of each machine: test points, events, anomalous points.

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from tsadeval.datasets.dataset import DATASETS, DatasetRecord, Facts, Parts
-from tsadeval.datasets.readers import File, Files, frame, is_number, labels, matrix, numbers, read, text_series
+from tsadeval.datasets.dataset import DATASETS, DatasetRecord, Facts, Split
+from tsadeval.datasets.readers import DataFile, Files, frame, is_number, labels, matrix, numbers, read, text_series
 from tsadeval.errors import InvalidInputError
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ _LABEL_NAMES = ("normal/attack", "label", "attack")
 _WORDS = {"normal": 0, "attack": 1}
 
 
-def _forms(files: Files) -> list[tuple[File | None, File | None]]:
+def _forms(files: Files) -> list[tuple[DataFile | None, DataFile | None]]:
     return [(files.first(normal), files.first(attack)) for normal, attack in _FORMS]
 
 
@@ -31,14 +31,14 @@ def _parts(files: Files) -> dict[str, bool]:
     return {"": False} if _label_file(files, "") else {}
 
 
-def _label_file(files: Files, item: str) -> File | None:
+def _label_file(files: Files, item: str) -> DataFile | None:
     if item:
         return None
     attacks = (attack for _, attack in _forms(files))
     return files.first(_LABELS_ONLY) or next((attack for attack in attacks if attack), None)
 
 
-def _read(files: Files, item: str, features: bool) -> Parts:
+def _read(files: Files, file: DataFile, item: str, features: bool) -> Split:
     """Sensors and actuators without their time stamps.
 
     The iTrust tables were exported in many ways: commas or semicolons between the columns, decimal commas, spaces
@@ -48,25 +48,25 @@ def _read(files: Files, item: str, features: bool) -> Parts:
     normal, attack = next((form for form in forms if all(form)), (None, None))
     only = files.first(_LABELS_ONLY)
     if only is not None and (not features or attack is None):
-        return Parts(None, None, labels(only, text_series(only, read(only))), ())
+        return Split(None, None, labels(only, text_series(only, read(only))), ())
     if attack is None:
-        attack = next(attack for _, attack in forms if attack)
+        attack = file
         if features:
             raise InvalidInputError(f"swat: the file of normal operation is missing next to {attack}")
     test, mask = _table(attack)
     if mask is None:
         raise InvalidInputError(f"{attack}: expected a column Normal/Attack, found {', '.join(test.columns)}")
     if not features or normal is None:
-        return Parts(None, None, mask, ())
+        return Split(None, None, mask, ())
     train, _ = _table(normal)
     names = list(train.columns)
     if set(names) != set(test.columns):
         other = sorted(set(names) ^ set(test.columns))
         raise InvalidInputError(f"{attack}: expected the columns of {normal}, they differ in {', '.join(other)}")
-    return Parts(matrix(normal, train), matrix(attack, test[names]), mask, tuple(names))
+    return Split(matrix(normal, train), matrix(attack, test[names]), mask, tuple(names))
 
 
-def _table(file: File) -> tuple[pd.DataFrame, Any]:
+def _table(file: DataFile) -> tuple[pd.DataFrame, Any]:
     """Features and labels (None where there are none) of one table."""
     content = read(file)
     lines = content[:20_000].splitlines()
@@ -92,7 +92,7 @@ def _table(file: File) -> tuple[pd.DataFrame, Any]:
     return numbers(file, table), mask
 
 
-def _mask(file: File, values: pd.Series[Any]) -> Any:
+def _mask(file: DataFile, values: pd.Series[Any]) -> Any:
     if is_number(values):
         return labels(file, values)
     words = values.astype(str).map(lambda word: "".join(word.split()).lower())

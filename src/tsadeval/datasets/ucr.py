@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 
 from tsadeval.core.parameters import OneOf
-from tsadeval.datasets.dataset import DATASETS, DatasetRecord, Download, Facts, Parts
-from tsadeval.datasets.readers import File, Files, read, text_series
+from tsadeval.datasets.dataset import DATASETS, DatasetRecord, Download, Facts, Split
+from tsadeval.datasets.readers import DataFile, Files, read, text_series
 from tsadeval.errors import InvalidInputError
 
 _NAME = r"{item}_UCR_Anomaly_(?P<title>[^/]+)_(?P<train>\d+)_(?P<begin>\d+)_(?P<end>\d+)\.txt"
@@ -21,19 +23,18 @@ def _parts(files: Files) -> dict[str, bool]:
     return dict.fromkeys(sorted(match["item"] for _, match in files.all(_ANY)), True)
 
 
-def _file(files: Files, item: str) -> File | None:
+def _file(files: Files, item: str) -> DataFile | None:
     return files.first(_NAME.format(item=item)) if item.isdigit() else None
 
 
-def _read(files: Files, item: str, features: bool, *, end: str = "inclusive") -> Parts:
+def _read(files: Files, file: DataFile, item: str, features: bool, *, end: str = "inclusive") -> Split:
     """Cut a series at the end of its training part.
 
     The numbers in the name count over the whole series, so those of the anomaly move by the length of the training
     part. The archive's own text leaves open whether the last one belongs to the anomaly; here it does, unless
     `end="exclusive"`.
     """
-    ((file, match),) = [pair for pair in files.all(_NAME.format(item=item)) if pair[0] == _file(files, item)]
-    n_train, begin, last = (int(match[key]) for key in ("train", "begin", "end"))
+    ((n_train, begin, last),) = [map(int, found) for found in re.findall(r"_(\d+)_(\d+)_(\d+)\.txt$", file.path)]
     stop = last + (end == "inclusive")
     series = text_series(file, read(file))
     if not 0 < n_train <= begin < stop <= len(series):
@@ -44,9 +45,9 @@ def _read(files: Files, item: str, features: bool, *, end: str = "inclusive") ->
     labels = np.zeros(len(series) - n_train, np.bool_)
     labels[begin - n_train : stop - n_train] = True
     if not features:
-        return Parts(None, None, labels, ())
+        return Split(None, None, labels, ())
     columns = series[:, None]
-    return Parts(columns[:n_train], columns[n_train:], labels, ("value",))
+    return Split(columns[:n_train], columns[n_train:], labels, ("value",))
 
 
 # Lengths of the series that were at hand; the others are checked by the numbers in their names.

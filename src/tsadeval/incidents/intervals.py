@@ -10,7 +10,7 @@ from tsadeval.core.durations import nanoseconds
 from tsadeval.core.inputs import label_runs
 from tsadeval.core.times import Times, read_moments, read_times
 from tsadeval.errors import InvalidInputError
-from tsadeval.incidents.placement import CLOSED, Closed, Fitting, Labels, choice, lay
+from tsadeval.incidents.placement import CLOSED, Closed, Fitting, Labels, choice, fill, lay
 from tsadeval.incidents.reader import Asked
 
 
@@ -179,7 +179,4 @@ def alarms(instants: Any, times: Any, *, hold: Any = None, outside: Literal["err
     moments = moments[~beyond]
     first = np.searchsorted(stamps, moments)
     stop = np.maximum(np.searchsorted(stamps, moments + lasting), first + 1)
-    edges = np.zeros(len(index) + 1, np.int64)
-    np.add.at(edges, first, 1)
-    np.add.at(edges, stop, -1)
-    return (np.cumsum(edges[:-1]) > 0).view(np.uint8)
+    return fill(first, stop, len(index))

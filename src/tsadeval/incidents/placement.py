@@ -170,7 +170,12 @@ class _Spans:
                     "no point between them, so that 0/1 labels would show one event; pass "
                     f"{how} to allow that"
                 )
-        edges = np.zeros(len(self.index) + 1, np.int64)
-        np.add.at(edges, first, 1)
-        np.add.at(edges, stop, -1)
-        return (np.cumsum(edges[:-1]) > 0).view(np.uint8)
+        return fill(first, stop, len(self.index))
+
+
+def fill(first: Index, stop: Index, n: int) -> Labels:
+    """1 at the points from each `first` up to before its `stop`, 0 at the other ones of n."""
+    edges = np.zeros(n + 1, np.int64)
+    np.add.at(edges, first, 1)
+    np.add.at(edges, stop, -1)
+    return (np.cumsum(edges[:-1]) > 0).view(np.uint8)

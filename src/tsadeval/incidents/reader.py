@@ -60,7 +60,7 @@ def read_incidents(incidents: Any, asked: Asked) -> IncidentTable:
     if isinstance(incidents, Events):
         raise InvalidInputError("incidents are events in points already: use their mask()")
     if isinstance(incidents, (str, Path)) and is_json(incidents):
-        return _of_json(read_json(Path(incidents)), asked, printable(incidents))
+        return _of_json(read_json(incidents), asked, printable(incidents))
     if isinstance(incidents, (str, Path)) or hasattr(incidents, "columns"):
         return _of_series(read_spans(incidents, asked.columns), asked)
     return _of_json(incidents, asked, "incidents")
@@ -90,13 +90,6 @@ def _ends(table: Mapping[str, Any], wanted: tuple[str, str] | None, name: str) -
         how = hint("pass columns=(start, stop)", "rename them")
         raise InvalidInputError(f"{name}: expected columns {names}, found {found}; {how}")
     return ends
-
-
-def _of_series(table: IncidentTable, asked: Asked) -> IncidentTable:
-    """Take the incidents of the series that is asked for."""
-    ends = dict(zip(table.columns, (table.starts, table.stops), strict=True))
-    rows = rows_of_key({**ends, **table.others}, table.columns, asked.key, asked.by, table.name)
-    return table if rows is None else table.at_rows(rows)
 
 
 def is_table(incidents: Mapping[Any, Any]) -> bool:
@@ -140,7 +133,7 @@ def read_windows(windows: Mapping[str, Any], key: str | None, name: str) -> Inci
     return _read_pairs(windows[key], f"{name} of {key}", windows=True)
 
 
-def read_json(path: Path) -> Any:
+def read_json(path: str | Path) -> Any:
     """Read a json file within the limits of size."""
     content = read_source(user_path(path), size_limit())
     try:
@@ -215,27 +208,27 @@ def values_shown(values: Sequence[Any]) -> str:
     return ", ".join(map(printable, found[:_SHOWN])) + more
 
 
-def rows_of_key(
-    table: Mapping[str, Sequence[Any]], ends: Sequence[str], key: str | None, by: str | Sequence[str] | None, name: str
-) -> list[int] | None:
-    """The rows of one series; None for all of them, where no column tells several series apart or `by` is empty."""
+def _of_series(incidents: IncidentTable, asked: Asked) -> IncidentTable:
+    """Take those of the series that is asked for; all where no column tells several series apart or `by` is empty."""
+    by, name, ends = asked.by, incidents.name, incidents.columns
     if by is not None and not isinstance(by, str):
         if len(by):
             raise InvalidInputError(f"by must be the name of one column, or () for none, but is {by!r}")
-        return None
-    if isinstance(by, str) and by not in table:
+        return incidents
+    table = {ends[0]: incidents.starts, ends[1]: incidents.stops, **incidents.others}
+    if by is not None and by not in table:
         raise UnknownNameError(f"{name} has no column {printable(by)!r}: {did_you_mean(by, list(table))}")
     named, doubtful = owner_columns(table, ends)
-    if key is None:
-        _refuse_several(table, [by] if isinstance(by, str) else named, doubtful, name)
-        return None
-    key = str(key)  # series may have numbers
-    tried = [by] if isinstance(by, str) else [*named, *doubtful]
-    tried = tried or [column for column in table if column not in ends]
+    named = named if by is None else [by]
+    if asked.key is None:
+        _refuse_several(table, named, doubtful, name)
+        return incidents
+    key = str(asked.key)  # series may have numbers
+    tried = named if by is not None else [*named, *doubtful] or list(incidents.others)
     for column in tried:
         found = [row for row, value in enumerate(table[column]) if str(value).strip() == key]
         if found:
-            return found
+            return incidents.at_rows(found)
     known = list(dict.fromkeys(value for column in tried for value in _texts(table[column])))
     raise UnknownNameError(
         f"{name} has no incidents of {printable(key)!r}: {did_you_mean(key, known)} (a series without any has labels "

@@ -1,35 +1,107 @@
-"""Reader of Feather and Arrow files and streams, within a limit of unpacked size."""
+"""Readers of parquet files and of Feather and Arrow files and streams, batch by batch and within limits of size."""
 
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 from tsadeval._optional import require
 from tsadeval.errors import InvalidInputError
 from tsadeval.tables.sources import too_large
-from tsadeval.tables.table import Table, from_arrow
+from tsadeval.tables.table import Request, Table, from_arrow, slices
 
 Bytes = bytes | memoryview
 
 MAGIC = b"ARROW1"
+# Bytes that one value takes once it is read; text is kept as numbers into a dictionary of the distinct ones.
+_WIDTHS = {"BOOLEAN": 1, "INT32": 4, "INT64": 8, "INT96": 12, "FLOAT": 4, "DOUBLE": 8, "BYTE_ARRAY": 4}
+_BATCH = 2**16
+_BUFFER = 2**20
 
 
-def read_arrow(content: bytes, where: str, limit: int, text: Sequence[str] | None) -> Table:
-    """The table of a Feather file (version 2), or of an Arrow file or stream."""
-    ipc = require("pyarrow.ipc", extra="all")
-    if content[:4] == b"FEA1":
+def read_parquet(file: Any, request: Request) -> Generator[Table, None, None]:
+    """The columns of a parquet file that are not nested."""
+    parquet, limit, where = require("pyarrow.parquet", extra="all"), request.limit, request.where
+    metadata = request.footer or parquet.read_metadata(_source(file))
+    leaves = [metadata.schema.column(i) for i in range(metadata.num_columns)]
+    leaves = [leaf for leaf in leaves if leaf.path == leaf.name and not leaf.max_repetition_level]
+    if not leaves:
+        raise InvalidInputError(f"{where}: expected plain columns, found nested ones only")
+    # Repeated values take almost no bytes in a file, so that its size says nothing. What the file says about the size
+    # of its parts is not asked for: pyarrow ends the process where that is damaged.
+    width = sum(_WIDTHS.get(leaf.physical_type) or max(leaf.length, 1) for leaf in leaves)
+    if limit is not None and metadata.num_rows * width > limit:
+        raise too_large(where, limit)
+    schema, plain = metadata.schema.to_arrow_schema(), {leaf.name for leaf in leaves}
+    none = _without_rows(schema, where, [i for i, name in enumerate(schema.names) if name in plain])
+    wanted = request.names(none)
+    with parquet.ParquetFile(
+        _source(file),
+        metadata=metadata,
+        read_dictionary=[leaf.name for leaf in leaves if leaf.physical_type == "BYTE_ARRAY"],
+        pre_buffer=False,
+        # Through a buffer, so that of a row group of any size only some pages are in memory.
+        buffer_size=0 if isinstance(file, bytes) else _BUFFER,
+    ) as opened:
+        size = 0
+        for batch in opened.iter_batches(
+            request.rows or _BATCH,
+            row_groups=None if request.span is None else list(range(*request.span)),
+            columns=[leaf.name for leaf in leaves if leaf.name.strip() in wanted],
+            use_threads=request.span is None,  # parts are read beside others, each by a thread of its own
+        ):
+            size += batch.nbytes
+            if limit is not None and size > limit:  # long texts, or more rows than the file says
+                raise too_large(where, limit)
+            batch.validate(full=True)  # numbers into a dictionary may point outside of it
+            yield from_arrow(batch, where).only(wanted)  # of "a" pyarrow reads "a.b" as well
+        if not size:
+            yield none.only(wanted)
+
+
+def parquet_units(file: Any, least: int) -> tuple[int, int, Any]:
+    """Count the row groups, how many of them have `least` rows, and give what the file says of them."""
+    with require("pyarrow.parquet", extra="all").ParquetFile(file) as opened:
+        found = opened.metadata
+    return found.num_row_groups, -(-found.num_row_groups * least // max(found.num_rows, 1)), found
+
+
+def _source(file: Any) -> Any:
+    return require("pyarrow", extra="all").BufferReader(file) if isinstance(file, bytes) else file
+
+
+def _without_rows(schema: Any, where: str, columns: Sequence[int] | None = None) -> Table:
+    """The table of a file as it is before its first row; Arrow's own empty tables import pandas."""
+    table = require("pyarrow", extra="all").Table.from_batches([], schema)
+    return from_arrow(table if columns is None else table.select(columns), where)
+
+
+def read_arrow(file: Any, request: Request) -> Generator[Table, None, None]:
+    """The columns of a Feather file (version 2), or of an Arrow file or stream."""
+    pyarrow, ipc, where = require("pyarrow", extra="all"), require("pyarrow.ipc", extra="all"), request.where
+    source = pyarrow.memory_map(file) if isinstance(file, str) else _source(file)
+    start = source.read(len(MAGIC))
+    source.seek(0)
+    if start[:4] == b"FEA1":
         raise InvalidInputError(f"{where}: feather of version 1 is not read; save it again, or as parquet")
-    in_file = content.startswith(MAGIC)
-    size = 0
-    for metadata, body in _file_messages(content) if in_file else _stream_messages(content, ipc):
-        size += _unpacked_size(metadata, body)
-        if size > limit:
-            raise too_large(where, limit)
-    table = (ipc.open_file if in_file else ipc.open_stream)(content).read_all()
-    table.validate(full=True)  # offsets that point outside their buffer would be followed otherwise
-    return from_arrow(table, where)
+    in_file = start == MAGIC
+    if request.limit is not None:
+        size = 0
+        for metadata, body in _file_messages(file) if in_file else _stream_messages(file, ipc):
+            size += _unpacked_size(metadata, body)
+            if size > request.limit:
+                raise too_large(where, request.limit)
+    opened = (ipc.open_file if in_file else ipc.open_stream)(source)
+    none = _without_rows(opened.schema, where)
+    wanted = request.names(none)
+    batch = None
+    for batch in map(opened.get_batch, range(opened.num_record_batches)) if in_file else opened:
+        batch.validate(full=True)  # offsets that point outside their buffer would be followed otherwise
+        yield from slices(from_arrow(batch, where).only(wanted), replace(request, choose=None))
+    if batch is None:
+        yield none.only(wanted)
 
 
 class _Record(NamedTuple):

@@ -173,15 +173,14 @@ def _arrow_numbers(column: Any) -> Array:
     kind = column.type
     if types.is_null(kind):
         return np.full(len(column), np.nan)
+    if types.is_floating(kind) and column.null_count:
+        column = column.cast("float64").fill_null(np.nan).cast(kind)
     if types.is_floating(kind) or ((types.is_integer(kind) or types.is_boolean(kind)) and not column.null_count):
-        whole = column.chunk(0) if getattr(column, "num_chunks", 0) == 1 else column
-        if len(whole) and not whole.null_count and not hasattr(whole, "chunks"):
-            return _as_it_lies(whole)
-        return np.asarray(column.to_numpy(**_copying(column)))
+        return memory_of(column)
     if types.is_integer(kind) or types.is_boolean(kind):
         bounds = require("pyarrow.compute", extra="all").min_max(column).as_py().values()
         if all(v is None or abs(v) <= EXACT for v in bounds):
-            return np.asarray(column.cast("float64").to_numpy(**_copying(column)))
+            return _arrow_numbers(column.cast("float64"))
     if types.is_integer(kind) or types.is_decimal(kind):
         return _object_numbers(np.array([_plain(v) for v in column.to_pylist()], object))
     if types.is_string(kind) or types.is_large_string(kind) or getattr(types, "is_string_view", types.is_null)(kind):
@@ -192,8 +191,15 @@ def _arrow_numbers(column: Any) -> Array:
     raise _unfit(None, kind)
 
 
-def _as_it_lies(column: Any) -> Array:
-    """An Arrow array without nulls, from its memory: `to_numpy` imports pandas, which takes longer than most files."""
+def memory_of(column: Any) -> Array:
+    """Numbers of Arrow, without nulls, from memory: `to_numpy` imports pandas, which takes longer than most files."""
+    parts = [_memory_of_array(part) for part in getattr(column, "chunks", [column]) if len(part)]
+    if not parts:
+        return np.empty(0, column.type.to_pandas_dtype())
+    return parts[0] if len(parts) == 1 else np.concatenate(parts)
+
+
+def _memory_of_array(column: Any) -> Array:
     memory, first, stop = column.buffers()[1], column.offset, column.offset + len(column)
     if str(column.type) != "bool":
         kind = np.dtype(column.type.to_pandas_dtype())
@@ -211,11 +217,6 @@ def _not_numbers(words: list[str]) -> _NotNumbersError:
             return _unfit(word)
     large = next((word for word in words if is_integer(word) and not is_exact(word)), None)
     return _unfit(words[0]) if large is None else _inexact(large)
-
-
-def _copying(column: Any) -> dict[str, bool]:
-    """The option that lets `to_numpy` copy: arrays need it, chunked arrays copy anyway."""
-    return {} if hasattr(column, "chunks") else {"zero_copy_only": False}
 
 
 def _plain(value: Any) -> Any:
@@ -266,7 +267,7 @@ def _arrow_codes(column: Any) -> tuple[Array, list[Any]]:
         if hasattr(column, "chunks"):  # older releases keep one chunk
             column = column.chunk(0) if column.num_chunks else pyarrow.array([], column.type)
     indices = column.indices.fill_null(-1) if column.indices.null_count else column.indices
-    return np.asarray(indices.to_numpy(zero_copy_only=False), np.int64), python_values(column.dictionary)
+    return memory_of(indices).astype(np.int64), python_values(column.dictionary)
 
 
 def python_values(column: Any) -> list[Any]:

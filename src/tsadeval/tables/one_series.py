@@ -1,8 +1,8 @@
-"""Checks that rows which are to be judged as one series do not belong to several."""
+"""Check that rows which are to be judged as one series do not belong to several, in a table or batch by batch."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import astuple, dataclass
 from typing import Any
 
@@ -11,8 +11,8 @@ import numpy as np
 from tsadeval._optional import require
 from tsadeval.core.names import printable
 from tsadeval.errors import InvalidInputError, hint
-from tsadeval.tables.columns import Array, codes, is_arrow, is_fraction
-from tsadeval.tables.table import POSITIONS, TIMES, Groups, Table, named
+from tsadeval.tables.columns import Array, codes, is_arrow, is_fraction, memory_of, numbers
+from tsadeval.tables.table import POSITIONS, TIMES, Groups, Table
 
 # Columns of these names say which detector a row belongs to, or which series.
 DETECTORS = frozenset({"detector", "model", "algorithm", "algo", "method"})
@@ -29,179 +29,69 @@ def check_one_series(groups: Groups, used: Collection[str], time: str | None) ->
     values, or one of times in which many repeat or go back.
     """
     table = groups.table
-    unused = [name for name, column in table.columns.items() if name not in used and getattr(column, "ndim", 1) == 1]
-    # A detector may well be called "model": scores are fractions, names are not.
-    several = [name for name in telling(unused) if not is_fraction(table.columns[name]) and _differs(groups, name)]
-    if several:
-        raise _several(groups, several, f"column {printable(several[0])!r} has several values")
-    stamps = [time] if time else [name for name in unused if _is_stamp(table, name)]
-    stamps = stamps or [name for name in unused if name.lower() in POSITIONS]
+    names, stamps = _signs_of(table, used)
+    Signs(groups.by, used).look_at_names(groups, names)
+    stamps = [time] if time else stamps
     if stamps and _stamps_repeat(groups, stamps):
-        others = [name for name in unused if name not in stamps and not is_fraction(table.columns[name])]
+        others = [name for name in _unused(table, used) if name not in stamps and not is_fraction(table.columns[name])]
         apart = (name for name in others if not _stamps_repeat(Groups(table, [*groups.by, name]), stamps))
-        raise _several(groups, [*apart][:1], f"time stamps repeat in column {printable(stamps[0])!r}")
+        sign = f"time stamps repeat in column {printable(stamps[0])!r}"
+        raise _several_series(table.source, groups.by, [*apart][:1], sign)
     if len(stamps) == 1:
         _check_order(groups, stamps[0])
 
 
-def _check_order(groups: Groups, name: str) -> None:
-    """Refuse times that go back more often than a clock that is set back explains."""
-    column = groups.table.columns[name]
-    if not is_arrow(column) and not (isinstance(column.dtype, np.dtype) and column.dtype.kind in "iufM"):
-        return  # texts, whose order need not be that of time
-    stamps = groups.arranged(_comparable(groups.table, name), name)
-    group = groups.numbers(len(stamps))
-    back = np.flatnonzero((stamps[1:] < stamps[:-1]) & (group[1:] == group[:-1])) + 1
-    late = np.bincount(group[back], minlength=max(len(groups.names), 1))
-    if np.any((late > 1) & (late > REPEATED * np.bincount(group, minlength=len(late)))):
-        where = f" of {printable(', '.join(groups.names[group[back[0]]]))}" if groups.names[group[back[0]]] else ""
-        raise InvalidInputError(
-            f"{groups.table.source}: the rows{where} are not in the order of time: column {printable(name)!r} goes "
-            f"back {int(late[group[back[0]]])} times. Sort them by it: the order of points matters to most metrics"
-        )
+def columns_to_watch(table: Table, used: Collection[str]) -> list[str]:
+    """The columns that show, batch by batch, whether rows belong to one series.
 
-
-def _stamps_repeat(groups: Groups, stamps: Sequence[str]) -> bool:
-    return _repeat(_joint([groups.arranged(_comparable(groups.table, n), n) for n in stamps]), groups)
-
-
-def telling(names: Iterable[str]) -> list[str]:
-    """The columns that are named as those of series or detectors are."""
-    return [name for name in names if name.strip().lower() in DETECTORS | SERIES]
-
-
-def several_series(source: str, by: Sequence[str], names: Sequence[str], sign: str) -> InvalidInputError:
-    """What to say where rows of several series would be judged as one."""
-    all_of = [*by, *names] or ["series"]
-    if by and not names:
-        by_what = hint("by=", "--by")
-        advice = f"remove rows that stand there twice, or add the column that tells series apart to {by_what}"
-    else:
-        listed = [printable(name) for name in all_of]
-        by_what = hint(f"by={listed}", f"--by {','.join(listed)}")
-        advice = f"name the columns that tell them apart, {by_what}"
-    anyway = hint("pass one_series=True (to te.compare, arrays)", "pass --one-series to tsadeval score")
-    return InvalidInputError(
-        f"{source}: {sign}{' within a group' if by else ''}, so these are several series, which must not be judged as "
-        f"one: {advice}, or, if they are one, {anyway}"
-    )
-
-
-def _several(groups: Groups, names: Sequence[str], sign: str) -> InvalidInputError:
-    return several_series(groups.table.source, groups.by, names, sign)
-
-
-def _differs(groups: Groups, name: str) -> bool:
-    """Return True if a column has several values in one group."""
-    found = groups.arranged(codes(groups.table.columns[name])[0], name)
-    group = groups.numbers(len(found))
-    return bool(np.any((found[1:] != found[:-1]) & (group[1:] == group[:-1])))
-
-
-def _is_stamp(table: Table, name: str) -> bool:
-    column = table.columns[name]
-    if name.lower() in TIMES:
-        return True
-    if is_arrow(column):
-        return bool(require("pyarrow.types", extra="all").is_timestamp(column.type))
-    return getattr(column.dtype, "kind", "") == "M"
-
-
-def _comparable(table: Table, name: str) -> Array:
-    """Times as numbers that are equal where the times are, NaN where missing."""
-    column = table.columns[name]
-    if is_arrow(column):
-        if require("pyarrow.types", extra="all").is_timestamp(column.type) and not column.null_count:
-            return np.asarray(column.cast("int64"))
-    elif isinstance(column.dtype, np.dtype) and column.dtype.kind in "iufM":
-        return np.asarray(column)
-    found = codes(column)[0].astype(np.float64)
-    found[found < 0] = np.nan
-    return found
-
-
-def _joint(parts: list[Array]) -> Array:
-    """Numbers that are equal where all parts are: a date and a time of day tell points apart together."""
-    found = parts[0]
-    for part in parts[1:]:
-        first, second = (np.unique(values, return_inverse=True)[1] for values in (found, part))
-        found = first * (second.max(initial=0) + 1) + second
-    return found
-
-
-def _repeat(stamps: Array, groups: Groups) -> bool:
-    """Return True if more time stamps of a group repeat than a clock that is set back explains."""
-    group = groups.numbers(len(stamps))
-    if not np.any((stamps[1:] <= stamps[:-1]) & (group[1:] == group[:-1])):
-        return False
-    order = np.lexsort((stamps, group))
-    stamps, group = stamps[order], group[order]
-    again = (stamps[1:] == stamps[:-1]) & (group[1:] == group[:-1])
-    repeated = np.bincount(group[1:][again], minlength=len(groups.names))
-    return bool(np.any((repeated > 1) & (repeated > REPEATED * np.bincount(group, minlength=len(groups.names)))))
-
-
-# Signs that rows which are read in batches, as one series or one for each group, belong to several series.
-
-
-def columns_to_watch(names: Iterable[str], dated: Collection[str], used: Collection[Any]) -> list[str]:
-    """The columns that show whether rows belong to one series.
-
-    These are columns that are named as those of series or detectors are, and the one that says when a row was measured
-    (by its name or, of those `dated`, by its type) or else numbers the rows. Of several such none: together, as a date
-    and a time of day, they may increase where each of them does not.
+    Of several columns of times none: together, as a date and a time of day, they may increase where each does not.
     """
-    unused = [name for name in names if name not in used]
-    found = telling(unused)
-    stamps = [name for name in unused if name.lower() in TIMES or name in dated]
-    stamps = stamps or [name for name in unused if name.lower() in POSITIONS or not name]
-    return [*found, *(name for name in stamps if len(stamps) == 1 and name not in found)]
+    names, stamps = _signs_of(table, used)
+    return [*names, *(name for name in stamps if len(stamps) == 1 and name not in names)]
 
 
 class Signs:
     """What columns that name series, detectors or times hold, in each series, over all batches and files."""
 
-    def __init__(self, by: str | None, used: Collection[Any]) -> None:
+    def __init__(self, by: Sequence[str], used: Collection[str]) -> None:
         self._by, self._used = by, used
-        self._names: dict[tuple[str, str], str] = {}
-        self._clocks: dict[tuple[str, str, str], _Clock] = {}
+        self._names: dict[tuple[tuple[str, ...], str], str] = {}
+        self._clocks: dict[tuple[tuple[str, ...], str, str], _Clock] = {}
 
-    def look(self, columns: Mapping[str, Any], where: str) -> None:
+    def look(self, groups: Groups) -> None:
         """Refuse a batch with a name that its series did not have before; take in its times."""
-        watched = [name for name in columns if name not in self._used]
-        names = telling(watched)
-        group, groups = (None, [""]) if self._by is None else named(*codes(columns[self._by]))
-        for name in watched:
-            if name not in names:
-                self._time(name, columns[name], group, groups)
-            elif not is_fraction(columns[name]):  # a detector may well be called "model": scores are fractions
-                number, values = codes(columns[name])
-                pairs = (number + 1) if group is None else group * (len(values) + 1) + number + 1
-                for pair in np.unique(pairs).tolist():
-                    series, value = divmod(pair, len(values) + 1)
-                    self._add((groups[series], name), str(values[value - 1]) if value else "", where)
+        table = groups.table
+        names, stamps = _signs_of(table, [table.name(name) for name in self._used])
+        self.look_at_names(groups, names)
+        for name in stamps:
+            found = _comparable(table.columns[name])
+            for series, values in zip(groups.names, [] if found is None else groups.split(found, name), strict=False):
+                values = values[values == values]  # without NaN and NaT
+                if len(values):
+                    clock = self._clocks.setdefault((series, name, values.dtype.kind), _Clock())
+                    clock.follow(_Clock.of(values))
 
-    def _add(self, key: tuple[str, str], value: str, where: str) -> None:
-        if self._names.setdefault(key, value) != value:
-            raise self._several(where, key[1:], f"column {printable(key[1])!r} has several values")
+    def look_at_names(self, groups: Groups, columns: Sequence[str]) -> None:
+        """Refuse columns with several values in a series."""
+        several = []
+        for name in columns:
+            if is_fraction(groups.table.columns[name]):  # a detector may well be called "model": scores are fractions
+                continue
+            number, values = codes(groups.table.columns[name])
+            number, texts = groups.arranged(number, name), [*map(str, values), ""]  # the last one where it is missing
+            pairs = np.unique(groups.numbers(len(number)) * len(texts) + number % len(texts)).tolist()
+            found = ((groups.names[pair // len(texts)], texts[pair % len(texts)]) for pair in pairs)
+            several += [name] if any(self._names.setdefault((key, name), text) != text for key, text in found) else []
+        self._refuse_names(several, groups.table.source)
 
-    def _several(self, where: str, names: Collection[str], sign: str) -> InvalidInputError:
-        return several_series(where, [] if self._by is None else [self._by], list(names), sign)
-
-    def _time(self, name: str, column: Any, group: Array | None, groups: list[str]) -> None:
-        stamps = _stamps(column)
-        if stamps is None:
-            return
-        for series, values in _apart(stamps, group, groups):
-            values = values[values == values]  # without NaN and NaT
-            if len(values):
-                clock = self._clocks.setdefault((series, name, values.dtype.kind), _Clock())
-                clock.follow(_Clock.of(values))
+    def _refuse_names(self, several: Sequence[str], where: str) -> None:
+        if several:
+            raise _several_series(where, self._by, several, f"column {printable(several[0])!r} has several values")
 
     def merge(self, later: Signs, where: str) -> None:
         """Take in what was seen in the rows that follow."""
-        for key, value in later._names.items():
-            self._add(key, value, where)
+        differing = [key[1] for key, text in later._names.items() if self._names.setdefault(key, text) != text]
+        self._refuse_names(list(dict.fromkeys(differing)), where)
         for place, clock in later._clocks.items():
             self._clocks.setdefault(place, _Clock()).follow(clock)
 
@@ -210,9 +100,9 @@ class Signs:
         for (_, name, _), clock in self._clocks.items():
             if clock.late > 1 and clock.late > REPEATED * clock.n:
                 sign = f"time stamps in column {printable(name)!r} repeat or go back"
-                if name.lower() in POSITIONS or not name:
+                if name.lower() in POSITIONS:
                     sign = f"the numbers of the rows, in column {printable(name)!r}, repeat or go back"
-                raise self._several(where, [], sign)
+                raise _several_series(where, self._by, [], sign)
 
 
 @dataclass
@@ -246,21 +136,105 @@ class _Clock:
         self.low, self.high = min(self.low, later.low), max(self.high, later.high)
 
 
-def _stamps(column: Any) -> Array | None:
-    """Times or numbers that can be compared; None of text, whose order says nothing."""
+def _unused(table: Table, used: Collection[str]) -> list[str]:
+    return [name for name, column in table.columns.items() if name not in used and getattr(column, "ndim", 1) == 1]
+
+
+def _signs_of(table: Table, used: Collection[str]) -> tuple[list[str], list[str]]:
+    """The unused columns that are named as those of series or detectors are, and those of times or else positions."""
+    unused = _unused(table, used)
+    names = [name for name in unused if name.strip().lower() in DETECTORS | SERIES]
+    stamps = [name for name in unused if _is_stamp(table, name)]
+    return names, stamps or [name for name in unused if name.lower() in POSITIONS]
+
+
+def _several_series(source: str, by: Sequence[str], names: Sequence[str], sign: str) -> InvalidInputError:
+    """What to say where rows of several series would be judged as one."""
+    all_of = [*by, *names] or ["series"]
+    if by and not names:
+        by_what = hint("by=", "--by")
+        advice = f"remove rows that stand there twice, or add the column that tells series apart to {by_what}"
+    else:
+        listed = [printable(name) for name in all_of]
+        by_what = hint(f"by={listed}", f"--by {','.join(listed)}")
+        advice = f"name the columns that tell them apart, {by_what}"
+    anyway = hint("pass one_series=True", "pass --one-series")
+    return InvalidInputError(
+        f"{source}: {sign}{' within a group' if by else ''}, so these are several series, which must not be judged as "
+        f"one: {advice}, or, if they are one, {anyway}"
+    )
+
+
+def _check_order(groups: Groups, name: str) -> None:
+    """Refuse times that go back more often than a clock that is set back explains."""
+    if _comparable(groups.table.columns[name]) is None:
+        return  # texts, whose order need not be that of time
+    stamps = _stamps_of(groups, name)
+    group = groups.numbers(len(stamps))
+    back = np.flatnonzero((stamps[1:] < stamps[:-1]) & (group[1:] == group[:-1])) + 1
+    if _are_many(group[back], group):
+        series = printable(", ".join(groups.names[group[back[0]]]))
+        times = int(np.count_nonzero(group[back] == group[back[0]]))
+        raise InvalidInputError(
+            f"{groups.table.source}: the rows{series and f' of {series}'} are not in the order of time: column "
+            f"{printable(name)!r} goes back {times} times. Sort them by it: the order of points matters to most metrics"
+        )
+
+
+def _stamps_repeat(groups: Groups, names: Sequence[str]) -> bool:
+    """Return True if more time stamps of a group repeat than a clock that is set back explains."""
+    stamps = _joint([_stamps_of(groups, name) for name in names])
+    group = groups.numbers(len(stamps))
+    if not np.any((stamps[1:] <= stamps[:-1]) & (group[1:] == group[:-1])):
+        return False
+    order = np.lexsort((stamps, group))
+    stamps, group = stamps[order], group[order]
+    again = (stamps[1:] == stamps[:-1]) & (group[1:] == group[:-1])
+    return _are_many(group[1:][again], group)
+
+
+def _are_many(some: Array, group: Array) -> bool:
+    """Return True if some rows, given by their groups, are more of one than a clock that is set back explains."""
+    counts = np.bincount(some)
+    return bool(np.any((counts > 1) & (counts > REPEATED * np.bincount(group)[: len(counts)])))
+
+
+def _is_stamp(table: Table, name: str) -> bool:
+    column = table.columns[name]
+    if name.lower() in TIMES:
+        return True
     if is_arrow(column):
-        if str(column.type) not in ("null", "bool") and not str(column.type).startswith("dictionary"):
-            column = column.to_numpy(zero_copy_only=False)
-    elif not isinstance(column, np.ndarray):
-        column = column.to_numpy()
-    return column if isinstance(column, np.ndarray) and column.dtype.kind in "iufM" and column.ndim == 1 else None
+        return bool(require("pyarrow.types", extra="all").is_timestamp(column.type))
+    return getattr(column.dtype, "kind", "") == "M"
 
 
-def _apart(stamps: Array, group: Array | None, groups: list[str]) -> Iterator[tuple[str, Array]]:
-    if group is None:
-        yield groups[0], stamps
-        return
-    order = np.argsort(group, kind="stable")
-    borders = np.searchsorted(group[order], np.arange(len(groups) + 1))
-    for i, series in enumerate(groups):
-        yield series, stamps[order[borders[i] : borders[i + 1]]]
+def _comparable(column: Any) -> Array | None:
+    """Times or numbers of a column as an array in which they can be compared; None for text and the like."""
+    if is_arrow(column):
+        types = require("pyarrow.types", extra="all")
+        if types.is_timestamp(column.type) and not column.null_count:
+            return memory_of(column.cast("int64"))
+        if types.is_timestamp(column.type) or types.is_date(column.type):
+            return np.asarray(column)
+        is_number = types.is_integer(column.type) or types.is_floating(column.type)
+        return numbers(column, "", "") if is_number else None
+    return np.asarray(column) if isinstance(column.dtype, np.dtype) and column.dtype.kind in "iufM" else None
+
+
+def _stamps_of(groups: Groups, name: str) -> Array:
+    """The times of a column, group by group; of texts, numbers that are equal where the texts are."""
+    column = groups.table.columns[name]
+    found = _comparable(column)
+    if found is None:
+        found = codes(column)[0].astype(np.float64)
+        found[found < 0] = np.nan
+    return groups.arranged(found, name)
+
+
+def _joint(parts: list[Array]) -> Array:
+    """Numbers that are equal where all parts are: a date and a time of day tell points apart together."""
+    found = parts[0]
+    for part in parts[1:]:
+        first, second = (np.unique(values, return_inverse=True)[1] for values in (found, part))
+        found = first * (second.max(initial=0) + 1) + second
+    return found

@@ -3,18 +3,65 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+from contextlib import closing, contextmanager
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from tsadeval._optional import require
 from tsadeval.core.names import printable
 from tsadeval.errors import InvalidInputError, MissingExtraError
-from tsadeval.tables.numpy_files import READERS, TEXTS, sniffed
-from tsadeval.tables.sources import STDIN, gunzip, read_source, size_limit, too_large, user_path
-from tsadeval.tables.table import Table, from_frame, from_mapping
+from tsadeval.tables.arrow_files import MAGIC, parquet_units, read_arrow, read_parquet
+from tsadeval.tables.numpy_files import npy_units, read_npy, read_npz
+from tsadeval.tables.sources import STDIN, gunzip, read_source, refuse_special, size_limit, too_large, user_path
+from tsadeval.tables.table import Request, Table, from_frame, from_mapping, join
+from tsadeval.tables.text_files import read_csv, read_jsonl
 
 _PICKLES = (".pkl", ".pickle", ".joblib", ".p", ".pt", ".pth")
+
+
+class Format(NamedTuple):
+    """A format of files.
+
+    Attributes
+    ----------
+    read : callable
+        Gives the batches of the content (bytes), or of a file that is too large for that: a local path or, if it lies
+        elsewhere, an open file.
+    starts : tuple of bytes
+        How its files begin, by which content without a name is known.
+    text : bool
+        It is text, whose reader has large blocks in memory and parses them in threads of its own.
+    units : callable or None
+        Counts the units of a file that can be read apart, as `Request.span` counts them; gives also how many of them
+        make a part, and what a reader may need of them.
+    whole : bool
+        It can only be read as a whole.
+    """
+
+    read: Callable[[Any, Request], Generator[Table, None, None]]
+    starts: tuple[bytes, ...] = ()
+    text: bool = False
+    units: Callable[[Any, int], tuple[int, int, Any]] | None = None
+    whole: bool = False
+
+
+_PARQUET = Format(read_parquet, (b"PAR1",), units=parquet_units)
+_ARROW = Format(read_arrow, (MAGIC, b"\xff\xff\xff\xff"))
+_JSONL = Format(read_jsonl, (b"{",), text=True)
+FORMATS: dict[str, Format] = {
+    ".csv": Format(read_csv, text=True),
+    ".tsv": Format(partial(read_csv, delimiter="\t"), text=True),
+    ".parquet": _PARQUET,
+    ".pq": _PARQUET,
+    ".feather": _ARROW,
+    ".arrow": _ARROW,
+    ".jsonl": _JSONL,
+    ".ndjson": _JSONL,
+    ".npy": Format(read_npy, (b"\x93NUMPY",), units=npy_units),
+    ".npz": Format(read_npz, (b"PK",), whole=True),
+}
 
 
 def read_table(
@@ -58,9 +105,8 @@ def read_table(
     if isinstance(source, Table):
         return source
     if isinstance(source, (str, os.PathLike)):
-        given = (kind, None if text is None else tuple(text), size_limit(max_bytes))
-        remote = isinstance(source, str) and "://" in source
-        found = _read_remote(str(source), *given) if remote else _read_file(user_path(source), *given)
+        path = source if isinstance(source, str) and "://" in source else user_path(source)
+        found = _read_file(path, kind, None if text is None else tuple(text), size_limit(max_bytes))
         if not (found.size or empty):
             raise InvalidInputError(f"{found.source}: has no rows")
         return found
@@ -75,20 +121,61 @@ def read_table(
 
 def is_table_file(path: Path) -> bool:
     """Return True if a file of this name can be read as a table."""
-    return _suffix(path) in READERS
+    return suffix_of(path) in FORMATS
 
 
-def _suffix(path: Path) -> str:
-    return Path(path.name.lower().removesuffix(".gz")).suffix
+def suffix_of(path: str | Path) -> str:
+    """The end of a file's name that says its format, in lower case."""
+    return Path(Path(path).name.lower().removesuffix(".gz")).suffix
 
 
-def _read_remote(address: str, kind: str | None, text: tuple[str, ...] | None, limit: int) -> Table:
-    """A file at an address that fsspec opens; so the caller has named where to go, and with which right."""
-    where = printable(address)
-    suffix = _known_suffix(Path(address), where, kind)
+@contextmanager
+def open_file(path: str) -> Iterator[Any]:
+    """A local path as it is, anything else as a file that fsspec opens, so the caller has named where to go."""
+    if "://" not in path:
+        refuse_special(path, printable(path))
+        yield path
+        return
+    with require("fsspec", extra="remote").open(path, "rb") as file:
+        yield file
+
+
+@contextmanager
+def name_errors(where: str, suffix: str) -> Iterator[None]:
+    """Turn whatever a parser raises into one line that names the file: it is not what its name says."""
     try:
-        with require("fsspec", extra="remote").open(address, "rb") as file:
-            content = file.read(limit + 1)
+        yield
+    except (InvalidInputError, MissingExtraError, MemoryError):
+        raise
+    except FileNotFoundError:
+        raise InvalidInputError(f"{where}: no such file") from None
+    except Exception as error:
+        reason = printable(str(error).strip().partition("\n")[0] or type(error).__name__)
+        is_text = suffix in FORMATS and FORMATS[suffix].text
+        what = f"not a readable {suffix[1:]} file" if is_text else "damaged or truncated"
+        raise InvalidInputError(f"{where}: {what} ({reason})") from error
+
+
+def read_batches(path: str, request: Request) -> Iterator[Table]:
+    """The batches of a file of any size; errors of its parser are those of the caller."""
+    with open_file(path) as file, closing(FORMATS[suffix_of(path)].read(file, request)) as found:
+        yield from found
+
+
+def _read_file(path: str | Path, kind: str | None, text: tuple[str, ...] | None, limit: int) -> Table:
+    where, remote = printable(path), isinstance(path, str)
+    # A name without a suffix is rather that of a folder, or of a store, which is not there.
+    if not remote and str(path) != STDIN and kind is None and not suffix_of(path) and not os.path.lexists(path):
+        raise InvalidInputError(f"{where}: no such file or folder")
+    suffix = _known_suffix(path, where, kind)
+    content = _read_remote(path, where, limit) if isinstance(path, str) else read_source(path, limit)
+    return _parse(content, suffix if suffix in FORMATS else _sniff(content), Request(where, limit, text))
+
+
+def _read_remote(address: str, where: str, limit: int) -> bytes:
+    try:
+        with open_file(address) as file:
+            content: bytes = file.read(limit + 1)
     except MissingExtraError:
         raise
     except Exception as error:
@@ -96,43 +183,35 @@ def _read_remote(address: str, kind: str | None, text: tuple[str, ...] | None, l
         raise InvalidInputError(f"{where}: cannot be read ({reason})") from error
     if len(content) > limit:
         raise too_large(where, limit)
-    if content[:2] == b"\x1f\x8b":
-        content = gunzip(content, where, limit)
-    return _parsed(content, suffix, where, limit, text)
+    return gunzip(content, where, limit) if content[:2] == b"\x1f\x8b" else content
 
 
-def _read_file(path: Path, kind: str | None, text: tuple[str, ...] | None, limit: int) -> Table:
-    where = printable(path)
-    # A name without a suffix is rather that of a folder, or of a store, which is not there.
-    if str(path) != STDIN and kind is None and not _suffix(path) and not os.path.lexists(path):
-        raise InvalidInputError(f"{where}: no such file or folder")
-    suffix = _known_suffix(path, where, kind)
-    content = read_source(path, limit)
-    return _parsed(content, suffix if suffix in READERS else sniffed(content), where, limit, text)
-
-
-def _known_suffix(path: Path, where: str, kind: str | None) -> str:
-    suffix = _suffix(path) if kind is None else f".{kind}"
-    if suffix not in READERS and (kind is not None or str(path) != STDIN):
-        known = ", ".join(READERS)
+def _known_suffix(path: str | Path, where: str, kind: str | None) -> str:
+    suffix = suffix_of(path) if kind is None else f".{kind}"
+    if suffix not in FORMATS and (kind is not None or str(path) != STDIN):
+        known = ", ".join(FORMATS)
         if suffix in _PICKLES:
             raise InvalidInputError(f"{where}: pickles are never opened, as they can run any program; use {known}")
         raise InvalidInputError(f"{where}: cannot read {printable(suffix) or 'a file without suffix'}; use {known}")
     return suffix
 
 
-def _parsed(content: bytes, suffix: str, where: str, limit: int, text: tuple[str, ...] | None) -> Table:
+def _sniff(content: bytes) -> str:
+    """The format of content that has no file name, as a suffix."""
+    start = content[:100].lstrip()
+    for suffix, form in FORMATS.items():
+        if (start if form.text else content).startswith(form.starts):
+            return suffix
+    heading = content.lstrip().split(b"\n", 1)[0]
+    return ".tsv" if b"\t" in heading and b"," not in heading else ".csv"
+
+
+def _parse(content: bytes, suffix: str, request: Request) -> Table:
     try:
-        table = READERS[suffix](content, where, limit, text)
-        if table.size > limit:  # columns without values take no space in a file, however long
-            raise too_large(where, limit)
-    except (InvalidInputError, MissingExtraError):
-        raise
+        with name_errors(request.where, suffix):
+            table = join(list(FORMATS[suffix].read(content, request)))
+            if request.limit is not None and table.size > request.limit:  # columns without values take no space
+                raise too_large(request.where, request.limit)
     except MemoryError:
-        raise InvalidInputError(f"{where}: does not fit into memory") from None
-    except Exception as error:
-        # Whatever a parser raises, the file is not what its name says.
-        reason = printable(str(error).strip().partition("\n")[0] or type(error).__name__)
-        what = f"not a readable {suffix[1:]} file" if suffix in TEXTS else "damaged or truncated"
-        raise InvalidInputError(f"{where}: {what} ({reason})") from error
+        raise InvalidInputError(f"{request.where}: does not fit into memory") from None
     return table

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from functools import cached_property
 from typing import Any
@@ -20,7 +20,7 @@ from tsadeval.tables.columns import Array, codes, is_arrow, is_missing, is_numer
 # Columns of these names say when a point was measured; they are neither features nor scores.
 TIMES = frozenset({"timestamp", "timestamps", "timestamp_(min)", "time", "date", "datetime"})
 # Columns of these names number the rows.
-POSITIONS = frozenset({"index", "unnamed: 0"})
+POSITIONS = frozenset({"", "index", "unnamed: 0"})
 _SHOWN = 20
 
 
@@ -88,10 +88,77 @@ class Table:
         name = self.name(name)
         return numbers(self.columns[name], self.source, name)
 
+    def only(self, names: Iterable[str]) -> Table:
+        """The table of some of the columns."""
+        return replace(self, columns={name: self.columns[name] for name in names})
+
+    def rows(self, first: int, stop: int) -> Table:
+        """The table of neighbouring rows."""
+        by_place = {name: getattr(column, "iloc", column) for name, column in self.columns.items()}  # not pandas' index
+        return replace(self, columns={name: column[first:stop] for name, column in by_place.items()})
+
     def __repr__(self) -> str:
         shown = ", ".join(map(printable, list(self.columns)[:_SHOWN]))
         more = ", ..." if len(self.columns) > _SHOWN else ""
         return f"<Table {self.source}: {len(self.columns)} columns ({shown}{more})>"
+
+
+@dataclass(frozen=True)
+class Request:
+    """What a reader is asked for.
+
+    Attributes
+    ----------
+    where : str
+        How messages name the file.
+    limit : int or None
+        Bytes that all of it may take once unpacked; None: no limit, for those who read batch by batch.
+    text : collection of str or None
+        Columns of csv that stay text, so that "01" and "1" differ; None: all.
+    floats : collection of str
+        Columns of csv that are floats, even if a batch holds whole numbers only.
+    rows : int or None
+        Rows of a batch, where the format leaves the choice; None: whatever is fast, where all batches are joined.
+    choose : callable or None
+        Called with a table that may be empty, it says which columns are wanted; None: all.
+    span : pair of int or None
+        The part of the file that is meant, in the units of its format.
+    footer : object
+        What a parquet file says of its row groups, if it has been read already.
+    """
+
+    where: str
+    limit: int | None = None
+    text: Collection[str] | None = ()
+    floats: Collection[str] = ()
+    rows: int | None = None
+    choose: Callable[[Table], Collection[str]] | None = None
+    span: tuple[int, int] | None = None
+    footer: Any = None
+
+    def names(self, table: Table) -> Collection[str]:
+        """The columns that are wanted of a table."""
+        return table.columns.keys() if self.choose is None else self.choose(table)
+
+
+def slices(table: Table, request: Request) -> Iterator[Table]:
+    """The batches of a table in memory, or mapped into it."""
+    table = table.only(request.names(table))
+    if request.rows is None:
+        yield table
+        return
+    first, last = request.span or (0, table.n)
+    for start in range(first, last, request.rows):
+        yield table.rows(start, min(start + request.rows, last))
+
+
+def join(tables: Sequence[Table]) -> Table:
+    """One table of batches, of which several have Arrow's columns."""
+    if len(tables) == 1:
+        return tables[0]
+    chunked = require("pyarrow", extra="all").chunked_array
+    columns = {name: chunked([table.columns[name] for table in tables]) for name in tables[0].columns}
+    return replace(tables[0], columns=columns)
 
 
 def nearest(name: str, known: list[str]) -> str:
@@ -140,11 +207,11 @@ def _index(frame: Any) -> dict[str, Any]:
 
 
 def from_arrow(table: Any, source: str) -> Table:
-    """The table of an Arrow table; columns that pandas wrote for an index without a name are left out."""
+    """The table of an Arrow table or batch; columns that pandas wrote for an index without a name are left out."""
     index: set[str] = set()
     with suppress(KeyError, TypeError, ValueError):  # not written by pandas, or not as it writes it
         index = {name for name in (table.schema.pandas_metadata or {})["index_columns"] if isinstance(name, str)}
-    names = unique_names(table.column_names, source)
+    names = unique_names(table.schema.names, source)
     nameless = {name for name in index if name.startswith("__index_level_")}
     columns = {name: column for name, column in zip(names, table.columns, strict=True) if name not in nameless}
     return Table(columns, source, frozenset(index - nameless))

@@ -1,11 +1,16 @@
-"""Reader of csv and tsv files: every row as long as the heading, no digits lost, text in UTF-8."""
+"""Readers of csv, tsv and json lines: every row as long as the heading, no digits lost, text in UTF-8.
+
+A file is read whole where its content is given, else in blocks of lines, each parsed by itself.
+"""
 
 from __future__ import annotations
 
 import csv
+import gzip
+import json
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -14,52 +19,119 @@ from tsadeval._optional import require
 from tsadeval.core.arrays import EXACT
 from tsadeval.core.names import printable
 from tsadeval.errors import InvalidInputError
-from tsadeval.tables.columns import is_exact, is_integer
-from tsadeval.tables.table import Table, unique_names
+from tsadeval.tables.columns import is_exact, is_integer, numbers
+from tsadeval.tables.table import Request, Table, from_mapping, unique_names
 
 _BLANK = re.compile(rb"[\r\n]*")
 _LINE = re.compile(rb"[^\r\n]*")
 _FRACTION = re.compile(r"\s*[+-]?\d*\.\d+\s*")
 _RAGGED = re.compile(r"(?:Row #(\d+): )?Expected (\d+) columns, got (\d+)")  # as Arrow says it
+_BLOCK = 2**24  # bytes that are parsed at once where a file is read in blocks
 _SMALL = 2**20  # bytes below which threads cost more than they save
 _WIDE = 500  # columns beyond which finding each column's type takes most of the time
 
 
-def read_csv(content: bytes, where: str, limit: int, text: Sequence[str] | None, delimiter: str = ",") -> Table:
-    """The table of a csv file; columns named in `text` (None: all) stay text, so that "01" and "1" differ."""
-    pyarrow = require("pyarrow", extra="all")
+def read_csv(file: Any, request: Request, delimiter: str = ",") -> Generator[Table, None, None]:
+    """The columns of a csv file; those that the request names as text stay text, so that "01" and "1" differ."""
+    pyarrow, where = require("pyarrow", extra="all"), request.where
+    blocks = _blocks(file, where)
+    content = next(blocks, b"")
     names, body = _heading(content, where, delimiter)
+    if body == len(content):  # of a block, which may end with its heading
+        content += next(blocks, b"")
     if body == len(content):
-        return Table(dict.fromkeys(names, np.empty(0)), where)
-    file = _File(content, body, tuple(names), where, delimiter)
-    types = {name: pyarrow.string() for name in names if text is None or name in text}
-    guess = dict.fromkeys(file.fractions() if len(names) > _WIDE else (), pyarrow.float64())
+        yield Table(dict.fromkeys(names, np.empty(0)), where)
+        return
+    text = names if request.text is None else request.text
+    types = dict.fromkeys(request.floats, pyarrow.float64()) | dict.fromkeys(text, pyarrow.string())
+    block = _Block(content, body, tuple(names), where, delimiter, heading=body)
+    guess = dict.fromkeys(block.fractions() if len(names) > _WIDE else (), pyarrow.float64())
+    table, columns = block.parse(types, guess)
+    wanted = list(request.names(Table(columns, where)))
+    yield Table(columns, where).only(wanted)
+    for content in filter(bytes.strip, blocks):  # Arrow refuses blocks of blank lines only
+        # What the last block held is tried first, so that types do not change needlessly.
+        guess = {name: columns[name].type for name in wanted if str(columns[name].type) != "null"}
+        block = replace(block, content=content, body=0, before=block.before + table.num_rows)
+        table, columns = block.parse(types, guess, wanted)
+        yield Table(columns, where)
+
+
+def read_jsonl(file: Any, request: Request) -> Generator[Table, None, None]:
+    """An object a line. Python's parser: Arrow's crashes on deep nesting and rounds large integers."""
+    before = 0
+    for content in _blocks(file, request.where, quotes=False):
+        lines = enumerate(content.split(b"\n"), start=before + 1)
+        rows = [_object_of(line, number, request.where) for number, line in lines if line.strip()]
+        if rows or not before:
+            names = dict.fromkeys(name for row in rows for name in row)
+            table = from_mapping({name: [row.get(name) for row in rows] for name in names}, request.where)
+            yield table.only(request.names(table))
+        before += content.count(b"\n")
+
+
+def _object_of(line: bytes, number: int, where: str) -> dict[str, Any]:
     try:
-        table = file.read(guess | types)
-    except pyarrow.ArrowInvalid:
-        if not guess:
-            raise
-        table = file.read(types)
-    columns = dict(zip(names, table.columns, strict=True))
-    last = columns[names[-1]][-1].as_py() if table.num_rows else None
-    if isinstance(last, str) and _LINE.fullmatch(last.encode()) is None and content.count(b'"') % 2:
-        raise InvalidInputError(f"{where}: a quote is not closed, so that rows up to the end of the file are one value")
-    for name, column in columns.items():
-        if pyarrow.types.is_binary(column.type):  # what is left of text that is not in UTF-8
-            raise _not_utf8(where, f"column {printable(name)!r}")
-    # Arrow calls a column of nothing but the word "null" empty, and rounds integers that do not fit into 64 bits or
-    # that stand beside fractions: what such columns say is kept as text.
-    doubtful = [name for name, column in columns.items() if _is_doubtful(column)]
-    if doubtful:
-        again = file.read(dict.fromkeys(doubtful, pyarrow.string()), doubtful)
-        columns |= {name: again[name] for name in doubtful if _has_lost(columns[name], again[name])}
-    return Table(columns, where)
+        row = json.loads(line.decode("utf-8-sig"), object_pairs_hook=_object)
+    except RecursionError:
+        row = None
+    except ValueError as error:
+        raise InvalidInputError(f"{where}: line {number} is not readable json ({error})") from error
+    if not isinstance(row, dict):
+        raise InvalidInputError(f'{where}: line {number} is not an object, as {{"label": 0, "score": 0.5}}')
+    return row
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise ValueError("a name is there twice")
+    return found
+
+
+def _blocks(file: Any, where: str, *, quotes: bool = True) -> Iterator[bytes]:
+    """The content where it is given, else blocks of whole lines of a file; quotes may hold line breaks."""
+    if isinstance(file, bytes):
+        yield _without_zeros(file, where)
+        return
+    with open(file, "rb") if isinstance(file, str) else file as opened:
+        packed = opened.read(2) == b"\x1f\x8b"
+        opened.seek(0)
+        source = gzip.GzipFile(fileobj=opened) if packed else opened
+        rest = b""
+        while part := source.read(_BLOCK):
+            content = rest + _without_zeros(part, where)
+            stop = _end_of_lines(content, quotes)
+            if not stop and len(content) > _BLOCK:  # a quote within a value, as of inches, is not closed either
+                stop = _end_of_lines(content, quotes=False)
+                if not stop:
+                    raise _too_long(where, _BLOCK)
+            if stop:
+                yield content[:stop]
+            rest = content[stop:]
+        if rest:
+            yield rest
+
+
+def _without_zeros(content: bytes, where: str) -> bytes:
+    if b"\0" in content:
+        raise _not_utf8(where, "it holds zero bytes, as UTF-16 does")
+    return content
+
+
+def _end_of_lines(content: bytes, quotes: bool) -> int:
+    """Where the last line ends; 0 where none does, unless within quotes."""
+    stop = content.rfind(b"\n") + 1 or content.rfind(b"\r") + 1
+    within = quotes and content.count(b'"', 0, stop) % 2
+    while within:
+        earlier = content.rfind(b"\n", 0, content.rfind(b'"', 0, stop)) + 1
+        within ^= content.count(b'"', earlier, stop) % 2
+        stop = earlier
+    return stop
 
 
 def _heading(content: bytes, where: str, delimiter: str) -> tuple[list[str], int]:
     """The column names, and where the rows begin."""
-    if b"\0" in content:
-        raise _not_utf8(where, "it holds zero bytes, as UTF-16 does")
     start = _end(_BLANK, content, 3 if content[:3] == b"\xef\xbb\xbf" else 0)
     stop = _end(_LINE, content, start)
     try:
@@ -88,15 +160,21 @@ def _not_utf8(where: str, why: str) -> InvalidInputError:
     return InvalidInputError(f"{where}: not in UTF-8 ({why}); save it so")
 
 
+def _too_long(where: str, size: int) -> InvalidInputError:
+    return InvalidInputError(f"{where}: a row is longer than {size} bytes, or a quote is not closed")
+
+
 @dataclass(frozen=True)
-class _File:
-    """Arrow's csv reader, set up for one file."""
+class _Block:
+    """Arrow's csv reader, set up for a block of lines."""
 
     content: bytes
-    body: int
+    body: int  # where its rows begin
     names: tuple[str, ...]
     where: str
     delimiter: str
+    heading: int  # bytes before the first row of the file
+    before: int = 0  # rows in earlier blocks
 
     def fractions(self) -> list[str]:
         """The columns whose first value is a fraction: Arrow need not try other types first, which takes longer."""
@@ -104,13 +182,25 @@ class _File:
         first = next(csv.reader([line], delimiter=self.delimiter), [])
         return [name for name, value in zip(self.names, first, strict=False) if _FRACTION.fullmatch(value)]
 
+    def parse(
+        self, types: Mapping[str, Any], guess: Mapping[str, Any], only: Sequence[str] | None = None
+    ) -> tuple[Any, dict[str, Any]]:
+        """The Arrow table, and its columns by name, without loss; types that are guessed need not fit."""
+        try:
+            table = self.read({**guess, **types}, only)
+        except require("pyarrow", extra="all").ArrowInvalid:
+            if not guess:
+                raise
+            table = self.read(types, only)
+        return table, self.exact(dict(zip(only or self.names, table.columns, strict=True)))
+
     def read(self, types: Mapping[str, Any], only: Sequence[str] | None = None, *, threads: bool | None = None) -> Any:
         """The Arrow table, of some columns only where they are named."""
         pyarrow, arrow_csv = require("pyarrow", extra="all"), require("pyarrow.csv", extra="all")
         content, wide = self.content, len(self.names) > 1
         stop = len(content) if wide else len(content.rstrip(b"\r\n"))
         threads = len(content) > _SMALL if threads is None else threads
-        block = min(max(_SMALL, 64 * self.body), 2**31 - 1)
+        block = min(max(_SMALL, 64 * self.heading), 2**31 - 1)
         try:
             return arrow_csv.read_csv(
                 pyarrow.py_buffer(content).slice(self.body, max(stop - self.body, 0)),
@@ -127,9 +217,7 @@ class _File:
             if "UTF8" in str(error):
                 raise _not_utf8(self.where, "in a column of text") from error
             if "straddling" in str(error):
-                raise InvalidInputError(
-                    f"{self.where}: a row is longer than {block} bytes, or a quote is not closed"
-                ) from error
+                raise _too_long(self.where, block) from error
             found = _RAGGED.search(str(error))
             if found is None:
                 raise
@@ -141,10 +229,33 @@ class _File:
                 ) from error
             if row is None and threads:  # only a single thread counts the rows
                 return self.read(types, only, threads=False)
+            row = "a row" if row is None else f"row {int(row) + self.before}"
             raise InvalidInputError(
-                f"{self.where}: row {row} has {fields} fields, but there are {columns} column names; every row needs "
+                f"{self.where}: {row} has {fields} fields, but there are {columns} column names; every row needs "
                 "one field for each"
             ) from error
+
+    def exact(self, columns: dict[str, Any]) -> dict[str, Any]:
+        """The columns, those as text of which reading has lost something; text that is no text is refused.
+
+        Arrow calls a column of nothing but the word "null" empty, and rounds integers that do not fit into 64 bits or
+        that stand beside fractions.
+        """
+        pyarrow = require("pyarrow", extra="all")
+        last = columns.get(self.names[-1])
+        word = last[-1].as_py() if last is not None and len(last) else None
+        if isinstance(word, str) and _LINE.fullmatch(word.encode()) is None and self.content.count(b'"') % 2:
+            raise InvalidInputError(
+                f"{self.where}: a quote is not closed, so that rows up to the end of the file are one value"
+            )
+        for name, column in columns.items():
+            if pyarrow.types.is_binary(column.type):  # what is left of text that is not in UTF-8
+                raise _not_utf8(self.where, f"column {printable(name)!r}")
+        doubtful = [name for name, column in columns.items() if _is_doubtful(column)]
+        if not doubtful:
+            return columns
+        again = self.read(dict.fromkeys(doubtful, pyarrow.string()), doubtful)
+        return columns | {name: again[name] for name in doubtful if _has_lost(columns[name], again[name])}
 
 
 def _is_doubtful(column: Any) -> bool:
@@ -153,13 +264,13 @@ def _is_doubtful(column: Any) -> bool:
         return True
     if str(column.type) != "double":
         return False
-    values = column.to_numpy()
-    return bool((values >= EXACT).any() or (values <= -EXACT).any())
+    bounds = require("pyarrow.compute", extra="all").min_max(column).as_py().values()
+    return any(bound is not None and abs(bound) >= EXACT for bound in bounds)
 
 
 def _has_lost(read: Any, text: Any) -> bool:
     if str(read.type) == "null":
         return any(word.strip() for word in text.unique().to_pylist())
-    large = np.flatnonzero(np.abs(read.to_numpy()) >= EXACT)
+    large = np.flatnonzero(np.abs(numbers(read, "", "")) >= EXACT)
     words = text.take(large).to_pylist()
     return any(is_integer(word) and not is_exact(word) for word in words)
