@@ -7,12 +7,21 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tsadeval._optional import require
 from tsadeval.core.inputs import Floats
 from tsadeval.core.metric import metric_labels
 from tsadeval.core.selection import AnyMetric
 from tsadeval.errors import InvalidInputError
-from tsadeval.plot.style import EVENT, GREY, SMALL, grid, legend_above, new_axes, styled, width_of
+from tsadeval.plot.style import (
+    GREY,
+    bars,
+    correlation_map,
+    dot_rows,
+    legend_above,
+    name_rows,
+    new_axes,
+    on_unit_range,
+    styled,
+)
 from tsadeval.rankeval.suites.adversaries import Target
 from tsadeval.rankeval.suites.audit import stream
 from tsadeval.rankeval.suites.audit_series import AuditSeries
@@ -28,7 +37,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 COLUMNS = {"gameability": "without skill", "search": "best of many attempts", "one_liners": "one line of code"}
-COLORS = ("#B03A00", "#E69F00", "#56B4E9")
+MARKS = (("#B03A00", "o"), ("#E69F00", "s"), ("#56B4E9", "D"))
 
 
 @styled
@@ -37,15 +46,9 @@ def gameability(result: AuditResult | AuditTable, ax: Axes | None = None) -> Axe
     table = result.table() if isinstance(result, AuditResult) else result
     labels = metric_labels(list(table))
     ax = new_axes(ax, 4.6, 0.9 + 0.2 * len(table))
-    places = -np.arange(len(table), dtype=np.float64)
-    for (column, words), color, marker in zip(COLUMNS.items(), COLORS, "osD", strict=True):
-        values = [row[column] for row in table.rows]
-        ax.plot(values, places, linestyle="none", marker=marker, color=color, label=words)
-    ax.set_yticks(places, [labels[name] for name in table])
-    ax.tick_params(axis="y", length=0)
-    grid(ax, "y")
-    ax.set_xlim(-0.02, 1.02)
-    ax.set_xlabel("share of series on which it reaches 90 % of the best detector")
+    values = {words: [row[column] for row in table.rows] for column, words in COLUMNS.items()}
+    dot_rows(ax, [labels[name] for name in table], values, MARKS, apart=0.45)
+    ax.set(xlim=(-0.02, 1.02), xlabel="share of series on which it reaches 90 % of the best detector")
     legend_above(ax)
     return ax
 
@@ -53,21 +56,8 @@ def gameability(result: AuditResult | AuditTable, ax: Axes | None = None) -> Axe
 @styled
 def agreement(table: AgreementTable, ax: Axes | None = None) -> Axes:
     """Spearman's correlation of the detectors' mean ranks between metrics, as a picture of the matrix."""
-    names, n = table.metrics, len(table.metrics)
-    labels = metric_labels(names)
-    matrix = np.array([[table.between(one, other) for other in names] for one in names])
-    ax = new_axes(ax, 1.8 + 0.28 * n, 1.4 + 0.26 * n)
-    ax.imshow(matrix, cmap=require("matplotlib", extra="all").colormaps["RdBu"], vmin=-1, vmax=1, aspect="auto")
-    for i in range(n if width_of(ax) / n >= 14 else 0):  # in smaller cells numbers would overlap
-        for j in range(n):
-            color = "white" if abs(matrix[i, j]) > 0.6 else "black"
-            ax.text(j, i, f"{matrix[i, j]:.2f}", ha="center", va="center", fontsize=5.5, color=color)
-    ax.set_xticks(range(n), [labels[name] for name in names], rotation=60, ha="right")
-    ax.set_yticks(range(n), [labels[name] for name in names])
-    ax.tick_params(length=0)
-    for spine in ax.spines.values():
-        spine.set_visible(False)
-    return ax
+    names = table.metrics
+    return correlation_map(ax, np.array([[table.between(one, other) for other in names] for one in names]), names)
 
 
 @styled
@@ -122,34 +112,23 @@ def disagreement(
 
 
 def _named(series: Sequence[AuditSeries], name: str) -> AuditSeries:
-    for one in series:
-        if one.name == name:
-            return one
-    raise InvalidInputError(f"series must be those of the audit, but {name!r} is not among them")
+    found = {one.name: one for one in series}
+    if name not in found:
+        raise InvalidInputError(f"series must be those of the audit, but {name!r} is not among them")
+    return found[name]
 
 
 def _strips(chosen: AuditSeries, scores: Sequence[tuple[str, Floats]], title: str, ax: Axes | None) -> Axes:
     """The series and two scores under each other, with the events."""
-    lines: list[tuple[str, Floats, str]] = [
-        (name, values, color) for (name, values), color in zip(scores, ("#0072B2", "#B03A00"), strict=True)
-    ]
-    if chosen.values is not None:
-        lines.insert(0, ("series", chosen.values, "black"))
+    lines = [("series", chosen.values)] if chosen.values is not None else []
+    lines += scores
     ax = new_axes(ax, 6.0, 0.7 + 0.5 * len(lines))
-    events = chosen.events
     bottoms = [1.2 * (len(lines) - 1 - i) for i in range(len(lines))]
-    for a, b in zip(events.starts.tolist(), events.stops.tolist(), strict=True):
-        ax.axvspan(a - 0.5, b - 0.5, color=EVENT, linewidth=0)
-    for (_, values, color), bottom in zip(lines, bottoms, strict=True):
-        ax.plot(bottom + _scaled(np.nan_to_num(values)), color=color, linewidth=0.5)
-    ax.set_yticks([bottom + 0.5 for bottom in bottoms], [name for name, _, _ in lines], fontsize=SMALL)
-    ax.tick_params(axis="y", length=0)
-    ax.spines["left"].set_visible(False)
-    ax.set_xlim(-0.5, events.n - 0.5)
+    events = chosen.events
+    bars(ax, events.starts, events.lengths, -0.1, bottoms[0] + 1.2)
+    for (_, values), bottom, color in zip(lines, bottoms, ("black", "#0072B2", "#B03A00")[-len(lines) :], strict=True):
+        ax.plot(bottom + on_unit_range(values), color=color, linewidth=0.5)
+    name_rows(ax, [bottom + 0.5 for bottom in bottoms], [name for name, _ in lines])
+    ax.set(xlim=(-0.5, events.n - 0.5), ylim=(-0.1, bottoms[0] + 1.1))
     ax.set_title(title, color=GREY)
     return ax
-
-
-def _scaled(values: Floats) -> Floats:
-    low, high = float(values.min()), float(values.max())
-    return np.asarray((values - low) / ((high - low) or 1.0))

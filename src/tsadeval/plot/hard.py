@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Mapping, Sequence
-from pathlib import Path
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,11 +11,21 @@ import numpy as np
 from tsadeval.core.events import Events
 from tsadeval.core.inputs import Bools, Floats
 from tsadeval.core.metric import metric_labels
-from tsadeval.core.parameters import OneOf, check_parameters
 from tsadeval.core.results import Row
 from tsadeval.core.selection import AnyMetric, find_metric
 from tsadeval.errors import InvalidInputError
-from tsadeval.plot.style import EVENT, GREY, SMALL, grid, legend_above, new_axes, new_figure, styled
+from tsadeval.plot.style import (
+    EVENT,
+    GREY,
+    SMALL,
+    bars,
+    dot_rows,
+    legend_above,
+    name_rows,
+    new_axes,
+    new_figure,
+    styled,
+)
 from tsadeval.rankeval.suites.hard_explanation import Explanation, roles_of
 from tsadeval.rankeval.suites.hard_table import HardResult, HardTable
 from tsadeval.rankeval.suites.hard_task import Case
@@ -25,19 +34,13 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-FORMATS = ("png", "pdf", "svg")
 MOST = 8  # metrics that can be told apart in one figure
 WIDTH = 1200  # points of a series that are shown
 COLORS = ("#B03A00", "#0072B2")  # the worse model, the better one
 BOTTOM, TOP, APART = -0.12, 2.35, 1.25  # ends of the vertical axis, and from one series to the other
 LEGEND = "shaded: event; height: rank of the score, upper ranks stretched"
-MARKS = tuple(
-    zip(
-        ("#D55E00", "#0072B2", "#009E73", "#000000", "#CC79A7", "#E69F00", "#56B4E9", "#882255"),
-        "oDs^vP<X",
-        strict=True,
-    )
-)
+SHADES = ("#D55E00", "#0072B2", "#009E73", "#000000", "#CC79A7", "#E69F00", "#56B4E9", "#882255")
+MARKS = tuple(zip(SHADES, "oDs^vP<X", strict=True))
 
 
 @styled
@@ -67,26 +70,12 @@ def hard_tasks(
         f"{name} ({rows[name]['value']:.2f})": [rows[name][task] for task in table.tasks]
         for name in _chosen(table, metrics)
     }
-    ax = _dots(ax, table.tasks, values, "metric (index)")
+    ax = new_axes(ax, 6.0, 1.4 + 0.24 * len(table.tasks))
+    dot_rows(ax, table.tasks, values, MARKS, apart=0.6)
     for value in (0.0, 1.0):
         ax.axvline(value, color=GREY, linewidth=0.5, zorder=0)
     ax.set_xlabel("score on the task (1 is perfect, 0 is no order)")
-    return ax
-
-
-def _dots(ax: Axes | None, rows: Sequence[str], values: Mapping[str, Sequence[float]], title: str) -> Axes:
-    """A row per name, in each a dot per metric, one under the other."""
-    ax = new_axes(ax, 6.0, 1.4 + 0.24 * len(rows))
-    places = -np.arange(len(rows), dtype=np.float64)
-    for i, (label, found) in enumerate(values.items()):
-        color, marker = MARKS[i % len(MARKS)]
-        down = 0.6 * (0.5 - (i + 0.5) / len(values))
-        dots: dict[str, Any] = {"linestyle": "none", "marker": marker, "markersize": 3.5, "color": color}
-        ax.plot(found, places + down, label=label, clip_on=False, **dots)
-    ax.set_yticks(places, rows)
-    ax.tick_params(axis="y", length=0)
-    grid(ax, "y")
-    legend_above(ax, title=title)
+    legend_above(ax, title="metric (index)")
     return ax
 
 
@@ -120,9 +109,10 @@ def hard_sensitivity(result: HardResult, ax: Axes | None = None, *, metrics: Seq
     values = {
         name: [min(found[nuisance, name], 1.0) for nuisance in nuisances] for name in _chosen(result.table(), metrics)
     }
-    ax = _dots(ax, nuisances, values, "metric")
-    ax.set_xlim(-0.02, 1.02)
-    ax.set_xlabel("change of the value, in units of the detector's skill (1: as much or more)")
+    ax = new_axes(ax, 6.0, 1.4 + 0.24 * len(nuisances))
+    dot_rows(ax, nuisances, values, MARKS, apart=0.6)
+    ax.set(xlim=(-0.02, 1.02), xlabel="change of the value, in units of the detector's skill (1: as much or more)")
+    legend_above(ax, title="metric")
     return ax
 
 
@@ -161,33 +151,28 @@ def _pair(explanation: Explanation, row: Row, ax: Axes | None) -> Axes:
         bottom = APART * (1 - i)
         scale = n / len(case.scores)
         shown = slice(int(start / scale), int(np.ceil(stop / scale)))
-        events = Events.of(case.labels[shown])
-        for a, b in zip(*_edges(events), strict=True):
-            span = [scale * (shown.start + edge - 0.5) for edge in (a, b)]
-            ax.fill_between(span, bottom, bottom + 1, color=EVENT, linewidth=0)
+        _runs(ax, case.labels[shown], shown.start, scale, bottom, 1.0, color=EVENT)
         heights = bottom + _unit(case.scores)[shown]
         ax.plot(scale * np.arange(shown.start, shown.start + len(heights)), heights, color=COLORS[i], linewidth=0.7)
-        if alarms is not None:
-            runs = Events.of(alarms[i][shown])
-            spans = [(scale * (shown.start + a - 0.5), scale * (b - a)) for a, b in zip(*_edges(runs), strict=True)]
-            bars = ax.broken_barh(spans, (bottom - 0.09, 0.06), facecolor=COLORS[i], edgecolor=COLORS[i])
-            bars.set(linewidth=0.4, label="alarms", gid="alarms")  # an edge, so that one point is seen
-        ax.text(
-            1.01,
-            (bottom + 0.5 - BOTTOM) / (TOP - BOTTOM),
-            beside[i],
-            transform=ax.transAxes,
-            va="center",
-            fontsize=SMALL,
-            color=COLORS[i],
-        )
-    ax.set_xlim(start - 0.5, stop - 0.5)
-    ax.set_ylim(BOTTOM, TOP)
-    ax.set_yticks([])
-    ax.spines["left"].set_visible(False)
+        if alarms is not None:  # drawn with an edge, so that one point is seen
+            edge = {"edgecolor": COLORS[i], "lw": 0.4, "label": "alarms", "gid": "alarms"}
+            _runs(ax, alarms[i][shown], shown.start, scale, bottom - 0.09, 0.06, color=COLORS[i], **edge)
+        place = (bottom + 0.5 - BOTTOM) / (TOP - BOTTOM)
+        ax.text(1.01, place, beside[i], transform=ax.transAxes, va="center", fontsize=SMALL, color=COLORS[i])
+    name_rows(ax, [], [])
     scaled = ", scaled to the length of the first series" if len(better.scores) != n else ""
-    ax.set_xlabel(f"time{scaled} (repeat {row['repeat']})")
+    xlabel = f"time{scaled} (repeat {row['repeat']})"
+    ax.set(xlim=(start - 0.5, stop - 0.5), ylim=(BOTTOM, TOP), xlabel=xlabel)
     return ax
+
+
+def _runs(
+    ax: Axes, mask: Bools, first: int, scale: float, bottom: float, height: float, *, color: str, **how: Any
+) -> None:
+    """Runs of a stretch that begins at the point `first`, in units of `scale` points."""
+    events = Events.of(mask)
+    starts = scale * (first + events.starts - 0.5) + 0.5
+    bars(ax, starts, scale * events.lengths, bottom, height, color, **how)
 
 
 def _height(texts: Sequence[str]) -> float:
@@ -207,10 +192,6 @@ def _about(explanation: Explanation, row: Row, place: int, case: Case) -> str:
         values.append(f"{metric_labels([row['beside']])[row['beside']]} {row[f'beside_{side}']:.4g}")
     ends = f"scores {case.scores.min():.3g} to {case.scores.max():.3g}"
     return "\n".join([*textwrap.wrap(words, 34), ", ".join(values), ends])
-
-
-def _edges(events: Events) -> tuple[list[int], list[int]]:
-    return events.starts.tolist(), events.stops.tolist()
 
 
 def _unit(scores: Floats) -> Floats:
@@ -238,24 +219,6 @@ def _within(values: Floats | Bools, low: int, high: int) -> Floats:
     sums = np.concatenate([[0.0], np.cumsum(values, dtype=np.float64)])
     starts = np.arange(len(values) - WIDTH + 1)
     return np.asarray(sums[starts + high] - sums[starts + low])
-
-
-@styled
-def write_explanation(explanation: Explanation, folder: str | Path, *, format: str = "png") -> list[Path]:  # noqa: A002
-    """A figure for each task of an explanation, with its worst pairs; returns the files."""
-    check_parameters("write_explanation", {"format": OneOf(FORMATS)}, {"format": format})
-    folder = Path(folder)
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise InvalidInputError(f"the folder {folder} cannot be made ({error.strerror})") from None
-    written = []
-    for task in dict.fromkeys(row["task"] for row in explanation.rows):
-        rows = [row for row in explanation.rows if row["task"] == task]
-        path = folder / f"explain-{task.replace(':', '-')}.{format}"
-        pairs_of_task(explanation, rows).savefig(path, format=format)
-        written.append(path)
-    return written
 
 
 def pairs_of_task(explanation: Explanation, rows: Sequence[Row]) -> Figure:
