@@ -14,8 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tsadeval.detectors.series import Floats, as_series
-from tsadeval.detectors.windows import batch_size, windows
+from tsadeval.detectors.series import Floats, as_series, batch_size, windows
 from tsadeval.errors import InvalidInputError, InvalidParameterError
 
 
