@@ -12,11 +12,10 @@ from tsadeval.core.parameters import OneOf, check_parameters
 from tsadeval.core.selection import AnyMetric
 from tsadeval.errors import InvalidInputError, TsadevalError
 from tsadeval.plot import rankeval
-from tsadeval.plot.audit import agreement, gameability
-from tsadeval.plot.hard import hard_sensitivity, hard_tasks, pairs_of_task
 from tsadeval.plot.latency import BY, latency, latency_by
 from tsadeval.plot.rankeval import TAUS, WORDS, five_models
 from tsadeval.plot.style import GREY, new_figure, options_note, styled
+from tsadeval.plot.suites import agreement, gameability, hard_sensitivity, hard_tasks, pairs_of_task
 from tsadeval.rankeval.suites.audit_table import AuditResult
 from tsadeval.rankeval.suites.hard_explanation import Explanation
 from tsadeval.rankeval.suites.hard_table import HardResult

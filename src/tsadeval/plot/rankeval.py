@@ -89,8 +89,7 @@ def quality_by_noise(
         mine = sorted((row for row in rows if row["metric"] == name), key=lambda row: row["sigma"])
         aside = 0.5 * (i / max(len(table) - 1, 1) - 0.5)
         x = [sigmas.index(row["sigma"]) + aside for row in mine]
-        _line(ax, x, mine, look[name], zorder=3 - i / 1000)
-        ends += _end(x, mine, look[name].label, look[name].color)
+        ends += _line(ax, x, mine, look[name], zorder=3 - i / 1000)
     ax.set_xticks(range(len(sigmas)), [f"{sigma:g}" for sigma in sigmas])
     ax.set(xlim=(-0.35, len(sigmas) - 0.65), xlabel=f"standard deviation of the noise, {SIGMA}", title=task)
     _quality_axis(ax, rows, indicator)
@@ -222,8 +221,7 @@ def sensitivity(
     for i, (task, color) in enumerate(zip(shown, sequence(len(shown)), strict=True)):
         mine = sorted(_rows_of_task(table, task, indicator), key=lambda row: at[row["metric"]])
         x = [at[row["metric"]] + 0.06 * step * (i - (len(shown) - 1) / 2) for row in mine]
-        _line(ax, x, mine, Look(task, color, "osD^v<>"[i % 7], "-"), zorder=3 - i / 1000)
-        ends += _end(x, mine, task, color)
+        ends += _line(ax, x, mine, Look(task, color, "osD^v<>"[i % 7], "-"), zorder=3 - i / 1000)
         rows += mine
     ax.set_xticks(sorted(at.values()), [f"{value:g}" for value in sorted(at.values())])
     bare = next(iter(table)).partition("(")[0]
@@ -250,18 +248,18 @@ def _rows_of_task(table: QualityTable, task: str, indicator: str) -> list[Row]:
     return rows
 
 
-def _line(ax: Axes, x: Sequence[float], rows: Sequence[Row], look: Look, zorder: float) -> None:
+def _line(
+    ax: Axes, x: Sequence[float], rows: Sequence[Row], look: Look, zorder: float
+) -> list[tuple[float, float, str, Any]]:
+    """Draw a line with bars for its intervals; returns its end, where there is one, as `end_labels` takes it."""
     y = [row["value"] for row in rows]
     how: dict[str, Any] = {"color": look.color, "marker": look.marker, "linestyle": look.dashes, "label": look.label}
     ax.plot(x, y, clip_on=False, zorder=zorder, markerfacecolor="white" if look.hollow else look.color, **how)
     known = [(place, row["low"], row["high"]) for place, row in zip(x, rows, strict=True) if math.isfinite(row["low"])]
     if known:
         ax.vlines(*zip(*known, strict=True), color=look.color, lw=0.7, alpha=0.6, clip_on=False)
-
-
-def _end(x: Sequence[float], rows: Sequence[Row], text: str, color: Any) -> list[tuple[float, float, str, Any]]:
-    known = [(place, row["value"]) for place, row in zip(x, rows, strict=True) if math.isfinite(row["value"])]
-    return [(*known[-1], text, color)] if known else []
+    ends = [(place, value, look.label, look.color) for place, value in zip(x, y, strict=True) if math.isfinite(value)]
+    return ends[-1:]
 
 
 def _quality_axis(ax: Axes, rows: Sequence[Row], indicator: Indicator) -> None:

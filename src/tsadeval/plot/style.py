@@ -130,26 +130,18 @@ def cell_size(ax: Axes) -> tuple[float, float]:
 def color_bar(ax: Axes, colors: Any, label: str, *, below: float | None = None) -> Any:
     """What the colours mean: right of the axes, or so many points below them.
 
-    It is placed in points and belongs to the axes, so that it covers nothing and the layout knows of it.
+    Its distance is in points and it belongs to the axes, so that it covers nothing and the layout knows of it.
     """
-    inside = ax.inset_axes((0.0, 0.0, 1.0, 1.0))
-    inside.set_axes_locator(partial(_bar_place, ax, below))
+    figure: Any = ax.get_figure(root=True)
+    away = (5 / 72, 0) if below is None else (0, -(below + 4) / 72)
+    shift = require("matplotlib.transforms", extra="all").ScaledTranslation(*away, figure.dpi_scale_trans)
+    bounds = (1.0, 0.0, 0.025, 1.0) if below is None else (0.0, 0.0, 1.0, 0.025)
+    inside = ax.inset_axes(bounds, transform=ax.transAxes + shift)
     bar = ax.figure.colorbar(colors, cax=inside, orientation="vertical" if below is None else "horizontal")
     bar.outline.set_visible(False)
     bar.ax.tick_params(length=0, labelsize=SMALL)
     bar.set_label(label, fontsize=SMALL)
     return bar
-
-
-def _bar_place(ax: Axes, below: float | None, inset: Axes, renderer: Any) -> Any:
-    figure: Any = ax.get_figure(root=True)
-    point, box = figure.dpi / 72, ax.bbox
-    if below is None:
-        bounds = (box.x1 + 5 * point, box.y0, 5 * point, box.height)
-    else:
-        bounds = (box.x0, box.y0 - (below + 3) * point, box.width, 3 * point)
-    place = require("matplotlib.transforms", extra="all").Bbox.from_bounds(*bounds)
-    return place.transformed(figure.transSubfigure.inverted())
 
 
 def spread(places: Sequence[float], gap: float) -> list[float]:
