@@ -38,12 +38,8 @@ class EventList:
 
 def events_of(mask: Tensor) -> EventList:
     """The maximal runs of True in every row."""
-    before = torch.zeros_like(mask)
-    before[:, 1:] = mask[:, :-1]
-    after = torch.zeros_like(mask)
-    after[:, :-1] = mask[:, 1:]
-    rows, starts = (mask & ~before).nonzero(as_tuple=True)
-    _, last = (mask & ~after).nonzero(as_tuple=True)
+    rows, starts = (mask & is_first(mask)).nonzero(as_tuple=True)
+    _, last = (mask & is_last(mask)).nonzero(as_tuple=True)
     return EventList(rows, starts, last + 1)
 
 
@@ -207,10 +203,7 @@ class Zone:
         labels = batch.labels
         far = reach + 1
         rows, columns = labels.shape
-        begins = torch.zeros_like(labels)
-        begins[events.rows, events.starts] = True
-        # Events of all rows with two that are far away on either side of each row.
-        passed = begins.flatten().cumsum(0).view(rows, columns)
+        passed = (labels & is_first(labels)).flatten().cumsum(0).view(rows, columns)  # events begun, of all rows
         count = len(events)
         own = torch.arange(rows, device=labels.device)[:, None]
         position = torch.arange(columns, device=labels.device)

@@ -15,7 +15,7 @@ from torch import Tensor
 
 from tsadeval.core.parameters import VUS_TENSOR_CHECKS, VUS_VARIANTS, VUSVariant, check_parameters
 from tsadeval.torch._batch import ONE_CLASS, Batch, apply, finish, read, room
-from tsadeval.torch._segments import AlarmLevels, EventList, Zone, add_at, events_of, every_score, sampled
+from tsadeval.torch._segments import AlarmLevels, EventList, Zone, add_at, events_of, every_score, expand, sampled
 
 
 class WideningEvents:
@@ -29,11 +29,8 @@ class WideningEvents:
         none = torch.full_like(events.starts, 1 << 40)
         self.gap = events.starts - events.preceding(events.stops, -none) + 1
         self.best = torch.full((len(events),), levels.count, device=events.rows.device)
-        rows, columns = batch.labels.nonzero(as_tuple=True)
-        begins = torch.zeros_like(batch.labels)
-        begins[events.rows, events.starts] = True
-        owner = begins.flatten().cumsum(0).view(begins.shape)[rows, columns] - 1
-        self.best.scatter_reduce_(0, owner, levels.of_point[rows, columns], "amin")
+        places, owner = expand(events.starts, events.stops)
+        self.best.scatter_reduce_(0, owner, levels.of_point[events.rows[owner], places], "amin")
 
     def widen(self) -> None:
         """One more point on both sides of every event."""
