@@ -211,6 +211,12 @@ def test_estimators_of_sklearn_in_all_respects():
     with pytest.raises(InvalidParameterError, match="window"):
         clone(wrapped).set_params(window=0).fit(TRAIN)
     scores = wrapped.fit(TRAIN).score(TEST)
+    for changed in (copy, te.detectors.make("pca", window=5)):
+        changed.fit(TRAIN).set_params(window=8)
+        assert "window" in changed._repr_html_()
+        with pytest.raises(NotFittedError, match="looks at another number of points since its fit: call fit"):
+            changed.score(TEST)
+        assert len(changed.fit(TRAIN).score(TEST)) == len(TEST)
     np.testing.assert_array_equal(wrapped.score_samples(TEST), -scores)
     np.testing.assert_array_equal(wrapped.predict(TEST) == -1, scores > -wrapped.offset_)
     assert clone(te.detectors.wrap(np.ravel)).model is np.ravel  # functions

@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
 from tsadeval.detectors.base import Detector
-from tsadeval.detectors.series import Scaler, as_series
-from tsadeval.detectors.windows import batch_size, sample, score_points, windows
+from tsadeval.detectors.series import Scaler, as_series, batch_size, sample, score_points, windows
 from tsadeval.errors import InvalidInputError
 
 

@@ -248,8 +248,9 @@ def test_the_key_of_colours_covers_nothing():
 
 
 def test_axes_without_room_for_their_names_are_left_as_they_are():
-    """Shrunk further they would have no width, or less than none."""
+    """Shrunk further they would have no width, or less than none; matplotlib says what to do."""
     mine = Figure(figsize=(0.7, 0.7)).add_subplot()
     before = mine.get_position().bounds
-    plot.roc_curve(Y, SCORES, mine)
+    with pytest.warns(UserWarning, match="Try making figure larger"):
+        plot.roc_curve(Y, SCORES, mine)
     assert mine.get_position().bounds == before

@@ -207,7 +207,7 @@ def test_bad_input(loss):
         function(scores(), LABELS[:2])
     with pytest.raises(InvalidInputError, match=r"mask has shape \(2, 9\), but preds \(3, 9\)"):
         function(scores(), LABELS, mask=LABELS[:2].bool())
-    with pytest.raises(InvalidInputError, match="lengths has 2 entries, but preds 3 series"):
+    with pytest.raises(InvalidInputError, match=r"lengths must be 3 integers, one for each series"):
         function(scores(), LABELS, lengths=[3, 4])
     for option, value in (("pool", "all"), ("reduction", "max"), ("scale", "rank")):
         with pytest.raises(InvalidParameterError, match=f"{loss.__name__}: {option} must be one of"):

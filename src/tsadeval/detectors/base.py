@@ -55,20 +55,32 @@ class OutlierDetector(_base.OutlierMixin, _base.BaseEstimator):  # type: ignore[
             raise AttributeError("offset_ is known once the detector is fitted")
         return -float(np.quantile(self.score(self._tail), QUANTILE))
 
-    def _check_fitted(self) -> None:
-        if getattr(self, "n_features_in_", None) is None:
-            raise require("sklearn.exceptions", extra="all").NotFittedError(
-                f"{self} has not seen a training part: call fit(X_train) first"
-            )
+    def span(self, columns: int) -> int:
+        """How many points the detector looks at together: the least that it can be fitted on and can score."""
+        return int(getattr(self, "window", None) or 1)
 
-    def _check_columns(self, series: Floats) -> None:
-        given, known = series.shape[1], self.n_features_in_
+    def _remember(self, columns: int, tail: Any) -> None:
+        """Keep what `score` and `offset_` need to know of the training part."""
+        self.n_features_in_, self._tail, self._fitted_span = columns, tail, self.span(columns)
+
+    def _read(self, X: Any) -> Floats:
+        """The series to score, checked against the training part."""
+        known = getattr(self, "n_features_in_", None)
+        if known is None or self._fitted_span != self.span(known):
+            what = (
+                "has not seen a training part" if known is None else "looks at another number of points since its fit"
+            )
+            error = require("sklearn.exceptions", extra="all").NotFittedError
+            raise error(f"{self} {what}: call fit(X_train) first")
+        series = as_series(X, self.span(known))
+        given = series.shape[1]
         if given != known:
             advice = "; Reshape your data to (points, columns)" if given == 1 else ""
             raise InvalidInputError(  # in the words that scikit-learn's checks ask for
                 f"X has {given} features, but {type(self).__name__} is expecting {known} features as input: "
                 f"{self} was fitted on {known} columns{advice}"
             )
+        return series
 
 
 class Detector(OutlierDetector):
@@ -94,8 +106,7 @@ class Detector(OutlierDetector):
         series = as_series(X)
         columns = series.shape[1]
         self._fit(as_series(series, self.span(columns)))
-        self.n_features_in_ = columns
-        self._tail = series[-max(TAIL, self.span(columns)) :].copy()
+        self._remember(columns, series[-max(TAIL, self.span(columns)) :].copy())
         return self
 
     def score(self, X: Any, y: Any = None) -> Floats:
@@ -108,17 +119,10 @@ class Detector(OutlierDetector):
         y : None
             Not used; there because scikit-learn's pipelines pass it.
         """
-        self._check_fitted()
-        series = as_series(X, self.span(self.n_features_in_))
-        self._check_columns(series)
-        scores = self._score(series)
+        scores = self._score(self._read(X))
         if not np.isfinite(scores).all():
             raise InvalidInputError(f"{self} has no finite score for some points: its training went wrong")
         return scores
-
-    def span(self, columns: int) -> int:
-        """How many points the detector looks at together: the least that it can be fitted on and can score."""
-        return 1
 
     def _fit(self, series: Floats) -> None:
         raise NotImplementedError

@@ -91,10 +91,6 @@ class DeepDetector(Detector):
         """Points from one scored window to the next."""
         return 1
 
-    def span(self, columns: int) -> int:
-        """One window."""
-        return self.window
-
     def _fit(self, series: Floats) -> None:
         require("torch", extra="torch")
         from tsadeval.detectors._torch.training import train

@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import inspect
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tsadeval.detectors.series import Floats, as_series
-from tsadeval.detectors.windows import batch_size, windows
+from tsadeval.detectors.series import Floats, as_series, batch_size, windows
 from tsadeval.errors import InvalidInputError, InvalidParameterError
 
 
@@ -39,7 +38,9 @@ def family_of(estimator: Any) -> str | None:
     for package in ("aeon", "sktime"):
         if _comes_from(final, package) and callable(getattr(final, "predict", None)):
             return package
-    if _is_outlier_detector(final) and any(_has(final, name) for name in ("decision_function", "score_samples")):
+    kind = getattr(final, "_estimator_type", None)
+    outliers = kind == "outlier_detector" or "sklearn.base.OutlierMixin" in _classes(final)
+    if outliers and any(_has(final, name) for name in ("decision_function", "score_samples")):
         return "sklearn"
     # A method may be hidden until the estimator is fitted, so classifiers are asked for it when they score.
     return "classifier" if callable(getattr(final, "predict_proba", None)) else None
@@ -81,10 +82,6 @@ def _of_tsadeval(estimator: Any, X: Any) -> Any:
     return estimator.score(X) if _comes_from(estimator, "tsadeval") else -estimator.score_samples(X)
 
 
-def _of_pyod(estimator: Any, X: Any) -> Any:
-    return estimator.decision_function(X)
-
-
 def _of_sklearn(estimator: Any, X: Any) -> Any:
     # The two differ by a constant offset, which no metric of a ranking sees; score_samples has none that depends on
     # the `contamination` of the training part.
@@ -105,7 +102,7 @@ def _of_classifier(estimator: Any, X: Any) -> Any:
 
 _ASK: dict[str | None, Callable[[Any, Any], Any]] = {
     "tsadeval": _of_tsadeval,
-    "pyod": _of_pyod,
+    "pyod": lambda estimator, X: estimator.decision_function(X),
     "sklearn": _of_sklearn,
     "classifier": _of_classifier,
 }
@@ -126,17 +123,12 @@ def _final(estimator: Any) -> Any:
 
 def _comes_from(thing: Any, package: str) -> bool:
     """Return True if its class comes from that package or derives from one that does; the package is not imported."""
-    return any(name.partition(".")[0] == package for name in _modules(thing))
+    return any(name.partition(".")[0] == package for name in _classes(thing))
 
 
-def _modules(thing: Any) -> Iterator[str]:
-    return (str(getattr(base, "__module__", "")) for base in type(thing).__mro__)
-
-
-def _is_outlier_detector(thing: Any) -> bool:
-    if getattr(thing, "_estimator_type", None) == "outlier_detector":
-        return True
-    return any(base.__module__ == "sklearn.base" and base.__name__ == "OutlierMixin" for base in type(thing).__mro__)
+def _classes(thing: Any) -> list[str]:
+    """The full names of its class and of those that it derives from."""
+    return [f"{getattr(base, '__module__', '')}.{base.__name__}" for base in type(thing).__mro__]
 
 
 def _has(thing: Any, name: str) -> bool:
@@ -170,14 +162,14 @@ def kind_of(model: Any) -> str:
     family = family_of(model)
     if family is not None and family in KINDS:
         return family
-    if "torch.nn.modules.module.Module" in {f"{base.__module__}.{base.__name__}" for base in type(model).__mro__}:
+    if "torch.nn.modules.module.Module" in _classes(model):
         return "torch"
     if not isinstance(model, type) and callable(model) and not hasattr(model, "fit"):
         return "function"
     refuse_known(model)
     raise InvalidParameterError(
         "model must be an outlier detector of scikit-learn (or a Pipeline that ends in one), PyOD, aeon or sktime, a "
-        f"torch module, or a function (X_train, X_test) -> scores, but is {' '.join(repr(model).split())[:80]}"
+        f"torch module, or a function (X_train, X_test) -> scores, but is {_shown(model)}"
     )
 
 
@@ -267,10 +259,6 @@ def _frame(rows: Floats) -> Any:
     return pd.DataFrame(rows)
 
 
-def _kept(model: Any, rows: Floats) -> Any:
-    return model.eval()
-
-
 def _asked_torch(model: Any, rows: Floats) -> Any:
     found = np.empty(len(rows))
     for at, batch, given in _batches(model, rows):
@@ -328,6 +316,6 @@ KINDS: dict[str, Kind] = {
     "pyod": Kind(_fitted, anomaly_scores),
     "aeon": Kind(_fitted_aeon, _asked_aeon),
     "sktime": Kind(_fitted_sktime, _asked_sktime),
-    "torch": Kind(_kept, _asked_torch),
+    "torch": Kind(lambda model, rows: model.eval(), _asked_torch),
     "function": Kind(_remembered, _asked_function),
 }

@@ -12,10 +12,6 @@ from tsadeval.detectors.records import detector, option
 from tsadeval.detectors.series import Floats
 from tsadeval.detectors.windowed import WindowedDetector
 
-# One column: as for all windowed detectors. The weights of an autoregression grow with the square of the columns, so
-# windows of several columns are short.
-ONE_COLUMN, SEVERAL_COLUMNS = 100, 10
-
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class ForecastDetector(WindowedDetector):
@@ -30,21 +26,17 @@ class ForecastDetector(WindowedDetector):
         "points a window, of which the last is forecast; None: 100 for one column, 10 for several",
     )
 
+    # The weights of an autoregression grow with the square of the columns, so windows of several are short.
+    of_several = 10
+
     def forecast(self, past: Floats) -> Floats:
         """The next points (windows, columns) after the past ones (windows, window - 1, columns)."""
         raise NotImplementedError
 
-    def span(self, columns: int) -> int:
-        """One window."""
-        if self.window is not None:
-            return self.window
-        return ONE_COLUMN if columns == 1 else SEVERAL_COLUMNS
-
     def judge(self, rows: Floats) -> Floats:
         """The errors of the last points."""
         points = self.points(rows)
-        errors: Floats = np.square(self.forecast(points[:, :-1]) - points[:, -1]).mean(axis=1, keepdims=True)
-        return errors
+        return np.asarray(np.square(self.forecast(points[:, :-1]) - points[:, -1]).mean(axis=1, keepdims=True))
 
     def points(self, rows: Floats) -> Floats:
         """Rows as windows of points by columns."""
@@ -82,8 +74,7 @@ class AR(ForecastDetector):
 
     def forecast(self, past: Floats) -> Floats:
         """Past values times weights."""
-        forecast: Floats = _with_one(past) @ self.model_
-        return forecast
+        return np.asarray(_with_one(past) @ self.model_)
 
 
 def _with_one(past: Floats) -> Floats:
@@ -123,5 +114,4 @@ class Poly(ForecastDetector):
 
     def forecast(self, past: Floats) -> Floats:
         """The extrapolated points."""
-        forecast: Floats = np.einsum("wpc,p->wc", past, self.model_)
-        return forecast
+        return np.asarray(np.einsum("wpc,p->wc", past, self.model_))

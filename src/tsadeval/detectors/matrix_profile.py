@@ -21,8 +21,7 @@ import numpy as np
 from tsadeval.core.parameters import Number, OneOf
 from tsadeval.detectors.base import Detector
 from tsadeval.detectors.records import detector, option
-from tsadeval.detectors.series import Floats, Scaler
-from tsadeval.detectors.windows import score_points, windows
+from tsadeval.detectors.series import Floats, Scaler, score_points, windows
 
 # Windows of either side of a product; a smaller deviation than this, on the scale of the training part, is rounding.
 _BLOCK, _CONSTANT = 2048, 1e-10
@@ -44,10 +43,6 @@ class MatrixProfile(Detector):
     join: Literal["train", "self"] = option(
         "train", OneOf(("train", "self")), "compare with the training windows, or with those of the scored series"
     )
-
-    def span(self, columns: int) -> int:
-        """One window."""
-        return self.window
 
     def _fit(self, series: Floats) -> None:
         self.scaler_ = Scaler.standard(series)
@@ -88,8 +83,7 @@ def profile(values: Floats, window: int, train: Floats | None = None) -> Floats:
                 squares[np.abs(starts[:, None] - other_starts) <= apart] = np.inf
             np.minimum(nearest[at : at + len(rows)], squares.min(axis=1), out=nearest[at : at + len(rows)])
     nearest[np.isinf(nearest)] = 0.0
-    distances: Floats = np.sqrt(np.maximum(nearest, 0.0))
-    return distances
+    return np.asarray(np.sqrt(np.maximum(nearest, 0.0)))
 
 
 def _shapes(cut: Floats) -> Floats:

@@ -41,8 +41,7 @@ class KNN(WindowedDetector):
     def judge(self, rows: Floats) -> Floats:
         """The distances to the k-th nearest training window, or to the farthest where there are fewer."""
         nearest = min(self.neighbors, self.model_.n_samples_fit_)
-        scores: Floats = self.model_.kneighbors(rows, nearest)[0][:, -1]
-        return scores
+        return np.asarray(self.model_.kneighbors(rows, nearest)[0][:, -1])
 
 
 @detector(
@@ -73,11 +72,6 @@ class LOF(WindowedDetector):
         neighbors = min(self.neighbors, len(distinct) - 1)
         return require("sklearn.neighbors", extra="all").LocalOutlierFactor(neighbors, novelty=True).fit(distinct)
 
-    def judge(self, rows: Floats) -> Floats:
-        """The local outlier factors."""
-        scores: Floats = -self.model_.score_samples(rows)
-        return scores
-
 
 @detector(
     name="kmeans_ad",
@@ -106,8 +100,7 @@ class KMeansAD(WindowedDetector):
 
     def judge(self, rows: Floats) -> Floats:
         """The distances to the nearest centre."""
-        scores: Floats = self.model_.transform(rows).min(axis=1)
-        return scores
+        return np.asarray(self.model_.transform(rows).min(axis=1))
 
 
 @detector(
@@ -135,11 +128,6 @@ class IsolationForest(WindowedDetector):
             n_estimators=self.trees, max_samples=min(self.tree_windows, len(rows)), random_state=self.random_state
         )
         return forest.fit(rows)
-
-    def judge(self, rows: Floats) -> Floats:
-        """The anomaly scores of the paper."""
-        scores: Floats = -self.model_.score_samples(rows)
-        return scores
 
 
 @detector(
@@ -173,11 +161,6 @@ class OCSVM(WindowedDetector):
     def learn(self, rows: Floats) -> Any:
         """The support vectors."""
         return require("sklearn.svm", extra="all").OneClassSVM(nu=self.nu, gamma=self.gamma).fit(rows)
-
-    def judge(self, rows: Floats) -> Floats:
-        """Minus the kernel sums."""
-        scores: Floats = -self.model_.score_samples(rows)
-        return scores
 
 
 @detector(
@@ -215,8 +198,7 @@ class PCA(WindowedDetector):
         centre, directions = self.model_
         away = rows - centre
         away -= (away @ directions.T) @ directions
-        scores: Floats = np.square(away).mean(axis=1)
-        return scores
+        return np.asarray(np.square(away).mean(axis=1))
 
 
 @detector(
@@ -259,5 +241,4 @@ class HBOS(WindowedDetector):
         outside = (places < 0) | (places > self.bins * (1 + 1e-12))
         inside = np.clip(places, 0, self.bins - 1).astype(np.int64)
         height = np.where(outside, 0.0, heights[np.arange(rows.shape[1]), inside])
-        scores: Floats = -np.log2(height + self.alpha).sum(axis=1)
-        return scores
+        return np.asarray(-np.log2(height + self.alpha).sum(axis=1))

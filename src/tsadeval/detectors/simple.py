@@ -9,8 +9,7 @@ import numpy as np
 from tsadeval.core.parameters import Number
 from tsadeval.detectors.base import Detector
 from tsadeval.detectors.records import detector, option
-from tsadeval.detectors.series import Floats, Scaler
-from tsadeval.detectors.windows import batch_size, windows
+from tsadeval.detectors.series import Floats, Scaler, batch_size, windows
 
 
 @detector(
@@ -81,10 +80,6 @@ class MovingVariance(Detector):
     """
 
     window: int = option(10, Number(2, integer=True), "points a window")
-
-    def span(self, columns: int) -> int:
-        """One window."""
-        return self.window
 
     def _fit(self, series: Floats) -> None:
         self.scaler_ = Scaler.standard(series)

@@ -3,24 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
+
+import numpy as np
 
 from tsadeval.core.parameters import Number
 from tsadeval.detectors.base import Detector
 from tsadeval.detectors.records import option
-from tsadeval.detectors.series import Floats, Scaler
-from tsadeval.detectors.windows import batch_size, sample, score_points, windows
-
-# A window of one column is a shape, and 100 points of it are what most benchmarks use. Windows of many columns have
-# too many values to be near or far in any useful sense, so there a point is compared by its columns.
-ONE_COLUMN, SEVERAL_COLUMNS = 100, 1
+from tsadeval.detectors.series import Floats, Scaler, batch_size, sample, score_points, windows
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class WindowedDetector(Detector):
     """A detector whose model judges windows, each as one row of window times columns values.
 
-    A subclass writes `learn`, which gives the model, and `judge`, which gives the scores of rows.
+    A subclass writes `learn`, which gives the model, and `judge` where it is no outlier detector of scikit-learn.
     """
 
     window: int | None = option(
@@ -31,19 +28,23 @@ class WindowedDetector(Detector):
     )
     random_state: int = option(0, Number(0, 2**32 - 1, integer=True), "of the draw of windows and of the model")
 
+    # A window of one column is a shape, and 100 points of it are what most benchmarks use. Windows of many columns have
+    # too many values to be near or far in any useful sense, so there a point is compared by its columns.
+    of_several: ClassVar[int] = 1
+
     def learn(self, rows: Floats) -> Any:
         """A model of the training windows."""
         raise NotImplementedError
 
     def judge(self, rows: Floats) -> Floats:
-        """A score for each window."""
-        raise NotImplementedError
+        """A score for each window; scikit-learn's are low for outliers."""
+        return np.asarray(-self.model_.score_samples(rows))
 
     def span(self, columns: int) -> int:
         """One window."""
         if self.window is not None:
             return self.window
-        return ONE_COLUMN if columns == 1 else SEVERAL_COLUMNS
+        return 100 if columns == 1 else self.of_several
 
     def _fit(self, series: Floats) -> None:
         scaler = Scaler.standard(series)

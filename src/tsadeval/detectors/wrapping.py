@@ -11,8 +11,7 @@ from tsadeval.core.arrays import as_scores, numbers_with_gaps
 from tsadeval.core.parameters import Check, Number, OneOf, check_parameters
 from tsadeval.detectors.base import TAIL, OutlierDetector
 from tsadeval.detectors.estimators import KINDS, forecast_errors, is_frame, kind_of, name_of, rows_for
-from tsadeval.detectors.series import Floats, as_series
-from tsadeval.detectors.windows import windows
+from tsadeval.detectors.series import Floats, as_series, windows
 from tsadeval.errors import InvalidInputError, InvalidParameterError
 from tsadeval.incidents.align import align
 
@@ -43,22 +42,19 @@ class WrappedDetector(OutlierDetector):
     def fit(self, X: Any, y: Any = None) -> WrappedDetector:
         """Fit a copy of the model on the training part, or on its windows; the model itself is left as it was."""
         kind = self._check()
-        series = as_series(X, self._span())
+        series = as_series(X, self.span(1))
         # Steps of a pipeline of scikit-learn may choose columns of a frame by name.
         framed = kind == "sklearn" and self.window is None and is_frame(X)
         rows = X if framed else self._rows(series, kind)
         self.fitted_ = KINDS[kind].learn(copy.deepcopy(self.model), rows)
-        self.n_features_in_ = series.shape[1]
-        tail = -max(TAIL, self._span())
-        self._tail = X[tail:] if framed else series[tail:].copy()
+        tail = -max(TAIL, self.span(1))
+        self._remember(series.shape[1], X[tail:] if framed else series[tail:].copy())
         return self
 
     def score(self, X: Any, y: Any = None) -> Floats:
         """One finite score for every point of X, higher for more anomalous."""
-        self._check_fitted()
+        series = self._read(X)
         kind = kind_of(self.model)
-        series = as_series(X, self._span())
-        self._check_columns(series)
         if self.output == "forecast":
             given = forecast_errors(self.fitted_, series, int(self.window or 1))
         else:
@@ -96,7 +92,8 @@ class WrappedDetector(OutlierDetector):
             raise InvalidParameterError('output="forecast" is for torch modules, and needs a window')
         return kind
 
-    def _span(self) -> int:
+    def span(self, columns: int) -> int:
+        """One window, and the point that is forecast."""
         return (self.window or 1) + (self.output == "forecast")
 
     def _rows(self, series: Floats, kind: str) -> Floats:

@@ -11,15 +11,14 @@ that pyplot does not know: `ax.figure.savefig("name.png")` writes it, and nothin
 ['CCE', 'AUC-ROC']
 """
 
-from tsadeval.plot.alarms import curve, outcome_strips, trade_off, worst_events
-from tsadeval.plot.audit import agreement, disagreement, fooled, gameability
+from tsadeval.plot.alarms import curve, outcome_strips, trade_off, value_by_threshold, worst_events
 from tsadeval.plot.comparison import critical_difference, metric_agreement, rank_distributions, values_by_series
-from tsadeval.plot.curves import det_curve, pr_curve, roc_curve, value_by_threshold, vus_surface
-from tsadeval.plot.figures import write_figures
-from tsadeval.plot.hard import hard_sensitivity, hard_tasks, worst_pair, write_explanation
+from tsadeval.plot.curves import det_curve, pr_curve, roc_curve, vus_surface
+from tsadeval.plot.figures import write_explanation, write_figures
 from tsadeval.plot.latency import latency, latency_by
 from tsadeval.plot.rankeval import five_models, quality_by_noise, sensitivity, value_by_false_alarms
 from tsadeval.plot.series import series_with_scores
+from tsadeval.plot.suites import agreement, disagreement, fooled, gameability, hard_sensitivity, hard_tasks, worst_pair
 
 __all__ = [
     "agreement",

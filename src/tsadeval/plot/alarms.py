@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,16 +12,36 @@ import numpy as np
 from tsadeval._optional import require
 from tsadeval.core.events import Events
 from tsadeval.core.inputs import Bools, Floats, Scoring, label_runs
-from tsadeval.core.metric import METRICS, Rule, metric_labels, parse_metric
+from tsadeval.core.metric import METRICS, Metric, Rule, parse_metric
 from tsadeval.core.parameters import Check, Number, check_parameters
+from tsadeval.core.selection import Metrics, select_metrics
 from tsadeval.errors import InvalidInputError, InvalidParameterError
 from tsadeval.metrics.cce_explanation import cce_breakdown
-from tsadeval.plot.style import GREY, SMALL, grid, legend_above, looks, new_axes, shortened, styled, tints
+from tsadeval.plot.style import (
+    EVENT,
+    GREY,
+    SMALL,
+    Look,
+    bars,
+    grid,
+    legend_above,
+    looks,
+    name_rows,
+    new_axes,
+    on_unit_range,
+    read_detector,
+    read_scores,
+    shortened,
+    styled,
+    tints,
+)
 from tsadeval.thresholds.choose import Choice, Curve
 from tsadeval.thresholds.rules import parse_rule
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+THRESHOLDS = 200  # that are drawn of a curve over all of them
 
 
 @styled
@@ -53,27 +74,25 @@ def trade_off(choice: Choice, ax: Axes | None = None) -> Axes:
     order = np.lexsort((-sign * values, false))
     best = sign * np.maximum.accumulate(sign * values[order])
     ax = new_axes(ax, 3.4, 2.5)
-    color = looks([choice.maximize])[choice.maximize].color
+    look = looks([choice.maximize])[choice.maximize]
     limited = math.isfinite(choice.budget)
     end = max(4 * choice.budget if limited else 4.0 * choice.false_alarms, 5.0)
     x, y = np.append(false[order], max(end, false.max())), np.append(best, best[-1])
-    ax.plot(x, y, drawstyle="steps-post", color=color)
+    ax.plot(x, y, drawstyle="steps-post", color=look.color)
     if limited:
         name = "budget" if choice.asked.replace(".", "").isdigit() else f"budget {choice.asked}"
         ax.axvline(choice.budget, color=GREY, linestyle="--", linewidth=0.8)
         ax.annotate(name, (choice.budget, 0.02), xycoords=("data", "axes fraction"), xytext=(3, 0),
                     textcoords="offset points", color=GREY, fontsize=SMALL, ha="left", va="bottom")  # fmt: skip
     if not math.isnan(choice.threshold):
-        ax.plot([choice.false_alarms], [choice.value], "o", color=color, clip_on=False)
+        ax.plot([choice.false_alarms], [choice.value], "o", color=look.color, clip_on=False)
         ax.annotate(f"threshold {choice.threshold:.4g}", (choice.false_alarms, choice.value), xytext=(5, -4),
                     textcoords="offset points", fontsize=SMALL, ha="left", va="top",
                     bbox={"facecolor": ax.get_facecolor(), "edgecolor": "none", "pad": 0.5})  # fmt: skip
-    ax.set_xlim(0, end)
     if choice.maximize.partition("(")[0] in METRICS and parse_metric(choice.maximize).range == (0.0, 1.0):
         ax.set_ylim(0, 1.04)
+    ax.set(xlim=(0, end), xlabel="false alarms", ylabel=look.label)
     grid(ax, "y")
-    ax.set_xlabel("false alarms")
-    ax.set_ylabel(_label(choice.maximize))
     return ax
 
 
@@ -104,30 +123,82 @@ def curve(found: Curve | Mapping[str, Curve], ax: Axes | None = None) -> Axes:
         raise InvalidInputError(f"found must be curves of one metric, but has {', '.join(sorted(metrics))}")
     several = isinstance(found, Mapping)
     (metric,) = metrics
-    sign = _sign(metric)
     ax = new_axes(ax, 3.4, 2.5)
-    look_of = tints(list(curves)) if several else {"": looks([metric])[metric]}
+    own = looks([metric])[metric]
+    look_of = tints(list(curves)) if several else {"": own}
     for name, one in curves.items():
-        look = look_of[name]
         rows = [row for row in one.rows if row["alarmed_points"] or not several]
         most = max(row["alarmed_points"] for row in rows)
         x = np.array([row["alarmed_points"] / most if several else row["threshold"] for row in rows])
         values = np.array([row["value"] for row in rows])
-        ax.plot(x, values, color=look.color, linestyle=look.dashes, label=shortened(name, 18) or "_")
-        if np.isfinite(values).any():
-            best = int(np.nanargmax(sign * values))
-            ax.plot([x[best]], [values[best]], "o", color=look.color, label="_best")
+        _with_best(ax, x, values, _sign(metric), replace(look_of[name], label=shortened(name, 18), marker="o"))
     grid(ax, "y")
-    ax.set_xlabel("share of points alarmed" if several else "threshold")
-    ax.set_ylabel(_label(metric))
+    ax.set(xlabel="share of points alarmed" if several else "threshold", ylabel=own.label)
     if several:
         ax.set_xscale("log")
         legend_above(ax)
     return ax
 
 
-def _label(metric: str) -> str:
-    return metric_labels([metric])[metric]
+@styled
+def value_by_threshold(
+    y_true: Any,
+    y_score: Any,
+    ax: Axes | None = None,
+    *,
+    metrics: Metrics = ("f1", "f1_pa", "affiliation_f1", "event_f1"),
+) -> Axes:
+    """Metrics of predictions against the threshold, on 200 thresholds among the distinct scores; dots are the best.
+
+    Parameters
+    ----------
+    y_true, y_score : array-like of shape (n,)
+        Labels and scores.
+    ax : Axes, optional
+        Where to draw; else on new axes.
+    metrics : str or sequence of str
+        Metrics that take predictions.
+
+    Examples
+    --------
+    >>> from tsadeval import plot
+    >>> ax = plot.value_by_threshold([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8], metrics=["f1", "recall"])
+    >>> [line.get_label() for line in ax.lines if not line.get_label().startswith("_")]
+    ['F1', 'Recall']
+    """
+    scoring = read_detector(y_true, y_score)
+    chosen: dict[str, Metric] = {}
+    for metric in select_metrics(metrics):
+        if metric.kind != "predictions":
+            raise InvalidParameterError(f"metrics must take predictions, so that a threshold matters: not {metric}")
+        chosen[str(metric)] = metric
+    levels = _some(scoring.levels[0])
+    predictions = [scoring.at_least(float(level)) for level in levels]
+    ax = new_axes(ax, 3.4, 2.5)
+    for name, look in looks(list(chosen)).items():
+        values = np.array([chosen[name].value_of(prediction)[0] for prediction in predictions])
+        sign = 1 if chosen[name].direction == "higher" else -1
+        _with_best(ax, levels, values, sign, look)
+    ax.set(xlabel="threshold (alarm where the score is at least this)", ylabel="value")
+    grid(ax, "y")
+    legend_above(ax)
+    return ax
+
+
+def _with_best(ax: Axes, x: Floats, values: Floats, sign: int, look: Look) -> None:
+    """A line of values, with a mark at the best of them, the largest times the sign."""
+    ax.plot(x, values, color=look.color, linestyle=look.dashes, label=look.label or "_")
+    if np.isfinite(values).any():
+        best = int(np.nanargmax(sign * values))
+        ax.plot([x[best]], [values[best]], look.marker, color=look.color, label="_best")
+
+
+def _some(levels: Floats) -> Floats:
+    """Thresholds to draw: half of them evenly spaced among the descending scores, half along their range."""
+    ranks = np.linspace(0, len(levels) - 1, THRESHOLDS // 2).astype(np.int64)
+    across = np.linspace(levels[-1], levels[0], THRESHOLDS // 2)
+    nearest = len(levels) - 1 - np.clip(np.searchsorted(levels[::-1], across), 0, len(levels) - 1)
+    return np.asarray(levels[np.union1d(ranks, nearest)])
 
 
 def _sign(metric: str) -> int:
@@ -139,7 +210,7 @@ def _sign(metric: str) -> int:
 
 
 # Found, false and missed; told apart in grey by their rows.
-FOUND, FALSE, MISSED, EVENT = "#0072B2", "#D55E00", "#7A0F5C", "#F3D9C6"
+FOUND, FALSE, MISSED = "#0072B2", "#D55E00", "#7A0F5C"
 NARROWEST = 1 / 250  # of the width: shorter runs are drawn as wide as this
 
 
@@ -169,54 +240,32 @@ def outcome_strips(
     >>> [label.get_text() for label in ax.get_yticklabels()]
     ['events', 'mine', 'other']
     """
-    if not isinstance(scores, Mapping):
-        raise InvalidInputError(f"scores must be a mapping from detector to scores, but is a {type(scores).__name__}")
-    if not scores:
-        raise InvalidInputError("scores is empty: give the scores of at least one detector")
     rule = parse_rule(threshold)
-    truth = label_runs(y_true, "y_true")
-    alarms = {str(name): _alarms(str(name), y_true, given, rule) for name, given in scores.items()}
-    ax = new_axes(ax, 3.4, 0.75 + 0.2 * (len(alarms) + 1))
-    n = truth.n
-    _runs(ax, truth.mask, 0, "#333333", 0.7)
-    for row, alarm in enumerate(alarms.values(), 1):
-        _runs(ax, truth.mask & ~alarm, row, MISSED, 0.35)
-        _runs(ax, truth.mask & alarm, row, FOUND, 0.7)
-        _runs(ax, ~truth.mask & alarm, row, FALSE, 0.7)
+    scorings = read_scores(y_true, scores)
+    truth = label_runs(y_true, "y_true").mask
+    ax = new_axes(ax, 3.4, 0.75 + 0.2 * (len(scorings) + 1))
+    _runs(ax, truth, 0, "#333333", 0.7)
+    for row, scoring in enumerate(scorings.values(), 1):
+        decision = METRICS["f1"].decide(scoring, rule)
+        alarm = np.zeros(len(truth), np.bool_) if decision is None else decision.prediction.alarms.mask
+        _runs(ax, truth & ~alarm, row, MISSED, 0.35)
+        _runs(ax, truth & alarm, row, FOUND, 0.7)
+        _runs(ax, ~truth & alarm, row, FALSE, 0.7)
         ax.axhline(row + 0.42, color="#DDDDDD", lw=0.5, zorder=0)
-    ax.set_yticks(range(len(alarms) + 1), ["events", *(shortened(name, 22) for name in alarms)])
-    ax.set_ylim(len(alarms) + 0.5, -0.5)
-    ax.set_xlim(-0.5, n - 0.5)
-    ax.tick_params(axis="y", length=0)
-    ax.spines["left"].set_visible(False)
-    ax.set_xlabel("time")
+    name_rows(ax, range(len(scorings) + 1), ["events", *(shortened(name, 22) for name in scorings)])
+    ax.set(ylim=(len(scorings) + 0.5, -0.5), xlim=(-0.5, len(truth) - 0.5), xlabel="time")
     patch = require("matplotlib.patches", extra="all").Patch
     keys = {"found": FOUND, "false alarm": FALSE, "missed": MISSED}
-    handles = [patch(color=color, label=word) for word, color in keys.items()]
-    ax.legend(
-        handles=handles, ncols=3, loc="lower left", bbox_to_anchor=(0, 1), borderaxespad=0.2, handlelength=0.8,
-        columnspacing=1.0,
-    )  # fmt: skip
+    legend_above(ax, handles=[patch(color=color, label=word) for word, color in keys.items()])
     return ax
-
-
-def _alarms(name: str, y_true: Any, given: Any, rule: Rule) -> Bools:
-    try:
-        scoring = Scoring.of(y_true, given)
-    except InvalidInputError as error:
-        raise InvalidInputError(f"detector {name!r}: {error}") from None
-    decision = METRICS["f1"].decide(scoring, rule)
-    return np.zeros(scoring.n, np.bool_) if decision is None else decision.prediction.alarms.mask
 
 
 def _runs(ax: Axes, mask: Bools, row: int, color: str, height: float) -> None:
     """The runs of a mask as bars; very short ones are widened so that they are seen."""
-    if not mask.any():
-        return
-    events = Events.of(mask)
-    width = np.maximum(events.lengths, NARROWEST * len(mask))
-    left = events.starts - 0.5 - (width - events.lengths) / 2
-    ax.broken_barh(np.column_stack([left, width]).tolist(), (row - height / 2, height), facecolors=color, lw=0)
+    if mask.any():
+        events = Events.of(mask)
+        width = np.maximum(events.lengths, NARROWEST * len(mask))
+        bars(ax, events.starts - (width - events.lengths) / 2, width, row - height / 2, height, color)
 
 
 _WORST: dict[str, Check] = {
@@ -263,9 +312,7 @@ def worst_events(
     check_parameters("worst_events", _WORST, {"n": n, "margin": margin})
     if label not in (0, 1, None):
         raise InvalidParameterError(f"label must be 0, 1 or None, but is {label!r}")
-    scoring = Scoring.of(y_true, y_score)
-    if not (scoring.truth.has(0) and scoring.truth.has(1)):
-        raise InvalidInputError("y_true needs both normal (0) and anomalous (1) points: CCE is undefined without")
+    scoring = read_detector(y_true, y_score)
     behind = None if values is None else np.asarray(values, np.float64)
     if behind is not None and behind.shape != (scoring.n,):
         raise InvalidInputError(f"values has shape {behind.shape}, but there are {scoring.n} points")
@@ -275,13 +322,9 @@ def worst_events(
     bottoms = [step * (len(events) - 1 - row) for row in range(len(events))]
     for event, bottom in zip(events, bottoms, strict=True):
         _event_row(ax, scoring, behind, event, bottom, margin)
-    ax.set_yticks([bottom + 0.5 for bottom in bottoms], [_range_text(event) for event in events])
-    ax.tick_params(axis="y", length=0)
-    ax.spines["left"].set_visible(False)
+    name_rows(ax, [bottom + 0.5 for bottom in bottoms], [_range_text(event) for event in events])
     ax.spines["bottom"].set_visible(False)
-    ax.set_xticks([])
-    ax.set_xlim(-0.02, 1.02)
-    ax.set_ylim(-0.15, step * len(events))
+    ax.set(xticks=[], xlim=(-0.02, 1.02), ylim=(-0.15, step * len(events)))
     ax.set_xlabel("blue: score, band: event; what each lost of CCE", color=GREY, fontsize=SMALL)
     return ax
 
@@ -302,7 +345,7 @@ def _event_row(
     ax.broken_barh([(left, right - left)], (bottom, 1.0), facecolors=color, lw=0, zorder=0)
     x = across(np.arange(low, high))
     if behind is not None:
-        ax.plot(x, bottom + _unit(behind[low:high]), color="#999999", lw=0.5, zorder=1)
+        ax.plot(x, bottom + on_unit_range(behind[low:high]), color="#999999", lw=0.5, zorder=1)
     span = scoring.high - scoring.low or 1.0
     ax.plot(x, bottom + (scoring.scores[low:high] - scoring.low) / span, color=FOUND, lw=0.9, zorder=2)
     ax.annotate(
@@ -313,10 +356,3 @@ def _event_row(
 
 def _range_text(event: Any) -> str:
     return f"{event['start']}-{event['stop'] - 1}" if event["length"] > 1 else str(event["start"])
-
-
-def _unit(values: Any) -> Any:
-    finite = values[np.isfinite(values)]
-    if not len(finite) or finite.min() == finite.max():
-        return np.full(len(values), 0.5)
-    return (values - finite.min()) / (finite.max() - finite.min())

@@ -13,20 +13,32 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tsadeval._optional import require
 from tsadeval.comparison import statistics
 from tsadeval.core.messages import named
 from tsadeval.core.metric import METRICS, parse_metric
 from tsadeval.core.parameters import Check, Number, OneOf, check_parameters
 from tsadeval.core.selection import AnyMetric, find_metric, metric_text
 from tsadeval.errors import InvalidInputError, InvalidParameterError
-from tsadeval.plot.style import GREY, SMALL, color_bar, looks, new_axes, shortened, styled, tints, whole_cell
+from tsadeval.plot.style import (
+    GREY,
+    LETTER,
+    SMALL,
+    cell_size,
+    color_bar,
+    correlation_map,
+    heat_map,
+    looks,
+    name_rows,
+    new_axes,
+    shortened,
+    styled,
+    tints,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 Floats = NDArray[np.float64]
-LETTER = 4.3  # about the width of one of the small font, in points
 
 _OPTIONS: dict[str, Check] = {
     "test": OneOf(("wilcoxon-holm", "nemenyi")),
@@ -171,7 +183,7 @@ def _diagram(
     """All of it inside the axes, in points from the top, so that text fits whatever their size."""
     k = len(names)
     ax.axis("off")
-    width, height = whole_cell(ax)
+    width, height = cell_size(ax)
     order = np.argsort(mean, kind="stable")
     left, right = order[: (k + 1) // 2], order[(k + 1) // 2 :][::-1]
     letters = max(6, int(0.33 * width / LETTER) - 5)
@@ -246,13 +258,9 @@ def rank_distributions(
         ax.scatter(at, np.full(len(at), place), s=sizes, marker="s", color=color, alpha=0.35, lw=0)
         ax.plot([found.low[j], found.high[j]], [place, place], color="black", lw=1.4, solid_capstyle="butt")
         ax.plot([found.mean[j]], [place], "D", color="black", markersize=3)
-    ax.set_yticks(range(k), [shortened(names[j], 22) for j in order])
-    ax.set_ylim(k - 0.4, -0.6)
-    ax.set_xlim(0.4, k + 0.6)
-    ax.set_xticks(_ticks(k))
-    ax.tick_params(axis="y", length=0)
-    about = [f"rank by {given.label} on {_of_all(ranking)}", *left_out]
-    ax.set_xlabel("\n".join(about))
+    name_rows(ax, range(k), [shortened(names[j], 22) for j in order])
+    xlabel = "\n".join([f"rank by {given.label} on {_of_all(ranking)}", *left_out])
+    ax.set(ylim=(k - 0.4, -0.6), xlim=(0.4, k + 0.6), xticks=_ticks(k), xlabel=xlabel)
     return ax
 
 
@@ -290,21 +298,7 @@ def metric_agreement(
     for name in names:
         better = statistics.fill_missing(_values(result, name).better, missing)
         means.append(statistics.mean_ranks(better, draws=1).mean)
-    found = statistics.agreement(np.array(means))
-    m = len(names)
-    side = 1.0 + max(1.6, 0.24 * m)
-    ax = new_axes(ax, side + 0.3, side)
-    _heat(ax, found, -1.0, 1.0, "RdBu")
-    labels = [look.label for look in looks(names).values()]
-    _names(ax, labels, labels)
-    room = 72 / ax.figure.dpi * ax.bbox.width / m
-    if room >= 12:
-        for i in range(m):
-            for j in range(m):
-                if math.isfinite(found[i, j]):
-                    ink = "white" if abs(found[i, j]) > 0.7 else "black"
-                    text = f"{found[i, j]:.2f}".replace("0.", ".")
-                    ax.text(j, i, text, ha="center", va="center", fontsize=min(SMALL, room / 2.6), color=ink)
+    ax = correlation_map(ax, statistics.agreement(np.array(means)), names)
     ax.set_title("Spearman of mean ranks")
     return ax
 
@@ -333,15 +327,16 @@ def values_by_series(result: Any, ax: Axes | None = None, *, metric: AnyMetric |
     values, better, known = values[:, order].T, better[:, order].T, known[:, order].T
     k, n = values.shape
     ax = new_axes(ax, 3.6, 0.8 + 0.17 * k)
-    low, high = _limits(given, values[known])
-    image = _heat(ax, np.where(known, values, math.nan), low, high, "cividis_r" if given.lower else "cividis")
+    detectors, series = [shortened(given.detectors[j], 22) for j in order], [shortened(s, 14) for s in given.series]
+    shown, colors = np.where(known, values, math.nan), "cividis_r" if given.lower else "cividis"
+    limits = _limits(given, values[known])
+    image = heat_map(ax, shown, detectors, series if n <= 16 else [], limits=limits, colors=colors)
     top = np.where(known, better, -math.inf)
     rows, columns = np.nonzero((top == top.max(axis=0)) & known)
     cell = 72 / ax.figure.dpi * min(ax.bbox.width / n, ax.bbox.height / k)
     ax.plot(columns, rows, "o", color="#D55E00", markersize=min(3.0, 0.6 * cell), markeredgewidth=0)
     rows, columns = np.nonzero(~known)
     ax.plot(columns, rows, "x", color=GREY, markersize=min(3.0, 0.6 * cell), markeredgewidth=0.5)
-    _names(ax, [shortened(given.detectors[j], 22) for j in order], _series_names(given.series))
     marks = ["dot: first"] * (k > 1) + ["cross: no value"] * bool(len(rows))
     ax.set_xlabel("; ".join([f"{n} series" if n > 1 else "series", *marks]))
     color_bar(ax, image, given.label)
@@ -353,24 +348,3 @@ def _limits(given: Values, values: Floats) -> tuple[float, float]:
     if record is not None and all(map(math.isfinite, record.range)):
         return record.range
     return float(values.min()), float(values.max())
-
-
-def _series_names(series: Sequence[str]) -> list[str]:
-    """The names of few series; of many none."""
-    return [shortened(name, 14) for name in series] if len(series) <= 16 else []
-
-
-def _heat(ax: Axes, values: Floats, low: float, high: float, colors: str) -> Any:
-    palette = require("matplotlib", extra="all").colormaps[colors].with_extremes(bad="#EEEEEE")
-    image = ax.imshow(values, cmap=palette, vmin=low, vmax=high, aspect="auto", interpolation="nearest")
-    for spine in ax.spines.values():
-        spine.set_visible(False)
-    return image
-
-
-def _names(ax: Axes, rows: Sequence[str], columns: Sequence[str]) -> None:
-    ax.set_yticks(range(len(rows)), rows)
-    room = 72 / ax.figure.dpi * ax.bbox.width / max(len(columns), 1)
-    upright = LETTER * max(map(len, columns), default=0) > room - 2
-    ax.set_xticks(range(len(columns)), columns, rotation=90 if upright else 0)
-    ax.tick_params(length=0)

@@ -3,49 +3,61 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from tsadeval._optional import require
-from tsadeval.core.inputs import Floats, Scoring
-from tsadeval.core.metric import Metric
+from tsadeval.core.inputs import Floats, Scoring, label_runs
+from tsadeval.core.metric import parse_metric
 from tsadeval.core.parameters import Check, Number, OneOf, check_parameters
-from tsadeval.core.selection import Metrics, select_metrics
-from tsadeval.errors import InvalidInputError, InvalidParameterError
-from tsadeval.plot.style import GREY, SMALL, color_bar, grid, legend_above, looks, new_axes, shortened, styled, tints
+from tsadeval.plot.style import (
+    GREY,
+    SMALL,
+    Look,
+    color_bar,
+    grid,
+    legend_above,
+    looks,
+    new_axes,
+    read_detector,
+    read_scores,
+    shortened,
+    styled,
+    tints,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 # A curve with more corners than print can show is drawn at so many of them.
 CORNERS = 2000
-THRESHOLDS = 200
+TICKS, NAMES = (0, 0.5, 1), ("0", "0.5", "1")
+UNIT: dict[str, Any] = {
+    "xlim": (-0.02, 1.02), "xticks": TICKS, "xticklabels": NAMES,
+    "ylim": (-0.02, 1.02), "yticks": TICKS, "yticklabels": NAMES,
+}  # fmt: skip
+# Shares that are named on a normal-deviate scale.
+DEVIATES = (0.0001, 0.001, 0.01, 0.05, 0.2, 0.5, 0.8, 0.95)
 
 
-def _scorings(y_true: Any, scores: Any) -> dict[str, Scoring]:
-    """Checked scores by detector; a single array has no name."""
-    given = scores if isinstance(scores, Mapping) else {"": scores}
-    if not given:
-        raise InvalidInputError("scores is empty: give the scores of at least one detector")
-    found = {}
-    for name, values in given.items():
-        try:
-            scoring = Scoring.of(y_true, values)
-        except InvalidInputError as error:
-            raise InvalidInputError(f"detector {name!r}: {error}" if name else str(error)) from None
-        if not (scoring.truth.has(0) and scoring.truth.has(1)):
-            raise InvalidInputError("y_true needs both normal (0) and anomalous (1) points to draw a curve")
-        found[str(name)] = scoring
-    return found
+Draw = Callable[["Axes", Look, Floats, Floats], float | None]
 
 
-def _only(scorings: dict[str, Scoring]) -> Scoring:
-    """The scores of the only detector."""
-    if len(scorings) > 1:
-        raise InvalidInputError(f"this figure is of one detector, but there are {len(scorings)}: draw one for each")
-    return next(iter(scorings.values()))
+def _curves(y_true: Any, scores: Any, ax: Axes | None, draw: Draw, title: str, xlabel: str, ylabel: str) -> Axes:
+    """A curve per detector of found and false alarms at every threshold; what `draw` returns stands in the legend."""
+    found = read_scores(y_true, scores if isinstance(scores, Mapping) else {"": scores}, both=True)
+    ax = new_axes(ax, 3.2, 3.0)
+    for name, look in tints(list(found)).items():
+        hits, false = _counts(found[name])
+        area = draw(ax, look, hits, false)
+        value = "" if area is None else f" ({f'{area:.3f}'.replace('0.', '.', 1) if area < 1 else f'{area:.2f}'})"
+        ax.lines[-1].set_label(shortened(name, 18) + value if name else "")
+    ax.set(xlabel=xlabel, ylabel=ylabel, title=title)
+    grid(ax)
+    legend_above(ax)
+    return ax
 
 
 def _counts(scoring: Scoring) -> tuple[Floats, Floats]:
@@ -64,11 +76,6 @@ def _thinned(*columns: Floats) -> list[Floats]:
     length = np.cumsum(np.append(0.0, sum(np.abs(np.diff(c)) / max(np.ptp(c), 1e-300) for c in columns)))
     at = np.unique(np.searchsorted(length, np.linspace(0, length[-1], CORNERS)))
     return [c[np.union1d(at, [0, len(c) - 1])] for c in columns]
-
-
-def _named(name: str, value: float) -> str:
-    text = f"{value:.3f}".replace("0.", ".", 1) if value < 1 else f"{value:.2f}"
-    return f"{shortened(name, 18)} ({text})" if name else ""
 
 
 @styled
@@ -91,19 +98,15 @@ def roc_curve(y_true: Any, scores: Any, ax: Axes | None = None) -> Axes:
     >>> [text.get_text() for text in ax.get_legend().get_texts()]
     ['mine (.750)']
     """
-    found = _scorings(y_true, scores)
-    ax = new_axes(ax, 3.2, 3.0)
-    ax.plot([0, 1], [0, 1], color=GREY, lw=0.6, linestyle=(0, (4, 3)))
-    for name, look in tints(list(found)).items():
-        hits, false = _counts(found[name])
+
+    def draw(ax: Axes, look: Look, hits: Floats, false: Floats) -> float:
         x, y = false / false[-1], hits / hits[-1]
-        area = float(np.sum(np.diff(x) * (y[1:] + y[:-1])) / 2)
-        ax.plot(*_thinned(x, y), color=look.color, linestyle=look.dashes, label=_named(name, area))
-    _unit(ax)
-    ax.set_xlabel("false-alarm rate")
-    ax.set_ylabel("recall")
-    ax.set_title("ROC")
-    legend_above(ax)
+        ax.plot(*_thinned(x, y), color=look.color, linestyle=look.dashes)
+        return float(np.sum(np.diff(x) * (y[1:] + y[:-1])) / 2)
+
+    ax = _curves(y_true, scores, ax, draw, "ROC", "false-alarm rate", "recall")
+    ax.plot([0, 1], [0, 1], color=GREY, lw=0.6, linestyle=(0, (4, 3)), zorder=1)
+    ax.set(**UNIT)
     return ax
 
 
@@ -121,31 +124,18 @@ def pr_curve(y_true: Any, scores: Any, ax: Axes | None = None) -> Axes:
     >>> [text.get_text() for text in ax.get_legend().get_texts()]
     ['mine (.833)']
     """
-    found = _scorings(y_true, scores)
-    ax = new_axes(ax, 3.2, 3.0)
-    for name, look in tints(list(found)).items():
-        hits, false = (counts[1:] for counts in _counts(found[name]))
-        recall, precision = hits / hits[-1], hits / (hits + false)
-        area = float(np.sum(np.diff(recall, prepend=0.0) * precision))
+
+    def draw(ax: Axes, look: Look, hits: Floats, false: Floats) -> float:
+        recall, precision = hits[1:] / hits[-1], hits[1:] / (hits + false)[1:]
         # Steps, as the area counts them: between two thresholds the precision is that of the next one.
         x, y = _thinned(np.append(0.0, recall), np.append(precision[0], precision))
-        ax.step(x, y, where="pre", color=look.color, linestyle=look.dashes, label=_named(name, area))
-        share = hits[-1] / (hits[-1] + false[-1])
-    ax.axhline(share, color=GREY, lw=0.6, linestyle=(0, (4, 3)))
-    _unit(ax)
-    ax.set_xlabel("recall")
-    ax.set_ylabel("precision")
-    ax.set_title("Precision and recall")
-    legend_above(ax)
+        ax.step(x, y, where="pre", color=look.color, linestyle=look.dashes)
+        return float(np.sum(np.diff(recall, prepend=0.0) * precision))
+
+    ax = _curves(y_true, scores, ax, draw, "Precision and recall", "recall", "precision")
+    ax.axhline(float(label_runs(y_true, "y_true").mask.mean()), color=GREY, lw=0.6, linestyle=(0, (4, 3)), zorder=1)
+    ax.set(**UNIT)
     return ax
-
-
-def _unit(ax: Axes) -> None:
-    ax.set_xlim(-0.02, 1.02)
-    ax.set_ylim(-0.02, 1.02)
-    ax.set_xticks([0, 0.5, 1], ["0", "0.5", "1"])
-    ax.set_yticks([0, 0.5, 1], ["0", "0.5", "1"])
-    grid(ax)
 
 
 @styled
@@ -165,86 +155,22 @@ def det_curve(y_true: Any, scores: Any, ax: Axes | None = None) -> Axes:
     >>> ax.get_xlabel()
     'false-alarm rate'
     """
-    found = _scorings(y_true, scores)
-    ax = new_axes(ax, 3.2, 3.0)
     probit = require("scipy.special", extra="all").ndtri
-    ends = [1.0, 1.0]
-    for name, look in tints(list(found)).items():
-        hits, false = _counts(found[name])
+
+    def draw(ax: Axes, look: Look, hits: Floats, false: Floats) -> None:
         miss, alarm = 1 - hits / hits[-1], false / false[-1]
-        ends = [min(ends[0], 0.5 / false[-1]), min(ends[1], 0.5 / hits[-1])]
         inside = (miss > 0) & (miss < 1) & (alarm > 0) & (alarm < 1)
         x, y = _thinned(probit(alarm[inside]), probit(miss[inside])) if inside.any() else (np.empty(0),) * 2
-        ax.plot(x, y, color=look.color, linestyle=look.dashes, label=shortened(name, 18))
-    marks = [0.0001, 0.001, 0.01, 0.05, 0.2, 0.5, 0.8, 0.95]
-    for axis, end in zip((ax.xaxis, ax.yaxis), ends, strict=True):
-        shown = [m for m in marks if m >= min(end, 0.05)]
-        axis.set_ticks(probit(shown), [f"{100 * m:g} %" for m in shown])
-    ax.set_xlim(probit(max(min(ends[0], 0.02), 5e-5)), probit(0.995))
-    ax.set_ylim(probit(max(min(ends[1], 0.02), 5e-5)), probit(0.995))
-    grid(ax)
-    ax.set_xlabel("false-alarm rate")
-    ax.set_ylabel("missed points")
-    ax.set_title("Detection error trade-off")
-    legend_above(ax)
+        ax.plot(x, y, color=look.color, linestyle=look.dashes)
+
+    ax = _curves(y_true, scores, ax, draw, "Detection error trade-off", "false-alarm rate", "missed points")
+    truth = label_runs(y_true, "y_true").mask
+    for name, axis, count in (("xlim", ax.xaxis, np.sum(~truth)), ("ylim", ax.yaxis, np.sum(truth))):
+        end = 0.5 / count  # no share but 0 is below 1 of so many points
+        shown = [mark for mark in DEVIATES if mark >= min(end, 0.05)]
+        axis.set_ticks(probit(shown), [f"{100 * mark:g} %" for mark in shown])
+        ax.set(**{name: (probit(max(min(end, 0.02), 5e-5)), probit(0.995))})
     return ax
-
-
-@styled
-def value_by_threshold(
-    y_true: Any,
-    y_score: Any,
-    ax: Axes | None = None,
-    *,
-    metrics: Metrics = ("f1", "f1_pa", "affiliation_f1", "event_f1"),
-) -> Axes:
-    """Metrics of predictions against the threshold, on 200 thresholds among the distinct scores; dots are the best.
-
-    Parameters
-    ----------
-    y_true, y_score : array-like of shape (n,)
-        Labels and scores.
-    ax : Axes, optional
-        Where to draw; else on new axes.
-    metrics : str or sequence of str
-        Metrics that take predictions.
-
-    Examples
-    --------
-    >>> from tsadeval import plot
-    >>> ax = plot.value_by_threshold([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8], metrics=["f1", "recall"])
-    >>> [line.get_label() for line in ax.lines if not line.get_label().startswith("_")]
-    ['F1', 'Recall']
-    """
-    scoring = _only(_scorings(y_true, y_score))
-    chosen: dict[str, Metric] = {}
-    for metric in select_metrics(metrics):
-        if metric.kind != "predictions":
-            raise InvalidParameterError(f"metrics must take predictions, so that a threshold matters: not {metric}")
-        chosen[str(metric)] = metric
-    levels = _some(scoring.levels[0])
-    predictions = [scoring.at_least(float(level)) for level in levels]
-    ax = new_axes(ax, 3.4, 2.5)
-    for name, look in looks(list(chosen)).items():
-        values = np.array([chosen[name].value_of(prediction)[0] for prediction in predictions])
-        ax.plot(levels, values, color=look.color, linestyle=look.dashes, label=look.label)
-        if np.isfinite(values).any():
-            sign = 1 if chosen[name].direction == "higher" else -1
-            best = int(np.nanargmax(sign * values))
-            ax.plot([levels[best]], [values[best]], look.marker, color=look.color, label=f"_{name} best")
-    ax.set_xlabel("threshold (alarm where the score is at least this)")
-    ax.set_ylabel("value")
-    grid(ax, "y")
-    legend_above(ax)
-    return ax
-
-
-def _some(levels: Floats) -> Floats:
-    """Thresholds to draw: half of them evenly spaced among the descending scores, half along their range."""
-    ranks = np.linspace(0, len(levels) - 1, THRESHOLDS // 2).astype(np.int64)
-    across = np.linspace(levels[-1], levels[0], THRESHOLDS // 2)
-    nearest = len(levels) - 1 - np.clip(np.searchsorted(levels[::-1], across), 0, len(levels) - 1)
-    return np.asarray(levels[np.union1d(ranks, nearest)])
 
 
 _SURFACE: dict[str, Check] = {
@@ -287,7 +213,7 @@ def vus_surface(
     'buffer width (points)'
     """
     check_parameters("vus_surface", _SURFACE, {"kind": kind, "window": window, "steps": steps})
-    scoring = _only(_scorings(y_true, y_score))
+    scoring = read_detector(y_true, y_score)
     widths = np.unique(np.linspace(0, 2 * window, min(steps, 2 * window + 1)).astype(np.int64))
     across = np.linspace(0, 1, 201)
     surface = np.empty((len(widths), len(across)))
@@ -304,13 +230,11 @@ def vus_surface(
     image = ax.pcolormesh(across, widths, surface, cmap=colors, vmin=0, vmax=1, shading="nearest", rasterized=True)
     lines = ax.contour(across, widths, surface, levels=[0.25, 0.5, 0.75], colors="white", linewidths=0.6)
     ax.clabel(lines, fontsize=SMALL - 1, fmt="%g")
-    ax.set_xticks([0, 0.5, 1], ["0", "0.5", "1"])
-    ax.set_xlabel("recall" if kind == "pr" else "false-alarm rate")
-    ax.set_ylabel("buffer width (points)")
     color_bar(ax, image, "precision" if kind == "pr" else "recall")
-    metric = "vus_pr" if kind == "pr" else "vus_roc"
-    value = select_metrics(f"{metric}(window={window})")[0].value_of(scoring)[0]
-    ax.set_title(f"{looks([metric])[metric].label} {value:.3f}")
+    metric = parse_metric(f"vus_{kind}(window={window})")
+    title = f"{looks([metric.name])[metric.name].label} {metric.value_of(scoring)[0]:.3f}"
+    xlabel = "recall" if kind == "pr" else "false-alarm rate"
+    ax.set(xticks=TICKS, xticklabels=NAMES, xlabel=xlabel, ylabel="buffer width (points)", title=title)
     return ax
 
 

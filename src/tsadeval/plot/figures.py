@@ -6,20 +6,20 @@ import textwrap
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from tsadeval.core.parameters import OneOf, check_parameters
 from tsadeval.core.selection import AnyMetric
 from tsadeval.errors import InvalidInputError, TsadevalError
 from tsadeval.plot import rankeval
-from tsadeval.plot.audit import agreement, gameability
-from tsadeval.plot.hard import hard_sensitivity, hard_tasks, pairs_of_task
 from tsadeval.plot.latency import BY, latency, latency_by
 from tsadeval.plot.rankeval import TAUS, WORDS, five_models
 from tsadeval.plot.style import GREY, new_figure, options_note, styled
+from tsadeval.plot.suites import agreement, gameability, hard_sensitivity, hard_tasks, pairs_of_task
 from tsadeval.rankeval.suites.audit_table import AuditResult
+from tsadeval.rankeval.suites.hard_explanation import Explanation
 from tsadeval.rankeval.suites.hard_table import HardResult
-from tsadeval.rankeval.suites.paper_table import AVERAGE, QualityTable, RankEvalResult
+from tsadeval.rankeval.suites.paper_table import AVERAGE, RankEvalResult
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -68,52 +68,63 @@ def write_figures(
             rankeval.find_metric(result, name)  # a name that is not there is said before any work begins
     if result.to_frame().empty:
         raise InvalidInputError("this run has no values yet: continue it, then draw")
-    folder = Path(folder)
-    folder.mkdir(parents=True, exist_ok=True)
+    if isinstance(result, HardResult):
+        drawings = _of_hard(result, metrics)
+    elif isinstance(result, AuditResult):
+        drawings = _of_audit(result, metrics)
+    else:
+        drawings = _of_rankings(result, metrics)
+    return _write(drawings, Path(folder), format, left_out)
+
+
+@styled
+def write_explanation(explanation: Explanation, folder: str | Path, *, format: str = "png") -> list[Path]:  # noqa: A002
+    """A figure for each task of an explanation, with its worst pairs; returns the files."""
+    check_parameters("write_explanation", {"format": OneOf(tuple(STAMPS))}, {"format": format})
+    return _write(_of_explanation(explanation, "explain"), Path(folder), format)
+
+
+# The name of each figure and the function that draws it.
+Drawings = Iterator[tuple[str, Callable[[], "Figure | Axes"]]]
+
+
+def _write(drawings: Drawings, folder: Path, suffix: str, left_out: Tell | None = None) -> list[Path]:
+    """Write figures; what cannot be drawn is told to `left_out`."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InvalidInputError(f"the folder {folder} cannot be made ({error.strerror})") from None
     written = []
-    for name, draw in _drawings(result, metrics):
+    for name, draw in drawings:
         try:
-            figure = draw()
+            figure = draw().get_figure(root=True)
         except TsadevalError as error:
             if left_out is not None:
                 left_out(f"{name} is left out: {error}")
             continue
-        path = folder / f"{name}.{format}"
-        figure.savefig(path, format=format, metadata=STAMPS[format])
-        written.append(path)
+        written.append(folder / f"{name}.{suffix}")
+        cast("Figure", figure).savefig(written[-1], format=suffix, metadata=STAMPS[suffix])
     return written
-
-
-Drawings = Iterator[tuple[str, Callable[[], "Figure"]]]
-
-
-def _drawings(result: RankEvalResult | HardResult | AuditResult, metrics: Sequence[AnyMetric] | None) -> Drawings:
-    """The name of each figure and the function that draws it."""
-    if isinstance(result, HardResult):
-        return _of_hard(result, metrics)
-    if isinstance(result, AuditResult):
-        return _of_audit(result, metrics)
-    return _of_rankings(result, metrics)
 
 
 def _of_hard(result: HardResult, metrics: Sequence[AnyMetric] | None) -> Drawings:
     table = result.table()
-    yield "hard-tasks", lambda: _figure_of(hard_tasks(table, metrics=metrics))
+    yield "hard-tasks", lambda: hard_tasks(table, metrics=metrics)
     if any(task.changes is not None for task in result.plan.tasks):
-        yield "hard-sensitivity", lambda: _figure_of(hard_sensitivity(result, metrics=metrics))
+        yield "hard-sensitivity", lambda: hard_sensitivity(result, metrics=metrics)
     for name in [row["name"] for row in table.rows if row["own"]]:
-        found = result.explain(name, pairs=3)
-        for task in dict.fromkeys(row["task"] for row in found.rows):
-            rows = [row for row in found.rows if row["task"] == task]
-            yield (
-                f"explain-{name.replace(':', '-').replace(' ', '-')}-{task.replace(':', '-')}",
-                partial(pairs_of_task, found, rows),
-            )
+        yield from _of_explanation(result.explain(name, pairs=3), f"explain-{name.replace(':', '-').replace(' ', '-')}")
+
+
+def _of_explanation(found: Explanation, name: str) -> Drawings:
+    for task in dict.fromkeys(row["task"] for row in found.rows):
+        rows = [row for row in found.rows if row["task"] == task]
+        yield f"{name}-{task.replace(':', '-')}", partial(pairs_of_task, found, rows)
 
 
 def _of_audit(result: AuditResult, metrics: Sequence[AnyMetric] | None) -> Drawings:
-    yield "gameability", lambda: _figure_of(gameability(result))
-    yield "agreement", lambda: _figure_of(agreement(result.agreement(metrics)))
+    yield "gameability", lambda: gameability(result)
+    yield "agreement", lambda: agreement(result.agreement(metrics))
 
 
 def _of_rankings(result: RankEvalResult, metrics: Sequence[AnyMetric] | None) -> Drawings:
@@ -122,22 +133,27 @@ def _of_rankings(result: RankEvalResult, metrics: Sequence[AnyMetric] | None) ->
     tasks = list(result.plan.tasks)
     table = result.robustness(order="given")
     for task in [*tasks, AVERAGE] if len(tasks) > 1 else tasks:
-        yield f"quality-{task}", partial(_quality, result, table, task)
-    yield "latency", lambda: _latency(result)
+        quality = [partial(rankeval.quality_by_noise, table, task=task, indicator=name) for name in WORDS]
+        yield f"quality-{task}", partial(_row, result, 3.0, quality)
+    timed = "AccQ" if "AccQ" in tasks else tasks[0]
+    yield "latency", lambda: _noted(latency(result, task=timed).get_figure(root=True), result)
     if "cce" in first:
         yield "latency-cce", lambda: _latency_of(result, first["cce"])
     yield "false-alarms", lambda: _false_alarms(result, chosen)
     if "cce" in first:
         yield "sensitivity-tau", lambda: _sensitivity(result, first["cce"])
-    yield "five-models", lambda: _figure_of(five_models())
+    yield "five-models", five_models
 
 
-def _figure_of(ax: Axes) -> Figure:
-    """The figure of axes that have one of their own."""
-    return cast("Figure", ax.figure)
+def _row(result: RankEvalResult, height: float, drawings: Sequence[Callable[..., Axes]]) -> Figure:
+    """A figure of several drawings side by side."""
+    figure = new_figure(10.0, height)
+    for ax, draw in zip(figure.subplots(1, len(drawings)), drawings, strict=True):
+        draw(ax=ax)
+    return _noted(figure, result)
 
 
-def _noted(figure: Figure, result: RankEvalResult) -> Figure:
+def _noted(figure: Any, result: RankEvalResult) -> Figure:
     """A line under the figure: what it was made from."""
     plan = result.plan
     options = options_note(list(map(str, plan.metrics)))
@@ -148,35 +164,17 @@ def _noted(figure: Figure, result: RankEvalResult) -> Figure:
     letters = int(20 * figure.get_size_inches()[0])  # that fit on a line
     text = textwrap.fill(". ".join(filter(None, [about, options])), letters)
     figure.supxlabel(text, x=0.01, ha="left", fontsize=6, color=GREY)
-    return figure
-
-
-def _quality(result: RankEvalResult, table: QualityTable, task: str) -> Figure:
-    figure = new_figure(10.0, 3.0)
-    for ax, indicator in zip(figure.subplots(1, len(WORDS)), WORDS, strict=True):
-        rankeval.quality_by_noise(table, ax, task=task, indicator=indicator)
-    return _noted(figure, result)
-
-
-def _latency(result: RankEvalResult) -> Figure:
-    task = "AccQ" if "AccQ" in result.plan.tasks else result.plan.tasks[0]
-    return _noted(_figure_of(latency(result, task=task)), result)
+    return cast("Figure", figure)
 
 
 def _latency_of(result: RankEvalResult, metric: str) -> Figure:
     figure = new_figure(9.0, 2.7)
     for ax, by in zip(figure.subplots(1, len(BY), sharey=True), BY, strict=True):
         latency_by(result, ax, by=by, metric=metric)
-        _only_left(ax)
+        if by != next(iter(BY)):  # of axes that share y, the leftmost alone says what it is
+            ax.set_ylabel("")
+            ax.tick_params(labelleft=False)
     return _noted(figure, result)
-
-
-def _only_left(ax: Axes) -> None:
-    """Of axes that share y, the leftmost alone says what it is."""
-    place = ax.get_subplotspec()
-    if place is not None and not place.is_first_col():
-        ax.set_ylabel("")
-        ax.tick_params(labelleft=False)
 
 
 def _false_alarms(result: RankEvalResult, metrics: Sequence[AnyMetric]) -> Figure:
@@ -194,7 +192,4 @@ def _false_alarms(result: RankEvalResult, metrics: Sequence[AnyMetric]) -> Figur
 
 def _sensitivity(result: RankEvalResult, metric: str) -> Figure:
     table = result.sensitivity(metric, tau=list(TAUS))
-    figure = new_figure(10.0, 2.7)
-    for ax, indicator in zip(figure.subplots(1, len(WORDS)), WORDS, strict=True):
-        rankeval.sensitivity(table, ax, indicator=indicator)
-    return _noted(figure, result)
+    return _row(result, 2.7, [partial(rankeval.sensitivity, table, indicator=name) for name in WORDS])

@@ -55,13 +55,11 @@ def latency(result: RankEvalResult, ax: Axes | None = None, *, task: str = "AccQ
         _violin(ax, place, groups[name], look[name].color, upright=False)
         text = f"{groups[name].mean():.3g} ms"
         ax.text(1.01, place, text, transform=ax.get_yaxis_transform(), va="center", fontsize=SMALL)
-    ax.set_xscale("log")
-    grid(ax, "x")
     ax.set_yticks(range(len(ordered)), [look[name].label for name in ordered])
-    ax.set_ylim(-0.6, len(ordered) - 0.4)
     ax.text(1.01, len(ordered) - 0.35, "mean", transform=ax.get_yaxis_transform(), fontsize=SMALL, color=GREY)
-    ax.set_xlabel("milliseconds a call (dot: median, bar: middle half, diamond: mean)")
-    ax.set_title(f"Latency on {task}")
+    xlabel = "milliseconds a call (dot: median, bar: middle half, diamond: mean)"
+    ax.set(xscale="log", ylim=(-0.6, len(ordered) - 0.4), xlabel=xlabel, title=f"Latency on {task}")
+    grid(ax, "x")
     _plain_log(ax, "x")
     return ax
 
@@ -107,10 +105,9 @@ def latency_by(
     look = looks(list(map(str, result.plan.metrics)))[str(found)]
     ax = new_axes(ax, 3.2, 2.6)
     BY[by](ax, frame, look)
-    ax.set_yscale("log")
-    ax.set_ylabel("milliseconds a call")
+    title = f"{look.label} by {by if by != 'events' else 'number of events'}"
+    ax.set(yscale="log", ylabel="milliseconds a call", title=title)
     grid(ax, "y")
-    ax.set_title(f"{look.label} by {by if by != 'events' else 'number of events'}")
     _plain_log(ax, "y")
     return ax
 
@@ -152,8 +149,7 @@ def _latency_by_task(ax: Axes, frame: pd.DataFrame, look: Look) -> None:
         milliseconds = 1000 * frame["seconds"][frame["generator"] == generator].to_numpy()
         _violin(ax, place, milliseconds, look.color, upright=True)
     ax.set_xticks(range(len(generators)), generators)
-    ax.set_xlim(-0.6, len(generators) - 0.4)
-    ax.set_xlabel("models of")
+    ax.set(xlim=(-0.6, len(generators) - 0.4), xlabel="models of")
 
 
 def _quantiles(frame: pd.DataFrame, key: str) -> tuple[Floats, Floats]:
@@ -178,9 +174,8 @@ def _latency_by_length(ax: Axes, frame: pd.DataFrame, look: Look) -> None:
         ax.plot(x, y, color=GREY, lw=0.8, linestyle=(0, (4, 3)))
         middle = (float(x[1]), float(y[1]))
         ax.annotate("proportional", middle, (5, -5), textcoords="offset points", va="top", fontsize=SMALL, color=GREY)
-    ax.set_xscale("log")
+    ax.set(xscale="log", xlabel="length of the series")
     _plain_log(ax, "x")
-    ax.set_xlabel("length of the series")
 
 
 def _latency_by_events(ax: Axes, frame: pd.DataFrame, look: Look) -> None:
@@ -194,11 +189,9 @@ def _latency_by_events(ax: Axes, frame: pd.DataFrame, look: Look) -> None:
         x, quantiles = _quantiles(part, "events")
         _bars(ax, x, quantiles, color, "-")
         ends.append((float(x[-1]), float(quantiles[1][-1]), f"{n:,}\npoints", color))
-    ax.set_xscale("log")
-    ax.set_yscale("log")
+    ax.set(xscale="log", yscale="log", xlabel="number of events")
     _plain_log(ax, "x")
     end_labels(ax, ends, lines=2)
-    ax.set_xlabel("number of events")
 
 
 BY: dict[By, Callable[[Axes, pd.DataFrame, Look], None]] = {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -16,7 +17,20 @@ from tsadeval.core.results import Row
 from tsadeval.core.selection import AnyMetric
 from tsadeval.core.selection import find_metric as find_name
 from tsadeval.errors import InvalidInputError, InvalidParameterError, UnknownNameError
-from tsadeval.plot.style import EVENT, GREY, SMALL, Look, end_labels, grid, looks, new_axes, sequence, styled, width_of
+from tsadeval.plot.style import (
+    GREY,
+    SMALL,
+    Look,
+    bars,
+    end_labels,
+    grid,
+    looks,
+    name_rows,
+    new_axes,
+    sequence,
+    styled,
+    width_of,
+)
 from tsadeval.rankeval.five_models import METRICS, five_models_table, labels
 from tsadeval.rankeval.five_models import five_models as _models
 from tsadeval.rankeval.quality import INDICATORS
@@ -75,12 +89,9 @@ def quality_by_noise(
         mine = sorted((row for row in rows if row["metric"] == name), key=lambda row: row["sigma"])
         aside = 0.5 * (i / max(len(table) - 1, 1) - 0.5)
         x = [sigmas.index(row["sigma"]) + aside for row in mine]
-        _line(ax, x, mine, look[name], zorder=3 - i / 1000)
-        ends += _end(x, mine, look[name].label, look[name].color)
+        ends += _line(ax, x, mine, look[name], zorder=3 - i / 1000)
     ax.set_xticks(range(len(sigmas)), [f"{sigma:g}" for sigma in sigmas])
-    ax.set_xlim(-0.35, len(sigmas) - 0.65)
-    ax.set_xlabel(f"standard deviation of the noise, {SIGMA}")
-    ax.set_title(task)
+    ax.set(xlim=(-0.35, len(sigmas) - 0.65), xlabel=f"standard deviation of the noise, {SIGMA}", title=task)
     _quality_axis(ax, rows, indicator)
     end_labels(ax, ends)
     return ax
@@ -145,14 +156,12 @@ def value_by_false_alarms(
         ends.append((float(p[-1]), float(line.iloc[-1]), f"q = {q:g}", color))
     ax.set_xscale("log")
     ax.set_xticks(p, [f"{x:g}" for x in p])
-    ax.set_xlim(p[0] / 1.25, p[-1] * 1.25)
+    label = looks(list(map(str, result.plan.metrics)))[str(found)].label
+    xlabel = "false-alarm rate p\n(grey: share of steps that do not go down)"
+    ax.set(xlim=(p[0] / 1.25, p[-1] * 1.25), xlabel=xlabel, ylabel=label, title=f"{label}, {SIGMA} = {sigma:g}")
     ax.margins(y=0.14)  # room for the numbers
     _wrong_steps(ax, p, values.to_numpy(), found)
     grid(ax, "y")
-    ax.set_xlabel("false-alarm rate p\n(grey: share of steps that do not go down)")
-    label = looks(list(map(str, result.plan.metrics)))[str(found)].label
-    ax.set_ylabel(label)
-    ax.set_title(f"{label}, {SIGMA} = {sigma:g}")
     if name_lines:
         end_labels(ax, [end for end in ends if math.isfinite(end[1])])
     return ax
@@ -212,13 +221,12 @@ def sensitivity(
     for i, (task, color) in enumerate(zip(shown, sequence(len(shown)), strict=True)):
         mine = sorted(_rows_of_task(table, task, indicator), key=lambda row: at[row["metric"]])
         x = [at[row["metric"]] + 0.06 * step * (i - (len(shown) - 1) / 2) for row in mine]
-        _line(ax, x, mine, Look(task, color, "osD^v<>"[i % 7], "-"), zorder=3 - i / 1000)
-        ends += _end(x, mine, task, color)
+        ends += _line(ax, x, mine, Look(task, color, "osD^v<>"[i % 7], "-"), zorder=3 - i / 1000)
         rows += mine
     ax.set_xticks(sorted(at.values()), [f"{value:g}" for value in sorted(at.values())])
-    ax.set_xlabel({"tau": f"confidence threshold {TAU}"}.get(option, option))
-    title = looks([next(iter(table)).partition("(")[0]])
-    ax.set_title(f"{next(iter(title.values())).label} with other {TAU if option == 'tau' else option}")
+    bare = next(iter(table)).partition("(")[0]
+    title = f"{looks([bare])[bare].label} with other {TAU if option == 'tau' else option}"
+    ax.set(xlabel=f"confidence threshold {TAU}" if option == "tau" else option, title=title)
     _quality_axis(ax, rows, indicator)
     end_labels(ax, ends)
     return ax
@@ -240,18 +248,18 @@ def _rows_of_task(table: QualityTable, task: str, indicator: str) -> list[Row]:
     return rows
 
 
-def _line(ax: Axes, x: Sequence[float], rows: Sequence[Row], look: Look, zorder: float) -> None:
+def _line(
+    ax: Axes, x: Sequence[float], rows: Sequence[Row], look: Look, zorder: float
+) -> list[tuple[float, float, str, Any]]:
+    """Draw a line with bars for its intervals; returns its end, where there is one, as `end_labels` takes it."""
     y = [row["value"] for row in rows]
     how: dict[str, Any] = {"color": look.color, "marker": look.marker, "linestyle": look.dashes, "label": look.label}
     ax.plot(x, y, clip_on=False, zorder=zorder, markerfacecolor="white" if look.hollow else look.color, **how)
     known = [(place, row["low"], row["high"]) for place, row in zip(x, rows, strict=True) if math.isfinite(row["low"])]
     if known:
         ax.vlines(*zip(*known, strict=True), color=look.color, lw=0.7, alpha=0.6, clip_on=False)
-
-
-def _end(x: Sequence[float], rows: Sequence[Row], text: str, color: Any) -> list[tuple[float, float, str, Any]]:
-    known = [(place, row["value"]) for place, row in zip(x, rows, strict=True) if math.isfinite(row["value"])]
-    return [(*known[-1], text, color)] if known else []
+    ends = [(place, value, look.label, look.color) for place, value in zip(x, y, strict=True) if math.isfinite(value)]
+    return ends[-1:]
 
 
 def _quality_axis(ax: Axes, rows: Sequence[Row], indicator: Indicator) -> None:
@@ -296,24 +304,20 @@ def five_models(ax: Axes | None = None) -> Axes:
     ax = new_axes(ax, 8.6, 3.6)
     narrow = width_of(ax) < NARROW
     models, events = _models(), labels()
-    for start, stop in zip(events.starts.tolist(), events.stops.tolist(), strict=True):
-        ax.axvspan(start - 0.5, stop - 0.5, color=EVENT, lw=0)
     bottoms = [HEIGHT * (len(models) - model.rank) for model in models]
+    bars(ax, events.starts, events.lengths, -0.1, bottoms[0] + 1.2)
     x = np.arange(events.n)
     for model, bottom in zip(models, bottoms, strict=True):
         ax.plot(x, bottom + model.scores, color="#0072B2", lw=0.6)
         ax.axhline(bottom + model.threshold, color=GREY, lw=0.5, dashes=(4, 3))
         ax.plot(x[model.alarms], bottom + model.scores[model.alarms], ".", color="#D55E00", markersize=2.5)
     names = [str(model.rank) if narrow else f"{model.rank}  {model.name}" for model in models]
-    ax.set_yticks([bottom + 0.5 for bottom in bottoms], names)
-    ax.tick_params(axis="y", length=0)
-    ax.set_xlim(-2, events.n + 1)
-    ax.set_ylim(-0.1, bottoms[0] + 1.1)
+    name_rows(ax, [bottom + 0.5 for bottom in bottoms], names)
+    ax.set(xlim=(-2, events.n + 1), ylim=(-0.1, bottoms[0] + 1.1))
     order = "; model 1 is the best, 5 the worst" if narrow else ""
     ax.set_xlabel(f"time  (band: event, broken line: threshold, dot: alarm{order})", loc="left" if narrow else None)
     if not narrow:
         ax.set_title("Five models, from the best (1) to the worst (5)")
-    ax.spines["left"].set_visible(False)
     columns = [parse_metric(text).label for text in METRICS]
     _values_beside(ax, five_models_table().rows, columns, [bottom + 0.5 for bottom in bottoms], narrow)
     return ax
@@ -324,21 +328,19 @@ def _values_beside(
 ) -> None:
     # Offsets are in points, so that the layout of the figure knows how much room the columns need.
     first, step, size = (15, 26, 5.5) if narrow else (28, 49, SMALL)
-    common: dict[str, Any] = {"textcoords": "offset points", "ha": "center", "annotation_clip": False}
-    number: dict[str, Any] = {"fontsize": size} if narrow else {}
+    write = partial(ax.annotate, textcoords="offset points", ha="center", annotation_clip=False)
     for i, column in enumerate(columns):
         x = first + step * i
-        top: dict[str, Any] = {"xycoords": "axes fraction", "va": "bottom", "fontsize": size, "weight": "bold"}
-        ax.annotate(column, (1, 1), (x, 4 + 7 * (narrow and i % 2)), **top, **common)
+        head = (x, 4 + 7 * (narrow and i % 2))
+        write(column, (1, 1), head, xycoords="axes fraction", va="bottom", fontsize=size, weight="bold")
         before = math.inf
         for row, place in zip(rows, places, strict=True):
             wrong = row[column] >= before
             text = f"{row[column]:.3f}{'↑' if wrong else ''}"
-            style: dict[str, Any] = {"color": WRONG, "weight": "bold"} if wrong else {"color": "black"}
-            where: dict[str, Any] = {"xycoords": ax.get_yaxis_transform(), "va": "center"}
-            ax.annotate(text, (1, place), (x, 0), **where, **style, **number, **common)
+            how: dict[str, Any] = {"color": WRONG, "weight": "bold"} if wrong else {"color": "black"}
+            at = ax.get_yaxis_transform()
+            write(text, (1, place), (x, 0), xycoords=at, va="center", fontsize=size if narrow else None, **how)
             before = row[column]
     middle = first + step * (len(columns) - 1) / 2
     text = "↑ not below the better model in the row above"
-    below: dict[str, Any] = {"xycoords": "axes fraction", "va": "top", "fontsize": size, "color": WRONG}
-    ax.annotate(text, (1, 0), (middle, -4), **below, **common)
+    write(text, (1, 0), (middle, -4), xycoords="axes fraction", va="top", fontsize=size, color=WRONG)

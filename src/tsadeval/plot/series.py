@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
+from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,21 +18,29 @@ from tsadeval.core.selection import select_metrics
 from tsadeval.errors import InvalidInputError, InvalidParameterError
 from tsadeval.evaluation.single import evaluate
 from tsadeval.metrics.cce_explanation import cce_breakdown
-from tsadeval.plot.style import SMALL, color_bar, looks, new_axes, styled
+from tsadeval.plot.style import (
+    LETTER,
+    SMALL,
+    bars,
+    color_bar,
+    looks,
+    name_rows,
+    new_axes,
+    on_unit_range,
+    read_scores,
+    styled,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.collections import PolyCollection
 
     from tsadeval.datasets import Dataset
 
 # From wrong to right, through a grey that is neither; both ends are told apart by colour-blind readers.
 WRONG, NEITHER, RIGHT = "#D55E00", "#E4E4E4", "#0072B2"
-EVENT = "#F3D9C6"
 # More points than a line of print can show are drawn as the lowest and highest of each of so many stretches.
 STRETCHES = 1500
 BELOW = 28.0  # points from the axes to the key of colours: numbers and a label are between
-LETTER = 4.5  # about the width of one, in points
 ROW, STRIP, GAP = 1.0, 0.13, 0.3  # heights of a line's row, of the strip under it, and between rows
 
 
@@ -87,39 +97,32 @@ def series_with_scores(
     ['series', 'size', 'wrong']
     """
     values, labels, name = _parts(dataset, column)
-    if not isinstance(scores, Mapping):
-        raise InvalidInputError(f"scores must be a mapping from detector to scores, but is a {type(scores).__name__}")
-    if not scores:
-        raise InvalidInputError("scores is empty: give the scores of at least one detector")
+    scorings = read_scores(labels, scores)
     chosen = {str(metric): metric for metric in select_metrics(metrics)}
     heads = [look.label for look in looks(list(chosen)).values()]
     events = Events.of(labels)
     low, high = _window(events, around, margin)
     shown = slice(max(low, 0), min(high, events.n))
-    rows = len(scores) + 1
-    spare = max(0, max(map(len, scores)) - 10) * LETTER + _places(heads)[-1] - _places(["CCE"])[-1]
+    rows = len(scorings) + 1
+    spare = max(0, max(map(len, scorings)) - 10) * LETTER + _places(heads)[-1] - _places(["CCE"])[-1]
     ax = new_axes(ax, 3.5 + spare / 72, 0.75 + 0.42 * rows)
     step = ROW + STRIP + GAP
-    bottoms = [step * (len(scores) - i) for i in range(rows)]
+    bottoms = [step * (rows - 1 - i) for i in range(rows)]
     _band(ax, events, bottoms[0], high - low)
-    _line(ax, _scaled(values), shown, bottoms[0], "black")
+    _line(ax, values, shown, bottoms[0])
     colors = _colors()
     outcomes = []
-    for (detector, given), bottom in zip(scores.items(), bottoms[1:], strict=True):
-        scoring = _scoring(detector, labels, given)
+    for scoring, bottom in zip(scorings.values(), bottoms[1:], strict=True):
         _judged(ax, scoring, bottom, colors)
-        _line(ax, _scaled(scoring.scores), shown, bottom, "black")
+        _line(ax, scoring.scores, shown, bottom)
         found = evaluate(labels, scoring.scores, list(chosen.values()), threshold=threshold)
         outcomes.append([found[metric] for metric in found])
-    ax.set_yticks([bottom + ROW / 2 for bottom in bottoms], ["series", *scores])
-    ax.tick_params(axis="y", length=0)
-    ax.spines["left"].set_visible(False)
-    ax.set_xlim(low - 0.5, high - 0.5)
-    ax.set_ylim(-STRIP - 0.12, bottoms[0] + ROW + 0.25)
-    ax.set_xlabel("time")
-    ax.set_title(title or name)
+    name_rows(ax, [bottom + ROW / 2 for bottom in bottoms], ["series", *scorings])
+    limits = {"xlim": (low - 0.5, high - 0.5), "ylim": (-STRIP - 0.12, bottoms[0] + ROW + 0.25)}
+    ax.set(**limits, xlabel="time", title=title or name)
     _beside(ax, heads, outcomes, bottoms[1:])
-    _key(ax, colors)
+    bar = color_bar(ax, colors, "CCE score of an event (strips and bands)", below=BELOW)
+    bar.set_ticks([-0.5, 0, 0.5], labels=["wrong", "0", "right"])
     return ax
 
 
@@ -157,34 +160,20 @@ def _window(events: Events, around: int | None, margin: int | None) -> tuple[int
     return start - beside, stop + beside
 
 
-def _scoring(detector: str, labels: Any, scores: Any) -> Scoring:
-    try:
-        return Scoring.of(labels, scores)
-    except InvalidInputError as error:
-        raise InvalidInputError(f"detector {detector!r}: {error}") from None
-
-
-def _scaled(values: Floats) -> Floats:
-    finite = np.isfinite(values)
-    values = np.where(finite, values, np.nan)
-    low, high = float(values[finite].min()), float(values[finite].max())
-    return (values - low) / (high - low) if high > low else np.full(len(values), 0.5)
-
-
-def _line(ax: Axes, values: Floats, shown: slice, bottom: float, color: str) -> None:
-    x, y = np.arange(shown.start, shown.stop), values[shown]
+def _line(ax: Axes, values: Floats, shown: slice, bottom: float) -> None:
+    x, y = np.arange(shown.start, shown.stop), on_unit_range(np.where(np.isfinite(values), values, np.nan))[shown]
     dense = len(x) > 2 * STRETCHES
     if dense:
         edges = np.linspace(0, len(x), STRETCHES + 1).astype(np.int64)[:-1]
         y = np.column_stack([np.fmin.reduceat(y, edges), np.fmax.reduceat(y, edges)]).ravel()
         x = np.repeat(x[edges], 2)
-    ax.plot(x, bottom + y, color=color, lw=0.3 if dense else 0.5, zorder=3)
+    ax.plot(x, bottom + y, color="black", lw=0.3 if dense else 0.5, zorder=3)
 
 
 def _band(ax: Axes, events: Events, bottom: float, width: int) -> None:
     """The anomalies, behind the series; a mark over those that are too short for a band."""
     if len(events):
-        _bars(ax, events.starts, events.lengths, bottom, ROW, EVENT)
+        bars(ax, events.starts, events.lengths, bottom, ROW)
     short = 100 * events.lengths < width
     middles = (events.starts + events.lengths / 2)[short]
     ax.plot(middles, np.full(len(middles), bottom + ROW + 0.12), "v", color=WRONG, markersize=2.5, zorder=4)
@@ -194,15 +183,10 @@ def _judged(ax: Axes, scoring: Scoring, bottom: float, colors: Any) -> None:
     """The strip of all events and the bands of the anomalies, in the colours of their scores."""
     table = cce_breakdown(scoring.truth.labels, scoring.scores).events
     found = colors.to_rgba(table["score"])
-    _bars(ax, table["start"], table["length"], bottom - STRIP, STRIP, found)
+    bars(ax, table["start"], table["length"], bottom - STRIP, STRIP, found)
     anomaly = table["label"] == 1
     if anomaly.any():
-        _bars(ax, table["start"][anomaly], table["length"][anomaly], bottom, ROW, found[anomaly], alpha=0.45)
-
-
-def _bars(ax: Axes, starts: Any, lengths: Any, bottom: float, height: float, colors: Any, **how: Any) -> PolyCollection:
-    spans = np.column_stack([starts - 0.5, lengths]).tolist()
-    return ax.broken_barh(spans, (bottom, height), facecolors=colors, lw=0, zorder=1, **how)
+        bars(ax, table["start"][anomaly], table["length"][anomaly], bottom, ROW, found[anomaly], alpha=0.45)
 
 
 def _colors() -> Any:
@@ -214,28 +198,15 @@ def _colors() -> Any:
 
 def _places(heads: Sequence[str]) -> list[float]:
     """Where the columns of values end, in points to the right of the axes: each has room for its head."""
-    ends: list[float] = []
-    before = 0.0
-    for head in heads:
-        before += max(30 if not ends else 40, (LETTER + 1) * len(head) + 6)
-        ends.append(before)
-    return ends or [0.0]
+    widths = [max(40 if i else 30, (LETTER + 1) * len(head) + 6) for i, head in enumerate(heads)]
+    return list(accumulate(widths)) or [0.0]
 
 
 def _beside(ax: Axes, heads: Sequence[str], rows: Sequence[Sequence[float]], bottoms: Sequence[float]) -> None:
     """The values of the detectors, in columns to the right; offsets in points, so that the layout knows the room."""
-    common: dict[str, Any] = {"textcoords": "offset points", "ha": "right", "annotation_clip": False}
+    at = ax.get_yaxis_transform()
+    write = partial(ax.annotate, xycoords=at, textcoords="offset points", ha="right", annotation_clip=False)
     for i, (head, x) in enumerate(zip(heads, _places(heads), strict=True)):
-        top = (1, bottoms[0] + ROW + GAP / 2)
-        where = ax.get_yaxis_transform()
-        ax.annotate(head, top, (x, 2), xycoords=where, va="bottom", fontsize=SMALL, weight="bold", **common)
+        write(head, (1, bottoms[0] + ROW + GAP / 2), (x, 2), va="bottom", fontsize=SMALL, weight="bold")
         for row, bottom in zip(rows, bottoms, strict=True):
-            ax.annotate(
-                f"{round(row[i], 3) + 0.0:.3f}", (1, bottom + ROW / 2), (x, 0), xycoords=where, va="center", **common
-            )
-
-
-def _key(ax: Axes, colors: Any) -> None:
-    """What the colours mean, below the axes."""
-    bar = color_bar(ax, colors, "CCE score of an event (strips and bands)", below=BELOW)
-    bar.set_ticks([-0.5, 0, 0.5], labels=["wrong", "0", "right"])
+            write(f"{round(row[i], 3) + 0.0:.3f}", (1, bottom + ROW / 2), (x, 0), va="center")

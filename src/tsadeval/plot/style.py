@@ -8,14 +8,19 @@ dashes and hollow markers.
 from __future__ import annotations
 
 import io
+import itertools
 import textwrap
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial, wraps
 from typing import TYPE_CHECKING, Any, Literal, ParamSpec, TypeVar
 
+import numpy as np
+
 from tsadeval._optional import require
+from tsadeval.core.inputs import Floats, Scoring
 from tsadeval.core.metric import metric_labels
+from tsadeval.errors import InvalidInputError
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -25,6 +30,9 @@ if TYPE_CHECKING:
 
 
 SMALL = 7.0
+LETTER = 4.3  # about the width of a letter of the small font, in points
+GREY = "#666666"
+EVENT = "#F3D9C6"  # behind points that are labelled anomalous
 
 
 def width_of(ax: Axes) -> float:
@@ -32,14 +40,15 @@ def width_of(ax: Axes) -> float:
     return float(72 * ax.bbox.width / ax.figure.dpi)
 
 
-def legend_above(ax: Axes, *, title: str = "") -> None:
+def legend_above(ax: Axes, *, title: str = "", handles: Sequence[Any] = ()) -> None:
     """A legend over the axes, where it covers nothing, in as many columns as fit; the title of the axes goes above it.
 
-    `title` names what the legend is of.
+    `title` names what the legend is of; `handles` are used instead of what the axes have.
     """
-    handles, labels = ax.get_legend_handles_labels()
-    if not labels:
+    handles = list(handles or ax.get_legend_handles_labels()[0])
+    if not handles:
         return
+    labels = [str(handle.get_label()) for handle in handles]
     room, columns = _beside(ax), min(4, len(labels))
     while True:
         legend = ax.legend(
@@ -48,7 +57,7 @@ def legend_above(ax: Axes, *, title: str = "") -> None:
             alignment="left", fontsize=SMALL, frameon=False,
         )  # fmt: skip
         extent = legend.get_window_extent()
-        if columns == 1 or extent.width <= room:
+        if columns == 1 or extent.width <= 0.95 * room:  # letters are wider at some resolutions
             break
         columns -= 1
     above = ax.get_title(loc="left")
@@ -58,19 +67,19 @@ def legend_above(ax: Axes, *, title: str = "") -> None:
 
 def _beside(ax: Any) -> float:
     """How much room there is in pixels from the left end of the axes to the end of their cell."""
-    cell, outer, inner = _cell(ax, 2.0), ax.get_tightbbox(for_layout_only=True), ax.get_window_extent()
+    cell, outer, inner = _cell(ax), ax.get_tightbbox(for_layout_only=True), ax.get_window_extent()
     if cell is None or outer is None:
         return float(inner.width)
     return float(cell[1] - max(cell[0] + inner.x0 - outer.x0, inner.x0))
 
 
-def _cell(ax: Axes, margin: float) -> tuple[float, float, float, float] | None:
+def _cell(ax: Axes) -> tuple[float, float, float, float] | None:
     """The part of the figure that axes of a grid may use: left, right, bottom and top in pixels."""
     figure, place = ax.get_figure(root=True), ax.get_subplotspec()
     if figure is None or place is None:
         return None
     rows, columns = place.get_gridspec().get_geometry()
-    width, height, pad = figure.bbox.width, figure.bbox.height, margin * figure.dpi / 72
+    width, height, pad = figure.bbox.width, figure.bbox.height, 2 * figure.dpi / 72
     return (
         width * place.colspan.start / columns + pad,
         width * place.colspan.stop / columns - pad,
@@ -79,34 +88,19 @@ def _cell(ax: Axes, margin: float) -> tuple[float, float, float, float] | None:
     )
 
 
-def make_room(ax: Any, margin: float = 2.0) -> None:
-    """Shrink axes until all that belongs to them (names, colour bars, values beside) fits in their cell.
+def make_room(ax: Axes) -> None:
+    """Let all that belongs to axes (names, colour bars, values beside) fit in their cell of the figure's grid.
 
-    Only in figures without a layout engine, which would do the same, and only for axes of a grid: whoever gave axes an
-    exact place meant it. `margin` is in points.
+    A figure without a layout engine is laid out once, as the constrained layout does it. Axes without a grid stay as
+    they are: whoever gave them an exact place meant it.
     """
-    figure, cell = ax.get_figure(root=True), _cell(ax, margin)
+    figure, cell = ax.get_figure(root=True), _cell(ax)
     if figure is None or cell is None:
         return
     _wrap(ax.xaxis.label, 0.92 * (cell[1] - cell[0]))  # it need not be in the middle
-    if figure.get_layout_engine() is not None:
-        return
-    left, right, bottom, top = cell
-    width, height = figure.bbox.width, figure.bbox.height
-    for _ in range(3):  # ticks may change with the size
-        # Without the width of title and label below, which would not shrink with the axes.
-        outer, inner = ax.get_tightbbox(for_layout_only=True), ax.get_window_extent()
-        if outer is None:
-            return
-        x0, x1 = left + max(inner.x0 - outer.x0, 0), right - max(outer.x1 - inner.x1, 0)
-        y0, y1 = bottom + max(inner.y0 - outer.y0, 0), top - max(outer.y1 - inner.y1, 0)
-        # Never beyond what the caller's grid gives: only what does not fit moves.
-        x0, x1 = max(x0, inner.x0), min(x1, inner.x1)
-        y0, y1 = max(y0, inner.y0), min(y1, inner.y1)
-        if x1 - x0 < 0.1 * (right - left) or y1 - y0 < 0.1 * (top - bottom):
-            return  # nothing would be left to draw on
-        ax.set_position((x0 / width, y0 / height, (x1 - x0) / width, (y1 - y0) / height))
-    _keep_inside(ax, left, right)
+    if figure.get_layout_engine() is None:
+        require("matplotlib.layout_engine", extra="all").ConstrainedLayoutEngine().execute(figure)
+        _keep_inside(ax, cell[0], cell[1])
 
 
 def _wrap(text: Any, width: float) -> None:
@@ -127,42 +121,27 @@ def _keep_inside(ax: Any, left: float, right: float) -> None:
         label.set_x(label.get_position()[0] + aside / axes.width)
 
 
-def whole_cell(ax: Axes) -> tuple[float, float]:
-    """Let axes without frame use all of their cell; returns width and height in points."""
-    figure: Any = ax.get_figure(root=True)
-    cell = _cell(ax, 2.0)
-    if cell is None:
-        return 72 * ax.bbox.width / figure.dpi, 72 * ax.bbox.height / figure.dpi
-    left, right, bottom, top = cell
-    if figure.get_layout_engine() is None:
-        width, height = figure.bbox.width, figure.bbox.height
-        ax.set_position((left / width, bottom / height, (right - left) / width, (top - bottom) / height))
-    return 72 * (right - left) / figure.dpi, 72 * (top - bottom) / figure.dpi
+def cell_size(ax: Axes) -> tuple[float, float]:
+    """Width and height of the cell of axes in points, which axes without frame have for themselves."""
+    left, right, bottom, top = _cell(ax) or (0.0, ax.bbox.width, 0.0, ax.bbox.height)
+    return 72 * (right - left) / ax.figure.dpi, 72 * (top - bottom) / ax.figure.dpi
 
 
 def color_bar(ax: Axes, colors: Any, label: str, *, below: float | None = None) -> Any:
     """What the colours mean: right of the axes, or so many points below them.
 
-    It is placed in points and belongs to the axes, so that it covers nothing and the layout knows of it.
+    Its distance is in points and it belongs to the axes, so that it covers nothing and the layout knows of it.
     """
-    inside = ax.inset_axes((0.0, 0.0, 1.0, 1.0))
-    inside.set_axes_locator(partial(_bar_place, ax, below))
+    figure: Any = ax.get_figure(root=True)
+    away = (5 / 72, 0) if below is None else (0, -(below + 4) / 72)
+    shift = require("matplotlib.transforms", extra="all").ScaledTranslation(*away, figure.dpi_scale_trans)
+    bounds = (1.0, 0.0, 0.025, 1.0) if below is None else (0.0, 0.0, 1.0, 0.025)
+    inside = ax.inset_axes(bounds, transform=ax.transAxes + shift)
     bar = ax.figure.colorbar(colors, cax=inside, orientation="vertical" if below is None else "horizontal")
     bar.outline.set_visible(False)
     bar.ax.tick_params(length=0, labelsize=SMALL)
     bar.set_label(label, fontsize=SMALL)
     return bar
-
-
-def _bar_place(ax: Axes, below: float | None, inset: Axes, renderer: Any) -> Any:
-    figure: Any = ax.get_figure(root=True)
-    point, box = figure.dpi / 72, ax.bbox
-    if below is None:
-        bounds = (box.x1 + 5 * point, box.y0, 5 * point, box.height)
-    else:
-        bounds = (box.x0, box.y0 - (below + 3) * point, box.width, 3 * point)
-    place = require("matplotlib.transforms", extra="all").Bbox.from_bounds(*bounds)
-    return place.transformed(figure.transSubfigure.inverted())
 
 
 def spread(places: Sequence[float], gap: float) -> list[float]:
@@ -211,11 +190,99 @@ def end_labels(ax: Axes, ends: Sequence[tuple[float, float, str, Any]], *, lines
     ax.add_collection(leaders, autolim=False)
 
 
+# What several figures draw: heat maps, rows of dots, bars in a row.
+
+
+def heat_map(
+    ax: Axes, values: Floats, rows: Sequence[str], columns: Sequence[str], *, limits: tuple[float, float], colors: str
+) -> Any:
+    """Draw a table as colours, with the names of its rows and columns; what is not finite is light grey."""
+    palette = require("matplotlib", extra="all").colormaps[colors].with_extremes(bad="#EEEEEE")
+    low, high = limits
+    image = ax.imshow(values, cmap=palette, vmin=low, vmax=high, aspect="auto", interpolation="nearest")
+    ax.spines[:].set_visible(False)
+    upright = LETTER * max(map(len, columns), default=0) > width_of(ax) / max(len(columns), 1) - 2
+    ax.set_yticks(range(len(rows)), rows)
+    ax.set_xticks(range(len(columns)), columns, rotation=90 if upright else 0)
+    ax.tick_params(length=0)
+    return image
+
+
+def correlation_map(ax: Axes | None, found: Floats, names: Sequence[str]) -> Axes:
+    """Draw correlations of metrics as a heat map, with their values where there is room for them."""
+    side = 1.0 + max(1.6, 0.24 * len(names))
+    ax = new_axes(ax, side + 0.3, side)
+    labels = list(metric_labels(names).values())
+    heat_map(ax, found, labels, labels, limits=(-1.0, 1.0), colors="RdBu")
+    room = width_of(ax) / len(names)
+    for (i, j), value in np.ndenumerate(found):
+        if np.isfinite(value) and room >= 12:
+            text, ink = f"{value:.2f}".replace("0.", "."), "white" if abs(value) > 0.6 else "black"
+            ax.text(j, i, text, ha="center", va="center", fontsize=min(SMALL, room / 2.6), color=ink)
+    return ax
+
+
+def dot_rows(
+    ax: Axes, rows: Sequence[str], values: Mapping[str, Any], marks: Iterable[tuple[str, str]], *, apart: float = 0.0
+) -> None:
+    """Draw a row per name and in each a dot per label; dots of a row are as far apart as `apart`, of 1."""
+    places = -np.arange(len(rows), dtype=np.float64)
+    for i, ((label, found), (color, marker)) in enumerate(zip(values.items(), itertools.cycle(marks), strict=False)):
+        down = apart * (0.5 - (i + 0.5) / len(values))
+        ax.plot(found, places + down, marker, markersize=3.5, color=color, label=label, clip_on=False)
+    name_rows(ax, places, rows)
+    grid(ax, "y")
+
+
+def name_rows(ax: Axes, places: Iterable[float], names: Iterable[str]) -> None:
+    """Name rows at the left of the axes, which need no line and no ticks there."""
+    ax.set_yticks(list(places), list(names))
+    ax.tick_params(axis="y", length=0)
+    ax.spines["left"].set_visible(False)
+
+
+def bars(ax: Axes, starts: Any, lengths: Any, bottom: float, height: float, colors: Any = EVENT, **how: Any) -> Any:
+    """Draw runs of points as bars from `bottom` on; points are in the middle of their places."""
+    spans = np.column_stack([starts - 0.5, lengths]).tolist()
+    return ax.broken_barh(spans, (bottom, height), facecolors=colors, **{"lw": 0, "zorder": 1, **how})
+
+
+def on_unit_range(values: Floats) -> Floats:
+    """Values over the range of the finite ones, from 0 to 1; one half where all are equal."""
+    finite = values[np.isfinite(values)]
+    if not len(finite) or finite.min() == finite.max():
+        return np.full(len(values), 0.5)
+    return np.asarray((values - finite.min()) / (finite.max() - finite.min()))
+
+
+def read_scores(y_true: Any, scores: Any, *, both: bool = False) -> dict[str, Scoring]:
+    """Check the scores of every detector; an error says whose they are. With `both`, y_true needs both classes."""
+    if not isinstance(scores, Mapping):
+        raise InvalidInputError(f"scores must be a mapping from detector to scores, but is a {type(scores).__name__}")
+    if not scores:
+        raise InvalidInputError("scores is empty: give the scores of at least one detector")
+    found = {}
+    for name, given in scores.items():
+        try:
+            scoring = found[str(name)] = Scoring.of(y_true, given)
+        except InvalidInputError as error:
+            raise InvalidInputError(f"detector {name!r}: {error}" if name else str(error)) from None
+        if both and not (scoring.truth.has(0) and scoring.truth.has(1)):
+            raise InvalidInputError("y_true needs both normal (0) and anomalous (1) points for this figure")
+    return found
+
+
+def read_detector(y_true: Any, y_score: Any) -> Scoring:
+    """Check the scores of one detector, for a figure that needs both classes."""
+    found = read_scores(y_true, y_score if isinstance(y_score, Mapping) else {"": y_score}, both=True)
+    if len(found) > 1:
+        raise InvalidInputError(f"this figure is of one detector, but there are {len(found)}: draw one for each")
+    return next(iter(found.values()))
+
+
 P = ParamSpec("P")
 R = TypeVar("R")
 
-GREY = "#666666"
-EVENT = "#F3D9C6"  # behind points that are labelled anomalous
 SETTINGS: dict[str, Any] = {
     "font.family": "sans-serif",
     "font.size": 8.0,

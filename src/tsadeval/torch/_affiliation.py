@@ -7,24 +7,21 @@ fixed fractions, since borders of zones are multiples of 1/2 and the places wher
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
-from tsadeval.core.parameters import F_CHECKS
+from tsadeval.core.parameters import F_CHECKS, check_parameters
 from tsadeval.errors import InvalidParameterError
-from tsadeval.torch._batch import Batch, Threshold, apply, check_options, f_beta, finish, read_alarms
-from tsadeval.torch._segments import NextGreater, events_of, expand, sum_by
+from tsadeval.torch._batch import NO_ANOMALY, Batch, Threshold, apply, f_beta, finish, read_alarms
+from tsadeval.torch._segments import NextGreater, cumulate_from, events_of, expand, is_first, is_last, sum_by
 
-NO_ANOMALY = "target has a series without an anomalous point"
 NO_ALARM = "a series has no anomalous point or no alarm"
 FIXED = float(1 << 40)  # precision and recall of zones count in these parts, so that sums of their changes are exact
 
 
-@dataclass(frozen=True, eq=False)
-class Zones:
+class Zones(NamedTuple):
     """The zone of every event, in halves of a point; `margin` is the smaller distance from event to end of zone."""
 
     rows: Tensor
@@ -43,13 +40,9 @@ class Zones:
         start, stop = 2 * events.starts, 2 * events.stops
         return cls(events.rows, begin, start, stop, end, torch.minimum(start - begin, end - stop))
 
-    def __len__(self) -> int:
-        return len(self.rows)
-
     def take(self, index: Tensor) -> Zones:
         """The zones at these places."""
-        fields = self.rows, self.begin, self.start, self.stop, self.end, self.margin
-        return Zones(*(field[index] for field in fields))
+        return Zones(*(field[index] for field in self))
 
     def far(self, distance: Tensor) -> Tensor:
         """8 times the integral over [0, distance] of the chance that a random time is nearer, times the zone."""
@@ -104,13 +97,9 @@ def _precision_recall(batch: Batch) -> Tensor:
     index, owner = expand(first, last)
     of_piece = zones.take(index)
     a, b = torch.maximum(a[owner], of_piece.begin), torch.minimum(b[owner], of_piece.end)
-    same = torch.zeros_like(index, dtype=torch.bool)
-    same[1:] = index[1:] == index[:-1]
-    missed = of_piece.gap(torch.where(same, b.roll(1), of_piece.begin), a)
-    final = torch.ones_like(same)
-    final[:-1] = ~same[1:]
-    missed = missed + torch.where(final, of_piece.gap(b, of_piece.end), 0)
-    count = len(zones)
+    missed = of_piece.gap(torch.where(is_first(index), of_piece.begin, b.roll(1)), a)
+    missed = missed + torch.where(is_last(index), of_piece.gap(b, of_piece.end), 0)
+    count = len(zones.rows)
     length = sum_by(index, b - a, count)
     filled = length > 0
     precision = zones.precision(length, sum_by(index, of_piece.piece(a, b), count))
@@ -122,11 +111,6 @@ def _precision_recall(batch: Batch) -> Tensor:
     )
 
 
-def _f(batch: Batch, beta: float) -> Tensor:
-    precision, recall = _precision_recall(batch)
-    return f_beta(precision, recall, beta)
-
-
 def _best_f(batch: Batch, beta: float) -> Tensor:
     """The highest F over all thresholds.
 
@@ -135,12 +119,11 @@ def _best_f(batch: Batch, beta: float) -> Tensor:
     """
     rows, columns = batch.scores.shape
     zones = Zones.of(batch)
-    if len(zones) == 0:
+    if len(zones.rows) == 0:
         return torch.full((rows,), torch.nan, dtype=torch.float64, device=batch.scores.device)
     ordered, order = batch.filled(-torch.inf).sort(dim=1, descending=True, stable=True)
     rank = torch.empty_like(order).scatter_(1, order, torch.arange(columns, device=order.device).expand_as(order))
-    last = torch.ones_like(batch.labels)
-    last[:, :-1] = ordered[:, 1:] != ordered[:, :-1]
+    last = is_last(ordered)
     del ordered, order
     # The points of every zone; one that a border cuts in two is in both zones.
     begins, ends = zones.begin // 2, (zones.end + 1) // 2
@@ -165,7 +148,7 @@ def _best_f(batch: Batch, beta: float) -> Tensor:
     by_rank = (owner * columns + of_point).argsort()
     owner, of_point = owner[by_rank], of_point[by_rank]
     own, start = zones.take(owner), base[owner]
-    length, lost, missed = (_within(values[by_rank], start) for values in (length, lost, missed))
+    length, lost, missed = (cumulate_from(values[by_rank], start) for values in (length, lost, missed))
     table = torch.zeros((3, rows * columns), dtype=torch.int64, device=x.device)
     new_zone = here == start
     for row, values in enumerate((own.precision(length, lost), own.recall(missed))):
@@ -182,12 +165,6 @@ def _best_f(batch: Batch, beta: float) -> Tensor:
     value = f_beta(precision, recall, beta)
     value = value.masked_fill(~(last & batch.valid), -torch.inf).amax(1)
     return value.masked_fill(number == 0, torch.nan)
-
-
-def _within(values: Tensor, start: Tensor) -> Tensor:
-    """Cumulative sums that begin anew at each start."""
-    total = values.cumsum(0)
-    return total - torch.cat([total.new_zeros(1), total])[start]
 
 
 class PrecisionRecallF(NamedTuple):
@@ -235,7 +212,7 @@ def affiliation(
     >>> found.precision.item(), found.recall.item()
     (0.8125, 0.9375)
     """
-    check_options("affiliation", F_CHECKS, beta=beta)
+    check_parameters("affiliation", F_CHECKS, {"beta": beta})
     batch, best = read_alarms(preds, target, threshold, lengths, mask, validate)
     if best:
         raise InvalidParameterError("affiliation: threshold 'best' needs one value to be best for: use affiliation_f1")
@@ -279,7 +256,14 @@ def affiliation_f1(
     >>> tt.affiliation_f1(torch.tensor([0.1, 0.2, 0.7, 0.9, 0.3, 0.1, 0.2, 0.1]), labels)
     tensor(0.9677)
     """
-    check_options("affiliation_f1", F_CHECKS, beta=beta)
+    check_parameters("affiliation_f1", F_CHECKS, {"beta": beta})
     batch, best = read_alarms(preds, target, threshold, lengths, mask, validate)
-    values = apply(batch, lambda b: _best_f(b, beta) if best else _f(b, beta))
+
+    def of_block(block: Batch) -> Tensor:
+        if best:
+            return _best_f(block, beta)
+        precision, recall = _precision_recall(block)
+        return f_beta(precision, recall, beta)
+
+    values = apply(batch, of_block)
     return finish("affiliation_f1", batch, values, NO_ANOMALY, validate)

@@ -7,18 +7,19 @@ every value equals that of the CPU metric on `target[i][mask[i]], preds[i][mask[
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Literal
 
 import torch
 from torch import Tensor
 
 from tsadeval.core.arrays import EXACT
-from tsadeval.core.parameters import Check, check_parameters, recall_weight
+from tsadeval.core.parameters import recall_weight
 from tsadeval.errors import InvalidInputError, InvalidParameterError, warn_undefined
 
-# Why values are undefined where a metric compares the two classes.
+# Why values are undefined, where a metric compares the two classes and where it needs events.
+NO_ANOMALY = "target has a series without an anomalous point"
 ONE_CLASS = "target has a series without anomalous or without normal points"
 
 
@@ -60,19 +61,20 @@ class Batch:
         """The same labels with other scores."""
         return replace(self, scores=scores)
 
-    def blocks(self, per_row: int = 1) -> Iterator[Batch]:
-        """Blocks of rows, where a row needs as many numbers as it has points and at least `per_row`."""
-        rows = max(1, room(self.scores.device) // max(self.scores.shape[1], per_row))
-        for at in range(0, len(self.scores), rows):
-            part = slice(at, at + rows)
-            yield replace(self, scores=self.scores[part], labels=self.labels[part], lengths=self.lengths[part])
+    def rows(self, part: slice) -> Batch:
+        """Some of the series."""
+        return replace(self, scores=self.scores[part], labels=self.labels[part], lengths=self.lengths[part])
 
 
 def apply(batch: Batch, function: Callable[[Batch], Tensor], *, per_row: int = 1) -> Tensor:
-    """The values of a function of blocks of series, float64, series last."""
+    """The values of a function of blocks of series, float64, series last.
+
+    A series needs as many numbers as it has points, and at least `per_row`.
+    """
     if not len(batch.scores):
         raise InvalidInputError("preds has no series: there is nothing to judge")
-    parts = [function(block) for block in batch.blocks(per_row)]
+    rows = max(1, room(batch.scores.device) // max(batch.scores.shape[1], per_row))
+    parts = [function(batch.rows(slice(at, at + rows))) for at in range(0, len(batch.scores), rows)]
     return parts[0] if len(parts) == 1 else torch.cat(parts, dim=-1)
 
 
@@ -87,11 +89,6 @@ def finish(name: str, batch: Batch, values: Tensor, undefined: str, validate: bo
 def is_binary(values: Tensor) -> bool:
     """Return True if all values are 0 or 1, as labels are."""
     return bool(((values == 0) | (values == 1)).all())
-
-
-def check_options(owner: str, checks: dict[str, Check], **given: Any) -> None:
-    """Refuse the first option that its check does not accept."""
-    check_parameters(owner, checks, given)
 
 
 def read(
@@ -111,6 +108,9 @@ def read(
     for name, value in (("preds", preds), ("target", target)):
         if not isinstance(value, Tensor):
             raise InvalidInputError(f"{name} must be a torch.Tensor, but is a {type(value).__name__}")
+        if value.layout != torch.strided or value.is_meta:
+            what = "on the meta device" if value.is_meta else f"of layout {value.layout}"
+            raise InvalidInputError(f"{name} must be a dense tensor with values, but is {what}")
     if preds.shape != target.shape:
         raise InvalidInputError(
             f"preds has shape {tuple(preds.shape)} but target {tuple(target.shape)}; both must be of the same points"
@@ -119,33 +119,29 @@ def read(
         raise InvalidInputError(
             f"preds must have shape (points,) or (series, points) with at least one point, but has {tuple(preds.shape)}"
         )
-    for name, value in (("preds", preds), ("target", target)):
-        if value.layout != torch.strided or value.is_meta:
-            what = "on the meta device" if value.is_meta else f"of layout {value.layout}"
-            raise InvalidInputError(f"{name} must be a dense tensor with values, but is {what}")
     if preds.device != target.device:
         raise InvalidInputError(f"preds is on {preds.device} but target on {target.device}; move one to the other")
     preds, target = preds.detach(), target.detach()
     single = preds.ndim == 1
     if single:
         preds, target = preds[None], target[None]
-    counts = _lengths(lengths, preds, single)
-    kept = _mask(mask, preds, single)
+    counts = check_lengths(lengths, preds)
+    inside = check_mask(mask, preds)
+    if counts is not None:
+        there = torch.arange(preds.shape[1], device=preds.device) < counts[:, None]
+        inside = there if inside is None else inside & there
     scores = _scores(preds, alarms)
     dtype = torch.float32 if scores.dtype == torch.float32 else torch.float64
     if validate:
-        _check_values(scores, preds, target, counts, kept, finite)
+        _check_values(scores, preds, target, counts, inside, finite)
     labels = target if target.dtype == torch.bool else target != 0
-    if kept is not None:
-        if counts is not None:
-            kept = kept & (torch.arange(preds.shape[1], device=preds.device) < counts[:, None])
-        scores, labels, counts = _left_aligned(scores, labels, kept)
-    if counts is None:
+    if inside is None:
         counts = torch.full((len(preds),), preds.shape[1], device=preds.device)
         return Batch(scores, labels, counts, False, single, dtype)
+    if mask is not None or counts is None:
+        return Batch(*_left_aligned(scores, labels, inside), True, single, dtype)
     # What stands in the padding is arbitrary, so it must reach neither a sum nor a search for events.
-    outside = torch.arange(preds.shape[1], device=preds.device) >= counts[:, None]
-    return Batch(scores.masked_fill(outside, 0), labels & ~outside, counts, True, single, dtype)
+    return Batch(scores.masked_fill(~inside, 0), labels & inside, counts, True, single, dtype)
 
 
 def _scores(preds: Tensor, alarms: bool) -> Tensor:
@@ -156,11 +152,12 @@ def _scores(preds: Tensor, alarms: bool) -> Tensor:
     return preds != 0 if alarms else preds.double()
 
 
-def _lengths(lengths: Tensor | Sequence[int] | None, preds: Tensor, single: bool) -> Tensor | None:
+def check_lengths(lengths: Tensor | Sequence[int] | None, preds: Tensor) -> Tensor | None:
+    """Return the lengths of the rows of `preds` as int64."""
     if lengths is None:
         return None
     counts = torch.as_tensor(lengths, device=preds.device)
-    if single and counts.ndim == 0:
+    if counts.ndim == 0 and len(preds) == 1:
         counts = counts[None]
     if counts.shape != (len(preds),) or counts.is_floating_point() or counts.dtype == torch.bool:
         raise InvalidInputError(
@@ -170,13 +167,14 @@ def _lengths(lengths: Tensor | Sequence[int] | None, preds: Tensor, single: bool
     return counts.long()
 
 
-def _mask(mask: Tensor | None, preds: Tensor, single: bool) -> Tensor | None:
+def check_mask(mask: Tensor | None, preds: Tensor) -> Tensor | None:
+    """Return the mask in the shape of `preds`, (series, points)."""
     if mask is None:
         return None
     if not isinstance(mask, Tensor) or mask.dtype != torch.bool:
         found = mask.dtype if isinstance(mask, Tensor) else type(mask).__name__
         raise InvalidInputError(f"mask must be a bool tensor, True for points that count, but is {found}")
-    if single and mask.ndim == 1:
+    if mask.ndim == 1 and len(preds) == 1:
         mask = mask[None]
     if mask.shape != preds.shape:
         raise InvalidInputError(f"mask has shape {tuple(mask.shape)}, but preds {tuple(preds.shape)}")
@@ -184,48 +182,38 @@ def _mask(mask: Tensor | None, preds: Tensor, single: bool) -> Tensor | None:
 
 
 def _check_values(
-    scores: Tensor, preds: Tensor, target: Tensor, counts: Tensor | None, kept: Tensor | None, finite: bool
+    scores: Tensor, preds: Tensor, target: Tensor, counts: Tensor | None, inside: Tensor | None, finite: bool
 ) -> None:
     """One question to the device while all is well; which value is wrong is only looked up where one is."""
-    bad = []
-    inside = torch.ones((), dtype=torch.bool, device=preds.device)
-    if counts is not None:
-        bad.append((counts < 0) | (counts > preds.shape[1]))
-        inside = torch.arange(preds.shape[1], device=preds.device) < counts[:, None]
-    if kept is not None:
-        inside = inside & kept
+    wrong = {}
     if target.dtype != torch.bool:
-        bad.append((target != 0) & (target != 1) & inside)
+        wrong["target"] = (target != 0) & (target != 1)
     if scores.is_floating_point() and finite:
-        bad.append(~scores.isfinite() & inside)
+        wrong["preds"] = ~scores.isfinite()
     elif scores.dtype == torch.bool and preds.dtype != torch.bool:
-        bad.append((preds != 0) & (preds != 1) & inside)
+        wrong["preds"] = (preds != 0) & (preds != 1)
     if scores.dtype == torch.float64 and preds.dtype in (torch.int64, torch.uint64):
-        bad.append((scores.abs() >= EXACT) & inside)  # different scores would tie
-    if not bad or not bool(torch.stack([b.any() for b in bad]).any()):
+        wrong["rounded"] = scores.abs() >= EXACT  # different scores would tie
+    if inside is not None:
+        wrong = {name: found & inside for name, found in wrong.items()}
+    if counts is not None:
+        wrong["lengths"] = (counts < 0) | (counts > preds.shape[1])
+    if not wrong or not bool(torch.stack([found.any() for found in wrong.values()]).any()):
         return
-    if counts is not None and bool(bad[0].any()):
+    if counts is not None and bool(wrong["lengths"].any()):
         raise InvalidInputError(
             f"lengths must lie between 0 and the {preds.shape[1]} points of preds, but reach from {int(counts.min())} "
             f"to {int(counts.max())}"
         )
-    for name, values, wanted, wrong in (
-        ("target", target, "0 (normal) or 1 (anomalous)", (target != 0) & (target != 1) & inside),
-        (
-            "preds",
-            preds,
-            "finite" if scores.is_floating_point() else "0 or 1 where it is of an integer dtype",
-            (~scores.isfinite() if scores.is_floating_point() else (preds != 0) & (preds != 1)) & inside,
-        ),
-    ):
-        if bool(wrong.any()):
-            row, at = (int(i) for i in wrong.nonzero()[0])
+    of_scores = "finite" if scores.is_floating_point() else "0 or 1 where it is of an integer dtype"
+    for name, values, wanted in (("target", target, "0 (normal) or 1 (anomalous)"), ("preds", preds, of_scores)):
+        if name in wrong and bool(wrong[name].any()):
+            row, at = (int(i) for i in wrong[name].nonzero()[0])
             raise InvalidInputError(
                 f"{name} must be {wanted}, but is {values[row, at].item()!r} at point {at} of series {row} "
-                f"({int(wrong.sum())} such values in all); leave points out with mask="
+                f"({int(wrong[name].sum())} such values in all); leave points out with mask="
                 f"{SWAPPED * (name == 'target' and is_binary(preds))}"
             )
-
     raise InvalidInputError(
         f"preds has {preds.dtype} values beyond 2^53, which 64-bit floats would round: subtract a common offset"
     )

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import torch
 from torch import Tensor
 
-from tsadeval.core.parameters import CCE_CHECKS, CCE_ROBUST_POWER
+from tsadeval.core.parameters import CCE_CHECKS, CCE_ROBUST_POWER, check_parameters
 from tsadeval.errors import InvalidInputError
-from tsadeval.torch._batch import ONE_CLASS, Batch, apply, check_options, finish, read
+from tsadeval.torch._batch import ONE_CLASS, Batch, apply, finish, read
 from tsadeval.torch._moments import has_kernels, run_moments
+from tsadeval.torch._segments import group_scores
 
 # Beyond these magnitudes squares would overflow or vanish.
 HUGE, TINY = 1e100, 1e-100
@@ -48,34 +48,38 @@ def _scaled(means: Tensor, variances: Tensor, gamma: float) -> Tensor:
 
 def _cce(
     batch: Batch,
-    tau: float,
-    constrained: bool,
-    event_weight: float,
-    global_weight: float,
     normalize: str | None,
-    uncertainty: str,
-    gamma: float,
+    quantiles: tuple[float, float],
+    weights: tuple[float, float],
+    formula: tuple[float, bool, str, float],
 ) -> Tensor:
-    batch, exponent = _in_range(batch) if normalize in ("minmax", "published") else (batch, None)
+    """CCE of scaled scores; `weights` of anomalous runs and of anomalous points, `formula` as for `event_scores`."""
+    exponent = None
+    if normalize in ("minmax", "published"):
+        batch, exponent = _in_range(batch)
+    elif normalize == "quantile":
+        batch = _clipped(batch, quantiles)
+    elif normalize is not None:
+        batch = _ranks(batch, CCE_ROBUST_POWER if normalize == "robust" else 1)
     added = None
     if normalize == "published":
         added = torch.full((len(batch.scores),), 1e-8, dtype=torch.float64, device=batch.scores.device)
         added = added if exponent is None else torch.ldexp(added, -exponent)
-    keys, labels, means, variances, weights = run_moments(batch, normalize is not None, added)
-    judged = event_scores(means, variances, labels, tau, constrained, uncertainty, gamma)
+    keys, labels, means, variances, sizes = run_moments(batch, normalize in ("minmax", "published", "robust"), added)
+    judged = event_scores(means, variances, labels, *formula)
     rows = len(batch.scores)
 
     def of_classes(values: Tensor) -> Tensor:  # of every row: of its normal and of its anomalous runs
         return values.new_zeros((2 * rows, *values.shape[1:])).index_add_(0, keys, values).view(rows, 2, -1)
 
     total = of_classes(judged)[..., 0]
-    events, points, sums = of_classes(weights).unbind(2)
+    events, points, sums = of_classes(sizes).unbind(2)
     mean = sums / points
-    variance = of_classes(weights[:, 1] * (variances + (means - mean.view(-1)[keys]).square()))[..., 0] / points
+    variance = of_classes(sizes[:, 1] * (variances + (means - mean.view(-1)[keys]).square()))[..., 0] / points
     anomalous = torch.arange(2, device=mean.device).bool()
-    pooled = event_scores(mean, variance, anomalous, tau, constrained, uncertainty, gamma)
-    of_runs = total / events
-    return of_runs[:, 0].lerp(of_runs[:, 1], event_weight) + pooled[:, 0].lerp(pooled[:, 1], global_weight)
+    both = total / events, event_scores(mean, variance, anomalous, *formula)
+    of_runs, of_points = (values[:, 0].lerp(values[:, 1], weight) for values, weight in zip(both, weights, strict=True))
+    return of_runs + of_points
 
 
 def _in_range(batch: Batch) -> tuple[Batch, Tensor | None]:
@@ -92,19 +96,14 @@ def _in_range(batch: Batch) -> tuple[Batch, Tensor | None]:
     return batch.with_scores(scores), exponent
 
 
-def _ranks(batch: Batch) -> Batch:
-    """Average ranks from 0 to 1."""
+def _ranks(batch: Batch, power: float) -> Batch:
+    """Average ranks from 0 to 1, to a power."""
     scores, order = batch.filled(torch.inf).sort(dim=1)
-    columns = scores.shape[1]
-    first = torch.ones_like(scores, dtype=torch.bool)
-    first[:, 1:] = scores[:, 1:] != scores[:, :-1]
-    starts = first.flatten().nonzero()[:, 0]
-    stops = torch.cat([starts[1:], starts.new_full((1,), first.numel())])
-    group = first.flatten().cumsum(0) - 1
-    middle = (starts + stops - 1).double() / 2 - starts // columns * columns
-    ranks = middle[group].view(scores.shape) / (batch.lengths[:, None] - 1).clamp_min(1)
+    groups = group_scores(scores)
+    middle = (groups.before + groups.up_to - 1).double() / 2
+    ranks = middle[groups.of_point].view(scores.shape) / (batch.lengths[:, None] - 1).clamp_min(1)
     result = torch.zeros_like(ranks).scatter_(1, order, ranks)
-    return batch.with_scores(result.masked_fill(~batch.valid, 0))
+    return batch.with_scores(result.masked_fill(~batch.valid, 0) ** power)
 
 
 def _clipped(batch: Batch, quantiles: tuple[float, float]) -> Batch:
@@ -177,7 +176,7 @@ def cce(
         "uncertainty": uncertainty,
         "gamma": gamma,
     }
-    check_options("cce", CCE_CHECKS, **options)
+    check_parameters("cce", CCE_CHECKS, options)
     batch = read(preds, target, lengths, mask, validate=validate, finite=normalize not in ("minmax", "published"))
     if normalize is None and validate:
         low, high = float(batch.scores.min()), float(batch.scores.max())
@@ -188,20 +187,13 @@ def cce(
             )
 
     def of_block(block: Batch) -> Tensor:
-        if normalize == "rank":
-            block = _ranks(block)
-        elif normalize == "robust":
-            block = _ranks(block)
-            block = replace(block, scores=block.scores**CCE_ROBUST_POWER)
-        elif normalize == "quantile":
-            block = _clipped(block, quantiles)
-        how = {"robust": "minmax"}.get(normalize or "", normalize if normalize in ("minmax", "published") else None)
-        return _cce(block, tau, constrained, event_weight, global_weight, how, uncertainty, gamma)
+        formula = tau, constrained, uncertainty, gamma
+        return _cce(block, normalize, quantiles, (event_weight, global_weight), formula)
 
     # Kernels need next to no memory beside the batch, so there is no need to ask how much is left.
     whole = normalize in ("minmax", "published", None) and has_kernels(batch.scores)
     values = of_block(batch) if whole else apply(batch, of_block)
-    if validate and bool(values.isnan().any()):
+    undefined = validate and bool(values.isnan().any())
+    if undefined:
         read(preds, target, lengths, mask)  # names the score that is not finite
-        return finish("cce", batch, values, ONE_CLASS, validate)
-    return finish("cce", batch, values, ONE_CLASS, False)
+    return finish("cce", batch, values, ONE_CLASS, undefined)

@@ -11,11 +11,11 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from tsadeval.core.parameters import Check, Flag, Number, OneOf
+from tsadeval.core.parameters import Check, Flag, Number, OneOf, check_parameters
 from tsadeval.errors import InvalidInputError
-from tsadeval.torch._batch import SWAPPED, check_options, is_binary
+from tsadeval.torch._batch import SWAPPED, check_lengths, check_mask, is_binary
 from tsadeval.torch._cce import event_scores
-from tsadeval.torch._segments import sum_by
+from tsadeval.torch._segments import is_first, sum_by
 
 POOL = OneOf(("batch", "series"))
 REDUCTION = OneOf(("mean", "sum", "none"))
@@ -73,15 +73,11 @@ def _points(
         )
     if preds.ndim == 1:
         preds, target = preds[None], target[None]
-        mask = mask[None] if mask is not None and mask.ndim == 1 else mask
-    inside = torch.ones_like(preds, dtype=torch.bool) if mask is None else mask.bool()
-    if inside.shape != preds.shape:
-        raise InvalidInputError(f"mask has shape {tuple(inside.shape)}, but preds {tuple(preds.shape)}")
-    if lengths is not None:
-        counts = torch.as_tensor(lengths, device=preds.device).reshape(-1, 1)
-        if len(counts) != len(preds):
-            raise InvalidInputError(f"lengths has {len(counts)} entries, but preds {len(preds)} series")
-        inside = inside & (torch.arange(preds.shape[1], device=preds.device) < counts)
+    inside = check_mask(None if mask is None else mask.bool(), preds)
+    inside = torch.ones_like(preds, dtype=torch.bool) if inside is None else inside
+    counts = check_lengths(lengths, preds)
+    if counts is not None:
+        inside = inside & (torch.arange(preds.shape[1], device=preds.device) < counts[:, None])
     if target.dtype != torch.bool:
         wrong = (target != 0) & (target != 1) & inside
         if bool(wrong.any()):  # the number of points, below, is asked of the device anyway
@@ -98,8 +94,7 @@ def _points(
         reach = min(buffer, preds.shape[1])
         wide = functional.max_pool1d(marked.float()[:, None], 2 * reach + 1, stride=1, padding=reach)[:, 0]
         near = (wide > 0.5)[row, column] & ~labels
-    begins = torch.ones_like(labels)
-    begins[1:] = (labels[1:] != labels[:-1]) | (row[1:] != row[:-1])
+    begins = is_first(labels) | is_first(row)
     runs = begins.cumsum(0) - 1
     pools = row if pool == "series" else torch.zeros_like(row)
     n_pools = len(preds) if pool == "series" else 1
@@ -118,13 +113,29 @@ def _on_unit_range(scores: Tensor, pools: Tensor, n_pools: int) -> Tensor:
     return (scores - low[pools]) / width[pools]
 
 
-def _reduced(values: Tensor, reduction: str) -> Tensor:
-    if reduction == "none":
-        return values
-    return values.sum() if reduction == "sum" else values.mean()
+class EventLoss(nn.Module):
+    """The options of a loss: checked, shown, and one of them applied at the end."""
+
+    def __init__(self, checks: dict[str, Check], **options: Any) -> None:
+        super().__init__()
+        check_parameters(type(self).__name__, checks, options)
+        self.options = options
+        self.scale, self.pool, self.reduction = (options[name] for name in ("scale", "pool", "reduction"))
+
+    def extra_repr(self) -> str:
+        """The options that differ from their defaults."""
+        defaults = inspect.signature(type(self)).parameters
+        differing = {k: v for k, v in self.options.items() if v != defaults[k].default}
+        return ", ".join(f"{name}={value!r}" for name, value in differing.items())
+
+    def reduce(self, values: Tensor) -> Tensor:
+        """Apply the reduction to the values of the pools."""
+        if self.reduction == "none":
+            return values
+        return values.sum() if self.reduction == "sum" else values.mean()
 
 
-class CCELoss(nn.Module):
+class CCELoss(EventLoss):
     """The distance of CCE from its best value: 0 for a perfect detector.
 
     CCE is a smooth function of scores on a fixed scale, so the loss is that function itself and no surrogate: of every
@@ -171,20 +182,18 @@ class CCELoss(nn.Module):
         uncertainty: str = "beta",
         gamma: float = 10.0,
     ) -> None:
-        super().__init__()
-        self.options = {
-            "scale": scale,
-            "pool": pool,
-            "reduction": reduction,
-            "tau": tau,
-            "constrained": constrained,
-            "event_weight": event_weight,
-            "global_weight": global_weight,
-            "uncertainty": uncertainty,
-            "gamma": gamma,
-        }
-        check_options("CCELoss", CCE_CHECKS, **self.options)
-        self.scale, self.pool, self.reduction = scale, pool, reduction
+        super().__init__(
+            CCE_CHECKS,
+            scale=scale,
+            pool=pool,
+            reduction=reduction,
+            tau=tau,
+            constrained=constrained,
+            event_weight=event_weight,
+            global_weight=global_weight,
+            uncertainty=uncertainty,
+            gamma=gamma,
+        )
         self.formula = tau, constrained, uncertainty, gamma
         self.weights = ((1 - event_weight, event_weight), (1 - global_weight, global_weight))
 
@@ -218,7 +227,7 @@ class CCELoss(nn.Module):
         weights = preds.new_tensor(self.weights)
         lost = weights[0] * of_events.view(-1, 2) + weights[1] * pooled.view(-1, 2)
         lost = torch.where(number.view(-1, 2) > 0, lost, 0)
-        return _reduced(lost.sum(1), self.reduction)
+        return self.reduce(lost.sum(1))
 
     def _shortfall(self, scores: Tensor, groups: Tensor, anomalous: Tensor) -> Tensor:
         """What the score of each group of points lacks to 1 - tau."""
@@ -229,12 +238,8 @@ class CCELoss(nn.Module):
         variances = sum_by(groups, away * away, size) / count
         return 1 - self.formula[0] - event_scores(means, variances, anomalous, *self.formula)
 
-    def extra_repr(self) -> str:
-        """The options that differ from their defaults."""
-        return _differing(self.options, CCELoss)
 
-
-class EventAUCLoss(nn.Module):
+class EventAUCLoss(EventLoss):
     """A surrogate of 1 - AUC-ROC in which every event counts the same, however long it is.
 
     The mean over pairs of an anomalous point i and a normal point j of max(0, margin - (s_i - s_j))^2 / margin^2, where
@@ -285,10 +290,8 @@ class EventAUCLoss(nn.Module):
         pool: str = "batch",
         reduction: str = "mean",
     ) -> None:
-        super().__init__()
-        self.options = {"margin": margin, "buffer": buffer, "scale": scale, "pool": pool, "reduction": reduction}
-        check_options("EventAUCLoss", AUC_CHECKS, **self.options)
-        self.margin, self.buffer, self.scale, self.pool, self.reduction = margin, buffer, scale, pool, reduction
+        super().__init__(AUC_CHECKS, margin=margin, buffer=buffer, scale=scale, pool=pool, reduction=reduction)
+        self.margin, self.buffer = margin, buffer
 
     def forward(
         self,
@@ -319,7 +322,7 @@ class EventAUCLoss(nn.Module):
         lost = count * limit.square() - 2 * limit * (sums[end] - sums[begin]) + squares[end] - squares[begin]
         per_pool = sum_by(pool, self._weights(points) * lost, points.n_pools)
         values = per_pool / number.clamp_min(1) / self.margin**2
-        return _reduced(values, self.reduction).to(points.scores.dtype)
+        return self.reduce(values).to(points.scores.dtype)
 
     def _weights(self, points: Points) -> Tensor:
         """Of every anomalous point: 1 over the number of events of its pool and of points of its event."""
@@ -327,10 +330,6 @@ class EventAUCLoss(nn.Module):
         events = sum_by(points.run_pools, ones * points.run_labels, points.n_pools)
         length = sum_by(points.runs, torch.ones_like(points.runs, dtype=torch.float64), len(ones))
         return 1 / (events[points.pools] * length[points.runs])[points.labels]
-
-    def extra_repr(self) -> str:
-        """The options that differ from their defaults."""
-        return _differing(self.options, EventAUCLoss)
 
 
 def _ranges(others: Tensor, other_pool: Tensor, limits: Tensor, pool: Tensor) -> tuple[Tensor, Tensor]:
@@ -343,8 +342,3 @@ def _ranges(others: Tensor, other_pool: Tensor, limits: Tensor, pool: Tensor) ->
     begin = torch.empty_like(pool)
     begin[order[~is_other] - len(others)] = passed[~is_other]
     return order[is_other], begin
-
-
-def _differing(options: dict[str, Any], of: type[nn.Module]) -> str:
-    defaults = inspect.signature(of).parameters
-    return ", ".join(f"{name}={value!r}" for name, value in options.items() if value != defaults[name].default)

@@ -22,7 +22,7 @@ ROUNDING = 1e-12
 PIECE = 1 << 24  # without Triton, so many points at a time are copied as float64
 
 
-class Runs(NamedTuple):
+class RunSums(NamedTuple):
     """Runs of equal labels of all rows, one after the other."""
 
     keys: Tensor  # twice the row, plus the label
@@ -32,7 +32,7 @@ class Runs(NamedTuple):
     weights: Tensor  # (runs, 3): 1, points, sums of scores
 
 
-def run_moments(batch: Batch, scale: bool, added: Tensor | None = None) -> Runs:
+def run_moments(batch: Batch, scale: bool, added: Tensor | None = None) -> RunSums:
     """The runs of a batch, without its padding.
 
     With `scale`, scores are brought to 0 ... 1 by their row's range, plus what is `added` to it. Constant scores count
@@ -41,10 +41,10 @@ def run_moments(batch: Batch, scale: bool, added: Tensor | None = None) -> Runs:
     scores, labels = batch.scores.contiguous(), batch.labels.contiguous()
     if batch.padded:
         scores = torch.where(batch.valid, scores, scores[:, :1])  # neither a new extreme nor far from the others
-    runs = Runs(*_finder(scores)(scores, labels, batch.lengths, scale, added))
+    runs = RunSums(*_finder(scores)(scores, labels, batch.lengths, scale, added))
     if batch.padded:
         inside = runs.weights[:, 0] > 0
-        runs = Runs(*(x[inside] for x in runs))
+        runs = RunSums(*(x[inside] for x in runs))
     return runs
 
 
@@ -69,7 +69,7 @@ def has_kernels(tensor: Tensor) -> bool:
 
 
 def by_torch(scores: Tensor, labels: Tensor, lengths: Tensor, scale: bool, added: Tensor | None) -> tuple[Tensor, ...]:
-    """The fields of `Runs`; a row's padding is a run with weights of 0."""
+    """The fields of `RunSums`; a row's padding is a run with weights of 0."""
     rows, columns = scores.shape
     flat = labels.view(-1)
     borders = (flat[1:] != flat[:-1]).nonzero()[:, 0] + 1
@@ -114,7 +114,7 @@ def _block_sums(scores: Tensor, origins: Tensor) -> Tensor:
     return torch.cat(parts) if parts else torch.zeros((0, 2), dtype=torch.float64, device=scores.device)
 
 
-class Pieces:
+class BlockRanges:
     """Ranges cut at the borders of blocks: a head, whole blocks [first, last) and a tail; short ones are a head."""
 
     def __init__(self, begins: Tensor, ends: Tensor, size: int) -> None:
@@ -142,7 +142,7 @@ def _sums_of_runs(
     torch.cumsum(values.square_(), 1, out=before[1:, 1:, 1])
     number = torch.zeros(len(scores) // SIZE + 1, dtype=torch.int64, device=cut.device)
     number[cut] = torch.arange(1, len(cut) + 1, device=cut.device)
-    pieces = Pieces(begins, ends, SIZE)
+    pieces = BlockRanges(begins, ends, SIZE)
     per_unit = 1 / unit[torch.arange(len(blocks), device=cut.device) * SIZE // columns, None]
     blocks = blocks * torch.cat([per_unit, per_unit.square()], dim=1)
     total = _sums_of_ranges(blocks, pieces.first, pieces.last)
@@ -162,7 +162,7 @@ def _sums_of_ranges(values: Tensor, begins: Tensor, ends: Tensor) -> Tensor:
     padded[: len(values)] = values
     before = values.new_zeros((count, size + 1, 2))
     torch.cumsum(padded.view(count, size, 2), 1, out=before[:, 1:])
-    pieces = Pieces(begins, ends, size)
+    pieces = BlockRanges(begins, ends, size)
     total = values.new_zeros((len(begins), 2))
     if count > 1:
         total += _sums_of_ranges(before[:, -1], pieces.first, pieces.last)

@@ -12,9 +12,9 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from tsadeval.core.parameters import PATE_CHECKS
-from tsadeval.torch._batch import ONE_CLASS, Batch, apply, check_options, finish, read, sort_rows
-from tsadeval.torch._segments import EventList, NextGreater, add_at, events_of, expand
+from tsadeval.core.parameters import PATE_CHECKS, check_parameters
+from tsadeval.torch._batch import ONE_CLASS, Batch, apply, finish, read, sort_rows
+from tsadeval.torch._segments import EventList, NextGreater, add_at, cumulate_from, events_of, expand, is_first, is_last
 
 SAME = 1e-12  # recalls this near are equal: what separates them is rounding, and a recall that falls back drops a point
 
@@ -22,12 +22,9 @@ SAME = 1e-12  # recalls this near are equal: what separates them is rounding, an
 def _kept(ascending: Tensor, labels: Tensor, lengths: Tensor, drop: bool) -> tuple[Tensor, Tensor, Tensor]:
     """Flat list of the places where kept distinct scores first stand in their row; of every row its number and base."""
     rows, columns = ascending.shape
-    first = torch.ones_like(labels)
-    first[:, 1:] = ascending[:, 1:] != ascending[:, :-1]
-    first &= torch.arange(columns, device=labels.device) < lengths[:, None]
+    first = is_first(ascending) & (torch.arange(columns, device=labels.device) < lengths[:, None])
     row, start = first.nonzero(as_tuple=True)
-    new_row = torch.ones_like(row, dtype=torch.bool)
-    new_row[1:] = row[1:] != row[:-1]
+    new_row = is_first(row)
     if drop:
         last_of_row = new_row.roll(-1)
         stop = torch.where(last_of_row, lengths[row], start.roll(-1))
@@ -81,10 +78,8 @@ def _misses(bins: Tensor, events: EventList, rows: int, levels: int) -> tuple[Te
     offset = order - base[owner]
     # Cumulated within each event: what the events before have is taken off.
     hits = number - base[owner] + 1
-    sums = offset.cumsum(0)
-    sums = sums - torch.cat([sums.new_zeros(1), sums])[base[owner]]
-    ends = torch.ones_like(owner, dtype=torch.bool)
-    ends[:-1] = keys[1:] != keys[:-1]
+    sums = cumulate_from(offset, base[owner])
+    ends = is_last(keys)
     owner, level, hits, sums = (x[ends] for x in (owner, level, hits, sums))
     length, base = events.lengths[owner], base[owner]
     # The first predicted point, and the first after it that is not.
@@ -93,8 +88,7 @@ def _misses(bins: Tensor, events: EventList, rows: int, levels: int) -> tuple[Te
     run = NextGreater(of_point.int(), longest).after(begin, base + length, level.int()) - begin
     first = begin - base
     lacking = _forgiven(length, first, run, length - hits, length * (length - 1) // 2 - sums)
-    new_event = torch.ones_like(owner, dtype=torch.bool)
-    new_event[1:] = owner[1:] != owner[:-1]
+    new_event = is_first(owner)
     change = lacking - torch.where(new_event, 0, lacking.roll(1))
     row = events.rows[owner]
     forgiven = torch.zeros(rows, levels, dtype=torch.float64, device=keys.device)
@@ -229,7 +223,7 @@ def pate(
         "n_thresholds": n_thresholds,
         "drop_intermediate": drop_intermediate,
     }
-    check_options("pate", PATE_CHECKS, **options)
+    check_parameters("pate", PATE_CHECKS, options)
     batch = read(preds, target, lengths, mask, validate=validate)
     pairs = _pairs(batch.scores.shape[1], early, delay, n_splits, include_zero)
     values = apply(batch, lambda b: _pate(b, pairs, n_thresholds, drop_intermediate), per_row=n_thresholds or 1)

@@ -3,78 +3,54 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import torch
 from torch import Tensor
 
-from tsadeval.core.parameters import AUC_PR_CHECKS, F_CHECKS, recall_weight
+from tsadeval.core.parameters import AUC_PR_CHECKS, F_CHECKS, check_parameters, recall_weight
 from tsadeval.torch._batch import (
+    NO_ANOMALY,
     ONE_CLASS,
     Batch,
     Threshold,
     apply,
-    check_options,
     finish,
     read,
     read_alarms,
     sort_rows,
 )
-from tsadeval.torch._segments import events_of, expand, sum_by
-
-NO_ANOMALY = "target has a series without an anomalous point"
+from tsadeval.torch._segments import events_of, expand, group_scores, sum_by
 
 
-@dataclass(frozen=True, eq=False)
-class Ranked:
-    """Points of every row by descending score; points of equal scores are a group. All flat, row after row."""
+class RankedPoints:
+    """Points of every row by descending score; what follows is flat, row after row, of every group of equal scores."""
 
-    shape: tuple[int, int]
-    labels: Tensor  # bool, by rank
-    group: Tensor  # of every point the number of its group
-    row: Tensor  # of every group: its row,
-    found: Tensor  # anomalous points that score at least as much,
-    alarms: Tensor  # all points that do,
-    found_before: Tensor  # and both for the group before it, 0 for the first of a row
-    alarms_before: Tensor
-    positives: Tensor  # (series,)
-
-    @classmethod
-    def of(cls, batch: Batch) -> Ranked:
-        """Sort every row."""
-        scores, labels = sort_rows(batch.filled(-torch.inf), batch.labels, descending=True)
-        last = torch.ones_like(labels)
-        last[:, :-1] = scores[:, 1:] != scores[:, :-1]
+    def __init__(self, batch: Batch) -> None:
+        scores, self.labels = sort_rows(batch.filled(-torch.inf), batch.labels, descending=True)
+        groups = group_scores(scores)
         del scores
-        columns = labels.shape[1]
-        ends = last.flatten().nonzero()[:, 0]
-        group = torch.zeros(last.numel(), dtype=torch.int64, device=last.device)
-        group[1:] = last.flatten()[:-1]
-        group = group.cumsum(0)
+        self.group, self.row = groups.of_point, groups.row
         # A scan over all rows at once is much faster on a GPU than one of each row; earlier rows are taken off again.
-        found = labels.flatten().cumsum(0)
+        found = self.labels.flatten().cumsum(0)
+        columns = self.labels.shape[1]
         totals = found[columns - 1 :: columns]
-        positives = totals.diff(prepend=totals.new_zeros(1))
-        row = ends // columns
-        found = found[ends] - (totals - positives)[row]
-        alarms = ends % columns + 1
-        first = torch.ones_like(row, dtype=torch.bool)
-        first[1:] = row[1:] != row[:-1]
-        found_before, alarms_before = (torch.where(first, 0, counts.roll(1)) for counts in (found, alarms))
-        shape = len(labels), columns
-        return cls(shape, labels.flatten(), group, row, found, alarms, found_before, alarms_before, positives)
+        self.positives = totals.diff(prepend=totals.new_zeros(1))  # (series,)
+        # Points that score at least as much, the anomalous ones of them, and both for the group before it in its row.
+        self.alarms, self.alarms_before = groups.up_to, groups.before
+        self.found = found[groups.last] - (totals - self.positives)[self.row]
+        self.found_before = torch.where(self.alarms_before > 0, self.found.roll(1), 0)
 
     def over_found(self, of_group: Tensor) -> Tensor:
         """The sum over the anomalous points of every row of a value of their group."""
-        return torch.where(self.labels, of_group[self.group], 0).view(self.shape).sum(1)
+        return torch.where(self.labels, of_group[self.group].view(self.labels.shape), 0).sum(1)
 
     def largest(self, of_group: Tensor) -> Tensor:
         """The largest value of the groups of every row."""
-        return of_group[self.group].view(self.shape).amax(1)
+        return of_group[self.group].view(self.labels.shape).amax(1)
 
 
 def _auc_roc(batch: Batch) -> Tensor:
-    ranked = Ranked.of(batch)
+    ranked = RankedPoints(batch)
     # Twice the normal points that score more than a point, ties counted by half: whole numbers, so the sum is exact.
     above = ranked.alarms - ranked.found + ranked.alarms_before - ranked.found_before
     pairs = 2 * ranked.positives * (batch.lengths - ranked.positives)
@@ -124,7 +100,7 @@ def auc_roc(
 
 
 def _auc_pr(batch: Batch, interpolation: str) -> Tensor:
-    ranked = Ranked.of(batch)
+    ranked = RankedPoints(batch)
     precision = ranked.found.double() / ranked.alarms
     if interpolation == "trapezoid":
         before = torch.where(ranked.alarms_before > 0, ranked.found_before.double() / ranked.alarms_before, 1.0)
@@ -161,13 +137,13 @@ def auc_pr(
     >>> tt.auc_pr(torch.tensor([0.1, 0.4, 0.4, 0.9, 0.2]), torch.tensor([0, 0, 1, 1, 0]))
     tensor(0.8333)
     """
-    check_options("auc_pr", AUC_PR_CHECKS, interpolation=interpolation)
+    check_parameters("auc_pr", AUC_PR_CHECKS, {"interpolation": interpolation})
     batch = read(preds, target, lengths, mask, validate=validate)
     return finish("auc_pr", batch, apply(batch, lambda b: _auc_pr(b, interpolation)), NO_ANOMALY, validate)
 
 
 def _best_f1(batch: Batch, beta: float) -> Tensor:
-    ranked = Ranked.of(batch)
+    ranked = RankedPoints(batch)
     weight = recall_weight(beta)
     values = (1 + weight) * ranked.found.double() / (weight * ranked.positives[ranked.row] + ranked.alarms)
     return ranked.largest(values).masked_fill(ranked.positives == 0, torch.nan)
@@ -202,7 +178,7 @@ def best_f1(
     >>> tt.best_f1(torch.tensor([0.1, 0.5, 0.4, 0.9, 0.2]), torch.tensor([0, 0, 1, 1, 0]))
     tensor(0.8000)
     """
-    check_options("best_f1", F_CHECKS, beta=beta)
+    check_parameters("best_f1", F_CHECKS, {"beta": beta})
     batch = read(preds, target, lengths, mask, validate=validate)
     return finish("best_f1", batch, apply(batch, lambda b: _best_f1(b, beta)), NO_ANOMALY, validate)
 
@@ -271,7 +247,7 @@ def f1_pa(
     >>> tt.f1_pa(torch.tensor([0.1, 0.9, 0.2, 0.0, 0.7, 0.3]), labels)
     tensor(0.8889)
     """
-    check_options("f1_pa", F_CHECKS, beta=beta)
+    check_parameters("f1_pa", F_CHECKS, {"beta": beta})
     batch, best = read_alarms(preds, target, threshold, lengths, mask, validate)
     values = apply(batch, lambda b: _best_f1(_adjusted(b), beta) if best else _f1_pa(b, beta))
     return finish("f1_pa", batch, values, NO_ANOMALY, validate)

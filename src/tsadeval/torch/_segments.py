@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
@@ -28,30 +29,36 @@ class EventList:
 
     def following(self, values: Tensor, last: Tensor) -> Tensor:
         """The value of the next event of the same row; `last` (events,) where there is none."""
-        if len(self) == 0:
-            return last
-        same = torch.zeros_like(self.rows, dtype=torch.bool)
-        same[:-1] = self.rows[1:] == self.rows[:-1]
-        return torch.where(same, values.roll(-1), last)
+        return torch.where(is_last(self.rows), last, values.roll(-1))
 
     def preceding(self, values: Tensor, first: Tensor) -> Tensor:
         """The value of the event before in the same row; `first` (events,) where there is none."""
-        if len(self) == 0:
-            return first
-        same = torch.zeros_like(self.rows, dtype=torch.bool)
-        same[1:] = self.rows[1:] == self.rows[:-1]
-        return torch.where(same, values.roll(1), first)
+        return torch.where(is_first(self.rows), first, values.roll(1))
 
 
 def events_of(mask: Tensor) -> EventList:
     """The maximal runs of True in every row."""
-    before = torch.zeros_like(mask)
-    before[:, 1:] = mask[:, :-1]
-    after = torch.zeros_like(mask)
-    after[:, :-1] = mask[:, 1:]
-    rows, starts = (mask & ~before).nonzero(as_tuple=True)
-    _, last = (mask & ~after).nonzero(as_tuple=True)
+    rows, starts = (mask & is_first(mask)).nonzero(as_tuple=True)
+    _, last = (mask & is_last(mask)).nonzero(as_tuple=True)
     return EventList(rows, starts, last + 1)
+
+
+def is_first(values: Tensor) -> Tensor:
+    """Return where entries differ from the one before them in their row; a row's first entry always does."""
+    first = torch.ones_like(values, dtype=torch.bool)
+    first[..., 1:] = values[..., 1:] != values[..., :-1]
+    return first
+
+
+def is_last(values: Tensor) -> Tensor:
+    """Return where entries differ from the one after them in their row; a row's last entry always does."""
+    return is_first(values).roll(-1, -1)
+
+
+def cumulate_from(values: Tensor, start: Tensor) -> Tensor:
+    """Cumulative sums, of which what stands before each entry's `start` is taken off."""
+    total = values.cumsum(0)
+    return total - torch.cat([total.new_zeros(1), total])[start]
 
 
 def expand(begins: Tensor, ends: Tensor) -> tuple[Tensor, Tensor]:
@@ -107,11 +114,31 @@ class NextGreater:
         return at
 
 
+class ScoreGroups(NamedTuple):
+    """Groups of equal scores of sorted rows, all flat, row after row."""
+
+    of_point: Tensor  # the number of the group of every point
+    row: Tensor  # of every group: its row,
+    last: Tensor  # the place of its last point,
+    up_to: Tensor  # the points of its row up to that one,
+    before: Tensor  # and those before the group
+
+
+def group_scores(ordered: Tensor) -> ScoreGroups:
+    """Find the groups of equal scores in rows that are sorted."""
+    columns = ordered.shape[1]
+    first = is_first(ordered).flatten()
+    last = first.roll(-1).nonzero()[:, 0]
+    row, up_to = last // columns, last % columns + 1
+    before = torch.where(is_first(row), 0, up_to.roll(1))
+    return ScoreGroups(first.cumsum(0) - 1, row, last, up_to, before)
+
+
 # What VUS needs of a batch: thresholds and the level that each point reaches, and its distances to events.
 
 
 @dataclass(frozen=True, eq=False)
-class Levels:
+class AlarmLevels:
     """Descending thresholds of every series, and the first of them that each point reaches."""
 
     of_point: Tensor  # (series, points), int64
@@ -124,7 +151,7 @@ class Levels:
         return self.alarms.shape[1]
 
 
-def sampled(batch: Batch, n_thresholds: int) -> Levels:
+def sampled(batch: Batch, n_thresholds: int) -> AlarmLevels:
     """Thresholds at evenly spaced ranks; where scores tie, the same one several times, which adds no area."""
     ascending, _ = sort_rows(batch.filled(torch.inf), batch.labels)
     n = batch.lengths[:, None]
@@ -139,39 +166,27 @@ def sampled(batch: Batch, n_thresholds: int) -> Levels:
     rising = thresholds.flip(1).contiguous()
     reached = torch.searchsorted(rising, batch.scores, right=True, out_int32=True)
     of_point = (rising.shape[1] - reached.long()).clamp_max(rising.shape[1] - 1)
-    return Levels(of_point, before, alarms)
+    return AlarmLevels(of_point, before, alarms)
 
 
-def every_score(batch: Batch, zone: Tensor) -> Levels:
+def every_score(batch: Batch, zone: Tensor) -> AlarmLevels:
     """A level for every distinct score of the zone."""
     scores, order = batch.filled(-torch.inf).sort(dim=1, descending=True)
-    zone = zone.gather(1, order)
-    ends = torch.ones_like(zone)
-    ends[:, :-1] = scores[:, 1:] != scores[:, :-1]
-    columns = scores.shape[1]
-    flat = ends.flatten().nonzero()[:, 0]
-    row = flat // columns
-    first = torch.ones_like(flat, dtype=torch.bool)
-    first[1:] = row[1:] != row[:-1]
-    counted = zone.flatten().cumsum(0)[flat]
-    used = counted > torch.cat([counted.new_zeros(1), counted[:-1]])  # groups of equal scores with a point of the zone
-    alarms = flat % columns + 1
-    before = torch.where(first, 0, alarms.roll(1))
-    kept, kept_row = used.cumsum(0) - 1, row[used]
-    base = torch.searchsorted(kept_row, torch.arange(len(scores), device=row.device))
-    level = torch.where(used, kept - base[row], 0)
-    group = torch.cat([ends.flatten().new_zeros(1), ends.flatten()[:-1]]).cumsum(0)
-    of_point = torch.zeros_like(order).scatter_(1, order, level[group].view(order.shape))
-    count = int((level + 1).max())
-    at = row[used], level[used]
+    groups = group_scores(scores)
+    counted = zone.gather(1, order).flatten().cumsum(0)[groups.last]
+    used = counted.diff(prepend=counted.new_zeros(1)) > 0  # groups with a point of the zone
+    row = groups.row[used]
+    base = torch.searchsorted(row, torch.arange(len(scores), device=row.device))
+    level = torch.where(used, used.cumsum(0) - 1 - base[groups.row], 0)
+    of_point = torch.zeros_like(order).scatter_(1, order, level[groups.of_point].view(order.shape))
+    alarms = torch.zeros((len(scores), int(level.max()) + 1), dtype=torch.float64, device=row.device)
+    before = alarms.clone()
+    alarms[row, level[used]] = groups.up_to[used].double()
+    before[row, level[used]] = groups.before[used].double()
     # Levels that a series lacks repeat its last one.
-    alarm_table = torch.zeros((len(scores), count), dtype=torch.float64, device=row.device)
-    before_table = alarm_table.clone()
-    alarm_table[at] = alarms[used].double()
-    before_table[at] = before[used].double()
-    last = alarm_table.amax(1, keepdim=True)
-    missing = alarm_table == 0
-    return Levels(of_point, torch.where(missing, last, before_table), torch.where(missing, last, alarm_table))
+    last = alarms.amax(1, keepdim=True)
+    missing = alarms == 0
+    return AlarmLevels(of_point, torch.where(missing, last, before), torch.where(missing, last, alarms))
 
 
 @dataclass(frozen=True, eq=False)
@@ -188,10 +203,7 @@ class Zone:
         labels = batch.labels
         far = reach + 1
         rows, columns = labels.shape
-        begins = torch.zeros_like(labels)
-        begins[events.rows, events.starts] = True
-        # Events of all rows with two that are far away on either side of each row.
-        passed = begins.flatten().cumsum(0).view(rows, columns)
+        passed = (labels & is_first(labels)).flatten().cumsum(0).view(rows, columns)  # events begun, of all rows
         count = len(events)
         own = torch.arange(rows, device=labels.device)[:, None]
         position = torch.arange(columns, device=labels.device)

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import torch
 from torch import Tensor
 from torchmetrics import Metric
 
-from tsadeval.core.parameters import Check, Flag, OneOf
+from tsadeval.core.parameters import Check, Flag, OneOf, check_parameters
 from tsadeval.errors import InvalidInputError, InvalidParameterError, warn_undefined
 from tsadeval.torch import _affiliation, _cce, _pate, _ranking, _vus
-from tsadeval.torch._batch import check_options, read
-from tsadeval.torch._segments import expand
+from tsadeval.torch._batch import read
+from tsadeval.torch._segments import expand, is_first
 
 CHECKS: dict[str, Check] = {
     "average": OneOf(("mean", "none")),
@@ -61,7 +60,8 @@ class SeriesMetric(Metric):
         reserved = {"preds", "target", "lengths", "mask", "validate"}
         self_options = {k: v for k, v in options.items() if k in known and k not in reserved}
         super().__init__(**{k: v for k, v in options.items() if k not in self_options})
-        check_options(type(self).__name__, CHECKS, average=average, overlap=overlap, validate_args=validate_args)
+        checked = {"average": average, "overlap": overlap, "validate_args": validate_args}
+        check_parameters(type(self).__name__, CHECKS, checked)
         self.options, self.average, self.overlap, self.validate_args = self_options, average, overlap, validate_args
         if "threshold" in self_options and isinstance(self_options["threshold"], Tensor):
             raise InvalidParameterError(f"{type(self).__name__}: threshold must be a number or 'best', not a tensor")
@@ -116,8 +116,8 @@ class SeriesMetric(Metric):
         scores, labels, windows = (self._whole(name) for name in STATES)
         if len(scores) == 0:
             raise InvalidInputError(f"{type(self).__name__} has no points to judge: call update first")
-        table = join(windows.view(-1, 3), scores, labels, self.overlap)
-        values = type(self).function(table.scores, table.labels, lengths=table.lengths, validate=False, **self.options)
+        scores, labels, lengths = join(windows.view(-1, 3), scores, labels, self.overlap)
+        values = type(self).function(scores, labels, lengths=lengths, validate=False, **self.options)
         values = values.to(self.dtype)
         if self.average == "none":
             return values
@@ -225,25 +225,20 @@ Numbers = Tensor | Sequence[int] | int | None
 
 def window_table(preds: Tensor, series: Numbers, position: Numbers, lengths: Numbers) -> Tensor:
     """(windows, 3): series, first position and number of points of every window of an update."""
-    device = preds.device
     if preds.ndim == 2:
         count, size = preds.shape
-        sizes = _column(lengths, count, size, "lengths", device)
-        starts = _column(position, count, FOLLOWS, "position", device)
-        # Rows without a number are series by themselves, unless positions say where they belong.
-        owners = _column(series, count, OWN if position is None else 0, "series", device)
+    elif lengths is not None:
+        raise InvalidInputError("lengths is for preds of shape (windows, points): pass only the points that count")
     else:
-        if lengths is not None:
-            raise InvalidInputError("lengths is for preds of shape (windows, points): pass only the points that count")
         each = any(isinstance(x, (Tensor, Sequence)) and torch.as_tensor(x).ndim > 0 for x in (series, position))
         count, size = (len(preds), 1) if each else (1, len(preds))
-        sizes = torch.full((count,), size, device=device)
-        starts = _column(position, count, FOLLOWS, "position", device)
-        owners = _column(series, count, 0, "series", device)
-    return torch.stack([owners, starts, sizes], dim=1)
+    # Rows without a number are series by themselves, unless positions say where they belong.
+    alone = OWN if preds.ndim == 2 and position is None else 0
+    columns = ("series", series, alone), ("position", position, FOLLOWS), ("lengths", lengths, size)
+    return torch.stack([_column(name, values, default, count, preds.device) for name, values, default in columns], 1)
 
 
-def _column(values: Numbers, count: int, default: int, name: str, device: torch.device) -> Tensor:
+def _column(name: str, values: Numbers, default: int, count: int, device: torch.device) -> Tensor:
     if values is None:
         return torch.full((count,), default, device=device)
     column = torch.as_tensor(values, device=device)
@@ -260,18 +255,11 @@ def _column(values: Numbers, count: int, default: int, name: str, device: torch.
     return column.long()
 
 
-@dataclass(frozen=True, eq=False)
-class Table:
-    """Whole series, padded."""
+def join(windows: Tensor, scores: Tensor, labels: Tensor, overlap: str) -> tuple[Tensor, Tensor, Tensor]:
+    """Return padded scores, labels and lengths of the series that these windows are pieces of, by their numbers.
 
-    scores: Tensor  # (series, points)
-    labels: Tensor
-    lengths: Tensor
-    series: Tensor  # their numbers, ascending
-
-
-def join(windows: Tensor, scores: Tensor, labels: Tensor, overlap: str) -> Table:
-    """The series that these windows are pieces of; `overlap` says how scores of one point become one."""
+    `overlap` says how scores of one point become one.
+    """
     series, starts, sizes = windows.unbind(1)
     offsets = sizes.cumsum(0) - sizes
     own = series == OWN
@@ -285,8 +273,7 @@ def join(windows: Tensor, scores: Tensor, labels: Tensor, overlap: str) -> Table
     order = position.argsort(stable=True)
     order = order[owner[order].argsort(stable=True)]
     owner, position, source = owner[order], position[order], source[order]
-    first = torch.ones_like(owner, dtype=torch.bool)
-    first[1:] = (owner[1:] != owner[:-1]) | (position[1:] != position[:-1])
+    first = is_first(owner) | is_first(position)
     point = first.cumsum(0) - 1
     count = int(first.sum())
     joined = torch.zeros(count, dtype=scores.dtype, device=scores.device)
@@ -300,13 +287,13 @@ def join(windows: Tensor, scores: Tensor, labels: Tensor, overlap: str) -> Table
             "target differs between windows that share a point: "
             f"position {int(position[at])} of series {int(owner[at])}"
         )
-    numbers, row, lengths = torch.unique_consecutive(owner[first], return_inverse=True, return_counts=True)
+    _, row, lengths = torch.unique_consecutive(owner[first], return_inverse=True, return_counts=True)
     column = torch.arange(count, device=row.device) - (lengths.cumsum(0) - lengths)[row]
     shape = len(lengths), int(lengths.max())
     table, mask = scores.new_zeros(shape), torch.zeros(shape, dtype=torch.bool, device=row.device)
     table[row, column] = joined
     mask[row, column] = marks.bool()
-    return Table(table, mask, lengths, numbers)
+    return table, mask, lengths
 
 
 def _in_order(series: Tensor, starts: Tensor, sizes: Tensor) -> Tensor:

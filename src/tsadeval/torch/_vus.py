@@ -13,35 +13,29 @@ from itertools import groupby
 import torch
 from torch import Tensor
 
-from tsadeval.core.parameters import VUS_TENSOR_CHECKS, VUS_VARIANTS, VUSVariant
-from tsadeval.torch._batch import ONE_CLASS, Batch, apply, check_options, finish, read, room
-from tsadeval.torch._segments import EventList, Levels, Zone, add_at, events_of, every_score, sampled
+from tsadeval.core.parameters import VUS_TENSOR_CHECKS, VUS_VARIANTS, VUSVariant, check_parameters
+from tsadeval.torch._batch import ONE_CLASS, Batch, apply, finish, read, room
+from tsadeval.torch._segments import AlarmLevels, EventList, Zone, add_at, events_of, every_score, expand, sampled
 
 
-class Groups:
+class WideningEvents:
     """Events with their buffers, which widen: the first level that reaches each, for all series at once."""
 
-    def __init__(self, batch: Batch, events: EventList, levels: Levels, merging: int) -> None:
+    def __init__(self, batch: Batch, events: EventList, levels: AlarmLevels, merging: int) -> None:
         self.events, self.levels, self.merging, self.half = events, levels, merging, 0
         self.last = batch.lengths[events.rows] - 1
         self.rows = len(batch.scores)
-        size = max(len(events), 1)
         # No other event before: a gap that no buffer fills.
         none = torch.full_like(events.starts, 1 << 40)
         self.gap = events.starts - events.preceding(events.stops, -none) + 1
-        self.best = torch.full((size,), levels.count, device=events.rows.device)
-        rows, columns = batch.labels.nonzero(as_tuple=True)
-        begins = torch.zeros_like(batch.labels)
-        begins[events.rows, events.starts] = True
-        owner = begins.flatten().cumsum(0).view(begins.shape)[rows, columns] - 1
-        self.best.scatter_reduce_(0, owner, levels.of_point[rows, columns], "amin")
+        self.best = torch.full((len(events),), levels.count, device=events.rows.device)
+        places, owner = expand(events.starts, events.stops)
+        self.best.scatter_reduce_(0, owner, levels.of_point[events.rows[owner], places], "amin")
 
     def widen(self) -> None:
         """One more point on both sides of every event."""
         self.half += 1
         events, of_point = self.events, self.levels.of_point
-        if len(events) == 0:
-            return
         left = of_point[events.rows, (events.starts - self.half).clamp_min(0)]
         right = of_point[events.rows, torch.minimum(events.stops - 1 + self.half, self.last)]
         self.best = torch.minimum(self.best, torch.minimum(left, right))
@@ -50,8 +44,6 @@ class Groups:
         """(series, levels): the share of groups of merged events with a predicted point."""
         count = self.levels.count
         table = torch.zeros(self.rows, count + 1, dtype=torch.float64, device=self.best.device)
-        if len(self.events) == 0:
-            return table[:, :count]
         apart = self.gap > (2 * self.half + self.merging if self.merging >= 0 else -1)
         group = apart.cumsum(0) - 1
         # Places of groups that do not exist go to a level beyond the last.
@@ -74,7 +66,7 @@ def _weights(widths: Tensor, largest: int, root: bool) -> Tensor:
 
 
 def _areas(
-    inside: Tensor, buffered: Tensor, share: Tensor, levels: Levels, n: Tensor, variant: VUSVariant
+    inside: Tensor, buffered: Tensor, share: Tensor, levels: AlarmLevels, n: Tensor, variant: VUSVariant
 ) -> tuple[Tensor, Tensor]:
     """Areas under the ROC and PR curves: (series, widths) from (series, widths, levels).
 
@@ -114,7 +106,7 @@ def _areas(
 class Counted:
     """Buffer weight of the alarms at every level, from counts by distance and level."""
 
-    def __init__(self, levels: Levels, zone: Zone, variant: VUSVariant) -> None:
+    def __init__(self, levels: AlarmLevels, zone: Zone, variant: VUSVariant) -> None:
         rows, count = levels.alarms.shape
         self.row, column = ((zone.nearest > 0) & (zone.nearest < zone.far)).nonzero(as_tuple=True)
         self.near, self.level = zone.nearest[self.row, column], levels.of_point[self.row, column]
@@ -147,7 +139,7 @@ class Counted:
 class Single:
     """The same from single points, for many levels."""
 
-    def __init__(self, levels: Levels, zone: Zone, variant: VUSVariant) -> None:
+    def __init__(self, levels: AlarmLevels, zone: Zone, variant: VUSVariant) -> None:
         self.levels, self.zone = levels, zone
         self.second = zone.second if variant.adding else torch.full_like(zone.second, zone.far)
         self.buffer = zone.nearest > 0
@@ -170,27 +162,23 @@ def _volume(batch: Batch, window: int, n_thresholds: int | None, variant: VUSVar
     events = events_of(batch.labels)
     if len(events) == 0:
         return torch.full((2, rows), torch.nan, dtype=torch.float64, device=device)
-    widths = list(range(0, 2 * window + 1, variant.step))
-    repeats = [1.0] * len(widths)
-    if not variant.root and variant.step == 1:  # a straight slope depends on w // 2 only: two widths at a time
-        widths = widths[::2]
-        repeats = [2.0] * (len(widths) - 1) + [1.0]
+    widths, repeats = variant.widths(2 * window, volume=True)
     zone = Zone.of(batch, events, min(window, columns - 1))
     levels = every_score(batch, zone.nearest < zone.far) if n_thresholds is None else sampled(batch, n_thresholds)
-    slopes = _weights(torch.tensor(widths, device=device), zone.far - 1, variant.root)
-    times = torch.tensor(repeats, dtype=torch.float64, device=device)
+    slopes = _weights(torch.from_numpy(widths).to(device), zone.far - 1, variant.root)
+    times = torch.from_numpy(repeats).double().to(device)
     inside = torch.zeros_like(levels.alarms)
     row, column = batch.labels.nonzero(as_tuple=True)
     add_at(inside, row, levels.of_point[row, column], torch.ones_like(row, dtype=torch.float64))
     inside = inside.cumsum(1)
-    groups = Groups(batch, events, levels, variant.merging)
+    groups = WideningEvents(batch, events, levels, variant.merging)
     buffers = (Single if n_thresholds is None else Counted)(levels, zone, variant)
     total = torch.zeros((2, rows), dtype=torch.float64, device=device)
     most = max(1, room(device) // (rows * levels.count))  # widths whose curves are worked out together
     weights: list[Tensor] = []
     shares: list[Tensor] = []
     done = at = 0
-    for half, alike in groupby(widths, key=lambda width: width // 2):
+    for half, alike in groupby((widths // 2).tolist()):
         count = len(list(alike))
         if half > 0:
             groups.widen()
@@ -203,7 +191,7 @@ def _volume(batch: Batch, window: int, n_thresholds: int | None, variant: VUSVar
             weights, shares, done = [], [], at
     positives = batch.labels.sum(1)
     undefined = (positives == 0) | (positives == batch.lengths)
-    return (total / sum(repeats)).masked_fill(undefined, torch.nan)
+    return (total / times.sum()).masked_fill(undefined, torch.nan)
 
 
 def _read(
@@ -217,7 +205,8 @@ def _read(
     mask: Tensor | None,
     validate: bool,
 ) -> Tensor:
-    check_options(name, VUS_TENSOR_CHECKS, window=window, n_thresholds=n_thresholds, variant=variant)
+    options = {"window": window, "n_thresholds": n_thresholds, "variant": variant}
+    check_parameters(name, VUS_TENSOR_CHECKS, options)
     batch = read(preds, target, lengths, mask, validate=validate)
     columns = batch.scores.shape[1]
     per_row = 1 if n_thresholds is None else min(n_thresholds, columns) * (min(window, columns) + 1)

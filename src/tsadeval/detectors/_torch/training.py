@@ -22,8 +22,7 @@ from torch import Tensor, nn
 from torch.optim import Optimizer
 
 from tsadeval._optional import require
-from tsadeval.detectors.series import Floats, Index
-from tsadeval.detectors.windows import score_points
+from tsadeval.detectors.series import Floats, Index, score_points
 from tsadeval.errors import InvalidInputError, InvalidParameterError
 
 if TYPE_CHECKING:

@@ -1,10 +1,9 @@
-"""Figures of the suite `hard`: tasks by metrics, and the pairs of models that a metric puts in the wrong order."""
+"""Figures of the suites `hard` and `audit`: tasks and pairs that a metric misjudges, gameability and agreement."""
 
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Mapping, Sequence
-from pathlib import Path
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,11 +11,33 @@ import numpy as np
 from tsadeval.core.events import Events
 from tsadeval.core.inputs import Bools, Floats
 from tsadeval.core.metric import metric_labels
-from tsadeval.core.parameters import OneOf, check_parameters
 from tsadeval.core.results import Row
 from tsadeval.core.selection import AnyMetric, find_metric
 from tsadeval.errors import InvalidInputError
-from tsadeval.plot.style import EVENT, GREY, SMALL, grid, legend_above, new_axes, new_figure, styled
+from tsadeval.plot.style import (
+    EVENT,
+    GREY,
+    SMALL,
+    bars,
+    correlation_map,
+    dot_rows,
+    legend_above,
+    name_rows,
+    new_axes,
+    new_figure,
+    on_unit_range,
+    styled,
+)
+from tsadeval.rankeval.suites.adversaries import Target
+from tsadeval.rankeval.suites.audit import stream
+from tsadeval.rankeval.suites.audit_series import AuditSeries
+from tsadeval.rankeval.suites.audit_table import (
+    AgreementTable,
+    AnyAdversary,
+    AuditResult,
+    AuditTable,
+    choose_adversaries,
+)
 from tsadeval.rankeval.suites.hard_explanation import Explanation, roles_of
 from tsadeval.rankeval.suites.hard_table import HardResult, HardTable
 from tsadeval.rankeval.suites.hard_task import Case
@@ -25,19 +46,13 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-FORMATS = ("png", "pdf", "svg")
 MOST = 8  # metrics that can be told apart in one figure
 WIDTH = 1200  # points of a series that are shown
 COLORS = ("#B03A00", "#0072B2")  # the worse model, the better one
 BOTTOM, TOP, APART = -0.12, 2.35, 1.25  # ends of the vertical axis, and from one series to the other
 LEGEND = "shaded: event; height: rank of the score, upper ranks stretched"
-MARKS = tuple(
-    zip(
-        ("#D55E00", "#0072B2", "#009E73", "#000000", "#CC79A7", "#E69F00", "#56B4E9", "#882255"),
-        "oDs^vP<X",
-        strict=True,
-    )
-)
+SHADES = ("#D55E00", "#0072B2", "#009E73", "#000000", "#CC79A7", "#E69F00", "#56B4E9", "#882255")
+MARKS = tuple(zip(SHADES, "oDs^vP<X", strict=True))
 
 
 @styled
@@ -67,26 +82,12 @@ def hard_tasks(
         f"{name} ({rows[name]['value']:.2f})": [rows[name][task] for task in table.tasks]
         for name in _chosen(table, metrics)
     }
-    ax = _dots(ax, table.tasks, values, "metric (index)")
+    ax = new_axes(ax, 6.0, 1.4 + 0.24 * len(table.tasks))
+    dot_rows(ax, table.tasks, values, MARKS, apart=0.6)
     for value in (0.0, 1.0):
         ax.axvline(value, color=GREY, linewidth=0.5, zorder=0)
     ax.set_xlabel("score on the task (1 is perfect, 0 is no order)")
-    return ax
-
-
-def _dots(ax: Axes | None, rows: Sequence[str], values: Mapping[str, Sequence[float]], title: str) -> Axes:
-    """A row per name, in each a dot per metric, one under the other."""
-    ax = new_axes(ax, 6.0, 1.4 + 0.24 * len(rows))
-    places = -np.arange(len(rows), dtype=np.float64)
-    for i, (label, found) in enumerate(values.items()):
-        color, marker = MARKS[i % len(MARKS)]
-        down = 0.6 * (0.5 - (i + 0.5) / len(values))
-        dots: dict[str, Any] = {"linestyle": "none", "marker": marker, "markersize": 3.5, "color": color}
-        ax.plot(found, places + down, label=label, clip_on=False, **dots)
-    ax.set_yticks(places, rows)
-    ax.tick_params(axis="y", length=0)
-    grid(ax, "y")
-    legend_above(ax, title=title)
+    legend_above(ax, title="metric (index)")
     return ax
 
 
@@ -120,9 +121,10 @@ def hard_sensitivity(result: HardResult, ax: Axes | None = None, *, metrics: Seq
     values = {
         name: [min(found[nuisance, name], 1.0) for nuisance in nuisances] for name in _chosen(result.table(), metrics)
     }
-    ax = _dots(ax, nuisances, values, "metric")
-    ax.set_xlim(-0.02, 1.02)
-    ax.set_xlabel("change of the value, in units of the detector's skill (1: as much or more)")
+    ax = new_axes(ax, 6.0, 1.4 + 0.24 * len(nuisances))
+    dot_rows(ax, nuisances, values, MARKS, apart=0.6)
+    ax.set(xlim=(-0.02, 1.02), xlabel="change of the value, in units of the detector's skill (1: as much or more)")
+    legend_above(ax, title="metric")
     return ax
 
 
@@ -161,33 +163,28 @@ def _pair(explanation: Explanation, row: Row, ax: Axes | None) -> Axes:
         bottom = APART * (1 - i)
         scale = n / len(case.scores)
         shown = slice(int(start / scale), int(np.ceil(stop / scale)))
-        events = Events.of(case.labels[shown])
-        for a, b in zip(*_edges(events), strict=True):
-            span = [scale * (shown.start + edge - 0.5) for edge in (a, b)]
-            ax.fill_between(span, bottom, bottom + 1, color=EVENT, linewidth=0)
+        _runs(ax, case.labels[shown], shown.start, scale, bottom, 1.0, color=EVENT)
         heights = bottom + _unit(case.scores)[shown]
         ax.plot(scale * np.arange(shown.start, shown.start + len(heights)), heights, color=COLORS[i], linewidth=0.7)
-        if alarms is not None:
-            runs = Events.of(alarms[i][shown])
-            spans = [(scale * (shown.start + a - 0.5), scale * (b - a)) for a, b in zip(*_edges(runs), strict=True)]
-            bars = ax.broken_barh(spans, (bottom - 0.09, 0.06), facecolor=COLORS[i], edgecolor=COLORS[i])
-            bars.set(linewidth=0.4, label="alarms", gid="alarms")  # an edge, so that one point is seen
-        ax.text(
-            1.01,
-            (bottom + 0.5 - BOTTOM) / (TOP - BOTTOM),
-            beside[i],
-            transform=ax.transAxes,
-            va="center",
-            fontsize=SMALL,
-            color=COLORS[i],
-        )
-    ax.set_xlim(start - 0.5, stop - 0.5)
-    ax.set_ylim(BOTTOM, TOP)
-    ax.set_yticks([])
-    ax.spines["left"].set_visible(False)
+        if alarms is not None:  # drawn with an edge, so that one point is seen
+            edge = {"edgecolor": COLORS[i], "lw": 0.4, "label": "alarms", "gid": "alarms"}
+            _runs(ax, alarms[i][shown], shown.start, scale, bottom - 0.09, 0.06, color=COLORS[i], **edge)
+        place = (bottom + 0.5 - BOTTOM) / (TOP - BOTTOM)
+        ax.text(1.01, place, beside[i], transform=ax.transAxes, va="center", fontsize=SMALL, color=COLORS[i])
+    name_rows(ax, [], [])
     scaled = ", scaled to the length of the first series" if len(better.scores) != n else ""
-    ax.set_xlabel(f"time{scaled} (repeat {row['repeat']})")
+    xlabel = f"time{scaled} (repeat {row['repeat']})"
+    ax.set(xlim=(start - 0.5, stop - 0.5), ylim=(BOTTOM, TOP), xlabel=xlabel)
     return ax
+
+
+def _runs(
+    ax: Axes, mask: Bools, first: int, scale: float, bottom: float, height: float, *, color: str, **how: Any
+) -> None:
+    """Runs of a stretch that begins at the point `first`, in units of `scale` points."""
+    events = Events.of(mask)
+    starts = scale * (first + events.starts - 0.5) + 0.5
+    bars(ax, starts, scale * events.lengths, bottom, height, color, **how)
 
 
 def _height(texts: Sequence[str]) -> float:
@@ -207,10 +204,6 @@ def _about(explanation: Explanation, row: Row, place: int, case: Case) -> str:
         values.append(f"{metric_labels([row['beside']])[row['beside']]} {row[f'beside_{side}']:.4g}")
     ends = f"scores {case.scores.min():.3g} to {case.scores.max():.3g}"
     return "\n".join([*textwrap.wrap(words, 34), ", ".join(values), ends])
-
-
-def _edges(events: Events) -> tuple[list[int], list[int]]:
-    return events.starts.tolist(), events.stops.tolist()
 
 
 def _unit(scores: Floats) -> Floats:
@@ -240,24 +233,6 @@ def _within(values: Floats | Bools, low: int, high: int) -> Floats:
     return np.asarray(sums[starts + high] - sums[starts + low])
 
 
-@styled
-def write_explanation(explanation: Explanation, folder: str | Path, *, format: str = "png") -> list[Path]:  # noqa: A002
-    """A figure for each task of an explanation, with its worst pairs; returns the files."""
-    check_parameters("write_explanation", {"format": OneOf(FORMATS)}, {"format": format})
-    folder = Path(folder)
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise InvalidInputError(f"the folder {folder} cannot be made ({error.strerror})") from None
-    written = []
-    for task in dict.fromkeys(row["task"] for row in explanation.rows):
-        rows = [row for row in explanation.rows if row["task"] == task]
-        path = folder / f"explain-{task.replace(':', '-')}.{format}"
-        pairs_of_task(explanation, rows).savefig(path, format=format)
-        written.append(path)
-    return written
-
-
 def pairs_of_task(explanation: Explanation, rows: Sequence[Row]) -> Figure:
     """The pairs of one task under each other."""
     figure = new_figure(7.6, 0.85 + 1.7 * len(rows))
@@ -271,3 +246,104 @@ def pairs_of_task(explanation: Explanation, rows: Sequence[Row]) -> Figure:
     ]
     figure.suptitle("\n".join(about), x=0.01, ha="left", fontsize=8)
     return figure
+
+
+# Gameability, agreement, and the series on which a metric is fooled most.
+
+
+ADVERSARIES = {"gameability": "without skill", "search": "best of many attempts", "one_liners": "one line of code"}
+TRIES = (("#B03A00", "o"), ("#E69F00", "s"), ("#56B4E9", "D"))
+
+
+@styled
+def gameability(result: AuditResult | AuditTable, ax: Axes | None = None) -> Axes:
+    """The share of series on which adversaries reach 90 % of the best detector, metric by metric."""
+    table = result.table() if isinstance(result, AuditResult) else result
+    labels = metric_labels(list(table))
+    ax = new_axes(ax, 4.6, 0.9 + 0.2 * len(table))
+    values = {words: [row[column] for row in table.rows] for column, words in ADVERSARIES.items()}
+    dot_rows(ax, [labels[name] for name in table], values, TRIES, apart=0.45)
+    ax.set(xlim=(-0.02, 1.02), xlabel="share of series on which it reaches 90 % of the best detector")
+    legend_above(ax)
+    return ax
+
+
+@styled
+def agreement(table: AgreementTable, ax: Axes | None = None) -> Axes:
+    """Spearman's correlation of the detectors' mean ranks between metrics, as a picture of the matrix."""
+    names = table.metrics
+    return correlation_map(ax, np.array([[table.between(one, other) for other in names] for one in names]), names)
+
+
+@styled
+def fooled(
+    result: AuditResult,
+    metric: AnyMetric,
+    series: Sequence[AuditSeries],
+    ax: Axes | None = None,
+    *,
+    adversaries: Iterable[AnyAdversary] = (),
+) -> Axes:
+    """The series on which scorers without skill come closest to the best detector: values, both scores, both values.
+
+    `series` are those of the audit, as `read_series` of `tsadeval.rankeval.suites.audit_series` gives them;
+    `adversaries` are your own, as they were given to the audit.
+    """
+    example = result.example(metric)
+    chosen = _named(series, example["series"])
+    tried = {one.name: one for one in choose_adversaries(adversaries)}
+    name = example["adversary"]
+    if name not in tried:
+        raise InvalidInputError(f"adversaries must have {name!r}, which comes closest on {chosen.name}")
+    random = stream(chosen.name, name, result.plan.seed)
+    scores = tried[name].checked(Target(chosen.values, chosen.events), random)
+    label = metric_labels([example["metric"]])[example["metric"]]
+    lines = [
+        (f"{example['detector']}\n{label} {example['detector_value']:.3g}", chosen.detectors[example["detector"]]),
+        (f"{name}\n{label} {example['adversary_value']:.3g}", scores),
+    ]
+    return _strips(chosen, lines, f"{label}: {chosen.name}", ax)
+
+
+@styled
+def disagreement(
+    result: AuditResult, metric: AnyMetric, other: AnyMetric, series: Sequence[AuditSeries], ax: Axes | None = None
+) -> Axes:
+    """The series on which two metrics disagree most: values, and the two detectors of which each prefers another.
+
+    `series` are those of the audit, as `tsadeval.rankeval.suites.audit_series.read_series` gives them.
+    """
+    found = result.disagreement(metric, other)
+    chosen = _named(series, found["series"])
+    names = (found["metric"], found["other"])
+    labels = metric_labels(names)
+    lines = []
+    for role in ("first", "second"):
+        values = zip(names, found[f"{role}_values"], strict=True)
+        texts = [f"{labels[name]} {value:.3g}" for name, value in values]
+        lines.append(("\n".join([found[role], *texts]), chosen.detectors[found[role]]))
+    about = f"{' against '.join(labels.values())}: {chosen.name}, {100 * found['flips']:.0f} % of pairs opposite"
+    return _strips(chosen, lines, about, ax)
+
+
+def _named(series: Sequence[AuditSeries], name: str) -> AuditSeries:
+    found = {one.name: one for one in series}
+    if name not in found:
+        raise InvalidInputError(f"series must be those of the audit, but {name!r} is not among them")
+    return found[name]
+
+
+def _strips(chosen: AuditSeries, scores: Sequence[tuple[str, Floats]], title: str, ax: Axes | None) -> Axes:
+    """The series and two scores under each other, with the events."""
+    lines = [("series", chosen.values)] if chosen.values is not None else []
+    lines += scores
+    ax = new_axes(ax, 6.0, 0.7 + 0.5 * len(lines))
+    bottoms = [1.2 * (len(lines) - 1 - i) for i in range(len(lines))]
+    events = chosen.events
+    bars(ax, events.starts, events.lengths, -0.1, bottoms[0] + 1.2)
+    for (_, values), bottom, color in zip(lines, bottoms, ("black", "#0072B2", "#B03A00")[-len(lines) :], strict=True):
+        ax.plot(bottom + on_unit_range(values), color=color, linewidth=0.5)
+    name_rows(ax, [bottom + 0.5 for bottom in bottoms], [name for name, _ in lines])
+    ax.set(xlim=(-0.5, events.n - 0.5), ylim=(-0.1, bottoms[0] + 1.1))
+    ax.set_title(title, color=GREY)
+    return ax
