@@ -10,13 +10,16 @@ import platform
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 
+from tsadeval.core.inputs import Scoring
+from tsadeval.core.metric import Metric, Rule
 from tsadeval.core.results import Row
 
 C = TypeVar("C", bound=tuple[Any, ...])
+K = TypeVar("K")
 
 # What is known of every value, whatever it is a value of, with Arrow types.
 OUTCOME = {
@@ -54,13 +57,25 @@ class Layout(Generic[C]):
         return fields
 
 
-class Chunk(Protocol):
-    """Cells that are computed together: a dataclass, of which `replace(chunk, cells=...)` gives a part."""
+# The cells that share a scoring, and the function that makes it, with what else their rows say of it.
+Making = tuple[tuple[Any, ...], Callable[[], tuple[Scoring, Row]]]
 
-    @property
-    def cells(self) -> tuple[Any, ...]:
-        """Named tuples, as the layout of the store says."""
-        ...
+
+@dataclass(frozen=True, eq=False)
+class Chunk:
+    """Cells that are computed together, with all that a worker needs for them.
+
+    `scorings(chunk)`, a function of a module, gives the scorings of the cells, one by one. Metrics and rules travel as
+    objects, by the texts that the cells have of them; `payload` is what `scorings` needs besides. Where a chunk is
+    `timed`, `seconds` is that of a metric's public call; else metrics share what they compute, and it is NaN.
+    """
+
+    scorings: Callable[[Chunk], Iterable[Making]]
+    cells: tuple[Any, ...]
+    metrics: Mapping[str, Metric]
+    rules: Mapping[str, Rule]
+    payload: Any = None
+    timed: bool = False
 
 
 @dataclass(frozen=True)
@@ -80,6 +95,14 @@ def versions() -> str:
     from tsadeval import __version__
 
     return f"tsadeval {__version__}, numpy {np.__version__}, python {platform.python_version()}"
+
+
+def group_cells(cells: Iterable[C], key: Callable[[C], K]) -> dict[K, list[C]]:
+    """Group cells by a key, in the order in which the keys come."""
+    groups: dict[K, list[C]] = {}
+    for cell in cells:
+        groups.setdefault(key(cell), []).append(cell)
+    return groups
 
 
 class Ledger:

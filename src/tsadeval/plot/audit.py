@@ -13,16 +13,10 @@ from tsadeval.core.metric import metric_labels
 from tsadeval.core.selection import AnyMetric
 from tsadeval.errors import InvalidInputError
 from tsadeval.plot.style import EVENT, GREY, SMALL, grid, legend_above, new_axes, styled, width_of
-from tsadeval.rankeval.suites.adversaries import Target
+from tsadeval.rankeval.suite import SuiteResult, SuiteTable
+from tsadeval.rankeval.suites.adversaries import AnyAdversary, Target, choose_adversaries
 from tsadeval.rankeval.suites.audit import stream
 from tsadeval.rankeval.suites.audit_series import AuditSeries
-from tsadeval.rankeval.suites.audit_table import (
-    AgreementTable,
-    AnyAdversary,
-    AuditResult,
-    AuditTable,
-    choose_adversaries,
-)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -32,9 +26,9 @@ COLORS = ("#B03A00", "#E69F00", "#56B4E9")
 
 
 @styled
-def gameability(result: AuditResult | AuditTable, ax: Axes | None = None) -> Axes:
+def gameability(result: SuiteResult | SuiteTable, ax: Axes | None = None) -> Axes:
     """The share of series on which adversaries reach 90 % of the best detector, metric by metric."""
-    table = result.table() if isinstance(result, AuditResult) else result
+    table = result.table() if isinstance(result, SuiteResult) else result
     labels = metric_labels(list(table))
     ax = new_axes(ax, 4.6, 0.9 + 0.2 * len(table))
     places = -np.arange(len(table), dtype=np.float64)
@@ -51,7 +45,7 @@ def gameability(result: AuditResult | AuditTable, ax: Axes | None = None) -> Axe
 
 
 @styled
-def agreement(table: AgreementTable, ax: Axes | None = None) -> Axes:
+def agreement(table: SuiteTable, ax: Axes | None = None) -> Axes:
     """Spearman's correlation of the detectors' mean ranks between metrics, as a picture of the matrix."""
     names, n = table.metrics, len(table.metrics)
     labels = metric_labels(names)
@@ -72,7 +66,7 @@ def agreement(table: AgreementTable, ax: Axes | None = None) -> Axes:
 
 @styled
 def fooled(
-    result: AuditResult,
+    result: SuiteResult,
     metric: AnyMetric,
     series: Sequence[AuditSeries],
     ax: Axes | None = None,
@@ -102,7 +96,7 @@ def fooled(
 
 @styled
 def disagreement(
-    result: AuditResult, metric: AnyMetric, other: AnyMetric, series: Sequence[AuditSeries], ax: Axes | None = None
+    result: SuiteResult, metric: AnyMetric, other: AnyMetric, series: Sequence[AuditSeries], ax: Axes | None = None
 ) -> Axes:
     """The series on which two metrics disagree most: values, and the two detectors of which each prefers another.
 

@@ -17,9 +17,10 @@ from tsadeval.plot.hard import hard_sensitivity, hard_tasks, pairs_of_task
 from tsadeval.plot.latency import BY, latency, latency_by
 from tsadeval.plot.rankeval import TAUS, WORDS, five_models
 from tsadeval.plot.style import GREY, new_figure, options_note, styled
-from tsadeval.rankeval.suites.audit_table import AuditResult
-from tsadeval.rankeval.suites.hard_table import HardResult
-from tsadeval.rankeval.suites.paper_table import AVERAGE, QualityTable, RankEvalResult
+from tsadeval.rankeval.suite import SuiteResult, SuiteTable
+from tsadeval.rankeval.suites.hard import HardSuite
+from tsadeval.rankeval.suites.paper import PaperSuite
+from tsadeval.rankeval.suites.paper_table import AVERAGE
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -34,7 +35,7 @@ Tell = Callable[[str], None]
 
 @styled
 def write_figures(
-    result: RankEvalResult | HardResult | AuditResult,
+    result: SuiteResult,
     folder: str | Path,
     *,
     format: str = "png",  # noqa: A002
@@ -45,7 +46,7 @@ def write_figures(
 
     Parameters
     ----------
-    result : RankEvalResult, HardResult or AuditResult
+    result : SuiteResult
         What `te.rankeval.run` or `te.rankeval.read` returned.
     folder : path
         Made where it is not there; files of the same names are written anew.
@@ -63,7 +64,7 @@ def write_figures(
         The files.
     """
     check_parameters("write_figures", {"format": OneOf(tuple(STAMPS))}, {"format": format})
-    if isinstance(result, RankEvalResult):
+    if isinstance(result.plan, PaperSuite):
         for name in metrics or ():
             rankeval.find_metric(result, name)  # a name that is not there is said before any work begins
     if result.to_frame().empty:
@@ -87,16 +88,14 @@ def write_figures(
 Drawings = Iterator[tuple[str, Callable[[], "Figure"]]]
 
 
-def _drawings(result: RankEvalResult | HardResult | AuditResult, metrics: Sequence[AnyMetric] | None) -> Drawings:
+def _drawings(result: SuiteResult, metrics: Sequence[AnyMetric] | None) -> Drawings:
     """The name of each figure and the function that draws it."""
-    if isinstance(result, HardResult):
-        return _of_hard(result, metrics)
-    if isinstance(result, AuditResult):
-        return _of_audit(result, metrics)
-    return _of_rankings(result, metrics)
+    if isinstance(result.plan, PaperSuite):
+        return _of_rankings(result, metrics)
+    return _of_hard(result, metrics) if isinstance(result.plan, HardSuite) else _of_audit(result, metrics)
 
 
-def _of_hard(result: HardResult, metrics: Sequence[AnyMetric] | None) -> Drawings:
+def _of_hard(result: SuiteResult, metrics: Sequence[AnyMetric] | None) -> Drawings:
     table = result.table()
     yield "hard-tasks", lambda: _figure_of(hard_tasks(table, metrics=metrics))
     if any(task.changes is not None for task in result.plan.tasks):
@@ -111,15 +110,15 @@ def _of_hard(result: HardResult, metrics: Sequence[AnyMetric] | None) -> Drawing
             )
 
 
-def _of_audit(result: AuditResult, metrics: Sequence[AnyMetric] | None) -> Drawings:
+def _of_audit(result: SuiteResult, metrics: Sequence[AnyMetric] | None) -> Drawings:
     yield "gameability", lambda: _figure_of(gameability(result))
     yield "agreement", lambda: _figure_of(agreement(result.agreement(metrics)))
 
 
-def _of_rankings(result: RankEvalResult, metrics: Sequence[AnyMetric] | None) -> Drawings:
+def _of_rankings(result: SuiteResult, metrics: Sequence[AnyMetric] | None) -> Drawings:
     first = {m.name: str(m) for m in reversed(result.plan.metrics) if m.library}
     chosen = metrics or [first[bare] for bare in PAPER if bare in first] or list(map(str, result.plan.metrics))
-    tasks = list(result.plan.tasks)
+    tasks = [task.name for task in result.plan.tasks]
     table = result.robustness(order="given")
     for task in [*tasks, AVERAGE] if len(tasks) > 1 else tasks:
         yield f"quality-{task}", partial(_quality, result, table, task)
@@ -137,33 +136,32 @@ def _figure_of(ax: Axes) -> Figure:
     return cast("Figure", ax.figure)
 
 
-def _noted(figure: Figure, result: RankEvalResult) -> Figure:
+def _noted(figure: Figure, result: SuiteResult) -> Figure:
     """A line under the figure: what it was made from."""
     plan = result.plan
     options = options_note(list(map(str, plan.metrics)))
     cases, repeats = len(plan.cases), plan.repeats
-    about = (
-        f"RankEval, suite {plan.suite.name}: {cases} case{'s' * (cases != 1)}, {repeats} repeat{'s' * (repeats != 1)}"
-    )
+    about = f"RankEval, suite {plan.name}: {cases} case{'s' * (cases != 1)}, {repeats} repeat{'s' * (repeats != 1)}"
     letters = int(20 * figure.get_size_inches()[0])  # that fit on a line
     text = textwrap.fill(". ".join(filter(None, [about, options])), letters)
     figure.supxlabel(text, x=0.01, ha="left", fontsize=6, color=GREY)
     return figure
 
 
-def _quality(result: RankEvalResult, table: QualityTable, task: str) -> Figure:
+def _quality(result: SuiteResult, table: SuiteTable, task: str) -> Figure:
     figure = new_figure(10.0, 3.0)
     for ax, indicator in zip(figure.subplots(1, len(WORDS)), WORDS, strict=True):
         rankeval.quality_by_noise(table, ax, task=task, indicator=indicator)
     return _noted(figure, result)
 
 
-def _latency(result: RankEvalResult) -> Figure:
-    task = "AccQ" if "AccQ" in result.plan.tasks else result.plan.tasks[0]
+def _latency(result: SuiteResult) -> Figure:
+    tasks = [task.name for task in result.plan.tasks]
+    task = "AccQ" if "AccQ" in tasks else tasks[0]
     return _noted(_figure_of(latency(result, task=task)), result)
 
 
-def _latency_of(result: RankEvalResult, metric: str) -> Figure:
+def _latency_of(result: SuiteResult, metric: str) -> Figure:
     figure = new_figure(9.0, 2.7)
     for ax, by in zip(figure.subplots(1, len(BY), sharey=True), BY, strict=True):
         latency_by(result, ax, by=by, metric=metric)
@@ -179,8 +177,8 @@ def _only_left(ax: Axes) -> None:
         ax.tick_params(labelleft=False)
 
 
-def _false_alarms(result: RankEvalResult, metrics: Sequence[AnyMetric]) -> Figure:
-    sigmas = result.plan.suite.sigmas
+def _false_alarms(result: SuiteResult, metrics: Sequence[AnyMetric]) -> Figure:
+    sigmas = result.plan.sigmas
     figure = new_figure(9.0, 1.9 * len(metrics) + 0.4)
     grid = figure.subplots(len(metrics), len(sigmas), sharex=True, sharey="row", squeeze=False)
     for row, metric in zip(grid, metrics, strict=True):
@@ -192,7 +190,7 @@ def _false_alarms(result: RankEvalResult, metrics: Sequence[AnyMetric]) -> Figur
     return _noted(figure, result)
 
 
-def _sensitivity(result: RankEvalResult, metric: str) -> Figure:
+def _sensitivity(result: SuiteResult, metric: str) -> Figure:
     table = result.sensitivity(metric, tau=list(TAUS))
     figure = new_figure(10.0, 2.7)
     for ax, indicator in zip(figure.subplots(1, len(WORDS)), WORDS, strict=True):

@@ -17,8 +17,8 @@ from tsadeval.core.results import Row
 from tsadeval.core.selection import AnyMetric, find_metric
 from tsadeval.errors import InvalidInputError
 from tsadeval.plot.style import EVENT, GREY, SMALL, grid, legend_above, new_axes, new_figure, styled
-from tsadeval.rankeval.suites.hard_explanation import Explanation, roles_of
-from tsadeval.rankeval.suites.hard_table import HardResult, HardTable
+from tsadeval.rankeval.suite import Explanation, SuiteResult, SuiteTable
+from tsadeval.rankeval.suites.hard_explanation import roles_of
 from tsadeval.rankeval.suites.hard_task import Case
 
 if TYPE_CHECKING:
@@ -42,13 +42,13 @@ MARKS = tuple(
 
 @styled
 def hard_tasks(
-    result: HardResult | HardTable, ax: Axes | None = None, *, metrics: Sequence[AnyMetric] | None = None
+    result: SuiteResult | SuiteTable, ax: Axes | None = None, *, metrics: Sequence[AnyMetric] | None = None
 ) -> Axes:
     """The score of metrics on every task, a dot each; parts of the index stand under each other.
 
     Parameters
     ----------
-    result : HardResult or its table
+    result : SuiteResult or its table
     ax : Axes, optional
     metrics : sequence of str or functions
         As in the table, or as given to the run; by default your own metrics and the best others, eight in all.
@@ -61,7 +61,7 @@ def hard_tasks(
     >>> [label.get_text() for label in ax.get_yticklabels()]
     ['delay', 'glitch']
     """
-    table = result.table() if isinstance(result, HardResult) else result
+    table = result.table() if isinstance(result, SuiteResult) else result
     rows = {row["name"]: row for row in table.rows}
     values = {
         f"{name} ({rows[name]['value']:.2f})": [rows[name][task] for task in table.tasks]
@@ -90,7 +90,7 @@ def _dots(ax: Axes | None, rows: Sequence[str], values: Mapping[str, Sequence[fl
     return ax
 
 
-def _chosen(table: HardTable, metrics: Sequence[AnyMetric] | None) -> list[str]:
+def _chosen(table: SuiteTable, metrics: Sequence[AnyMetric] | None) -> list[str]:
     """The metrics that were named; else a user's own, which the figures are for, and the best others."""
     names = list(table)
     if metrics is None:
@@ -100,7 +100,9 @@ def _chosen(table: HardTable, metrics: Sequence[AnyMetric] | None) -> list[str]:
 
 
 @styled
-def hard_sensitivity(result: HardResult, ax: Axes | None = None, *, metrics: Sequence[AnyMetric] | None = None) -> Axes:
+def hard_sensitivity(
+    result: SuiteResult, ax: Axes | None = None, *, metrics: Sequence[AnyMetric] | None = None
+) -> Axes:
     """How far each nuisance of the controls moves the value of metrics, a dot each; 0 is not at all.
 
     `result` needs at least one control; `ax` and `metrics` are as for `hard_tasks`.

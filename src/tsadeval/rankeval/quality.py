@@ -91,3 +91,17 @@ def _published(values: Floats, truth: Floats) -> list[Floats]:
     concordant = np.sign(ranks[:, first] - ranks[:, second]) * np.sign(truth[first] - truth[second])
     spearman = 1 - 6 * (difference**2).sum(axis=1) / (models * (models**2 - 1))
     return [np.round(x, 4) for x in (spearman, concordant.mean(axis=1), np.abs(difference).mean(axis=1))]
+
+
+def verdict_of(worse: float, better: float) -> Literal["right", "reversed", "tied"]:
+    """Whether two values, higher for better, are in the order of the models; undefined ones rank last.
+
+    >>> verdict_of(0.2, 0.3), verdict_of(0.3, 0.2), verdict_of(0.3, 0.3), verdict_of(0.3, float("nan"))
+    ('right', 'reversed', 'tied', 'reversed')
+    """
+    known = np.isfinite(worse), np.isfinite(better)
+    if known != (True, True):
+        return "tied" if known[0] == known[1] else "right" if known[1] else "reversed"
+    if abs(worse - better) <= SAME * max(abs(worse), abs(better)):
+        return "tied"
+    return "right" if worse < better else "reversed"

@@ -11,16 +11,17 @@ from tsadeval.core.inputs import Floats
 from tsadeval.core.metric import Metric
 from tsadeval.rankeval.generators import GENERATORS
 from tsadeval.rankeval.quality import Quality, Ties, ranking_quality
-from tsadeval.rankeval.suites.paper import Plan, Task
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from tsadeval.rankeval.suites.paper import PaperSuite, Task
 
 
 class Rankings:
     """All values of one plan, by metric, as arrays over (case, sigma, q, p, repeat)."""
 
-    def __init__(self, plan: Plan, frame: pd.DataFrame) -> None:
+    def __init__(self, plan: PaperSuite, frame: pd.DataFrame) -> None:
         self.plan = plan
         self._by = dict(list(frame.groupby(["metric", "generator"], sort=False)))
         self._weights = resample(len(plan.cases), 2000 if len(plan.cases) > 1 else 0)
@@ -30,7 +31,7 @@ class Rankings:
         generator = GENERATORS[task.generator]
         axes: dict[str, tuple[Any, ...]] = {
             "case": self.plan.cases,
-            "sigma": self.plan.suite.sigmas,
+            "sigma": self.plan.sigmas,
             "q": generator.q,
             "p": generator.p,
             "repeat": tuple(range(self.plan.repeats)),
@@ -62,9 +63,9 @@ class Rankings:
 
     def counts(self, metric: Metric) -> dict[str, Any]:
         """Values there are and should be, those undefined, errors and the first message; series without any alarm."""
-        generators = dict.fromkeys(task.generator for task in self.plan.chosen_tasks)
+        generators = dict.fromkeys(task.generator for task in self.plan.tasks)
         models = sum(len(GENERATORS[g].q) * len(GENERATORS[g].p) for g in generators)
-        planned = len(self.plan.cases) * len(self.plan.suite.sigmas) * self.plan.repeats * models
+        planned = len(self.plan.cases) * len(self.plan.sigmas) * self.plan.repeats * models
         rows = [self._by[str(metric), g] for g in generators if (str(metric), g) in self._by]
         status = [s for part in rows for s in part["status"].tolist()]
         said = [m for part in rows for m in part["message"].tolist()]
