@@ -38,16 +38,20 @@ class Detection(Comparison):
         Which data sets, detectors, metrics and rule.
     folder : Path
         The store; its `scores/` holds the scores.
+    titles : dict
+        The detectors, and how tables call them: by their full texts where they would share a title.
     """
 
     def __init__(self, plan: Plan, store: Store[Any], folder: Path) -> None:
         self.plan = plan
         self.folder = folder
         self._frame = store.frame(plan.cells())
+        found = {spec.text: spec.title for spec in plan.detectors}
+        shared = Counter(found.values())
+        self.titles = {text: title if shared[title] == 1 else text for text, title in found.items()}
         lower = {str(m) for m in plan.metrics if m.direction == "lower"}
         made = Made(plan.metrics, plan.threshold, {})
-        rows = _rows(self._frame)
-        _name_rules(rows, {str(m) for m in plan.metrics if m.kind == "predictions" and m.best_is_trivial})
+        rows = _rows(self._frame, {str(m) for m in plan.metrics if m.kind == "predictions" and m.best_is_trivial})
         super().__init__(rows, pooled=self._pool, titles=self.titles, lower=lower, made=made, odd=_odd(rows))
         # As planned, whether or not a value is there yet.
         self.series = list(plan.datasets)
@@ -57,13 +61,6 @@ class Detection(Comparison):
     def to_frame(self) -> pd.DataFrame:
         """All rows: what names each value, the value, threshold, seconds, device, status, message and versions."""
         return self._frame.copy()
-
-    @property
-    def titles(self) -> dict[str, str]:
-        """The detectors, and how tables call them: by their full texts where they would share a title."""
-        found = {spec.text: spec.title for spec in self.plan.detectors}
-        shared = Counter(found.values())
-        return {text: title if shared[title] == 1 else text for text, title in found.items()}
 
     def scores(self, series: str, detector: str, seed: int = 0) -> CachedScores:
         """The scores and labels of a detector (by its text or title) on a data set, and where they came from."""
@@ -116,9 +113,9 @@ class Detection(Comparison):
     def failures(self) -> list[str]:
         """A line for each detector that raised on a data set, and for each metric that did, with the message."""
         lines: dict[str, None] = {}
-        for row in self._frame[self._frame["status"] == "error"].to_dict("records"):
+        for row in (row for row in self.rows if row["status"] == "error"):
             who, message = self.titles[row["detector"]], " ".join(row["message"].split())
-            if not isinstance(row["device"], str):  # there were no scores to evaluate
+            if row["device"] is None:  # there were no scores to evaluate
                 lines[f"{who} failed on {row['series']}: {message}"] = None
             else:
                 lines[f"{row['metric']} failed on {who}, {row['series']}: {message}"] = None
@@ -133,7 +130,7 @@ class Detection(Comparison):
     def undefined(self) -> list[str]:
         """A line for each reason why a metric has no value where scores are: which metrics, and on which data sets."""
         found: dict[str, tuple[dict[str, None], dict[str, None]]] = {}
-        for row in self._frame[self._frame["status"] == "undefined"].to_dict("records"):
+        for row in (row for row in self.rows if row["status"] == "undefined"):
             metrics, datasets = found.setdefault(row["message"] or "it is not a finite number", ({}, {}))
             metrics[row["metric"]] = datasets[row["series"]] = None
         return [
@@ -143,23 +140,22 @@ class Detection(Comparison):
         ]
 
 
-def _rows(frame: pd.DataFrame) -> list[Row]:
-    """Plain rows: what is missing in a column of numbers or texts is None, not NaN; a value may be NaN."""
-    names = list(map(str, frame.columns))
-    columns = [
-        column.tolist() if name == "value" else column.astype(object).where(column.notna(), None).tolist()
-        for name, column in zip(names, map(frame.__getitem__, names), strict=True)
-    ]
-    return [dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)]
+def _rows(frame: pd.DataFrame, trivial: set[str]) -> list[Row]:
+    """Return plain rows: what is missing in a column of numbers or texts is None, not NaN; a value may be NaN.
 
-
-def _name_rules(rows: list[Row], trivial: set[str]) -> None:
-    """Name the rules as `te.compare` does: a store has the rule of the run, which not every metric was taken at."""
+    Rules are named as `te.compare` does: a store has the key of the run's rule, at which not every metric was taken.
+    """
+    plain = frame.astype(object).where(frame.notna(), None)
+    plain["value"] = frame["value"]
+    rows: list[Row] = plain.to_dict("records")
     for row in rows:
         if row["rule"] == "best" and row["alarms"] is not None and row["threshold"] is None:
             row["rule"] = BINARY
         elif row["rule"] == "best" and row["metric"] in trivial:
             row["rule"] = "best(f1)"
+        elif row["rule"] is not None:
+            row["rule"] = row["rule"].partition("@")[0]
+    return rows
 
 
 def _odd(rows: list[Row]) -> dict[tuple[str, str], OddAlarms | None]:
