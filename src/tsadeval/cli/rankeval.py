@@ -226,7 +226,12 @@ def list_suites(
     """List the suites."""
     folder = data_folder(data)
     head = ["suite", "cases", "present", "tasks", "repeats", "streams", "summary"]
-    rows = [[*suite.facts(folder), suite.summary] for suite in SUITES.values()]
+    rows = []
+    for suite in SUITES.values():
+        cases = [len(suite.cases), len(suite.present(folder))] if isinstance(suite, PaperSuite) else ["", ""]
+        tasks = len(suite.tasks) if isinstance(suite, (PaperSuite, HardSuite)) else ""
+        stream = getattr(suite, "stream", "independent" if tasks else "")
+        rows.append([suite.name, *cases, tasks, getattr(suite, "repeats", ""), stream, suite.summary])
     typer.echo(render(format, head, rows))
     absent = [case.name for case in CASES.values() if not case.present(folder)]
     if absent and format is Format.text:

@@ -10,13 +10,15 @@ import platform
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import numpy as np
 
-from tsadeval.core.inputs import Scoring
-from tsadeval.core.metric import Metric, Rule
 from tsadeval.core.results import Row
+
+if TYPE_CHECKING:  # which need the compiled kernels; scores can be made where there are none
+    from tsadeval.core.inputs import Scoring
+    from tsadeval.core.metric import Metric, Rule
 
 C = TypeVar("C", bound=tuple[Any, ...])
 K = TypeVar("K")
@@ -58,7 +60,7 @@ class Layout(Generic[C]):
 
 
 # The cells that share a scoring, and the function that makes it, with what else their rows say of it.
-Making = tuple[tuple[Any, ...], Callable[[], tuple[Scoring, Row]]]
+Making = tuple[tuple[Any, ...], Callable[[], "tuple[Scoring, Row]"]]
 
 
 @dataclass(frozen=True, eq=False)

@@ -147,7 +147,7 @@ def _rows(frame: pd.DataFrame, trivial: set[str]) -> list[Row]:
     """
     plain = frame.astype(object).where(frame.notna(), None)
     plain["value"] = frame["value"]
-    rows: list[Row] = plain.to_dict("records")
+    rows = [{str(name): value for name, value in row.items()} for row in plain.to_dict("records")]
     for row in rows:
         if row["rule"] == "best" and row["alarms"] is not None and row["threshold"] is None:
             row["rule"] = BINARY

@@ -5,9 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
+import numpy as np
+
+from tsadeval.core.inputs import Floats
 from tsadeval.core.metric import Rule
 from tsadeval.core.parameters import Number, check_parameters
 from tsadeval.core.results import Grid, MappingResult, Result, Row
@@ -25,20 +27,6 @@ if TYPE_CHECKING:
 
 FLAGS = {"y_true": "label", "y_score": "score"}  # options that the command line calls otherwise
 DIGITS = 9  # of qualities that are compared
-
-
-class Analysis(Protocol):
-    """What a suite makes of the values of a run. Its `views` are methods that the result has as well."""
-
-    views: ClassVar[tuple[str, ...]]
-
-    def table(self) -> SuiteTable:
-        """Return what is printed of a run."""
-        ...
-
-    def explain(self, metric: str) -> Explanation:
-        """Return why a metric does as it does."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -110,13 +98,9 @@ class Suite:
         metrics = {str(metric): metric for metric in self.metrics if str(metric) in wanted}
         return Chunk(scorings, tuple(cells), metrics, rules, payload, self.timed)
 
-    def analysis(self, result: SuiteResult) -> Analysis:
-        """Return the views of the values of a run."""
+    def analysis(self, result: SuiteResult) -> Any:
+        """Return what the suite makes of the values of a run: an object with `table`, `explain`, and other `views`."""
         raise NotImplementedError
-
-    def facts(self, data: Path | None) -> list[Any]:
-        """Return what a list of suites says: name, cases and those present, tasks, repeats, streams."""
-        return [self.name, "", "", "", "", ""]
 
     def record(self) -> dict[str, Any]:
         """Return the plan as plain data for the store."""
@@ -150,9 +134,6 @@ class _Printed:
 
     def _grids(self) -> list[tuple[str, Grid]]:
         return self._tables
-
-    def _grid(self) -> Grid:
-        return self._tables[0][1]
 
     def _lead(self) -> str:
         return self.about
@@ -309,6 +290,18 @@ def failure(name: str, words: str, count: int, message: str) -> str:
     'mine failed on 2 series, first with ValueError: no'
     """
     return f"{name} {words} on {count} series, first with {message}"
+
+
+def pivot(frame: pd.DataFrame, axes: Mapping[str, Sequence[Any]], values: Any) -> Floats:
+    """Return values of rows as an array over some columns, whose values `axes` has in order; NaN where no row is."""
+    found = np.full([len(along) for along in axes.values()], np.nan)
+    places = []
+    for name, along in axes.items():
+        known = {value: i for i, value in enumerate(along)}
+        missing = known.get(None, -1)  # a missing name is NaN in a frame
+        places.append([missing if value != value else known[value] for value in frame[name].tolist()])
+    found[tuple(places)] = values
+    return found
 
 
 def last_plan(plans: Sequence[Suite]) -> Suite:

@@ -81,15 +81,11 @@ class Adversary:
         # One of the library is known by its name.
         if self.library:
             return _of_library, (self.name,)
-        return _restored, (self.name, self.kind, self.summary, self.scores, self.version)
+        return Adversary, (self.name, self.kind, self.summary, self.scores, self.version, False)
 
 
 def _of_library(name: str) -> Adversary:
     return ADVERSARIES[name]
-
-
-def _restored(name: str, kind: Kind, summary: str, scores: Callable[..., Any], version: str) -> Adversary:
-    return Adversary(name, kind, summary, scores, version, library=False)
 
 
 ADVERSARIES: Registry[Adversary] = Registry("adversary")

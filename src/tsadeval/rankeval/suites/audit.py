@@ -17,7 +17,7 @@ from tsadeval.core.selection import Metrics
 from tsadeval.engine.cells import OUTCOME, Chunk, Layout, Making, group_cells
 from tsadeval.engine.compute import rule_key, rule_of_key
 from tsadeval.errors import InvalidInputError, InvalidParameterError
-from tsadeval.rankeval.suite import Analysis, Suite, SuiteResult
+from tsadeval.rankeval.suite import Suite, SuiteResult
 from tsadeval.rankeval.suites.adversaries import Adversary, Target, choose_adversaries
 from tsadeval.rankeval.suites.audit_series import AuditSeries, read_series
 from tsadeval.rankeval.suites.audit_table import DETECTOR, AuditAnalysis
@@ -173,7 +173,7 @@ class AuditSuite(Suite):
         rules: dict[str, Rule] = {self.rule: self.threshold}
         return [self.chunk(scorings, group, rules, (series[name], adversaries)) for name, group in ordered]
 
-    def analysis(self, result: SuiteResult) -> Analysis:
+    def analysis(self, result: SuiteResult) -> AuditAnalysis:
         """Return gameability, agreement, ranks and explanations."""
         return AuditAnalysis(self, result.to_frame())
 

@@ -19,7 +19,7 @@ from tsadeval.core.parameters import Number, check_parameters
 from tsadeval.core.results import NONE, Grid, MappingResult, Row
 from tsadeval.core.selection import AnyMetric, find_metric
 from tsadeval.errors import InvalidInputError
-from tsadeval.rankeval.suite import Explanation, SuiteTable, places_of
+from tsadeval.rankeval.suite import Explanation, SuiteTable, pivot, places_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -89,14 +89,7 @@ class AuditAnalysis:
         self._series = [series.name for series in plan.series]
         self._scorers = [*plan.detectors, *(name for name, *_ in plan.scorers)]
         axes = {"metric": list(self._metrics), "series": self._series, "detector": self._scorers}
-        places = tuple(
-            frame[column].map({name: i for i, name in enumerate(along)}).to_numpy(np.int64)
-            for column, along in axes.items()
-        )
-        values = np.full([len(along) for along in axes.values()], math.nan)
-        values[places] = frame["value"]
-        there = np.zeros(values.shape, bool)
-        there[places] = True
+        values, there = pivot(frame, axes, frame["value"]), pivot(frame, axes, 1.0) == 1
         signs = [1.0 if m.direction == "higher" else -1.0 for m in plan.metrics]
         # Of each metric series by scorers, higher is better; and whether there is a value, if only an undefined one.
         self._values = {name: sign * part for name, sign, part in zip(self._metrics, signs, values, strict=True)}

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
-from pathlib import Path
 from typing import Any, ClassVar, NamedTuple, Self
 
 from tsadeval.core.inputs import Scoring
@@ -15,7 +14,7 @@ from tsadeval.core.results import Row
 from tsadeval.core.selection import Metrics
 from tsadeval.engine.cells import OUTCOME, Chunk, Layout, Making, group_cells
 from tsadeval.errors import InvalidInputError, InvalidParameterError
-from tsadeval.rankeval.suite import Analysis, Suite, SuiteResult
+from tsadeval.rankeval.suite import Suite, SuiteResult
 from tsadeval.rankeval.suites import hard_controls, hard_orders
 from tsadeval.rankeval.suites.hard_table import HardAnalysis
 from tsadeval.rankeval.suites.hard_task import HardTask
@@ -111,13 +110,9 @@ class HardSuite(Suite):
         groups = group_cells(cells, lambda cell: (cell.task, cell.repeat))
         return [self.chunk(scorings, group, rules, tasks[name]) for (name, _), group in groups.items()]
 
-    def analysis(self, result: SuiteResult) -> Analysis:
+    def analysis(self, result: SuiteResult) -> HardAnalysis:
         """Return the index, sensitivity to nuisances, and explanations."""
         return HardAnalysis(self, result.to_frame())
-
-    def facts(self, data: Path | None) -> list[Any]:
-        """Return what a list of suites says."""
-        return [self.name, "", "", len(self.tasks), self.repeats, "independent"]
 
     def recorded(self) -> dict[str, Any]:
         """Return what a store keeps of the options."""

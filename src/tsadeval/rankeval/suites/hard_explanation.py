@@ -6,14 +6,14 @@ import math
 import textwrap
 from collections.abc import Sequence
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from tsadeval.core.inputs import Bools, Floats, Scoring
 from tsadeval.core.metric import Metric
 from tsadeval.core.results import WIDTH, Grid, Row
-from tsadeval.rankeval.quality import verdict_of
+from tsadeval.rankeval.quality import WrongPair, order_pairs, verdict_of
 from tsadeval.rankeval.suite import Explanation, place_words
 from tsadeval.rankeval.suites.hard_task import Case, HardTask
 from tsadeval.thresholds.rules import parse_rule
@@ -272,49 +272,8 @@ def _meaning(entry: Entry, task: HardTask, row: Row) -> str:
     return f"Neither of the two has any skill, but their values of {metric} differ {by} that and perfect scores."
 
 
-# Pairs of cases that a metric judged wrongly: models in the wrong order, and cases that should be equal.
-
-
 # A difference of two values that should be equal, in units of the skill, that is worth showing.
 LEAST = 0.01
-
-
-class WrongPair(NamedTuple):
-    """Two cases of one repeat, by their places, what the metric made of them, and how wrong that is."""
-
-    repeat: int
-    worse: int
-    better: int
-    verdict: str
-    severity: float
-
-
-def order_pairs(values: Floats) -> tuple[list[WrongPair], dict[str, int]]:
-    """All pairs of models (columns, worst first) that are reversed or tied, the worst first, and the counts of all.
-
-    Where most mistakes are ties, ties come first. Pairs without any value are counted as tied but not listed: there is
-    nothing to show.
-    """
-    known = values[np.isfinite(values)]
-    scale = float(np.ptp(known)) or 1.0 if known.size else 1.0
-    wrong: list[WrongPair] = []
-    counts = {"pairs": 0, "reversed": 0, "tied": 0}
-    for repeat, row in enumerate(values.tolist()):
-        for worse in range(len(row)):
-            for better in range(worse + 1, len(row)):
-                verdict = verdict_of(row[worse], row[better])
-                counts["pairs"] += 1
-                if verdict in counts:
-                    counts[verdict] += 1
-                if verdict == "right" or not np.isfinite(row[worse]):
-                    continue
-                # A value that is undefined counts as one at the other end of the range.
-                apart = (row[worse] - row[better]) / scale if np.isfinite(row[better]) else 1.0
-                severity = 0.0 if verdict == "tied" else apart * (better - worse)
-                wrong.append(WrongPair(repeat, worse, better, verdict, severity))
-    usual = "tied" if counts["tied"] > counts["reversed"] else "reversed"
-    # Of ties those are worst that are farthest apart in truth.
-    return sorted(wrong, key=lambda p: (p.verdict != usual, -p.severity, p.worse - p.better)), counts
 
 
 def control_pairs(values: Floats, names: Sequence[str], only: tuple[int, int] | None = None) -> list[WrongPair]:

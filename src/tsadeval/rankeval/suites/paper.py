@@ -19,8 +19,8 @@ from tsadeval.engine.compute import rule_key
 from tsadeval.errors import InvalidParameterError, UnknownNameError
 from tsadeval.rankeval.generators import GENERATORS, Stream, draw, source
 from tsadeval.rankeval.labels import CASES, REAL, SYNTHETIC, LabelCase
-from tsadeval.rankeval.suite import Analysis, Suite, SuiteResult
-from tsadeval.rankeval.suites.paper_table import RankingAnalysis
+from tsadeval.rankeval.suite import Suite, SuiteResult
+from tsadeval.rankeval.suites.paper_rankings import Rankings
 from tsadeval.thresholds.rules import parse_rule
 
 # Tasks: which models are ranked against each other, and in which order they belong.
@@ -201,13 +201,9 @@ class PaperSuite(Suite):
         ordered = sorted(groups.items(), key=lambda item: -events[item[0][0]].n)
         return [self.chunk(scorings, group, dict(self._rules), events[key[0]]) for key, group in ordered]
 
-    def analysis(self, result: SuiteResult) -> Analysis:
+    def analysis(self, result: SuiteResult) -> Rankings:
         """Return ranking quality, robustness, latency, sensitivity and explanations."""
-        return RankingAnalysis(self, result.to_frame(), result.with_metrics)
-
-    def facts(self, data: Path | None) -> list[Any]:
-        """Return what a list of suites says."""
-        return [self.name, len(self.cases), len(self.present(data)), len(self.tasks), self.repeats, self.stream]
+        return Rankings(self, result.to_frame(), result.with_metrics)
 
     def recorded(self) -> dict[str, Any]:
         """Return what a store keeps of the options."""

@@ -13,12 +13,12 @@ import numpy as np
 from tsadeval.core.metric import Metric
 from tsadeval.core.results import Grid, Row
 from tsadeval.rankeval.generators import GENERATORS
-from tsadeval.rankeval.quality import verdict_of
+from tsadeval.rankeval.quality import order_pairs
 from tsadeval.rankeval.suite import Explanation
-from tsadeval.rankeval.suites.paper_rankings import Rankings
 
 if TYPE_CHECKING:
     from tsadeval.rankeval.suites.paper import Task
+    from tsadeval.rankeval.suites.paper_rankings import Rankings
 
 KEYS = ("pairs", "reversed", "tied")
 # Where one cause has this share of all, it is named.
@@ -126,7 +126,14 @@ def _rows(rankings: Rankings, metric: Metric, task: Task) -> list[Row]:
     steps = range(len(along)) if task.better == "higher" else range(len(along) - 1, -1, -1)
     rows: list[Row] = []
     for case, sigma, fixed in np.ndindex(*values.shape[:-1]):
-        found = _wrong([sign * values[case, sigma, fixed, i] for i in steps])
+        ranked = [sign * values[case, sigma, fixed, i] for i in steps]
+        wrong, counts = order_pairs(np.array([ranked]))
+        apart = [abs(ranked[pair.worse] - ranked[pair.better]) for pair in wrong]
+        keys = [
+            (pair.verdict == "reversed", pair.better - pair.worse, by if math.isfinite(by) else 0.0)
+            for pair, by in zip(wrong, apart, strict=True)
+        ]
+        worst = wrong[keys.index(max(keys))] if wrong else None
         row: Row = {
             "task": task.name,
             "by": task.by,
@@ -134,35 +141,15 @@ def _rows(rankings: Rankings, metric: Metric, task: Task) -> list[Row]:
             "sigma": rankings.plan.sigmas[sigma],
             "fixed": f"{task.fixed} = {others[fixed]:g}" if task.fixed else "",
             "spearman": float(spearman[case, sigma, fixed]),
-            **found["counts"],
-            "verdict": found["verdict"],
+            **counts,
+            "verdict": worst and worst.verdict,
         }
         for side in ("worse", "better"):
-            at = steps[found[side]] if found["verdict"] else None
+            at = steps[getattr(worst, side)] if worst is not None else None
             row[side] = f"{task.by} = {along[at]:g}" if at is not None else None
             row[f"{side}_value"] = float(values[case, sigma, fixed, at]) if at is not None else math.nan
         rows.append(row)
     return rows
-
-
-def _wrong(values: Sequence[float]) -> Row:
-    """Counts of the pairs of one ranking (values from worst to best model), and its worst pair."""
-    counts = dict.fromkeys(KEYS, 0)
-    worst: tuple[tuple[bool, int, float], int, int, str] | None = None
-    for worse in range(len(values)):
-        for better in range(worse + 1, len(values)):
-            verdict = verdict_of(values[worse], values[better])
-            counts["pairs"] += 1
-            if verdict == "right":
-                continue
-            counts[verdict] += 1
-            apart = abs(values[worse] - values[better])
-            key = (verdict == "reversed", better - worse, apart if math.isfinite(apart) else 0.0)
-            if worst is None or key > worst[0]:
-                worst = (key, worse, better, verdict)
-    if worst is None:
-        return {"counts": counts, "verdict": None}
-    return {"counts": counts, "worse": worst[1], "better": worst[2], "verdict": worst[3]}
 
 
 def _remarks(rows: Sequence[Row], metric: Metric, counts: Row, rankings: Rankings) -> list[str]:

@@ -1,45 +1,21 @@
-"""Ranking quality, robustness, latency and sensitivity of metrics in a run of the paper's suites."""
+"""The table of ranking quality: text, marks, notes, and the paper's LaTeX layout."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import Any, Literal
 
 import numpy as np
 
 from tsadeval.comparison.statistics import Estimate, mean_of_known
-from tsadeval.core.inputs import Floats
-from tsadeval.core.metric import Metric, parse_metric
-from tsadeval.core.parameters import Number, OneOf, check_parameters
-from tsadeval.core.results import Grid, MappingResult, Row, latex_text
-from tsadeval.core.selection import AnyMetric, ByMetric, find_metric, metric_text
-from tsadeval.errors import InvalidParameterError
-from tsadeval.rankeval.quality import INDICATORS, Ties
-from tsadeval.rankeval.suite import (
-    DIGITS,
-    Explanation,
-    SuiteResult,
-    SuiteTable,
-    failure,
-    place_cell,
-    place_words,
-    places_of,
-)
-from tsadeval.rankeval.suites.paper_explanation import explain
-from tsadeval.rankeval.suites.paper_rankings import Rankings
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from tsadeval.rankeval.suites.paper import PaperSuite
-
-# What a table's numbers are averages over: for each group its sigma (None for all) and the places of its sigmas.
-Groups = dict[float | None, list[int]]
+from tsadeval.core.results import Grid, Row, latex_text
+from tsadeval.core.selection import ByMetric
+from tsadeval.rankeval.quality import INDICATORS
+from tsadeval.rankeval.suite import SuiteTable, failure, place_cell, place_words, places_of
 
 AVERAGE = "average"
-SORTED_BY = ("spearman", "kendall")
 Order = Literal["quality", "given"]
 TIED = "tied pairs: models of different quality that got the same value, so it orders them by chance; mean over tasks"
 MARKS = {"best": "*", "second": "+", "": " "}
@@ -169,7 +145,7 @@ def _latex(row: Row, digits: int) -> str:
     return wrap[row["mark"]] % text
 
 
-def _mark(rows: Sequence[Row], higher: bool) -> None:
+def mark_best(rows: Sequence[Row], higher: bool) -> None:
     """Name the best and second best; those whose intervals overlap are not called different."""
     left = [row for row in rows if not math.isnan(row["value"])]
     for mark in ("best", "second"):
@@ -181,159 +157,3 @@ def _mark(rows: Sequence[Row], higher: bool) -> None:
         for row in equal:
             row["mark"] = mark
         left = [row for row in left if row["mark"] == ""]
-
-
-class RankingAnalysis:
-    """Values of metrics on models of known order: ranking quality, latency, sensitivity, explanations."""
-
-    views: ClassVar[tuple[str, ...]] = ("robustness", "latency", "sensitivity")
-
-    def __init__(self, plan: PaperSuite, frame: pd.DataFrame, with_metrics: Callable[..., SuiteResult]) -> None:
-        self.plan = plan
-        self._frame = frame
-        self._with_metrics = with_metrics
-        self._rankings = Rankings(plan, frame)
-
-    def _about(self, ties: Ties) -> str:
-        cases, repeats = len(self.plan.cases), self.plan.repeats
-        how = "" if ties == "average" else ", ties broken as published"
-        marks = "* best, + second best, without intervals, which need two cases"
-        if cases > 1:  # a mark says what cannot be told apart, so it need not follow the order
-            marks = (
-                "* best, + second best, each with all whose 95 % intervals over cases overlap its, "
-                "as a wide one may at a low place"
-            )
-        return (
-            f"RankEval, suite {self.plan.name}: {cases} case{'s' * (cases != 1)}, "
-            f"{repeats} repeat{'s' * (repeats != 1)}{how}\n"
-            f"{marks}"
-        )
-
-    def table(self, *, ties: Ties = "average", order: Order = "quality") -> SuiteTable:
-        """Spearman, Kendall and mean rank deviation per task and on average, over all sigmas.
-
-        Parameters
-        ----------
-        ties : {"average", "published"}
-            How equal values are ranked.
-        order : {"quality", "given"}
-            The best metric by average Spearman first, or the metrics as they were given to the run.
-        """
-        return self._quality(ties, order, {None: list(range(len(self.plan.sigmas)))}, "task")
-
-    def robustness(self, *, ties: Ties = "average", order: Order = "quality") -> SuiteTable:
-        """The same at each sigma."""
-        groups: Groups = {sigma: [i] for i, sigma in enumerate(self.plan.sigmas)}
-        return self._quality(ties, order, groups, "sigma")
-
-    def _quality(self, ties: Ties, order: Order, groups: Groups, column: Literal["task", "sigma"]) -> SuiteTable:
-        check_parameters("table", {"order": OneOf(("quality", "given"))}, {"order": order})
-        of_metrics = [self._rows_of(metric, ties, groups) for metric in self.plan.metrics]
-        if order == "quality":
-            of_metrics.sort(key=_average, reverse=True)
-        rows = [row for some in of_metrics for row in some]
-        for row in rows:
-            row["mark"] = ""
-        for key in dict.fromkeys((row["task"], row["sigma"], row["indicator"]) for row in rows):
-            alike = [row for row in rows if (row["task"], row["sigma"], row["indicator"]) == key]
-            _mark(alike, INDICATORS[key[2]][1])
-        counts = {str(m): self._rankings.counts(m) for m in self.plan.metrics}
-        return quality_table(rows, counts, self._about(ties), column, order)
-
-    def _rows_of(self, metric: Metric, ties: Ties, groups: Groups) -> list[Row]:
-        rows: list[Row] = []
-        averages: dict[tuple[str, float | None], list[tuple[Floats, Row]]] = {}
-        for task in self.plan.tasks:
-            quality = self._rankings.quality(metric, task, ties)
-            for indicator in INDICATORS:
-                drawn = self._rankings.by_sigma(getattr(quality, indicator))
-                for sigma, places in groups.items():
-                    known = quality.ties[:, places]
-                    facts = {"rankings": int(np.isfinite(known).sum()), "of": known.size, "ties": mean_of_known(known)}
-                    part = drawn[:, places].mean(axis=1)
-                    averages.setdefault((indicator, sigma), []).append((part, facts))
-                    rows.append(_row(str(metric), task.name, sigma, indicator, part, facts))
-        for (indicator, sigma), parts in averages.items():
-            facts = {key: sum(f[key] for _, f in parts) for key in ("rankings", "of")}
-            facts["ties"] = float(np.mean([f["ties"] for _, f in parts]))
-            part = np.mean([part for part, _ in parts], axis=0)
-            rows.append(_row(str(metric), AVERAGE, sigma, indicator, part, facts))
-        return rows
-
-    def latency(self, metric: AnyMetric | None = None) -> MappingResult:
-        """Milliseconds of each metric's public call; of one metric by generator, length and number of events."""
-        frame = self._frame[self._frame["seconds"].notna()]
-        # Where several repeats are one series, it was measured once.
-        frame = frame.drop_duplicates(["metric", "case", "generator", "q", "p", "sigma", "seconds"])
-        keys = ["metric"]
-        if metric is not None:
-            frame = frame[frame["metric"] == find_metric(metric, list(map(str, self.plan.metrics)))]
-            keys = ["metric", "generator", "n", "events"]
-        rows = []
-        for key, part in frame.groupby(keys, sort=len(keys) > 1):
-            milliseconds = 1000 * part["seconds"].to_numpy()
-            low, middle, high = np.quantile(milliseconds, [0.05, 0.5, 0.95]).tolist()
-            named = dict(zip(keys, key if isinstance(key, tuple) else (key,), strict=True))
-            found = {"mean": float(milliseconds.mean()), "5 %": low, "median": middle, "95 %": high}
-            rows.append({**named, "values": len(part), **found, "value": middle})
-        if metric is None:
-            rows.sort(key=lambda row: row["value"])
-        return MappingResult(rows, shown=[*keys, "values", "mean", "5 %", "median", "95 %"])
-
-    def sensitivity(
-        self, metric: AnyMetric, *, tasks: Sequence[str] | None = None, **grid: Sequence[Any]
-    ) -> SuiteTable:
-        """The table of one metric with an option at several values: `sensitivity("cce", tau=[0.1, 0.9])`.
-
-        What the store does not have yet is computed, on the same series.
-        """
-        if len(grid) != 1:
-            raise InvalidParameterError("sensitivity needs one option with a list of values, e.g. tau=[0.1, 0.5, 0.9]")
-        ((option, values),) = grid.items()
-        chosen = [parse_metric(metric_text(metric)).with_options(**{option: value}) for value in values]
-        return self._with_metrics(chosen, tasks=tasks).table(order="given")
-
-    def explain(self, metric: AnyMetric, *, rankings: int = 5) -> Explanation:
-        """Why a metric ranks models wrongly: on which tasks and noise, and how many pairs it ties or reverses.
-
-        Parameters
-        ----------
-        metric : str, function or Metric
-            As it was given to the run, or as it stands in the table.
-        rankings : int, default=5
-            How many of the worst rankings are printed; `rows` has all.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> import tsadeval as te
-        >>> def alarms(y_true, y_score):
-        ...     "Precision of the points above the 99 % quantile."
-        ...     above = y_score > np.quantile(y_score, 0.99)
-        ...     return y_true[above].mean() if above.any() else 0.0
-        >>> result = te.rankeval.run("quick", [alarms, "auc_roc"], tasks=["AccQ"])
-        >>> why = result.explain(alarms)
-        >>> why.totals["reversed"] < why.totals["tied"]
-        True
-        """
-        check_parameters("explain", {"rankings": Number(1, integer=True)}, {"rankings": rankings})
-        known = {str(m): m for m in self.plan.metrics}
-        chosen = known[find_metric(metric, list(known))]
-        table = self.table()
-        where = place_words(table.places[str(chosen)], len(table), whole=table.whole[str(chosen)])
-        return explain(self._rankings, chosen, table[chosen], where, table.counts[str(chosen)], rankings)
-
-
-def _average(rows: Sequence[Row]) -> tuple[float, float]:
-    """What the rows of one metric are sorted by: average Spearman, then Kendall, over all sigmas."""
-    found = [
-        mean_of_known([r["value"] for r in rows if r["task"] == AVERAGE and r["indicator"] == i]) for i in SORTED_BY
-    ]
-    first, second = (-math.inf if math.isnan(value) else round(value, DIGITS) for value in found)
-    return first, second
-
-
-def _row(metric: str, task: str, sigma: float | None, indicator: str, drawn: Floats, facts: Row) -> Row:
-    found = Estimate.of(drawn)
-    named = {"metric": metric, "task": task, "sigma": sigma, "indicator": indicator}
-    return {**named, "value": found.value, "low": found.low, "high": found.high, **facts}
