@@ -10,7 +10,7 @@ import platform
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, get_args, get_type_hints
 
 import numpy as np
 
@@ -37,6 +37,7 @@ OUTCOME = {
     "message": "string",
     "versions": "string",
 }
+_ARROW = {str: "string", int: "int64", float: "float64"}
 
 
 @dataclass(frozen=True)
@@ -50,6 +51,16 @@ class Layout(Generic[C]):
     cell: type[C]
     columns: Mapping[str, str]
     command: str
+
+    @classmethod
+    def of(cls, cell: type[C], command: str, **columns: str) -> Layout[C]:
+        """The layout of a cell's fields, by their annotations, and of what is known of every value.
+
+        `columns` are those besides, and those of another type than usual.
+        """
+        kinds = {name: (*get_args(kind), kind)[0] for name, kind in get_type_hints(cell).items()}  # of "str | None" str
+        own = {name: columns.pop(name, "") or _ARROW[kind] for name, kind in kinds.items()}
+        return cls(cell, {**own, **columns, **OUTCOME}, command)
 
     @property
     def fields(self) -> tuple[str, ...]:

@@ -17,7 +17,7 @@ from tsadeval.core.metric import Metric, Rule
 from tsadeval.core.parameters import Check, Number, OneOf, check_parameters
 from tsadeval.core.results import Row
 from tsadeval.core.selection import Metrics
-from tsadeval.engine.cells import OUTCOME, Chunk, Layout, Making, group_cells
+from tsadeval.engine.cells import Chunk, Layout, Making, group_cells
 from tsadeval.engine.compute import (
     choose_metrics,
     compute,
@@ -65,23 +65,7 @@ class DetectionCell(NamedTuple):
     rule: str | None
 
 
-LAYOUT = Layout(
-    DetectionCell,
-    {
-        "series": "string",
-        "checksum": "string",
-        "detector": "string",
-        "seed": "int64",
-        "metric": "string",
-        "version": "string",
-        "rule": "string",
-        "fit_seconds": "float64",
-        "score_seconds": "float64",
-        "device": "string",
-        **OUTCOME,
-    },
-    "tsadeval detect",
-)
+LAYOUT = Layout.of(DetectionCell, "tsadeval detect", fit_seconds="float64", score_seconds="float64", device="string")
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from tsadeval.core.inputs import Scoring
 from tsadeval.core.metric import Metric, Rule
 from tsadeval.core.results import Row
 from tsadeval.core.selection import Metrics
-from tsadeval.engine.cells import OUTCOME, Chunk, Layout, Making, group_cells
+from tsadeval.engine.cells import Chunk, Layout, Making, group_cells
 from tsadeval.engine.compute import rule_key, rule_of_key
 from tsadeval.errors import InvalidInputError, InvalidParameterError
 from tsadeval.rankeval.suite import Suite, SuiteResult
@@ -38,22 +38,7 @@ class AuditCell(NamedTuple):
     rule: str | None
 
 
-LAYOUT = Layout(
-    AuditCell,
-    {
-        "series": "string",
-        "mark": "string",
-        "detector": "string",
-        "kind": "string",
-        "scorer_version": "string",
-        "seed": "int64",
-        "metric": "string",
-        "version": "string",
-        "rule": "string",
-        **OUTCOME,
-    },
-    "tsadeval rankeval run --suite audit",
-)
+LAYOUT = Layout.of(AuditCell, "tsadeval rankeval run --suite audit")
 
 
 class SeriesRecord(NamedTuple):

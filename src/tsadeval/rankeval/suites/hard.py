@@ -12,7 +12,7 @@ from tsadeval.core.metric import Metric
 from tsadeval.core.names import Registry, import_object
 from tsadeval.core.results import Row
 from tsadeval.core.selection import Metrics
-from tsadeval.engine.cells import OUTCOME, Chunk, Layout, Making, group_cells
+from tsadeval.engine.cells import Chunk, Layout, Making, group_cells
 from tsadeval.errors import InvalidInputError, InvalidParameterError
 from tsadeval.rankeval.suite import Suite, SuiteResult
 from tsadeval.rankeval.suites import hard_controls, hard_orders
@@ -40,21 +40,7 @@ class HardCell(NamedTuple):
     rule: str | None
 
 
-LAYOUT = Layout(
-    HardCell,
-    {
-        "task": "string",
-        "task_version": "string",
-        "repeat": "int32",
-        "seed": "int64",
-        "case": "string",
-        "metric": "string",
-        "version": "string",
-        "rule": "string",
-        **OUTCOME,
-    },
-    "tsadeval rankeval run --suite hard",
-)
+LAYOUT = Layout.of(HardCell, "tsadeval rankeval run --suite hard", repeat="int32")
 
 
 class Entry(NamedTuple):

@@ -14,7 +14,7 @@ from tsadeval.core.names import did_you_mean
 from tsadeval.core.results import Row
 from tsadeval.core.selection import Metrics
 from tsadeval.datasets import data_folder
-from tsadeval.engine.cells import OUTCOME, Chunk, Layout, Making, group_cells
+from tsadeval.engine.cells import Chunk, Layout, Making, group_cells
 from tsadeval.engine.compute import rule_key
 from tsadeval.errors import InvalidParameterError, UnknownNameError
 from tsadeval.rankeval.generators import GENERATORS, Stream, draw, source
@@ -86,24 +86,7 @@ class RankingCell(NamedTuple):
     rule: str | None
 
 
-LAYOUT = Layout(
-    RankingCell,
-    {
-        "case": "string",
-        "generator": "string",
-        "q": "float64",
-        "p": "float64",
-        "sigma": "float64",
-        "repeat": "int32",
-        "stream": "string",
-        "seed": "int64",
-        "metric": "string",
-        "version": "string",
-        "rule": "string",
-        **OUTCOME,
-    },
-    "tsadeval rankeval run",
-)
+LAYOUT = Layout.of(RankingCell, "tsadeval rankeval run", repeat="int32", stream="string")
 
 
 @dataclass(frozen=True)
