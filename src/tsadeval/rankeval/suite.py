@@ -177,9 +177,21 @@ class SuiteTable(_Printed, MappingResult):
 class SuiteResult(Result):
     """Values of metrics in a run of a suite: a row per value. Prints as its table.
 
-    `plan` is the suite with the metrics that were tried. The result has the views of its suite as methods as well:
-    `robustness`, `latency` and `sensitivity` of the paper's suites, `sensitivity` and `values_of` of hard, `agreement`,
-    `ranks`, `example`, `disagreement`, `values_of` and `names` of audit.
+    Beside the methods below it has those of its suite:
+
+    - of quick, paper, paper-text and standard `robustness()`, the table at each noise; `latency(metric=None)`,
+      milliseconds of each metric's public call, of one metric by generator, length and number of events;
+      `sensitivity(metric, tau=[0.1, 0.9])`, the table of one metric with an option at several values, for which what
+      the store does not have yet is computed;
+    - of hard `sensitivity()`, how far each nuisance of the controls moves the value of every metric, in units of skill;
+    - of audit `agreement(metrics=None)`, how far every two metrics agree on the order of the detectors; `ranks()`, the
+      mean rank of every detector; `example(metric)`, the series on which a metric is fooled most;
+      `disagreement(metric, other)`, the one on which two disagree most; `values_of(metric)`; `names(*kinds)`.
+
+    Attributes
+    ----------
+    plan : suite
+        With the metrics that were tried, and its options.
     """
 
     def __init__(self, plan: Suite, store: Store[Any], *, n_jobs: int | None = None) -> None:
@@ -209,12 +221,40 @@ class SuiteResult(Result):
         return self.computed(plan, self.store, n_jobs=self._n_jobs)
 
     def table(self, **options: Any) -> SuiteTable:
-        """Return what the values say, as it is printed; options are those of the suite's table."""
+        """Return what the values say, as it is printed.
+
+        Parameters
+        ----------
+        ties : {"average", "published"}
+            Of the paper's suites: how equal values are ranked.
+        order : {"quality", "given"}
+            Of the paper's suites: the best metric by average Spearman first, or the metrics as they were given to the
+            run. The tables of hard and audit are sorted always.
+        """
         table: SuiteTable = self._analysis.table(**options)
         return table
 
     def explain(self, metric: AnyMetric, **options: Any) -> Explanation:
-        """Return why a metric does as it does; options are those of the suite (see docs/hard.md for its own)."""
+        """Return why a metric does as it does: the rankings, pairs of models, or series on which it does worst.
+
+        Parameters
+        ----------
+        metric : str, function or Metric
+            As it was given to the run (a function, "mine:metric"), or as it stands in the table ("f1 at best").
+        rankings : int, default=5
+            Of the paper's suites: how many of the worst rankings are printed; `rows` has all.
+        rule : str, optional
+            Of hard, and a metric of predictions; "best" by default, where each detector is judged at its own best
+            threshold for this metric, found with the labels. "quantile(0.95)" is the other.
+        pairs : int, default=1
+            Of hard: how many pairs of each task.
+        tasks : int, default=5
+            Of hard: how many tasks, those with the lowest scores; None for all on which something is wrong.
+        beside : str, function or Metric, default="ears"
+            Of hard: the metric whose values stand beside ("vus_pr" beside EARS itself); None for none.
+        series : int, default=5
+            Of audit: how many series are printed; `rows` has all.
+        """
         found: Explanation = self._analysis.explain(metric, **options)
         return found
 

@@ -193,13 +193,8 @@ class AuditAnalysis:
     def explain(self, metric: AnyMetric, *, series: int = 5) -> Explanation:
         """Why a metric is gameable: the series on which scorers without skill come closest to the best detector.
 
-        Parameters
-        ----------
-        metric : str, function or Metric
-            As it was given to the audit.
-        series : int, default=5
-            How many are printed; `rows` has all: the best `detector` and the best scorer without skill (`adversary`)
-            with their values, and whether the second reaches 90 % of the first (`reached`).
+        Rows have the best `detector` and the best scorer without skill (`adversary`) with their values, and whether the
+        second reaches 90 % of the first (`reached`).
         """
         check_parameters("explain", {"series": Number(1, integer=True)}, {"series": series})
         name = self._named(metric)

@@ -241,20 +241,6 @@ class HardAnalysis:
         Each pair comes with what the two detectors do, which of them is better by construction, the values they got
         from the metric and from another one beside it, and what the mistake means.
 
-        Parameters
-        ----------
-        metric : str, function or Metric
-            As it was given to the run (a function, "mine:metric"), or as it stands in the table ("f1 at best").
-        rule : str, optional
-            Of a metric of predictions; "best" by default, where each detector is judged at its own best threshold for
-            this metric, found with the labels. "quantile(0.95)" is the other.
-        pairs : int, default=1
-            How many pairs of each task.
-        tasks : int, default=5
-            How many tasks, those with the lowest scores; None for all on which something is wrong.
-        beside : str, function or Metric, default="ears"
-            The metric whose values stand beside ("vus_pr" beside EARS itself); None for none.
-
         Examples
         --------
         >>> import tsadeval as te

@@ -112,15 +112,7 @@ class Rankings:
         )
 
     def table(self, *, ties: Ties = "average", order: Order = "quality") -> SuiteTable:
-        """Spearman, Kendall and mean rank deviation per task and on average, over all sigmas.
-
-        Parameters
-        ----------
-        ties : {"average", "published"}
-            How equal values are ranked.
-        order : {"quality", "given"}
-            The best metric by average Spearman first, or the metrics as they were given to the run.
-        """
+        """Return Spearman, Kendall and mean rank deviation per task and on average, over all sigmas."""
         return self._quality(ties, order, {None: list(range(len(self.plan.sigmas)))}, "task")
 
     def robustness(self, *, ties: Ties = "average", order: Order = "quality") -> SuiteTable:
@@ -197,13 +189,6 @@ class Rankings:
 
     def explain(self, metric: AnyMetric, *, rankings: int = 5) -> Explanation:
         """Why a metric ranks models wrongly: on which tasks and noise, and how many pairs it ties or reverses.
-
-        Parameters
-        ----------
-        metric : str, function or Metric
-            As it was given to the run, or as it stands in the table.
-        rankings : int, default=5
-            How many of the worst rankings are printed; `rows` has all.
 
         Examples
         --------
