@@ -133,6 +133,18 @@ def test_an_audit_applies_the_rule_it_was_given(rule, tmp_path):
 
 
 @rules
+def test_score_files_applies_the_rule_it_was_given(rule, tmp_path):
+    np.savez(tmp_path / "a.npz", label=LABEL.astype(int), score=scores(1))
+    some = {"store": tmp_path / "store", "threshold": rule}
+    (row,) = te.score_files(tmp_path / "a.npz", "f1", **some).rows
+    assert row["value"] == pytest.approx(expected(LABEL, scores(1), rule))
+    assert row["rule"] == rule_key(rule)
+    told = []
+    te.score_files(tmp_path / "a.npz", "f1", progress=lambda *n: told.append(n), **some)
+    assert told == [(1, 1)]
+
+
+@rules
 def test_a_suite_applies_the_rule_it_was_given(rule):
     some = {"cases": ["10k-20seg-50H"], "tasks": ["AccQ"]}
     suite = replace(te.rankeval.SUITES["quick"], name="mine", rule=rule)

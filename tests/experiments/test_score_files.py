@@ -12,11 +12,12 @@ import pytest
 import tsadeval as te
 from tsadeval.engine import parts as parts_module
 from tsadeval.engine import store as store_module
+from tsadeval.engine.cells import Chunk
 from tsadeval.engine.run import complete
 from tsadeval.engine.store import Store
 from tsadeval.errors import InvalidInputError
 from tsadeval.experiments.file_scores import LAYOUT, File, FileScores, Wanted
-from tsadeval.experiments.score_files import Chunk, _chunks
+from tsadeval.experiments.score_files import _chunks, file_scorings
 
 METRICS = ["cce", "f1", "auc_roc", "event_recall"]
 
@@ -173,7 +174,7 @@ def peak_bytes(folder, count):
         wanted = Wanted(files, {}, "", "", "label", ["score"], values)
         for _ in range(2):  # from nothing, and again with nothing to do
             store = Store(folder, LAYOUT)
-            complete(wanted, lambda missing: _chunks(missing, Chunk((), {}), 1024), fake_rows, store)
+            complete(wanted, lambda missing: _chunks(missing, Chunk(file_scorings, (), {}, {}), 1024), fake_rows, store)
             found = FileScores(store, wanted)
             assert f"lof       power    {count:5d}   0.5000" in repr(found)
             assert found.failures() == []

@@ -70,8 +70,9 @@ class Layout(Generic[C]):
         return fields
 
 
-# The cells that share a scoring, and the function that makes it, with what else their rows say of it.
-Making = tuple[tuple[Any, ...], Callable[[], "tuple[Scoring, Row]"]]
+# The cells that share a scoring, and the function that makes it, with what else their rows say of it; without a
+# scoring that is all that they say.
+Making = tuple[tuple[Any, ...], Callable[[], "tuple[Scoring | None, Row]"]]
 
 
 @dataclass(frozen=True, eq=False)

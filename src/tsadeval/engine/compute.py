@@ -78,6 +78,9 @@ def compute(chunk: Chunk) -> Iterator[Row | Working]:
             lost = {**error_row(error), "versions": versions()}
             yield from ({**cell._asdict(), **lost} for cell in cells)
             continue
+        if scoring is None:
+            yield from ({**cell._asdict(), **facts, "versions": versions()} for cell in cells)
+            continue
         found: Row = {"n": scoring.n, "events": len(scoring.events), "anomalous": scoring.events.points}
         found |= {**facts, "versions": versions()}
         for (metric, rule), alike in group_cells(cells, lambda cell: (cell.metric, cell.rule)).items():

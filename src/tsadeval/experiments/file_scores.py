@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tsadeval.core.results import Grid, Result, Row
-from tsadeval.engine.cells import OUTCOME, Layout
+from tsadeval.engine.cells import Layout
 from tsadeval.engine.parts import coded
 from tsadeval.engine.store import Store
 from tsadeval.evaluation.single import chosen_with_labels
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-class Cell(NamedTuple):
+class FileCell(NamedTuple):
     """One value. `state` is that of the file: one that was written anew is another cell.
 
     `by` and `time` are columns, `named` and `series` what the columns `by` hold: that of the detector, and the others.
@@ -43,7 +43,7 @@ class Cell(NamedTuple):
     rule: str | None
 
 
-LAYOUT = Layout(Cell, {**dict.fromkeys(Cell._fields, "string"), **OUTCOME}, "tsadeval score")
+LAYOUT = Layout.of(FileCell, "tsadeval score")
 
 
 class File(NamedTuple):
@@ -70,13 +70,13 @@ class Wanted:
     scores: list[str]
     values: list[tuple[str, str, str | None]]
 
-    def __iter__(self) -> Iterator[Cell]:
+    def __iter__(self) -> Iterator[FileCell]:
         for file in self.files:
             for series, detector in self.series(file):
                 for name in self.scores:
                     own = (file.path, file.state, self.by, self.time, series, detector, self.label, name)
                     for value in self.values:
-                        yield Cell(*own, *value)
+                        yield FileCell(*own, *value)
 
     def series(self, file: File) -> list[tuple[str, str]]:
         """The names of the series and detectors in a file."""
@@ -169,7 +169,7 @@ class FileScores(Result):
     """
 
     def __init__(
-        self, store: Store[Cell], wanted: Wanted, skipped: Sequence[str] = (), remarks: Sequence[str] = ()
+        self, store: Store[FileCell], wanted: Wanted, skipped: Sequence[str] = (), remarks: Sequence[str] = ()
     ) -> None:
         self._store = store
         self._wanted = wanted

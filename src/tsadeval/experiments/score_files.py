@@ -7,26 +7,27 @@ import hashlib
 import json
 import os
 import sys
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
-from functools import cache
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
+from functools import cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from tsadeval._optional import require
 from tsadeval.core.inputs import Scoring
-from tsadeval.core.metric import Metric, Rule
+from tsadeval.core.metric import Rule
 from tsadeval.core.names import printable
 from tsadeval.core.parallel import in_order
 from tsadeval.core.results import Row
 from tsadeval.core.selection import Metrics
 from tsadeval.core.times import read_times, read_utc
-from tsadeval.engine.cells import Working, versions
-from tsadeval.engine.compute import choose_metrics, error_row, record_of_metric
+from tsadeval.engine.cells import Chunk, Making, group_cells, versions
+from tsadeval.engine.compute import choose_metrics, compute, record_of_metric, rule_key
 from tsadeval.engine.progress import Progress
 from tsadeval.engine.run import complete
 from tsadeval.engine.store import Store
 from tsadeval.errors import InvalidInputError, InvalidParameterError
+from tsadeval.experiments.file_scores import LAYOUT, File, FileCell, FileScores, Wanted
 from tsadeval.scores.companions import Spans, stem_of
 from tsadeval.scores.scoring import observe
 from tsadeval.scores.tabular import TableScoring, scorings
@@ -38,10 +39,6 @@ from tsadeval.tables.sources import user_path
 from tsadeval.tables.table import Groups, Table, is_zoned
 from tsadeval.thresholds.rules import parse_rule
 
-if TYPE_CHECKING:
-    pass
-from tsadeval.experiments.file_scores import LAYOUT, Cell, File, FileScores, Wanted
-
 _FILES = 32  # of a chunk at most: what a crash can lose, and what is written at once
 
 
@@ -50,16 +47,6 @@ class Incidents(NamedTuple):
 
     spans: Spans
     clip: bool
-
-
-@dataclass(frozen=True, eq=False)
-class Chunk:
-    """Cells of some files, with all that is needed to compute them."""
-
-    cells: tuple[Cell, ...]
-    metrics: dict[str, Metric]
-    by: tuple[str, ...] = ()
-    incidents: Incidents | None = None
 
 
 def score_files(
@@ -136,7 +123,8 @@ def score_files(
     scores = [score] if isinstance(score, str) else list(score)
     keys = [by] if isinstance(by, str) else list(by)
     chosen = choose_metrics(metrics)
-    rule = str(parse_rule(threshold))
+    asked = parse_rule(threshold)
+    rule = rule_key(asked)
     checksums = Checksums(None if store is None else Path(store).absolute())
     stores: set[str] = set()
     found = [file for file in _files(files, checksums, stores) if not _within(file.path, store)]
@@ -155,10 +143,10 @@ def score_files(
     kept = Store(store, LAYOUT)
     kept.add_plan({"metrics": [record_of_metric(metric) for metric in chosen], "rule": rule, "files": len(found)})
     checksums.save()
-    by_name = {str(metric): metric for metric in chosen}
+    empty = Chunk(file_scorings, (), {str(m): m for m in chosen}, {rule: asked}, (tuple(keys), laid))
     complete(
         wanted,
-        lambda missing: _chunks(missing, Chunk((), by_name, tuple(keys), laid), len(found)),
+        lambda missing: _chunks(missing, empty, len(found)),
         compute,
         kept,
         n_jobs=n_jobs,
@@ -221,10 +209,10 @@ def _series(keys: dict[str, str]) -> tuple[str, str]:
     return series, keys[detector] if detector else ""
 
 
-def _chunks(cells: Iterable[Cell], empty: Chunk, files: int) -> Iterator[Chunk]:
+def _chunks(cells: Iterable[FileCell], empty: Chunk, files: int) -> Iterator[Chunk]:
     """The cells of some neighbouring files together."""
     most = max(min(files // 64, _FILES), 1)
-    part: list[Cell] = []
+    part: list[FileCell] = []
     inside: set[str] = set()
     for cell in cells:
         if cell.file not in inside and len(inside) == most:
@@ -236,63 +224,51 @@ def _chunks(cells: Iterable[Cell], empty: Chunk, files: int) -> Iterator[Chunk]:
         yield replace(empty, cells=tuple(part))
 
 
-def compute(chunk: Chunk) -> Iterator[Row | Working]:
-    """A row for every cell; a file that cannot be read is an error of its cells."""
-    rules = {rule: parse_rule(rule or "best") for rule in {cell.rule for cell in chunk.cells}}
-    groups: dict[str, dict[tuple[str, str, str], list[Cell]]] = {}
-    for cell in chunk.cells:
-        groups.setdefault(cell.file, {}).setdefault((cell.series, cell.named, cell.score), []).append(cell)
-    for file, parts in groups.items():
-        own = tuple(cell for cells in parts.values() for cell in cells)
-        yield Working(own)
-        try:
-            found = _parts(file, chunk, own[0], {score for _, _, score in parts})
-        except Exception as error:
-            yield from _lost(own, error)
-            continue
-        for key, cells in parts.items():
-            try:
-                scoring = _observed(found, key)
-            except Exception as error:
-                yield from _lost(cells, error)
-                continue
-            facts = {"n": scoring.n, "events": len(scoring.events), "anomalous": scoring.events.points}
-            for cell in cells:
-                metric = chunk.metrics[cell.metric]
-                if not metric.library:
-                    yield Working((cell,))
-                outcome = _outcome(metric, scoring, rules[cell.rule])
-                yield {**cell._asdict(), **facts, **outcome, "versions": versions()}
+def file_scorings(chunk: Chunk) -> Iterator[Making]:
+    """Give the series of the files of a chunk, each of which is read once; its payload are `by` and the incidents."""
+    by, incidents = chunk.payload
+    for file, cells in group_cells(chunk.cells, lambda cell: cell.file).items():
+        parts = group_cells(cells, lambda cell: (cell.series, cell.named, cell.score))
+        read = cache(partial(_parts, file, by, incidents, cells[0], {score for _, _, score in parts}))
+        for key, some in parts.items():
+            yield tuple(some), partial(_scoring, read, key)
 
 
-def _parts(file: str, chunk: Chunk, cell: Cell, scores: Iterable[str]) -> dict[Any, Any]:
+def _parts(
+    file: str, by: tuple[str, ...], incidents: Incidents | None, cell: FileCell, scores: Iterable[str]
+) -> dict[Any, Any] | Exception:
     """Labels, scores and times of each series and column of scores; what is wrong with a column is kept for it."""
-    table = read_table(file, text=chunk.by)
-    label = None if chunk.incidents else cell.label
-    if "://" not in file and not same_state(file, cell.state):
-        raise InvalidInputError(
-            "it has changed since the run began, so its values were not kept: run the command again"
-        )
     found: dict[Any, Any] = {}
+    try:
+        table = read_table(file, text=by)
+        if "://" not in file and not same_state(file, cell.state):
+            raise InvalidInputError(
+                "it has changed since the run began, so its values were not kept: run the command again"
+            )
+    except Exception as error:  # of all series of the file
+        return error
+    label = None if incidents else cell.label
     for score in scores:
         try:
-            for part in scorings(table, label=label, score=score, by=chunk.by, time=cell.time or None):
+            for part in scorings(table, label=label, score=score, by=by, time=cell.time or None):
                 key = (*_series(part.keys), score)
                 if key in found:
                     raise InvalidInputError(f"two series are named {key[0]!r}: add to --by what tells them apart")
-                found[key] = _given(part, chunk, table, cell.time)
+                found[key] = _given(part, incidents, table, cell.time)
         except InvalidInputError as error:
             found[score] = error
     return found
 
 
-def _given(part: TableScoring, chunk: Chunk, table: Table, time: str) -> tuple[Any, Any, Any] | InvalidInputError:
+def _given(
+    part: TableScoring, incidents: Incidents | None, table: Table, time: str
+) -> tuple[Any, Any, Any] | InvalidInputError:
     """Labels, scores and times of a series; where labels come from incidents that do not fit, what is wrong."""
-    if chunk.incidents is None or part.times is None:
+    if incidents is None or part.times is None:
         return part.labels, part.scores, part.times
     name = table.name(time)
     read = read_utc if is_zoned(table, name) else read_times
-    spans, clip = chunk.incidents
+    spans, clip = incidents
     try:
         stamps = read(part.times, name=f"column {printable(name)!r}")
         return spans.labels(part.keys, stem_of(table.source), stamps, clip=clip, count=False), part.scores, stamps
@@ -300,7 +276,10 @@ def _given(part: TableScoring, chunk: Chunk, table: Table, time: str) -> tuple[A
         return error
 
 
-def _observed(found: dict[Any, Any], key: tuple[str, str, str]) -> Scoring:
+def _scoring(read: Callable[[], dict[Any, Any] | Exception], key: tuple[str, str, str]) -> tuple[Scoring, Row]:
+    found = read()
+    if isinstance(found, Exception):
+        raise found
     if key[2] in found:
         raise found[key[2]]
     if key not in found:
@@ -309,22 +288,7 @@ def _observed(found: dict[Any, Any], key: tuple[str, str, str]) -> Scoring:
     if isinstance(given, InvalidInputError):
         raise given
     labels, scores, times = given
-    return observe(labels, scores, times=times)
-
-
-def _outcome(metric: Metric, scoring: Scoring, rule: Rule) -> Row:
-    """As `engine.metrics.outcome_row`, but with what metrics share computed once: time is not the question here."""
-    try:
-        found = metric.run(scoring, rule)._asdict()
-    except Exception as error:
-        return error_row(error)
-    del found["rule"]
-    return found
-
-
-def _lost(cells: Iterable[Cell], error: Exception) -> Iterator[Row]:
-    lost = {**error_row(error), "versions": versions()}
-    yield from ({**cell._asdict(), **lost} for cell in cells)
+    return observe(labels, scores, times=times), {}
 
 
 def _files(given: Any, checksums: Checksums, stores: set[str]) -> list[File]:
