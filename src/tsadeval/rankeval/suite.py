@@ -98,6 +98,10 @@ class Suite:
         metrics = {str(metric): metric for metric in self.metrics if str(metric) in wanted}
         return Chunk(scorings, tuple(cells), metrics, rules, payload, self.timed)
 
+    def without_data(self) -> Self:
+        """Return the plan as a result keeps it."""
+        return self
+
     def analysis(self, result: SuiteResult) -> Any:
         """Return what the suite makes of the values of a run: an object with `table`, `explain`, and other `views`."""
         raise NotImplementedError
@@ -213,7 +217,7 @@ class SuiteResult(Result):
     ) -> SuiteResult:
         """Compute what the store does not have yet of a plan, and return the result."""
         complete(plan.cells(), plan.chunks, compute, store, n_jobs=n_jobs, progress=progress, limits=limits)
-        return cls(plan, store, n_jobs=n_jobs)
+        return cls(plan.without_data(), store, n_jobs=n_jobs)
 
     def with_metrics(self, metrics: Sequence[Any], **options: Any) -> SuiteResult:
         """Return the result of other metrics on the same series; what the store does not have yet is computed."""

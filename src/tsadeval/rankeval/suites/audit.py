@@ -76,9 +76,8 @@ class AuditSuite(Suite):
     """
 
     layout: ClassVar[Layout[Any]] = LAYOUT
-    options: ClassVar[tuple[str, ...]] = (
-        *("data", "y_true", "y_score", "by", "value", "threshold", "adversaries", "seed"),
-    )
+    columns: ClassVar[tuple[str, ...]] = ("y_true", "y_score", "by", "value")
+    options: ClassVar[tuple[str, ...]] = ("data", *columns, "threshold", "adversaries", "seed")
     nullable: ClassVar[frozenset[str]] = frozenset({"by", "value"})
 
     data: Any = field(default=None, compare=False, repr=False)
@@ -118,7 +117,7 @@ class AuditSuite(Suite):
         if isinstance(data, (list, tuple)) and all(isinstance(series, AuditSeries) for series in data):
             given = list(data)
         else:
-            given = list(read_series(data, y_true=self.y_true, y_score=self.y_score, by=self.by, value=self.value))
+            given = list(read_series(data, **{name: getattr(self, name) for name in self.columns}))
         usable = [s for s in given if s.labels.any() and not s.labels.all() and s.detectors]
         if not usable:
             raise InvalidInputError(
@@ -157,6 +156,10 @@ class AuditSuite(Suite):
         ordered = sorted(groups.items(), key=lambda item: -len(series[item[0]].labels))
         rules: dict[str, Rule] = {self.rule: self.threshold}
         return [self.chunk(scorings, group, rules, (series[name], adversaries)) for name, group in ordered]
+
+    def without_data(self) -> Self:
+        """Return the plan as a result keeps it, without the scores."""
+        return replace(self, data=None)
 
     def analysis(self, result: SuiteResult) -> AuditAnalysis:
         """Return gameability, agreement, ranks and explanations."""
