@@ -60,12 +60,7 @@ class SeriesRecord(NamedTuple):
         return cls(series.name, series.mark, tuple(detectors), series.values is not None)
 
 
-class AdversaryRecord(NamedTuple):
-    """What a store knows of an adversary."""
-
-    name: str
-    kind: str
-    version: str
+Scored = tuple[str, str, str]  # name, kind and version of an adversary or a detector
 
 
 @dataclass(frozen=True)
@@ -88,7 +83,7 @@ class AuditSuite(Suite):
     threshold: Any = field(default="quantile(0.95)", compare=False)
     adversaries: Any = field(default=(), compare=False)
     series: tuple[SeriesRecord, ...] = ()
-    scorers: tuple[AdversaryRecord, ...] = ()
+    scorers: tuple[Scored, ...] = ()
     rule: str = ""
 
     def bind(self, metrics: Metrics | None, scores: Any = None) -> Self:
@@ -108,7 +103,7 @@ class AuditSuite(Suite):
             threshold=threshold,
             adversaries=tried,
             series=tuple(SeriesRecord.of(series) for series in usable),
-            scorers=tuple(AdversaryRecord(a.name, a.kind, a.version) for a in tried),
+            scorers=tuple((a.name, a.kind, a.version) for a in tried),
             rule=rule_key(threshold),
         )
 
@@ -139,10 +134,10 @@ class AuditSuite(Suite):
             for m in self.metrics
         ]
 
-    def _scorers_of(self, series: SeriesRecord) -> list[AdversaryRecord]:
+    def _scorers_of(self, series: SeriesRecord) -> list[Scored]:
         """Return all whose scores are judged on a series."""
-        tried = [one for one in self.scorers if series.has_values or one.kind != "one-liner"]
-        return [*(AdversaryRecord(name, DETECTOR, "") for name in series.detectors), *tried]
+        tried = [one for one in self.scorers if series.has_values or one[1] != "one-liner"]
+        return [*((name, DETECTOR, "") for name in series.detectors), *tried]
 
     def rule_of(self, metric: Metric) -> str | None:
         """The key of the rule for a metric; None for one that takes scores."""
@@ -173,7 +168,7 @@ class AuditSuite(Suite):
     def of_record(self, record: dict[str, Any]) -> Self:
         """Return the plan that was recorded."""
         series = tuple(SeriesRecord(s[0], s[1], tuple(s[2]), s[3]) for s in record["series"])
-        scorers = tuple(AdversaryRecord(*a[:3]) for a in record["adversaries"])
+        scorers = tuple((a[0], a[1], a[2]) for a in record["adversaries"])
         kept = {"series": series, "scorers": scorers, "rule": record["rule"], "seed": record["seed"]}
         return replace(super().of_record(record), **kept, threshold=rule_of_key(record["rule"]))
 

@@ -131,15 +131,10 @@ def scorings(chunk: Chunk) -> Iterator[Making]:
 def _task_of_record(record: dict[str, Any]) -> HardTask:
     if record["library"]:
         return HARD_TASKS[record["name"]]
-    task = user_task(record["name"])
+    task = HardTask.from_function(import_object(record["name"], "task"), record["name"])
     if task.version != record["version"]:
         raise InvalidInputError(f"task {record['name']} has changed since the run: run it again into the store")
     return task
-
-
-def user_task(text: str) -> HardTask:
-    """The task that "module:function" names."""
-    return HardTask.from_function(import_object(text, "task"), text)
 
 
 def choose_tasks(tasks: Sequence[Any] | Any | None) -> tuple[HardTask, ...]:
@@ -165,7 +160,7 @@ def _tasks_of(task: Any) -> list[HardTask]:
         raise InvalidParameterError(f"tasks must be names or functions, but one is {task!r}")
     if task == "all" or task in {t.part for t in HARD_TASKS.values()}:
         return [t for t in HARD_TASKS.values() if task in ("all", t.part)]
-    return [user_task(task) if ":" in task else HARD_TASKS[task]]
+    return [HardTask.from_function(import_object(task, "task"), task) if ":" in task else HARD_TASKS[task]]
 
 
 HARD = HardSuite("hard", "tasks on which metrics are known to be fooled", tuple(HARD_TASKS.values()))

@@ -276,9 +276,7 @@ class HardAnalysis:
         text, entries = metric_text(metric), self.plan.entries
         name = find_metric(metric, {str(e if " at " in text else e.metric): e for e in entries})
         alike = [e for e in entries if name in (str(e), str(e.metric))]
-        if rule is None:
-            return alike[0]
-        for entry in alike:
-            if entry.rule == rule:
-                return entry
-        raise UnknownNameError(f"{text} was not run at {rule!r}, but at {', '.join(str(e.rule) for e in alike)}")
+        chosen = [e for e in alike if rule in (None, e.rule)]
+        if not chosen:
+            raise UnknownNameError(f"{text} was not run at {rule!r}, but at {', '.join(str(e.rule) for e in alike)}")
+        return chosen[0]

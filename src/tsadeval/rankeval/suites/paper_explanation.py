@@ -101,14 +101,18 @@ def _means(rows: Sequence[Row]) -> tuple[float, str, str]:
     of_tasks: dict[str, dict[float, list[Row]]] = {}
     for row in rows:
         of_tasks.setdefault(row["task"], {}).setdefault(row["sigma"], []).append(row)
-    spearman: list[Any] = []
-    turned: list[Any] = []
-    tied: list[Any] = []
-    for sigmas in of_tasks.values():
-        spearman.append(np.mean([np.mean([row["spearman"] for row in some]) for some in sigmas.values()]))
-        for key, found in (("reversed", turned), ("tied", tied)):
-            found.append(np.mean([row[key] / max(row["pairs"], 1) for some in sigmas.values() for row in some]))
-    return float(np.mean(spearman)), f"{100 * np.mean(turned):.1f} %", f"{100 * np.mean(tied):.1f} %"
+    spearman = [
+        np.mean([np.mean([row["spearman"] for row in some]) for some in sigmas.values()])
+        for sigmas in of_tasks.values()
+    ]
+
+    def share(key: str) -> str:
+        """The mean over tasks of the mean share of pairs over rankings."""
+        tasks = [[row for some in sigmas.values() for row in some] for sigmas in of_tasks.values()]
+        means = [np.mean([row[key] / max(row["pairs"], 1) for row in task]) for task in tasks]
+        return f"{100 * np.mean(means):.1f} %"
+
+    return float(np.mean(spearman)), share("reversed"), share("tied")
 
 
 def hard_hint(metric: str) -> str:
