@@ -184,10 +184,11 @@ def kept(count):
     """
     import tempfile
 
+    from tsadeval.engine.cells import Chunk
     from tsadeval.engine.run import complete
     from tsadeval.engine.store import Store
     from tsadeval.experiments.file_scores import LAYOUT, File, FileScores, Wanted
-    from tsadeval.experiments.score_files import Chunk, _chunks
+    from tsadeval.experiments.score_files import _chunks, file_scorings
 
     def invented(chunk):
         for cell in chunk.cells:
@@ -206,7 +207,7 @@ def kept(count):
     with tempfile.TemporaryDirectory() as folder:
         for _ in range(2):
             store = Store(folder, LAYOUT)
-            complete(wanted, lambda missing: _chunks(missing, Chunk((), {}), count), invented, store)
+            complete(wanted, lambda missing: _chunks(missing, Chunk(file_scorings, (), {}, {}), count), invented, store)
             repr(FileScores(store, wanted))
             took.append(round(spent()["cpu"], 1))
         parts = os.listdir(os.path.join(folder, "parts"))

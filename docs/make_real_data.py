@@ -15,7 +15,7 @@ import tsadeval as te
 from tsadeval import plot
 from tsadeval.comparison import Comparison, dataset_of
 from tsadeval.core.metric import parse_metric
-from tsadeval.experiments.detection import read
+from tsadeval.experiments.detect import read
 
 HERE = Path(__file__).parent
 FIGURES = HERE / "figures" / "real"
@@ -154,7 +154,7 @@ def command(plan):
     detectors = ",".join(dict.fromkeys(spec.text for spec in plan.detectors))
     part = (
         f"tsadeval detect ucr/155 --detectors lof,pca,random --metrics {','.join(METRICS)} \\\n"
-        f"    --threshold '{plan.rule}' --percent --store runs/real --data ~/data"
+        f"    --threshold '{plan.threshold}' --percent --store runs/real --data ~/data"
     )
     return f"""```bash
 {part}
@@ -176,7 +176,7 @@ def draw(result, data):
 
 def page(result):
     frame, titles, names = result.to_frame(), result.titles, sorted(result.plan.datasets)
-    parts = [HEAD.format(command=command(result.plan), threshold=result.plan.rule), data_sets(frame)]
+    parts = [HEAD.format(command=command(result.plan), threshold=result.plan.threshold), data_sets(frame)]
     parts += [machines(frame, titles), BESIDE]
     for stem, (name, title, published, _) in PICTURES.items():
         if name in names:

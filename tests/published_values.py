@@ -7,8 +7,10 @@ from functools import cache
 from published import SHARED
 from tsadeval.core.metric import parse_metric
 from tsadeval.engine.cells import compute_all
+from tsadeval.engine.compute import compute
+from tsadeval.rankeval import SUITES
 from tsadeval.rankeval.labels import CASES
-from tsadeval.rankeval.suites.paper import SUITES, Cell, Chunk, compute
+from tsadeval.rankeval.suites.paper import RankingCell
 
 PAPER = SUITES["paper"]
 LABELS = [
@@ -39,12 +41,14 @@ def compared(label, cases=tuple(CHECKED), at_least=100):
             threshold = None if takes_scores else PAPER.rule_for(bare, generator, sigma, CASES[case].synthetic)
             q, p = float(row["q"]), float(row["p"]) if row["p"] else None
             repeat = int(row["score_seed"]) - 2025
-            cell = Cell(case, generator, q, p, sigma, repeat, "published", None, name, "1", threshold)
+            cell = RankingCell(case, generator, q, p, sigma, repeat, "published", None, name, "1", threshold)
             wanted.setdefault(case, {})[cell] = float(row["value"] or "nan")
     found = []
-    for case, cells in wanted.items():
-        for row in compute_all(compute, Chunk(CASES[case].events(SHARED), tuple(cells), {name: parse_metric(name)})):
-            cell = Cell(*(row[field] for field in Cell._fields))
-            found.append((cell, row["value"], cells[cell]))
+    plan = PAPER.with_options(data=SHARED).bind(name)
+    for cells in wanted.values():
+        for chunk in plan.chunks(cells):
+            for row in compute_all(compute, chunk):
+                cell = RankingCell(*(row[field] for field in RankingCell._fields))
+                found.append((cell, row["value"], cells[cell]))
     assert len(found) >= at_least
     return found

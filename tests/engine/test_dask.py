@@ -10,7 +10,7 @@ import pytest
 
 import tsadeval as te
 from tsadeval.rankeval import read
-from tsadeval.rankeval.suites.paper import Cell
+from tsadeval.rankeval.suites.paper import RankingCell
 
 pytest.importorskip("distributed", reason="Dask is an extra of its own")
 
@@ -52,6 +52,6 @@ def test_a_killed_worker_loses_nothing(tmp_path, cluster):
     values = read(store).to_frame()
     assert len(values) == ALL
     assert set(values["status"]) == {"ok"}
-    assert not values.duplicated(list(Cell._fields)).any()
+    assert not values.duplicated(list(RankingCell._fields)).any()
     here = te.rankeval.run("quick", "f1", tasks=["AccQ", "LowDisAccQ"]).to_frame()
     assert values[values["metric"] == "f1"]["value"].tolist() == here["value"].tolist()

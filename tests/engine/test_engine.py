@@ -17,8 +17,8 @@ from tsadeval.engine import run as run_module
 from tsadeval.engine.store import Store
 from tsadeval.errors import InvalidInputError, InvalidParameterError, TsadevalError
 from tsadeval.rankeval import read
-from tsadeval.rankeval.run import make_plan
-from tsadeval.rankeval.suites.paper import LAYOUT, Cell
+from tsadeval.rankeval.run import choose_suite
+from tsadeval.rankeval.suites.paper import LAYOUT, RankingCell
 
 SMALL = {"cases": ["10k-2seg-50L", "10k-20seg-50H"], "tasks": ["AccQ", "LowDisAccQ"]}
 VALUES = 2 * 2 * 3 * 10  # cases, generators, sigmas, models: for each metric
@@ -27,7 +27,7 @@ VALUES = 2 * 2 * 3 * 10  # cases, generators, sigmas, models: for each metric
 def facts(result):
     """The rows without what the clock says, in one order."""
     frame = result.to_frame().drop(columns="seconds")
-    return frame.sort_values(list(Cell._fields)).reset_index(drop=True)
+    return frame.sort_values(list(RankingCell._fields)).reset_index(drop=True)
 
 
 def parts(folder):
@@ -261,7 +261,7 @@ def test_two_runs_into_one_store(tmp_path, script):
     assert other.returncode == 0, errors
     values = read(store).to_frame()
     assert len(values) == ALL
-    assert not values.duplicated(list(Cell._fields)).any()
+    assert not values.duplicated(list(RankingCell._fields)).any()
     f1 = te.rankeval.run("quick", "f1", tasks=["AccQ", "LowDisAccQ"]).to_frame()
     assert values[values["metric"] == "f1"]["value"].tolist() == f1["value"].tolist()
 
@@ -289,6 +289,6 @@ def test_a_parallel_backend_that_fails_ends_the_run_with_one_clear_error(tmp_pat
 
 
 def test_cells_are_small_plain_data():
-    cells = make_plan("quick", ["f1", "cce"]).cells()
+    cells = choose_suite("quick").bind(["f1", "cce"]).cells()
     assert len(set(cells)) == len(cells)
     assert all(isinstance(value, (str, int, float, type(None))) for cell in cells[:50] for value in cell)

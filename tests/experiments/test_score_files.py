@@ -12,11 +12,12 @@ import pytest
 import tsadeval as te
 from tsadeval.engine import parts as parts_module
 from tsadeval.engine import store as store_module
+from tsadeval.engine.cells import Chunk
 from tsadeval.engine.run import complete
 from tsadeval.engine.store import Store
 from tsadeval.errors import InvalidInputError
 from tsadeval.experiments.file_scores import LAYOUT, File, FileScores, Wanted
-from tsadeval.experiments.score_files import Chunk, _chunks
+from tsadeval.experiments.score_files import _chunks
 
 METRICS = ["cce", "f1", "auc_roc", "event_recall"]
 

@@ -14,7 +14,7 @@ from detecting import Broken, Distance, trainings
 from tsadeval.datasets.dataset import Split, assemble
 from tsadeval.errors import InvalidInputError
 from tsadeval.experiments.dataset_sources import Source
-from tsadeval.experiments.detection import read
+from tsadeval.experiments.detect import read
 from tsadeval.experiments.detector_specs import DetectorSpec, keep_scores
 from tsadeval.scores.cache import checked_scores, scores_path
 

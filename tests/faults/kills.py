@@ -27,7 +27,7 @@ import psutil
 
 from boards import make as make_board
 from detecting import write_series
-from tsadeval.experiments.detection import read as read_detection
+from tsadeval.experiments.detect import read as read_detection
 from tsadeval.rankeval import read as read_rankeval
 
 MODULE = """

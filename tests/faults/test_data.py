@@ -13,7 +13,7 @@ import commands
 import tsadeval as te
 from detecting import Distance, write_series
 from tsadeval.errors import StoreError
-from tsadeval.experiments.detection import read as read_detection
+from tsadeval.experiments.detect import read as read_detection
 from tsadeval.rankeval import read
 
 pytestmark = pytest.mark.slow

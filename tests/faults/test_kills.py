@@ -14,7 +14,7 @@ import pytest
 import commands
 from detecting import write_series
 from strategies import FACTOR
-from tsadeval.experiments.detection import read as read_detection
+from tsadeval.experiments.detect import read as read_detection
 from tsadeval.rankeval import read
 
 psutil = pytest.importorskip("psutil")

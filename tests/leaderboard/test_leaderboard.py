@@ -15,10 +15,11 @@ import boards
 import commands
 import tsadeval as te
 from tsadeval.comparison import statistics
-from tsadeval.core.metric import parse_metric
-from tsadeval.engine.cells import compute_all
+from tsadeval.core.metric import METRICS, parse_metric
+from tsadeval.engine.cells import Chunk, compute_all
+from tsadeval.engine.compute import compute
 from tsadeval.leaderboard import board as ranking
-from tsadeval.leaderboard.board import BoardCell, Chunk, _compute
+from tsadeval.leaderboard.board import BoardCell, board_scorings
 from tsadeval.leaderboard.site import build_site
 from tsadeval.leaderboard.submissions import check_submission, file_digest, read_board
 
@@ -148,13 +149,13 @@ def test_files_that_change_while_a_board_is_built_have_no_values(tmp_path):
     board = boards.make(tmp_path, ["auc_roc"])
     labels, scores = board / "labels" / "a" / "0.npz", board / "submissions" / "d0" / "scores" / "a" / "0.npz"
     cell = BoardCell("d0", "submission", "a/0", file_digest(labels), file_digest(scores), "auc_roc", "r1", None)
-    chunk = Chunk((cell,), {"a/0": labels}, {("a/0", "d0"): scores})
-    (row,) = compute_all(_compute, chunk)
+    chunk = Chunk(board_scorings, (cell,), {"auc_roc": METRICS["auc_roc"]}, {}, {"a/0": (labels, {"d0": scores})})
+    (row,) = compute_all(compute, chunk)
     assert row["status"] == "ok"
     for path in (scores, labels):
         content = path.read_bytes()
         boards.write(path, score=np.arange(400.0), label=boards.labels(1))
-        (row,) = compute_all(_compute, chunk)
+        (row,) = compute_all(compute, chunk)
         assert row["status"] == "error"
         assert f"{path} has changed since the run began" in row["message"]
         path.write_bytes(content)

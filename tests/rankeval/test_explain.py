@@ -8,8 +8,9 @@ import pytest
 
 import commands
 import tsadeval as te
+from tsadeval.rankeval.quality import order_pairs
 from tsadeval.rankeval.suites.audit_series import AuditSeries
-from tsadeval.rankeval.suites.hard_explanation import control_pairs, order_pairs
+from tsadeval.rankeval.suites.hard_explanation import control_pairs
 
 NAN = math.nan
 
@@ -306,7 +307,7 @@ def test_an_audit_is_explained():
     assert [row["series"] for row in found.rows] == ["two", "one"] or first["series"] == example["series"]
     assert np.mean([row["reached"] for row in found.rows]) == audit.table()["f1_pa"]
     assert "f1_pa: gameability" in repr(found)
-    assert len(audit.explain(clipped, series=1)._grid()) == 2
+    assert len(audit.explain(clipped, series=1)._grids()[0][1]) == 2
 
 
 @pytest.mark.slow

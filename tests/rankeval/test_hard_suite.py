@@ -11,7 +11,7 @@ from tsadeval.core.metric import METRICS
 from tsadeval.errors import InvalidInputError
 from tsadeval.rankeval.suites import HARD_TASKS
 from tsadeval.rankeval.suites import hard_controls as controls
-from tsadeval.rankeval.suites.hard import HardPlan, choose_tasks
+from tsadeval.rankeval.suites.hard import HARD, choose_tasks
 from tsadeval.rankeval.suites.hard_task import ALARM, MAPS, HardTask, ar_noise, order_quality, place, spans, task_stream
 
 ORDER = [t for t in HARD_TASKS.values() if t.kind == "order"]
@@ -168,7 +168,7 @@ def test_chance_level_by_hand():
 
 
 def test_metrics_of_predictions_have_two_rules():
-    plan = HardPlan.of([METRICS["f1"], METRICS["auc_roc"]], [HARD_TASKS["rare"]], 1, 0)
+    plan = HARD.with_options(tasks="rare", repeats=1).bind([METRICS["f1"], METRICS["auc_roc"]])
     assert [str(e) for e in plan.entries] == ["f1 at best", "f1 at quantile(0.95)", "auc_roc"]
     assert len(plan.cells()) == 3 * 6
 
@@ -267,7 +267,7 @@ def test_options_of_other_suites_are_refused():
         te.rankeval.run("hard", cases=["10k-2seg-50L"])
     with pytest.raises(te.errors.InvalidParameterError, match="repeats"):
         te.rankeval.run("hard", "ears", repeats=0)
-    with pytest.raises(te.errors.InvalidParameterError, match="has no option 'adversaries'"):
+    with pytest.raises(te.errors.InvalidParameterError, match="has no adversaries"):
         te.rankeval.run("hard", "ears", adversaries=[])
 
 

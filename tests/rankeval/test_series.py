@@ -8,14 +8,20 @@ import tsadeval as te
 from tsadeval.datasets import data_folder
 from tsadeval.engine.cells import compute_all
 from tsadeval.engine.compute import choose_metrics as choose
+from tsadeval.engine.compute import compute
 from tsadeval.errors import InvalidInputError, InvalidParameterError, UnknownNameError
 from tsadeval.rankeval.generators import GENERATORS, draw, source
 from tsadeval.rankeval.labels import CASES, REAL, SYNTHETIC
-from tsadeval.rankeval.run import make_plan
-from tsadeval.rankeval.suites.paper import SUITES, TASKS, Plan, compute
+from tsadeval.rankeval.run import choose_suite
+from tsadeval.rankeval.suites.paper import PAPER_SUITES, TASKS
 
 needs_data = pytest.mark.skipif(not published.SHARED.is_dir(), reason="the real data is not part of the repository")
+SUITES = te.rankeval.SUITES
 QUICK = SUITES["quick"]
+
+
+def make_plan(suite, metrics, **options):
+    return choose_suite(suite, **options).bind(metrics)
 
 
 @pytest.mark.parametrize("name", SYNTHETIC)
@@ -107,7 +113,7 @@ def test_streams_are_independent_and_named_by_what_they_draw():
 def test_the_published_repeats_of_a_noisy_model_are_one_series():
     plan = make_plan("paper", "auc_roc", cases=["10k-2seg-50L"], tasks=["AccQ"])
     values = {}
-    for chunk in plan.chunks(plan.cells(), None):
+    for chunk in plan.chunks(plan.cells()):
         for row in compute_all(compute, chunk):
             values.setdefault((row["q"], row["sigma"]), set()).add(row["value"])
     assert {len(found) for (_, sigma), found in values.items() if sigma} == {1}
@@ -117,7 +123,7 @@ def test_the_published_repeats_of_a_noisy_model_are_one_series():
 def test_suites_have_the_published_size():
     assert len(make_plan("paper", "paper", cases=SYNTHETIC).cells()) == 178_200
     assert len(SUITES["paper"].cases) == 37
-    for suite in SUITES.values():
+    for suite in PAPER_SUITES:
         assert suite.summary
         assert [task.name for task in suite.tasks] == [task.name for task in TASKS]
         assert len(choose(suite.metrics, suite.paper)) >= 11
@@ -138,7 +144,7 @@ def test_the_ladder_is_only_where_it_was_published():
 
 def test_a_plan_survives_its_record():
     plan = make_plan("standard", ["f1", lambda_named()], repeats=2, random_state=5, tasks=["AccQ"])
-    again = Plan.of_record(plan.record())
+    again = SUITES["standard"].of_record(plan.record())
     assert again == plan
     assert again.cells() == plan.cells()
 
@@ -152,10 +158,10 @@ def lambda_named():
 
 def test_chunks_hold_every_cell_once_and_long_series_come_first():
     plan = make_plan("paper", ["f1", "cce"], cases=["10k-2seg-50L", "100k-2seg-500L"], tasks=["AccQ"])
-    chunks = plan.chunks(plan.cells(), None)
+    chunks = plan.chunks(plan.cells())
     cells = [cell for chunk in chunks for cell in chunk.cells]
     assert sorted(map(repr, cells)) == sorted(map(repr, plan.cells()))
-    assert [chunk.events.n for chunk in chunks] == [100_000] * 5 + [10_000] * 5
+    assert [chunk.payload.n for chunk in chunks] == [100_000] * 5 + [10_000] * 5
 
 
 @pytest.mark.parametrize(

@@ -92,7 +92,7 @@ def _shown(result: Detection, format: Format, percent: bool) -> str:
     if format is Format.latex:
         return result.to_latex(percent=percent)
     if format is Format.text:
-        return f"alarms by the rule {result.plan.rule}\n\n{result.to_text(percent=percent)}"
+        return f"alarms by the rule {result.plan.threshold}\n\n{result.to_text(percent=percent)}"
     head = [
         *("series", "detector", "seed", "metric", "value", "rule", "threshold", "alarms", "alarmed_points"),
         *("status", "message"),

@@ -14,16 +14,14 @@ from tsadeval.core.names import split_names
 from tsadeval.core.results import Result
 from tsadeval.datasets import data_folder
 from tsadeval.errors import InvalidParameterError
+from tsadeval.rankeval import SUITES, SuiteResult, read
+from tsadeval.rankeval import run as run_suite
 from tsadeval.rankeval.labels import CASES
 from tsadeval.rankeval.quality import Ties
-from tsadeval.rankeval.run import AnyResult, read
-from tsadeval.rankeval.run import run as run_suite
-from tsadeval.rankeval.suites import HARD_TASKS
-from tsadeval.rankeval.suites.hard import REPEATS
-from tsadeval.rankeval.suites.hard_table import HardResult
-from tsadeval.rankeval.suites.paper import SUITES
+from tsadeval.rankeval.suites.hard import HardSuite
+from tsadeval.rankeval.suites.paper import PaperSuite
 from tsadeval.rankeval.suites.paper_explanation import hard_hint
-from tsadeval.rankeval.suites.paper_table import Order, RankEvalResult
+from tsadeval.rankeval.suites.paper_table import Order
 
 # `tsadeval rankeval figures`: every figure of a run, as files.
 
@@ -52,12 +50,11 @@ def figures(
     from tsadeval.plot import write_figures
 
     result = read(folder, suite or None)
-    chosen = split_names(metrics) if metrics else None
 
     def complain(message: str) -> None:
         typer.echo(f"tsadeval: {message}", err=True)
 
-    for path in write_figures(result, output, format=format.value, metrics=chosen, left_out=complain):
+    for path in write_figures(result, output, format=format.value, metrics=_names(metrics), left_out=complain):
         typer.echo(path)
 
 
@@ -126,42 +123,33 @@ def run(
     format: Annotated[Format, typer.Option(help="How to print the table.")] = Format.text,
 ) -> None:
     """Compute what is missing in the store, then print the table. Exit code 1 where a metric failed."""
-    store = store or Path("runs") / suite
-    wanted = split_names(metrics) if metrics else None
-    some: Any = {
-        "cases": split_names(cases) if cases else None,
-        "tasks": split_names(tasks) if tasks else None,
-    }
-    of_audit: Any = {
+    store = store or Path("runs") / suite.partition("(")[0]
+    given: Any = {
+        "repeats": repeats,
+        "random_state": seed,
+        "cases": _names(cases),
+        "tasks": _names(tasks),
+        "data": data,
         "y_true": label,
         "y_score": score,
         "by": by,
         "threshold": threshold,
-        "adversaries": split_names(adversaries) if adversaries else None,
+        "adversaries": _names(adversaries),
     }
-    of_audit = {name: value for name, value in of_audit.items() if value is not None}
-    if of_audit and suite != "audit":
-        raise InvalidParameterError("--label, --score, --by, --threshold and --adversaries are of the suite audit")
-    if of_audit.get("by") == "":
-        of_audit["by"] = None
-    result: AnyResult
+    options = {name: value for name, value in given.items() if value is not None}
+    options |= {"by": None} if by == "" else {}
     with running(suite, dask) as bar:
         result = run_suite(
             suite,
-            wanted,
+            _names(metrics),
             store=store,
             n_jobs=None if dask else jobs,
-            repeats=repeats,
-            random_state=seed,
-            data=data,
             progress=bar,
             cell_timeout=cell_timeout,
             cell_memory=cell_memory,
-            **some,
-            **of_audit,
+            **options,
         )
-    table = result.table(order=order) if isinstance(result, RankEvalResult) else result.table()
-    typer.echo(_shown(table, format))
+    typer.echo(_shown(_table(result, "task", "average", order), format))
     failed = _complain(result)
     typer.echo(f"tsadeval: the values are in {store}", err=True)
     for hint in _hints(result, store):
@@ -183,12 +171,7 @@ def table(
 ) -> None:
     """Print ranking quality, as far as the run got."""
     result = read(folder, suite or None)
-    found: Result
-    if isinstance(result, RankEvalResult):
-        found = (result.table if by == "task" else result.robustness)(ties=ties, order=order)
-    else:
-        found = result.table()
-    typer.echo(_shown(found, format))
+    typer.echo(_shown(_table(result, by, ties, order), format))
     _complain(result)
 
 
@@ -207,20 +190,16 @@ def explain(
 ) -> None:
     """Show the pairs of models that a metric puts in the wrong order, on the tasks where it is worst."""
     result = read(folder, suite or None)
-    found: Result
-    if not isinstance(result, HardResult):
-        found = result.explain(metric)
-        typer.echo(_shown(found, format))
-        if output is not None:
-            typer.echo(f"tsadeval: pictures are of the suite hard; {hard_hint(metric)}", err=True)
-        return
-    found = result.explain(metric, pairs=pairs, tasks=tasks, beside=beside)
+    hard = isinstance(result.plan, HardSuite)
+    found = result.explain(metric, **({"pairs": pairs, "tasks": tasks, "beside": beside} if hard else {}))
     typer.echo(_shown(found, format))
-    if output is not None:
+    if output is not None and hard:
         from tsadeval.plot import write_explanation
 
         for path in write_explanation(found, output):
             typer.echo(f"tsadeval: {path}", err=True)
+    elif output is not None:
+        typer.echo(f"tsadeval: pictures are of the suite hard; {hard_hint(metric)}", err=True)
 
 
 @app.command("latency")
@@ -232,8 +211,9 @@ def latency(
 ) -> None:
     """Print the milliseconds of each metric."""
     result = read(folder, suite or None)
-    if not isinstance(result, RankEvalResult):
-        raise InvalidParameterError(f"{folder} is a run of another kind: latency is of the suites {', '.join(SUITES)}")
+    if not isinstance(result.plan, PaperSuite):
+        others = [suite.name for suite in SUITES.values() if isinstance(suite, PaperSuite)]
+        raise InvalidParameterError(f"{folder} is a run of another kind: latency is of the suites {', '.join(others)}")
     head, *rows = result.latency(metric or None)._grid()
     typer.echo(render(format, head, rows))
 
@@ -246,14 +226,12 @@ def list_suites(
     """List the suites."""
     folder = data_folder(data)
     head = ["suite", "cases", "present", "tasks", "repeats", "streams", "summary"]
-    rows: list[list[Any]] = [
-        [s.name, len(s.cases), len(s.present(folder)), len(s.tasks), s.repeats, s.stream, s.summary]
-        for s in SUITES.values()
-    ]
-    rows += [
-        ["hard", "", "", len(HARD_TASKS), REPEATS, "independent", "tasks on which metrics are known to be fooled"],
-        ["audit", "", "", "", "", "", "real scores (--data) against adversaries: gameability and agreement"],
-    ]
+    rows = []
+    for suite in SUITES.values():
+        cases = [len(suite.cases), len(suite.present(folder))] if isinstance(suite, PaperSuite) else ["", ""]
+        tasks = len(suite.tasks) if isinstance(suite, (PaperSuite, HardSuite)) else ""
+        stream = getattr(suite, "stream", "independent" if tasks else "")
+        rows.append([suite.name, *cases, tasks, getattr(suite, "repeats", ""), stream, suite.summary])
     typer.echo(render(format, head, rows))
     absent = [case.name for case in CASES.values() if not case.present(folder)]
     if absent and format is Format.text:
@@ -272,10 +250,22 @@ def _shown(table: Result, format: Format) -> str:
     return render(format, head, [[row.get(key) for key in head] for row in table.rows])
 
 
-def _hints(result: AnyResult, store: Path) -> list[str]:
+def _names(texts: list[str] | None) -> list[str] | None:
+    return split_names(texts) if texts else None
+
+
+def _table(result: SuiteResult, by: Literal["task", "sigma"], ties: Ties, order: Order) -> Result:
+    """Return the table of a run; how it is sorted and averaged is an option of the paper's suites."""
+    if not isinstance(result.plan, PaperSuite):
+        return result.table()
+    table: Result = (result.table if by == "task" else result.robustness)(ties=ties, order=order)
+    return table
+
+
+def _hints(result: SuiteResult, store: Path) -> list[str]:
     """What to do next with a metric of one's own."""
     own = [str(metric) for metric in result.plan.metrics if not metric.library]
-    if not isinstance(result, HardResult):
+    if not isinstance(result.plan, HardSuite):
         return [f"why it loses: tsadeval rankeval explain {store} {name}" for name in own]
     hints = [f"why it loses, with pictures: tsadeval rankeval explain {store} {name} -o pictures" for name in own]
     if own and len(own) == len(result.plan.metrics):
@@ -283,7 +273,7 @@ def _hints(result: AnyResult, store: Path) -> list[str]:
     return hints
 
 
-def _complain(result: AnyResult) -> bool:
+def _complain(result: SuiteResult) -> bool:
     """Print the first error message of each metric that raised; return True if any did."""
     values = result.to_frame()
     for name, failed in values[values["status"] == "error"].groupby("metric", sort=False):

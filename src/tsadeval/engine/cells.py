@@ -10,13 +10,18 @@ import platform
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import Any, Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, get_args, get_type_hints
 
 import numpy as np
 
 from tsadeval.core.results import Row
 
+if TYPE_CHECKING:  # which need the compiled kernels; scores can be made where there are none
+    from tsadeval.core.inputs import Scoring
+    from tsadeval.core.metric import Metric, Rule
+
 C = TypeVar("C", bound=tuple[Any, ...])
+K = TypeVar("K")
 
 # What is known of every value, whatever it is a value of, with Arrow types.
 OUTCOME = {
@@ -37,6 +42,7 @@ OUTCOME = {
     "origin": "string",
     "reason": "string",
 }
+_ARROW = {str: "string", int: "int64", float: "float64"}
 
 
 @dataclass(frozen=True)
@@ -51,6 +57,16 @@ class Layout(Generic[C]):
     columns: Mapping[str, str]
     command: str
 
+    @classmethod
+    def of(cls, cell: type[C], command: str, **columns: str) -> Layout[C]:
+        """The layout of a cell's fields, by their annotations, and of what is known of every value.
+
+        `columns` are those besides, and those of another type than usual.
+        """
+        kinds = {name: (*get_args(kind), kind)[0] for name, kind in get_type_hints(cell).items()}  # of "str | None" str
+        own = {name: columns.pop(name, "") or _ARROW[kind] for name, kind in kinds.items()}
+        return cls(cell, {**own, **columns, **OUTCOME}, command)
+
     @property
     def fields(self) -> tuple[str, ...]:
         """The columns that name a cell."""
@@ -64,13 +80,26 @@ class Layout(Generic[C]):
         return (*self.fields, "value", "status")
 
 
-class Chunk(Protocol):
-    """Cells that are computed together: a dataclass, of which `replace(chunk, cells=...)` gives a part."""
+# The cells that share a scoring, and the function that makes it, with what else their rows say of it; without a
+# scoring that is all that they say.
+Making = tuple[tuple[Any, ...], Callable[[], "tuple[Scoring | None, Row]"]]
 
-    @property
-    def cells(self) -> tuple[Any, ...]:
-        """Named tuples, as the layout of the store says."""
-        ...
+
+@dataclass(frozen=True, eq=False)
+class Chunk:
+    """Cells that are computed together, with all that a worker needs for them.
+
+    `scorings(chunk)`, a function of a module, gives the scorings of the cells, one by one. Metrics and rules travel as
+    objects, by the texts that the cells have of them; `payload` is what `scorings` needs besides. Where a chunk is
+    `timed`, `seconds` is that of a metric's public call; else metrics share what they compute, and it is NaN.
+    """
+
+    scorings: Callable[[Chunk], Iterable[Making]]
+    cells: tuple[Any, ...]
+    metrics: Mapping[str, Metric]
+    rules: Mapping[str, Rule]
+    payload: Any = None
+    timed: bool = False
 
 
 @dataclass(frozen=True)
@@ -90,6 +119,14 @@ def versions() -> str:
     from tsadeval import __version__
 
     return f"tsadeval {__version__}, numpy {np.__version__}, python {platform.python_version()}"
+
+
+def group_cells(cells: Iterable[C], key: Callable[[C], K]) -> dict[K, list[C]]:
+    """Group cells by a key, in the order in which the keys come."""
+    groups: dict[K, list[C]] = {}
+    for cell in cells:
+        groups.setdefault(key(cell), []).append(cell)
+    return groups
 
 
 class Ledger:

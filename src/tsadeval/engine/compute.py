@@ -1,21 +1,24 @@
-"""Metrics in a store: their version keys, their outcomes as rows, and their records in plans."""
+"""The one loop from a chunk of cells to rows; keys of metrics and rules in stores, and their records in plans."""
 
 from __future__ import annotations
 
 import math
 import traceback
-from dataclasses import replace
-from functools import cache
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from tsadeval.core.inputs import Scoring
-from tsadeval.core.metric import Metric, Outcome, Rule, parse_metric
+from tsadeval.core.metric import Decision, Metric, Rule, parse_metric
 from tsadeval.core.results import Row
 from tsadeval.core.selection import Metrics, select_metrics
+from tsadeval.engine.cells import Chunk, Working, group_cells, versions
 from tsadeval.engine.fingerprints import fingerprint
 from tsadeval.errors import InvalidParameterError, TsadevalError
-from tsadeval.thresholds.rules import parse_rule
+from tsadeval.thresholds.rules import fixed, parse_rule
+
+NO_RULE: Rule = fixed(0.0)  # of a metric of scores: it is not asked
 
 
 def choose_metrics(metrics: Metrics, paper: tuple[str, ...] | None = None) -> tuple[Metric, ...]:
@@ -27,25 +30,73 @@ def choose_metrics(metrics: Metrics, paper: tuple[str, ...] | None = None) -> tu
     return tuple(m if m.library else replace(m, version=fingerprint(m.function)) for m in chosen)
 
 
-@cache
-def _rule(text: str | None) -> Rule:
-    return parse_rule(text or "best")  # a metric of scores has no rule, and any will do
+def rule_key(rule: Rule) -> str:
+    """Return the text by which a store knows a rule.
 
-
-def outcome_row(metric: Metric, scoring: Scoring, rule: str | None) -> Row:
-    """Value of a metric, or the error it raised. `seconds` is its public call alone, without the threshold."""
+    It is the rule's own text where `parse_rule` makes the same rule of the library from it, also of the rules and
+    metrics inside; else a key of its code follows, so that a user's rule is not taken for another of its name.
+    """
+    text = str(rule)
     try:
-        outcome = metric.run(scoring, _rule(rule), fresh=True)
+        known = parse_rule(text)
+    except TsadevalError:
+        known = None
+    ours = type(rule).__module__.startswith("tsadeval.") and type(known) is type(rule)
+    return text if ours and vars(known) == vars(rule) else f"{text}@{fingerprint(rule)}"
+
+
+def rule_of_key(key: str) -> Rule:
+    """Return the rule of a key; a user's rule is known by its name only and cannot be applied."""
+    return RecordedRule(key.partition("@")[0]) if "@" in key else parse_rule(key)
+
+
+@dataclass(frozen=True)
+class RecordedRule:
+    """A user's rule, as a store knows it."""
+
+    text: str
+    literal: ClassVar[bool] = False
+
+    def decide(self, data: Scoring, metric: Metric) -> Decision:
+        """Refuse: there is no code."""
+        raise InvalidParameterError(f"threshold rule {self.text} is known by its name only: pass it in a run again")
+
+    def __str__(self) -> str:
+        return self.text
+
+
+def compute(chunk: Chunk) -> Iterator[Row | Working]:
+    """Yield a row for every cell of a chunk. What goes wrong with a scoring, or in a metric, is an error of its cells.
+
+    A metric sees a scoring once, however many cells want that value.
+    """
+    for cells, make in chunk.scorings(chunk):
+        yield Working(cells)
+        try:
+            scoring, facts = make()
+        except Exception as error:  # a user's detector, task or adversary may raise whatever it raises
+            lost = {**error_row(error), "versions": versions()}
+            yield from ({**cell._asdict(), **lost} for cell in cells)
+            continue
+        if scoring is None:
+            yield from ({**cell._asdict(), **facts, "versions": versions()} for cell in cells)
+            continue
+        found: Row = {"n": scoring.n, "events": len(scoring.events), "anomalous": scoring.events.points}
+        found |= {**facts, "versions": versions()}
+        for (metric, rule), alike in group_cells(cells, lambda cell: (cell.metric, cell.rule)).items():
+            yield Working(tuple(alike))
+            outcome = _outcome(chunk.metrics[metric], scoring, chunk.rules.get(rule, NO_RULE), chunk.timed)
+            yield from ({**cell._asdict(), **found, **outcome} for cell in alike)
+
+
+def _outcome(metric: Metric, scoring: Scoring, rule: Rule, timed: bool) -> Row:
+    """Return the value of a metric, or the error it raised; `seconds` is its public call alone, without the rule."""
+    try:
+        outcome = metric.run(scoring, rule, fresh=timed)._asdict()
     except Exception as error:
         return error_row(error)
-    return stored(outcome)
-
-
-def stored(outcome: Outcome) -> Row:
-    """The columns of a row in a store: its cell has the rule that was asked for, `used` is the one that was used."""
-    row = outcome._asdict()
-    row["used"] = row.pop("rule")
-    return row
+    outcome["used"] = outcome.pop("rule")  # the cell has the one that was asked for
+    return outcome if timed else {**outcome, "seconds": math.nan}
 
 
 def error_row(error: Exception) -> Row:

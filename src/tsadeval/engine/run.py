@@ -72,56 +72,33 @@ def complete(
 
     Cells are gone through twice and never kept, and chunks of them are made as they are needed, where `chunks` does so.
     Without `n_jobs`, chunks are computed in this process: one by one, or in `threads` where their code allows it.
-    Progress counts `known` cells besides, which the caller has already.
-    """
-    store.compact()  # what a run that was killed left
-    cells = repeatable(cells)
-    missing = store.missing(cells)
-    total = known + len(missing)
-    finished = total - missing.count(1)
-    if finished < total:  # to look through all folders of a store takes longer than to see that nothing is missing
-        store.sweep()
-    with progress_of(progress, store.layout.command) as report:
-
-        def tell(rows: list[Row]) -> None:
-            nonlocal finished
-            finished += len(rows)
-            if report is not None:
-                report(finished, total, _name(rows))
-
-        tell([])
-        todo = compress(cells, missing) if finished < total else ()
-        run(chunks(todo), compute, store, n_jobs=n_jobs, progress=tell, limits=limits, threads=threads)
-    store.compact()
-
-
-def run(
-    chunks: Iterable[Any],
-    compute: Compute,
-    store: Store[C],
-    *,
-    n_jobs: int | None = None,
-    progress: Callable[[list[Row]], None] | None = None,
-    limits: Limits | None = None,
-    threads: bool = False,
-) -> None:
-    """Compute all chunks, in any order; `progress(rows)` is called once these are stored.
-
-    SIGTERM stops a run as Ctrl-C does, with KeyboardInterrupt.
+    Progress counts `known` cells besides, which the caller has already. SIGTERM stops a run as Ctrl-C does, with
+    KeyboardInterrupt.
     """
     if n_jobs == 0 or not _WORKERS.accepts(n_jobs):
         raise InvalidParameterError(
             f"{hint('n_jobs', '--jobs')} must be an integer other than 0 (-1: all cores), but is {n_jobs!r}"
         )
-    with _terminable():
-        finished = _finished(chunks, compute, n_jobs, limits or Limits(), threads)
+    store.compact()  # what a run that was killed left
+    cells = repeatable(cells)
+    missing = store.missing(cells)
+    total = known + len(missing)
+    done = total - missing.count(1)
+    if done < total:  # to look through all folders of a store takes longer than to see that nothing is missing
+        store.sweep()
+    todo = compress(cells, missing) if done < total else ()
+    with progress_of(progress, store.layout.command) as report, _terminable():
+        tell = (lambda *_: None) if report is None else report
+        tell(done, total, "")
+        finished = _finished(chunks(todo), compute, n_jobs, limits or Limits(), threads)
         try:
             for rows in finished:
                 store.add(rows)
-                if progress is not None:
-                    progress(rows)
+                done += len(rows)
+                tell(done, total, _name(rows))
         finally:
             finished.close()
+    store.compact()
 
 
 def _name(rows: list[Row]) -> str:

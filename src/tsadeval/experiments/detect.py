@@ -5,23 +5,40 @@ from __future__ import annotations
 import shutil
 import tempfile
 import weakref
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from tsadeval.core.metric import Rule
+from tsadeval.core.inputs import Scoring
+from tsadeval.core.metric import Metric, Rule
 from tsadeval.core.parameters import Check, Number, OneOf, check_parameters
+from tsadeval.core.results import Row
 from tsadeval.core.selection import Metrics
-from tsadeval.engine.compute import choose_metrics
+from tsadeval.engine.cells import Chunk, Layout, Making, group_cells
+from tsadeval.engine.compute import (
+    choose_metrics,
+    compute,
+    metric_of_record,
+    record_of_metric,
+    rule_key,
+    rule_of_key,
+)
 from tsadeval.engine.progress import Progress
 from tsadeval.engine.run import complete, limits_of
 from tsadeval.engine.store import Store
-from tsadeval.errors import InvalidInputError, InvalidParameterError
+from tsadeval.errors import InvalidInputError, InvalidParameterError, TsadevalError
 from tsadeval.experiments.dataset_sources import UNREADABLE, Source, choose_datasets
-from tsadeval.experiments.detection import LAYOUT, Detection, Plan, compute
-from tsadeval.experiments.detector_specs import choose_detectors
+from tsadeval.experiments.detection import Detection
+from tsadeval.experiments.detector_specs import DetectorSpec, choose_detectors, keep_scores
+from tsadeval.scores.cache import read_scores
 from tsadeval.tables.checksums import Checksums
 from tsadeval.thresholds.rules import parse_rule
+
+if TYPE_CHECKING:
+    from tsadeval.datasets import Dataset
 
 # Data sets are kept between planning and training up to this size.
 HELD_BYTES = 1 << 30
@@ -30,6 +47,135 @@ _CHECKS: dict[str, Check] = {
     "random_state": Number(0, 2**32 - 1, integer=True),
     "device": OneOf(("auto", "cpu", "cuda")),
 }
+
+
+class DetectionCell(NamedTuple):
+    """One value. `checksum` is of the data, so that changed files under an old name are other cells.
+
+    `version` tells apart two states of a metric; `rule` is None for metrics that take scores; `seed` is None for
+    detectors that take none.
+    """
+
+    series: str
+    checksum: str
+    detector: str
+    seed: int | None
+    metric: str
+    version: str
+    rule: str | None
+
+
+LAYOUT = Layout.of(DetectionCell, "tsadeval detect", fit_seconds="float64", score_seconds="float64", device="string")
+
+
+@dataclass(frozen=True)
+class Plan:
+    """All that decides which values a run computes. `datasets` maps names to the checksums of their data.
+
+    `rule` is the key of the `threshold`.
+    """
+
+    datasets: dict[str, str]
+    detectors: tuple[DetectorSpec, ...]
+    metrics: tuple[Metric, ...]
+    rule: str
+    threshold: Rule = field(compare=False)
+    sources: dict[str, Source] = field(default_factory=dict, compare=False)
+
+    def cells(self) -> list[DetectionCell]:
+        """Return every value there is to compute."""
+        rules = {metric: self.rule if metric.kind == "predictions" else None for metric in self.metrics}
+        return [
+            DetectionCell(name, checksum, d.text, d.seed, str(m), m.version, rule)
+            for name, checksum in self.datasets.items()
+            for d in self.detectors
+            for m, rule in rules.items()
+        ]
+
+    def chunks(self, cells: Iterable[DetectionCell], folder: Path, device: str, hold: int = 0) -> Iterator[Chunk]:
+        """Yield the cells in groups that share their scores, in the order of the plan.
+
+        Data that were not read for the plan are read when they are needed, and kept up to `hold` bytes meanwhile.
+        """
+        detectors = {(d.text, d.seed): d for d in self.detectors}
+        metrics = {str(m): m for m in self.metrics}
+        for name, some in group_cells(cells, lambda cell: cell.series).items():
+            source = self._with_labels(self.sources[name], hold)
+            for key, group in group_cells(some, lambda cell: (cell.detector, cell.seed)).items():
+                work = Training(source, self.datasets[name], detectors[key], device, folder)
+                wanted = {cell.metric: metrics[cell.metric] for cell in group}
+                yield Chunk(scorings, tuple(group), wanted, {self.rule: self.threshold}, work, timed=True)
+
+    def _with_labels(self, source: Source, hold: int) -> Source:
+        """Read a source that was not read yet; whoever needs one that has changed, or is not there, will say so."""
+        if source.labels is None:
+            with suppress(TsadevalError):
+                dataset = source.load()
+                if dataset.description.checksum == self.datasets[source.name]:
+                    return source.with_data(dataset, hold)
+        return source
+
+    def record(self) -> dict[str, Any]:
+        """Return the plan as plain data for the store."""
+        return {
+            "datasets": self.datasets,
+            "detectors": [{"text": d.text, "title": d.title, "seed": d.seed} for d in self.detectors],
+            "metrics": [record_of_metric(metric) for metric in self.metrics],
+            "rule": self.rule,
+        }
+
+    @classmethod
+    def of_records(cls, records: Sequence[dict[str, Any]]) -> Plan:
+        """Return all recorded plans in one; what ran is there by name only.
+
+        Where they differ (data under an old name, an edited metric) the last one counts.
+        """
+        try:
+            datasets = {name: checksum for record in records for name, checksum in record["datasets"].items()}
+            detectors = {(d["text"], d["seed"]): DetectorSpec(**d) for record in records for d in record["detectors"]}
+            metrics = {m["name"]: metric_of_record(m) for record in records for m in record["metrics"]}
+            rule = records[-1]["rule"]
+        except (KeyError, TypeError, AttributeError) as error:
+            raise InvalidInputError(
+                f"the store was written by another version of tsadeval (no {error}); run the detectors again into it"
+            ) from None
+        return cls(datasets, tuple(detectors.values()), tuple(metrics.values()), rule, rule_of_key(rule))
+
+
+class Training(NamedTuple):
+    """A detector to be trained on a data set; `folder` is the store that keeps the scores."""
+
+    source: Source
+    checksum: str
+    detector: DetectorSpec
+    device: str
+    folder: Path
+
+    def scoring(self) -> tuple[Scoring, Row]:
+        """Return the cached scores, or new ones; the data are loaded only where they are needed."""
+        source, detector = self.source, self.detector
+        dataset = self._dataset() if source.labels is None else None
+        labels = source.labels if dataset is None else dataset.test_labels
+        cached = read_scores(self.folder, source.name, self.checksum, detector.text, detector.seed, labels)
+        if cached is None:
+            dataset = dataset or self._dataset()
+            cached = keep_scores(dataset, detector, self.folder, name=source.name, device=self.device)
+        facts = {key: cached.provenance[key] for key in ("fit_seconds", "score_seconds", "device")}
+        return Scoring.of(cached.labels, cached.scores), facts
+
+    def _dataset(self) -> Dataset:
+        dataset = self.source.load()
+        if dataset.description.checksum != self.checksum:
+            raise InvalidInputError(
+                f"{self.source.name} has changed since the run began, so its values were not kept: run the command "
+                "again"
+            )
+        return dataset
+
+
+def scorings(chunk: Chunk) -> Iterator[Making]:
+    """Give the scores of the detector that is the payload of a chunk."""
+    yield chunk.cells, chunk.payload.scoring
 
 
 def detect(
@@ -109,56 +255,36 @@ def detect(
     hold = HELD_BYTES if n_jobs is None and not limits else 0
     folder = Path(tempfile.mkdtemp(prefix="tsadeval-")) if store is None else Path(store).absolute()
     checksums = Checksums(None if store is None else folder)
-    plan = make_plan(
-        datasets, detectors, metrics, threshold=threshold, seeds=seeds, data=data, hold=hold, checksums=checksums
-    )
+    rule = parse_rule(threshold)
+    chosen, specs = choose_metrics(metrics), choose_detectors(detectors, seeds)
+    sources, found = _checked(choose_datasets(datasets, data), checksums, hold)
+    plan = Plan(found, specs, chosen, rule_key(rule), rule, sources)
     kept = Store(store, LAYOUT)
     kept.add_plan(plan.record())
     checksums.save()
-    complete(
-        plan.cells(),
-        lambda missing: plan.chunks(missing, folder, device, hold),
-        compute,
-        kept,
-        n_jobs=n_jobs,
-        progress=progress,
-        limits=limits,
-    )
+    chunks = partial(plan.chunks, folder=folder, device=device, hold=hold)
+    complete(plan.cells(), chunks, compute, kept, n_jobs=n_jobs, progress=progress, limits=limits)
     result = Detection(plan, kept, folder)
     if store is None:  # the scores live as long as the result
         weakref.finalize(result, shutil.rmtree, folder, ignore_errors=True)
     return result
 
 
-def make_plan(
-    datasets: Any,
-    detectors: Any,
-    metrics: Metrics = "recommended",
-    *,
-    threshold: str | float | Rule = "best",
-    seeds: Iterable[int] = (0,),
-    data: str | Path | None = None,
-    hold: int = 0,
-    checksums: Checksums | None = None,
-) -> Plan:
-    """What a call of `detect` will compute. Every data set is read, so that what is missing is said at once.
+def _checked(given: Iterable[Source], checksums: Checksums, hold: int) -> tuple[dict[str, Source], dict[str, str]]:
+    """Return the sources, and the checksums of their data. Every data set is read, so that what is missing is said.
 
     Data sets whose checksum is known are not read. Those that are read are kept for the work to come, up to `hold`
     bytes in all. One that cannot be read is an error of its cells, unless none can.
     """
-    rule = str(parse_rule(threshold))
-    chosen = choose_metrics(metrics)
-    specs = choose_detectors(detectors, tuple(seeds))
-    memory = Checksums(None) if checksums is None else checksums
-    found: dict[str, str] = {}
     sources: dict[str, Source] = {}
+    found: dict[str, str] = {}
     errors: list[InvalidInputError] = []
-    for given in choose_datasets(datasets, data):
+    for source in given:
+        checksum = UNREADABLE
         try:
-            source, checksum = given.checked(memory, hold)
+            source, checksum = source.checked(checksums, hold)
         except InvalidInputError as error:
             errors.append(error)
-            source, checksum = given, UNREADABLE
         if found.setdefault(source.name, checksum) != checksum:
             raise InvalidInputError(
                 f"two different data sets are named {source.name!r}: rename one, as "
@@ -168,7 +294,16 @@ def make_plan(
         sources[source.name] = source
     if errors and set(found.values()) == {UNREADABLE}:
         raise errors[0]
-    return Plan(found, specs, chosen, rule, sources)
+    return sources, found
+
+
+def read(folder: str | Path) -> Detection:
+    """All runs of `detect` in a store put together, as far as they got."""
+    store = Store.existing(folder, LAYOUT)
+    records = store.plans()
+    if not records:
+        raise InvalidInputError(f"{folder} holds no run: run `{LAYOUT.command} --store {folder}` first")
+    return Detection(Plan.of_records(records), store, Path(folder))
 
 
 def _seeds(seed: Any) -> tuple[int, ...]:

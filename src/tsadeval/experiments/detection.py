@@ -1,223 +1,31 @@
-"""Plan of `te.detect` (cells and chunks that share scores), and its result, `Detection`."""
+"""Detection: the values, tables and cached scores of detectors on data sets."""
 
 from __future__ import annotations
 
 import warnings
 from collections import Counter
-from collections.abc import Iterable, Iterator
-from contextlib import suppress
-from dataclasses import dataclass, field
+from collections.abc import Iterator
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from tsadeval.comparison.comparison import Comparison, Made, Run
 from tsadeval.comparison.detector_table import Values
 from tsadeval.core.facts import OddAlarms, Origin, finite_mean, odd_alarms, rule_facts
-from tsadeval.core.inputs import Floats, Scoring
-from tsadeval.core.metric import BINARY, Metric, Rule
+from tsadeval.core.inputs import Floats
+from tsadeval.core.metric import BINARY, Rule
 from tsadeval.core.names import did_you_mean
 from tsadeval.core.results import Row
-from tsadeval.engine.cells import OUTCOME, Layout, Working, versions
-from tsadeval.engine.compute import error_row, metric_of_record, outcome_row, record_of_metric
 from tsadeval.engine.store import Store
-from tsadeval.errors import InvalidInputError, ThresholdWarning, TsadevalError, UndefinedMetricWarning, UnknownNameError
+from tsadeval.errors import InvalidInputError, ThresholdWarning, UndefinedMetricWarning, UnknownNameError
 from tsadeval.evaluation.many import evaluate_many
-from tsadeval.experiments.dataset_sources import Source
-from tsadeval.experiments.detector_specs import DetectorSpec, keep_scores
+from tsadeval.experiments.detector_specs import DetectorSpec
 from tsadeval.scores.cache import CachedScores, read_scores
-from tsadeval.thresholds.rules import parse_rule
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from tsadeval.datasets import Dataset
-
-
-class Cell(NamedTuple):
-    """One value. `checksum` is of the data, so that changed files under an old name are other cells.
-
-    `version` tells apart two states of a metric; `rule` is None for metrics that take scores; `seed` is None for
-    detectors that take none.
-    """
-
-    series: str
-    checksum: str
-    detector: str
-    seed: int | None
-    metric: str
-    version: str
-    rule: str | None
-
-
-LAYOUT = Layout(
-    Cell,
-    {
-        "series": "string",
-        "checksum": "string",
-        "detector": "string",
-        "seed": "int64",
-        "metric": "string",
-        "version": "string",
-        "rule": "string",
-        "fit_seconds": "float64",
-        "score_seconds": "float64",
-        "device": "string",
-        **OUTCOME,
-    },
-    "tsadeval detect",
-)
-
-
-@dataclass(frozen=True, eq=False)
-class Chunk:
-    """Cells of one detector on one data set, with all that is needed to compute them.
-
-    `folder` is the store that keeps the scores.
-    """
-
-    source: Source
-    checksum: str
-    detector: DetectorSpec
-    device: str
-    folder: Path
-    cells: tuple[Cell, ...]
-    metrics: dict[str, Metric]
-
-
-@dataclass(frozen=True)
-class Plan:
-    """All that decides which values a run computes. `datasets` maps names to the checksums of their data."""
-
-    datasets: dict[str, str]
-    detectors: tuple[DetectorSpec, ...]
-    metrics: tuple[Metric, ...]
-    rule: str
-    sources: dict[str, Source] = field(default_factory=dict, compare=False)
-
-    def cells(self) -> list[Cell]:
-        """Every value there is to compute."""
-        return [
-            Cell(name, checksum, d.text, d.seed, str(m), m.version, self.rule if m.kind == "predictions" else None)
-            for name, checksum in self.datasets.items()
-            for d in self.detectors
-            for m in self.metrics
-        ]
-
-    def chunks(self, cells: Iterable[Cell], folder: Path, device: str, hold: int = 0) -> list[Chunk]:
-        """The cells in groups that share their scores, in the order of the plan.
-
-        Data that were not read for the plan are read now, and kept up to `hold` bytes in all.
-        """
-        groups: dict[tuple[str, str, int | None], list[Cell]] = {}
-        for cell in cells:
-            groups.setdefault((cell.series, cell.detector, cell.seed), []).append(cell)
-        detectors = {(d.text, d.seed): d for d in self.detectors}
-        metrics = {str(m): m for m in self.metrics}
-        sources = self._loaded({name for name, _, _ in groups}, hold)
-        return [
-            Chunk(
-                source=sources[name],
-                checksum=self.datasets[name],
-                detector=detectors[text, seed],
-                device=device,
-                folder=folder,
-                cells=tuple(group),
-                metrics={cell.metric: metrics[cell.metric] for cell in group},
-            )
-            for (name, text, seed), group in groups.items()
-        ]
-
-    def _loaded(self, names: set[str], hold: int) -> dict[str, Source]:
-        """These sources with their labels; whoever needs one that has changed since, or is not there, will say so."""
-        found = {}
-        for name in (name for name in self.sources if name in names):
-            source = self.sources[name]
-            if source.labels is None:
-                with suppress(TsadevalError):
-                    dataset = source.load()
-                    if dataset.description.checksum == self.datasets[name]:
-                        source = source.with_data(dataset, hold)
-            hold -= source.held.nbytes if source.held is not None else 0
-            found[name] = source
-        return found
-
-    def record(self) -> dict[str, Any]:
-        """The plan as plain data for the store."""
-        return {
-            "datasets": self.datasets,
-            "detectors": [{"text": d.text, "title": d.title, "seed": d.seed} for d in self.detectors],
-            "metrics": [record_of_metric(metric) for metric in self.metrics],
-            "rule": self.rule,
-        }
-
-    @classmethod
-    def of_record(cls, record: dict[str, Any]) -> Plan:
-        """The plan that was recorded; what ran is there by name only."""
-        try:
-            return cls(
-                datasets=dict(record["datasets"]),
-                detectors=tuple(DetectorSpec(**detector) for detector in record["detectors"]),
-                metrics=tuple(metric_of_record(metric) for metric in record["metrics"]),
-                rule=record["rule"],
-            )
-        except (KeyError, TypeError) as error:
-            raise InvalidInputError(
-                f"the store was written by another version of tsadeval (no {error}); run the detectors again into it"
-            ) from None
-
-    def joined(self, other: Plan) -> Plan:
-        """Both plans in one; where they differ (data under an old name, an edited metric) the other one counts."""
-        metrics = {str(m): m for m in (*self.metrics, *other.metrics)}
-        detectors = {(d.text, d.seed): d for d in (*self.detectors, *other.detectors)}
-        datasets = {**self.datasets, **other.datasets}
-        return Plan(datasets, tuple(detectors.values()), tuple(metrics.values()), other.rule)
-
-
-def compute(chunk: Chunk) -> Iterator[Row | Working]:
-    """A row for every cell. Errors of the detector or the data become rows as well."""
-    yield Working(chunk.cells)
-    try:
-        cached = _scores(chunk)
-        scoring = Scoring.of(cached.labels, cached.scores)
-    except Exception as error:
-        lost = {**error_row(error), "versions": versions()}
-        yield from ({**cell._asdict(), **lost} for cell in chunk.cells)
-        return
-    facts = {
-        "n": scoring.n,
-        "events": len(scoring.events),
-        "anomalous": scoring.events.points,
-        "versions": versions(),
-        **{key: cached.provenance[key] for key in ("fit_seconds", "score_seconds", "device")},
-    }
-    for cell in chunk.cells:
-        yield Working((cell,))
-        yield {**cell._asdict(), **facts, **outcome_row(chunk.metrics[cell.metric], scoring, cell.rule)}
-
-
-def _scores(chunk: Chunk) -> CachedScores:
-    """The cached scores, or new ones; the data are loaded only where they are needed."""
-    source, detector = chunk.source, chunk.detector
-    dataset = _dataset(chunk) if source.labels is None else None
-    labels = source.labels if dataset is None else dataset.test_labels
-    cached = read_scores(chunk.folder, source.name, chunk.checksum, detector.text, detector.seed, labels)
-    if cached is not None:
-        return cached
-    return keep_scores(dataset or _dataset(chunk), detector, chunk.folder, name=source.name, device=chunk.device)
-
-
-def _dataset(chunk: Chunk) -> Dataset:
-    dataset = chunk.source.load()
-    if dataset.description.checksum != chunk.checksum:
-        raise InvalidInputError(
-            f"{chunk.source.name} has changed since the run began, so its values were not kept: run the command again"
-        )
-    return dataset
-
-
-# Detection: the values, tables and cached scores of detectors on data sets.
-
+    from tsadeval.experiments.detect import Plan
 
 SHOWN = 5  # failures that are printed under the tables
 
@@ -231,13 +39,18 @@ class Detection(Comparison):
         Which data sets, detectors, metrics and rule.
     folder : Path
         The store; its `scores/` holds the scores.
+    titles : dict
+        The detectors, and how tables call them: by their full texts where they would share a title.
     """
 
-    def __init__(self, plan: Plan, store: Store[Cell], folder: Path) -> None:
+    def __init__(self, plan: Plan, store: Store[Any], folder: Path) -> None:
         self.plan = plan
         self.folder = folder
         self._frame = store.frame(plan.cells())
-        made = Made(plan.metrics, parse_rule(plan.rule))
+        found = {spec.text: spec.title for spec in plan.detectors}
+        shared = Counter(found.values())
+        self.titles = {text: title if shared[title] == 1 else text for text, title in found.items()}
+        made = Made(plan.metrics, plan.threshold)
         rows = _rows(self._frame)
         _name_rules(rows, made.rule, {str(m) for m in plan.metrics if m.kind == "predictions" and m.best_is_trivial})
         super().__init__(rows, titles=self.titles, made=made, odd=_odd(rows))
@@ -249,13 +62,6 @@ class Detection(Comparison):
     def to_frame(self) -> pd.DataFrame:
         """All rows: what names each value, the value, threshold, seconds, device, status, message and versions."""
         return self._frame.copy()
-
-    @property
-    def titles(self) -> dict[str, str]:
-        """The detectors, and how tables call them: by their full texts where they would share a title."""
-        found = {spec.text: spec.title for spec in self.plan.detectors}
-        shared = Counter(found.values())
-        return {text: title if shared[title] == 1 else text for text, title in found.items()}
 
     def scores(self, series: str, detector: str, seed: int = 0) -> CachedScores:
         """The scores and labels of a detector (by its text or title) on a data set, and where they came from."""
@@ -301,7 +107,7 @@ class Detection(Comparison):
             with warnings.catch_warnings():  # the tables of the data sets show it
                 warnings.simplefilter("ignore", UndefinedMetricWarning)
                 warnings.simplefilter("ignore", ThresholdWarning)
-                pooled = evaluate_many(entries, metrics, threshold=self.plan.rule).micro
+                pooled = evaluate_many(entries, metrics, threshold=self.plan.threshold).micro
             for metric, value in pooled.items():
                 found.setdefault(spec.text, {}).setdefault(metric, []).append(value)
         return {text: {m: finite_mean(values) for m, values in by.items()} for text, by in found.items()}
@@ -309,9 +115,9 @@ class Detection(Comparison):
     def failures(self) -> list[str]:
         """A line for each detector that raised on a data set, and for each metric that did, with the message."""
         lines: dict[str, None] = {}
-        for row in self._frame[self._frame["status"] == "error"].to_dict("records"):
+        for row in (row for row in self.rows if row["status"] == "error"):
             who, message = self.titles[row["detector"]], " ".join(row["message"].split())
-            if not isinstance(row["device"], str):  # there were no scores to evaluate
+            if row["device"] is None:  # there were no scores to evaluate
                 lines[f"{who} failed on {row['series']}: {message}"] = None
             else:
                 lines[f"{row['metric']} failed on {who}, {row['series']}: {message}"] = None
@@ -326,7 +132,7 @@ class Detection(Comparison):
     def undefined(self) -> list[str]:
         """A line for each reason why a metric has no value where scores are: which metrics, and on which data sets."""
         found: dict[str, tuple[dict[str, None], dict[str, None]]] = {}
-        for row in self._frame[self._frame["status"] == "undefined"].to_dict("records"):
+        for row in (row for row in self.rows if row["status"] == "undefined"):
             metrics, datasets = found.setdefault(row["message"] or "it is not a finite number", ({}, {}))
             metrics[row["metric"]] = datasets[row["series"]] = None
         return [
@@ -337,13 +143,10 @@ class Detection(Comparison):
 
 
 def _rows(frame: pd.DataFrame) -> list[Row]:
-    """Plain rows: what is missing in a column of numbers or texts is None, not NaN; a value may be NaN."""
-    names = list(map(str, frame.columns))
-    columns = [
-        column.tolist() if name == "value" else column.astype(object).where(column.notna(), None).tolist()
-        for name, column in zip(names, map(frame.__getitem__, names), strict=True)
-    ]
-    return [dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)]
+    """Return plain rows: what is missing in a column of numbers or texts is None, not NaN; a value may be NaN."""
+    plain = frame.astype(object).where(frame.notna(), None)
+    plain["value"] = frame["value"]
+    return [{str(name): value for name, value in row.items()} for row in plain.to_dict("records")]
 
 
 def _name_rules(rows: list[Row], rule: Rule, trivial: set[str]) -> None:
@@ -367,15 +170,3 @@ def _odd(rows: list[Row]) -> dict[tuple[str, str], OddAlarms | None]:
         parts.setdefault((row["series"], row["detector"]), []).append(row)
     found = {key: [odd_alarms([row], row["n"]) for row in some if row["n"] is not None] for key, some in parts.items()}
     return {key: next(filter(None, some), None) for key, some in found.items()}
-
-
-def read(folder: str | Path) -> Detection:
-    """All runs of `detect` in a store put together, as far as they got."""
-    store = Store.existing(folder, LAYOUT)
-    plans = [Plan.of_record(record) for record in store.plans()]
-    if not plans:
-        raise InvalidInputError(f"{folder} holds no run: run `{LAYOUT.command} --store {folder}` first")
-    whole = plans[0]
-    for plan in plans[1:]:
-        whole = whole.joined(plan)
-    return Detection(whole, store, Path(folder))

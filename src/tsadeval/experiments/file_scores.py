@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from tsadeval.core.messages import label_notes
 from tsadeval.core.results import Grid, Result, Row
-from tsadeval.engine.cells import OUTCOME, Layout
+from tsadeval.engine.cells import Layout
 from tsadeval.engine.parts import coded
 from tsadeval.engine.store import Store
 from tsadeval.errors import hint
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-class Cell(NamedTuple):
+class FileCell(NamedTuple):
     """One value. `state` is that of the file: one that was written anew is another cell.
 
     `by` and `time` are columns, `named` and `series` what the columns `by` hold: that of the detector, and the others.
@@ -44,7 +44,7 @@ class Cell(NamedTuple):
     rule: str | None
 
 
-LAYOUT = Layout(Cell, {**dict.fromkeys(Cell._fields, "string"), **OUTCOME}, "tsadeval score")
+LAYOUT = Layout.of(FileCell, "tsadeval score")
 
 
 class File(NamedTuple):
@@ -75,12 +75,12 @@ class Wanted:
         """What names the scorings of a file."""
         return self.named.get(path) or [("", "", column) for column in self.columns]
 
-    def __iter__(self) -> Iterator[Cell]:
+    def __iter__(self) -> Iterator[FileCell]:
         for file in self.files:
             for series, detector, column in self.names_in(file.path):
                 own = (file.path, file.state, self.by, self.time, series, detector, self.label, column)
                 for value in self.values:
-                    yield Cell(*own, *value)
+                    yield FileCell(*own, *value)
 
     @cached_property
     def scores(self) -> set[str]:
@@ -175,7 +175,7 @@ class FileScores(Result):
 
     def __init__(
         self,
-        store: Store[Cell],
+        store: Store[FileCell],
         wanted: Wanted,
         skipped: Sequence[str] = (),
         remarks: Sequence[str] = (),

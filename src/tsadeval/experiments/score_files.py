@@ -5,24 +5,25 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
+from functools import cache, partial
 from pathlib import Path
 from typing import Any, Unpack
 
 from tsadeval.core.inputs import Scoring
-from tsadeval.core.metric import Metric, Rule
+from tsadeval.core.metric import Rule
 from tsadeval.core.names import printable
 from tsadeval.core.parallel import in_order
 from tsadeval.core.results import Row
 from tsadeval.core.selection import Metrics
-from tsadeval.engine.cells import Working, versions
-from tsadeval.engine.compute import choose_metrics, error_row, record_of_metric, stored
+from tsadeval.engine.cells import Chunk, Making, group_cells, versions
+from tsadeval.engine.compute import choose_metrics, compute, record_of_metric, rule_key
 from tsadeval.engine.progress import Progress
 from tsadeval.engine.run import complete
 from tsadeval.engine.store import Store
 from tsadeval.errors import InvalidInputError
-from tsadeval.experiments.file_scores import LAYOUT, Cell, File, FileScores, Wanted
+from tsadeval.experiments.file_scores import LAYOUT, File, FileCell, FileScores, Wanted
 from tsadeval.scores.companions import Spans
 from tsadeval.scores.options import Reading
 from tsadeval.scores.scored import LeftOut
@@ -36,16 +37,6 @@ from tsadeval.thresholds.rules import parse_rule
 _FILES = 32  # of a chunk at most: what a crash can lose, and what is written at once
 _Name = tuple[str, str, str]  # series and detector as columns name them, and the column of scores
 _Keys = list[tuple[dict[str, str], str]]  # of scorings: what the columns `by` hold, and the column of scores
-
-
-@dataclass(frozen=True, eq=False)
-class Chunk:
-    """Cells of some files, with all that is needed to compute them."""
-
-    cells: tuple[Cell, ...]
-    metrics: dict[str, Metric]
-    rule: Rule
-    shards: Mapping[str, TableShard]
 
 
 def score_files(
@@ -120,7 +111,7 @@ def score_files(
     if not any(file.state for file in found):
         raise InvalidInputError("; ".join(filter(None, [f"no file matches {files!r}", skipped_stores(scores.stores)])))
 
-    asked = str(rule)
+    asked = rule_key(rule)
     values = [(str(m), m.version, asked if m.kind == "predictions" else None) for m in chosen]
     plain = not options.columns and not any(map(is_pattern, options.score))
     read = [] if plain else in_order(lambda shard: _keys(shard, checksums), shards.values(), None)
@@ -132,7 +123,7 @@ def score_files(
     kept = Store(store, LAYOUT)
     kept.add_plan({"metrics": [record_of_metric(metric) for metric in chosen], "rule": asked, "files": len(found)})
     checksums.save()
-    chunk = Chunk((), {str(metric): metric for metric in chosen}, rule, {})
+    chunk = Chunk(file_scorings, (), {str(metric): metric for metric in chosen}, {asked: rule})
     complete(
         wanted,
         lambda missing: _chunks(missing, chunk, shards),
@@ -198,49 +189,30 @@ def _remarks(shards: Mapping[str, TableShard], keys: Mapping[str, _Keys]) -> lis
     return [*spans.said, *filter(None, [None if unreadable else spans.unused])]
 
 
-def _chunks(cells: Iterable[Cell], empty: Chunk, shards: Mapping[str, TableShard]) -> Iterator[Chunk]:
+def _chunks(cells: Iterable[FileCell], empty: Chunk, shards: Mapping[str, TableShard]) -> Iterator[Chunk]:
     """The cells of some neighbouring files together."""
     most = max(min(len(shards) // 64, _FILES), 1)
-    part: list[Cell] = []
+    part: list[FileCell] = []
     inside: dict[str, TableShard] = {}
     for cell in cells:
         if cell.file not in inside and len(inside) == most:
-            yield replace(empty, cells=tuple(part), shards=inside)
+            yield replace(empty, cells=tuple(part), payload=inside)
             part, inside = [], {}
         part.append(cell)
         inside[cell.file] = shards[cell.file]
     if part:
-        yield replace(empty, cells=tuple(part), shards=inside)
+        yield replace(empty, cells=tuple(part), payload=inside)
 
 
-def compute(chunk: Chunk) -> Iterator[Row | Working]:
-    """A row for every cell; a file that cannot be read is an error of its cells."""
-    groups: dict[str, dict[_Name, list[Cell]]] = {}
-    for cell in chunk.cells:
-        groups.setdefault(cell.file, {}).setdefault((cell.series, cell.named, cell.score), []).append(cell)
-    for file, parts in groups.items():
-        own = tuple(cell for cells in parts.values() for cell in cells)
-        yield Working(own)
-        try:
-            found, problem = _scorings(chunk.shards[file], file, own[0].state)
-        except Exception as error:
-            yield from _lost(own, error)
-            continue
-        for key, cells in parts.items():
-            scoring = found.pop(key, None)
-            if not isinstance(scoring, Scoring):
-                yield from _lost(cells, InvalidInputError(scoring or problem or f"there is no series {key[0]!r}"))
-                continue
-            facts = {"n": scoring.n, "events": len(scoring.events), "anomalous": scoring.events.points}
-            for cell in cells:
-                metric = chunk.metrics[cell.metric]
-                if not metric.library:
-                    yield Working((cell,))
-                outcome = _outcome(metric, scoring, chunk.rule)
-                yield {**cell._asdict(), **facts, **outcome, "versions": versions()}
+def file_scorings(chunk: Chunk) -> Iterator[Making]:
+    """Give the scorings of the files of a chunk, each of which is read once; its payload are the shards by file."""
+    for file, cells in group_cells(chunk.cells, lambda cell: cell.file).items():
+        read = cache(partial(_read, chunk.payload[file], file, cells[0].state))
+        for name, some in group_cells(cells, lambda cell: (cell.series, cell.named, cell.score)).items():
+            yield tuple(some), partial(_scoring, read, name)
 
 
-def _scorings(shard: TableShard, file: str, state: str) -> tuple[dict[_Name, Scoring | str], str]:
+def _read(shard: TableShard, file: str, state: str) -> tuple[dict[_Name, Scoring | str], str]:
     """Every scoring of a file by its name, or why it cannot be used; and what is wrong with the whole file."""
     found: dict[_Name, Scoring | str] = {}
     problem = ""
@@ -251,23 +223,16 @@ def _scorings(shard: TableShard, file: str, state: str) -> tuple[dict[_Name, Sco
         scored = one.scored(shard.options.missing)
         found[*shard.names_of(one.keys), one.column] = scored.reason if isinstance(scored, LeftOut) else scored.scoring
     if "://" not in file and os.path.exists(file) and not same_state(file, state):
-        raise InvalidInputError(
-            "it has changed since the run began, so its values were not kept: run the command again"
-        )
+        return {}, "it has changed since the run began, so its values were not kept: run the command again"
     return found, problem
 
 
-def _outcome(metric: Metric, scoring: Scoring, rule: Rule) -> Row:
-    """As `engine.metrics.outcome_row`, but with what metrics share computed once: time is not the question here."""
-    try:
-        return stored(metric.run(scoring, rule))
-    except Exception as error:
-        return error_row(error)
-
-
-def _lost(cells: Iterable[Cell], error: Exception) -> Iterator[Row]:
-    lost = {**error_row(error), "versions": versions()}
-    yield from ({**cell._asdict(), **lost} for cell in cells)
+def _scoring(read: Callable[[], tuple[dict[_Name, Scoring | str], str]], name: _Name) -> tuple[Scoring, Row]:
+    found, problem = read()
+    scoring = found.pop(name, None)
+    if isinstance(scoring, Scoring):
+        return scoring, {}
+    raise InvalidInputError(scoring or problem or f"there is no series {name[0]!r}")
 
 
 def _within(path: str, store: str | Path | None) -> bool:

@@ -6,9 +6,9 @@ import hashlib
 import json
 import math
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -22,11 +22,11 @@ from tsadeval.comparison.categories import CATEGORIES, SeriesFacts
 from tsadeval.comparison.standings import agreement_of, beats_median, best_of, gameability, standings
 from tsadeval.core.events import Events
 from tsadeval.core.inputs import Floats, Scoring
-from tsadeval.core.metric import Metric, Outcome, Rule, parse_metric
+from tsadeval.core.metric import Metric, parse_metric
 from tsadeval.core.names import printable
 from tsadeval.core.results import Row, plain
-from tsadeval.engine.cells import OUTCOME, Layout, Working, versions
-from tsadeval.engine.compute import error_row, stored
+from tsadeval.engine.cells import Chunk, Layout, Making, group_cells
+from tsadeval.engine.compute import compute
 from tsadeval.engine.progress import Progress, progress_of
 from tsadeval.engine.run import complete
 from tsadeval.engine.store import Store
@@ -57,23 +57,7 @@ class BoardCell(NamedTuple):
     rule: str | None
 
 
-LAYOUT = Layout(
-    BoardCell,
-    {
-        **dict.fromkeys(("detector", "kind", "series", "labels", "scores", "metric", "version", "rule"), "string"),
-        **OUTCOME,
-    },
-    "tsadeval leaderboard build",
-)
-
-
-@dataclass(frozen=True)
-class Chunk:
-    """The cells of some series, and the files that they need: labels by series, scores by series and submission."""
-
-    cells: tuple[BoardCell, ...]
-    labels: Mapping[str, Path]
-    scores: Mapping[tuple[str, str], Path]
+LAYOUT = Layout.of(BoardCell, "tsadeval leaderboard build")
 
 
 class Scorer(NamedTuple):
@@ -105,10 +89,10 @@ def compute_values(
     fresh = [one for one in scorers if last.keys.get(one.name) != keys[one.name]]
     files = {one.name: one.scores for one in board.submissions}
 
+    rule = parse_rule(board.rule)
+
     def chunks(missing: Iterable[BoardCell]) -> list[Chunk]:
-        groups: dict[str, list[BoardCell]] = {}
-        for cell in missing:
-            groups.setdefault(cell.series, []).append(cell)
+        groups = group_cells(missing, lambda cell: cell.series)
         # A chunk is sent to a worker and written to the disk: not every few cells.
         parts: list[dict[str, list[BoardCell]]] = []
         for name, group in groups.items():
@@ -117,9 +101,11 @@ def compute_values(
             parts[-1][name] = group
         return [
             Chunk(
+                board_scorings,
                 tuple(cell for group in part.values() for cell in group),
-                {name: board.labels[name] for name in part},
-                {(name, d): f[name] for name in part for d, f in files.items() if name in f},
+                {str(metric): metric for metric in metrics},
+                {board.rule: rule},
+                {name: (board.labels[name], {d: f[name] for d, f in files.items() if name in f}) for name in part},
             )
             for part in parts
         ]
@@ -134,7 +120,7 @@ def compute_values(
             for metric in wanted
         ]
         store: Store[BoardCell] = Store(folder, LAYOUT)
-        complete(cells, chunks, _compute, store, n_jobs=n_jobs, progress=progress, threads=True, known=len(found or ()))
+        complete(cells, chunks, compute, store, n_jobs=n_jobs, progress=progress, threads=True, known=len(found or ()))
         arrow = require("pyarrow", extra="all")
         found = arrow.concat_tables([*([found] if found is not None else []), store.table(cells)])
     else:
@@ -223,59 +209,49 @@ class LastTable(NamedTuple):
         write_sealed(path, buffer.getvalue().to_pybytes())
 
 
-def _compute(chunk: Chunk) -> Iterator[Row | Working]:
-    groups: dict[str, list[BoardCell]] = {}
-    for cell in chunk.cells:
-        groups.setdefault(cell.series, []).append(cell)
-    for name, cells in groups.items():
-        scores = {d: path for (series, d), path in chunk.scores.items() if series == name}
-        yield from _of_series(cells, chunk.labels[name], scores)
+def board_scorings(chunk: Chunk) -> Iterator[Making]:
+    """Give the scores of submissions and baselines; the payload has the files of labels and scores of each series."""
+    for name, of_series in group_cells(chunk.cells, lambda cell: cell.series).items():
+        path, files = chunk.payload[name]
+        read = cache(partial(_labels, path, of_series[0].labels))
+        for cells in group_cells(of_series, lambda cell: cell.detector).values():
+            yield tuple(cells), partial(_scoring, cells[0], read, files)
 
 
-def _of_series(of_series: Sequence[BoardCell], path: Path, files: Mapping[str, Path]) -> Iterator[Row | Working]:
+def _labels(path: Path, digest: str) -> tuple[Any, Any, Events]:
+    """Read labels, values and events of a series."""
     labels, values = read_labels(path)
-    if file_digest(path) != of_series[0].labels:
-        facts: Row = {"n": None, "events": None, "anomalous": None, "versions": versions()}
-        yield from ({**cell._asdict(), **facts, **error_row(_changed(path))} for cell in of_series)
-        return
-    events = Events.of(labels)
-    wanted: dict[str, list[BoardCell]] = {}
-    for cell in of_series:
-        wanted.setdefault(cell.detector, []).append(cell)
-    metrics = {text: parse_metric(text) for text in {cell.metric for cell in of_series}}
-    rules = {text: parse_rule(text or "best") for text in {cell.rule for cell in of_series}}
-    for name, cells in wanted.items():
-        facts = {"n": events.n, "events": len(events), "anomalous": events.points, "versions": versions()}
-        try:
-            if cells[0].kind == SUBMISSION:
-                scoring = _scoring(labels, read_scores(files[name]))
-                if file_digest(files[name]) != cells[0].scores:
-                    raise _changed(files[name])
-            else:
-                drawn = ADVERSARIES[name].checked(Target(values, events), stream(cells[0].series, name, 0))
-                scoring = Scoring.of(labels, drawn)
-        except _ChangedError as error:
-            yield from ({**cell._asdict(), **facts, **error_row(error)} for cell in cells)
-            continue
-        except TsadevalError as error:
-            nothing = {"value": math.nan, "seconds": math.nan, "status": "missing", "message": str(error)}
-            yield from ({**cell._asdict(), **facts, **nothing} for cell in cells)
-            continue
-        for cell in cells:
-            yield Working((cell,))
-            found = _outcome(metrics[cell.metric], scoring, rules[cell.rule])
-            yield {**cell._asdict(), **facts, "n": scoring.n, **found}
+    _refuse_changed(path, digest)
+    return labels, values, Events.of(labels)
 
 
-class _ChangedError(InvalidInputError):
-    """A file is no longer what its checksum was taken of."""
+def _refuse_changed(path: Path, digest: str) -> None:
+    """Refuse a file that is no longer what its checksum was taken of."""
+    if file_digest(path) != digest:
+        raise InvalidInputError(f"{printable(path)} has changed since the run began: run the command again")
 
 
-def _changed(path: Path) -> _ChangedError:
-    return _ChangedError(f"{printable(path)} has changed since the run began: run the command again")
+def _scoring(
+    cell: BoardCell, read: Callable[[], tuple[Any, Any, Events]], files: Mapping[str, Path]
+) -> tuple[Scoring | None, Row]:
+    """Return the scores of a submission or baseline; what is wrong with them is said in rows without a value."""
+    labels, values, events = read()
+    facts: Row = {"events": len(events), "anomalous": events.points}
+    try:
+        if cell.kind == SUBMISSION:
+            scoring = _of_scores(labels, read_scores(files[cell.detector]))
+        else:
+            random = stream(cell.series, cell.detector, 0)
+            scoring = Scoring.of(labels, ADVERSARIES[cell.detector].checked(Target(values, events), random))
+    except TsadevalError as error:
+        nothing = {"value": math.nan, "seconds": math.nan, "status": "missing", "message": str(error)}
+        return None, {"n": events.n, **facts, **nothing}
+    if cell.kind == SUBMISSION:
+        _refuse_changed(files[cell.detector], cell.scores)
+    return scoring, facts
 
 
-def _scoring(labels: Any, scores: Floats) -> Scoring:
+def _of_scores(labels: Any, scores: Floats) -> Scoring:
     """Labels and scores, of which points without a score are left out as `compare` does."""
     if len(labels) != len(scores):
         raise InvalidInputError(f"{len(scores)} scores, but the series has {len(labels)} points")
@@ -283,12 +259,6 @@ def _scoring(labels: Any, scores: Floats) -> Scoring:
     if lost.mean() > GAPS:
         raise InvalidInputError(f"{lost.mean():.1%} of the points have no score")
     return observe(labels, scores, missing="skip")
-
-
-def _outcome(metric: Metric, scoring: Scoring, rule: Rule) -> Row:
-    # Metrics of one scoring share what they compute, so `seconds` is not that of the metric alone: it is left out.
-    found: Outcome = metric.run(scoring, rule)
-    return {**stored(found), "seconds": math.nan}
 
 
 # What a leaderboard says: standings by metric and group of series, gameability, agreement of metrics.

@@ -16,10 +16,10 @@ from tsadeval.plot.latency import BY, latency, latency_by
 from tsadeval.plot.rankeval import TAUS, WORDS, five_models
 from tsadeval.plot.style import GREY, new_figure, options_note, styled
 from tsadeval.plot.suites import agreement, gameability, hard_sensitivity, hard_tasks, pairs_of_task
-from tsadeval.rankeval.suites.audit_table import AuditResult
-from tsadeval.rankeval.suites.hard_explanation import Explanation
-from tsadeval.rankeval.suites.hard_table import HardResult
-from tsadeval.rankeval.suites.paper_table import AVERAGE, RankEvalResult
+from tsadeval.rankeval.suite import Explanation, SuiteResult
+from tsadeval.rankeval.suites.hard import HardSuite
+from tsadeval.rankeval.suites.paper import PaperSuite
+from tsadeval.rankeval.suites.paper_table import AVERAGE
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -34,7 +34,7 @@ Tell = Callable[[str], None]
 
 @styled
 def write_figures(
-    result: RankEvalResult | HardResult | AuditResult,
+    result: SuiteResult,
     folder: str | Path,
     *,
     format: str = "png",  # noqa: A002
@@ -45,7 +45,7 @@ def write_figures(
 
     Parameters
     ----------
-    result : RankEvalResult, HardResult or AuditResult
+    result : SuiteResult
         What `te.rankeval.run` or `te.rankeval.read` returned.
     folder : path
         Made where it is not there; files of the same names are written anew.
@@ -63,17 +63,17 @@ def write_figures(
         The files.
     """
     check_parameters("write_figures", {"format": OneOf(tuple(STAMPS))}, {"format": format})
-    if isinstance(result, RankEvalResult):
+    if isinstance(result.plan, PaperSuite):
         for name in metrics or ():
             rankeval.find_metric(result, name)  # a name that is not there is said before any work begins
     if result.to_frame().empty:
         raise InvalidInputError("this run has no values yet: continue it, then draw")
-    if isinstance(result, HardResult):
-        drawings = _of_hard(result, metrics)
-    elif isinstance(result, AuditResult):
-        drawings = _of_audit(result, metrics)
-    else:
+    if isinstance(result.plan, PaperSuite):
         drawings = _of_rankings(result, metrics)
+    elif isinstance(result.plan, HardSuite):
+        drawings = _of_hard(result, metrics)
+    else:
+        drawings = _of_audit(result, metrics)
     return _write(drawings, Path(folder), format, left_out)
 
 
@@ -107,7 +107,7 @@ def _write(drawings: Drawings, folder: Path, suffix: str, left_out: Tell | None 
     return written
 
 
-def _of_hard(result: HardResult, metrics: Sequence[AnyMetric] | None) -> Drawings:
+def _of_hard(result: SuiteResult, metrics: Sequence[AnyMetric] | None) -> Drawings:
     table = result.table()
     yield "hard-tasks", lambda: hard_tasks(table, metrics=metrics)
     if any(task.changes is not None for task in result.plan.tasks):
@@ -122,15 +122,15 @@ def _of_explanation(found: Explanation, name: str) -> Drawings:
         yield f"{name}-{task.replace(':', '-')}", partial(pairs_of_task, found, rows)
 
 
-def _of_audit(result: AuditResult, metrics: Sequence[AnyMetric] | None) -> Drawings:
+def _of_audit(result: SuiteResult, metrics: Sequence[AnyMetric] | None) -> Drawings:
     yield "gameability", lambda: gameability(result)
     yield "agreement", lambda: agreement(result.agreement(metrics))
 
 
-def _of_rankings(result: RankEvalResult, metrics: Sequence[AnyMetric] | None) -> Drawings:
+def _of_rankings(result: SuiteResult, metrics: Sequence[AnyMetric] | None) -> Drawings:
     first = {m.name: str(m) for m in reversed(result.plan.metrics) if m.library}
     chosen = metrics or [first[bare] for bare in PAPER if bare in first] or list(map(str, result.plan.metrics))
-    tasks = list(result.plan.tasks)
+    tasks = [task.name for task in result.plan.tasks]
     table = result.robustness(order="given")
     for task in [*tasks, AVERAGE] if len(tasks) > 1 else tasks:
         quality = [partial(rankeval.quality_by_noise, table, task=task, indicator=name) for name in WORDS]
@@ -145,7 +145,7 @@ def _of_rankings(result: RankEvalResult, metrics: Sequence[AnyMetric] | None) ->
     yield "five-models", five_models
 
 
-def _row(result: RankEvalResult, height: float, drawings: Sequence[Callable[..., Axes]]) -> Figure:
+def _row(result: SuiteResult, height: float, drawings: Sequence[Callable[..., Axes]]) -> Figure:
     """A figure of several drawings side by side."""
     figure = new_figure(10.0, height)
     for ax, draw in zip(figure.subplots(1, len(drawings)), drawings, strict=True):
@@ -153,21 +153,19 @@ def _row(result: RankEvalResult, height: float, drawings: Sequence[Callable[...,
     return _noted(figure, result)
 
 
-def _noted(figure: Any, result: RankEvalResult) -> Figure:
+def _noted(figure: Any, result: SuiteResult) -> Figure:
     """A line under the figure: what it was made from."""
     plan = result.plan
     options = options_note(list(map(str, plan.metrics)))
     cases, repeats = len(plan.cases), plan.repeats
-    about = (
-        f"RankEval, suite {plan.suite.name}: {cases} case{'s' * (cases != 1)}, {repeats} repeat{'s' * (repeats != 1)}"
-    )
+    about = f"RankEval, suite {plan.name}: {cases} case{'s' * (cases != 1)}, {repeats} repeat{'s' * (repeats != 1)}"
     letters = int(20 * figure.get_size_inches()[0])  # that fit on a line
     text = textwrap.fill(". ".join(filter(None, [about, options])), letters)
     figure.supxlabel(text, x=0.01, ha="left", fontsize=6, color=GREY)
     return cast("Figure", figure)
 
 
-def _latency_of(result: RankEvalResult, metric: str) -> Figure:
+def _latency_of(result: SuiteResult, metric: str) -> Figure:
     figure = new_figure(9.0, 2.7)
     for ax, by in zip(figure.subplots(1, len(BY), sharey=True), BY, strict=True):
         latency_by(result, ax, by=by, metric=metric)
@@ -177,8 +175,8 @@ def _latency_of(result: RankEvalResult, metric: str) -> Figure:
     return _noted(figure, result)
 
 
-def _false_alarms(result: RankEvalResult, metrics: Sequence[AnyMetric]) -> Figure:
-    sigmas = result.plan.suite.sigmas
+def _false_alarms(result: SuiteResult, metrics: Sequence[AnyMetric]) -> Figure:
+    sigmas = result.plan.sigmas
     figure = new_figure(9.0, 1.9 * len(metrics) + 0.4)
     grid = figure.subplots(len(metrics), len(sigmas), sharex=True, sharey="row", squeeze=False)
     for row, metric in zip(grid, metrics, strict=True):
@@ -190,6 +188,6 @@ def _false_alarms(result: RankEvalResult, metrics: Sequence[AnyMetric]) -> Figur
     return _noted(figure, result)
 
 
-def _sensitivity(result: RankEvalResult, metric: str) -> Figure:
+def _sensitivity(result: SuiteResult, metric: str) -> Figure:
     table = result.sensitivity(metric, tau=list(TAUS))
     return _row(result, 2.7, [partial(rankeval.sensitivity, table, indicator=name) for name in WORDS])

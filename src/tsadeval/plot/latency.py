@@ -16,7 +16,7 @@ from tsadeval.core.selection import AnyMetric
 from tsadeval.errors import InvalidInputError, UnknownNameError
 from tsadeval.plot.rankeval import find_metric
 from tsadeval.plot.style import GREY, SMALL, Look, end_labels, grid, looks, new_axes, sequence, styled, width_of
-from tsadeval.rankeval.suites.paper_table import RankEvalResult
+from tsadeval.rankeval.suite import SuiteResult
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -26,12 +26,12 @@ By = Literal["task", "length", "events"]
 
 
 @styled
-def latency(result: RankEvalResult, ax: Axes | None = None, *, task: str = "AccQ") -> Axes:
+def latency(result: SuiteResult, ax: Axes | None = None, *, task: str = "AccQ") -> Axes:
     """Milliseconds of each metric's call on the models of one task, quickest first, on a logarithmic axis.
 
     Parameters
     ----------
-    result : RankEvalResult
+    result : SuiteResult
         What `te.rankeval.run` returned.
     ax : Axes, optional
         Where to draw; else on new axes.
@@ -66,7 +66,7 @@ def latency(result: RankEvalResult, ax: Axes | None = None, *, task: str = "AccQ
 
 @styled
 def latency_by(
-    result: RankEvalResult,
+    result: SuiteResult,
     ax: Axes | None = None,
     *,
     by: By = "task",
@@ -79,7 +79,7 @@ def latency_by(
 
     Parameters
     ----------
-    result : RankEvalResult
+    result : SuiteResult
         What `te.rankeval.run` returned.
     ax : Axes, optional
         Where to draw; else on new axes.
@@ -112,11 +112,11 @@ def latency_by(
     return ax
 
 
-def _measured(result: RankEvalResult, task: str | None = None) -> pd.DataFrame:
+def _measured(result: SuiteResult, task: str | None = None) -> pd.DataFrame:
     """Rows with a time, on the models of one task or of all."""
     frame = result.to_frame()
     if task is not None:
-        generators = {t.name: t.generator for t in result.plan.chosen_tasks}
+        generators = {t.name: t.generator for t in result.plan.tasks}
         if task not in generators:
             raise UnknownNameError(f"no task {task!r} in this result: {did_you_mean(task, list(generators))}")
         frame = frame[frame["generator"] == generators[task]]

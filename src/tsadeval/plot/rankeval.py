@@ -34,7 +34,8 @@ from tsadeval.plot.style import (
 from tsadeval.rankeval.five_models import METRICS, five_models_table, labels
 from tsadeval.rankeval.five_models import five_models as _models
 from tsadeval.rankeval.quality import INDICATORS
-from tsadeval.rankeval.suites.paper_table import AVERAGE, QualityTable, RankEvalResult
+from tsadeval.rankeval.suite import SuiteResult, SuiteTable
+from tsadeval.rankeval.suites.paper_table import AVERAGE
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -48,7 +49,7 @@ _INDICATOR: dict[str, Check] = {"indicator": OneOf(tuple(INDICATORS))}
 
 @styled
 def quality_by_noise(
-    result: RankEvalResult | QualityTable,
+    result: SuiteResult | SuiteTable,
     ax: Axes | None = None,
     *,
     task: str = AVERAGE,
@@ -61,7 +62,7 @@ def quality_by_noise(
 
     Parameters
     ----------
-    result : RankEvalResult or QualityTable
+    result : SuiteResult or SuiteTable
         What `te.rankeval.run` returned, or its `robustness()`.
     ax : Axes, optional
         Where to draw; else on new axes.
@@ -79,7 +80,7 @@ def quality_by_noise(
     'AccQ'
     """
     check_parameters("quality_by_noise", _INDICATOR, {"indicator": indicator})
-    table = result if isinstance(result, QualityTable) else result.robustness(order="given")
+    table = result if isinstance(result, SuiteTable) else result.robustness(order="given")
     rows = _rows_of_task(table, task, indicator)
     ax = new_axes(ax)
     sigmas = sorted({row["sigma"] for row in rows})
@@ -99,7 +100,7 @@ def quality_by_noise(
 
 @styled
 def value_by_false_alarms(
-    result: RankEvalResult,
+    result: SuiteResult,
     ax: Axes | None = None,
     *,
     metric: AnyMetric = "cce",
@@ -114,7 +115,7 @@ def value_by_false_alarms(
 
     Parameters
     ----------
-    result : RankEvalResult
+    result : SuiteResult
         A run with a task whose models differ in their false alarms (PreQ-NegP-P).
     ax : Axes, optional
         Where to draw; else on new axes.
@@ -134,10 +135,10 @@ def value_by_false_alarms(
     'AUC-ROC'
     """
     found = find_metric(result, metric)
-    task = next((task for task in result.plan.chosen_tasks if task.by == "p"), None)
+    task = next((task for task in result.plan.tasks if task.by == "p"), None)
     if task is None:
         raise InvalidInputError("this run has no task whose models differ in their false alarms (PreQ-NegP-P)")
-    sigmas = result.plan.suite.sigmas
+    sigmas = result.plan.sigmas
     if sigma not in sigmas:
         raise InvalidParameterError(f"sigma must be one of {', '.join(map(str, sigmas))}, but is {sigma!r}")
     frame = result.to_frame()
@@ -169,7 +170,7 @@ def value_by_false_alarms(
 
 @styled
 def sensitivity(
-    result: RankEvalResult | QualityTable,
+    result: SuiteResult | SuiteTable,
     ax: Axes | None = None,
     *,
     metric: AnyMetric = "cce",
@@ -184,7 +185,7 @@ def sensitivity(
 
     Parameters
     ----------
-    result : RankEvalResult or QualityTable
+    result : SuiteResult or SuiteTable
         What `te.rankeval.run` returned, or its `sensitivity(...)`.
     ax : Axes, optional
         Where to draw; else on new axes.
@@ -208,7 +209,7 @@ def sensitivity(
     'CCE with other τ'
     """
     check_parameters("sensitivity", _INDICATOR, {"indicator": indicator})
-    if isinstance(result, QualityTable):
+    if isinstance(result, SuiteTable):
         table = result
     else:
         table = result.sensitivity(str(find_metric(result, metric)), tasks=tasks, **{option: values})
@@ -232,13 +233,13 @@ def sensitivity(
     return ax
 
 
-def find_metric(result: RankEvalResult, metric: AnyMetric) -> Metric:
+def find_metric(result: SuiteResult, metric: AnyMetric) -> Metric:
     """The metric of a result that is meant."""
-    known = {str(m): m for m in result.plan.metrics}
+    known: dict[str, Metric] = {str(m): m for m in result.plan.metrics}
     return known[find_name(metric, list(known))]
 
 
-def _rows_of_task(table: QualityTable, task: str, indicator: str) -> list[Row]:
+def _rows_of_task(table: SuiteTable, task: str, indicator: str) -> list[Row]:
     tasks = list(dict.fromkeys(row["task"] for row in table.rows))
     if task not in tasks:
         raise UnknownNameError(f"no task {task!r} in this result: {did_you_mean(task, tasks)}")

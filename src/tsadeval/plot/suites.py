@@ -28,18 +28,11 @@ from tsadeval.plot.style import (
     on_unit_range,
     styled,
 )
-from tsadeval.rankeval.suites.adversaries import Target
+from tsadeval.rankeval.suite import Explanation, SuiteResult, SuiteTable
+from tsadeval.rankeval.suites.adversaries import AnyAdversary, Target, choose_adversaries
 from tsadeval.rankeval.suites.audit import stream
 from tsadeval.rankeval.suites.audit_series import AuditSeries
-from tsadeval.rankeval.suites.audit_table import (
-    AgreementTable,
-    AnyAdversary,
-    AuditResult,
-    AuditTable,
-    choose_adversaries,
-)
-from tsadeval.rankeval.suites.hard_explanation import Explanation, roles_of
-from tsadeval.rankeval.suites.hard_table import HardResult, HardTable
+from tsadeval.rankeval.suites.hard_explanation import roles_of
 from tsadeval.rankeval.suites.hard_task import Case
 
 if TYPE_CHECKING:
@@ -57,13 +50,13 @@ MARKS = tuple(zip(SHADES, "oDs^vP<X", strict=True))
 
 @styled
 def hard_tasks(
-    result: HardResult | HardTable, ax: Axes | None = None, *, metrics: Sequence[AnyMetric] | None = None
+    result: SuiteResult | SuiteTable, ax: Axes | None = None, *, metrics: Sequence[AnyMetric] | None = None
 ) -> Axes:
     """The score of metrics on every task, a dot each; parts of the index stand under each other.
 
     Parameters
     ----------
-    result : HardResult or its table
+    result : SuiteResult or its table
     ax : Axes, optional
     metrics : sequence of str or functions
         As in the table, or as given to the run; by default your own metrics and the best others, eight in all.
@@ -76,7 +69,7 @@ def hard_tasks(
     >>> [label.get_text() for label in ax.get_yticklabels()]
     ['delay', 'glitch']
     """
-    table = result.table() if isinstance(result, HardResult) else result
+    table = result.table() if isinstance(result, SuiteResult) else result
     rows = {row["name"]: row for row in table.rows}
     values = {
         f"{name} ({rows[name]['value']:.2f})": [rows[name][task] for task in table.tasks]
@@ -91,7 +84,7 @@ def hard_tasks(
     return ax
 
 
-def _chosen(table: HardTable, metrics: Sequence[AnyMetric] | None) -> list[str]:
+def _chosen(table: SuiteTable, metrics: Sequence[AnyMetric] | None) -> list[str]:
     """The metrics that were named; else a user's own, which the figures are for, and the best others."""
     names = list(table)
     if metrics is None:
@@ -101,7 +94,9 @@ def _chosen(table: HardTable, metrics: Sequence[AnyMetric] | None) -> list[str]:
 
 
 @styled
-def hard_sensitivity(result: HardResult, ax: Axes | None = None, *, metrics: Sequence[AnyMetric] | None = None) -> Axes:
+def hard_sensitivity(
+    result: SuiteResult, ax: Axes | None = None, *, metrics: Sequence[AnyMetric] | None = None
+) -> Axes:
     """How far each nuisance of the controls moves the value of metrics, a dot each; 0 is not at all.
 
     `result` needs at least one control; `ax` and `metrics` are as for `hard_tasks`.
@@ -256,9 +251,9 @@ TRIES = (("#B03A00", "o"), ("#E69F00", "s"), ("#56B4E9", "D"))
 
 
 @styled
-def gameability(result: AuditResult | AuditTable, ax: Axes | None = None) -> Axes:
+def gameability(result: SuiteResult | SuiteTable, ax: Axes | None = None) -> Axes:
     """The share of series on which adversaries reach 90 % of the best detector, metric by metric."""
-    table = result.table() if isinstance(result, AuditResult) else result
+    table = result.table() if isinstance(result, SuiteResult) else result
     labels = metric_labels(list(table))
     ax = new_axes(ax, 4.6, 0.9 + 0.2 * len(table))
     values = {words: [row[column] for row in table.rows] for column, words in ADVERSARIES.items()}
@@ -269,7 +264,7 @@ def gameability(result: AuditResult | AuditTable, ax: Axes | None = None) -> Axe
 
 
 @styled
-def agreement(table: AgreementTable, ax: Axes | None = None) -> Axes:
+def agreement(table: SuiteTable, ax: Axes | None = None) -> Axes:
     """Spearman's correlation of the detectors' mean ranks between metrics, as a picture of the matrix."""
     names = table.metrics
     return correlation_map(ax, np.array([[table.between(one, other) for other in names] for one in names]), names)
@@ -277,7 +272,7 @@ def agreement(table: AgreementTable, ax: Axes | None = None) -> Axes:
 
 @styled
 def fooled(
-    result: AuditResult,
+    result: SuiteResult,
     metric: AnyMetric,
     series: Sequence[AuditSeries],
     ax: Axes | None = None,
@@ -307,7 +302,7 @@ def fooled(
 
 @styled
 def disagreement(
-    result: AuditResult, metric: AnyMetric, other: AnyMetric, series: Sequence[AuditSeries], ax: Axes | None = None
+    result: SuiteResult, metric: AnyMetric, other: AnyMetric, series: Sequence[AuditSeries], ax: Axes | None = None
 ) -> Axes:
     """The series on which two metrics disagree most: values, and the two detectors of which each prefers another.
 

@@ -7,25 +7,31 @@
 """
 
 from tsadeval.rankeval.properties import check_properties
-from tsadeval.rankeval.run import read, run
-from tsadeval.rankeval.suites import HARD_TASKS
+from tsadeval.rankeval.run import audit, read, run
+from tsadeval.rankeval.suite import Explanation, SuiteResult, SuiteTable
+from tsadeval.rankeval.suites import HARD_TASKS, SUITES
 from tsadeval.rankeval.suites.adversaries import Adversary
-from tsadeval.rankeval.suites.audit_table import AuditResult, audit
-from tsadeval.rankeval.suites.hard_table import HardResult
 from tsadeval.rankeval.suites.hard_task import HardTask
-from tsadeval.rankeval.suites.paper import SUITES, Suite, Task
-from tsadeval.rankeval.suites.paper_table import QualityTable, RankEvalResult
+from tsadeval.rankeval.suites.paper import PaperSuite as Suite
+from tsadeval.rankeval.suites.paper import Task
+
+# The names that results had before they became one class.
+RankEvalResult = HardResult = AuditResult = SuiteResult
+QualityTable = SuiteTable
 
 __all__ = [
     "HARD_TASKS",
     "SUITES",
     "Adversary",
     "AuditResult",
+    "Explanation",
     "HardResult",
     "HardTask",
     "QualityTable",
     "RankEvalResult",
     "Suite",
+    "SuiteResult",
+    "SuiteTable",
     "Task",
     "audit",
     "check_properties",

@@ -21,7 +21,7 @@ from tsadeval.errors import InvalidInputError
 
 
 @dataclass(frozen=True)
-class Case:
+class LabelCase:
     """A label set: its name and length, the seed's draw that makes it or the data set that has it."""
 
     name: str
@@ -60,7 +60,7 @@ def _synthetic(*, n: int, segments: int, longest: int, shortest: int, seed: int)
     return Events.of(mask)
 
 
-CASES: Registry[Case] = Registry("label case")
+CASES: Registry[LabelCase] = Registry("label case")
 
 # Thousands of points, segments, name of their lengths, longest, shortest; the i-th has seed 42 + i.
 _TABLE = [
@@ -99,19 +99,19 @@ _TABLE = [
 for _i, (_k, _segments, _lengths, _longest, _shortest) in enumerate(_TABLE):
     _name = f"{_k}k-{_segments}seg-{_lengths}"
     _draw = partial(_synthetic, n=1000 * _k, segments=_segments, longest=_longest, shortest=_shortest, seed=42 + _i)
-    CASES.add(_name, Case(_name, 1000 * _k, _draw))
+    CASES.add(_name, LabelCase(_name, 1000 * _k, _draw))
 
 SYNTHETIC = tuple(CASES)
 
 
 for _case in [
-    Case("MSL", 73_729, dataset="msl"),
-    Case("SMD-1-1", 28_479, dataset="smd/1-1"),
-    Case("SMD-2-1", 23_694, dataset="smd/2-1"),
-    Case("SMD-3-1", 28_700, dataset="smd/3-1"),
-    Case("PSM", 87_841, dataset="psm"),
-    Case("SWaT", 449_919, dataset="swat"),
-    Case("Creditcard", 284_807, dataset="creditcard"),
+    LabelCase("MSL", 73_729, dataset="msl"),
+    LabelCase("SMD-1-1", 28_479, dataset="smd/1-1"),
+    LabelCase("SMD-2-1", 23_694, dataset="smd/2-1"),
+    LabelCase("SMD-3-1", 28_700, dataset="smd/3-1"),
+    LabelCase("PSM", 87_841, dataset="psm"),
+    LabelCase("SWaT", 449_919, dataset="swat"),
+    LabelCase("Creditcard", 284_807, dataset="creditcard"),
 ]:
     CASES.add(_case.name, _case)
 

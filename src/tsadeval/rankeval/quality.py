@@ -91,3 +91,55 @@ def _published(values: Floats, truth: Floats) -> list[Floats]:
     concordant = np.sign(ranks[:, first] - ranks[:, second]) * np.sign(truth[first] - truth[second])
     spearman = 1 - 6 * (difference**2).sum(axis=1) / (models * (models**2 - 1))
     return [np.round(x, 4) for x in (spearman, concordant.mean(axis=1), np.abs(difference).mean(axis=1))]
+
+
+def verdict_of(worse: float, better: float) -> Literal["right", "reversed", "tied"]:
+    """Whether two values, higher for better, are in the order of the models; undefined ones rank last.
+
+    >>> verdict_of(0.2, 0.3), verdict_of(0.3, 0.2), verdict_of(0.3, 0.3), verdict_of(0.3, float("nan"))
+    ('right', 'reversed', 'tied', 'reversed')
+    """
+    known = np.isfinite(worse), np.isfinite(better)
+    if known != (True, True):
+        return "tied" if known[0] == known[1] else "right" if known[1] else "reversed"
+    if abs(worse - better) <= SAME * max(abs(worse), abs(better)):
+        return "tied"
+    return "right" if worse < better else "reversed"
+
+
+class WrongPair(NamedTuple):
+    """Two cases of one repeat, by their places, what the metric made of them, and how wrong that is."""
+
+    repeat: int
+    worse: int
+    better: int
+    verdict: str
+    severity: float
+
+
+def order_pairs(values: Floats) -> tuple[list[WrongPair], dict[str, int]]:
+    """All pairs of models (columns, worst first) that are reversed or tied, the worst first, and the counts of all.
+
+    Where most mistakes are ties, ties come first. Pairs without any value are counted as tied but not listed: there is
+    nothing to show.
+    """
+    known = values[np.isfinite(values)]
+    scale = float(np.ptp(known)) or 1.0 if known.size else 1.0
+    wrong: list[WrongPair] = []
+    counts = {"pairs": 0, "reversed": 0, "tied": 0}
+    for repeat, row in enumerate(values.tolist()):
+        for worse in range(len(row)):
+            for better in range(worse + 1, len(row)):
+                verdict = verdict_of(row[worse], row[better])
+                counts["pairs"] += 1
+                if verdict in counts:
+                    counts[verdict] += 1
+                if verdict == "right" or not np.isfinite(row[worse]):
+                    continue
+                # A value that is undefined counts as one at the other end of the range.
+                apart = (row[worse] - row[better]) / scale if np.isfinite(row[better]) else 1.0
+                severity = 0.0 if verdict == "tied" else apart * (better - worse)
+                wrong.append(WrongPair(repeat, worse, better, verdict, severity))
+    usual = "tied" if counts["tied"] > counts["reversed"] else "reversed"
+    # Of ties those are worst that are farthest apart in truth.
+    return sorted(wrong, key=lambda p: (p.verdict != usual, -p.severity, p.worse - p.better)), counts

@@ -1,120 +1,77 @@
-"""`te.rankeval.run` and `read`: run a suite of RankEval, and read its results from a store."""
+"""`te.rankeval.run`, `audit` and `read`: run a suite of RankEval, and read its results from a store."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import Any, Literal, overload
+from typing import Any, TypedDict, Unpack
 
-from tsadeval.core.names import did_you_mean
-from tsadeval.core.parameters import Number, check_parameters
+from tsadeval.core.metric import Rule
+from tsadeval.core.names import parse_call
 from tsadeval.core.selection import Metrics
-from tsadeval.datasets import data_folder
-from tsadeval.engine.compute import choose_metrics
 from tsadeval.engine.pool import Limits
 from tsadeval.engine.progress import Progress
-from tsadeval.engine.run import complete, limits_of
+from tsadeval.engine.run import limits_of
 from tsadeval.engine.store import Store
-from tsadeval.errors import InvalidInputError, InvalidParameterError, UnknownNameError
-from tsadeval.rankeval.labels import CASES
-from tsadeval.rankeval.suites.audit_table import AuditResult, audit, read_audit
-from tsadeval.rankeval.suites.hard_table import HardResult, read_hard, run_hard
-from tsadeval.rankeval.suites.paper import LAYOUT, SUITES, Cell, Plan, Suite, compute
-from tsadeval.rankeval.suites.paper_table import RankEvalResult, read_rankings
-
-AnyResult = RankEvalResult | HardResult | AuditResult
+from tsadeval.errors import InvalidInputError, InvalidParameterError
+from tsadeval.rankeval.suite import Suite, SuiteResult, last_plan
+from tsadeval.rankeval.suites import SUITES
+from tsadeval.rankeval.suites.adversaries import AnyAdversary
+from tsadeval.rankeval.suites.hard_task import HardTask
 
 
-@overload
-def run(  # type: ignore[overload-overlap]  # the third takes any other name: no type says "any text but these two"
-    suite: Literal["hard"],
-    metrics: Metrics | None = None,
-    *,
-    store: str | Path | None = None,
-    n_jobs: int | None = None,
-    repeats: int | None = None,
-    random_state: int | None = None,
-    tasks: Sequence[Any] | None = None,
-    progress: bool | Progress | None = None,
-    cell_timeout: float | None = None,
-    cell_memory: int | str | None = None,
-) -> HardResult: ...
-@overload
-def run(  # type: ignore[overload-overlap]  # as above
-    suite: Literal["audit"],
-    metrics: Metrics | None = None,
-    *,
-    data: str | Path,
-    store: str | Path | None = None,
-    n_jobs: int | None = None,
-    random_state: int | None = None,
-    progress: bool | Progress | None = None,
-    cell_timeout: float | None = None,
-    cell_memory: int | str | None = None,
-    **options: Any,
-) -> AuditResult: ...
-@overload
-def run(
-    suite: str | Suite = "quick",
-    metrics: Metrics | None = None,
-    *,
-    store: str | Path | None = None,
-    n_jobs: int | None = None,
-    repeats: int | None = None,
-    random_state: int | None = None,
-    cases: Sequence[str] | None = None,
-    tasks: Sequence[str] | None = None,
-    data: str | Path | None = None,
-    progress: bool | Progress | None = None,
-    cell_timeout: float | None = None,
-    cell_memory: int | str | None = None,
-) -> RankEvalResult: ...
+class AuditOptions(TypedDict, total=False):
+    """Options of the suite `audit`; None leaves its own, but for `by` and `value`."""
+
+    random_state: int | None
+    y_true: str | None
+    y_score: str | Sequence[str] | None
+    by: str | None
+    value: str | None
+    threshold: str | float | Rule | None
+    adversaries: AnyAdversary | Iterable[AnyAdversary] | None
+
+
+class SuiteOptions(AuditOptions, total=False):
+    """Options of all suites; None leaves the suite's own."""
+
+    repeats: int | None
+    cases: Sequence[str] | str | None
+    tasks: Sequence[str | HardTask | Callable[..., Any]] | str | None
+    data: Any
 
 
 def run(
     suite: str | Suite = "quick",
     metrics: Metrics | None = None,
+    scores: Any = None,
     *,
     store: str | Path | None = None,
     n_jobs: int | None = None,
-    repeats: int | None = None,
-    random_state: int | None = None,
-    cases: Sequence[str] | None = None,
-    tasks: Sequence[Any] | None = None,
-    data: str | Path | None = None,
     progress: bool | Progress | None = None,
     cell_timeout: float | None = None,
     cell_memory: int | str | None = None,
-    **options: Any,
-) -> AnyResult:
+    **options: Unpack[SuiteOptions],
+) -> SuiteResult:
     """Rank models whose true order is known by metrics, and see how well the metrics do.
 
     Parameters
     ----------
-    suite : str, default="quick"
+    suite : str or suite, default="quick"
         "quick", "paper", "paper-text" or "standard"; "hard" for tasks on which metrics are known to be fooled; "audit"
-        for real scores against adversaries (`te.rankeval.audit`).
+        for real scores against adversaries (`te.rankeval.audit`). Options may stand in brackets: "hard(repeats=20)".
     metrics : str, function, or several of these
         "paper" (the eleven of the paper, with the suite's options), names with options ("cce(tau=0.4)"), functions
         `(y_true, y_score) -> float` (higher is better), or "module:function". Those of the suite by default.
+    scores : path, data frame, or mapping
+        Of the suite "audit": the real scores.
     store : path
         A folder that keeps every value as it comes. The same call again computes only what is missing there.
     n_jobs : int
         Worker processes, -1 for all cores. A metric that crashes there is an error, and the run goes on. By default
         everything runs in this process. Other backends of joblib will do:
         `with joblib.parallel_config(backend="dask"): te.rankeval.run(...)` runs on a Dask cluster.
-    repeats : int
-        How often each model is drawn; by default as often as the suite says.
-    random_state : int
-        Seed of all streams, 0 by default. Not for the suite "paper", whose streams are the published ones.
-    cases, tasks : sequences of str
-        Some of the suite's only. Tasks of the suite "hard" may be your own: functions of a random generator that return
-        labels and the scores of models, worst first, or "module:function".
-    data : path
-        The folder of the real data, else the environment variable TSADEVAL_DATA. Real label sets of the suite join
-        where their files are present. For "audit" the table, or folder of tables, of real scores.
     progress : bool, function (done, total) or class
         True shows a bar on a terminal and prints lines elsewhere; a class such as `tqdm.auto.tqdm` makes the bar; a
         function is called as values come.
@@ -124,13 +81,22 @@ def run(
         Bytes ("2GB") that it may take, in the same way. Linux only. Both limits need worker processes: without
         `n_jobs`, one is started.
     **options
-        Of the suite "audit": `y_true`, `y_score`, `by`, `value`, `threshold` and `adversaries` of `te.rankeval.audit`.
+        Those of the suite, as its fields:
+
+        - `repeats`: how often each model is drawn; by default as often as the suite says.
+        - `random_state`: seed of all streams, 0 by default. Not for the suite "paper", whose streams are the published
+          ones.
+        - `cases`, `tasks`: some of the suite's only. Tasks of the suite "hard" may be your own: functions of a random
+          generator that return labels and the scores of models, worst first, or "module:function".
+        - `data`: the folder of the real data, else the environment variable TSADEVAL_DATA. Real label sets of the suite
+          join where their files are present. For "audit" the same as `scores`.
+        - `y_true`, `y_score`, `by`, `value`, `threshold` and `adversaries` of `te.rankeval.audit`.
 
     Returns
     -------
-    RankEvalResult
-        With `rows`, `table()`, `explain(metric)`, `robustness()`, `latency()`, `sensitivity()` and `to_frame()`. The
-        suite "hard" returns a `HardResult`, "audit" an `AuditResult`; both have `table()` and `explain(metric)`.
+    SuiteResult
+        With `rows`, `table()`, `explain(metric)` and `to_frame()`, and the views of its suite: `robustness()`,
+        `latency()` and `sensitivity()`; of "hard" `sensitivity()`; of "audit" `agreement()`, `ranks()` and `example()`.
 
     Examples
     --------
@@ -140,32 +106,85 @@ def run(
     1.0
     """
     limits = limits_of(cell_timeout, cell_memory)
-    common: dict[str, Any] = {"store": store, "n_jobs": n_jobs, "progress": progress, "limits": limits}
-    if options and suite != "audit":
-        raise InvalidParameterError(f"suite {suite!r} has no option {next(iter(options))!r}")
-    if suite == "hard":
-        _refuse("hard", cases=cases, data=data)
-        return run_hard(metrics, repeats=repeats, random_state=random_state, tasks=tasks, **common)
-    if suite == "audit":
-        _refuse("audit", repeats=repeats, cases=cases, tasks=tasks)
-        if data is None:
-            raise InvalidParameterError("suite 'audit' needs data (--data): a table, or a folder of tables, of scores")
-        return audit(data, metrics or "recommended", random_state=random_state or 0, **common, **options)
-    plan = make_plan(suite, metrics, repeats=repeats, random_state=random_state, cases=cases, tasks=tasks, data=data)
-    kept = Store(store, LAYOUT)
+    plan = choose_suite(suite, **options).bind(metrics, scores)
+    kept: Store[Any] = Store(store, plan.layout)
     kept.add_plan(plan.record())
-    compute_plan(plan, kept, n_jobs=n_jobs, data=data, progress=progress, limits=limits)
-    return RankEvalResult(plan, kept, n_jobs=n_jobs, data=data)
+    return SuiteResult.computed(plan, kept, n_jobs=n_jobs, progress=progress, limits=limits)
 
 
-def _refuse(suite: str, **given: Any) -> None:
-    """Options that a suite does not have."""
-    for name, value in given.items():
-        if value is not None:
-            raise InvalidParameterError(f"suite {suite!r} has no {name}: leave {name} (--{name}) out")
+def choose_suite(suite: str | Suite, **options: Any) -> Suite:
+    """Return the suite that a caller named, with its options in brackets ("hard(repeats=20)") or beside them."""
+    if isinstance(suite, Suite):
+        return suite.with_options(**options)
+    name, positional, named = parse_call(suite)
+    if positional:
+        raise InvalidParameterError(f"cannot read {suite!r}: write {name}(option=value)")
+    return SUITES[name].with_options(**{**named, **options})
 
 
-def read(folder: str | Path, suite: str | None = None) -> AnyResult:
+def audit(
+    data: Any,
+    metrics: Metrics = "recommended",
+    *,
+    store: str | Path | None = None,
+    n_jobs: int | None = None,
+    progress: bool | Progress | None = None,
+    cell_timeout: float | None = None,
+    cell_memory: int | str | None = None,
+    limits: Limits | None = None,
+    **options: Unpack[AuditOptions],
+) -> SuiteResult:
+    """Audit metrics on real scores: how far scorers without skill reach real detectors, and how metrics agree.
+
+    Parameters
+    ----------
+    data : path, data frame, mapping, or sequence of AuditSeries
+        A table of real scores: a row per point, with a column of labels, one that names the series, and a column per
+        detector. Of a folder, all tables in it that have labels.
+    metrics : str, function, or several of these
+        As for `te.rankeval.run`.
+    store, n_jobs, progress, cell_timeout, cell_memory
+        As for `te.rankeval.run`.
+    limits : Limits, optional
+        Both limits in one, as `tsadeval.engine.run.limits_of` makes them.
+    **options
+        Those of the suite "audit":
+
+        - `y_true`, `by`, `value`: the columns of labels ("label"), of the names of series ("series"; None: one series),
+          and of the series itself ("value"), which the one-liners need. Missing scores are left out, detector by
+          detector.
+        - `y_score`: the columns of the detectors; all other columns of numbers by default.
+        - `threshold`: for metrics that take predictions, as for `te.evaluate`; "quantile(0.95)" by default.
+        - `adversaries`: scorers without skill of your own, beside those of the library: functions (number of points,
+          random generator) that return scores, "module:function" or Adversary.
+        - `random_state`: seed of the adversaries, 0 by default.
+
+    Returns
+    -------
+    SuiteResult
+        With `table()`, `agreement()`, `ranks()`, `example(metric)`, `rows` and `to_frame()`. Series without an anomaly,
+        or without a normal point, are left out.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import tsadeval as te
+    >>> label = np.arange(1000) // 100 == 4
+    >>> noise = np.random.default_rng(0).normal(size=(2, 1000))
+    >>> table = {"label": label.astype(int), "good": noise[0] + 3 * label, "poor": noise[1] + label}
+    >>> result = te.rankeval.audit(table, ["auc_pr", "f1_pa"], by=None)
+    >>> result.table()["auc_pr"], result.table()["f1_pa"]
+    (0.0, 0.0)
+    >>> [round(row["random"], 2) for row in result.table().rows]  # what uniformly random scores get
+    [0.11, 0.82]
+    """
+    if limits is not None:
+        cell_timeout, cell_memory = limits.seconds, limits.memory
+    common: Any = {"n_jobs": n_jobs, "progress": progress, "cell_timeout": cell_timeout, "cell_memory": cell_memory}
+    return run("audit", metrics, data, store=store, **common, **options)
+
+
+def read(folder: str | Path, suite: str | None = None) -> SuiteResult:
     """The last run (of a suite) in a store, as far as it got, with all metrics tried on the same series.
 
     Parameters
@@ -177,7 +196,7 @@ def read(folder: str | Path, suite: str | None = None) -> AnyResult:
 
     Returns
     -------
-    RankEvalResult, HardResult or AuditResult
+    SuiteResult
         As `run` returned it.
 
     Examples
@@ -194,76 +213,18 @@ def read(folder: str | Path, suite: str | None = None) -> AnyResult:
         last = json.loads(recorded[-1].read_text()).get("suite") if recorded else None
     except (ValueError, AttributeError, OSError, RecursionError) as error:
         raise InvalidInputError(f"{recorded[-1]} is not a plan of `tsadeval rankeval run` ({error})") from None
-    if last == "hard" and suite in (None, "hard"):
-        return read_hard(folder)
-    if last == "audit" and suite in (None, "audit"):
-        return read_audit(folder)
-    return read_rankings(folder, suite)
+    # All plans of a store have one layout.
+    store = Store.existing(folder, SUITES[last if last in list(SUITES) else "quick"].layout)
+    plans = [_plan_of(record) for record in store.plans() if suite is None or record.get("suite") == suite]
+    if not plans:
+        raise InvalidParameterError(f"{folder} has no run of {suite or 'any suite'}")
+    return SuiteResult(last_plan(plans), store)
 
 
-def make_plan(
-    suite: str | Suite,
-    metrics: Metrics | None = None,
-    *,
-    repeats: int | None = None,
-    random_state: int | None = None,
-    cases: Sequence[str] | None = None,
-    tasks: Sequence[str] | None = None,
-    data: str | Path | None = None,
-) -> Plan:
-    """What a call of `rankeval` will compute."""
-    if not isinstance(suite, Suite) and suite not in SUITES:  # the error of SUITES would not name the other two
-        raise UnknownNameError(f"unknown suite {suite!r}: {did_you_mean(str(suite), [*SUITES, 'hard', 'audit'])}")
-    chosen = suite if isinstance(suite, Suite) else SUITES[suite]
-    if chosen.stream == "published" and random_state is not None:
-        raise InvalidParameterError(f"suite {chosen.name!r} has the published seeds: leave random_state (--seed) out")
-    repeats = chosen.repeats if repeats is None else repeats
-    seed = 0 if random_state is None and chosen.stream != "published" else random_state
-    checks = {"repeats": Number(1, integer=True), "random_state": Number(0, 2**64 - 1, integer=True, none=True)}
-    check_parameters("rankeval.run", dict(checks), {"repeats": repeats, "random_state": random_state})
-    if cases is None:
-        names = tuple(case.name for case in chosen.present(data_folder(data)))
-    else:
-        names = _some(cases, chosen.cases, f"case of suite {chosen.name!r}")
-        for name in names:
-            CASES[name].events(data_folder(data))  # says what is missing before any work begins
-    every = tuple(task.name for task in chosen.tasks)
-    tried = choose_metrics(chosen.metrics if metrics is None else metrics, chosen.paper)
-    return narrowed(Plan(chosen, tried, names, repeats, seed, every), tasks)
-
-
-def narrowed(plan: Plan, tasks: Sequence[str] | None) -> Plan:
-    """The plan with some of its tasks only."""
-    return plan if tasks is None else replace(plan, tasks=_some(tasks, plan.tasks, "task of this plan"))
-
-
-def _some(wanted: Sequence[str], known: Sequence[str], kind: str) -> tuple[str, ...]:
-    wanted = [wanted] if isinstance(wanted, str) else list(wanted)
-    for name in wanted:
-        if name not in known:
-            raise UnknownNameError(f"unknown {kind} {name!r}: {did_you_mean(str(name), list(known))}")
-    if not wanted:
-        raise InvalidParameterError(f"no {kind} is named: name at least one, or leave it out for all")
-    return tuple(name for name in known if name in wanted)
-
-
-def compute_plan(
-    plan: Plan,
-    store: Store[Cell],
-    *,
-    n_jobs: int | None = None,
-    data: str | Path | None = None,
-    progress: bool | Progress | None = None,
-    limits: Limits | None = None,
-) -> None:
-    """Compute what the store does not have yet of a plan."""
-    folder = data_folder(data)
-    complete(
-        plan.cells(),
-        lambda missing: plan.chunks(missing, folder),
-        compute,
-        store,
-        n_jobs=n_jobs,
-        progress=progress,
-        limits=limits,
-    )
+def _plan_of(record: dict[str, Any]) -> Suite:
+    try:
+        return SUITES[record["suite"]].of_record(record)
+    except (KeyError, TypeError, IndexError) as error:
+        raise InvalidInputError(
+            f"the store was written by another version of tsadeval (no {error}); run the suite again into it"
+        ) from None

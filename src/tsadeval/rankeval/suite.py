@@ -1,31 +1,276 @@
-"""StoredResult: the base class of results that are kept in stores; places and failures of metrics as text."""
+"""Suite: what the suites of RankEval have in common, and their results (SuiteResult, SuiteTable, Explanation)."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any, TypeVar
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
-from tsadeval.core.results import Grid, Result, Row
+import numpy as np
+
+from tsadeval.core.inputs import Floats
+from tsadeval.core.metric import Rule
+from tsadeval.core.parameters import Number, check_parameters
+from tsadeval.core.results import Grid, MappingResult, Result, Row
+from tsadeval.core.selection import AnyMetric, Metrics
+from tsadeval.engine.cells import Chunk, Layout, Making
+from tsadeval.engine.compute import choose_metrics, compute, metric_of_record, record_of_metric
+from tsadeval.engine.pool import Limits
+from tsadeval.engine.progress import Progress
+from tsadeval.engine.run import complete
+from tsadeval.engine.store import Store
+from tsadeval.errors import InvalidParameterError
 
 if TYPE_CHECKING:
     import pandas as pd
 
-Plan = TypeVar("Plan")
-
+FLAGS = {"y_true": "label", "y_score": "score"}  # options that the command line calls otherwise
 DIGITS = 9  # of qualities that are compared
 
 
-class StoredResult(Result):
-    """Values of metrics as a store has them: a row per value. Prints as its table."""
+@dataclass(frozen=True)
+class Suite:
+    """A whole experiment: a record whose fields are its options. Bound to metrics, it is the plan of a run.
 
-    def __init__(self, frame: pd.DataFrame) -> None:
-        self._frame = frame
+    `metrics` are what is tried when the caller names none, and the records of those that are tried once it is bound.
+    """
 
-    def table(self) -> Result:
-        """What the values say, as it is printed."""
+    layout: ClassVar[Layout[Any]]
+    largest_seed: ClassVar[int] = 2**63 - 1
+    timed: ClassVar[bool] = False  # whether the time of every metric is a result
+    options: ClassVar[tuple[str, ...]] = ()  # the fields that a caller may fill
+    nullable: ClassVar[frozenset[str]] = frozenset()  # those for which None is a value, and not the default
+
+    name: str
+    summary: str
+    metrics: tuple[Any, ...] = field(default=("recommended",), kw_only=True)
+    # What the word "paper" among metrics stands for, where that is not the set of this name.
+    paper: tuple[str, ...] | None = field(default=None, kw_only=True)
+    seed: int | None = field(default=0, kw_only=True)
+
+    def with_options(self, **options: Any) -> Self:
+        """Return the same suite with other options, once they are checked; None leaves the default."""
+        given = {name: value for name, value in options.items() if value is not None or name in self.nullable}
+        if "random_state" in given:
+            given["seed"] = given.pop("random_state")
+        for name in given:
+            if name not in self.options:
+                own = ", ".join("random_state" if option == "seed" else option for option in self.options)
+                raise InvalidParameterError(
+                    f"suite {self.name!r} has no {name}: leave {name} (--{FLAGS.get(name, name)}) out; its options are "
+                    f"{own}"
+                )
+        checks = {"repeats": Number(1, integer=True), "seed": Number(0, self.largest_seed, integer=True)}
+        for name in given.keys() & checks.keys():
+            shown = "random_state" if name == "seed" else name
+            check_parameters("rankeval.run", {shown: checks[name]}, {shown: given[name]})
+            given[name] = int(given[name])
+        return replace(self, **self._checked(given))
+
+    def _checked(self, options: dict[str, Any]) -> dict[str, Any]:
+        """Return the fields that options of the caller stand for."""
+        return options
+
+    def bind(self, metrics: Metrics | None, scores: Any = None) -> Self:
+        """Return the plan of a run: the suite with metrics (its own by default), and with all that it needs to know."""
+        if scores is not None:
+            raise InvalidParameterError(f"suite {self.name!r} has models of its own: leave scores out")
+        return replace(self, metrics=choose_metrics(self.metrics if metrics is None else metrics, self.paper))
+
+    def cells(self) -> Iterable[Any]:
+        """Return every value there is to compute."""
         raise NotImplementedError
+
+    def chunks(self, cells: Iterable[Any]) -> Iterable[Chunk]:
+        """Return the cells in groups that are computed together."""
+        raise NotImplementedError
+
+    def chunk(
+        self,
+        scorings: Callable[[Chunk], Iterable[Making]],
+        cells: Sequence[Any],
+        rules: Mapping[str, Rule],
+        payload: Any,
+    ) -> Chunk:
+        """Return cells with what a worker needs for them."""
+        wanted = {cell.metric for cell in cells}
+        metrics = {str(metric): metric for metric in self.metrics if str(metric) in wanted}
+        return Chunk(scorings, tuple(cells), metrics, rules, payload, self.timed)
+
+    def without_data(self) -> Self:
+        """Return the plan as a result keeps it."""
+        return self
+
+    def analysis(self, result: SuiteResult) -> Any:
+        """Return what the suite makes of the values of a run: an object with `table`, `explain`, and other `views`."""
+        raise NotImplementedError
+
+    def record(self) -> dict[str, Any]:
+        """Return the plan as plain data for the store."""
+        metrics = [record_of_metric(metric) for metric in self.metrics]
+        return {"suite": self.name, **self.recorded(), "metrics": metrics}
+
+    def recorded(self) -> dict[str, Any]:
+        """Return what a store keeps of the options."""
+        raise NotImplementedError
+
+    def of_record(self, record: dict[str, Any]) -> Self:
+        """Return the plan that was recorded; users' metrics are there by name only."""
+        return replace(self, metrics=tuple(metric_of_record(metric) for metric in record["metrics"]))
+
+
+class _Printed:
+    """Tables, lead and notes of a result that are made with it; further attributes are those that its suite gives."""
+
+    if TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any: ...
+
+    def __init__(
+        self, rows: list[Row], grids: list[tuple[str, Grid]], lead: str = "", notes: Sequence[str] = (), **given: Any
+    ) -> None:
+        self._rows = rows
+        self._tables = grids
+        self.about = lead
+        self._remarks = list(notes)
+        self.__dict__.update(given)
+
+    def _grids(self) -> list[tuple[str, Grid]]:
+        return self._tables
+
+    def _lead(self) -> str:
+        return self.about
+
+    def _notes(self) -> list[str]:
+        return self._remarks
+
+
+class Explanation(_Printed, Result):
+    """Why a metric does as it does: rows, the worst first, and what can be said of them."""
+
+
+class SuiteTable(_Printed, MappingResult):
+    """What the values of a run say, a row per metric or finer; as a mapping, from metrics to their value."""
+
+    def __init__(
+        self,
+        rows: list[Row],
+        grids: list[tuple[str, Grid]],
+        *,
+        values: Mapping[str, float],
+        latex: Callable[[int], str] | None = None,
+        key: str = "metric",
+        **given: Any,
+    ) -> None:
+        super().__init__(rows, grids, **given)
+        self._key = key
+        self._values = values
+        self._latex = latex
+
+    def _items(self) -> dict[str, float]:
+        return dict(self._values)
+
+    def to_latex(self, *, digits: int | None = None) -> str:
+        """Return what is printed as a LaTeX tabular (needs the booktabs package)."""
+        if self._latex is None:
+            return super().to_latex(digits=4 if digits is None else digits)
+        return self._latex(3 if digits is None else digits)
+
+
+class SuiteResult(Result):
+    """Values of metrics in a run of a suite: a row per value. Prints as its table.
+
+    Beside the methods below it has those of its suite:
+
+    - of quick, paper, paper-text and standard `robustness()`, the table at each noise; `latency(metric=None)`,
+      milliseconds of each metric's public call, of one metric by generator, length and number of events;
+      `sensitivity(metric, tau=[0.1, 0.9])`, the table of one metric with an option at several values, for which what
+      the store does not have yet is computed;
+    - of hard `sensitivity()`, how far each nuisance of the controls moves the value of every metric, in units of skill;
+    - of audit `agreement(metrics=None)`, how far every two metrics agree on the order of the detectors; `ranks()`, the
+      mean rank of every detector; `example(metric)`, the series on which a metric is fooled most;
+      `disagreement(metric, other)`, the one on which two disagree most; `values_of(metric)`; `names(*kinds)`.
+
+    Attributes
+    ----------
+    plan : suite
+        With the metrics that were tried, and its options.
+    """
+
+    def __init__(self, plan: Suite, store: Store[Any], *, n_jobs: int | None = None) -> None:
+        self.plan: Any = plan
+        self.store = store
+        self._n_jobs = n_jobs
+        self._frame = store.frame(plan.cells())
+        self._analysis: Any = plan.analysis(self)
+
+    @classmethod
+    def computed(
+        cls,
+        plan: Suite,
+        store: Store[Any],
+        *,
+        n_jobs: int | None = None,
+        progress: bool | Progress | None = None,
+        limits: Limits | None = None,
+    ) -> SuiteResult:
+        """Compute what the store does not have yet of a plan, and return the result."""
+        complete(plan.cells(), plan.chunks, compute, store, n_jobs=n_jobs, progress=progress, limits=limits)
+        return cls(plan.without_data(), store, n_jobs=n_jobs)
+
+    def with_metrics(self, metrics: Sequence[Any], **options: Any) -> SuiteResult:
+        """Return the result of other metrics on the same series; what the store does not have yet is computed."""
+        plan = replace(self.plan.with_options(**options), metrics=tuple(metrics))
+        return self.computed(plan, self.store, n_jobs=self._n_jobs)
+
+    def table(self, **options: Any) -> SuiteTable:
+        """Return what the values say, as it is printed.
+
+        Parameters
+        ----------
+        ties : {"average", "published"}
+            Of the paper's suites: how equal values are ranked.
+        order : {"quality", "given"}
+            Of the paper's suites: the best metric by average Spearman first, or the metrics as they were given to the
+            run. The tables of hard and audit are sorted always.
+        """
+        table: SuiteTable = self._analysis.table(**options)
+        return table
+
+    def explain(self, metric: AnyMetric, **options: Any) -> Explanation:
+        """Return why a metric does as it does: the rankings, pairs of models, or series on which it does worst.
+
+        Parameters
+        ----------
+        metric : str, function or Metric
+            As it was given to the run (a function, "mine:metric"), or as it stands in the table ("f1 at best").
+        rankings : int, default=5
+            Of the paper's suites: how many of the worst rankings are printed; `rows` has all.
+        rule : str, optional
+            Of hard, and a metric of predictions; "best" by default, where each detector is judged at its own best
+            threshold for this metric, found with the labels. "quantile(0.95)" is the other.
+        pairs : int, default=1
+            Of hard: how many pairs of each task.
+        tasks : int, default=5
+            Of hard: how many tasks, those with the lowest scores; None for all on which something is wrong.
+        beside : str, function or Metric, default="ears"
+            Of hard: the metric whose values stand beside ("vus_pr" beside EARS itself); None for none.
+        series : int, default=5
+            Of audit: how many series are printed; `rows` has all.
+        """
+        found: Explanation = self._analysis.explain(metric, **options)
+        return found
+
+    def __getattr__(self, name: str) -> Any:
+        analysis = self.__dict__.get("_analysis")
+        if analysis is None or name not in analysis.views:
+            own = f": suite {self.plan.name} has {', '.join(analysis.views)}" if analysis is not None else ""
+            raise AttributeError(f"this result has no {name!r}{own}")
+        return getattr(analysis, name)
+
+    def __dir__(self) -> list[str]:
+        return [*super().__dir__(), *self._analysis.views]
 
     @property
     def rows(self) -> list[Row]:
@@ -36,11 +281,12 @@ class StoredResult(Result):
         """The rows as a DataFrame."""
         return self._frame.copy()
 
-    def _grids(self) -> list[tuple[str, Grid]]:
-        return self.table()._grids()
+    def to_latex(self, *, digits: int | None = None) -> str:
+        """The table as a LaTeX tabular (booktabs)."""
+        return self.table().to_latex(digits=digits)
 
-    def _notes(self) -> list[str]:
-        return self.table()._notes()
+    def _repr_html_(self) -> str:
+        return self.table()._repr_html_()
 
     def __repr__(self) -> str:
         return repr(self.table())
@@ -90,12 +336,22 @@ def failure(name: str, words: str, count: int, message: str) -> str:
     return f"{name} {words} on {count} series, first with {message}"
 
 
-def last_plan(plans: Sequence[Plan]) -> Plan:
-    """The last plan of a store, with the metrics of all plans that differ from it in nothing else."""
-    known: Sequence[Any] = plans
-    last = known[-1]
-    alike = [plan for plan in known if replace(plan, metrics=()) == replace(last, metrics=())]
+def pivot(frame: pd.DataFrame, axes: Mapping[str, Sequence[Any]], values: Any) -> Floats:
+    """Return values of rows as an array over some columns, whose values `axes` has in order; NaN where no row is."""
+    found = np.full([len(along) for along in axes.values()], np.nan)
+    places = []
+    for name, along in axes.items():
+        known = {value: i for i, value in enumerate(along)}
+        missing = known.get(None, -1)  # a missing name is NaN in a frame
+        places.append([missing if value != value else known[value] for value in frame[name].tolist()])
+    found[tuple(places)] = values
+    return found
+
+
+def last_plan(plans: Sequence[Suite]) -> Suite:
+    """Return the last plan of a store, with the metrics of all plans that differ from it in nothing else."""
+    last = plans[-1]
+    alike = [plan for plan in plans if replace(plan, metrics=()) == replace(last, metrics=())]
     # An edited metric has another version: the newest one is used.
     metrics = {str(metric): metric for plan in alike for metric in plan.metrics}
-    whole: Plan = replace(last, metrics=tuple(metrics.values()))
-    return whole
+    return replace(last, metrics=tuple(metrics.values()))

@@ -1,11 +1,13 @@
 """The suites of RankEval, one file a suite: paper (with standard and quick), hard, audit."""
 
 from tsadeval.core.names import Registry
-from tsadeval.rankeval.suites import hard_controls, hard_orders
-from tsadeval.rankeval.suites.hard_task import HardTask
+from tsadeval.rankeval.suite import Suite
+from tsadeval.rankeval.suites.audit import AUDIT
+from tsadeval.rankeval.suites.hard import HARD, HARD_TASKS
+from tsadeval.rankeval.suites.paper import PAPER_SUITES
 
-__all__ = ["HARD_TASKS"]
+__all__ = ["HARD_TASKS", "SUITES"]
 
-HARD_TASKS: Registry[HardTask] = Registry("task")
-for _task in (*hard_orders.TASKS, *hard_controls.TASKS):
-    HARD_TASKS.add(_task.name, _task)
+SUITES: Registry[Suite] = Registry("suite")
+for _suite in (*PAPER_SUITES, HARD, AUDIT):
+    SUITES.add(_suite.name, _suite)

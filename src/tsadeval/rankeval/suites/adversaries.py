@@ -9,7 +9,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
@@ -17,7 +17,7 @@ import numpy as np
 
 from tsadeval.core.events import Events
 from tsadeval.core.inputs import Floats
-from tsadeval.core.names import Registry
+from tsadeval.core.names import Registry, import_object
 from tsadeval.engine.fingerprints import fingerprint
 from tsadeval.errors import InvalidParameterError
 from tsadeval.scores.cache import checked_scores
@@ -81,15 +81,11 @@ class Adversary:
         # One of the library is known by its name.
         if self.library:
             return _of_library, (self.name,)
-        return _restored, (self.name, self.kind, self.summary, self.scores, self.version)
+        return Adversary, (self.name, self.kind, self.summary, self.scores, self.version, False)
 
 
 def _of_library(name: str) -> Adversary:
     return ADVERSARIES[name]
-
-
-def _restored(name: str, kind: Kind, summary: str, scores: Callable[..., Any], version: str) -> Adversary:
-    return Adversary(name, kind, summary, scores, version, library=False)
 
 
 ADVERSARIES: Registry[Adversary] = Registry("adversary")
@@ -194,3 +190,20 @@ def _moving_variance(target: Target, random: Random) -> Floats:
 def _squared_difference(target: Target, random: Random) -> Floats:
     values = _series(target)
     return np.diff(values, prepend=values[0]) ** 2
+
+
+AnyAdversary = str | Adversary | Callable[[int, Any], Any]
+
+
+def choose_adversaries(own: Iterable[AnyAdversary] = ()) -> list[Adversary]:
+    """The adversaries of the library, and a user's own."""
+    found = dict(ADVERSARIES)
+    for one in [own] if isinstance(own, (str, Adversary)) or callable(own) else own:
+        if isinstance(one, str):
+            one = Adversary.from_function(import_object(one, "adversary"), one)
+        elif not isinstance(one, Adversary):
+            one = Adversary.from_function(one)
+        if one.name in found:
+            raise InvalidParameterError(f"there is already an adversary named {one.name!r}: rename yours")
+        found[one.name] = one
+    return list(found.values())

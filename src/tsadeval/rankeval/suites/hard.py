@@ -1,23 +1,30 @@
-"""Plan of the suite `hard`: cells of tasks and metrics, with cells that share their series as chunks."""
+"""The suite `hard`: tasks on which metrics are known to be fooled, a chunk for each repeat of a task."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any, NamedTuple
+from dataclasses import dataclass, replace
+from functools import cache, partial
+from typing import Any, ClassVar, NamedTuple, Self
 
 from tsadeval.core.inputs import Scoring
 from tsadeval.core.metric import Metric
-from tsadeval.core.names import import_object
+from tsadeval.core.names import Registry, import_object
 from tsadeval.core.results import Row
-from tsadeval.engine.cells import OUTCOME, Layout, Working, versions
-from tsadeval.engine.compute import error_row, metric_of_record, outcome_row, record_of_metric
+from tsadeval.core.selection import Metrics
+from tsadeval.engine.cells import Chunk, Layout, Making, group_cells
 from tsadeval.errors import InvalidInputError, InvalidParameterError
-from tsadeval.rankeval.suites import HARD_TASKS
-from tsadeval.rankeval.suites.hard_task import Case, HardTask, task_stream
+from tsadeval.rankeval.suite import Suite, SuiteResult
+from tsadeval.rankeval.suites import hard_controls, hard_orders
+from tsadeval.rankeval.suites.hard_table import HardAnalysis
+from tsadeval.rankeval.suites.hard_task import HardTask
+from tsadeval.thresholds.rules import parse_rule
 
-REPEATS = 12
 RULES = ("best", "quantile(0.95)")
+
+HARD_TASKS: Registry[HardTask] = Registry("task")
+for _task in (*hard_orders.TASKS, *hard_controls.TASKS):
+    HARD_TASKS.add(_task.name, _task)
 
 
 class HardCell(NamedTuple):
@@ -33,21 +40,7 @@ class HardCell(NamedTuple):
     rule: str | None
 
 
-LAYOUT = Layout(
-    HardCell,
-    {
-        "task": "string",
-        "task_version": "string",
-        "repeat": "int32",
-        "seed": "int64",
-        "case": "string",
-        "metric": "string",
-        "version": "string",
-        "rule": "string",
-        **OUTCOME,
-    },
-    "tsadeval rankeval run --suite hard",
-)
+LAYOUT = Layout.of(HardCell, "tsadeval rankeval run --suite hard", repeat="int32")
 
 
 class Entry(NamedTuple):
@@ -60,38 +53,27 @@ class Entry(NamedTuple):
         return str(self.metric) if self.rule is None else f"{self.metric} at {self.rule}"
 
 
-@dataclass(frozen=True, eq=False)
-class Chunk:
-    """The cells of one repeat of a task, with all that a worker needs for them."""
-
-    task: HardTask
-    repeat: int
-    seed: int
-    cells: tuple[HardCell, ...]
-    metrics: dict[str, Metric]
-
-
 @dataclass(frozen=True)
-class HardPlan:
-    """All that decides which values a run of the suite `hard` computes.
+class HardSuite(Suite):
+    """Tasks on which metrics are known to be fooled.
 
-    `cases` holds the names of the cases of each task, which are the same in every repeat.
+    `cases` holds the names of the cases of each task, which are the same in every repeat, once the suite is bound.
     """
 
-    metrics: tuple[Metric, ...]
-    tasks: tuple[HardTask, ...]
-    cases: tuple[tuple[str, ...], ...]
-    repeats: int = REPEATS
-    seed: int = 0
+    layout: ClassVar[Layout[Any]] = LAYOUT
+    options: ClassVar[tuple[str, ...]] = ("tasks", "repeats", "seed")
 
-    @classmethod
-    def of(
-        cls, metrics: Iterable[Metric], tasks: Iterable[HardTask], repeats: int = REPEATS, seed: int = 0
-    ) -> HardPlan:
-        """A plan; every task is drawn once, so that one that cannot be drawn is known before any work begins."""
-        chosen = tuple(tasks)
-        cases = tuple(tuple(case.name for case in drawn(task, 0, seed)) for task in chosen)
-        return cls(tuple(metrics), chosen, cases, repeats, seed)
+    tasks: tuple[HardTask, ...]
+    cases: tuple[tuple[str, ...], ...] = ()
+    repeats: int = 12
+
+    def _checked(self, options: dict[str, Any]) -> dict[str, Any]:
+        return {**options, "tasks": choose_tasks(options["tasks"])} if "tasks" in options else options
+
+    def bind(self, metrics: Metrics | None, scores: Any = None) -> Self:
+        """Return the plan; every task is drawn once, so that one that cannot be drawn is known before any work."""
+        cases = tuple(tuple(case.name for case in task.cases(0, self.seed or 0)) for task in self.tasks)
+        return replace(super().bind(metrics, scores), cases=cases)
 
     @property
     def entries(self) -> list[Entry]:
@@ -99,9 +81,9 @@ class HardPlan:
         return [Entry(m, rule) for m in self.metrics for rule in ((None,) if m.kind == "scores" else RULES)]
 
     def cells(self) -> list[HardCell]:
-        """Every value there is to compute."""
+        """Return every value there is to compute."""
         return [
-            HardCell(task.name, task.version, repeat, self.seed, case, str(m), m.version, rule)
+            HardCell(task.name, task.version, repeat, self.seed or 0, case, str(m), m.version, rule)
             for task, names in zip(self.tasks, self.cases, strict=True)
             for repeat in range(self.repeats)
             for case in names
@@ -109,54 +91,50 @@ class HardPlan:
         ]
 
     def chunks(self, cells: Iterable[HardCell]) -> list[Chunk]:
-        """The cells, a chunk for each repeat of a task."""
-        groups: dict[tuple[str, int], list[HardCell]] = {}
-        for cell in cells:
-            groups.setdefault((cell.task, cell.repeat), []).append(cell)
-        tasks, metrics = {task.name: task for task in self.tasks}, {str(m): m for m in self.metrics}
-        return [
-            Chunk(tasks[name], repeat, self.seed, tuple(group), {c.metric: metrics[c.metric] for c in group})
-            for (name, repeat), group in groups.items()
-        ]
+        """Return the cells, a chunk for each repeat of a task."""
+        tasks, rules = {task.name: task for task in self.tasks}, {rule: parse_rule(rule) for rule in RULES}
+        groups = group_cells(cells, lambda cell: (cell.task, cell.repeat))
+        return [self.chunk(scorings, group, rules, tasks[name]) for (name, _), group in groups.items()]
 
-    def record(self) -> dict[str, Any]:
-        """The plan as plain data for the store."""
+    def analysis(self, result: SuiteResult) -> HardAnalysis:
+        """Return the index, sensitivity to nuisances, and explanations."""
+        return HardAnalysis(self, result.to_frame())
+
+    def recorded(self) -> dict[str, Any]:
+        """Return what a store keeps of the options."""
         tasks = [
             {"name": task.name, "version": task.version, "library": task.function is None, "cases": list(names)}
             for task, names in zip(self.tasks, self.cases, strict=True)
         ]
-        metrics = [record_of_metric(metric) for metric in self.metrics]
-        return {"suite": "hard", "tasks": tasks, "repeats": self.repeats, "seed": self.seed, "metrics": metrics}
+        return {"tasks": tasks, "repeats": self.repeats, "seed": self.seed}
 
-    @classmethod
-    def of_record(cls, record: dict[str, Any]) -> HardPlan:
-        """The plan that was recorded; users' metrics are there by name only, users' tasks are imported again."""
-        try:
-            return cls(
-                metrics=tuple(metric_of_record(metric) for metric in record["metrics"]),
-                tasks=tuple(_task_of_record(task) for task in record["tasks"]),
-                cases=tuple(tuple(task["cases"]) for task in record["tasks"]),
-                repeats=record["repeats"],
-                seed=record["seed"],
-            )
-        except (KeyError, TypeError) as error:
-            raise InvalidInputError(
-                f"the store was written by another version of tsadeval (no {error}); run the suite again into it"
-            ) from None
+    def of_record(self, record: dict[str, Any]) -> Self:
+        """Return the plan that was recorded; users' tasks are imported again."""
+        tasks = tuple(_task_of_record(task) for task in record["tasks"])
+        cases = tuple(tuple(task["cases"]) for task in record["tasks"])
+        kept = {"tasks": tasks, "cases": cases, "repeats": record["repeats"], "seed": record["seed"]}
+        return replace(super().of_record(record), **kept)
+
+
+def scorings(chunk: Chunk) -> Iterator[Making]:
+    """Draw the cases of one repeat of a task, which is the payload of the chunk."""
+    first = chunk.cells[0]
+    drawn = cache(lambda: {case.name: case for case in chunk.payload.cases(first.repeat, first.seed)})
+
+    def make(name: str) -> tuple[Scoring, Row]:
+        return Scoring.of(drawn()[name].labels, drawn()[name].scores), {}
+
+    for name, cells in group_cells(chunk.cells, lambda cell: cell.case).items():
+        yield tuple(cells), partial(make, name)
 
 
 def _task_of_record(record: dict[str, Any]) -> HardTask:
     if record["library"]:
         return HARD_TASKS[record["name"]]
-    task = user_task(record["name"])
+    task = HardTask.from_function(import_object(record["name"], "task"), record["name"])
     if task.version != record["version"]:
         raise InvalidInputError(f"task {record['name']} has changed since the run: run it again into the store")
     return task
-
-
-def user_task(text: str) -> HardTask:
-    """The task that "module:function" names."""
-    return HardTask.from_function(import_object(text, "task"), text)
 
 
 def choose_tasks(tasks: Sequence[Any] | Any | None) -> tuple[HardTask, ...]:
@@ -182,32 +160,7 @@ def _tasks_of(task: Any) -> list[HardTask]:
         raise InvalidParameterError(f"tasks must be names or functions, but one is {task!r}")
     if task == "all" or task in {t.part for t in HARD_TASKS.values()}:
         return [t for t in HARD_TASKS.values() if task in ("all", t.part)]
-    return [user_task(task) if ":" in task else HARD_TASKS[task]]
+    return [HardTask.from_function(import_object(task, "task"), task) if ":" in task else HARD_TASKS[task]]
 
 
-def drawn(task: HardTask, repeat: int, seed: int) -> Sequence[Case]:
-    """The cases of one repeat of a task."""
-    return task.draw(task_stream(task.name, repeat, seed))
-
-
-def compute(chunk: Chunk) -> Iterator[Row | Working]:
-    """A row for every cell; each case is drawn once."""
-    wanted: dict[str, list[HardCell]] = {}
-    for cell in chunk.cells:
-        wanted.setdefault(cell.case, []).append(cell)
-    try:
-        cases = {case.name: case for case in drawn(chunk.task, chunk.repeat, chunk.seed)}
-    except Exception as error:  # a user's task may raise whatever it raises
-        yield from ({**cell._asdict(), **error_row(error), "versions": versions()} for cell in chunk.cells)
-        return
-    for name, cells in wanted.items():
-        scoring = Scoring.of(cases[name].labels, cases[name].scores)
-        facts = {
-            "n": scoring.n,
-            "events": len(scoring.events),
-            "anomalous": scoring.events.points,
-            "versions": versions(),
-        }
-        for cell in cells:
-            yield Working((cell,))
-            yield {**cell._asdict(), **facts, **outcome_row(chunk.metrics[cell.metric], scoring, cell.rule)}
+HARD = HardSuite("hard", "tasks on which metrics are known to be fooled", tuple(HARD_TASKS.values()))

@@ -1,42 +1,74 @@
-"""Run of the suite `hard`, and its results as tables."""
+"""Results of the suite `hard`: quality on each task, the index and its parts with intervals, and nuisances."""
 
 from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from tsadeval.comparison.statistics import Estimate
+from tsadeval.comparison.statistics import Estimate, resample
 from tsadeval.core.inputs import Floats
 from tsadeval.core.parameters import Number, check_parameters
-from tsadeval.core.results import Grid, MappingResult, Result, Row
-from tsadeval.core.selection import AnyMetric, Metrics, find_metric, metric_text, select_metrics
-from tsadeval.engine.compute import choose_metrics
-from tsadeval.engine.pool import Limits
-from tsadeval.engine.progress import Progress
-from tsadeval.engine.run import complete
-from tsadeval.engine.store import Store
-from tsadeval.errors import InvalidInputError, UnknownNameError
-from tsadeval.rankeval.suite import DIGITS, StoredResult, failure, last_plan, place_cell, place_words, places_of
-from tsadeval.rankeval.suites.hard import LAYOUT, REPEATS, Entry, HardCell, HardPlan, choose_tasks, compute
-from tsadeval.rankeval.suites.hard_explanation import AT_BEST, Explanation, Standing, explain, incomplete_words
-from tsadeval.rankeval.suites.hard_index import PARTS, TaskValues, index_of
+from tsadeval.core.results import Grid, Row
+from tsadeval.core.selection import AnyMetric, find_metric, metric_text, select_metrics
+from tsadeval.errors import UnknownNameError
+from tsadeval.rankeval.suite import DIGITS, Explanation, SuiteTable, failure, place_cell, place_words, places_of
+from tsadeval.rankeval.suites.hard_explanation import AT_BEST, explain, incomplete_words
+from tsadeval.rankeval.suites.hard_task import HardTask
 
 if TYPE_CHECKING:
     import pandas as pd
 
+    from tsadeval.rankeval.suites.hard import Entry, HardSuite
+
 # A mean over the order tasks below this means that the direction of the metric is wrong, not that it is a poor one.
 REVERSED = -0.3
 WITHOUT_VALUE = {"error": "failed", "undefined": "is undefined"}
+RESAMPLES = 1000
+
+# The parts of the index, and the tasks that belong to each.
+PARTS: Mapping[str, tuple[str, ...]] = {
+    "index": ("order", "preference", "control"),
+    "order": ("order",),
+    "preference": ("preference",),
+    "control": ("control",),
+}
 
 
-class HardTable(MappingResult):
-    """Scores of metrics on the hard tasks: a row per metric and rule, the best first; as a mapping, name to index.
+class TaskValues(NamedTuple):
+    """Values of one metric on one task, by repeat and case; higher is better, NaN where there is none."""
+
+    task: HardTask
+    names: Sequence[str]
+    values: Floats
+
+
+def index_of(found: Sequence[TaskValues], seed: int = 0) -> tuple[dict[str, float], dict[str, Estimate]]:
+    """The quality on each task, and the index and its parts.
+
+    The same draws are used for every metric, so that their intervals can be compared.
+    """
+    quality: list[tuple[HardTask, Floats]] = []
+    for i, (task, names, values) in enumerate(found):
+        weights = resample(len(values), RESAMPLES, (seed, i + 1))
+        quality.append((task, task.quality(values, names, weights)))
+    means: dict[str, Estimate] = {}
+    for part, kinds in PARTS.items():
+        inside = np.array([q for task, q in quality if task.part in kinds])
+        if not len(inside):
+            continue
+        drawn = (resample(len(inside), RESAMPLES, (seed, 0)).T * inside).sum(axis=0) / len(inside)
+        drawn[0] = inside[:, 0].mean()
+        means[part] = Estimate.of(drawn if len(inside) > 1 else drawn[:1])  # one task has no interval
+    return {task.name: float(q[0]) for task, q in quality}, means
+
+
+def hard_table(rows: list[Row], tasks: list[str], about: str) -> SuiteTable:
+    """Return scores on the hard tasks: a row per metric and rule, the best first; as a mapping, to the index.
 
     A row has the index, its parts `order`, `preference` and `control`, each with `_low` and `_high`, and the quality on
     each task under the task's name; `place` is 1 for the highest index. A metric that has no value at all has no place,
@@ -46,63 +78,41 @@ class HardTable(MappingResult):
     `message` says why the first one is missing; `own` marks metrics that are not of the library. Names are "cce" or
     "f1 at best".
     """
-
-    def __init__(self, rows: list[Row], tasks: list[str], about: str) -> None:
-        super().__init__(rows, key="name")
-        self.tasks = tasks
-        self.about = about
-
-    def _grid(self) -> Grid:
-        parts = [part for part in PARTS if any(part in row for row in self.rows)]
-        head = ["metric", *parts, *self.tasks]
-        return [head, *([row["name"], *(row.get(c) for c in head[1:])] for row in self.rows)]
-
-    def _grids(self) -> list[tuple[str, Grid]]:
-        parts = [part for part in PARTS if any(part in row for row in self.rows)]
-        counts = [name for name in ("undefined", "errors") if any(row[name] for row in self.rows)]
-        means: Grid = [["metric", "place", *parts, *counts]]
-        tasks: Grid = [["metric", *self.tasks]]
-        for row in self.rows:
-            cells = [_interval(row, part) for part in parts]
-            place = place_cell(row["place"], not row["incomplete"])
-            means.append([row["name"], place, *cells, *(row[name] for name in counts)])
-            tasks.append([row["name"], *(_score(row, name) for name in self.tasks)])
-        return [("means over tasks, with 95 % intervals over tasks and repeats", means), ("each task", tasks)]
-
-    def _notes(self) -> list[str]:
-        own = [row for row in self.rows if row["own"] and len(self.rows) > 1]
-        of = len(self.rows), len({row["metric"] for row in self.rows})
-        notes = [
-            f"{row['name']}: {place_words(row['place'], *of, whole=not row['incomplete'])}, by index"
-            for row in own
-            if row["place"]
-        ]
-        notes += [
-            f"{row['name']} ranks models in reverse: is lower better?"
-            for row in self.rows
-            if row["own"] and row["reversed"]
-        ]
-        for row in self.rows:
-            words, count = ("failed", row["errors"]) if row["errors"] else ("is undefined", row["undefined"])
-            if row["errors"] or row["place"] is None:
-                notes.append(failure(row["name"], words, count, row["message"]))
-            if row["incomplete"] and row["place"] is not None:
-                notes.append(f"{row['name']} {incomplete_words(row['incomplete'], len(self.tasks))}")
-        return notes + [AT_BEST for row in self.rows if row["rule"] == "best" and row["own"]][:1]
-
-    def _lead(self) -> str:
-        return self.about
+    parts = [part for part in PARTS if any(part in row for row in rows)]
+    counts = [name for name in ("undefined", "errors") if any(row[name] for row in rows)]
+    means: Grid = [["metric", "place", *parts, *counts]]
+    each: Grid = [["metric", *tasks]]
+    for row in rows:
+        place = place_cell(row["place"], not row["incomplete"])
+        means.append([row["name"], place, *(_interval(row, part) for part in parts), *(row[name] for name in counts)])
+        each.append([row["name"], *(_score(row, name) for name in tasks)])
+    return SuiteTable(
+        rows,
+        [("means over tasks, with 95 % intervals over tasks and repeats", means), ("each task", each)],
+        values={row["name"]: float(row["value"]) for row in rows},
+        key="name",
+        lead=about,
+        notes=_notes(rows, tasks),
+        tasks=tasks,
+    )
 
 
-class SensitivityTable(Result):
-    """How far nuisances move the values of metrics: a row per metric, control (`task`) and `nuisance`."""
-
-    def _grid(self) -> Grid:
-        names = list(dict.fromkeys(row["name"] for row in self.rows))
-        found = {(row["task"], row["nuisance"], row["name"]): row["value"] for row in self.rows}
-        head = ["control", "nuisance", *names]
-        cells = dict.fromkeys((task, nuisance) for task, nuisance, _ in found)
-        return [head, *([*cell, *(found.get((*cell, name)) for name in names)] for cell in cells)]
+def _notes(rows: Sequence[Row], tasks: Sequence[str]) -> list[str]:
+    of = len(rows), len({row["metric"] for row in rows})
+    own = [row for row in rows if row["own"]]
+    notes = [
+        f"{row['name']}: {place_words(row['place'], *of, whole=not row['incomplete'])}, by index"
+        for row in own
+        if row["place"] and len(rows) > 1
+    ]
+    notes += [f"{row['name']} ranks models in reverse: is lower better?" for row in own if row["reversed"]]
+    for row in rows:
+        words, count = ("failed", row["errors"]) if row["errors"] else ("is undefined", row["undefined"])
+        if row["errors"] or row["place"] is None:
+            notes.append(failure(row["name"], words, count, row["message"]))
+        if row["incomplete"] and row["place"] is not None:
+            notes.append(f"{row['name']} {incomplete_words(row['incomplete'], len(tasks))}")
+    return notes + [AT_BEST for row in own if row["rule"] == "best"][:1]
 
 
 def _interval(row: Row, part: str) -> str:
@@ -118,27 +128,32 @@ def _score(row: Row, task: str) -> str:
     return f"({row[task]:.2f})" if task in row["incomplete"] else f"{row[task]:.2f}"
 
 
-class HardResult(StoredResult):
-    """Values of metrics on the hard tasks: a row per value. Prints as its table of scores."""
+class HardAnalysis:
+    """Values of metrics on the hard tasks: the index, what moves it, and explanations."""
 
-    def __init__(self, plan: HardPlan, store: Store[HardCell]) -> None:
+    views: ClassVar[tuple[str, ...]] = ("sensitivity", "values_of")
+
+    def __init__(self, plan: HardSuite, frame: pd.DataFrame) -> None:
         self.plan = plan
-        self.store = store
-        super().__init__(store.frame(plan.cells()))
-        columns = zip(*(self._frame[c].tolist() for c in ("task", "repeat", "case", "metric", "rule")), strict=True)
-        keys = [(*key[:4], key[4] if isinstance(key[4], str) else None) for key in columns]
-        self._values = dict(zip(keys, self._frame["value"].tolist(), strict=True))
-        status = self._frame["status"].tolist()
-        self._counts = Counter((*key[3:], s) for key, s in zip(keys, status, strict=True))
-        self._on_task = Counter((key[0], *key[3:], s) for key, s in zip(keys, status, strict=True))
+        names = ("task", "repeat", "case", "metric", "rule", "value", "threshold", "status", "message")
+        # By task, repeat, case, metric and rule the value and the threshold.
+        self._values: dict[tuple[Any, ...], tuple[float, float]] = {}
+        self._counts: Counter[tuple[Any, ...]] = Counter()  # of a metric, rule and status, and of these on a task
         # Of each metric, rule and status the first task and message.
         self._first: dict[tuple[str, str | None, str], tuple[str, str]] = {}
-        for key, state, message in zip(keys, status, self._frame["message"].tolist(), strict=True):
-            self._first.setdefault((*key[3:], state), (key[0], message))
+        columns = (frame[name].tolist() for name in names)
+        for task, repeat, case, metric, asked, value, threshold, status, message in zip(*columns, strict=True):
+            rule = asked if isinstance(asked, str) else None
+            self._values[task, repeat, case, metric, rule] = value, threshold
+            self._counts.update([(metric, rule, status), (task, metric, rule, status)])
+            self._first.setdefault((metric, rule, status), (task, message))
 
-    def to_latex(self, *, digits: int = 3) -> str:
-        """The table of scores (booktabs)."""
-        return self.table().to_latex(digits=digits)
+    def _value(self, task: str, repeat: int, case: str, entry: Entry) -> tuple[float, float]:
+        return self._values.get((task, repeat, case, str(entry.metric), entry.rule), (math.nan, math.nan))
+
+    def threshold(self, task: str, repeat: int, case: str, entry: Entry) -> float:
+        """Return the threshold at which a case was judged; NaN where there is none."""
+        return math.nan if entry.rule is None else self._value(task, repeat, case, entry)[1]
 
     def values_of(self, entry: Entry) -> list[TaskValues]:
         """The values of one metric at one rule, task by task; higher is better."""
@@ -146,26 +161,22 @@ class HardResult(StoredResult):
         found = []
         for task, names in zip(self.plan.tasks, self.plan.cases, strict=True):
             values: Floats = np.array(
-                [
-                    [self._values.get((task.name, r, c, str(entry.metric), entry.rule), math.nan) for c in names]
-                    for r in range(self.plan.repeats)
-                ]
+                [[self._value(task.name, r, c, entry)[0] for c in names] for r in range(self.plan.repeats)]
             )
             found.append(TaskValues(task, names, sign * values))
         return found
 
-    def table(self) -> HardTable:
+    def table(self) -> SuiteTable:
         """The index of every metric, its parts, and its score on each task; the best first."""
-        rows = self._scored
         tasks, repeats = len(self.plan.tasks), self.plan.repeats
         about = (
             f"RankEval, suite hard: {tasks} task{'s' * (tasks != 1)}, {repeats} repeat{'s' * (repeats != 1)}; "
             "1 is perfect, 0 is no order; preferences are value-laden"
         )
-        return HardTable(rows, [task.name for task in self.plan.tasks], about)
+        return hard_table(self.scored, [task.name for task in self.plan.tasks], about)
 
     @cached_property
-    def _scored(self) -> list[Row]:
+    def scored(self) -> list[Row]:
         """A row for every entry, the best first."""
         rows = [self._row(entry) for entry in self.plan.entries]
         rows.sort(key=lambda row: math.inf if math.isnan(row["value"]) else -round(row["value"], DIGITS))
@@ -175,7 +186,7 @@ class HardResult(StoredResult):
     def _row(self, entry: Entry) -> Row:
         quality, parts = index_of(self.values_of(entry))
         who = str(entry.metric), entry.rule
-        quality |= {name: math.nan for name in quality if not self._on_task[(name, *who, "ok")]}
+        quality |= {name: math.nan for name in quality if not self._counts[(name, *who, "ok")]}
         if not self._counts[(*who, "ok")]:  # "no order" is better than a wrong one, but it has not been tried at all
             parts = dict.fromkeys(parts, Estimate(math.nan, math.nan, math.nan))
         row: Row = {"name": str(entry), "metric": str(entry.metric), "rule": entry.rule, "value": parts["index"].value}
@@ -187,7 +198,7 @@ class HardResult(StoredResult):
             for task, cases in zip(self.plan.tasks, self.plan.cases, strict=True)
             # A run that was stopped has neither a value nor an error.
             if math.isnan(quality[task.name])
-            or sum(self._on_task[(task.name, *who, s)] for s in ("ok", "undefined")) < self.plan.repeats * len(cases)
+            or sum(self._counts[(task.name, *who, s)] for s in ("ok", "undefined")) < self.plan.repeats * len(cases)
         )
         row["own"] = not entry.metric.library
         row |= {"undefined": self._counts[(*who, "undefined")], "errors": self._counts[(*who, "error")]}
@@ -195,7 +206,7 @@ class HardResult(StoredResult):
         order = [q for t in self.plan.tasks if t.kind == "order" and not math.isnan(q := quality[t.name])]
         return row | {"reversed": bool(order) and float(np.mean(order)) < REVERSED}
 
-    def sensitivity(self) -> SensitivityTable:
+    def sensitivity(self) -> SuiteTable:
         """How far each nuisance of the controls moves the value of every metric; 0 is not at all.
 
         In units of the skill of the reference detector, the difference between its value and that of random scores.
@@ -209,7 +220,12 @@ class HardResult(StoredResult):
                     who = {"name": str(entry), "metric": str(entry.metric), "rule": entry.rule, "task": task.name}
                     changes = task.changes(values, names)
                     rows += [{**who, "nuisance": case, "value": change} for case, change in changes.items()]
-        return SensitivityTable(rows)
+        found = {(row["task"], row["nuisance"], row["name"]): row["value"] for row in rows}
+        names = list(dict.fromkeys(row["name"] for row in rows))
+        cells = dict.fromkeys((task, nuisance) for task, nuisance, _ in found)
+        body = [[*cell, *(found.get((*cell, name)) for name in names)] for cell in cells]
+        largest = {name: max(row["value"] for row in rows if row["name"] == name) for name in names}
+        return SuiteTable(rows, [("", [["control", "nuisance", *names], *body])], values=largest, key="name")
 
     def explain(
         self,
@@ -225,20 +241,6 @@ class HardResult(StoredResult):
         Each pair comes with what the two detectors do, which of them is better by construction, the values they got
         from the metric and from another one beside it, and what the mistake means.
 
-        Parameters
-        ----------
-        metric : str, function or Metric
-            As it was given to the run (a function, "mine:metric"), or as it stands in the table ("f1 at best").
-        rule : str, optional
-            Of a metric of predictions; "best" by default, where each detector is judged at its own best threshold for
-            this metric, found with the labels. "quantile(0.95)" is the other.
-        pairs : int, default=1
-            How many pairs of each task.
-        tasks : int, default=5
-            How many tasks, those with the lowest scores; None for all on which something is wrong.
-        beside : str, function or Metric, default="ears"
-            The metric whose values stand beside ("vus_pr" beside EARS itself); None for none.
-
         Examples
         --------
         >>> import tsadeval as te
@@ -252,39 +254,14 @@ class HardResult(StoredResult):
         counts = {"pairs": Number(1, integer=True), "tasks": Number(1, integer=True, none=True)}
         check_parameters("explain", dict(counts), {"pairs": pairs, "tasks": tasks})
         entry = self._entry(metric, rule)
-        row = next(row for row in self._scored if row["name"] == str(entry))
-        of = len(self._scored), len(self.plan.metrics)
-        standing = Standing(row["value"], row["place"], *of, row["reversed"], row["incomplete"])
         notes = self._without_value(entry)
         others = [e for e in self.plan.entries if str(e.metric) == str(entry.metric) and e != entry]
         if others and rule is None and " at " not in metric_text(metric):
             notes.append(f'this is {entry}; for the other rule, explain "{others[0]}"')
         if beside is not None and str(select_metrics(beside)[0]) == str(entry.metric):
             beside = "vus_pr" if str(entry.metric) == "ears" else None
-        return explain(
-            self.plan,
-            entry,
-            self.values_of(entry),
-            {task.name: row[task.name] for task in self.plan.tasks},
-            standing,
-            thresholds=self._thresholds(entry),
-            beside=None if beside is None else select_metrics(beside)[0],
-            pairs=pairs,
-            tasks=tasks,
-            notes=notes,
-        )
-
-    def _of_entry(self, entry: Entry) -> pd.DataFrame:
-        """The rows of one metric at one rule."""
-        mine = self._frame["metric"] == str(entry.metric)
-        return self._frame[mine if entry.rule is None else mine & (self._frame["rule"] == entry.rule)]
-
-    def _thresholds(self, entry: Entry) -> dict[tuple[str, int, str], float]:
-        """At which each case was judged, by task, repeat and case."""
-        if entry.rule is None:
-            return {}
-        columns = (self._of_entry(entry)[name].tolist() for name in ("task", "repeat", "case", "threshold"))
-        return {(task, repeat, case): value for task, repeat, case, value in zip(*columns, strict=True)}
+        chosen = None if beside is None else select_metrics(beside)[0]
+        return explain(self, entry, beside=chosen, pairs=pairs, tasks=tasks, notes=notes)
 
     def _without_value(self, entry: Entry) -> list[str]:
         """What there is to say about values that are undefined or failed."""
@@ -299,46 +276,7 @@ class HardResult(StoredResult):
         text, entries = metric_text(metric), self.plan.entries
         name = find_metric(metric, {str(e if " at " in text else e.metric): e for e in entries})
         alike = [e for e in entries if name in (str(e), str(e.metric))]
-        if rule is None:
-            return alike[0]
-        for entry in alike:
-            if entry.rule == rule:
-                return entry
-        raise UnknownNameError(f"{text} was not run at {rule!r}, but at {', '.join(str(e.rule) for e in alike)}")
-
-
-def read_hard(folder: str | Path) -> HardResult:
-    """The last run in a store, as far as it got, with all metrics that were tried on the same tasks."""
-    store = Store.existing(folder, LAYOUT)
-    plans = [HardPlan.of_record(record) for record in store.plans()]
-    if not plans:
-        raise InvalidInputError(f"{folder} has no run of the suite hard")
-    return HardResult(last_plan(plans), store)
-
-
-# `te.rankeval.run("hard", ...)`.
-
-
-def run_hard(
-    metrics: Metrics | None = None,
-    *,
-    store: str | Path | None = None,
-    n_jobs: int | None = None,
-    repeats: int | None = None,
-    random_state: int | None = None,
-    tasks: Sequence[Any] | None = None,
-    progress: bool | Progress | None = None,
-    limits: Limits | None = None,
-) -> HardResult:
-    """Run metrics on the tasks of the suite `hard`; parameters as of `te.rankeval.run`."""
-    repeats = REPEATS if repeats is None else repeats
-    seed = 0 if random_state is None else random_state
-    checks = {"repeats": Number(1, integer=True), "random_state": Number(0, 2**63 - 1, integer=True)}
-    check_parameters("rankeval.run", dict(checks), {"repeats": repeats, "random_state": seed})
-    plan = HardPlan.of(
-        choose_metrics("recommended" if metrics is None else metrics), choose_tasks(tasks), int(repeats), int(seed)
-    )
-    kept = Store(store, LAYOUT)
-    kept.add_plan(plan.record())
-    complete(plan.cells(), plan.chunks, compute, kept, n_jobs=n_jobs, progress=progress, limits=limits)
-    return HardResult(plan, kept)
+        chosen = [e for e in alike if rule in (None, e.rule)]
+        if not chosen:
+            raise UnknownNameError(f"{text} was not run at {rule!r}, but at {', '.join(str(e.rule) for e in alike)}")
+        return chosen[0]

@@ -199,6 +199,10 @@ class HardTask:
         """The part of the index to which it belongs."""
         return "preference" if self.value_laden else self.kind
 
+    def cases(self, repeat: int, seed: int) -> Sequence[Case]:
+        """Draw the cases of one repeat."""
+        return self.draw(task_stream(self.name, repeat, seed))
+
     @classmethod
     def from_function(cls, function: Callable[[Random], Any], name: str = "") -> HardTask:
         """The order task that a user's function is: it returns labels and the scores of the models, worst first.
@@ -232,7 +236,7 @@ class HardTask:
 
 
 def _library_task(name: str) -> HardTask:
-    from tsadeval.rankeval.suites import HARD_TASKS
+    from tsadeval.rankeval.suites.hard import HARD_TASKS
 
     return HARD_TASKS[name]
 

@@ -1,22 +1,27 @@
-"""The paper's suites and tasks (label cases, noise, streams, thresholds), and the plan of a run."""
+"""The paper's suites (quick, paper, paper-text, standard): tasks, label cases, noise, streams and thresholds."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple, Self
 
-from tsadeval.core.events import Events
-from tsadeval.core.inputs import Scoring
-from tsadeval.core.metric import Metric
-from tsadeval.core.names import Registry
+from tsadeval.core.inputs import Bools, Scoring
+from tsadeval.core.metric import Metric, Rule
+from tsadeval.core.names import did_you_mean
 from tsadeval.core.results import Row
-from tsadeval.engine.cells import OUTCOME, Layout, Working, versions
-from tsadeval.engine.compute import metric_of_record, outcome_row, record_of_metric
-from tsadeval.errors import InvalidInputError
+from tsadeval.core.selection import Metrics
+from tsadeval.datasets import data_folder
+from tsadeval.engine.cells import Chunk, Layout, Making, group_cells
+from tsadeval.engine.compute import rule_key
+from tsadeval.errors import InvalidParameterError, UnknownNameError
 from tsadeval.rankeval.generators import GENERATORS, Stream, draw, source
-from tsadeval.rankeval.labels import CASES, REAL, SYNTHETIC, Case
+from tsadeval.rankeval.labels import CASES, REAL, SYNTHETIC, LabelCase
+from tsadeval.rankeval.suite import Suite, SuiteResult
+from tsadeval.rankeval.suites.paper_rankings import Rankings
+from tsadeval.thresholds.rules import parse_rule
 
 # Tasks: which models are ranked against each other, and in which order they belong.
 
@@ -61,16 +66,42 @@ class Exemption:
     rule: str
 
 
-@dataclass(frozen=True)
-class Suite:
-    """A whole experiment, but for the metrics that are tried in it.
+class RankingCell(NamedTuple):
+    """One value of one metric on one series.
 
-    `metrics` is what is tried when the caller names none; the word "paper" among the caller's metrics stands for
-    `paper`, the eleven of the paper with the options that this suite gives them.
+    `version` tells apart two states of a metric; `rule` is None for metrics that take scores; `seed` is None where the
+    stream has seeds of its own.
     """
 
-    name: str
-    summary: str
+    case: str
+    generator: str
+    q: float
+    p: float | None
+    sigma: float
+    repeat: int
+    stream: Stream
+    seed: int | None
+    metric: str
+    version: str
+    rule: str | None
+
+
+LAYOUT = Layout.of(RankingCell, "tsadeval rankeval run", repeat="int32", stream="string")
+
+
+@dataclass(frozen=True)
+class PaperSuite(Suite):
+    """Models of known order on label cases; `te.rankeval.Suite`.
+
+    `metrics` is what is tried when the caller names none; the word "paper" among the caller's metrics stands for
+    `paper`, the eleven of the paper with the options that this suite gives them. `data` is the folder of the real data.
+    """
+
+    layout: ClassVar[Layout[Any]] = LAYOUT
+    largest_seed: ClassVar[int] = 2**64 - 1
+    timed: ClassVar[bool] = True
+    options: ClassVar[tuple[str, ...]] = ("cases", "tasks", "repeats", "seed", "data")
+
     cases: tuple[str, ...]
     tasks: tuple[Task, ...] = TASKS
     sigmas: tuple[float, ...] = (0.0, 0.05, 0.1)
@@ -78,23 +109,125 @@ class Suite:
     stream: Stream = "independent"
     rule: str = "quantile(0.95)"
     exemptions: tuple[Exemption, ...] = ()
-    metrics: tuple[str, ...] = ("paper",)
-    paper: tuple[str, ...] = ()
+    metrics: tuple[Any, ...] = field(default=("paper",), kw_only=True)
+    data: Path | None = field(default=None, compare=False, kw_only=True)
 
-    def present(self, data: Path | None) -> list[Case]:
+    @cached_property
+    def _rules(self) -> list[tuple[str, Rule]]:
+        """The keys and rules: the suite's own, and those of its exemptions."""
+        rules = [parse_rule(rule) for rule in (self.rule, *(other.rule for other in self.exemptions))]
+        return [(rule_key(rule), rule) for rule in rules]
+
+    def present(self, data: Path | None) -> list[LabelCase]:
         """The cases whose labels can be had."""
         return [CASES[name] for name in self.cases if CASES[name].present(data)]
 
     def rule_for(self, metric: str, generator: str, sigma: float, synthetic: bool) -> str:
-        """How scores become predictions for a metric (its bare name) on these models."""
-        if sigma and synthetic:
-            for other in self.exemptions:
-                if metric in other.metrics and generator == other.generator:
-                    return other.rule
-        return self.rule
+        """The key of the rule for a metric (its bare name) on these models."""
+        for other, (key, _) in zip(self.exemptions, self._rules[1:], strict=True):
+            if sigma and synthetic and metric in other.metrics and generator == other.generator:
+                return key
+        return self._rules[0][0]
+
+    def _checked(self, options: dict[str, Any]) -> dict[str, Any]:
+        if "seed" in options and self.stream == "published":
+            raise InvalidParameterError(f"suite {self.name!r} has the published seeds: leave random_state (--seed) out")
+        found = {**options, "data": data_folder(options.get("data", self.data))}
+        if "cases" in options:
+            found["cases"] = _some(options["cases"], self.cases, f"case of suite {self.name!r}")
+            for name in found["cases"]:
+                CASES[name].events(found["data"])  # says what is missing before any work begins
+        if "tasks" in options:
+            named = _some(options["tasks"], [task.name for task in self.tasks], "task of this plan")
+            found["tasks"] = tuple(task for task in self.tasks if task.name in named)
+        return found
+
+    def bind(self, metrics: Metrics | None, scores: Any = None) -> Self:
+        """Return the plan of a run, on the cases whose labels can be had."""
+        data = data_folder(self.data)
+        names = tuple(case.name for case in self.present(data))
+        seed = None if self.stream == "published" else self.seed
+        return replace(super().bind(metrics, scores), cases=names, data=data, seed=seed)
+
+    def cells(self) -> list[RankingCell]:
+        """Return every value there is to compute."""
+        generators = [GENERATORS[name] for name in dict.fromkeys(task.generator for task in self.tasks)]
+        return [
+            RankingCell(case, generator.name, q, p, sigma, repeat, self.stream, self.seed, str(m), version, rule)
+            for case in self.cases
+            for generator in generators
+            for sigma in self.sigmas
+            for m, rule in self._rules_of(case, generator.name, sigma)
+            for version in [f"{m.version}g{generator.revision}"]
+            for repeat in range(self.repeats)
+            for q in generator.q
+            for p in generator.p
+        ]
+
+    def _rules_of(self, case: str, generator: str, sigma: float) -> list[tuple[Metric, str | None]]:
+        synthetic = CASES[case].synthetic
+        return [
+            (m, self.rule_for(m.name, generator, sigma, synthetic) if m.kind == "predictions" else None)
+            for m in self.metrics
+        ]
+
+    def chunks(self, cells: Iterable[RankingCell]) -> list[Chunk]:
+        """Return the cells in groups that share labels and, as far as the streams allow, series; long series first.
+
+        The published noise is the same in every repeat, so there the repeats belong together.
+        """
+        together = self.stream == "published"
+        groups = group_cells(
+            cells, lambda c: (c.case, c.generator, c.sigma, None if together and c.sigma else c.repeat)
+        )
+        events = {case: CASES[case].events(self.data) for case in dict.fromkeys(key[0] for key in groups)}
+        ordered = sorted(groups.items(), key=lambda item: -events[item[0][0]].n)
+        return [self.chunk(scorings, group, dict(self._rules), events[key[0]]) for key, group in ordered]
+
+    def analysis(self, result: SuiteResult) -> Rankings:
+        """Return ranking quality, robustness, latency, sensitivity and explanations."""
+        return Rankings(self, result.to_frame(), result.with_metrics)
+
+    def recorded(self) -> dict[str, Any]:
+        """Return what a store keeps of the options."""
+        tasks = [task.name for task in self.tasks]
+        return {"cases": list(self.cases), "repeats": self.repeats, "seed": self.seed, "tasks": tasks}
+
+    def of_record(self, record: dict[str, Any]) -> Self:
+        """Return the plan that was recorded."""
+        tasks = tuple(task for task in self.tasks if task.name in record["tasks"])
+        kept = {"cases": tuple(record["cases"]), "repeats": record["repeats"], "seed": record["seed"], "tasks": tasks}
+        return replace(super().of_record(record), **kept)
 
 
-SUITES: Registry[Suite] = Registry("suite")
+def _some(wanted: Sequence[str], known: Sequence[str], kind: str) -> tuple[str, ...]:
+    wanted = [wanted] if isinstance(wanted, str) else list(wanted)
+    for name in wanted:
+        if name not in known:
+            raise UnknownNameError(f"unknown {kind} {name!r}: {did_you_mean(str(name), list(known))}")
+    if not wanted:
+        raise InvalidParameterError(f"no {kind} is named: name at least one, or leave it out for all")
+    return tuple(name for name in known if name in wanted)
+
+
+def scorings(chunk: Chunk) -> Iterator[Making]:
+    """Draw the series of a chunk, each once, whose payload is its events."""
+    mask = chunk.payload.mask()
+    series = group_cells(chunk.cells, lambda c: (c.generator, c.q, c.p, c.sigma, c.stream, _numbers(c)))
+    for model, cells in series.items():
+        yield tuple(cells), partial(_scoring, mask, *model)
+
+
+def _scoring(
+    mask: Bools, generator: str, q: float, p: float | None, sigma: float, stream: Stream, numbers: tuple[int, ...]
+) -> tuple[Scoring, Row]:
+    return Scoring.of(mask, draw(GENERATORS[generator], mask, stream, numbers, q, p, sigma)), {}
+
+
+def _numbers(cell: RankingCell) -> tuple[int, ...]:
+    name = (cell.case, cell.generator, cell.q, cell.p)
+    return source(cell.stream, cell.seed or 0, cell.repeat, cell.sigma, name)
+
 
 PUBLISHED_RULE = "strict_quantile(0.95)"
 
@@ -116,9 +249,8 @@ PUBLISHED = (
 ELEVEN = tuple(text.partition("(")[0] for text in PUBLISHED)
 VARIANTS = ("cce(constrained=True)", "cce(uncertainty='pointwise')")
 
-SUITES.add(
-    "quick",
-    Suite(
+PAPER_SUITES = (
+    PaperSuite(
         name="quick",
         summary="six cases of 10,000 points and one repeat: seconds on a laptop",
         cases=(
@@ -132,10 +264,7 @@ SUITES.add(
         repeats=1,
         paper=ELEVEN,
     ),
-)
-SUITES.add(
-    "paper",
-    Suite(
+    PaperSuite(
         name="paper",
         summary="the published protocol, value by value: published streams, thresholds and options",
         cases=(*SYNTHETIC, *REAL),
@@ -150,10 +279,7 @@ SUITES.add(
         ),
         paper=PUBLISHED,
     ),
-)
-SUITES.add(
-    "paper-text",
-    Suite(
+    PaperSuite(
         name="paper-text",
         summary="the protocol with the generators of the paper's text, mended, and independent streams",
         cases=(*SYNTHETIC, *REAL),
@@ -161,10 +287,7 @@ SUITES.add(
         rule=PUBLISHED_RULE,
         paper=PUBLISHED,
     ),
-)
-SUITES.add(
-    "standard",
-    Suite(
+    PaperSuite(
         name="standard",
         summary="ours: the generators of the published code, independent streams, one threshold for all",
         cases=(*SYNTHETIC, *REAL),
@@ -172,168 +295,3 @@ SUITES.add(
         paper=ELEVEN,
     ),
 )
-
-
-# Plan: a suite and metrics become cells, cells become chunks that share their series, and chunks become rows.
-
-
-class Cell(NamedTuple):
-    """One value of one metric on one series.
-
-    `version` tells apart two states of a metric; `rule` is None for metrics that take scores; `seed` is None where the
-    stream has seeds of its own.
-    """
-
-    case: str
-    generator: str
-    q: float
-    p: float | None
-    sigma: float
-    repeat: int
-    stream: Stream
-    seed: int | None
-    metric: str
-    version: str
-    rule: str | None
-
-
-LAYOUT = Layout(
-    Cell,
-    {
-        "case": "string",
-        "generator": "string",
-        "q": "float64",
-        "p": "float64",
-        "sigma": "float64",
-        "repeat": "int32",
-        "stream": "string",
-        "seed": "int64",
-        "metric": "string",
-        "version": "string",
-        "rule": "string",
-        **OUTCOME,
-    },
-    "tsadeval rankeval run",
-)
-
-
-@dataclass(frozen=True, eq=False)
-class Chunk:
-    """Cells of one case that are computed together, with all that a worker needs for them."""
-
-    events: Events
-    cells: tuple[Cell, ...]
-    metrics: dict[str, Metric]
-
-
-@dataclass(frozen=True)
-class Plan:
-    """All that decides which values a run computes."""
-
-    suite: Suite
-    metrics: tuple[Metric, ...]
-    cases: tuple[str, ...]
-    repeats: int
-    seed: int | None
-    tasks: tuple[str, ...]
-
-    @property
-    def chosen_tasks(self) -> tuple[Task, ...]:
-        """The tasks of the suite that are wanted."""
-        return tuple(task for task in self.suite.tasks if task.name in self.tasks)
-
-    def cells(self) -> list[Cell]:
-        """Every value there is to compute."""
-        suite = self.suite
-        generators = [GENERATORS[name] for name in dict.fromkeys(task.generator for task in self.chosen_tasks)]
-        return [
-            Cell(case, generator.name, q, p, sigma, repeat, suite.stream, self.seed, str(m), version, rule)
-            for case in self.cases
-            for generator in generators
-            for sigma in suite.sigmas
-            for m, rule in self._rules(case, generator.name, sigma)
-            for version in [f"{m.version}g{generator.revision}"]
-            for repeat in range(self.repeats)
-            for q in generator.q
-            for p in generator.p
-        ]
-
-    def _rules(self, case: str, generator: str, sigma: float) -> list[tuple[Metric, str | None]]:
-        synthetic = CASES[case].synthetic
-        return [
-            (m, self.suite.rule_for(m.name, generator, sigma, synthetic) if m.kind == "predictions" else None)
-            for m in self.metrics
-        ]
-
-    def chunks(self, cells: Iterable[Cell], data: Path | None) -> list[Chunk]:
-        """The cells in groups that share labels and, as far as the streams allow, series; long series first.
-
-        The published noise is the same in every repeat, so there the repeats belong together.
-        """
-        together = self.suite.stream == "published"
-        groups: dict[tuple[Any, ...], list[Cell]] = {}
-        for cell in cells:
-            repeat = None if together and cell.sigma else cell.repeat
-            groups.setdefault((cell.case, cell.generator, cell.sigma, repeat), []).append(cell)
-        events = {case: CASES[case].events(data) for case in dict.fromkeys(key[0] for key in groups)}
-        metrics = {str(m): m for m in self.metrics}
-        ordered = sorted(groups.items(), key=lambda item: -events[item[0][0]].n)
-        return [
-            Chunk(events[key[0]], tuple(group), {c.metric: metrics[c.metric] for c in group}) for key, group in ordered
-        ]
-
-    def record(self) -> dict[str, Any]:
-        """The plan as plain data for the store."""
-        return {
-            "suite": self.suite.name,
-            "cases": list(self.cases),
-            "repeats": self.repeats,
-            "seed": self.seed,
-            "tasks": list(self.tasks),
-            "metrics": [record_of_metric(metric) for metric in self.metrics],
-        }
-
-    @classmethod
-    def of_record(cls, record: dict[str, Any]) -> Plan:
-        """The plan that was recorded; users' metrics are there by name only."""
-        try:
-            return cls(
-                suite=SUITES[record["suite"]],
-                metrics=tuple(metric_of_record(metric) for metric in record["metrics"]),
-                cases=tuple(record["cases"]),
-                repeats=record["repeats"],
-                seed=record["seed"],
-                tasks=tuple(record["tasks"]),
-            )
-        except (KeyError, TypeError) as error:
-            raise InvalidInputError(
-                f"the store was written by another version of tsadeval (no {error}); run the suite again into it"
-            ) from None
-
-
-def compute(chunk: Chunk) -> Iterator[Row | Working]:
-    """A row for every cell. Each series is drawn once, and a metric sees it once however many cells want that value."""
-    mask = chunk.events.mask()
-    facts = {
-        "n": chunk.events.n,
-        "events": len(chunk.events),
-        "anomalous": chunk.events.points,
-        "versions": versions(),
-    }
-    series: dict[tuple[Any, ...], list[Cell]] = {}
-    for cell in chunk.cells:
-        series.setdefault((cell.generator, cell.q, cell.p, cell.sigma, cell.stream, _numbers(cell)), []).append(cell)
-    for (generator, q, p, sigma, stream, numbers), cells in series.items():
-        scoring = Scoring.of(mask, draw(GENERATORS[generator], mask, stream, numbers, q, p, sigma))
-        outcomes: dict[tuple[str, str | None], Row] = {}
-        for cell in cells:
-            what = (cell.metric, cell.rule)
-            if what not in outcomes:
-                yield Working(tuple(c for c in cells if (c.metric, c.rule) == what))
-                outcomes[what] = outcome_row(chunk.metrics[cell.metric], scoring, cell.rule)
-            yield {**cell._asdict(), **facts, **outcomes[what]}
-
-
-def _numbers(cell: Cell) -> tuple[int, ...]:
-    name = (cell.case, cell.generator, cell.q, cell.p)
-    return source(cell.stream, cell.seed or 0, cell.repeat, cell.sigma, name)

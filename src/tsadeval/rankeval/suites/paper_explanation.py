@@ -6,16 +6,19 @@ import math
 import shlex
 from collections import Counter
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tsadeval.core.metric import Metric
-from tsadeval.core.results import Grid, Result, Row
+from tsadeval.core.results import Grid, Row
 from tsadeval.rankeval.generators import GENERATORS
-from tsadeval.rankeval.suites.hard_explanation import verdict_of
-from tsadeval.rankeval.suites.paper import Task
-from tsadeval.rankeval.suites.paper_rankings import Rankings
+from tsadeval.rankeval.quality import order_pairs
+from tsadeval.rankeval.suite import Explanation
+
+if TYPE_CHECKING:
+    from tsadeval.rankeval.suites.paper import Task
+    from tsadeval.rankeval.suites.paper_rankings import Rankings
 
 KEYS = ("pairs", "reversed", "tied")
 # Where one cause has this share of all, it is named.
@@ -24,89 +27,73 @@ CASES = 10  # label sets that are printed
 KINDS = "on which kinds of mistakes it loses, with pictures"
 
 
-class RankingExplanation(Result):
-    """The rankings of a metric, the worst first: a row per task, case (label set), noise and fixed parameter.
+HEAD = ("task", "case", "sigma", "fixed", "spearman", "reversed", "tied", "worse model", "better model", "they are")
+
+
+def explain(rankings: Rankings, metric: Metric, value: float, where: str, counts: Row, shown: int) -> Explanation:
+    """Return the rankings of a metric, the worst first: a row per task, case (label set), noise and fixed parameter.
 
     A row has the task, what orders its models (`by`), `case`, `sigma`, the parameter that is the `fixed` one, the
     `spearman` of the ranking, its `pairs` of models and how many of them are `reversed` or `tied`, and the worst pair:
     the models `worse` and `better` with their values and the `verdict`. Rankings with a model without a value have no
     Spearman (NaN), come last and count nowhere. `totals` has the sums. What is printed are means over tasks, each of
-    which is a mean over its rankings, as in the table of the run.
+    which is a mean over its rankings, as in the table of the run. `where` says the place of the metric in the run.
     """
-
-    def __init__(self, rows: list[Row], lead: str, notes: Sequence[str], shown: int) -> None:
-        super().__init__(rows)
-        self._known = [row for row in rows if not math.isnan(row["spearman"])]
-        self.totals = {key: sum(row[key] for row in self._known) for key in KEYS}
-        self._first = lead
-        self._remarks = list(notes)
-        self._shown = shown
-
-    def _lead(self) -> str:
-        if not self._known:
-            return self._first
-        total = self.totals
-        _, turned, tied = _means(self._known)
-        return (
-            f"{self._first}\nof {total['pairs']} pairs of models with a known order it reverses {total['reversed']} "
-            f"and ties {total['tied']}; as means over tasks, {turned} and {tied}"
+    rows = [row for task in rankings.plan.tasks for row in _rows(rankings, metric, task)]
+    rows.sort(key=lambda row: (math.isnan(row["spearman"]), row["spearman"], -row["tied"], -row["reversed"]))
+    known = [row for row in rows if not math.isnan(row["spearman"])]
+    totals = {key: sum(row[key] for row in known) for key in KEYS}
+    lead = f"{metric}, suite {rankings.plan.name}: average Spearman {value:.3f}, {where}"
+    if known:
+        _, turned, tied = _means(known)
+        lead += (
+            f"\nof {totals['pairs']} pairs of models with a known order it reverses {totals['reversed']} "
+            f"and ties {totals['tied']}; as means over tasks, {turned} and {tied}"
         )
+    notes = _remarks(known, metric, counts, rankings)
+    return Explanation(rows, _grids(known, shown), lead, notes, totals=totals)
 
-    def _grids(self) -> list[tuple[str, Grid]]:
-        if not self._known:
-            return [("", [["task"], ["no ranking of which all models have values"]])]
-        wrong = [row for row in self._known if row["verdict"] is not None][: self._shown]
-        head = [
-            "task",
-            "case",
-            "sigma",
-            "fixed",
-            "spearman",
-            "reversed",
-            "tied",
-            "worse model",
-            "better model",
-            "they are",
-        ]
-        body: Grid = [
-            [
-                *(row[key] for key in ("task", "case")),
-                f"{row['sigma']:g}",
-                row["fixed"],
-                f"{row['spearman']:.3f}",
-                f"{row['reversed']} of {row['pairs']}",
-                f"{row['tied']} of {row['pairs']}",
-                *(f"{row[side]}: {row[f'{side}_value']:.4g}" for side in ("worse", "better")),
-                row["verdict"],
-            ]
-            for row in wrong
-        ]
-        cases = self._by("case")
-        of = f", the worst {CASES} of {len(cases) - 1}" if len(cases) - 1 > CASES else ""
-        grids = [
-            ("by task", self._by("task")),
-            ("by noise (sigma)", self._by("sigma")),
-            (f"by label set (case){of}", cases[: CASES + 1]),
-        ]
-        return (
-            [*grids, (f"its {len(wrong)} worst rankings, each with its worst pair", [head, *body])] if wrong else grids
-        )
 
-    def _by(self, column: str) -> Grid:
-        """Means over tasks, by one column: noise from none on, tasks and label sets the worst first."""
-        groups: dict[Any, list[Row]] = {}
-        for row in self._known:
-            groups.setdefault(row[column], []).append(row)
-        found = {value: _means(rows) for value, rows in groups.items()}
-        order = sorted(found, key=(lambda value: value) if column == "sigma" else lambda value: found[value][0])
-        grid: Grid = [[column, "rankings", "spearman", "reversed", "tied"]]
-        for value in order:
-            mean, *shares = found[value]
-            grid.append([f"{value:g}" if column == "sigma" else value, len(groups[value]), f"{mean:.3f}", *shares])
-        return grid
+def _grids(rows: Sequence[Row], shown: int) -> list[tuple[str, Grid]]:
+    if not rows:
+        return [("", [["task"], ["no ranking of which all models have values"]])]
+    cases = _by(rows, "case")
+    of = f", the worst {CASES} of {len(cases) - 1}" if len(cases) - 1 > CASES else ""
+    grids = [
+        ("by task", _by(rows, "task")),
+        ("by noise (sigma)", _by(rows, "sigma")),
+        (f"by label set (case){of}", cases[: CASES + 1]),
+    ]
+    wrong = [row for row in rows if row["verdict"] is not None][:shown]
+    body: Grid = [
+        [
+            *(row[key] for key in ("task", "case")),
+            f"{row['sigma']:g}",
+            row["fixed"],
+            f"{row['spearman']:.3f}",
+            f"{row['reversed']} of {row['pairs']}",
+            f"{row['tied']} of {row['pairs']}",
+            *(f"{row[side]}: {row[f'{side}_value']:.4g}" for side in ("worse", "better")),
+            row["verdict"],
+        ]
+        for row in wrong
+    ]
+    worst = [(f"its {len(wrong)} worst rankings, each with its worst pair", [list(HEAD), *body])]
+    return grids + worst if wrong else grids
 
-    def _notes(self) -> list[str]:
-        return self._remarks
+
+def _by(rows: Sequence[Row], column: str) -> Grid:
+    """Return means over tasks, by one column: noise from none on, tasks and label sets the worst first."""
+    groups: dict[Any, list[Row]] = {}
+    for row in rows:
+        groups.setdefault(row[column], []).append(row)
+    found = {value: _means(some) for value, some in groups.items()}
+    order = sorted(found, key=(lambda value: value) if column == "sigma" else lambda value: found[value][0])
+    grid: Grid = [[column, "rankings", "spearman", "reversed", "tied"]]
+    for value in order:
+        mean, *shares = found[value]
+        grid.append([f"{value:g}" if column == "sigma" else value, len(groups[value]), f"{mean:.3f}", *shares])
+    return grid
 
 
 def _means(rows: Sequence[Row]) -> tuple[float, str, str]:
@@ -114,31 +101,24 @@ def _means(rows: Sequence[Row]) -> tuple[float, str, str]:
     of_tasks: dict[str, dict[float, list[Row]]] = {}
     for row in rows:
         of_tasks.setdefault(row["task"], {}).setdefault(row["sigma"], []).append(row)
-    spearman: list[Any] = []
-    turned: list[Any] = []
-    tied: list[Any] = []
-    for sigmas in of_tasks.values():
-        spearman.append(np.mean([np.mean([row["spearman"] for row in some]) for some in sigmas.values()]))
-        for key, found in (("reversed", turned), ("tied", tied)):
-            found.append(np.mean([row[key] / max(row["pairs"], 1) for some in sigmas.values() for row in some]))
-    return float(np.mean(spearman)), f"{100 * np.mean(turned):.1f} %", f"{100 * np.mean(tied):.1f} %"
+    spearman = [
+        np.mean([np.mean([row["spearman"] for row in some]) for some in sigmas.values()])
+        for sigmas in of_tasks.values()
+    ]
+
+    def share(key: str) -> str:
+        """The mean over tasks of the mean share of pairs over rankings."""
+        tasks = [[row for some in sigmas.values() for row in some] for sigmas in of_tasks.values()]
+        means = [np.mean([row[key] / max(row["pairs"], 1) for row in task]) for task in tasks]
+        return f"{100 * np.mean(means):.1f} %"
+
+    return float(np.mean(spearman)), share("reversed"), share("tied")
 
 
 def hard_hint(metric: str) -> str:
     """The command that shows on which kinds of mistakes a metric loses."""
     run = f"tsadeval rankeval run --suite hard --metrics {shlex.quote(f'recommended,{metric}')}"
     return f"{KINDS}: {run} && tsadeval rankeval explain runs/hard {shlex.quote(metric)} -o pictures"
-
-
-def explain(
-    rankings: Rankings, metric: Metric, value: float, where: str, counts: Row, shown: int
-) -> RankingExplanation:
-    """The rankings of one metric, and what can be said about them; `where` says its place in the run."""
-    rows = [row for task in rankings.plan.chosen_tasks for row in _rows(rankings, metric, task)]
-    rows.sort(key=lambda row: (math.isnan(row["spearman"]), row["spearman"], -row["tied"], -row["reversed"]))
-    suite = rankings.plan.suite.name
-    lead = f"{metric}, suite {suite}: average Spearman {value:.3f}, {where}"
-    return RankingExplanation(rows, lead, _remarks(rows, metric, counts, rankings), shown)
 
 
 def _rows(rankings: Rankings, metric: Metric, task: Task) -> list[Row]:
@@ -150,48 +130,34 @@ def _rows(rankings: Rankings, metric: Metric, task: Task) -> list[Row]:
     steps = range(len(along)) if task.better == "higher" else range(len(along) - 1, -1, -1)
     rows: list[Row] = []
     for case, sigma, fixed in np.ndindex(*values.shape[:-1]):
-        found = _wrong([sign * values[case, sigma, fixed, i] for i in steps])
+        ranked = [sign * values[case, sigma, fixed, i] for i in steps]
+        wrong, counts = order_pairs(np.array([ranked]))
+        apart = [abs(ranked[pair.worse] - ranked[pair.better]) for pair in wrong]
+        keys = [
+            (pair.verdict == "reversed", pair.better - pair.worse, by if math.isfinite(by) else 0.0)
+            for pair, by in zip(wrong, apart, strict=True)
+        ]
+        worst = wrong[keys.index(max(keys))] if wrong else None
         row: Row = {
             "task": task.name,
             "by": task.by,
             "case": rankings.plan.cases[case],
-            "sigma": rankings.plan.suite.sigmas[sigma],
+            "sigma": rankings.plan.sigmas[sigma],
             "fixed": f"{task.fixed} = {others[fixed]:g}" if task.fixed else "",
             "spearman": float(spearman[case, sigma, fixed]),
-            **found["counts"],
-            "verdict": found["verdict"],
+            **counts,
+            "verdict": worst and worst.verdict,
         }
         for side in ("worse", "better"):
-            at = steps[found[side]] if found["verdict"] else None
+            at = steps[getattr(worst, side)] if worst is not None else None
             row[side] = f"{task.by} = {along[at]:g}" if at is not None else None
             row[f"{side}_value"] = float(values[case, sigma, fixed, at]) if at is not None else math.nan
         rows.append(row)
     return rows
 
 
-def _wrong(values: Sequence[float]) -> Row:
-    """Counts of the pairs of one ranking (values from worst to best model), and its worst pair."""
-    counts = dict.fromkeys(KEYS, 0)
-    worst: tuple[tuple[bool, int, float], int, int, str] | None = None
-    for worse in range(len(values)):
-        for better in range(worse + 1, len(values)):
-            verdict = verdict_of(values[worse], values[better])
-            counts["pairs"] += 1
-            if verdict == "right":
-                continue
-            counts[verdict] += 1
-            apart = abs(values[worse] - values[better])
-            key = (verdict == "reversed", better - worse, apart if math.isfinite(apart) else 0.0)
-            if worst is None or key > worst[0]:
-                worst = (key, worse, better, verdict)
-    if worst is None:
-        return {"counts": counts, "verdict": None}
-    return {"counts": counts, "worse": worst[1], "better": worst[2], "verdict": worst[3]}
-
-
 def _remarks(rows: Sequence[Row], metric: Metric, counts: Row, rankings: Rankings) -> list[str]:
     """What can be said about the cause, and what to do next."""
-    rows = [row for row in rows if not math.isnan(row["spearman"])]
     notes = []
     if rows:
         notes = [
@@ -235,7 +201,7 @@ def _commonest_tie(rows: Sequence[Row]) -> tuple[float, float]:
 
 def _clipping(rows: Sequence[Row], rankings: Rankings) -> list[str]:
     """Noisy scores are clipped: a threshold that must be exceeded then leaves nothing."""
-    clipped = {task.name for task in rankings.plan.chosen_tasks if GENERATORS[task.generator].clip}
+    clipped = {task.name for task in rankings.plan.tasks if GENERATORS[task.generator].clip}
     share = {}
     for noisy in (False, True):
         some = [row for row in rows if row["task"] in clipped and (row["sigma"] > 0) == noisy]
