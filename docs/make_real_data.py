@@ -75,7 +75,8 @@ def columns(table, mark="%s"):
     for detector in table:
         row = [table._titles.get(detector, detector)]
         for metric in METRICS:
-            text = table._text(metric, table[detector][metric], 2)
+            value = table[detector][metric]
+            text = "-" if math.isnan(value) else f"{100 * value if table.percent else value:.2f}"
             row.append(mark % text if detector in best[metric] and len(best[metric]) < len(table) else text)
         rows.append(row)
     return rows

@@ -14,19 +14,19 @@ def files(tmp_path, monkeypatch):
     for name in "ab":
         rows = "".join(f"2026-01-01 00:{k:02},{k % 7}\n" for k in range(30))
         (tmp_path / f"{name}.csv").write_text("time,score\n" + rows)
-    (tmp_path / "incidents.csv").write_text("start,stop\n2025-12-31 00:00,2026-01-01 00:05\n")
+    (tmp_path / "incidents.csv").write_text("start,stop\n2026-01-01 00:05,2026-01-01 00:05\n")
 
 
 @pytest.mark.parametrize("jobs", [[], ["--jobs", "1"], ["--jobs", "2"]])
 def test_the_command_line_names_its_options(files, jobs):
     done = CliRunner().invoke(app, ["score", "a.csv", "b.csv", "--time", "time", "--incidents", "incidents.csv", *jobs])
     assert done.exit_code in (1, 2)
-    assert "pass --clip to cut it" in done.stderr
-    assert "outside=" not in done.stderr
+    assert "give it a stop after its start" in done.stderr
+    assert "closed=" not in done.stderr
 
 
 def test_python_names_its_arguments_before_and_after(files):
     CliRunner().invoke(app, ["score", "a.csv", "--time", "time", "--incidents", "incidents.csv"])
     assert hint("times=", "--time") == "times="
-    with pytest.raises(te.errors.InvalidInputError, match="pass outside='clip' to cut it"):
+    with pytest.raises(te.errors.InvalidInputError, match="pass closed='both'"):
         te.labels("incidents.csv", te.times([f"2026-01-01 00:{k:02}" for k in range(9)]))

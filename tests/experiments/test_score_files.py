@@ -172,7 +172,7 @@ def peak_bytes(folder, count):
     try:
         files = [File(f"some/folder/of/files/{i:06d}.parquet", f"{i:06d} {i:019d}", "lof/power") for i in range(count)]
         values = [(f"metric{i}", "1", "best" if i % 2 else None) for i in range(11)]
-        wanted = Wanted(files, {}, "", "", "label", ["score"], values)
+        wanted = Wanted(files, {}, {}, "", "", "label", ["score"], values)
         for _ in range(2):  # from nothing, and again with nothing to do
             store = Store(folder, LAYOUT)
             complete(
@@ -238,11 +238,14 @@ def test_the_command_resumes_and_prints_a_table(runs, tmp_path):
     command = ["score", f"{runs}/**/*.*", "--metrics", "cce,f1", "--store", tmp_path / "store", "--jobs", "2"]
     found = run(*command)
     assert found.exit_code == 0, found.output
-    assert "pca       power" in found.output
+    assert "pca/power/0.csv" in found.output
+    plain = run(*command[:4])  # without a store, and without workers
+    assert plain.stdout == found.stdout
     assert "all rows are in" in found.output
     parts = sorted((tmp_path / "store" / "parts").iterdir())
     again = run(*command, "--format", "csv")
-    assert again.output.startswith("detector,dataset,file,")
+    assert again.output.startswith("file,score,metric,value,status,")
+    assert again.stdout == run(*command[:4], "--format", "csv").stdout
     assert sorted((tmp_path / "store" / "parts").iterdir()) == parts
     (runs / "bad.csv").write_text("label\n")
     failing = run(*command)

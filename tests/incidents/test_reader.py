@@ -18,8 +18,8 @@ def test_a_file_of_windows_is_read_once_for_all_series(tmp_path):
     for series, ((start, stop),) in windows.items():
         table = read_incidents(found, Asked(key=series))
         assert (table.starts, table.stops, table.windows) == ([start], [stop], True)
-        assert table.name == f"{path} of {series}"
-        labels = spans.labels({"series": series}, "", [start, stop, "2026-02-01"], clip=False)
+        assert table.name == f"incidents of {series}"
+        labels = spans.labels({"series": series}, "", [start, stop, "2026-02-01"])
         assert labels.tolist() == [1, 1, 0]
-    with pytest.raises(UnknownNameError, match=r"windows.json has no windows of 's9': did you mean"):
+    with pytest.raises(UnknownNameError, match=r"incidents has no windows of 's9': did you mean"):
         read_incidents(found, Asked(key="s9"))

@@ -8,7 +8,7 @@ import pytest
 
 import tsadeval as te
 from detecting import Distance, write_series
-from tsadeval.experiments import score_files as scoring
+from tsadeval.scores import tabular
 from tsadeval.tables import checksums
 from tsadeval.tables.checksums import Checksums, same_state
 
@@ -204,8 +204,8 @@ def test_names_of_series_are_read_once(tmp_path, clock, monkeypatch):
     file = tmp_path / "long.csv"
     rows = "".join(f"{name},{i % 3 == 0:d},{i / 7:.3f}\n" for name in "ab" for i in range(9))
     file.write_text(f"series,label,score\n{rows}")
-    read, calls = scoring.read_table, []
-    monkeypatch.setattr(scoring, "read_table", lambda *a, **k: calls.append(a) or read(*a, **k))
+    read, calls = tabular.read_table, []
+    monkeypatch.setattr(tabular, "read_table", lambda *a, **k: calls.append(a) or read(*a, **k))
     options = {"by": "series", "store": tmp_path / "store"}
     first = te.score_files(file, "auc_roc", **options)
     assert len(calls) == 2  # the names, then the values

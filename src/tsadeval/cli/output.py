@@ -7,6 +7,7 @@ import enum
 import io
 import json
 import math
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -14,7 +15,8 @@ from typing import Any
 import typer
 
 import tsadeval
-from tsadeval.core.messages import are, by_reason, label_notes
+from tsadeval.core.facts import odd_alarms
+from tsadeval.core.messages import are, by_reason, label_notes, warn_of_alarms
 from tsadeval.core.metric import Metric
 from tsadeval.core.names import printable
 from tsadeval.core.results import Result, Row, latex_table, plain, text_table
@@ -112,8 +114,23 @@ def undefined(results: Results) -> list[str]:
     return lines
 
 
-def shown(results: Results, names: list[str], format: Format, metrics: tuple[Metric, ...]) -> str:
+def alarm_lines(results: Results) -> list[str]:
+    """A line for each rule that raised no alarm, or alarmed everywhere, and where."""
+    odd = {case.name: odd_alarms(found.rows, found.points["points"]) for case, found in _values(results)}
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        warn_of_alarms(odd)
+    return [str(warning.message) for warning in caught]
+
+
+def _values(results: Results) -> list[tuple[Case, Evaluation]]:
+    return [(case, found) for case, found in results if isinstance(found, Evaluation)]
+
+
+def shown(results: Results, format: Format, metrics: tuple[Metric, ...]) -> str:
     """The results as text, or all rows in another form."""
+    keys = results[0][0].keys
+    names = ["path" if "file" in keys else "file", *keys, "score"]
     if format is not Format.text:
         rows = [
             {**dict(zip(names, case.where, strict=True)), **row, **_counts(found)}
@@ -128,8 +145,7 @@ def shown(results: Results, names: list[str], format: Format, metrics: tuple[Met
     if tables:
         each = [f"{case.name}\n{found!r}" for case, found in results]
         return "\n\n".join([*each, "\n".join([f"all {len(tables)} series", *summed_up(tables)])])
-    found = [(case, one) for case, one in results if isinstance(one, Evaluation)]
-    return _side_by_side(found, names, list(map(str, metrics)))
+    return _side_by_side(_values(results), names, list(map(str, metrics)))
 
 
 def _counts(found: Any) -> Row:

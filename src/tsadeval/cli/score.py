@@ -3,29 +3,28 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from tsadeval.cli.options import Dask, MetricNames, Threshold, names_of, reads_scores, running, say
-from tsadeval.cli.output import Case, Format, Results, first_of, has_values, render, shown, tell_failures, undefined
-from tsadeval.core.metric import Metric
+from tsadeval.cli.options import Dask, MetricNames, Threshold, names_of, reads_scores, running, say, say_warnings
+from tsadeval.cli.output import Case, Format, Results, alarm_lines, has_values, render, shown, tell_failures, undefined
+from tsadeval.core.metric import Metric, Rule
 from tsadeval.core.parallel import on_cluster
-from tsadeval.core.results import Result
 from tsadeval.core.selection import select_metrics
 from tsadeval.errors import InvalidInputError, InvalidParameterError, UndefinedMetricWarning
 from tsadeval.evaluation.events import events as event_table
-from tsadeval.evaluation.single import evaluate
+from tsadeval.evaluation.single import Evaluation, evaluate
 from tsadeval.experiments.file_scores import FileScores
 from tsadeval.experiments.score_files import score_files
-from tsadeval.scores.scored import Scored
-from tsadeval.scores.scores import Scores
+from tsadeval.scores.scored import LeftOut
+from tsadeval.scores.scores import Scores, causes
 from tsadeval.streams.evaluate import evaluate_stream
 from tsadeval.streams.states import Order
-from tsadeval.tables.files import skipped_stores
 from tsadeval.thresholds.rules import parse_rule
+
+MANY = 30  # scorings that are printed one by one; of more, the means
 
 
 @reads_scores
@@ -64,97 +63,85 @@ def score(
     if stream:
         score_stream(scores, chosen, threshold, order, jobs, dask, format)
         return
-    if store is not None or jobs is not None or dask:
-        score_many(scores, chosen, threshold, store, jobs, dask, format)
-        return
-    # An event is detected or not at one threshold for all of them, not at the best of each metric.
-    of_events = parse_rule("best(f1)") if threshold == "best" else rule
-
-    def judge(one: Scored) -> Result:
-        given = one.given
-        setting = {"times": given.times, "ignore": given.ignore, "missing": scores.missing, "fit": given.fit}
-        if events:
-            return event_table(given.y_true, given.y_score, threshold=of_events, incidents=given.incidents, **setting)
-        return evaluate(given.y_true, given.y_score, chosen, threshold=rule, baseline=baseline, **setting)
-
-    results, failed = _all_results(scores, judge)
+    with running("score", dask) as bar, say_warnings():
+        if baseline or events:
+            results, lost = _judge_here(scores, chosen, rule, events=events)
+        else:
+            found = score_files(scores, chosen, threshold=rule, store=store, n_jobs=jobs, progress=bar)
+            if found.count > MANY:
+                _print_means(found, format)
+                return
+            results, lost = _evaluations(found)
+    say([*scores.said(), *causes(lost), *alarm_lines(results), *undefined(results)])
+    if lost and results:
+        say([f"{len(lost)} could not be evaluated, {len(results)} could"])
     if results:
-        keys = list(results[0][0].keys)
-        table = shown(results, ["path" if "file" in keys else "file", *keys, "score"], format, chosen)
-        typer.echo(table)
-    if failed:
+        typer.echo(shown(results, format, chosen))
+    if store is not None:
+        say([f"all rows are in {store}"])
+    if lost:  # a script must be able to tell that values are missing
         raise typer.Exit(1 if results else 2)
     if not has_values(results):
         say(["no metric has a value: see the lines above"])
         raise typer.Exit(1)
 
 
-def _all_results(scores: Scores, judge: Callable[[Scored], Result]) -> tuple[Results, int]:
-    """What was found for every scoring, and how many failed: a line for each reason, and the rest goes on."""
+def _judge_here(
+    scores: Scores, metrics: tuple[Metric, ...], rule: Rule, *, events: bool
+) -> tuple[Results, list[LeftOut]]:
+    """Every event by itself, or values beside those of random and perfect detectors: what no store keeps."""
     results: Results = []
-    said: dict[str, list[str]] = {}  # warnings, and the scorings that they are about
-    with warnings.catch_warnings(record=True) as reading:
-        warnings.simplefilter("always")
-        for one in scores.collect(scores.read(together=False)):
-            if isinstance(one, Scored):
-                case = Case.of(one)
-                results.append((case, _with_warnings(case, one, judge, said)))
-    failed = len(scores.left_out.rows)
-    say([*scores.notes, *scores.left_out_lines(every=True)])
-    say(dict.fromkeys(str(warning.message) for warning in reading))
-    say(f"{_named(cases)}: {warning}" for warning, cases in said.items())
-    say(undefined(results))
-    if failed and results:
-        say([f"{failed} could not be evaluated, {len(results)} could"])
-    return results, failed
+    lost: list[LeftOut] = []
+    # An event is detected or not at one threshold for all of them, not at the best of each metric.
+    of_events = parse_rule("best(f1)") if str(rule) == "best" else rule
+    for one in scores.read(together=False):
+        if isinstance(one, LeftOut):
+            lost.append(one)
+            continue
+        given = one.given
+        setting: dict[str, Any] = {"times": given.times, "ignore": given.ignore, "fit": given.fit}
+        setting |= {"missing": scores.missing}
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # they are made of the rows of all scorings at once
+            if events:
+                table = event_table(
+                    given.y_true, given.y_score, threshold=of_events, incidents=given.incidents, **setting
+                )
+                results.append((Case.of(one), table))
+            else:
+                values = evaluate(given.y_true, given.y_score, metrics, threshold=rule, baseline=True, **setting)
+                results.append((Case.of(one), values))
+    return results, lost
 
 
-def _with_warnings(case: Case, one: Scored, judge: Callable[[Scored], Result], said: dict[str, list[str]]) -> Result:
-    """Evaluate, and note for every warning which file and column it is about."""
-    try:
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always")
-            return judge(one)
-    finally:
-        # What is undefined is said of all scorings at once.
-        for warning in (one for one in caught if not issubclass(one.category, UndefinedMetricWarning)):
-            said.setdefault(str(warning.message), []).append(case.name)
+def _evaluations(found: FileScores) -> tuple[Results, list[LeftOut]]:
+    """The values of each scoring as `te.evaluate` gives them, and what could not be evaluated."""
+    results: Results = []
+    lost: dict[tuple[str, str], LeftOut] = {}
+    for where, keys, rows, points in found.by_scoring():
+        case = Case(where, tuple(keys))
+        if all(row["status"] == "error" for row in rows):
+            reason = rows[0]["message"]
+            of_file = reason.startswith(where[0])
+            lost[where[0] if of_file else case.name, reason] = LeftOut("", "", where[0], reason, case.name)
+            continue
+        results.append((case, Evaluation(rows, points=points)))
+    return results, list(lost.values())
 
 
-def _named(names: list[str]) -> str:
-    return names[0] if len(names) == 1 else f"{len(names)} scorings ({first_of(names)})"
-
-
-# `tsadeval score` of files that are many, or too large for memory.
-
-
-def score_many(
-    scores: Scores,
-    metrics: tuple[Metric, ...],
-    threshold: str,
-    store: Path | None,
-    jobs: int | None,
-    dask: str,
-    format: Format,
-) -> None:
-    """Compute what the store does not have yet, then print a table by detector and data set."""
-    with running("score", dask) as bar:
-        result = score_files(scores, metrics, threshold=threshold, store=store, n_jobs=jobs, progress=bar)
-    say(filter(None, [skipped_stores(result.skipped), *result.remarks]))
-    typer.echo(_shown(result, format))
-    failures = result.failures()
-    tell_failures(failures)
-    if store is not None:
-        typer.echo(f"tsadeval: all rows are in {store}", err=True)
-    if failures:  # a script must be able to tell that values are missing
-        raise typer.Exit(1)
-
-
-def _shown(result: FileScores, format: Format) -> str:
+def _print_means(found: FileScores, format: Format) -> None:
+    """Print the means by detector and data set, or all rows in another form."""
+    say(found.remarks)
     if format is Format.text:
-        return repr(result)
-    head, *rows = result._grid() if format is Format.latex else [list(result.rows[0]), *map(dict.values, result.rows)]
-    return render(format, list(head), [list(row) for row in rows])
+        typer.echo(repr(found))
+    else:
+        latex = format is Format.latex
+        head, *rows = found._grid() if latex else [list(found.rows[0]), *map(dict.values, found.rows)]
+        typer.echo(render(format, list(head), [list(row) for row in rows]))
+    failures = found.failures()
+    tell_failures(failures)
+    if failures:
+        raise typer.Exit(1)
 
 
 def score_stream(

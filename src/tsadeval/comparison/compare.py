@@ -16,7 +16,7 @@ from tsadeval.errors import InvalidInputError
 from tsadeval.evaluation.many import rows_of
 from tsadeval.scores.options import Reading
 from tsadeval.scores.scored import NO_SCORE, LeftOut
-from tsadeval.scores.scores import Scores, as_scores
+from tsadeval.scores.scores import Scores, as_scores, causes
 from tsadeval.thresholds.rules import parse_rule
 
 
@@ -104,7 +104,7 @@ def _check_found(scores: Scores, rows: Sequence[Row], lost: Sequence[LeftOut]) -
             raise InvalidInputError("scores is empty: there is nothing to compare")
         if all(one.reason == NO_SCORE for one in lost):
             raise InvalidInputError("no detector has a score on any series: there is nothing to compare")
-        raise InvalidInputError(str(next(one for one in lost if one.reason != NO_SCORE)))
+        raise InvalidInputError("; ".join(causes([one for one in lost if one.reason != NO_SCORE])))
     if scores.missing != "error":
         return
     have = {(row["series"], row["detector"]) for row in rows}

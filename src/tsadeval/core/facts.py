@@ -73,14 +73,20 @@ def missing_row(metric: Metric) -> Row:
     }
 
 
-def counts_of(scoring: Scoring) -> Row:
-    """Count the points and scores that were left out, where there are such."""
+COUNTS = ("ignored_points", "ignored_events", "missing_scores", "dropped", "idle_spans", "fit_scores", "late_events")
+
+
+def counts_of(scoring: Scoring | Prediction) -> Row:
+    """Count what was left out, what rules were fitted on and events after gaps, where there are such."""
     setting = scoring.setting
     found = {
         "ignored_points": setting.skipped - setting.unscored,
         "ignored_events": setting.unseen_events,
         "missing_scores": setting.missing,
         "dropped": setting.dropped,
+        "idle_spans": setting.idle_spans,
+        "fit_scores": 0 if setting.fit is None else len(setting.fit),
+        "late_events": events_after_gaps(scoring),
     }
     return {name: count for name, count in found.items() if count}
 

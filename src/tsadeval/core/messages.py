@@ -5,11 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
-from tsadeval.core.facts import OF_LABELS, OddAlarms, Origin, events_after_gaps, finite_mean
-from tsadeval.core.inputs import Scoring
-from tsadeval.core.metric import Metric
+from tsadeval.core.facts import COUNTS, OF_LABELS, OddAlarms, Origin, finite_mean
 from tsadeval.core.results import Row
-from tsadeval.core.setting import Missing, Setting
+from tsadeval.core.setting import Missing
 from tsadeval.errors import ThresholdWarning, hint, warn, warn_undefined
 
 # By series and detector what is odd about the alarms there.
@@ -42,33 +40,29 @@ def are(names: Sequence[str]) -> str:
 # Notes on one result.
 
 
-def setting_notes(setting: Setting) -> list[str]:
-    """Say which points and scores of a series were left out, and what rules were fitted on."""
+def count_notes(rows: Sequence[Row]) -> list[str]:
+    """Say of the rows of one scoring which points and scores were left out, and what rules were fitted on."""
+    counts = {name: rows[0].get(name) or 0 for name in COUNTS} if rows else dict.fromkeys(COUNTS, 0)
+    unseen = f"{counts['ignored_events']} whole event{'s' * (counts['ignored_events'] != 1)}"
     found = []
-    events = f"{setting.unseen_events} whole event{'s' * (setting.unseen_events != 1)}"
-    if setting.skipped > setting.unscored:
-        more = f", and with them {events}" if setting.unseen_events else ""
-        found.append(f"{setting.skipped - setting.unscored} points are not judged{more}")
-    elif setting.unseen_events:
-        found.append(f"{events} without a score {'is' if setting.unseen_events == 1 else 'are'} not judged")
-    if setting.dropped:
-        found.append(f"{setting.dropped} points without a score were left out")
-    if setting.idle_spans:
+    if counts["ignored_points"]:
+        more = f", and with them {unseen}" if counts["ignored_events"] else ""
+        found.append(f"{counts['ignored_points']} points are not judged{more}")
+    elif counts["ignored_events"]:
+        found.append(f"{unseen} without a score {'is' if counts['ignored_events'] == 1 else 'are'} not judged")
+    if counts["dropped"]:
+        found.append(f"{counts['dropped']} points without a score were left out")
+    if counts["idle_spans"]:
         found.append(f"no span of {hint('ignore=', '--ignore')} has a point inside")
-    if setting.missing:
-        found.append(f"{setting.missing} scores are missing, so without alarm")
-    if setting.fit is not None:
-        found.append(f"rules without labels are fitted on {len(setting.fit)} other scores")
+    if counts["missing_scores"]:
+        found.append(f"{counts['missing_scores']} scores are missing, so without alarm")
+    if counts["fit_scores"]:
+        found.append(f"rules without labels are fitted on {counts['fit_scores']} other scores")
+    late = counts["late_events"]
+    if late and any(row.get("metric", "").partition("(")[0] in _OF_STARTS for row in rows):
+        what = "1 event begins" if late == 1 else f"{late} events begin"
+        found.append(f"{what} right after a gap in the times: delays count from the first point after it")
     return found
-
-
-def gap_notes(metrics: Sequence[Metric], data: Scoring) -> list[str]:
-    """Say where delays are asked for, but events may have begun in a gap of the times, where nobody can see it."""
-    late = events_after_gaps(data) if any(metric.name in _OF_STARTS for metric in metrics) else 0
-    if not late:
-        return []
-    what = "1 event begins" if late == 1 else f"{late} events begin"
-    return [f"{what} right after a gap in the times: delays count from the first point after it"]
 
 
 def label_notes(rows: Iterable[Row]) -> list[str]:

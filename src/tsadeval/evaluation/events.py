@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from tsadeval.core.events import Index
-from tsadeval.core.facts import events_after_gaps, points_of
+from tsadeval.core.facts import counts_of, events_after_gaps, points_of
 from tsadeval.core.inputs import Prediction
-from tsadeval.core.messages import setting_notes
+from tsadeval.core.messages import count_notes
 from tsadeval.core.metric import METRICS, Rule
 from tsadeval.core.names import did_you_mean
 from tsadeval.core.parameters import OneOf, Span, check_parameters
@@ -288,7 +288,7 @@ def event_table(data: Prediction, early: int | str, unit: str, began: _Began | N
         "alarms": len(runs),
         "false_alarms": len(false),
     }
-    notes = setting_notes(data.setting)
+    notes = count_notes([counts_of(data)])
     if began is not None:
         notes += began.notes(size, unit) if unit != "points" else []
     elif events_after_gaps(data):

@@ -8,9 +8,8 @@ from typing import Any
 from tsadeval.core.facts import odd_alarms, points_of, row_of
 from tsadeval.core.messages import (
     IS_TURNED,
-    gap_notes,
+    count_notes,
     label_notes,
-    setting_notes,
     upside_down,
     warn_of_alarms,
     warn_of_undefined,
@@ -26,13 +25,16 @@ from tsadeval.thresholds.rules import parse_rule
 
 
 class Evaluation(MappingResult):
-    """Values of metrics on one scoring: a row per metric; as a mapping, metric to value."""
+    """Values of metrics on one scoring: a row per metric; as a mapping, metric to value.
+
+    What is shown, and the notes under it, come from the rows alone, whichever way these came about.
+    """
 
     def __init__(
         self, rows: list[Row], *, shown: Sequence[str] = (), notes: Sequence[str] = (), points: Row | None = None
     ) -> None:
-        super().__init__(rows, shown=shown)
-        self.about = list(notes)
+        super().__init__(rows, shown=shown or _columns(rows))
+        self.about = [*count_notes(rows), *notes]
         self.points = points or {}  # how many points and events the values are made of
 
     def _grid(self) -> Grid:
@@ -47,6 +49,14 @@ class Evaluation(MappingResult):
             notes = [f"alarms: {rules[0]}"]
         turned = upside_down(self.rows)
         return [*notes, *([f"{turned}: {IS_TURNED}"] if turned else []), *self.about]
+
+
+def _columns(rows: Sequence[Row]) -> list[str]:
+    """The columns that are worth printing."""
+    rules = {row["rule"] for row in rows if row["rule"]}
+    shown = ["metric", "value"]
+    shown += ["random", "random_error", "perfect"] if any("random" in row for row in rows) else []
+    return shown + ["rule"] * (len(rules) > 1) + ["threshold", "alarms", "alarmed_points"] * bool(rules)
 
 
 def evaluate(
@@ -132,16 +142,11 @@ def evaluate(
     rule = parse_rule(threshold)
     scoring = observe(y_true, y_score, y_pred, times=times, ignore=ignore, missing=missing, fit=fit, values=values)
     rows = [row_of(metric, metric.run(scoring, rule), scoring) for metric in chosen]
-    shown = ["metric", "value"]
     if baseline:
         by_chance = random_values(chosen, scoring, rule, draws, random_state)
         at_best = perfect_values(chosen, scoring)
         for row, (random, error), perfect in zip(rows, by_chance, at_best, strict=True):
             row |= {"random": random, "random_error": error, "perfect": perfect}
-        shown += ["random", "random_error", "perfect"]
     warn_of_undefined(rows)
     warn_of_alarms({"": odd_alarms(rows, scoring.n)})
-    rules = {row["rule"] for row in rows if row["rule"]}
-    shown += ["rule"] * (len(rules) > 1) + ["threshold", "alarms", "alarmed_points"] * bool(rules)
-    notes = [*setting_notes(scoring.setting), *gap_notes(chosen, scoring)]
-    return Evaluation(rows, shown=shown, notes=notes, points=points_of(scoring))
+    return Evaluation(rows, points=points_of(scoring))

@@ -13,7 +13,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from tsadeval.core.facts import COUNTS
 from tsadeval.core.messages import label_notes
+from tsadeval.core.metric import Outcome
 from tsadeval.core.results import Grid, Result, Row
 from tsadeval.engine.cells import Layout
 from tsadeval.engine.parts import coded
@@ -44,7 +46,7 @@ class FileCell(NamedTuple):
     rule: str | None
 
 
-LAYOUT = Layout.of(FileCell, "tsadeval score")
+LAYOUT = Layout.of(FileCell, "tsadeval score", **dict.fromkeys(COUNTS, "int64"))
 
 
 class File(NamedTuple):
@@ -65,6 +67,7 @@ class Wanted:
 
     files: list[File]
     named: dict[str, list[tuple[str, str, str]]]
+    keys: dict[tuple[str, str, str, str], dict[str, str]]  # of a file and these names: what the columns `by` hold
     by: str
     time: str
     label: str
@@ -99,6 +102,13 @@ class Wanted:
             return score, folder
         first, _, rest = folder.partition("/")
         return first or score, rest
+
+
+def _evaluated(row: Any) -> Row:
+    """A row of the store as `te.evaluate` has it: with the rule that was used, and counts where there are such."""
+    used = {**row, "rule": row["used"], "value": math.nan if row["value"] is None else row["value"]}
+    found = {"metric": row["metric"], **{name: used[name] for name in Outcome._fields}}
+    return found | {name: int(row[name]) for name in COUNTS if row[name]}
 
 
 @dataclass
@@ -205,6 +215,27 @@ class FileScores(Result):
         found.insert(0, "detector", [name[0] for name in names])
         found.insert(1, "dataset", [name[1] for name in names])
         return found
+
+    @property
+    def count(self) -> int:
+        """Number of scorings."""
+        return sum(len(self._wanted.names_in(file.path)) for file in self._wanted.files)
+
+    def by_scoring(self) -> Iterator[tuple[tuple[str, ...], dict[str, str], list[Row], Row]]:
+        """The rows of each scoring as `te.evaluate` has them, and what it is made of.
+
+        First what it is called (its file, what the columns `by` hold, its column of scores) and the columns `by`.
+        """
+        frame = self._store.frame(self._wanted)
+        plain = frame.astype(object).where(frame.notna(), None)
+        groups: dict[tuple[str, str, str, str], list[Any]] = {}
+        for row in plain.to_dict("records"):
+            groups.setdefault((row["file"], row["series"], row["named"], row["score"]), []).append(row)
+        for name, found in groups.items():
+            keys = self._wanted.keys.get(name, {})
+            first = found[0]
+            points = {"points": first["n"], "anomalous_points": first["anomalous"], "events": first["events"]}
+            yield (name[0], *keys.values(), name[3]), keys, list(map(_evaluated, found)), points
 
     @cached_property
     def _summary(self) -> _Summary:

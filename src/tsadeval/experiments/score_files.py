@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import glob
 import json
+import math
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -11,6 +13,7 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Any, Unpack
 
+from tsadeval.core.facts import counts_of, rule_facts
 from tsadeval.core.inputs import Scoring
 from tsadeval.core.metric import Rule
 from tsadeval.core.names import printable
@@ -27,7 +30,7 @@ from tsadeval.experiments.file_scores import LAYOUT, File, FileCell, FileScores,
 from tsadeval.scores.companions import Spans
 from tsadeval.scores.options import Reading
 from tsadeval.scores.scored import LeftOut
-from tsadeval.scores.scores import as_scores
+from tsadeval.scores.scores import Scores, as_scores
 from tsadeval.scores.tabular import TableShard, is_pattern
 from tsadeval.tables.checksums import Checksums, same_state
 from tsadeval.tables.files import skipped_stores
@@ -109,7 +112,7 @@ def score_files(
             shards[file.path] = shard
     found.sort()
     if not any(file.state for file in found):
-        raise InvalidInputError("; ".join(filter(None, [f"no file matches {files!r}", skipped_stores(scores.stores)])))
+        raise InvalidInputError("; ".join(filter(None, [_nothing(scores, found), skipped_stores(scores.stores)])))
 
     asked = rule_key(rule)
     values = [(str(m), m.version, asked if m.kind == "predictions" else None) for m in chosen]
@@ -119,7 +122,8 @@ def score_files(
     remarks = _remarks(shards, keys) if options.incidents is not None else []
     names = {path: [(*shards[path].names_of(own), column) for own, column in some] for path, some in keys.items()}
     by = ", ".join(map(printable, options.by))
-    wanted = Wanted(found, names, by, options.time or "", _label(shards), options.score, values)
+    of_name = {(path, *shards[path].names_of(own), column): own for path, some in keys.items() for own, column in some}
+    wanted = Wanted(found, names, of_name, by, options.time or "", _label(shards), options.score, values)
     kept = Store(store, LAYOUT)
     kept.add_plan({"metrics": [record_of_metric(metric) for metric in chosen], "rule": asked, "files": len(found)})
     checksums.save()
@@ -134,7 +138,14 @@ def score_files(
         threads=all(metric.library for metric in chosen),
     )
     others = sorted(one for one in scores.stores if store is None or os.path.abspath(one) != os.path.abspath(store))
-    return FileScores(kept, wanted, others, remarks)
+    return FileScores(kept, wanted, others, remarks, rule_facts(rule))
+
+
+def _nothing(scores: Scores, found: list[File]) -> str:
+    """What to say where there is no file."""
+    if len(found) == 1 and not glob.has_magic(found[0].path):
+        return next((str(one.reason) for one in scores.shards[0].read()), "")
+    return f"no file matches {scores.given!r}"
 
 
 def _stdin_state(store: Any) -> str:
@@ -227,12 +238,13 @@ def _read(shard: TableShard, file: str, state: str) -> tuple[dict[_Name, Scoring
     return found, problem
 
 
-def _scoring(read: Callable[[], tuple[dict[_Name, Scoring | str], str]], name: _Name) -> tuple[Scoring, Row]:
+def _scoring(read: Callable[[], tuple[dict[_Name, Scoring | str], str]], name: _Name) -> tuple[Scoring | None, Row]:
     found, problem = read()
     scoring = found.pop(name, None)
     if isinstance(scoring, Scoring):
-        return scoring, {}
-    raise InvalidInputError(scoring or problem or f"there is no series {name[0]!r}")
+        return scoring, counts_of(scoring)
+    message = scoring or problem or f"there is no series {name[0]!r}"
+    return None, {"value": math.nan, "seconds": math.nan, "status": "error", "message": message}
 
 
 def _within(path: str, store: str | Path | None) -> bool:

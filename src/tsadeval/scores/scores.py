@@ -214,8 +214,12 @@ class Scores:
 
     @property
     def notes(self) -> list[str]:
-        """How incidents and files were read, and what did not fit, a line each; complete once all was read."""
+        """How incidents and files were read, and what did not fit, a line each."""
         whole = not any(not one.series for one in self._summary.left_out)
+        return self.said(whole=whole)
+
+    def said(self, *, whole: bool = True) -> list[str]:
+        """What is known so far of how incidents and files were read; with `whole` also what was never asked for."""
         skipped = skipped_stores(self.stores)
         return [*[skipped] * bool(skipped), *self._shards.companions.notes(whole=whole)]
 
@@ -295,7 +299,7 @@ class Scores:
 
     def left_out_lines(self, *, every: bool = False) -> list[str]:
         """What was left out, a line for each reason; detectors without any score, which tables show, with `every`."""
-        return _causes([one for one in self._summary.left_out if every or one.reason != NO_SCORE])
+        return causes([one for one in self._summary.left_out if every or one.reason != NO_SCORE])
 
     def warn(self) -> None:
         """Warn of what was left out."""
@@ -449,7 +453,7 @@ class _Summary:
         if self.missing:
             shown = [f"{_count(count, 'score')} of {name}" for name, count in self.missing.items()]
             lines.append(f"missing: {', '.join(shown[:_SHOWN])}{', ...' * (len(shown) > _SHOWN)}")
-        return lines + [f"left out: {line}" for line in _causes(self.left_out)]
+        return lines + [f"left out: {line}" for line in causes(self.left_out)]
 
 
 def _times(rows: Sequence[Row]) -> str:
@@ -464,11 +468,12 @@ def _times(rows: Sequence[Row]) -> str:
     return f" ({start} to {end}, every {every}{lost})"
 
 
-def _causes(left_out: Sequence[LeftOut]) -> list[str]:
+def causes(left_out: Sequence[LeftOut]) -> list[str]:
     """What was left out, a line for each reason."""
     places: dict[str, list[str]] = {}
     for one in left_out:
-        places.setdefault(one.reason, []).append(one.name)
+        own = not one.place or not one.reason.startswith(one.place)  # errors of a file name it already
+        places.setdefault(one.reason, []).append(one.name if own else "")
     lines = []
     for reason, names in places.items():
         more = f" and {len(names) - 2} more" if len(names) > 3 else ""

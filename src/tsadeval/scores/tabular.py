@@ -109,9 +109,9 @@ def scorings(
     # Each column is put in order once; one group needs no order, so its columns come one at a time.
     kept = {name: scores(name) for name in names} if len(groups.names) > 1 else {}
     for i, group in enumerate(groups.names):
-        for name in names:
+        for name, asked in names.items():
             own = (kept.get(name) or scores(name))[i]
-            yield TableScoring(dict(zip(by, group, strict=True)), name, labels[i], own, times[i], series[i])
+            yield TableScoring(dict(zip(by, group, strict=True)), asked, labels[i], own, times[i], series[i])
 
 
 def _truth(table: Table, label: str) -> Array:
@@ -172,22 +172,22 @@ def _is_there(table: Table, name: str, taken: set[str]) -> bool:
     return name in table or (is_pattern(name) and bool(_numeric(table, name, taken)))
 
 
-def _score_columns(table: Table, patterns: list[str], taken: set[str]) -> list[str]:
-    """The columns that the names and patterns mean, each once, in the order asked for."""
-    found: dict[str, None] = {}
+def _score_columns(table: Table, patterns: list[str], taken: set[str]) -> dict[str, str]:
+    """The columns that the names and patterns mean, each once, in the order asked for, and how they were called."""
+    found: dict[str, str] = {}
     for pattern in patterns:
         if pattern in table or not is_pattern(pattern):
             if pattern == SCORE and pattern not in table:
                 _refuse_default(table, taken)
-            found[table.name(pattern, "for the scores")] = None
+            found[table.name(pattern, "for the scores")] = pattern
             continue
         numeric = _numeric(table, pattern, taken)
         if not numeric:
             raise InvalidInputError(f"{table.source}: no column of numbers matches {printable(pattern)!r}")
-        found |= dict.fromkeys(numeric)
+        found |= {name: name for name in numeric if name not in found}
     if not found:
         raise InvalidInputError(f"{table.source}: name at least one column of scores")
-    return list(found)
+    return found
 
 
 def _numeric(table: Table, pattern: str, taken: set[str]) -> list[str]:
@@ -274,7 +274,7 @@ class TableShard:
         columns = options.score
         if any(map(is_pattern, columns)):
             taken = {*by, *(name for name in (options.label, options.time, options.values) if isinstance(name, str))}
-            columns = tuple(_score_columns(table, list(columns), taken))
+            columns = tuple(_score_columns(table, list(columns), taken).values())
         return [([group[name] for name in options.columns], column) for group in groups for column in columns]
 
     def _from_path(self, table: Table) -> dict[str, str]:
