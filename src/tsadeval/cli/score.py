@@ -10,7 +10,9 @@ import typer
 
 from tsadeval.cli.options import Dask, MetricNames, Threshold, names_of, reads_scores, running, say, say_warnings
 from tsadeval.cli.output import Case, Format, Results, alarm_lines, has_values, render, shown, tell_failures, undefined
+from tsadeval.core.messages import named
 from tsadeval.core.metric import Metric, Rule
+from tsadeval.core.names import printable
 from tsadeval.core.parallel import on_cluster
 from tsadeval.core.selection import select_metrics
 from tsadeval.errors import InvalidInputError, InvalidParameterError, UndefinedMetricWarning
@@ -118,14 +120,25 @@ def _evaluations(found: FileScores) -> tuple[Results, list[LeftOut]]:
     """The values of each scoring as `te.evaluate` gives them, and what could not be evaluated."""
     results: Results = []
     lost: dict[tuple[str, str], LeftOut] = {}
+    absent: dict[tuple[str, str], list[str]] = {}  # columns that files lack, though they have others
+    have: set[str] = set()
     for where, keys, rows, points in found.by_scoring():
         case = Case(where, tuple(keys))
+        if rows[0]["status"] == "missing":
+            absent.setdefault((where[-1], rows[0]["message"]), []).append(where[0])
+            continue
+        have.add(where[-1])
         if all(row["status"] == "error" for row in rows):
             reason = rows[0]["message"]
             of_file = reason.startswith(where[0])
             lost[where[0] if of_file else case.name, reason] = LeftOut("", "", where[0], reason, case.name)
             continue
         results.append((case, Evaluation(rows, points=points)))
+    for (column, message), files in absent.items():
+        if column not in have:
+            raise InvalidInputError(f"{named(files)}: {message}")
+        what = f"no column {printable(column)!r} for the scores, so no value of {printable(column)} there"
+        say([f"{named(files)}: {what}"])
     return results, list(lost.values())
 
 

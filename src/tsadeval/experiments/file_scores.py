@@ -107,6 +107,7 @@ class Wanted:
 def _evaluated(row: Any) -> Row:
     """A row of the store as `te.evaluate` has it: with the rule that was used, and counts where there are such."""
     used = {**row, "rule": row["used"], "value": math.nan if row["value"] is None else row["value"]}
+    used |= {name: int(row[name]) for name in ("alarms", "alarmed_points") if row[name] is not None}
     found = {"metric": row["metric"], **{name: used[name] for name in Outcome._fields}}
     return found | {name: int(row[name]) for name in COUNTS if row[name]}
 
@@ -235,6 +236,7 @@ class FileScores(Result):
             keys = self._wanted.keys.get(name, {})
             first = found[0]
             points = {"points": first["n"], "anomalous_points": first["anomalous"], "events": first["events"]}
+            points = {name: None if count is None else int(count) for name, count in points.items()}
             yield (name[0], *keys.values(), name[3]), keys, list(map(_evaluated, found)), points
 
     @cached_property

@@ -176,16 +176,14 @@ def _keys(shard: TableShard, checksums: Checksums) -> _Keys:
     is empty.
     """
     columns = shard.options.columns
-    known = shard.known_names()
-    if known is None:
-        try:
-            if "://" in shard.source:
-                known = shard.names()
-            else:
-                key = json.dumps(["names", shard.source, columns, shard.options.score, versions()])
-                known = json.loads(checksums.of(key, [shard.source], lambda: json.dumps(shard.names())))
-        except (InvalidInputError, OSError):
-            known = [([""] * len(columns), column) for column in shard.options.score]
+    try:
+        if "://" in shard.source or shard.source == STDIN:
+            known = shard.names()
+        else:
+            key = json.dumps(["names", shard.source, columns, shard.options.score, versions()])
+            known = json.loads(checksums.of(key, [shard.source], lambda: json.dumps(shard.names())))
+    except (InvalidInputError, OSError):
+        known = [([""] * len(columns), column) for column in shard.options.score]
     return [(dict(zip(columns, values, strict=True)), column) for values, column in known]
 
 
@@ -220,7 +218,7 @@ def file_scorings(chunk: Chunk) -> Iterator[Making]:
     for file, cells in group_cells(chunk.cells, lambda cell: cell.file).items():
         read = cache(partial(_read, chunk.payload[file], file, cells[0].state))
         for name, some in group_cells(cells, lambda cell: (cell.series, cell.named, cell.score)).items():
-            yield tuple(some), partial(_scoring, read, name)
+            yield tuple(some), partial(_scoring, read, name, chunk.payload[file].columns.absent)
 
 
 def _read(shard: TableShard, file: str, state: str) -> tuple[dict[_Name, Scoring | str], str]:
@@ -238,13 +236,18 @@ def _read(shard: TableShard, file: str, state: str) -> tuple[dict[_Name, Scoring
     return found, problem
 
 
-def _scoring(read: Callable[[], tuple[dict[_Name, Scoring | str], str]], name: _Name) -> tuple[Scoring | None, Row]:
+def _scoring(
+    read: Callable[[], tuple[dict[_Name, Scoring | str], str]], name: _Name, absent: Callable[[str], str]
+) -> tuple[Scoring | None, Row]:
     found, problem = read()
-    scoring = found.pop(name, None)
+    scoring = found.get(name)
     if isinstance(scoring, Scoring):
         return scoring, counts_of(scoring)
-    message = scoring or problem or f"there is no series {name[0]!r}"
-    return None, {"value": math.nan, "seconds": math.nan, "status": "error", "message": message}
+    lost = {"value": math.nan, "seconds": math.nan}
+    columns = {column for _, _, column in found}
+    if scoring is None and not problem and columns and name[2] not in columns:  # others of this file are there
+        return None, {**lost, "status": "missing", "message": absent(name[2])}
+    return None, {**lost, "status": "error", "message": scoring or problem or f"there is no series {name[0]!r}"}
 
 
 def _within(path: str, store: str | Path | None) -> bool:

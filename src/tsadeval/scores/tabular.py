@@ -148,6 +148,11 @@ class ScoreColumns:
                 self._lacking.setdefault(name, []).append(table.source)
         return have
 
+    def absent(self, name: str) -> str:
+        """What to say of a column that a file lacks."""
+        known = [column for column in self._columns if column not in self._names]
+        return f"no column {printable(name)!r} for the scores: {nearest(name, known or self._names)}"
+
     def check(self) -> None:
         """After the last file: refuse a name that none has, and say which files lack some."""
         for name, files in self._lacking.items():
@@ -248,21 +253,19 @@ class TableShard:
 
     @property
     def of_file(self) -> dict[str, str]:
-        """What the path says: "file", "folder", and the names of series and detector where no column has them."""
+        """What `by` may name beside columns: the file's name, and the folder that it lies in."""
+        file = self.file
+        return {} if file is None or file.path == STDIN else {"file": file.stem, "folder": file.folder}
+
+    @property
+    def _path_names(self) -> tuple[str, str]:
+        """The names of series and detector where no column has them."""
         file = self.file
         if file is None or file.path == STDIN:
-            return {}
-        found = {"file": file.stem, "folder": file.folder}
+            return "", ""
         if self.by_folder and file.folder:
-            return {**found, "series": file.below, "detector": file.folder.partition("/")[0]}
-        return {**found, "series": "/".join(filter(None, [file.folder, file.stem]))}
-
-    def known_names(self) -> list[_Keys] | None:
-        """What `names` gives, where the path says it; None where the table must be read for it."""
-        columns = self.options.columns
-        if any(map(is_pattern, self.options.score)) or any(name not in self.of_file for name in columns):
-            return None
-        return [([self.of_file[name] for name in columns], column) for column in self.options.score]
+            return file.below, file.folder.partition("/")[0]
+        return "/".join(filter(None, [file.folder, file.stem])), ""
 
     def names(self) -> list[_Keys]:
         """What the columns `by` hold, and the column of scores, for every scoring."""
@@ -360,8 +363,7 @@ class TableShard:
 
     def _names(self, keys: Mapping[str, str], score: str, several: bool) -> tuple[str, str]:
         """The names of a series and its detector."""
-        series, detector = self.names_of(keys)
-        series, detector = series or self.of_file.get("series", ""), detector or self.of_file.get("detector", "")
+        series, detector = (own or of_path for own, of_path in zip(self.names_of(keys), self._path_names, strict=True))
         return series, "/".join(filter(None, [detector, score])) if several or not detector else detector
 
 
