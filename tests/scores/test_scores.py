@@ -278,9 +278,7 @@ def test_the_page_of_a_comparison_computes_no_metric_again(tmp_path, monkeypatch
     assert calls == []
 
 
-@pytest.mark.parametrize(
-    "more", [["--jobs", "1"], ["--jobs", "2"], ["--store", "store"], ["--store", "store", "--jobs", "2"]]
-)
+@pytest.mark.parametrize("more", ["--jobs 1", "--jobs 2", "--store store", "--store store --jobs 2"])
 def test_a_flag_for_parallel_work_changes_nothing_but_the_time(tmp_path, monkeypatch, more):
     """Answer 2: the same table, thresholds, rules and notes; also with --by file."""
     monkeypatch.chdir(tmp_path)
