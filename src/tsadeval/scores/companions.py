@@ -96,11 +96,12 @@ class Spans:
             return _Named([best], of_files=True)
         named, doubtful = owner_columns(columns, ends)
         for name in [*named, *doubtful][:1]:
-            grouped = f"; the columns of --by ({', '.join(by)}) are not in this file" if by else ""
+            grouped = f"; the columns of {hint('by=', '--by')} ({', '.join(by)}) are not in this file" if by else ""
             what = f"{self._where}: column {printable(name)!r} has several values ({values_shown(columns[name])})"
+            group = hint(f"by={printable(name)!r}", f"--by {printable(name)}")
             way = (
-                f"group the scores with --by {printable(name)}, name the files of scores as these values, or pass "
-                f"--shared if all of them hold for every series{grouped}"
+                f"group the scores with {group}, name the files of scores as these values, or pass "
+                f"{hint('shared=True', '--shared')} if all of them hold for every series{grouped}"
             )
             if name in named:
                 raise InvalidInputError(f"{what}, so these are intervals of several series: {way}")
@@ -135,9 +136,9 @@ class Spans:
         if self._named.of_files:
             return f"{self._where}: intervals of {shown} are not used: no file is called so"
         near = did_you_mean(left[0], known)
-        hint = f" ({left[0]}: {near})" if near.startswith("did you") else ""
+        meant = f" ({left[0]}: {near})" if near.startswith("did you") else ""
         where = ", ".join(self._named.columns)
-        return f"{self._where}: intervals of {shown} are not used: no series is called so in {where}{hint}"
+        return f"{self._where}: intervals of {shown} are not used: no series is called so in {where}{meant}"
 
     @property
     def fitted(self) -> str | None:
