@@ -35,8 +35,8 @@ class FoundFile(NamedTuple):
     @property
     def stem(self) -> str:
         """The name without folder and ending, which it keeps where it tells the file from another."""
-        name = Path(self.path).name
-        return name if self.alike else Path(name.removesuffix(".gz")).stem
+        name = self.path.rpartition("/")[2]
+        return name if self.alike else os.path.splitext(name.removesuffix(".gz"))[0]
 
     @property
     def below(self) -> str:
@@ -92,7 +92,7 @@ def _local(one: str, common: Path, stores: set[str]) -> tuple[str, Iterator[tupl
     else:
         root = _root(Path(path).as_posix())
         paths = sorted(outside_stores(glob.iglob(path, recursive=True), root, stores))
-    files = (Path(found).as_posix() for found in paths)
+    files = (str(found).replace(os.sep, "/") for found in paths)
     return Path(os.path.abspath(root)).as_posix(), ((file, "") for file in files if os.path.isfile(file))
 
 
