@@ -14,7 +14,7 @@ PAGES: dict[str, tuple[str, str, dict[str, list[str]]]] = {
         {
             "One scoring": ["tsadeval.evaluate", "tsadeval.scorer"],
             "Thresholds": ["tsadeval.best_threshold", "tsadeval.choose_threshold", "tsadeval.curve"],
-            "Many series": ["tsadeval.evaluate_many", "tsadeval.compare"],
+            "Many series": ["tsadeval.Scores", "tsadeval.compare", "tsadeval.evaluate_many"],
             "Why this value": ["tsadeval.cce_breakdown", "tsadeval.ears_breakdown", "tsadeval.CCEBreakdown"],
             "In chunks": ["tsadeval.StreamingCCE", "tsadeval.StreamingEvaluator", "tsadeval.evaluate_stream"],
             "Which metric": ["tsadeval.metrics.recommend"],
