@@ -8,6 +8,7 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
+from itertools import chain
 from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
 
@@ -32,11 +33,9 @@ from tsadeval.leaderboard.submissions import (
     BASELINES,
     Board,
     Series,
-    SeriesLabels,
     file_digest,
     read_labels,
     read_scores,
-    score_problem,
 )
 from tsadeval.rankeval.suites.adversaries import ADVERSARIES, Target
 from tsadeval.rankeval.suites.audit import stream
@@ -45,7 +44,7 @@ from tsadeval.tables.files import read_sealed, write_sealed
 from tsadeval.thresholds.rules import parse_rule
 
 SUBMISSION = "submission"
-CELLS = 1000  # of a chunk, at least
+CELLS = 1000  # of a chunk, about
 READING = "exact"  # of score files: another name makes all kept values outdated
 
 
@@ -66,55 +65,47 @@ LAYOUT = Layout.of(BoardCell, "tsadeval leaderboard build")
 
 
 def compute_values(
-    board: Board,
-    series: Series,
-    folder: Path,
-    *,
-    n_jobs: int | None = None,
-    progress: bool | Progress | None = None,
+    board: Board, folder: Path, *, n_jobs: int | None = None, progress: bool | Progress | None = None
 ) -> Any:
     """Return all values of a board as a table of Arrow, by series, scorer and metric; computed is what is new."""
-    metrics = {text: parse_metric(text) for text in board.metrics}
-    wanted = [
+    metrics = [
         (text, f"{metric.version} {READING}", board.rule if metric.kind == "predictions" else None)
-        for text, metric in metrics.items()
+        for text, metric in board.metrics.items()
     ]
     cells = [
-        BoardCell(name, kind, one, labels.file_sha256, mark, *metric)
-        for one, labels in series.items()
-        for name, kind, mark in _scorers(board, one, labels)
-        for metric in wanted
+        BoardCell(name, kind, series, labels.file_sha256, mark, *metric)
+        for series, labels in board.series.items()
+        for name, kind, mark in _scorers(board, series, labels.valued)
+        for metric in metrics
     ]
     store: Store[BoardCell] = Store(folder, LAYOUT)
-    chunks = partial(_chunks, board, metrics)
-    complete(cells, chunks, compute, store, n_jobs=n_jobs, progress=progress, threads=True)
+    complete(cells, partial(_chunks, board), compute, store, n_jobs=n_jobs, progress=progress, threads=True)
     return store.table(cells)
 
 
-def _scorers(board: Board, series: str, labels: SeriesLabels) -> Iterator[tuple[str, str, str]]:
+def _scorers(board: Board, series: str, valued: bool) -> Iterator[tuple[str, str, str]]:
     """Yield name and kind of every submission and baseline of a series, and the checksum or version of its scores."""
     for one in board.submissions:
         if series in one.scores:
             yield one.name, SUBMISSION, file_digest(one.scores[series])
     for name in BASELINES:
         baseline = ADVERSARIES[name]
-        if labels.valued or not baseline.needs_values:
+        if valued or not baseline.needs_values:
             yield name, baseline.kind, f"version {baseline.version}"
 
 
-def _chunks(board: Board, metrics: Mapping[str, Metric], missing: Iterable[BoardCell]) -> Iterator[Chunk]:
-    """Yield the missing cells of some series each; a chunk is sent to a worker and written: not every few cells."""
+def _chunks(board: Board, missing: Iterable[BoardCell]) -> Iterator[Chunk]:
+    """Yield chunks of whole series; each is sent to a worker and written to the disk, so none has but a few cells."""
+    groups = list(group_cells(missing, lambda cell: cell.series).items())
     rules = {board.rule: parse_rule(board.rule)}
-    cells: list[BoardCell] = []
-    payload: dict[str, Any] = {}
-    for series, of_series in group_cells(missing, lambda cell: cell.series).items():
-        files = {one.name: one.scores[series] for one in board.submissions if series in one.scores}
-        cells, payload = [*cells, *of_series], {**payload, series: (board.labels[series], files)}
-        if len(cells) >= CELLS:
-            yield Chunk(board_scorings, tuple(cells), metrics, rules, payload)
-            cells, payload = [], {}
-    if cells:
-        yield Chunk(board_scorings, tuple(cells), metrics, rules, payload)
+    several = 1 + CELLS * len(groups) // max(1, sum(len(cells) for _, cells in groups))
+    for i in range(0, len(groups), several):
+        part = dict(groups[i : i + several])
+        files = {
+            name: (board.series[name].path, {d.name: d.scores[name] for d in board.submissions if name in d.scores})
+            for name in part
+        }
+        yield Chunk(board_scorings, tuple(chain(*part.values())), board.metrics, rules, files)
 
 
 def board_scorings(chunk: Chunk) -> Iterator[Making]:
@@ -147,11 +138,9 @@ def _scoring(
     facts: Row = {"events": len(target.events), "anomalous": target.events.points}
     try:
         if cell.kind == SUBMISSION:
-            scores = read_scores(files[cell.detector])
+            scores = read_scores(files[cell.detector], target.n)
         else:
             scores = ADVERSARIES[cell.detector].checked(target, stream(cell.series, cell.detector, 0))
-        if problem := score_problem(scores, target.n):
-            raise InvalidInputError(problem)
         scoring = observe(labels, scores, missing="skip")
     except TsadevalError as error:
         nothing = {"value": math.nan, "seconds": math.nan, "status": "missing", "message": str(error)}
@@ -186,18 +175,18 @@ class Table:
     scorings: Sequence[Row] = ()
 
     @classmethod
-    def of(cls, board: Board, series: Series, found: Any) -> Table:
+    def of(cls, board: Board, found: Any) -> Table:
         """Arrange the values of a board, which come by series, scorer and metric."""
         count = len(board.metrics)
         columns = ["series", "detector", "kind", "scores", "status", "message"]
         rows = found.select(columns).take(np.arange(0, len(found), count)).to_pylist()
         known = {row["detector"]: row["kind"] for row in rows}
         kinds = {name: known[name] for name in (*(one.name for one in board.submissions), *BASELINES) if name in known}
-        line, column = ({name: i for i, name in enumerate(names)} for names in (series, kinds))
-        values = np.full((count, len(series), len(kinds)), math.nan)
+        line, column = ({name: i for i, name in enumerate(names)} for names in (board.series, kinds))
+        values = np.full((count, len(board.series), len(kinds)), math.nan)
         places = [line[row["series"]] for row in rows], [column[row["detector"]] for row in rows]
         values[:, *places] = found["value"].to_numpy().reshape(-1, count).T
-        return cls(dict(zip(board.metrics, values, strict=True)), series, kinds, rows)
+        return cls(dict(zip(board.metrics, values, strict=True)), board.series, kinds, rows)
 
     @property
     def groups(self) -> dict[str, list[int]]:

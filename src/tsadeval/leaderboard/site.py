@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 import json
-import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from io import BytesIO
@@ -14,7 +13,7 @@ from typing import Any
 
 import tsadeval
 from tsadeval._optional import require
-from tsadeval.core.metric import PROPERTIES, parse_metric
+from tsadeval.core.metric import PROPERTIES
 from tsadeval.core.results import cell_text
 from tsadeval.engine.progress import Progress
 from tsadeval.leaderboard.board import (
@@ -28,7 +27,7 @@ from tsadeval.leaderboard.board import (
     places,
     rank_all,
 )
-from tsadeval.leaderboard.submissions import GAPS, Board, read_board, read_series, without_other_labels
+from tsadeval.leaderboard.submissions import GAPS, Board, read_board
 from tsadeval.rankeval import read
 from tsadeval.reports.html import address, as_json, page, source
 from tsadeval.tables.files import write_whole
@@ -68,12 +67,9 @@ def build_site(
     Board
         What was read; `problems` names the submissions that were left out.
     """
-    board = read_board(folder)
-    series = read_series(board)
-    board = without_other_labels(board, series)
-    output = Path(output)
-    values = compute_values(board, series, output / "values", n_jobs=n_jobs, progress=progress)
-    table = Table.of(board, series, values)
+    board, output = read_board(folder), Path(output)
+    values = compute_values(board, output / "values", n_jobs=n_jobs, progress=progress)
+    table = Table.of(board, values)
     ranked = rank_all(table, output / "values" / "standings")
     written = set()
     for name, content in _Site(board, table, values, ranked, [_board_of_metrics(one) for one in rankeval]).files():
@@ -117,9 +113,10 @@ class _Site:
         self, board: Board, table: Table, values: Any, ranked: Mapping[str, Standings], boards: Sequence[Data]
     ) -> None:
         self.board, self.table, self.values, self.ranked, self.boards = board, table, values, ranked, boards
-        self.metrics = {text: parse_metric(text) for text in board.metrics}
-        self.facts = {text: metric_facts(table, metric) for text, metric in self.metrics.items()}
-        self.agreement = agreement(self.ranked, [text for text, m in self.metrics.items() if m.direction == "lower"])
+        self.facts = {text: metric_facts(table, metric) for text, metric in board.metrics.items()}
+        self.agreement = agreement(
+            self.ranked, [text for text, m in self.board.metrics.items() if m.direction == "lower"]
+        )
         self.shown = [_short(of_metric.tolist()) for of_metric in table.values.values()]
         # Paths of pages are those of the files they are about, so that they stay the same from build to build.
         keys = {one.name: one.key for one in board.submissions}
@@ -146,13 +143,13 @@ class _Site:
     def _data(self) -> Data:
         """Return what all pages share."""
         table, paths = self.table, self.paths
-        first = next((m for m in PREFERRED if m in self.metrics), self.board.metrics[0])
+        first = next((m for m in PREFERRED if m in self.board.metrics), next(iter(self.board.metrics)))
         return {
             "title": self.board.title,
             "metrics": [
                 {"name": text, "label": m.label, "lower": m.direction == "lower", "path": paths["metrics"][text],
                  "summary": m.summary.replace("`", ""), **self.facts[text]}
-                for text, m in self.metrics.items()
+                for text, m in self.board.metrics.items()
             ],
             "detectors": self._scorers,
             "series": [
@@ -191,7 +188,7 @@ class _Site:
         points = sum(one.facts.n for one in series.values())
         subtitle = (
             f"{real} detectors on {len(series)} series with {points:,} points, by "
-            f"{len(self.metrics)} metrics; all values are computed from the published scores."
+            f"{len(self.board.metrics)} metrics; all values are computed from the published scores."
         )
         yield "index.html", "board.html.j2", {"title": board.title, "subtitle": subtitle, "about": board.about}
         yield "about.html", "about.html.j2", {
@@ -241,8 +238,8 @@ class _Site:
 
     def _metrics(self) -> Iterator[Page]:
         """Yield a page for every metric."""
-        for (text, record), row in zip(self.metrics.items(), self.agreement, strict=True):
-            near = [(m, v) for m, v in zip(self.metrics, row, strict=True) if v is not None and m != text]
+        for (text, record), row in zip(self.board.metrics.items(), self.agreement, strict=True):
+            near = [(m, v) for m, v in zip(self.board.metrics, row, strict=True) if v is not None and m != text]
             low, high = record.range
             facts = [
                 ("takes", record.kind),
@@ -258,28 +255,25 @@ class _Site:
                 "definition": inspect.getdoc(record.function) or "",
                 "game": self.facts[text],
                 "near": [
-                    (self.metrics[m].label, self.paths["metrics"][m], v)
+                    (self.board.metrics[m].label, self.paths["metrics"][m], v)
                     for m, v in sorted(near, key=lambda item: -item[1])
                 ],
                 "data": as_json({"metric": text}),
             }  # fmt: skip
 
 
-def _short(value: Any) -> Any:
-    """Round numbers for a page to six digits, and those before the point; what is not finite is None.
+def _short(data: Any) -> Any:
+    """Round the numbers of a page to six digits, but not before the point; what is not finite is None.
 
-    >>> _short({"a": [0.123456789, -1234567.8, math.nan]})
+    >>> _short({"a": [0.123456789, -1234567.8, float("nan")]})
     {'a': [0.123457, -1234568.0, None]}
     """
-    if isinstance(value, dict):
-        return {key: _short(one) for key, one in value.items()}
-    if isinstance(value, list):
-        return [_short(one) for one in value]
-    if not isinstance(value, float):
-        return value
-    if not math.isfinite(value):
-        return None
-    return float(f"{value:.6g}") if abs(value) < 1e6 else float(round(value))
+    return json.loads(json.dumps(data), parse_float=_six_digits, parse_constant=lambda _: None)
+
+
+def _six_digits(text: str) -> float:
+    number = float(text)
+    return float(f"{number:.6g}") if abs(number) < 1e6 else float(round(number))
 
 
 def _board_of_metrics(folder: str | Path) -> Data:

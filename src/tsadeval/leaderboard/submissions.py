@@ -28,6 +28,7 @@ from tsadeval.comparison.categories import SeriesFacts
 from tsadeval.core.arrays import as_scores
 from tsadeval.core.events import Events
 from tsadeval.core.inputs import Bools, Floats, label_runs
+from tsadeval.core.metric import Metric
 from tsadeval.core.names import did_you_mean, printable
 from tsadeval.core.selection import select_metrics
 from tsadeval.errors import InvalidInputError, TsadevalError
@@ -44,17 +45,19 @@ OPTIONAL = ("paper", "code", "description", "date", "protocol")
 BOARD_KEYS = ("title", "about", "metrics", "threshold")
 # A submission may leave out so large a share of the points of a series; with more missing it has no value there.
 GAPS = 0.01
+# Events of a series that its picture shows, and the least width of one, as a share of the series.
+SHOWN, THIN = 400, 0.0015
 OTHER_LABELS = "labels.sha256 has another checksum: the scores belong to other labels than those of the board"
 
 
 @dataclass(frozen=True)
 class Submission:
-    """A submission as it lies in its folder, which is called `key`."""
+    """A submission as it lies in its folder, which is called `key`; `labels` has checksums of the labels it is for."""
 
     key: str
     about: Mapping[str, str]
     scores: Mapping[str, Path]
-    label_digests: Mapping[str, str]
+    labels: Mapping[str, str]
 
     @property
     def name(self) -> str:
@@ -62,15 +65,33 @@ class Submission:
         return self.about["name"]
 
 
+class SeriesLabels(NamedTuple):
+    """What is known of a series: its file, checksums of file and labels, facts, and where its events are.
+
+    `strip` has the events as shares of the length: start and width. `valued` says whether the file has the series
+    itself beside the labels.
+    """
+
+    path: Path
+    file_sha256: str
+    labels_sha256: str
+    facts: SeriesFacts
+    strip: list[tuple[float, float]]
+    valued: bool
+
+
+Series = Mapping[str, SeriesLabels]
+
+
 @dataclass(frozen=True)
 class Board:
-    """A board: labels, submissions, and what its page says. `problems` are submissions that were left out, and why."""
+    """A board: series, submissions, and what its page says. `problems` names what was left out, and why."""
 
     title: str
     about: str
-    metrics: tuple[str, ...]
+    metrics: Mapping[str, Metric]
     rule: str
-    labels: Mapping[str, Path]
+    series: Series
     submissions: tuple[Submission, ...]
     problems: tuple[str, ...]
 
@@ -107,9 +128,23 @@ def read_labels(path: Path) -> tuple[Bools, Floats | None]:
     return labels, np.asarray(table.numbers("value"), np.float64) if "value" in table else None
 
 
-def read_scores(path: Path) -> Floats:
-    """Read the scores in a file as 64-bit floats, if these hold them; NaN where missing."""
-    return np.asarray(_checked(read_table(path), "score", as_scores), np.float64)
+def read_scores(path: Path, points: int | None = None) -> Floats:
+    """Read the scores in a file as 64-bit floats, NaN where missing; refuse those that cannot be judged.
+
+    `points` is the length of the series, where it is known.
+    """
+    scores = np.asarray(_checked(read_table(path), "score", as_scores), np.float64)
+    lost = np.isnan(scores)
+    problems = (
+        (points not in (None, len(scores)), f"{len(scores)} scores, but the series has {points} points"),
+        (np.isinf(scores).any(), "scores must be finite, but some are infinite"),
+        (lost.all(), "no point has a score"),
+        (lost.mean() > GAPS, f"{lost.mean():.1%} of the points have no score; at most {GAPS:.0%} may be missing"),
+    )
+    for wrong, text in problems:
+        if wrong:
+            raise InvalidInputError(f"{printable(path)}: {text}")
+    return scores
 
 
 def _checked(table: Table, name: str, check: Callable[[Any, str], Any]) -> Any:
@@ -121,7 +156,7 @@ def _checked(table: Table, name: str, check: Callable[[Any, str], Any]) -> Any:
         raise InvalidInputError(f"{table.source}: {error}") from None
 
 
-def _find_series(folder: Path, kind: str) -> dict[str, Path]:
+def _find_files(folder: Path, kind: str) -> dict[str, Path]:
     """Find the files of series by name: the path below the folder without the suffix."""
     found: dict[str, Path] = {}
     for path in table_files(folder):
@@ -137,21 +172,20 @@ def _find_series(folder: Path, kind: str) -> dict[str, Path]:
 def _read_submission(folder: Path) -> Submission:
     """Read a submission, or raise an error that says what is missing in its description."""
     about = _read_toml(folder / "about.toml", REQUIRED + OPTIONAL)
-    where = printable(folder / "about.toml")
-    for key in REQUIRED:
-        if key not in about:
-            raise InvalidInputError(f"{where}: {key} is missing; needed are {', '.join(REQUIRED)}")
-    for key, value in about.items():
-        if not isinstance(value, str) or (key in REQUIRED and not value.strip()):
-            raise InvalidInputError(f"{where}: {key} must be a text")
-    name = about["name"]
+    name, where = about.get("name"), printable(folder / "about.toml")
+    lacking = [key for key in REQUIRED if key not in about]
+    odd = [key for key, text in about.items() if not isinstance(text, str) or (key in REQUIRED and not text.strip())]
+    if lacking:
+        raise InvalidInputError(f"{where}: {lacking[0]} is missing; needed are {', '.join(REQUIRED)}")
+    if odd:
+        raise InvalidInputError(f"{where}: {odd[0]} must be a text")
     if name != name.strip() or not name.isprintable():  # two that look alike would be two rows
         raise InvalidInputError(
             f"{where}: name must be one line of printable characters without blanks around it, but is {printable(name)}"
         )
     if name in BASELINES:
         raise InvalidInputError(f"{where}: {name!r} is the name of a baseline; choose another")
-    scores = _find_series(folder / "scores", "score")
+    scores = _find_files(folder / "scores", "score")
     return Submission(folder.name, about, scores, _read_digests(folder / "labels.sha256"))
 
 
@@ -168,122 +202,13 @@ def _read_digests(path: Path) -> dict[str, str]:
     return found
 
 
-def read_board(folder: str | Path) -> Board:
-    """Read a board with all submissions that can be read; the others are in `problems`."""
-    folder = Path(folder)
-    labels = _find_series(folder / "labels", "label")
-    path = folder / "board.toml"
-    settings = _read_toml(path, BOARD_KEYS) if path.exists() else {}
-    found: dict[str, Submission] = {}
-    problems = []
-    for path in sorted(path for path in (folder / "submissions").glob("*") if path.is_dir()):
-        try:
-            one = _read_submission(path)
-        except InvalidInputError as error:
-            problems.append(f"{path.name}: {error}")
-            continue
-        if (other := found.setdefault(one.name, one)) is not one:
-            raise InvalidInputError(f"submissions {other.key} and {one.key} have the same name {one.name!r}")
-    # The recommended metrics first, then those of the paper: the tables of a board have a column for each.
-    first = [str(metric) for name in ("recommended", "paper") for metric in select_metrics(name)]
-    metrics = map(str, select_metrics(settings.get("metrics", "all")))
-    return Board(
-        str(settings.get("title", "Leaderboard")),
-        str(settings.get("about", "")),
-        tuple(sorted(metrics, key=lambda text: first.index(text) if text in first else len(first))),
-        str(parse_rule(settings.get("threshold", "best"))),
-        labels,
-        tuple(found.values()),
-        tuple(problems),
-    )
-
-
-def check_submission(folder: str | Path, board: str | Path | None = None) -> list[str]:
-    """Say what is wrong with a submission, a line each; with a board, also whether its scores fit the labels.
-
-    Lines that start with "note:" do not keep a submission from being taken.
-    """
-    try:
-        found = _read_submission(Path(folder))
-        labels = {} if board is None else _find_series(Path(board, "labels"), "label")
-    except InvalidInputError as error:
-        return [str(error)]
-    lines = []
-    for series, path in found.scores.items():
-        try:
-            scores = read_scores(path)
-        except TsadevalError as error:
-            lines.append(str(error))
-            continue
-        points = len(scores)
-        if series in labels:
-            truth = read_labels(labels[series])[0]
-            points = len(truth)
-            if found.label_digests.get(series) not in (None, labels_digest(truth)):
-                lines.append(f"{printable(path)}: {OTHER_LABELS}")
-        elif labels:
-            near = did_you_mean(series, list(labels))
-            lines.append(f"{printable(path)}: the board has no series {printable(series)!r}: {near}")
-        lost = np.count_nonzero(np.isnan(scores))
-        note = f"note: {lost} points have no score and are left out" if lost else ""
-        if text := score_problem(scores, points) or note:
-            lines.append(f"{printable(path)}: {text}")
-    absent = [series for series in labels if series not in found.scores]
-    if absent:
-        lines.append(
-            f"note: no scores for {len(absent)} of {len(labels)} series ({_some(absent)}): these count as worst"
-        )
-    return lines
-
-
-def score_problem(scores: Floats, points: int) -> str:
-    """Say why scores of a series of so many points cannot be judged; "" where they can."""
-    lost = np.isnan(scores)
-    if len(scores) != points:
-        return f"{len(scores)} scores, but the series has {points} points"
-    if np.isinf(scores).any():
-        return "scores must be finite, but some are infinite"
-    if lost.all():
-        return "no point has a score"
-    much = lost.mean() > GAPS
-    return f"{lost.mean():.1%} of the points have no score; at most {GAPS:.0%} may be missing" if much else ""
-
-
-def _some(names: list[str]) -> str:
-    return ", ".join(map(printable, names[:3])) + ", ..." * (len(names) > 3)
-
-
-# The series of a board: what their label files say, each read once for a build.
-
-
-# Events of a series that its picture shows, and the least width of one, as a share of the series.
-SHOWN, THIN = 400, 0.0015
-
-
-class SeriesLabels(NamedTuple):
-    """What is known of a series: checksums of its file and of its labels, facts, and where its events are.
-
-    `strip` has the events as shares of the length: start and width. `valued` says whether the file has the series
-    itself beside the labels.
-    """
-
-    file_sha256: str
-    labels_sha256: str
-    facts: SeriesFacts
-    strip: list[tuple[float, float]]
-    valued: bool
-
-
-Series = Mapping[str, SeriesLabels]
-
-
-def read_series(board: Board) -> dict[str, SeriesLabels]:
-    """Read all series of a board by name."""
+def read_series(folder: Path) -> dict[str, SeriesLabels]:
+    """Read all series of a folder of labels, by name."""
     found = {}
-    for name, path in board.labels.items():
+    for name, path in _find_files(folder, "label").items():
         labels, values = read_labels(path)
         facts, strip = SeriesFacts.of(labels), _strip(Events.of(labels))
-        found[name] = SeriesLabels(file_digest(path), labels_digest(labels), facts, strip, values is not None)
+        found[name] = SeriesLabels(path, file_digest(path), labels_digest(labels), facts, strip, values is not None)
     return found
 
 
@@ -293,17 +218,78 @@ def _strip(events: Events) -> list[tuple[float, float]]:
     return [(round(float(a), 5), round(float(w), 5)) for a, w in zip(starts[::step], widths[::step], strict=True)]
 
 
-def without_other_labels(board: Board, series: Series) -> Board:
-    """Leave out scores of no series, and those that, by checksums that came with them, belong to other labels."""
-    kept: list[Submission] = []
-    problems = list(board.problems)
-    for one in board.submissions:
-        known = {name: path for name, path in one.scores.items() if name in series}
-        if extra := [name for name in one.scores if name not in known]:
+def read_board(folder: str | Path) -> Board:
+    """Read a board with all submissions and scores that can be judged; the others are in `problems`."""
+    folder = Path(folder)
+    series = read_series(folder / "labels")
+    path = folder / "board.toml"
+    settings = _read_toml(path, BOARD_KEYS) if path.exists() else {}
+    found: dict[str, Submission] = {}
+    problems: list[str] = []
+    for path in sorted(path for path in (folder / "submissions").glob("*") if path.is_dir()):
+        try:
+            one = _read_submission(path)
+        except InvalidInputError as error:
+            problems.append(f"{path.name}: {error}")
+            continue
+        if one.name in found:
+            other = found[one.name].key
+            raise InvalidInputError(f"submissions {other} and {one.key} have the same name {one.name!r}")
+        extra = [name for name in one.scores if name not in series]
+        strange = [name for name in one.scores if name in series and _is_of_others(one, name, series)]
+        if extra:
             problems.append(f"{one.key}: the board has no series of {len(extra)} of its score files ({_some(extra)})")
-        for name, digest in one.label_digests.items():
-            if name in known and digest != series[name].labels_sha256:
-                problems.append(f"{one.key}: {OTHER_LABELS} (series {printable(name)!r})")
-                del known[name]
-        kept.append(replace(one, scores=known))
-    return replace(board, submissions=tuple(kept), problems=tuple(problems))
+        problems += [f"{one.key}: {OTHER_LABELS} (series {printable(name)!r})" for name in strange]
+        scores = {name: path for name, path in one.scores.items() if name not in {*extra, *strange}}
+        found[one.name] = replace(one, scores=scores)
+    # The recommended metrics first, then those of the paper: the tables of a board have a column for each.
+    first = [str(metric) for name in ("recommended", "paper") for metric in select_metrics(name)]
+    metrics = {str(metric): metric for metric in select_metrics(settings.get("metrics", "all"))}
+    return Board(
+        str(settings.get("title", "Leaderboard")),
+        str(settings.get("about", "")),
+        {text: metrics[text] for text in sorted(metrics, key=[*first, *metrics].index)},
+        str(parse_rule(settings.get("threshold", "best"))),
+        series,
+        tuple(found.values()),
+        tuple(problems),
+    )
+
+
+def _is_of_others(one: Submission, name: str, series: Series) -> bool:
+    """Return True if, by a checksum that came with them, scores belong to other labels than those of the board."""
+    return one.labels.get(name, series[name].labels_sha256) != series[name].labels_sha256
+
+
+def check_submission(folder: str | Path, board: str | Path | None = None) -> list[str]:
+    """Say what is wrong with a submission, a line each; with a board, also whether its scores fit the labels.
+
+    Lines that start with "note:" do not keep a submission from being taken.
+    """
+    try:
+        found = _read_submission(Path(folder))
+        known = {} if board is None else read_series(Path(board, "labels"))
+    except TsadevalError as error:
+        return [str(error)]
+    lines = []
+    for name, path in found.scores.items():
+        where = printable(path)
+        try:
+            lost = np.count_nonzero(np.isnan(read_scores(path, known[name].facts.n if name in known else None)))
+            lines += [f"{where}: note: {lost} points have no score and are left out"] * bool(lost)
+        except TsadevalError as error:
+            lines.append(str(error))
+        if name in known and _is_of_others(found, name, known):
+            lines.append(f"{where}: {OTHER_LABELS}")
+        if known and name not in known:
+            lines.append(f"{where}: the board has no series {printable(name)!r}: {did_you_mean(name, list(known))}")
+    absent = [name for name in known if name not in found.scores]
+    if absent:
+        lines.append(
+            f"note: no scores for {len(absent)} of {len(known)} series ({_some(absent)}): these count as worst"
+        )
+    return lines
+
+
+def _some(names: list[str]) -> str:
+    return ", ".join(map(printable, names[:3])) + ", ..." * (len(names) > 3)
