@@ -21,7 +21,7 @@ from tsadeval.core.selection import Metrics, select_metrics
 from tsadeval.core.setting import Missing
 from tsadeval.errors import InvalidParameterError
 from tsadeval.reports.html import as_json, render
-from tsadeval.reports.page import Page, build_page
+from tsadeval.reports.page import Page
 from tsadeval.reports.series_view import SeriesView, notes_of
 from tsadeval.scores.options import Reading
 from tsadeval.scores.scores import as_scores
@@ -99,40 +99,32 @@ def report(
         parse_rule("best" if compared is None else compared.made.rule) if threshold is None else parse_rule(threshold)
     )
     chosen, doubled = _without_double(_metrics(metrics, compared), rule)
-    if compared is None or threshold is not None or not _has_all(compared, chosen, reading):
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # the page says it
-            compared = compare(found, metrics=chosen, threshold=rule)
     series = [SeriesView.of(one, found.value_column) for one in found.by_series()]
-    page = build_page(series, compared, chosen, rule, random_state=random_state)
+    # The series itself changes no value.
+    other = threshold is not None or {*reading} - {"values", "value"}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the page says it
+        if compared is None or other or not {str(metric) for metric in chosen} <= {*compared.metrics}:
+            compared = compare(found, metrics=chosen, threshold=rule)
+        page = Page(series, compared, chosen, rule, random_state=random_state)
+    detectors = {name: name for name in page.data["detectors"]}
+    odd = odd_remarks(page.odd, detectors, [{"series": one.name} for one in series])
     about = [*notes, *found.notes, *notes_of(found, series, compared)]
-    about += [f"{text}." for text in _lacking(page.compared)]
-    about += [f"{text[:1].upper()}{text[1:]}." for text in _odd(page)]
+    about += [f"{text}." for text in _lacking(compared)] + [f"{text[:1].upper()}{text[1:]}." for text in odd]
     text = _render(page, rule, title, command, found.checksums() if sources is None else sources, about, doubled)
     path.parent.mkdir(parents=True, exist_ok=True)
     write_whole(path, text.encode())
     return path
 
 
-def _has_all(compared: Comparison, metrics: Sequence[Metric], reading: Mapping[str, Any]) -> bool:
-    """Return True if a comparison has all values of a page; the series itself changes none of them."""
-    return all(str(metric) in compared.metrics for metric in metrics) and not {*reading} - {"values", "value"}
-
-
 def _lacking(compared: Comparison) -> list[str]:
-    """Averages over fewer series though there are scores, since a metric is undefined for these scores."""
+    """Name averages over fewer series though there are scores, since a metric is undefined for these scores."""
     rows = [row for row in compared.rows if row["status"] == "undefined"]
     # What is undefined for lack of a class of points is so for all detectors, and the page says it of the series.
     short = {row["detector"] for row in rows if row["reason"] not in OF_LABELS}
     titles, labels = dict(zip(compared.detectors, compared.names, strict=True)), metric_labels(compared.metrics)
     called = [{**row, "metric": labels[row["metric"]]} for row in compared.rows]
     return fewer_series(called, list(labels.values()), titles, compared.missing, short)
-
-
-def _odd(page: Page) -> list[str]:
-    """What is to be said of detectors that alarm everywhere, or nowhere."""
-    series = [{"series": one["name"]} for one in page.data["series"]]
-    return odd_remarks(page.odd, {name: name for name in page.data["detectors"]}, series)
 
 
 def _metrics(metrics: Metrics | None, compared: Comparison | None) -> tuple[Metric, ...]:
@@ -143,7 +135,7 @@ def _metrics(metrics: Metrics | None, compared: Comparison | None) -> tuple[Metr
 
 
 def _without_double(metrics: tuple[Metric, ...], rule: Rule) -> tuple[tuple[Metric, ...], str]:
-    """Without the best F1 where F1 is taken at its best threshold, and what is to be said about it."""
+    """Leave out the best F1 where F1 is taken at its best threshold, and what is to be said about it."""
     names = [str(metric) for metric in metrics]
     if rule not in _BEST_F1 or not {"f1", "best_f1"} <= set(names):
         return metrics, ""
@@ -214,7 +206,7 @@ def _render(
 
 
 def _start(data: Mapping[str, Any], rule: Rule) -> str:
-    """Where the slider starts, in words."""
+    """Say where the slider starts."""
     if rule in _BEST_F1:
         return "It starts where F1 is best, which was found with the labels."
     by_labels = ", which was found with the labels" if rule_facts(rule)["uses_labels"] else ""
@@ -228,7 +220,7 @@ def _start(data: Mapping[str, Any], rule: Rule) -> str:
 
 
 def _thresholds(data: Mapping[str, Any], rule: Rule) -> str:
-    """How the thresholds of the metrics were found, in words."""
+    """Say how the thresholds of the metrics were found."""
     facts = rule_facts(rule)
     if facts["origin"] != Origin.BEST:
         return f"Thresholds: by the rule {rule}{', chosen with the labels' * facts['uses_labels']}."
