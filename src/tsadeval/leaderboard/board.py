@@ -227,8 +227,9 @@ def rank_all(table: Table, path: Path) -> dict[str, Standings]:
 def _standing(part: Floats, lower: bool) -> Data:
     """Compute the standing in one group: of detectors with values on half of its series, missing ones are worst."""
     part = part[np.isfinite(part).any(axis=1)]  # elsewhere the metric is undefined
-    listed = np.flatnonzero(np.isfinite(part).mean(axis=0) >= LISTED) if len(part) else []
-    if not len(listed):
+    known = np.isfinite(part).sum(axis=0)
+    listed = np.flatnonzero(known >= max(1, LISTED * len(part)))
+    if not listed.size:
         return {"listed": [], "n": len(part), "rank": [], "mean": []}
     found = standings(part[:, listed], lower=lower, missing="worst")
     return {"listed": listed.tolist(), "n": len(part), **found}

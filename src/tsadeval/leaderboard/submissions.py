@@ -172,7 +172,7 @@ def _find_files(folder: Path, kind: str) -> dict[str, Path]:
 def _read_submission(folder: Path) -> Submission:
     """Read a submission, or raise an error that says what is missing in its description."""
     about = _read_toml(folder / "about.toml", REQUIRED + OPTIONAL)
-    name, where = about.get("name"), printable(folder / "about.toml")
+    name, where = about.get("name", ""), printable(folder / "about.toml")
     lacking = [key for key in REQUIRED if key not in about]
     odd = [key for key, text in about.items() if not isinstance(text, str) or (key in REQUIRED and not text.strip())]
     if lacking:

@@ -1,10 +1,11 @@
-"""Data of a report: everything that the page shows, as plain values and packed arrays."""
+"""Data of a report: its series, and everything that the page shows, as plain values and packed arrays."""
 
 from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,18 +13,22 @@ from numpy.typing import NDArray
 
 from tsadeval.comparison.comparison import Comparison
 from tsadeval.comparison.standings import agreement_of, standings
+from tsadeval.core.arrays import numbers_with_gaps
 from tsadeval.core.durations import unit_size
 from tsadeval.core.facts import OddAlarms, odd_alarms
-from tsadeval.core.inputs import Floats, Scoring, label_runs
+from tsadeval.core.inputs import Bools, Floats, LabelRuns, Scoring, label_runs
 from tsadeval.core.metric import Metric, Rule, metric_labels
 from tsadeval.core.results import Row, plain
 from tsadeval.core.times import Times, longest
+from tsadeval.errors import InvalidInputError
 from tsadeval.evaluation.baseline import perfect_values, random_values
 from tsadeval.evaluation.many import rows_of_scoring
 from tsadeval.metrics.cce_explanation import CCEBreakdown
 from tsadeval.reports.findings import dearest_false_alarms, explain_cce, threshold_of, worst_events
 from tsadeval.reports.payload import MISSING, Counts, Payloads, coarse, count_alarms, score_levels, value_codes
-from tsadeval.reports.series_view import ScoringView, SeriesView
+from tsadeval.scores.scored import Scored
+from tsadeval.scores.scores import SeriesScores
+from tsadeval.scores.scoring import ignored_points
 
 Data = dict[str, Any]
 
@@ -33,7 +38,80 @@ DETAIL = 8_000_000
 BUDGET, MOST_DRAWS = 30_000_000, 10
 # Events in the table; of more the ones that cost most.
 EVENTS = 2000
+COLUMNS = 8  # of a series, at most
 EARLIEST = 100_000_000  # seconds since 1970 (March 1973): smaller numbers are no dates
+
+
+@dataclass(frozen=True, eq=False)
+class ScoringView:
+    """One scoring as the metrics see it: without its first and last points where these have no score."""
+
+    scoring: Scoring
+    given: Floats  # the scores as they came, NaN where one is missing
+    offset: int  # points without a score before the first one that has one
+    missing: int
+
+    @classmethod
+    def of(cls, one: Scored) -> ScoringView:
+        """Take what is drawn of a scoring."""
+        given = numbers_with_gaps(one.given.y_score, "y_score", "a one-dimensional sequence of numbers")
+        scores = np.asarray(given, np.float64)
+        cut = int(np.argmin(np.isnan(scores))) if one.scoring.n < len(scores) else 0
+        return cls(one.scoring, scores, cut, one.missing)
+
+
+@dataclass(frozen=True, eq=False)
+class SeriesView:
+    """One series: its labels, scorings by detector, and what else is known of it."""
+
+    name: str
+    labels: LabelRuns
+    detectors: Mapping[str, ScoringView]
+    values: Mapping[str, Floats]
+    times: Times | None
+    ignored: Bools | None  # points that are not judged, of all that have a label
+
+    @property
+    def n(self) -> int:
+        """Number of points."""
+        return self.labels.n
+
+    @classmethod
+    def of(cls, series: SeriesScores, value_name: str = "") -> SeriesView:
+        """Take what is drawn of a series."""
+        labels = label_runs(series.y_true, "y_true")
+        ignore = next(iter(series.detectors.values())).given.ignore
+        values = {value_name: series.values} if value_name and series.values is not None else series.values
+        return cls(
+            series.name,
+            labels,
+            {name: ScoringView.of(one) for name, one in series.detectors.items()},
+            checked_values(values, labels.n, series.name),
+            series.times,
+            None if ignore is None else ignored_points(ignore, labels.n, series.times)[0],
+        )
+
+
+def checked_values(values: Any, n: int, series: str) -> dict[str, Floats]:
+    """Return the columns of a series by name, at most eight of them."""
+    columns = {} if values is None else values if isinstance(values, Mapping) else {"": values}
+    found: dict[str, Floats] = {}
+    for name, given in columns.items():
+        what = f"series {series!r}: " * bool(series) + (f"values {str(name)!r}" if name else "values")
+        try:
+            array = np.asarray(given, np.float64)
+        except (TypeError, ValueError, RuntimeError) as error:
+            reason = str(error).partition("\n")[0]
+            raise InvalidInputError(f"{what} must be numbers, one column or several, to be drawn ({reason})") from None
+        if array.shape[:1] != (n,) or array.ndim > (1 if name else 2):
+            raise InvalidInputError(
+                f"{what} must be one column or several with a number for each of {n} points, "
+                f"found an array of shape {array.shape}"
+            )
+        several = array.reshape(n, -1).T
+        names = [f"column {i}" for i in range(len(several))] if len(several) > 1 else [str(name) or "series"]
+        found |= zip(names, several, strict=True)
+    return dict(list(found.items())[:COLUMNS])
 
 
 class Page:
@@ -96,9 +174,10 @@ class Page:
             codes, low, high = value_codes(values)
             data["values"].append({"name": name, "low": low, "high": high, **self._line(codes)})
         for name, judged in one.detectors.items():
-            rows = [self._known.get((one.name, name, str(metric))) for metric in self._metrics]
-            if None in rows:
-                rows = [*rows_of_scoring(judged.scoring, self._metrics, self._rule)]
+            keys = [(one.name, name, str(metric)) for metric in self._metrics]
+            rows = [self._known[key] for key in keys if key in self._known]
+            if len(rows) < len(keys):  # an error there, or scores of another seed
+                rows = rows_of_scoring(judged.scoring, self._metrics, self._rule)
             data["detectors"][name] = self._detector(one, judged, rows)
             self.odd[one.name, name] = odd_alarms(rows, judged.scoring.n)
         return data

@@ -14,17 +14,17 @@ import numpy as np
 from tsadeval.comparison.compare import compare
 from tsadeval.comparison.comparison import Comparison
 from tsadeval.core.facts import OF_LABELS, Origin, rule_facts
-from tsadeval.core.messages import fewer_series, odd_remarks
+from tsadeval.core.messages import fewer_series, named, odd_remarks
 from tsadeval.core.metric import Metric, Rule, metric_labels
 from tsadeval.core.names import printable
 from tsadeval.core.selection import Metrics, select_metrics
 from tsadeval.core.setting import Missing
 from tsadeval.errors import InvalidParameterError
 from tsadeval.reports.html import as_json, render
-from tsadeval.reports.page import Page
-from tsadeval.reports.series_view import SeriesView, notes_of
+from tsadeval.reports.page import Page, SeriesView
 from tsadeval.scores.options import Reading
-from tsadeval.scores.scores import as_scores
+from tsadeval.scores.scored import NO_SCORE, LeftOut
+from tsadeval.scores.scores import Scores, as_scores
 from tsadeval.tables.files import write_whole
 from tsadeval.thresholds.best import best
 from tsadeval.thresholds.rules import parse_rule
@@ -109,12 +109,58 @@ def report(
         page = Page(series, compared, chosen, rule, random_state=random_state)
     detectors = {name: name for name in page.data["detectors"]}
     odd = odd_remarks(page.odd, detectors, [{"series": one.name} for one in series])
-    about = [*notes, *found.notes, *notes_of(found, series, compared)]
+    about = [*notes, *found.notes, *_notes(found, series, compared)]
     about += [f"{text}." for text in _lacking(compared)] + [f"{text[:1].upper()}{text[1:]}." for text in odd]
     text = _render(page, rule, title, command, found.checksums() if sources is None else sources, about, doubled)
     path.parent.mkdir(parents=True, exist_ok=True)
     write_whole(path, text.encode())
     return path
+
+
+def _notes(scores: Scores, series: Sequence[SeriesView], compared: Comparison) -> list[str]:
+    """Say what a reader has to know before any number: what is not on the page, and what stands for it."""
+    missing = compared.missing
+    detectors = list(dict.fromkeys(name for one in series for name in one.detectors))
+    names = {one.name for one in series}
+    found = [
+        f"Left out: {one}"
+        for one in (LeftOut(**row) for row in scores.left_out.rows)
+        if one.reason != NO_SCORE or one.detector not in detectors or one.series not in names  # else named below
+    ]
+    for name in detectors:
+        gone = [one.name for one in series if name not in one.detectors]
+        if gone:
+            how = "its worst rival's value stands there" if missing == "worst" else "its mean is over the others"
+            found.append(f"{name} has no scores on {len(gone)} of {len(series)} series ({named(gone)}): {how}.")
+        counts = {one.name: one.detectors[name].missing for one in series if name in one.detectors}
+        how = "were left out" if missing in ("skip", "ignore") else "count as lower than all others"
+        found += _counted(f"{name}: {{}} without a score {how}{{}}.", counts)
+    ignored = {one.name: one.ignored for one in series if one.ignored is not None}
+    idle = [name or "the series" for name, points in ignored.items() if not points.any()]
+    found += [f"No point of {named(idle)} lies in the spans of time to ignore."] if idle else []
+    unseen = sum(map(_count_unseen, series))
+    events = f", and with them {unseen} whole event{'s' * (unseen != 1)}" if unseen else ""
+    counts = {name: int(np.count_nonzero(points)) for name, points in ignored.items()}
+    found += _counted(f"{{}} that were to be ignored are not judged{events}{{}}.", counts)
+    for what, label in (("anomalous", 1), ("normal", 0)):
+        without = [one.name or "the series" for one in series if not one.labels.has(label)]
+        verb = "has" if len(without) == 1 else "have"
+        found += [f"{named(without)} {verb} no {what} point: most metrics have no value there."] if without else []
+    return found
+
+
+def _count_unseen(one: SeriesView) -> int:
+    """Count the events all of whose points are ignored."""
+    judged = np.append(0, np.cumsum(np.ones(one.n, np.bool_) if one.ignored is None else ~one.ignored))
+    return int(np.count_nonzero(judged[one.labels.events.stops] == judged[one.labels.events.starts]))
+
+
+def _counted(text: str, counts: Mapping[str, int]) -> list[str]:
+    """Complete a sentence about points with their number and the series they are of; none where there are none."""
+    known = {name: count for name, count in counts.items() if count}
+    total = sum(known.values())
+    where = f" ({named([f'{name}: {count:,}' for name, count in known.items()])})" if any(known) else ""
+    return [text.format(f"{total:,} point{'s' * (total != 1)}", where)] if known else []
 
 
 def _lacking(compared: Comparison) -> list[str]:
