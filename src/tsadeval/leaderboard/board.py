@@ -176,16 +176,16 @@ class Table:
 
     @classmethod
     def of(cls, board: Board, found: Any) -> Table:
-        """Arrange the values of a board, which come by series, scorer and metric."""
-        count = len(board.metrics)
-        columns = ["series", "detector", "kind", "scores", "status", "message"]
-        rows = found.select(columns).take(np.arange(0, len(found), count)).to_pylist()
+        """Arrange the values of a board."""
+        first = require("pyarrow.compute", extra="all").equal(found["metric"], next(iter(board.metrics)))
+        rows = found.select(["series", "detector", "kind", "scores", "status", "message"]).filter(first).to_pylist()
         known = {row["detector"]: row["kind"] for row in rows}
         kinds = {name: known[name] for name in (*(one.name for one in board.submissions), *BASELINES) if name in known}
-        line, column = ({name: i for i, name in enumerate(names)} for names in (board.series, kinds))
-        values = np.full((count, len(board.series), len(kinds)), math.nan)
-        places = [line[row["series"]] for row in rows], [column[row["detector"]] for row in rows]
-        values[:, *places] = found["value"].to_numpy().reshape(-1, count).T
+        axes = {"metric": list(board.metrics), "series": list(board.series), "detector": list(kinds)}
+        values = np.full([len(names) for names in axes.values()], math.nan)
+        places = ({name: i for i, name in enumerate(names)} for names in axes.values())
+        at = [[place[name] for name in found[axis].to_pylist()] for axis, place in zip(axes, places, strict=True)]
+        values[tuple(at)] = found["value"].to_numpy()
         return cls(dict(zip(board.metrics, values, strict=True)), board.series, kinds, rows)
 
     @property
@@ -218,10 +218,25 @@ def rank_all(table: Table, path: Path) -> dict[str, Standings]:
             lower = parse_metric(text).direction == "lower"
             follows = json.dumps([tsadeval.__version__, lower, values.shape, groups]).encode() + values.tobytes()
             key = hashlib.sha256(follows).hexdigest()
-            ranked = last.get(key) or {name: _standing(values[members], lower) for name, members in groups.items()}
-            kept[key] = found[text] = ranked
+            if key not in last:
+                last[key] = short({name: _standing(values[members], lower) for name, members in groups.items()})
+            kept[key] = found[text] = last[key]
     write_sealed(path, json.dumps(kept).encode())
     return found
+
+
+def short(data: Any) -> Any:
+    """Round numbers to six digits, as pages have them, but not before the point; what is not finite is None.
+
+    >>> short({"a": [0.123456789, -1234567.8, float("nan")]})
+    {'a': [0.123457, -1234568.0, None]}
+    """
+    return json.loads(json.dumps(data), parse_float=_six_digits, parse_constant=lambda _: None)
+
+
+def _six_digits(text: str) -> float:
+    number = float(text)
+    return float(f"{number:.6g}") if abs(number) < 1e6 else float(round(number))
 
 
 def _standing(part: Floats, lower: bool) -> Data:

@@ -26,6 +26,7 @@ from tsadeval.leaderboard.board import (
     metric_facts,
     places,
     rank_all,
+    short,
 )
 from tsadeval.leaderboard.submissions import GAPS, Board, read_board
 from tsadeval.rankeval import read
@@ -93,10 +94,9 @@ def _sweep(output: Path, written: set[str]) -> None:
     A list in the site says which files are ours; nothing else is touched.
     """
     path = output / "values" / "files.json"
-    try:
+    before = set()
+    with suppress(OSError, ValueError, TypeError):
         before = {name for name in json.loads(path.read_bytes()) if isinstance(name, str)}
-    except (OSError, ValueError, TypeError):
-        before = set()
     for name in before - written:
         lost = output / name
         if output.resolve() in lost.resolve().parents:  # whatever the list says, never beyond the site
@@ -117,7 +117,7 @@ class _Site:
         self.agreement = agreement(
             self.ranked, [text for text, m in self.board.metrics.items() if m.direction == "lower"]
         )
-        self.shown = [_short(of_metric.tolist()) for of_metric in table.values.values()]
+        self.shown = [short(of_metric.tolist()) for of_metric in table.values.values()]
         # Paths of pages are those of the files they are about, so that they stay the same from build to build.
         keys = {one.name: one.key for one in board.submissions}
         self.paths = {
@@ -132,7 +132,7 @@ class _Site:
         yield "assets/site.js", "\n".join(map(source, SCRIPTS))
         yield "data/board.js", f"window.BOARD = {as_json(self._data())};\n"
         for metric, groups in self.ranked.items():
-            text = as_json({"metric": metric, "groups": _short(groups)})
+            text = as_json({"metric": metric, "groups": groups})
             yield f"data/standings/{self.paths['metrics'][metric]}.js", f"window.STANDINGS({text});\n"
         yield from self._downloads()
         for path, template, context in chain(self._tops(), self._detectors(), self._series(), self._metrics()):
@@ -217,7 +217,7 @@ class _Site:
                      "message": row["message"] if row["status"] == "missing" else None}
                     for s, row in mine.items()
                 ],
-                "standings": _short(places(self.ranked, j)),
+                "standings": places(self.ranked, j),
                 "values": [[row[j] for row in shown] for shown in self.shown],
             }  # fmt: skip
             context = {"title": name, "kind": kind, "submission": SUBMISSION, "facts": facts, "data": as_json(data)}
@@ -260,20 +260,6 @@ class _Site:
                 ],
                 "data": as_json({"metric": text}),
             }  # fmt: skip
-
-
-def _short(data: Any) -> Any:
-    """Round the numbers of a page to six digits, but not before the point; what is not finite is None.
-
-    >>> _short({"a": [0.123456789, -1234567.8, float("nan")]})
-    {'a': [0.123457, -1234568.0, None]}
-    """
-    return json.loads(json.dumps(data), parse_float=_six_digits, parse_constant=lambda _: None)
-
-
-def _six_digits(text: str) -> float:
-    number = float(text)
-    return float(f"{number:.6g}") if abs(number) < 1e6 else float(round(number))
 
 
 def _board_of_metrics(folder: str | Path) -> Data:
