@@ -16,8 +16,8 @@ from strategies import examples, scorings
 from tsadeval.core.inputs import Scoring
 from tsadeval.errors import InvalidInputError
 from tsadeval.metrics.cce_explanation import explain_gaps
+from tsadeval.reports.page import SeriesView
 from tsadeval.reports.payload import count_alarms, score_levels
-from tsadeval.reports.series_view import SeriesView
 from tsadeval.scores.scoring import observe
 
 METRICS = ["vus_pr", "ears", "cce", "f1", "event_f1", "f1_pa", "false_alarms", "detection_delay"]

@@ -185,9 +185,9 @@ def test_a_hundred_thousand_points_take_less_than_a_megabyte_and_a_half(tmp_path
     [
         ({"scores": {}}, "scores is empty"),
         ({"y_true": None}, "y_true is missing"),
-        ({"values": np.zeros(3)}, r"values 'series' has shape \(3,\), but there are 500 points"),
-        ({"values": np.zeros((500, 1, 5))}, r"values must be one column or several, .* of shape \(500, 1, 5\)"),
-        ({"values": 3.0}, r"values must be one column or several, found an array of shape \(\)"),
+        ({"values": np.zeros(3)}, r"values must be .* a number for each of 500 points, found an array of shape \(3,\)"),
+        ({"values": np.zeros((500, 1, 5))}, r"values must be one column or several .* of shape \(500, 1, 5\)"),
+        ({"values": 3.0}, r"values must be one column or several .* found an array of shape \(\)"),
         ({"time": np.zeros(3)}, "times has 3 time stamps, but there are 500"),
         ({"time": np.array(["x"] * 500)}, "times: row 0 is 'x'"),
         ({"metrics": "nothing"}, "unknown metric or set 'nothing'"),

@@ -1,24 +1,22 @@
-"""Values of a leaderboard, computed once and cached; its standings, gameability and agreement of metrics."""
+"""Values of a leaderboard from its store; its standings, the gameability and agreement of its metrics."""
 
 from __future__ import annotations
 
 import hashlib
 import json
 import math
-import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
-from pathlib import Path
+from itertools import chain
+from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+import tsadeval
 from tsadeval._optional import require
-from tsadeval.comparison import categories, paired, statistics
-from tsadeval.comparison import standings as standings_module
-from tsadeval.comparison.categories import CATEGORIES, SeriesFacts
+from tsadeval.comparison.categories import CATEGORIES
 from tsadeval.comparison.standings import agreement_of, beats_median, best_of, gameability, standings
 from tsadeval.core.events import Events
 from tsadeval.core.inputs import Floats, Scoring
@@ -27,20 +25,26 @@ from tsadeval.core.names import printable
 from tsadeval.core.results import Row, plain
 from tsadeval.engine.cells import Chunk, Layout, Making, group_cells
 from tsadeval.engine.compute import compute
-from tsadeval.engine.progress import Progress, progress_of
+from tsadeval.engine.progress import Progress
 from tsadeval.engine.run import complete
 from tsadeval.engine.store import Store
 from tsadeval.errors import InvalidInputError, TsadevalError
-from tsadeval.leaderboard.submissions import BASELINES, GAPS, Board, Series, file_digest, read_labels, read_scores
+from tsadeval.leaderboard.submissions import (
+    BASELINES,
+    Board,
+    Series,
+    file_digest,
+    read_labels,
+    read_scores,
+)
 from tsadeval.rankeval.suites.adversaries import ADVERSARIES, Target
 from tsadeval.rankeval.suites.audit import stream
-from tsadeval.reports.html import address
 from tsadeval.scores.scoring import observe
 from tsadeval.tables.files import read_sealed, write_sealed
 from tsadeval.thresholds.rules import parse_rule
 
 SUBMISSION = "submission"
-CELLS = 1000  # of a chunk, at least
+CELLS = 1000  # of a chunk, about
 READING = "exact"  # of score files: another name makes all kept values outdated
 
 
@@ -60,169 +64,64 @@ class BoardCell(NamedTuple):
 LAYOUT = Layout.of(BoardCell, "tsadeval leaderboard build")
 
 
-class Scorer(NamedTuple):
-    """A submission or baseline: by series, the checksum of its score file, or its version."""
-
-    name: str
-    kind: str
-    marks: Mapping[str, str]
-
-
 def compute_values(
-    board: Board,
-    series: Series,
-    folder: Path,
-    *,
-    n_jobs: int | None = None,
-    progress: bool | Progress | None = None,
+    board: Board, folder: Path, *, n_jobs: int | None = None, progress: bool | Progress | None = None
 ) -> Any:
-    """All values of a board as a table of Arrow, by series, scorer and metric.
-
-    What the folder has of the same files, metrics and rule is not computed again. The table of the last build is kept
-    beside the store: scorers of which nothing has changed are taken from it, without looking for each of their cells.
-    """
-    metrics = [parse_metric(text) for text in board.metrics]
-    wanted = [(str(m), f"{m.version} {READING}", board.rule if m.kind == "predictions" else None) for m in metrics]
-    scorers = _scorers(board, series)
-    keys = {one.name: _key(one, series, wanted) for one in scorers}
-    last = LastTable.read(folder / "last")
-    fresh = [one for one in scorers if last.keys.get(one.name) != keys[one.name]]
-    files = {one.name: one.scores for one in board.submissions}
-
-    rule = parse_rule(board.rule)
-
-    def chunks(missing: Iterable[BoardCell]) -> list[Chunk]:
-        groups = group_cells(missing, lambda cell: cell.series)
-        # A chunk is sent to a worker and written to the disk: not every few cells.
-        parts: list[dict[str, list[BoardCell]]] = []
-        for name, group in groups.items():
-            if not parts or sum(map(len, parts[-1].values())) >= CELLS:
-                parts.append({})
-            parts[-1][name] = group
-        return [
-            Chunk(
-                board_scorings,
-                tuple(cell for group in part.values() for cell in group),
-                {str(metric): metric for metric in metrics},
-                {board.rule: rule},
-                {name: (board.labels[name], {d: f[name] for d, f in files.items() if name in f}) for name in part},
-            )
-            for part in parts
-        ]
-
-    found = last.rows_of([one.name for one in scorers if one not in fresh])
-    if fresh:
-        cells = [
-            BoardCell(one.name, one.kind, name, labels.file_sha256, one.marks[name], *metric)
-            for name, labels in series.items()
-            for one in fresh
-            if name in one.marks
-            for metric in wanted
-        ]
-        store: Store[BoardCell] = Store(folder, LAYOUT)
-        complete(cells, chunks, compute, store, n_jobs=n_jobs, progress=progress, threads=True, known=len(found or ()))
-        arrow = require("pyarrow", extra="all")
-        found = arrow.concat_tables([*([found] if found is not None else []), store.table(cells)])
-    else:
-        with progress_of(progress, LAYOUT.command) as report:
-            if report is not None:
-                report(len(found), len(found), "")
-    if fresh or keys != last.keys:
-        found = _ordered(found, list(series), list(keys), list(board.metrics))
-        failed = set(found.filter(_column_is(found, "status", "error"))["detector"].to_pylist())
-        # What failed is tried again by the next build.
-        LastTable({name: key for name, key in keys.items() if name not in failed}, found).write(folder / "last")
-    return found
-
-
-def _scorers(board: Board, series: Series) -> list[Scorer]:
-    found = [
-        Scorer(one.name, SUBMISSION, {name: file_digest(one.scores[name]) for name in series if name in one.scores})
-        for one in board.submissions
+    """Return all values of a board as a table of Arrow, by series, scorer and metric; computed is what is new."""
+    metrics = [
+        (text, f"{metric.version} {READING}", board.rule if metric.kind == "predictions" else None)
+        for text, metric in board.metrics.items()
     ]
+    cells = [
+        BoardCell(name, kind, series, labels.file_sha256, mark, *metric)
+        for series, labels in board.series.items()
+        for name, kind, mark in _scorers(board, series, labels.valued)
+        for metric in metrics
+    ]
+    store: Store[BoardCell] = Store(folder, LAYOUT)
+    complete(cells, partial(_chunks, board), compute, store, n_jobs=n_jobs, progress=progress, threads=True)
+    return store.table(cells)
+
+
+def _scorers(board: Board, series: str, valued: bool) -> Iterator[tuple[str, str, str]]:
+    """Yield name and kind of every submission and baseline of a series, and the checksum or version of its scores."""
+    for one in board.submissions:
+        if series in one.scores:
+            yield one.name, SUBMISSION, file_digest(one.scores[series])
     for name in BASELINES:
-        one = ADVERSARIES[name]
-        needed = [key for key, labels in series.items() if labels.valued or not one.needs_values]
-        found.append(Scorer(name, one.kind, dict.fromkeys(needed, f"version {one.version}")))
-    return [one for one in found if one.marks]
+        baseline = ADVERSARIES[name]
+        if valued or not baseline.needs_values:
+            yield name, baseline.kind, f"version {baseline.version}"
 
 
-def _key(one: Scorer, series: Series, wanted: Sequence[tuple[str, str, str | None]]) -> str:
-    """A checksum of everything that the values of a scorer follow from."""
-    parts = [(name, series[name].file_sha256, mark) for name, mark in one.marks.items()]
-    return hashlib.sha256(json.dumps([one.name, one.kind, parts, wanted]).encode()).hexdigest()
-
-
-def _column_is(table: Any, column: str, value: str) -> Any:
-    return require("pyarrow.compute", extra="all").equal(table[column], value)
-
-
-def codes(table: Any, column: str, names: Sequence[str]) -> NDArray[np.int64]:
-    """The values of a column as places in a list of names."""
-    found = table[column].combine_chunks().dictionary_encode()
-    place = {name: i for i, name in enumerate(names)}
-    places = np.array([place[name] for name in found.dictionary.to_pylist()], np.int64)
-    return np.asarray(places[found.indices.to_numpy()])
-
-
-def _ordered(table: Any, series: Sequence[str], scorers: Sequence[str], metrics: Sequence[str]) -> Any:
-    keys = codes(table, "metric", metrics), codes(table, "detector", scorers), codes(table, "series", series)
-    return table.take(np.lexsort(keys))
-
-
-class LastTable(NamedTuple):
-    """All values of the last build, and by scorer the key of what they follow from; no table where there is none."""
-
-    keys: dict[str, str]
-    table: Any
-
-    @classmethod
-    def read(cls, path: Path) -> LastTable:
-        """What is there; a file that cannot be read is no loss, since the store has all values."""
-        arrow, parquet = require("pyarrow", extra="all"), require("pyarrow.parquet", extra="all")
-        content = read_sealed(path)
-        if content is None:
-            return cls({}, None)
-        try:
-            table = parquet.read_table(arrow.BufferReader(content))
-            keys = json.loads(table.schema.metadata[b"keys"])
-            if table.column_names != list(LAYOUT.columns) or not isinstance(keys, dict):
-                return cls({}, None)
-        except (OSError, arrow.ArrowException, ValueError, KeyError, TypeError):
-            return cls({}, None)
-        return cls(keys, table.replace_schema_metadata(None))
-
-    def rows_of(self, names: Sequence[str]) -> Any:
-        """The rows of these scorers; None where there are none."""
-        if not names:
-            return None
-        if set(names) == set(self.keys) and len(names) == len(set(self.table["detector"].unique().to_pylist())):
-            return self.table
-        arrow, compute = require("pyarrow", extra="all"), require("pyarrow.compute", extra="all")
-        return self.table.filter(compute.is_in(self.table["detector"], arrow.array(list(names))))
-
-    def write(self, path: Path) -> None:
-        """Keep it for the next build."""
-        buffer = require("pyarrow", extra="all").BufferOutputStream()
-        table = self.table.replace_schema_metadata({"keys": json.dumps(self.keys)})
-        require("pyarrow.parquet", extra="all").write_table(table, buffer, compression="zstd")
-        write_sealed(path, buffer.getvalue().to_pybytes())
+def _chunks(board: Board, missing: Iterable[BoardCell]) -> Iterator[Chunk]:
+    """Yield chunks of whole series; each is sent to a worker and written to the disk, so none has but a few cells."""
+    groups = list(group_cells(missing, lambda cell: cell.series).items())
+    rules = {board.rule: parse_rule(board.rule)}
+    several = 1 + CELLS * len(groups) // max(1, sum(len(cells) for _, cells in groups))
+    for i in range(0, len(groups), several):
+        part = dict(groups[i : i + several])
+        files = {
+            name: (board.series[name].path, {d.name: d.scores[name] for d in board.submissions if name in d.scores})
+            for name in part
+        }
+        yield Chunk(board_scorings, tuple(chain(*part.values())), board.metrics, rules, files)
 
 
 def board_scorings(chunk: Chunk) -> Iterator[Making]:
     """Give the scores of submissions and baselines; the payload has the files of labels and scores of each series."""
     for name, of_series in group_cells(chunk.cells, lambda cell: cell.series).items():
         path, files = chunk.payload[name]
-        read = cache(partial(_labels, path, of_series[0].labels))
+        read = cache(partial(_read_target, path, of_series[0].labels))
         for cells in group_cells(of_series, lambda cell: cell.detector).values():
             yield tuple(cells), partial(_scoring, cells[0], read, files)
 
 
-def _labels(path: Path, digest: str) -> tuple[Any, Any, Events]:
-    """Read labels, values and events of a series."""
+def _read_target(path: Path, digest: str) -> tuple[Any, Target]:
+    """Read the labels of a series, and what baselines may look at."""
     labels, values = read_labels(path)
     _refuse_changed(path, digest)
-    return labels, values, Events.of(labels)
+    return labels, Target(values, Events.of(labels))
 
 
 def _refuse_changed(path: Path, digest: str) -> None:
@@ -232,39 +131,30 @@ def _refuse_changed(path: Path, digest: str) -> None:
 
 
 def _scoring(
-    cell: BoardCell, read: Callable[[], tuple[Any, Any, Events]], files: Mapping[str, Path]
+    cell: BoardCell, read: Callable[[], tuple[Any, Target]], files: Mapping[str, Path]
 ) -> tuple[Scoring | None, Row]:
     """Return the scores of a submission or baseline; what is wrong with them is said in rows without a value."""
-    labels, values, events = read()
-    facts: Row = {"events": len(events), "anomalous": events.points}
+    labels, target = read()
+    facts: Row = {"events": len(target.events), "anomalous": target.events.points}
     try:
         if cell.kind == SUBMISSION:
-            scoring = _of_scores(labels, read_scores(files[cell.detector]))
+            scores = read_scores(files[cell.detector], target.n)
         else:
-            random = stream(cell.series, cell.detector, 0)
-            scoring = Scoring.of(labels, ADVERSARIES[cell.detector].checked(Target(values, events), random))
+            scores = ADVERSARIES[cell.detector].checked(target, stream(cell.series, cell.detector, 0))
+        scoring = observe(labels, scores, missing="skip")
     except TsadevalError as error:
         nothing = {"value": math.nan, "seconds": math.nan, "status": "missing", "message": str(error)}
-        return None, {"n": events.n, **facts, **nothing}
+        return None, {"n": target.n, **facts, **nothing}
     if cell.kind == SUBMISSION:
         _refuse_changed(files[cell.detector], cell.scores)
     return scoring, facts
-
-
-def _of_scores(labels: Any, scores: Floats) -> Scoring:
-    """Labels and scores, of which points without a score are left out as `compare` does."""
-    if len(labels) != len(scores):
-        raise InvalidInputError(f"{len(scores)} scores, but the series has {len(labels)} points")
-    lost = np.isnan(scores)
-    if lost.mean() > GAPS:
-        raise InvalidInputError(f"{lost.mean():.1%} of the points have no score")
-    return observe(labels, scores, missing="skip")
 
 
 # What a leaderboard says: standings by metric and group of series, gameability, agreement of metrics.
 
 
 Data = dict[str, Any]
+Standings = Mapping[str, Data]  # by group of series
 ALL = "all series"
 # A detector is listed in a group of series where it has values on so large a share of them.
 LISTED = 0.5
@@ -274,146 +164,117 @@ COMPLETE = 0.95
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """Values of one metric: series by detectors, NaN where there is none."""
+    """Values by metric: series by detectors, NaN where there is none; `kinds` has the detectors in this order.
+
+    `scorings` has a row for each scoring, that of the first metric.
+    """
 
     values: Mapping[str, Floats]
-    series: list[str]
-    detectors: list[str]
-    kinds: dict[str, str]
-    facts: dict[str, SeriesFacts]
+    series: Series
+    kinds: Mapping[str, str]
+    scorings: Sequence[Row] = ()
 
     @classmethod
-    def of(cls, board: Board, series: Series, found: Any) -> Table:
-        """The values of a board, from the table of all of them."""
-        scorers = found.group_by("detector", use_threads=False).aggregate([("kind", "first")])
-        kinds = dict(zip(scorers["detector"].to_pylist(), scorers["kind_first"].to_pylist(), strict=True))
-        detectors = [name for name in (*(one.name for one in board.submissions), *BASELINES) if name in kinds]
-        values = np.full((len(board.metrics), len(series), len(detectors)), math.nan)
-        columns = (("metric", board.metrics), ("series", list(series)), ("detector", detectors))
-        values[tuple(codes(found, column, names) for column, names in columns)] = found["value"].to_numpy()
-        facts = {name: one.facts for name, one in series.items()}
-        return cls(dict(zip(board.metrics, values, strict=True)), list(series), detectors, kinds, facts)
+    def of(cls, board: Board, found: Any) -> Table:
+        """Arrange the values of a board."""
+        first = require("pyarrow.compute", extra="all").equal(found["metric"], next(iter(board.metrics)))
+        rows = found.select(["series", "detector", "kind", "scores", "status", "message"]).filter(first).to_pylist()
+        known = {row["detector"]: row["kind"] for row in rows}
+        kinds = {name: known[name] for name in (*(one.name for one in board.submissions), *BASELINES) if name in known}
+        axes = {"metric": list(board.metrics), "series": list(board.series), "detector": list(kinds)}
+        values = np.full([len(names) for names in axes.values()], math.nan)
+        places = ({name: i for i, name in enumerate(names)} for names in axes.values())
+        at = [[place[name] for name in found[axis].to_pylist()] for axis, place in zip(axes, places, strict=True)]
+        values[tuple(at)] = found["value"].to_numpy()
+        return cls(dict(zip(board.metrics, values, strict=True)), board.series, kinds, rows)
 
     @property
     def groups(self) -> dict[str, list[int]]:
         """Series by group: all, by folder, and by what the labels say of them."""
-        found: dict[str, list[int]] = {ALL: list(range(len(self.series)))}
-        categories = {self.facts[name].category(kind): kind for kind in CATEGORIES for name in self.series}
+        categories: dict[str, list[int]] = {}
+        for kind in CATEGORIES:
+            own = [one.facts.category(kind) for one in self.series.values()]
+            for category in sorted({*own} - {""}):
+                categories[category] = [i for i, name in enumerate(own) if name == category]
+        folders: dict[str, list[int]] = {}
         for i, name in enumerate(self.series):
-            folder = name.rpartition("/")[0]
-            while folder:
+            for folder in map(str, PurePosixPath(name).parents[:-1]):
                 # A folder may be called as a group that is there anyway.
-                found.setdefault(f"{folder} (folder)" if folder in {ALL, *categories} else folder, []).append(i)
-                folder = folder.rpartition("/")[0]
-        for category in sorted(categories.keys() - {""}, key=lambda name: (CATEGORIES.index(categories[name]), name)):
-            kind = categories[category]
-            found[category] = [i for i, n in enumerate(self.series) if self.facts[n].category(kind) == category]
-        whole = len(self.series)
-        return {name: members for name, members in found.items() if name == ALL or len(members) < whole}
+                folders.setdefault(f"{folder} (folder)" if folder in {ALL, *categories} else folder, []).append(i)
+        parts = {name: members for name, members in (folders | categories).items() if len(members) < len(self.series)}
+        return {ALL: list(range(len(self.series))), **parts}
 
 
-Standing = Data
+def rank_all(table: Table, path: Path) -> dict[str, Standings]:
+    """Compute the standings by metric and group of series; those of values that the last build had are kept in a file.
 
-
-class Ranked(NamedTuple):
-    """What a board says by one metric.
-
-    `groups` has the standing in each group of series, rounded as pages show it, `overall` mean ranks and means over all
-    series, and `facts` what is said of the metric itself.
+    That file holds nothing that does not follow from the values: it may be deleted at any time.
     """
-
-    groups: dict[str, Standing]
-    overall: Data
-    facts: Data
-
-
-def rank_all(table: Table, folder: Path) -> dict[str, Ranked]:
-    """Standings by metric; those of which neither values nor code have changed are read from the folder."""
-    groups = table.groups
-    common = hashlib.sha256(_code() + json.dumps([groups, table.detectors, table.kinds]).encode()).digest()
-    folder.mkdir(parents=True, exist_ok=True)
-    found: dict[str, Ranked] = {}
+    groups, last = table.groups, json.loads(read_sealed(path) or b"{}")
+    kept, found = {}, {}
     # Products of matrices are small here: threads of BLAS would mostly wait for each other.
     with require("threadpoolctl", extra="all").threadpool_limits(1):
         for text, values in table.values.items():
-            key = hashlib.sha256(common + text.encode() + values.tobytes()).hexdigest()
-            path = folder / address(text.replace("/", "|"))
-            last = _last(path, key)
-            found[text] = last or _ranked(table, groups, parse_metric(text))
-            if last is None:
-                write_sealed(path, json.dumps({"key": key, **found[text]._asdict()}).encode())
+            lower = parse_metric(text).direction == "lower"
+            follows = json.dumps([tsadeval.__version__, lower, values.shape, groups]).encode() + values.tobytes()
+            key = hashlib.sha256(follows).hexdigest()
+            if key not in last:
+                last[key] = short({name: _standing(values[members], lower) for name, members in groups.items()})
+            kept[key] = found[text] = last[key]
+    write_sealed(path, json.dumps(kept).encode())
     return found
 
 
-@cache
-def _code() -> bytes:
-    """A checksum of the code that ranks."""
-    modules = (standings_module, categories, paired, statistics, sys.modules[__name__])
-    return hashlib.sha256(b"".join(Path(str(module.__file__)).read_bytes() for module in modules)).digest()
+def short(data: Any) -> Any:
+    """Round numbers to six digits, as pages have them, but not before the point; what is not finite is None.
+
+    >>> short({"a": [0.123456789, -1234567.8, float("nan")]})
+    {'a': [0.123457, -1234568.0, None]}
+    """
+    return json.loads(json.dumps(data), parse_float=_six_digits, parse_constant=lambda _: None)
 
 
-def _last(path: Path, key: str) -> Ranked | None:
-    """What the last build found, if it is of the same values; a file that cannot be read is no loss."""
-    try:
-        found = json.loads(read_sealed(path) or b"")
-        return Ranked(found["groups"], found["overall"], found["facts"]) if found["key"] == key else None
-    except (OSError, ValueError, KeyError, TypeError):
-        return None
+def _six_digits(text: str) -> float:
+    number = float(text)
+    return float(f"{number:.6g}") if abs(number) < 1e6 else float(round(number))
 
 
-def _ranked(table: Table, groups: Mapping[str, Sequence[int]], metric: Metric) -> Ranked:
-    values, lower = table.values[str(metric)], metric.direction == "lower"
-    found = {name: _standing(values[members], lower) for name, members in groups.items()}
-    overall = {key: found[ALL].get(key, []) for key in ("listed", "rank", "mean")}
-    shown = {name: {key: _short(value) for key, value in one.items()} for name, one in found.items()}
-    return Ranked(shown, overall, metric_facts(table, metric))
-
-
-def _short(value: Any) -> Any:
-    """Numbers for a page, with six digits."""
-    if isinstance(value, list):
-        return [_short(v) for v in value]
-    return float(f"{value:.6g}") if isinstance(value, float) else plain(value)
-
-
-def _standing(part: Floats, lower: bool) -> Standing:
-    """The standing in one group: of the detectors with values on half of its series, missing ones count as worst."""
+def _standing(part: Floats, lower: bool) -> Data:
+    """Compute the standing in one group: of detectors with values on half of its series, missing ones are worst."""
     part = part[np.isfinite(part).any(axis=1)]  # elsewhere the metric is undefined
-    if not len(part):
-        return {"listed": [], "n": 0}
-    share = np.isfinite(part).mean(axis=0)
-    listed = np.flatnonzero(share >= LISTED)
-    if not len(listed):
-        return {"listed": [], "n": len(part)}
+    known = np.isfinite(part).sum(axis=0)
+    listed = np.flatnonzero(known >= max(1, LISTED * len(part)))
+    if not listed.size:
+        return {"listed": [], "n": len(part), "rank": [], "mean": []}
     found = standings(part[:, listed], lower=lower, missing="worst")
     return {"listed": listed.tolist(), "n": len(part), **found}
 
 
-def first_group(table: Table, standings: Mapping[str, Standing]) -> str:
-    """The group with which a board opens: the one with the most values, of those that nearly lack none.
+def first_group(table: Table, standings: Standings) -> str:
+    """Return the group with which a board opens: the one with the most values, of those that nearly lack none.
 
     Where data sets have detectors of their own, all series together would rank by what is missing.
     """
+    kinds = list(table.kinds.values())
     found, most = ALL, 0
     for name, one in standings.items():
-        real = [i for i, d in enumerate(one["listed"]) if table.kinds[table.detectors[d]] == SUBMISSION]
-        counts = [one["defined"][i] for i in real]
+        counts = [one["defined"][i] for i, d in enumerate(one["listed"]) if kinds[d] == SUBMISSION]
         if sum(counts) > most and min(counts) >= COMPLETE * one["n"]:
             found, most = name, sum(counts)
     return found
 
 
-def places(ranked: Mapping[str, Ranked], detector: int) -> dict[str, list[list[float | None]]]:
-    """Where a detector stands: by group, for each metric that lists it, what the page of the detector shows."""
+def places(ranked: Mapping[str, Standings], detector: int) -> dict[str, list[list[float | None]]]:
+    """Return where a detector stands: by group, for each metric that lists it, what the page of the detector shows."""
     found: dict[str, list[list[float | None]]] = {}
-    for m, by_metric in enumerate(ranked.values()):
-        for group, one in by_metric.groups.items():
-            found.setdefault(group, [])
+    for m, by_group in enumerate(ranked.values()):
+        for group, one in by_group.items():
+            rows = found.setdefault(group, [])
             if detector in one["listed"] and one["rank"][0] is not None:
                 i = one["listed"].index(detector)
-                rank = one["rank"][i]
-                place = 1 + sum(other < rank for other in one["rank"])
-                found[group].append([m, one["mean"][i], place, len(one["listed"]), rank, one["low"][i], one["high"][i]])
+                place = 1 + sum(other < one["rank"][i] for other in one["rank"])
+                shown = [one[key][i] for key in ("rank", "low", "high")]
+                rows.append([m, one["mean"][i], place, len(one["listed"]), *shown])
     return found
 
 
@@ -421,7 +282,7 @@ def metric_facts(table: Table, metric: Metric) -> Data:
     """Compute what the board says of a metric itself: how far scorers without skill reach the best detector."""
     values = table.values[str(metric)] * (-1.0 if metric.direction == "lower" else 1.0)
     values = np.where(np.isfinite(values), values, math.nan)
-    kinds = np.array([table.kinds[name] for name in table.detectors])
+    kinds = np.array(list(table.kinds.values()))
     real, blind, lines = (values[:, kinds == kind] for kind in (SUBMISSION, "no skill", "one-liner"))
     best, other = best_of(real), best_of(blind)
     return {
@@ -431,13 +292,12 @@ def metric_facts(table: Table, metric: Metric) -> Data:
     }
 
 
-def agreement(ranked: Mapping[str, Ranked], lower: Sequence[str]) -> list[list[float | None]]:
-    """Spearman correlation of the metrics' mean ranks over all series, of the detectors that all metrics list."""
-    boards = {metric: found.overall for metric, found in ranked.items()}
-    common = set.intersection(*(set(one["listed"]) for one in boards.values())) if boards else set()
-    order = sorted(common)
+def agreement(ranked: Mapping[str, Standings], lower: Sequence[str]) -> list[list[float | None]]:
+    """Compute the Spearman correlation of the metrics' mean ranks over all series, of detectors that all list."""
+    boards = {metric: found[ALL] for metric, found in ranked.items()}
+    order = sorted(set.intersection(*(set(one["listed"]) for one in boards.values())))
     parts = {}
     for metric, one in boards.items():
-        places = [one["listed"].index(i) for i in order]
-        parts[metric] = {key: [one[key][p] for p in places] for key in ("rank", "mean")}
+        at = [one["listed"].index(i) for i in order]
+        parts[metric] = {key: [one[key][i] for i in at] for key in ("rank", "mean")}
     return agreement_of(parts, lower)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-import re
 from functools import cache
 from importlib import resources
 from typing import Any
+from urllib.parse import quote_plus
 
 from tsadeval._optional import require
 
@@ -15,7 +15,7 @@ FOLDER = "templates"
 
 @cache
 def source(name: str) -> str:
-    """The text of a template, style or script."""
+    """Return the text of a template, style or script."""
     return resources.files("tsadeval.reports").joinpath(FOLDER, name).read_text(encoding="utf-8")
 
 
@@ -28,12 +28,12 @@ def _environment() -> Any:
 
 
 def trusted(text: str) -> Any:
-    """Text of our own that goes into a page as it is."""
+    """Mark text of our own, which goes into a page as it is."""
     return require("markupsafe", extra="all").Markup(text)
 
 
 def as_json(data: Any) -> Any:
-    """Data inside a script element: no character of it can end the element or start a comment.
+    """Write data for a script element: no character of it can end the element or start a comment.
 
     >>> print(as_json({"name": "</script>"}))
     {"name":"\\u003c/script\\u003e"}
@@ -45,25 +45,20 @@ def as_json(data: Any) -> Any:
 
 
 def address(text: str) -> str:
-    """A text as the path of a page: different for different texts, and the same whatever other pages there are.
+    """Write a text as the path of a page: another for other texts, and the same whatever other pages there are.
 
     >>> address("NAB/art_daily"), address("moving variance"), address("a & <i>")
     ('NAB/art_daily', 'moving+variance', 'a+~26+~3Ci~3E')
     """
-    return re.sub(r"[^A-Za-z0-9_.,=()/-]", _escaped, text)
-
-
-def _escaped(found: re.Match[str]) -> str:
-    return "+" if found[0] == " " else "".join(f"~{byte:02X}" for byte in found[0].encode())
+    return quote_plus(text, safe=",=()/").replace("~", "%7E").replace("%", "~")
 
 
 def page(template: str, **context: Any) -> str:
-    """A page of a site, whose styles and scripts are files beside it."""
+    """Render a page of a site, whose styles and scripts are files beside it."""
     return str(_environment().get_template(template).render(**context))
 
 
 def render(template: str, *, styles: tuple[str, ...], scripts: tuple[str, ...], **context: Any) -> str:
-    """A page with its styles and scripts inside."""
-    css = trusted("\n".join(map(source, styles)))
-    script = trusted("\n".join(map(source, scripts)))
+    """Render a page with its styles and scripts inside."""
+    css, script = (trusted("\n".join(map(source, names))) for names in (styles, scripts))
     return page(template, css=css, script=script, **context)

@@ -1,10 +1,9 @@
-"""Data of a report: everything that the page shows, as plain values and packed arrays."""
+"""Data of a report: its series, and everything that the page shows, as plain values and packed arrays."""
 
 from __future__ import annotations
 
 import hashlib
 import math
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -14,18 +13,22 @@ from numpy.typing import NDArray
 
 from tsadeval.comparison.comparison import Comparison
 from tsadeval.comparison.standings import agreement_of, standings
+from tsadeval.core.arrays import numbers_with_gaps
 from tsadeval.core.durations import unit_size
 from tsadeval.core.facts import OddAlarms, odd_alarms
-from tsadeval.core.inputs import Scoring, label_runs
-from tsadeval.core.messages import Odd
+from tsadeval.core.inputs import Bools, Floats, LabelRuns, Scoring, label_runs
 from tsadeval.core.metric import Metric, Rule, metric_labels
 from tsadeval.core.results import Row, plain
-from tsadeval.core.times import longest
+from tsadeval.core.times import Times, longest
+from tsadeval.errors import InvalidInputError
 from tsadeval.evaluation.baseline import perfect_values, random_values
 from tsadeval.evaluation.many import rows_of_scoring
+from tsadeval.metrics.cce_explanation import CCEBreakdown
 from tsadeval.reports.findings import dearest_false_alarms, explain_cce, threshold_of, worst_events
-from tsadeval.reports.payload import MISSING, Levels, Payloads, coarse, count_alarms, score_levels, value_codes
-from tsadeval.reports.series_view import ScoringView, SeriesView
+from tsadeval.reports.payload import MISSING, Counts, Payloads, coarse, count_alarms, score_levels, value_codes
+from tsadeval.scores.scored import Scored
+from tsadeval.scores.scores import SeriesScores
+from tsadeval.scores.scoring import ignored_points
 
 Data = dict[str, Any]
 
@@ -35,237 +38,276 @@ DETAIL = 8_000_000
 BUDGET, MOST_DRAWS = 30_000_000, 10
 # Events in the table; of more the ones that cost most.
 EVENTS = 2000
+COLUMNS = 8  # of a series, at most
+EARLIEST = 100_000_000  # seconds since 1970 (March 1973): smaller numbers are no dates
 
 
-@dataclass
+@dataclass(frozen=True, eq=False)
+class ScoringView:
+    """One scoring as the metrics see it: without its first and last points where these have no score."""
+
+    scoring: Scoring
+    given: Floats  # the scores as they came, NaN where one is missing
+    offset: int  # points without a score before the first one that has one
+    missing: int
+
+    @classmethod
+    def of(cls, one: Scored) -> ScoringView:
+        """Take what is drawn of a scoring."""
+        given = numbers_with_gaps(one.given.y_score, "y_score", "a one-dimensional sequence of numbers")
+        scores = np.asarray(given, np.float64)
+        cut = int(np.argmin(np.isnan(scores))) if one.scoring.n < len(scores) else 0
+        return cls(one.scoring, scores, cut, one.missing)
+
+
+@dataclass(frozen=True, eq=False)
+class SeriesView:
+    """One series: its labels, scorings by detector, and what else is known of it."""
+
+    name: str
+    labels: LabelRuns
+    detectors: Mapping[str, ScoringView]
+    values: Mapping[str, Floats]
+    times: Times | None
+    ignored: Bools | None  # points that are not judged, of all that have a label
+
+    @property
+    def n(self) -> int:
+        """Number of points."""
+        return self.labels.n
+
+    @classmethod
+    def of(cls, series: SeriesScores, value_name: str = "") -> SeriesView:
+        """Take what is drawn of a series."""
+        labels = label_runs(series.y_true, "y_true")
+        ignore = next(iter(series.detectors.values())).given.ignore
+        values = {value_name: series.values} if value_name and series.values is not None else series.values
+        return cls(
+            series.name,
+            labels,
+            {name: ScoringView.of(one) for name, one in series.detectors.items()},
+            checked_values(values, labels.n, series.name),
+            series.times,
+            None if ignore is None else ignored_points(ignore, labels.n, series.times)[0],
+        )
+
+
+def checked_values(values: Any, n: int, series: str) -> dict[str, Floats]:
+    """Return the columns of a series by name, at most eight of them."""
+    columns = {} if values is None else values if isinstance(values, Mapping) else {"": values}
+    found: dict[str, Floats] = {}
+    for name, given in columns.items():
+        what = f"series {series!r}: " * bool(series) + (f"values {str(name)!r}" if name else "values")
+        try:
+            array = np.asarray(given, np.float64)
+        except (TypeError, ValueError, RuntimeError) as error:
+            reason = str(error).partition("\n")[0]
+            raise InvalidInputError(f"{what} must be numbers, one column or several, to be drawn ({reason})") from None
+        if array.shape[:1] != (n,) or array.ndim > (1 if name else 2):
+            raise InvalidInputError(
+                f"{what} must be one column or several with a number for each of {n} points, "
+                f"found an array of shape {array.shape}"
+            )
+        several = array.reshape(n, -1).T
+        names = [f"column {i}" for i in range(len(several))] if len(several) > 1 else [str(name) or "series"]
+        found |= zip(names, several, strict=True)
+    return dict(list(found.items())[:COLUMNS])
+
+
 class Page:
-    """The data of a page and its arrays."""
+    """The data of a page and its arrays; and, in `odd`, which detectors alarm everywhere or nowhere."""
 
-    data: Data
-    payloads: Payloads
-    odd: Odd
-    compared: Comparison
-
-
-@dataclass(frozen=True)
-class _Plan:
-    """What is computed of every scoring, and how much of it is kept."""
-
-    metrics: tuple[Metric, ...]
-    rule: Rule
-    step: int
-    draws: int
-    random_state: int
-    known: Mapping[tuple[str, str], Mapping[str, Row]]  # rows by scoring, then by metric
-
-
-def build_page(
-    series: Sequence[SeriesView], compared: Comparison, metrics: Sequence[Metric], rule: Rule, *, random_state: int = 0
-) -> Page:
-    """Put everything together: the values of the comparison, and what only a page has."""
-    payloads = Payloads()
-    lines = sum(one.n * (len(one.detectors) + len(one.values)) for one in series)
-    points = sum(one.n * len(one.detectors) for one in series)
-    draws = min(MOST_DRAWS, BUDGET // max(points, 1))
-    plan = _Plan(tuple(metrics), rule, max(1, math.ceil(lines / DETAIL)), draws, random_state, _by_scoring(compared))
-    odd: dict[tuple[str, str], OddAlarms | None] = {}
-    data: Data = {
-        "detectors": list(dict.fromkeys(name for one in series for name in one.detectors)),
-        "metrics": _metrics(metrics),
-        "rule": str(rule),
-        "missing": compared.missing,
-        "step": plan.step,
-        "draws": draws if draws >= 2 else 0,
-        "series": [_series(one, plan, payloads, odd) for one in series],
-    }
-    data["comparison"] = _comparison(compared, metrics) if len(compared.detectors) > 1 else None
-    return Page(data, payloads, odd, compared)
-
-
-def _by_scoring(compared: Comparison) -> dict[tuple[str, str], dict[str, Row]]:
-    """The rows of a comparison by series and detector, then by metric."""
-    found: dict[tuple[str, str], dict[str, Row]] = {}
-    for row in compared.rows:
-        if row["status"] in ("ok", "undefined") and not row.get("seed"):
-            found.setdefault((row["series"], row["detector"]), {})[row["metric"]] = row
-    return found
-
-
-def _metrics(metrics: Sequence[Metric]) -> list[Data]:
-    labels = metric_labels(str(metric) for metric in metrics)
-    return [_metric(metric, labels[str(metric)]) for metric in metrics]
-
-
-def _metric(metric: Metric, label: str) -> Data:
-    low, high = metric.range
-    # Nothing of a table says what a delay without a unit is counted in.
-    in_points = metric.name == "detection_delay" and metric.options.get("unit", "points") == "points"
-    return {
-        "name": str(metric),
-        "label": f"{label} (points)" if in_points else label,
-        "summary": metric.summary,
-        "kind": metric.kind,
-        "lower": metric.direction == "lower",
-        "range": [plain(low), plain(high)],
-        "trivial": metric.kind == "predictions" and metric.best_is_trivial,
-    }
-
-
-def _series(one: SeriesView, plan: _Plan, payloads: Payloads, odd: dict[tuple[str, str], OddAlarms | None]) -> Data:
-    events = one.labels.events
-    data: Data = {
-        "name": one.name,
-        "n": one.n,
-        "anomalous": events.points,
-        "starts": payloads.add(events.starts.astype(np.int32)),
-        "stops": payloads.add(events.stops.astype(np.int32)),
-        "labels_sha256": _sha256(one.labels.mask.astype(np.uint8)),
-        "values": [],
-        "times": None,
-        "clock": None,
-        "ignored": None,
-        "detectors": {},
-    }
-    if one.clock is not None:
-        clock = one.clock
-        # Milliseconds are what browsers count in; numbers stay in the unit that they came in.
-        unit = clock.unit if clock.kind == "numbers" else 1_000_000
-        data["times"] = payloads.add(clock.stamps / unit)
-        data["clock"] = {
-            "kind": clock.kind,
-            "zone": clock.zone,
-            "unit": unit / 1_000_000,
-            "step": clock.step / unit,
-            "gap": longest(clock.step) / unit,
-            "finest": 60_000 if not (clock.stamps % unit_size("min")).any() else 1,
+    def __init__(
+        self,
+        series: Sequence[SeriesView],
+        compared: Comparison,
+        metrics: Sequence[Metric],
+        rule: Rule,
+        *,
+        random_state: int = 0,
+    ) -> None:
+        self.payloads, self.odd = Payloads(), dict[tuple[str, str], OddAlarms | None]()
+        self._metrics, self._rule, self._random_state = tuple(metrics), rule, random_state
+        self._known = {
+            (row["series"], row["detector"], row["metric"]): row
+            for row in compared.rows
+            if row["status"] in ("ok", "undefined") and not row.get("seed")
         }
-    if one.ignored is not None and one.ignored.any():
-        skipped = label_runs(one.ignored, "ignore").events
-        data["ignored"] = [payloads.add(edge.astype(np.int32)) for edge in (skipped.starts, skipped.stops)]
-    for name, values in one.values.items():
-        codes, low, high = value_codes(values)
-        data["values"].append({"name": name, "low": low, "high": high, **_line(codes, plan.step, payloads)})
-    for name, judged in one.detectors.items():
-        rows = _rows(one.name, name, judged.scoring, plan)
-        data["detectors"][name] = _detector(one, judged, rows, plan, payloads)
-        odd[one.name, name] = odd_alarms(rows, judged.scoring.n)
-    return data
+        lines = sum(one.n * (len(one.detectors) + len(one.values)) for one in series)
+        points = sum(one.n * len(one.detectors) for one in series)
+        self._step, self._draws = max(1, math.ceil(lines / DETAIL)), min(MOST_DRAWS, BUDGET // max(points, 1))
+        self.data: Data = {
+            "detectors": list(dict.fromkeys(name for one in series for name in one.detectors)),
+            "metrics": _describe(metrics),
+            "rule": str(rule),
+            "missing": compared.missing,
+            "step": self._step,
+            "draws": self._draws if self._draws >= 2 else 0,
+            "series": [self._series(one) for one in series],
+            "comparison": _comparison(compared, metrics) if len(compared.detectors) > 1 else None,
+        }
+
+    def _add(self, *edges: NDArray[Any]) -> list[int]:
+        """Keep positions of points."""
+        return [self.payloads.add(edge.astype(np.int32)) for edge in edges]
+
+    def _series(self, one: SeriesView) -> Data:
+        starts, stops = self._add(one.labels.events.starts, one.labels.events.stops)
+        stamps, clock = (None, None) if one.times is None else _clock(one.times)
+        data: Data = {
+            "name": one.name,
+            "n": one.n,
+            "anomalous": one.labels.events.points,
+            "starts": starts,
+            "stops": stops,
+            "labels_sha256": _sha256(one.labels.mask.astype(np.uint8)),
+            "values": [],
+            "times": None if stamps is None else self.payloads.add(stamps),
+            "clock": clock,
+            "ignored": None,
+            "detectors": {},
+        }
+        if one.ignored is not None and one.ignored.any():
+            skipped = label_runs(one.ignored, "ignore").events
+            data["ignored"] = self._add(skipped.starts, skipped.stops)
+        for name, values in one.values.items():
+            codes, low, high = value_codes(values)
+            data["values"].append({"name": name, "low": low, "high": high, **self._line(codes)})
+        for name, judged in one.detectors.items():
+            keys = [(one.name, name, str(metric)) for metric in self._metrics]
+            rows = [self._known[key] for key in keys if key in self._known]
+            if len(rows) < len(keys):  # an error there, or scores of another seed
+                rows = rows_of_scoring(judged.scoring, self._metrics, self._rule)
+            data["detectors"][name] = self._detector(one, judged, rows)
+            self.odd[one.name, name] = odd_alarms(rows, judged.scoring.n)
+        return data
+
+    def _line(self, codes: NDArray[np.uint16], gap: int = MISSING) -> Data:
+        if self._step == 1:
+            return {"codes": self.payloads.add(codes)}
+        low, high = coarse(codes, self._step, gap)
+        return {"codes": self.payloads.add(low), "high_codes": self.payloads.add(high)}
+
+    def _detector(self, one: SeriesView, judged: ScoringView, rows: Sequence[Row]) -> Data:
+        scoring, add = judged.scoring, self.payloads.add
+        threshold, plain_alarms = threshold_of(scoring, self._rule)
+        levels = score_levels(scoring, (threshold,))
+        breakdown = explain_cce(scoring)
+        # Of points without a score: no alarm at any level, and a gap in the line.
+        codes = np.zeros(one.n, np.uint16)
+        codes[judged.offset : judged.offset + scoring.n] = levels.codes
+        if one.ignored is not None and self._step == 1:
+            # Points that have a score but are not judged: for the line alone, the page counts no alarms there.
+            where = one.ignored & np.isfinite(judged.given)
+            found = np.searchsorted(levels.thresholds, judged.given[where], side="left")
+            codes[where] = np.clip(found, 1, len(levels.shown) - 1)
+        kept = scoring.kept
+        # Milliseconds of normal time that are judged, by which the library counts false alarms per week.
+        shares = kept.setting.shares
+        quiet = None if shares is None else float(shares[~kept.truth.mask].sum()) / 1_000_000
+        data: Data = {
+            "low": kept.low,
+            "high": kept.high,
+            "points": kept.n,
+            "anomalous": scoring.events.points,
+            "events_in_all": len(scoring.events),
+            "missing": judged.missing,
+            "quiet": quiet,
+            "thresholds": add(levels.thresholds),
+            "shown": add(levels.shown),
+            "start": levels.at(threshold),
+            "threshold": threshold,
+            "plain": plain_alarms,
+            "counts": dict(zip(Counts._fields, self._add(*count_alarms(scoring, levels)), strict=True)),
+            "metrics": self._values(rows, scoring),
+            "scores_sha256": _sha256(judged.given),
+            "worst": worst_events(scoring, breakdown, threshold, judged.offset) if breakdown is not None else [],
+            "false": dearest_false_alarms(scoring, threshold, judged.offset),
+            "cce": None,
+            **self._line(codes, gap=0),
+        }
+        data["events"] = {key: add(column) for key, column in _events(one, judged, breakdown).items()}
+        if breakdown is not None:
+            parts = ("score", "event", "global_", "anomaly_event", "normal_event", "anomaly_global", "normal_global")
+            data["cce"] = {part.rstrip("_"): getattr(breakdown, part) for part in parts}
+        return data
+
+    def _values(self, rows: Sequence[Row], scoring: Scoring) -> list[Data]:
+        """Return the metrics of a scoring beside a random and a perfect one."""
+        metrics = list(self._metrics)
+        chance = [(math.nan, math.nan)] * len(metrics)
+        if self._draws >= 2:
+            chance = random_values(metrics, scoring, self._rule, self._draws, self._random_state)
+        return [
+            {
+                "value": plain(row["value"]),
+                "random": plain(random),
+                "error": plain(error),
+                "perfect": plain(best),
+                "threshold": plain(row["threshold"]),
+                "rule": row["rule"],
+                "message": row["message"],
+            }
+            for row, (random, error), best in zip(rows, chance, perfect_values(metrics, scoring), strict=True)
+        ]
 
 
-def _line(codes: NDArray[np.uint16], step: int, payloads: Payloads, gap: int = MISSING) -> Data:
-    if step == 1:
-        return {"codes": payloads.add(codes)}
-    low, high = coarse(codes, step, gap)
-    return {"codes": payloads.add(low), "high_codes": payloads.add(high)}
+def _describe(metrics: Sequence[Metric]) -> list[Data]:
+    """Return what the page says of each metric."""
+    labels = metric_labels(map(str, metrics))
+    # Nothing of a table says what a delay without a unit is counted in.
+    in_points = [m.name == "detection_delay" and m.options.get("unit", "points") == "points" for m in metrics]
+    return [
+        {
+            "name": str(metric),
+            "label": labels[str(metric)] + " (points)" * points,
+            "summary": metric.summary,
+            "kind": metric.kind,
+            "lower": metric.direction == "lower",
+            "range": [plain(edge) for edge in metric.range],
+            "trivial": metric.kind == "predictions" and metric.best_is_trivial,
+        }
+        for metric, points in zip(metrics, in_points, strict=True)
+    ]
 
 
-def _rows(series: str, detector: str, scoring: Scoring, plan: _Plan) -> list[Row]:
-    """The rows of a scoring: those of the comparison, and new ones where it lacks some."""
-    known = plan.known.get((series, detector), {})
-    if all(str(metric) in known for metric in plan.metrics):
-        return [known[str(metric)] for metric in plan.metrics]
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # what is undefined is said in the table
-        return rows_of_scoring(scoring, plan.metrics, plan.rule)
-
-
-def _detector(one: SeriesView, judged: ScoringView, rows: Sequence[Row], plan: _Plan, payloads: Payloads) -> Data:
-    scoring = judged.scoring
-    threshold, plain_alarms = threshold_of(scoring, plan.rule)
-    levels = score_levels(scoring, (threshold,))
-    counts = count_alarms(scoring, levels)
-    breakdown = explain_cce(scoring)
-    # Of points without a score: no alarm at any level, and a gap in the line.
-    codes = np.zeros(one.n, np.uint16)
-    codes[judged.offset : judged.offset + scoring.n] = levels.codes
-    if one.ignored is not None and plan.step == 1:
-        _draw_ignored(codes, one.ignored, judged, levels)
-    kept = scoring.kept
-    data: Data = {
-        "low": kept.low,
-        "high": kept.high,
-        "points": kept.n,
-        "anomalous": scoring.events.points,
-        "events_in_all": len(scoring.events),
-        "missing": judged.missing,
-        "quiet": _quiet_time(scoring),
-        "thresholds": payloads.add(levels.thresholds),
-        "shown": payloads.add(levels.shown),
-        "start": levels.at(threshold),
-        "threshold": threshold,
-        "plain": plain_alarms,
-        "counts": {name: payloads.add(column.astype(np.int32)) for name, column in counts._asdict().items()},
-        "metrics": _values(rows, scoring, plan),
-        "scores_sha256": _sha256(judged.given),
-        "worst": worst_events(scoring, breakdown, threshold, judged.offset) if breakdown is not None else [],
-        "false": dearest_false_alarms(scoring, threshold, judged.offset),
-        "cce": None,
-        **_line(codes, plan.step, payloads, gap=0),
+def _clock(times: Times) -> tuple[Floats, Data]:
+    """Return the stamps to show, and how: in the time zone that they came with, or in UTC where it is an offset."""
+    numbers = times.kind == "numbers" and abs(int(times.stamps[-1])) < EARLIEST * 1_000_000_000
+    # Milliseconds are what browsers count in; numbers stay in the unit that they came in.
+    unit = times.unit if numbers else 1_000_000
+    return times.stamps / unit, {
+        "kind": "numbers" if numbers else "dates",
+        "zone": (times.zone or "UTC") if times.kind == "dates with a time zone" else "",
+        "unit": unit / 1_000_000,
+        "step": times.step / unit,
+        "gap": longest(times.step) / unit,
+        "finest": 60_000 if not (times.stamps % unit_size("min")).any() else 1,
     }
-    table = _events(one, judged, breakdown)
-    data["events"] = {key: payloads.add(column) for key, column in table.items()}
+
+
+def _events(one: SeriesView, judged: ScoringView, breakdown: CCEBreakdown | None) -> dict[str, NDArray[Any]]:
+    """Return what is known of each anomaly, in order of time; of very many those that cost most."""
+    events = judged.scoring.events
+    costs = np.full(len(events), math.nan, [(name, np.float64) for name in ("mean", "score", "lost")])
     if breakdown is not None:
-        parts = ("score", "event", "global_", "anomaly_event", "normal_event", "anomaly_global", "normal_global")
-        data["cce"] = {part.rstrip("_"): getattr(breakdown, part) for part in parts}
-    return data
-
-
-def _quiet_time(scoring: Scoring) -> float | None:
-    """Milliseconds of normal time that are judged, by which the library counts false alarms per week."""
-    judged = scoring.kept
-    shares = judged.setting.shares
-    return None if shares is None else float(shares[~judged.truth.mask].sum()) / 1_000_000
-
-
-def _draw_ignored(codes: NDArray[np.uint16], ignored: NDArray[np.bool_], judged: ScoringView, levels: Levels) -> None:
-    """Codes of points that have a score but are not judged: for the line alone, the page counts no alarms there."""
-    where = ignored & np.isfinite(judged.given)
-    found = np.searchsorted(levels.thresholds, judged.given[where], side="left")
-    codes[where] = np.clip(found, 1, len(levels.shown) - 1)
-
-
-def _events(one: SeriesView, judged: ScoringView, breakdown: Any) -> dict[str, NDArray[Any]]:
-    """What is known of each anomaly, in order of time; of very many those that cost most."""
-    scoring = judged.scoring
-    events = scoring.events
-    lost = np.zeros(len(events)) if breakdown is None else breakdown.events["lost"][breakdown.events["label"] == 1]
-    kept = np.sort(np.argsort(-lost, kind="stable")[:EVENTS])
-    mine = None if breakdown is None else breakdown.events[breakdown.events["label"] == 1][kept]
+        costs = breakdown.events[breakdown.events["label"] == 1]
+    kept = np.sort(np.argsort(-costs["lost"], kind="stable")[:EVENTS])
     starts, stops = events.starts[kept], events.stops[kept]
-    peaks = [float(scoring.scores[a:b].max()) for a, b in zip(starts.tolist(), stops.tolist(), strict=True)]
-    found: dict[str, NDArray[Any]] = {
-        # A gap may part an event of the series: both parts have its number.
-        "number": (np.searchsorted(one.labels.events.starts, starts + judged.offset, side="right") - 1).astype(
-            np.int32
-        ),
+    peaks = [float(judged.scoring.scores[a:b].max()) for a, b in zip(starts.tolist(), stops.tolist(), strict=True)]
+    # A gap may part an event of the series: both parts have its number.
+    number = np.searchsorted(one.labels.events.starts, starts + judged.offset, side="right") - 1
+    return {
+        "number": number.astype(np.int32),
         "start": (starts + judged.offset).astype(np.int32),
         "stop": (stops + judged.offset).astype(np.int32),
         "peak": np.array(peaks, np.float64),
+        **{name: costs[name][kept].astype(np.float32) for name in ("mean", "score", "lost")},
     }
-    for column in ("mean", "score", "lost"):
-        found[column] = (np.full(len(kept), math.nan) if mine is None else mine[column]).astype(np.float32)
-    return found
-
-
-def _values(rows: Sequence[Row], scoring: Scoring, plan: _Plan) -> list[Data]:
-    """The metrics of a scoring beside a random and a perfect one."""
-    metrics = plan.metrics
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # what is undefined is said in the table
-        chance: list[tuple[float, float]] = [(math.nan, math.nan)] * len(metrics)
-        if plan.draws >= 2:
-            chance = random_values(list(metrics), scoring, plan.rule, plan.draws, plan.random_state)
-        perfect = perfect_values(list(metrics), scoring)
-    shown = []
-    for row, (random, error), best in zip(rows, chance, perfect, strict=True):
-        numbers = {"value": row["value"], "random": random, "error": error, "perfect": best}
-        values: Data = {key: plain(value) for key, value in numbers.items()}
-        shown.append(values | {"threshold": plain(row["threshold"]), "rule": row["rule"], "message": row["message"]})
-    return shown
 
 
 def _comparison(compared: Comparison, metrics: Sequence[Metric]) -> Data:
-    """The numbers of a comparison, by metric: its averages and ranks, and who was told apart from whom."""
+    """Return the numbers of a comparison, by metric: averages and ranks, and who was told apart from whom."""
     averages = compared.average()
     boards = {}
     for metric in metrics:

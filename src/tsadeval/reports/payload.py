@@ -58,7 +58,7 @@ class Levels:
     codes: Codes
 
     def at(self, threshold: float) -> int:
-        """The number of the highest level that is at most a threshold (the level itself where it is one)."""
+        """Return the number of the highest level that is at most a threshold (the level itself where it is one)."""
         return max(int(np.searchsorted(self.thresholds, threshold, side="right")) - 1, 0)
 
 
@@ -93,7 +93,7 @@ def score_levels(scoring: Scoring, wanted: tuple[float, ...] = ()) -> Levels:
 
 
 def value_codes(values: Floats) -> tuple[Codes, float, float]:
-    """A series in 65,535 steps from its lowest to its highest finite value; NaN and infinities are gaps."""
+    """Code a series in 65,535 steps from its lowest to its highest finite value; NaN and infinities are gaps."""
     finite = np.isfinite(values)
     if not finite.any():
         return np.full(len(values), MISSING, np.uint16), 0.0, 1.0
@@ -104,7 +104,7 @@ def value_codes(values: Floats) -> tuple[Codes, float, float]:
 
 
 def coarse(codes: Codes, step: int, gap: int = MISSING) -> tuple[Codes, Codes]:
-    """The lowest and highest code of each `step` points; gaps count only where there is nothing else."""
+    """Return the lowest and highest code of each `step` points; gaps count only where there is nothing else."""
     starts = np.arange(0, len(codes), step)
     low = np.minimum.reduceat(np.where(codes == gap, MISSING, codes), starts)
     high = np.maximum.reduceat(np.where(codes == gap, 0, codes), starts)
@@ -137,7 +137,7 @@ class Counts(NamedTuple):
 
 
 def count_alarms(scoring: Scoring, levels: Levels) -> Counts:
-    """The counts at all levels, from one pass over the codes."""
+    """Count at all levels, from one pass over the codes."""
     size = len(levels.thresholds)
     codes = levels.codes.astype(np.int64)
     inside = scoring.truth.mask
@@ -153,7 +153,7 @@ def count_alarms(scoring: Scoring, levels: Levels) -> Counts:
 
 
 def _peaks(codes: Index, starts: Index, stops: Index) -> Index:
-    """The highest code of each stretch; stretches do not overlap."""
+    """Return the highest code of each stretch; stretches do not overlap."""
     if not len(starts):
         return np.empty(0, np.int64)
     borders = np.column_stack([starts, stops]).ravel()
@@ -169,7 +169,7 @@ def _above(codes: Index, size: int, weights: Index | None = None) -> Index:
 
 
 def _false_runs(scoring: Scoring, codes: Index, size: int) -> Index:
-    """Runs of alarms in normal stretches, less those that go on into an event at either end."""
+    """Count runs of alarms in normal stretches, less those that go on into an event at either end."""
     quiet = scoring.truth.of(0)
     if not len(quiet):
         return np.zeros(size, np.int64)

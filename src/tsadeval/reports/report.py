@@ -14,17 +14,17 @@ import numpy as np
 from tsadeval.comparison.compare import compare
 from tsadeval.comparison.comparison import Comparison
 from tsadeval.core.facts import OF_LABELS, Origin, rule_facts
-from tsadeval.core.messages import fewer_series, odd_remarks
+from tsadeval.core.messages import fewer_series, named, odd_remarks
 from tsadeval.core.metric import Metric, Rule, metric_labels
 from tsadeval.core.names import printable
 from tsadeval.core.selection import Metrics, select_metrics
 from tsadeval.core.setting import Missing
 from tsadeval.errors import InvalidParameterError
 from tsadeval.reports.html import as_json, render
-from tsadeval.reports.page import Page, build_page
-from tsadeval.reports.series_view import SeriesView, notes_of
+from tsadeval.reports.page import Page, SeriesView
 from tsadeval.scores.options import Reading
-from tsadeval.scores.scores import as_scores
+from tsadeval.scores.scored import NO_SCORE, LeftOut
+from tsadeval.scores.scores import Scores, as_scores
 from tsadeval.tables.files import write_whole
 from tsadeval.thresholds.best import best
 from tsadeval.thresholds.rules import parse_rule
@@ -99,40 +99,78 @@ def report(
         parse_rule("best" if compared is None else compared.made.rule) if threshold is None else parse_rule(threshold)
     )
     chosen, doubled = _without_double(_metrics(metrics, compared), rule)
-    if compared is None or threshold is not None or not _has_all(compared, chosen, reading):
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # the page says it
-            compared = compare(found, metrics=chosen, threshold=rule)
     series = [SeriesView.of(one, found.value_column) for one in found.by_series()]
-    page = build_page(series, compared, chosen, rule, random_state=random_state)
-    about = [*notes, *found.notes, *notes_of(found, series, compared)]
-    about += [f"{text}." for text in _lacking(page.compared)]
-    about += [f"{text[:1].upper()}{text[1:]}." for text in _odd(page)]
+    # The series itself changes no value.
+    other = threshold is not None or {*reading} - {"values", "value"}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the page says it
+        if compared is None or other or not {str(metric) for metric in chosen} <= {*compared.metrics}:
+            compared = compare(found, metrics=chosen, threshold=rule)
+        page = Page(series, compared, chosen, rule, random_state=random_state)
+    detectors = {name: name for name in page.data["detectors"]}
+    odd = odd_remarks(page.odd, detectors, [{"series": one.name} for one in series])
+    about = [*notes, *found.notes, *_notes(found, series, compared)]
+    about += [f"{text}." for text in _lacking(compared)] + [f"{text[:1].upper()}{text[1:]}." for text in odd]
     text = _render(page, rule, title, command, found.checksums() if sources is None else sources, about, doubled)
     path.parent.mkdir(parents=True, exist_ok=True)
     write_whole(path, text.encode())
     return path
 
 
-def _has_all(compared: Comparison, metrics: Sequence[Metric], reading: Mapping[str, Any]) -> bool:
-    """Return True if a comparison has all values of a page; the series itself changes none of them."""
-    return all(str(metric) in compared.metrics for metric in metrics) and not {*reading} - {"values", "value"}
+def _notes(scores: Scores, series: Sequence[SeriesView], compared: Comparison) -> list[str]:
+    """Say what a reader has to know before any number: what is not on the page, and what stands for it."""
+    missing = compared.missing
+    detectors = list(dict.fromkeys(name for one in series for name in one.detectors))
+    names = {one.name for one in series}
+    found = [
+        f"Left out: {one}"
+        for one in (LeftOut(**row) for row in scores.left_out.rows)
+        if one.reason != NO_SCORE or one.detector not in detectors or one.series not in names  # else named below
+    ]
+    for name in detectors:
+        gone = [one.name for one in series if name not in one.detectors]
+        if gone:
+            how = "its worst rival's value stands there" if missing == "worst" else "its mean is over the others"
+            found.append(f"{name} has no scores on {len(gone)} of {len(series)} series ({named(gone)}): {how}.")
+        counts = {one.name: one.detectors[name].missing for one in series if name in one.detectors}
+        how = "were left out" if missing in ("skip", "ignore") else "count as lower than all others"
+        found += _counted(f"{name}: {{}} without a score {how}{{}}.", counts)
+    ignored = {one.name: one.ignored for one in series if one.ignored is not None}
+    idle = [name or "the series" for name, points in ignored.items() if not points.any()]
+    found += [f"No point of {named(idle)} lies in the spans of time to ignore."] if idle else []
+    unseen = sum(map(_count_unseen, series))
+    events = f", and with them {unseen} whole event{'s' * (unseen != 1)}" if unseen else ""
+    counts = {name: int(np.count_nonzero(points)) for name, points in ignored.items()}
+    found += _counted(f"{{}} that were to be ignored are not judged{events}{{}}.", counts)
+    for what, label in (("anomalous", 1), ("normal", 0)):
+        without = [one.name or "the series" for one in series if not one.labels.has(label)]
+        verb = "has" if len(without) == 1 else "have"
+        found += [f"{named(without)} {verb} no {what} point: most metrics have no value there."] if without else []
+    return found
+
+
+def _count_unseen(one: SeriesView) -> int:
+    """Count the events all of whose points are ignored."""
+    judged = np.append(0, np.cumsum(np.ones(one.n, np.bool_) if one.ignored is None else ~one.ignored))
+    return int(np.count_nonzero(judged[one.labels.events.stops] == judged[one.labels.events.starts]))
+
+
+def _counted(text: str, counts: Mapping[str, int]) -> list[str]:
+    """Complete a sentence about points with their number and the series they are of; none where there are none."""
+    known = {name: count for name, count in counts.items() if count}
+    total = sum(known.values())
+    where = f" ({named([f'{name}: {count:,}' for name, count in known.items()])})" if any(known) else ""
+    return [text.format(f"{total:,} point{'s' * (total != 1)}", where)] if known else []
 
 
 def _lacking(compared: Comparison) -> list[str]:
-    """Averages over fewer series though there are scores, since a metric is undefined for these scores."""
+    """Name averages over fewer series though there are scores, since a metric is undefined for these scores."""
     rows = [row for row in compared.rows if row["status"] == "undefined"]
     # What is undefined for lack of a class of points is so for all detectors, and the page says it of the series.
     short = {row["detector"] for row in rows if row["reason"] not in OF_LABELS}
     titles, labels = dict(zip(compared.detectors, compared.names, strict=True)), metric_labels(compared.metrics)
     called = [{**row, "metric": labels[row["metric"]]} for row in compared.rows]
     return fewer_series(called, list(labels.values()), titles, compared.missing, short)
-
-
-def _odd(page: Page) -> list[str]:
-    """What is to be said of detectors that alarm everywhere, or nowhere."""
-    series = [{"series": one["name"]} for one in page.data["series"]]
-    return odd_remarks(page.odd, {name: name for name in page.data["detectors"]}, series)
 
 
 def _metrics(metrics: Metrics | None, compared: Comparison | None) -> tuple[Metric, ...]:
@@ -143,7 +181,7 @@ def _metrics(metrics: Metrics | None, compared: Comparison | None) -> tuple[Metr
 
 
 def _without_double(metrics: tuple[Metric, ...], rule: Rule) -> tuple[tuple[Metric, ...], str]:
-    """Without the best F1 where F1 is taken at its best threshold, and what is to be said about it."""
+    """Leave out the best F1 where F1 is taken at its best threshold, and what is to be said about it."""
     names = [str(metric) for metric in metrics]
     if rule not in _BEST_F1 or not {"f1", "best_f1"} <= set(names):
         return metrics, ""
@@ -214,7 +252,7 @@ def _render(
 
 
 def _start(data: Mapping[str, Any], rule: Rule) -> str:
-    """Where the slider starts, in words."""
+    """Say where the slider starts."""
     if rule in _BEST_F1:
         return "It starts where F1 is best, which was found with the labels."
     by_labels = ", which was found with the labels" if rule_facts(rule)["uses_labels"] else ""
@@ -228,7 +266,7 @@ def _start(data: Mapping[str, Any], rule: Rule) -> str:
 
 
 def _thresholds(data: Mapping[str, Any], rule: Rule) -> str:
-    """How the thresholds of the metrics were found, in words."""
+    """Say how the thresholds of the metrics were found."""
     facts = rule_facts(rule)
     if facts["origin"] != Origin.BEST:
         return f"Thresholds: by the rule {rule}{', chosen with the labels' * facts['uses_labels']}."
