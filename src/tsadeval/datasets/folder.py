@@ -14,7 +14,7 @@ from tsadeval.core.parameters import Number, check_parameters
 from tsadeval.datasets.dataset import Split
 from tsadeval.datasets.readers import labels, matrix
 from tsadeval.errors import InvalidInputError
-from tsadeval.tables.columns import floats, is_temporal
+from tsadeval.tables.columns import floats, kind_of
 from tsadeval.tables.reading import FORMATS, is_table_file, read_table
 from tsadeval.tables.table import POSITIONS, TIMES, Table, nearest
 
@@ -139,7 +139,7 @@ def _features(table: Table, columns: dict[str, Any], chosen: Sequence[str] | Non
             raise InvalidInputError(f"{table.source}: no column {printable(name)!r} (columns=): {hint}")
     if chosen is None:
         other = TIMES | POSITIONS | {name.lower() for name in table.index}
-        columns = {k: v for k, v in columns.items() if k.lower() not in other and not is_temporal(v)}
+        columns = {k: v for k, v in columns.items() if k.lower() not in other and kind_of(v) not in "mMDt"}
     else:
         columns = {name: columns[name] for name in chosen}
     if not columns:

@@ -15,7 +15,7 @@ from tsadeval._optional import require
 from tsadeval.core.names import is_number, printable
 from tsadeval.core.times import zone_of
 from tsadeval.errors import InvalidInputError
-from tsadeval.tables.columns import Array, codes, is_arrow, is_missing, is_numeric, numbers, python_values, renumbered
+from tsadeval.tables.columns import Array, is_arrow, is_numeric, kind_of, numbers, pair_codes, python_values, text_codes
 
 # Columns of these names say when a point was measured; they are neither features nor scores.
 TIMES = frozenset({"timestamp", "timestamps", "timestamp_(min)", "time", "date", "datetime"})
@@ -262,7 +262,7 @@ class Groups:
         column = self.table.columns[name]
         if getattr(column, "ndim", 1) != 1:
             raise InvalidInputError(f"{self.table.source}: expected one name a row in column {printable(name)!r}")
-        found, values = named(*codes(column))
+        found, values = text_codes(column)
         missing = np.flatnonzero(found < 0)
         if len(missing):
             raise InvalidInputError(
@@ -273,9 +273,8 @@ class Groups:
             self._codes, self.names = found, [(value,) for value in values]
             return
         self._same_length(found, name)
-        pairs, found = np.unique(self._codes * len(values) + found, return_inverse=True)
-        self._codes, order = renumbered(found, pairs.tolist())
-        self.names = [(*self.names[pair // len(values)], values[pair % len(values)]) for pair in order]
+        self._codes, pairs = pair_codes(self._codes, found)
+        self.names = [(*self.names[i], values[j]) for i, j in pairs]
 
     def _same_length(self, values: Array, name: str) -> None:
         if self._codes is not None and len(values) != len(self._codes):
@@ -316,30 +315,18 @@ class Groups:
         return np.zeros(n, np.int64) if self._codes is None else np.repeat(np.arange(len(self.names)), self._sizes)
 
 
-def named(found: Array, values: list[Any]) -> tuple[Array, list[str]]:
-    """Groups by the text of their values: those of the number 1 and of the text "1" are one, those of NaN are none."""
-    seen: dict[str, int] = {}
-    new = [-1 if is_missing(value) else seen.setdefault(str(value), len(seen)) for value in values]
-    return (found if len(seen) == len(values) else np.array([*new, -1])[found]), list(seen)
-
-
 def times_of(table: Table, name: str) -> Array:
-    """A column of times as an array: of dates where it holds such, of numbers, or of text."""
+    """Return a column of times as an array: of dates where it holds such, of numbers, or of text."""
     column = table.columns[name]
-    if is_arrow(column):
-        types = require("pyarrow.types", extra="all")
-        dated = types.is_timestamp(column.type) or types.is_date(column.type)
-        return np.asarray(column) if dated or is_numeric(column) else np.array(python_values(column), object)
-    return np.asarray(column, "datetime64[ns]" if getattr(column.dtype, "kind", "") == "M" else None)
-
-
-def is_zoned(table: Table, name: str) -> bool:
-    """Tell from its type whether the times of a column are of a time zone; `times_of` gives them in UTC."""
-    return bool(zone_of_column(table, name))
+    if not is_arrow(column):
+        return np.asarray(column, "datetime64[ns]" if kind_of(column) == "M" else None)
+    if kind_of(column) in "MD" or is_numeric(column):
+        return np.asarray(column)
+    return np.array(python_values(column), object)
 
 
 def zone_of_column(table: Table, name: str) -> str:
-    """The time zone of a column of times, as its type says it; "" for none."""
+    """Return the time zone of a column, as its type says it, "" for none; `times_of` gives its times in UTC."""
     column = table.columns[name]
     return zone_of(column.type if is_arrow(column) else column.dtype)
 
@@ -348,7 +335,7 @@ def moments_of(table: Table, name: str) -> list[Any]:
     """List the moments in a column; dates as text, with "Z" where they have a time zone, which NumPy's have not."""
     found = times_of(table, name)
     if found.dtype.kind == "M":
-        text = np.char.add(found.astype("datetime64[ns]").astype(str), "Z" if is_zoned(table, name) else "")
+        text = np.char.add(found.astype("datetime64[ns]").astype(str), "Z" if zone_of_column(table, name) else "")
         found = np.where(np.isnat(found), "", text)
     return [value.strip() if isinstance(value, str) else value for value in found]
 
