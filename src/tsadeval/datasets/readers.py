@@ -25,7 +25,7 @@ from tsadeval._optional import require
 from tsadeval.core.names import did_you_mean
 from tsadeval.errors import InvalidInputError
 from tsadeval.tables.numpy_files import read_array, read_npz
-from tsadeval.tables.sources import gunzip, size_limit, too_large, user_path
+from tsadeval.tables.sources import check_size, size_limit, unpack, user_path
 from tsadeval.tables.table import Request
 
 if TYPE_CHECKING:
@@ -154,8 +154,7 @@ def read_all(files: Iterable[DataFile]) -> dict[DataFile, bytes]:
 
 
 def _unpacked(file: DataFile, content: bytes) -> bytes:
-    if (file.member or file.disk.name).endswith(".gz"):
-        content = gunzip(content, str(file), size_limit())
+    content = unpack(content, size_limit(), str(file))
     if not content:
         raise InvalidInputError(f"{file}: the file is empty; get it again")
     return content
@@ -185,23 +184,17 @@ def _contents(disk: Path, wanted: Iterable[str]) -> Iterator[tuple[str, bytes]]:
         if disk.suffix == ".zip":
             with zipfile.ZipFile(disk) as archive:
                 for name in names:
-                    _check_size(disk, archive.getinfo(name).file_size)
+                    check_size(archive.getinfo(name).file_size, size_limit(), str(disk))
                     yield name, archive.read(name)
             return
         with tarfile.open(disk) as archive:
             for member in archive:
                 name = member.name.removeprefix("./")
                 if name in names and (opened := archive.extractfile(member)) is not None:
-                    _check_size(disk, member.size)
+                    check_size(member.size, size_limit(), str(disk))
                     yield name, opened.read()
     except _UNREADABLE as error:
         raise damaged(disk, error) from error
-
-
-def _check_size(disk: Path, size: int) -> None:
-    limit = size_limit()
-    if size > limit:
-        raise too_large(str(disk), limit)
 
 
 def _match(pattern: str, path: str) -> re.Match[str] | None:

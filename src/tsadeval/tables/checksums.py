@@ -120,11 +120,8 @@ def _at_rest(stamps: Iterable[Stamp], now: int) -> bool:
 
 
 def _sha256(path: AnyPath) -> str:
-    digest = hashlib.sha256()
     with open(path, "rb") as file:
-        while part := file.read(2**20):
-            digest.update(part)
-    return digest.hexdigest()
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _digest(stamps: list[Stamp]) -> str:

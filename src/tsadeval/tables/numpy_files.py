@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from tsadeval.errors import InvalidInputError
-from tsadeval.tables.sources import size_limit, too_large
+from tsadeval.tables.sources import check_size, size_limit
 from tsadeval.tables.table import Request, Table, slices, unique_names
 
 MAGIC = b"\x93NUMPY"
@@ -63,8 +63,7 @@ def read_npz(file: bytes, request: Request) -> Generator[Table, None, None]:
         raise ValueError("it does not begin as npy and npz files do")
     with zipfile.ZipFile(io.BytesIO(file)) as archive:
         members = [info for info in archive.infolist() if info.filename.endswith(".npy")]
-        if sum(info.file_size for info in members) > limit:
-            raise too_large(where, limit)
+        check_size(sum(info.file_size for info in members), limit, where)
         if any(info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED) for info in members):
             raise ValueError("it is compressed in a way that np.savez never does")
         arrays = [(info.filename.removesuffix(".npy"), read_array(archive.read(info), where)) for info in members]

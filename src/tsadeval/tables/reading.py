@@ -14,7 +14,7 @@ from tsadeval.core.names import printable
 from tsadeval.errors import InvalidInputError, MissingExtraError
 from tsadeval.tables.arrow_files import MAGIC, parquet_units, read_arrow, read_parquet
 from tsadeval.tables.numpy_files import npy_units, read_npy, read_npz
-from tsadeval.tables.sources import STDIN, gunzip, read_source, refuse_special, size_limit, too_large, user_path
+from tsadeval.tables.sources import STDIN, check_size, read_source, refuse_special, size_limit, user_path
 from tsadeval.tables.table import Request, Table, from_frame, from_mapping, join
 from tsadeval.tables.text_files import read_csv, read_jsonl
 
@@ -168,22 +168,8 @@ def _read_file(path: str | Path, kind: str | None, text: tuple[str, ...] | None,
     if not remote and str(path) != STDIN and kind is None and not suffix_of(path) and not os.path.lexists(path):
         raise InvalidInputError(f"{where}: no such file or folder")
     suffix = _known_suffix(path, where, kind)
-    content = _read_remote(path, where, limit) if isinstance(path, str) else read_source(path, limit)
+    content = read_source(path, limit)
     return _parse(content, suffix if suffix in FORMATS else _sniff(content), Request(where, limit, text))
-
-
-def _read_remote(address: str, where: str, limit: int) -> bytes:
-    try:
-        with open_file(address) as file:
-            content: bytes = file.read(limit + 1)
-    except MissingExtraError:
-        raise
-    except Exception as error:
-        reason = printable(str(error).partition("\n")[0] or type(error).__name__)
-        raise InvalidInputError(f"{where}: cannot be read ({reason})") from error
-    if len(content) > limit:
-        raise too_large(where, limit)
-    return gunzip(content, where, limit) if content[:2] == b"\x1f\x8b" else content
 
 
 def _known_suffix(path: str | Path, where: str, kind: str | None) -> str:
@@ -210,8 +196,7 @@ def _parse(content: bytes, suffix: str, request: Request) -> Table:
     try:
         with name_errors(request.where, suffix):
             table = join(list(FORMATS[suffix].read(content, request)))
-            if request.limit is not None and table.size > request.limit:  # columns without values take no space
-                raise too_large(request.where, request.limit)
+            check_size(table.size, request.limit, request.where)  # columns without values take no space
     except MemoryError:
         raise InvalidInputError(f"{request.where}: does not fit into memory") from None
     return table
