@@ -16,7 +16,6 @@ from tsadeval.datasets.readers import (
     matrix,
     npy,
     npz,
-    read,
     text_series,
 )
 from tsadeval.errors import InvalidInputError
@@ -87,7 +86,7 @@ def _labels(file: DataFile) -> np.typing.NDArray[np.bool_]:
         return labels(file, npy(file))
     if file.path.endswith(".csv"):
         return labels(file, column(file, frame(file, usecols=["Class"]), "Class"))
-    rows = text_series(file, read(file))
+    rows = text_series(file)
     if not np.all((rows == np.floor(rows)) & (rows >= 0) & (rows < _ROWS)):
         raise InvalidInputError(f"{file}: expected row numbers from 0 to {_ROWS - 1}, one a line")
     mask = np.zeros(_ROWS, np.bool_)

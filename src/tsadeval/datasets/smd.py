@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from tsadeval.datasets.dataset import CHECKSUMS, DATASETS, DatasetRecord, Download, Facts, Split
-from tsadeval.datasets.readers import DataFile, Files, all_or_none, labels, read, read_all, text_matrix, text_series
+from tsadeval.datasets.readers import DataFile, Files, all_or_none, labels, read_all, text_matrix, text_series
 from tsadeval.errors import InvalidInputError
 
 _COLUMNS = 38
@@ -44,7 +44,7 @@ def _sibling(files: Files, file: DataFile, kind: str) -> DataFile | None:
 
 
 def _read(files: Files, file: DataFile, item: str, features: bool) -> Split:
-    mask = labels(file, text_series(file, read(file)))
+    mask = labels(file, text_series(file))
     beside = {f"{kind}/machine-{item}.txt": _sibling(files, file, kind) for kind in ("train", "test")}
     found = all_or_none(f"smd/{item}", beside, file) if features else []
     if not found:

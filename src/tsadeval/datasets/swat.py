@@ -48,7 +48,7 @@ def _read(files: Files, file: DataFile, item: str, features: bool) -> Split:
     normal, attack = next((form for form in forms if all(form)), (None, None))
     only = files.first(_LABELS_ONLY)
     if only is not None and (not features or attack is None):
-        return Split(None, None, labels(only, text_series(only, read(only))), ())
+        return Split(None, None, labels(only, text_series(only)), ())
     if attack is None:
         attack = file
         if features:

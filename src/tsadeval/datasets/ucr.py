@@ -8,7 +8,7 @@ import numpy as np
 
 from tsadeval.core.parameters import OneOf
 from tsadeval.datasets.dataset import DATASETS, DatasetRecord, Download, Facts, Split
-from tsadeval.datasets.readers import DataFile, Files, read, text_series
+from tsadeval.datasets.readers import DataFile, Files, text_series
 from tsadeval.errors import InvalidInputError
 
 _NAME = r"{item}_UCR_Anomaly_(?P<title>[^/]+)_(?P<train>\d+)_(?P<begin>\d+)_(?P<end>\d+)\.txt"
@@ -36,7 +36,7 @@ def _read(files: Files, file: DataFile, item: str, features: bool, *, end: str =
     """
     ((n_train, begin, last),) = [map(int, found) for found in re.findall(r"_(\d+)_(\d+)_(\d+)\.txt$", file.path)]
     stop = last + (end == "inclusive")
-    series = text_series(file, read(file))
+    series = text_series(file)
     if not 0 < n_train <= begin < stop <= len(series):
         raise InvalidInputError(
             f"{file}: expected more than {stop} points, with training up to {n_train} and an anomaly at "
