@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from tsadeval.datasets.dataset import DATASETS, DatasetRecord, Facts, Split
+from tsadeval.datasets.dataset import DATASETS, DatasetRecord, Facts, Split, numbered
 from tsadeval.datasets.readers import DataFile, Files, labels, matrix, npz
 from tsadeval.errors import InvalidInputError
 
@@ -30,7 +30,7 @@ def _read(files: Files, file: DataFile, item: str, features: bool) -> Split:
     if not features:
         return Split(None, None, mask, ())
     train, test = (matrix(file, arrays[kind], columns=_COLUMNS) for kind in ("train", "test"))
-    return Split(train, test, mask, tuple(f"metric_{i}" for i in range(1, _COLUMNS + 1)))
+    return Split(train, test, mask, numbered("metric_", _COLUMNS))
 
 
 DATASETS.add(

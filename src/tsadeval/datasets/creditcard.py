@@ -5,11 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from tsadeval.core.parameters import Number
-from tsadeval.datasets.dataset import DATASETS, DatasetRecord, Facts, Split
+from tsadeval.datasets.dataset import DATASETS, DatasetRecord, Facts, Split, read_three
 from tsadeval.datasets.readers import (
     DataFile,
     Files,
-    all_or_none,
     column,
     frame,
     labels,
@@ -51,9 +50,8 @@ def _read(files: Files, file: DataFile, item: str, features: bool, *, split: flo
     """
     if features and (table := files.first(_CSV)):
         return _read_csv(table, split)
-    arrays = {f"creditcard_{kind}.npy": _array(files, kind) for kind in ("train", "test", "test_label")}
-    if features and arrays["creditcard_train.npy"]:
-        return _read_arrays(all_or_none("creditcard", arrays, file))
+    if features and (arrays := _array(files, "test_label")) and _array(files, "train"):
+        return read_three("creditcard", files, arrays, features, npy, "V")
     return Split(None, None, _labels(file), ())
 
 
@@ -68,12 +66,6 @@ def _read_csv(file: DataFile, split: float | None) -> Split:
     if not 0 < n < len(values):
         raise InvalidInputError(f"{file}: split={split} leaves one part of {len(values)} rows empty")
     return Split(values[:n], values[n:], mask[n:], tuple(names))
-
-
-def _read_arrays(found: list[DataFile]) -> Split:
-    train, test = (matrix(one, npy(one)) for one in found[:2])
-    names = tuple(f"V{i}" for i in range(1, train.shape[1] + 1))
-    return Split(train, test, labels(found[2], npy(found[2]), n=len(test)), names)
 
 
 def _labels(file: DataFile) -> np.typing.NDArray[np.bool_]:

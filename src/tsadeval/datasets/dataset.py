@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -13,10 +13,12 @@ import numpy as np
 
 from tsadeval.core.names import Registry
 from tsadeval.core.parameters import Check
-from tsadeval.datasets.readers import DataFile, Files
+from tsadeval.datasets.readers import DataFile, Files, labels, matrix, read, read_all, train_and_test
 from tsadeval.errors import InvalidInputError
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from tsadeval.core.inputs import Bools, Floats
 
 
@@ -80,6 +82,54 @@ class Split(NamedTuple):
     test: Floats | None
     labels: Bools
     names: tuple[str, ...]
+
+
+def numbered(word: str, n: int) -> tuple[str, ...]:
+    """Return names of columns that have only numbers."""
+    return tuple(f"{word}{i}" for i in range(1, n + 1))
+
+
+def read_three(
+    name: str,
+    files: Files,
+    file: DataFile,
+    features: bool,
+    parse: Callable[[DataFile, bytes], Any],
+    names: Sequence[str],
+    parse_labels: Callable[[DataFile], Any] | None = None,
+) -> Split:
+    """Read a data set in three files, whose paths differ in the words train, test and test_label only.
+
+    A single word as `names` is put before the numbers of the columns, of which there may be any number.
+    """
+    mask = labels(file, parse_labels(file) if parse_labels else parse(file, read(file)))
+    found = train_and_test(name, files, file) if features else []
+    if not found:
+        return Split(None, None, mask, ())
+    contents = read_all(found)
+    columns = None if isinstance(names, str) else len(names)
+    train, test = (matrix(one, parse(one, contents[one]), columns=columns) for one in found)
+    _check_rows(found[1], len(test), mask, file)
+    return Split(train, test, mask, numbered(names, train.shape[1]) if isinstance(names, str) else tuple(names))
+
+
+def of_tables(
+    tables: Mapping[DataFile, pd.DataFrame], mask: Bools, file: DataFile, columns: int | None = None
+) -> Split:
+    """Make arrays of the tables of train and test, whose columns may be in different orders."""
+    (first, train), (second, test) = tables.items()
+    names = list(train.columns)
+    other = sorted(set(names) ^ set(test.columns))
+    if other:
+        raise InvalidInputError(f"{second}: expected the columns of {first}, they differ in {', '.join(other)}")
+    _check_rows(second, len(test), mask, file)
+    arrays = (matrix(one, table[names], columns=columns) for one, table in tables.items())
+    return Split(*arrays, mask, tuple(names))
+
+
+def _check_rows(test: DataFile, n: int, mask: Bools, file: DataFile) -> None:
+    if n != len(mask):
+        raise InvalidInputError(f"{test}: expected {len(mask)} rows, as many as {file} has labels, found {n}")
 
 
 @dataclass(frozen=True)

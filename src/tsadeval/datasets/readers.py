@@ -12,7 +12,7 @@ import re
 import tarfile
 import zipfile
 import zlib
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
@@ -124,11 +124,17 @@ def _by_path(found: Iterable[tuple[str, Path, str]]) -> dict[str, DataFile]:
     return dict(sorted(files.items(), key=lambda pair: _depth(pair[0])))
 
 
-def all_or_none(name: str, found: Mapping[str, DataFile | None], file: DataFile) -> list[DataFile]:
-    """The files beside that of labels, by their names; none where there is none, an error where some are missing."""
+def beside(file: DataFile, kind: str) -> str:
+    """Return the path of the train or test part that belongs to a file of labels."""
+    return kind.join(file.path.rsplit("test_label", 1))
+
+
+def train_and_test(name: str, files: Files, file: DataFile) -> list[DataFile]:
+    """Find both parts that belong to a file of labels; none where neither is there, an error where one is missing."""
+    found = {path: files.at(path) for path in (beside(file, "train"), beside(file, "test"))}
     there = [one for one in found.values() if one is not None]
-    missing = next((path for path, one in found.items() if one is None), None)
-    if there and missing is not None:
+    if len(there) == 1:
+        missing = next(path for path, one in found.items() if one is None)
         raise InvalidInputError(f"{name}: {missing} is missing next to {file}")
     return there
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from tsadeval.datasets.dataset import DATASETS, DatasetRecord, Facts, Split
-from tsadeval.datasets.readers import DataFile, Files, frame, is_number, labels, matrix, numbers, read, text_series
+from tsadeval.datasets.dataset import DATASETS, DatasetRecord, Facts, Split, of_tables
+from tsadeval.datasets.readers import DataFile, Files, frame, is_number, labels, numbers, read, text_series
 from tsadeval.errors import InvalidInputError
 
 if TYPE_CHECKING:
@@ -58,12 +58,7 @@ def _read(files: Files, file: DataFile, item: str, features: bool) -> Split:
         raise InvalidInputError(f"{attack}: expected a column Normal/Attack, found {', '.join(test.columns)}")
     if not features or normal is None:
         return Split(None, None, mask, ())
-    train, _ = _table(normal)
-    names = list(train.columns)
-    if set(names) != set(test.columns):
-        other = sorted(set(names) ^ set(test.columns))
-        raise InvalidInputError(f"{attack}: expected the columns of {normal}, they differ in {', '.join(other)}")
-    return Split(matrix(normal, train), matrix(attack, test[names]), mask, tuple(names))
+    return of_tables({normal: _table(normal)[0], attack: test}, mask, attack)
 
 
 def _table(file: DataFile) -> tuple[pd.DataFrame, Any]:
