@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from tsadeval.core.parameters import Number
-from tsadeval.datasets.dataset import DATASETS, DatasetRecord, Facts, Split, read_three
+from tsadeval.datasets.dataset import DATASETS, DatasetRecord, Facts, Split, read_three, split_rows
 from tsadeval.datasets.readers import (
     DataFile,
     Files,
@@ -60,12 +60,7 @@ def _read_csv(file: DataFile, split: float | None) -> Split:
     mask = labels(file, column(file, table, "Class"))
     names = [name for name in table.columns if name not in ("Time", "Class")]
     values = matrix(file, table[names], columns=29)
-    if split is None:
-        return Split(values, values, mask, tuple(names))
-    n = round(split * len(values))
-    if not 0 < n < len(values):
-        raise InvalidInputError(f"{file}: split={split} leaves one part of {len(values)} rows empty")
-    return Split(values[:n], values[n:], mask[n:], tuple(names))
+    return split_rows(file, values, mask, names, len(mask) if split == 1 else split)
 
 
 def _labels(file: DataFile) -> np.typing.NDArray[np.bool_]:

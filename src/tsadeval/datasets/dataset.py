@@ -123,13 +123,25 @@ def of_tables(
     if other:
         raise InvalidInputError(f"{second}: expected the columns of {first}, they differ in {', '.join(other)}")
     _check_rows(second, len(test), mask, file)
-    arrays = (matrix(one, table[names], columns=columns) for one, table in tables.items())
-    return Split(*arrays, mask, tuple(names))
+    first_part, second_part = (matrix(one, table[names], columns=columns) for one, table in tables.items())
+    return Split(first_part, second_part, mask, tuple(names))
 
 
 def _check_rows(test: DataFile, n: int, mask: Bools, file: DataFile) -> None:
     if n != len(mask):
         raise InvalidInputError(f"{test}: expected {len(mask)} rows, as many as {file} has labels, found {n}")
+
+
+def split_rows(
+    where: Any, values: Floats | None, mask: Bools, names: Sequence[str], split: float | None = None
+) -> Split:
+    """Take the first rows, so many or such a share, for learning and the others for the test; None: all for both."""
+    n = 0 if split is None else int(split) if split >= 1 else round(split * len(mask))
+    if split is not None and not 0 < n < len(mask):
+        raise InvalidInputError(f"{where}: split={split} leaves one part of {len(mask)} rows empty")
+    if values is None:
+        return Split(None, None, mask[n:], ())
+    return Split(values[:n] if n else values, values[n:], mask[n:], tuple(names))
 
 
 @dataclass(frozen=True)

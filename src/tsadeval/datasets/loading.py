@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from tsadeval._optional import require
-from tsadeval.core.names import did_you_mean, parse_call
-from tsadeval.core.parameters import check_parameters
+from tsadeval.core.names import did_you_mean, parse_call, printable
+from tsadeval.core.parameters import Check, check_parameters
 from tsadeval.datasets.dataset import DATASETS, Dataset, DatasetRecord, Download, Facts, assemble, compare
+from tsadeval.datasets.folder import IN_MEMORY, OPTIONS, read_own, series_in
 from tsadeval.datasets.readers import VARIABLE, Files, data_folder
 from tsadeval.errors import InvalidInputError, InvalidParameterError, TsadevalError, UnknownNameError
 from tsadeval.tables.sources import VARIABLE as LIMIT
@@ -57,17 +58,19 @@ def load(
     <Dataset the table: 5 + 5 points, 1 columns, 1 events, 20 % anomalous>
     """
     if not isinstance(name, (str, os.PathLike)):
-        return _in_memory(name, features, options)
-    path, bracketed = split_options(str(name))
-    name, options = path, {**bracketed, **options}
-    record, item = _named(str(name))
+        if not is_table(name):
+            raise InvalidInputError(
+                "a data set must be a name, a path, a data frame or a mapping from names to arrays, but is "
+                f"{type(name).__name__}"
+            )
+        _check_options(IN_MEMORY, OPTIONS, options)
+        return assemble(IN_MEMORY, read_own(name, features, **options), where="memory")
+    name, bracketed = split_options(str(name))
+    options = {**bracketed, **options}
+    record, item = _named(name)
+    _check_options(record.name if record else name, record.options if record else OPTIONS, options)
     if record is None:
-        from tsadeval.datasets.folder import OPTIONS, read_own
-
-        _known_options(str(name), OPTIONS, options)
-        return assemble(str(name), read_own(user_path(name), features, **options), where=name)
-    _known_options(record.name, list(record.options), options)
-    check_parameters(record.name, dict(record.options), options)
+        return assemble(name, read_own(user_path(name), features, **options), where=name)
     files = _files(record, data)
     file = record.label_file(files, item)
     if file is None:
@@ -76,19 +79,6 @@ def load(
     if verify:
         compare(dataset, record.facts.get(item, Facts()), files)
     return dataset
-
-
-def _in_memory(table: Any, features: bool, options: dict[str, Any]) -> Dataset:
-    from tsadeval.datasets.folder import IN_MEMORY, OPTIONS, read_parts
-    from tsadeval.tables.reading import read_table
-
-    if not is_table(table):
-        raise InvalidInputError(
-            "a data set must be a name, a path, a data frame or a mapping from names to arrays, but is "
-            f"{type(table).__name__}"
-        )
-    _known_options(IN_MEMORY, OPTIONS, options)
-    return assemble(IN_MEMORY, read_parts(read_table(table), features, **options), where="memory")
 
 
 def is_table(thing: Any) -> bool:
@@ -104,8 +94,6 @@ def items(name: str | Path, *, data: str | Path | None = None) -> tuple[str, ...
     """
     record, _ = _named(str(name))
     if record is None:
-        from tsadeval.datasets.folder import series_in
-
         return tuple(str(path) for path in series_in(user_path(name)))
     return tuple(record.full(item) for item, features in record.parts(_files(record, data)).items() if features)
 
@@ -177,11 +165,12 @@ def _missing(record: DatasetRecord, item: str, files: Files) -> Exception:
     return UnknownNameError(f"there is no {record.full(item)} in {files}: {did_you_mean(item, found)}")
 
 
-def _known_options(owner: str, known: Sequence[str], given: dict[str, Any]) -> None:
+def _check_options(owner: str, known: Mapping[str, Check | None], given: dict[str, Any]) -> None:
     for option in given:
         if option not in known:
             hint = did_you_mean(option, list(known)) if known else "it has none"
             raise InvalidParameterError(f"{owner} has no option {option!r}: {hint}")
+    check_parameters(printable(owner), {option: check for option, check in known.items() if check}, given)
 
 
 # `fetch`: get a data set that is open to the public, and verify what came.

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from tsadeval.datasets.dataset import CHECKSUMS, DATASETS, DatasetRecord, Download, Split
+from tsadeval.datasets.dataset import CHECKSUMS, DATASETS, DatasetRecord, Download, Split, split_rows
 from tsadeval.datasets.readers import DataFile, Files, damaged, read
 from tsadeval.errors import InvalidInputError
 
@@ -48,9 +48,7 @@ def _read(files: Files, file: DataFile, item: str, features: bool) -> Split:
     n_train = math.floor(_SHARE * min(len(times), _LONGEST))
     if n_train == 0:
         raise InvalidInputError(f"{file}: expected at least 7 points, found {len(times)}")
-    if not features:
-        return Split(None, None, mask[n_train:], ())
-    return Split(values[:n_train], values[n_train:], mask[n_train:], ("value",))
+    return split_rows(file, values if features else None, mask, ("value",), n_train)
 
 
 def _columns(file: DataFile) -> tuple[Any, Any]:

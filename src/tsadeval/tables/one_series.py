@@ -70,7 +70,7 @@ class Signs:
 
     def look_at_names(self, groups: Groups, columns: Sequence[str]) -> None:
         """Refuse columns with several values in a series."""
-        seen = {}
+        seen: dict[tuple[tuple[str, ...], str, str], None] = {}
         for name in columns:
             if kind_of(groups.table.columns[name]) != "f":  # a detector may be called "model": scores are fractions
                 number, texts = text_codes(groups.table.columns[name])
