@@ -195,11 +195,11 @@ class DatasetRecord:
     by_hand: str = ""
 
     def full(self, item: str) -> str:
-        """The name that `load` takes."""
+        """Return the name that `load` takes."""
         return f"{self.name}/{item}" if item else self.name
 
     def files(self, root: Path) -> Files:
-        """The files of this data set under the root; upper and lower case of the folder's name do not matter."""
+        """Return the files of this data set under the root; upper and lower case of the folder's name do not matter."""
         wanted = {name.lower() for name in self.folders}
         return Files(sorted(path for path in root.iterdir() if path.name.lower() in wanted and path.is_dir()))
 
@@ -212,7 +212,7 @@ DATASETS: Registry[DatasetRecord] = Registry("data set", "tsadeval.datasets")
 
 
 def assemble(name: str, parts: Split, record: DatasetRecord | None = None, where: Any = "") -> Dataset:
-    """A Dataset of what a reader found, once it is sure to be whole and sound."""
+    """Return a Dataset of what a reader found, once it is sure to be whole and sound."""
     train, test, mask, columns = parts
     if not len(mask):
         raise InvalidInputError(f"{name}: expected at least one test point, found none in {where}")
@@ -268,7 +268,7 @@ def compare(dataset: Dataset, facts: Facts, where: Any) -> None:
 
 
 def checksum_of(train: Floats | None, test: Floats | None, mask: Bools) -> str:
-    """The sha256 of the data, by which stores know them."""
+    """Return the sha256 of the data, by which stores know them."""
     digest = hashlib.sha256()
     for values in (train, test, mask):
         if values is not None:

@@ -26,7 +26,7 @@ IN_MEMORY = "the table"  # as `read_table` calls what has no file
 
 
 def series_in(path: Path) -> list[Path]:
-    """The series that a path holds: itself, or the files of a folder that is not one data set in several files."""
+    """List the series that a path holds: itself, or the files of a folder that is not one data set in several files."""
     if not path.is_dir() or _kind(path, "test"):
         return [path]
     return sorted(file for file in path.iterdir() if is_table_file(file))
@@ -106,7 +106,7 @@ def _labels(table: Table, name: str, *, n: int | None = None) -> Bools:
 
 
 def _without(table: Table, label: str) -> dict[str, Any]:
-    """The columns but that of labels; a folder's train table may have none."""
+    """Return the columns but that of labels; a folder's train table may have none."""
     left_out = table.name(label) if label in table else None
     return {name: values for name, values in table.columns.items() if name != left_out}
 

@@ -87,7 +87,7 @@ def is_table(thing: Any) -> bool:
 
 
 def items(name: str | Path, *, data: str | Path | None = None) -> tuple[str, ...]:
-    """The names that can be loaded with their features, of a data set that lies under the data folder.
+    """List the names that can be loaded with their features, of a data set that lies under the data folder.
 
     A data set that can be loaded as a whole comes first under its own name, its items follow. Of a path of your own:
     itself, or the files of a folder of series.
@@ -99,7 +99,7 @@ def items(name: str | Path, *, data: str | Path | None = None) -> tuple[str, ...
 
 
 def located(name: str, *, data: str | Path | None = None) -> tuple[str, list[Path]]:
-    """The name of a data set, without options, and all files that may decide what `load` finds."""
+    """Return the name of a data set, without options, and all files that may decide what `load` finds."""
     record, item = _named(name)
     if record is not None:
         return record.full(item), _files(record, data).on_disk
@@ -115,7 +115,7 @@ def has_labels(name: str, *, data: str | Path | None) -> bool:
 
 
 def split_options(text: str) -> tuple[str, dict[str, Any]]:
-    """The name and the options in brackets behind it; a file that exists is its own name, whatever it is called.
+    """Return the name and the options in brackets behind it; a file that exists is its own name, whatever it is called.
 
     >>> split_options("ucr/125(end=exclusive)")
     ('ucr/125', {'end': 'exclusive'})
@@ -129,7 +129,7 @@ def split_options(text: str) -> tuple[str, dict[str, Any]]:
 
 
 def _named(name: str) -> tuple[DatasetRecord | None, str]:
-    """The record and the item that a name means; no record for a path of the user's own."""
+    """Return the record and the item that a name means; no record for a path of the user's own."""
     head, _, item = name.partition("/")
     if head.lower() in DATASETS:
         record = DATASETS[head.lower()]

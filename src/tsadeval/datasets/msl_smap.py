@@ -23,7 +23,7 @@ _HEAD = {"chan_id", "spacecraft", "anomaly_sequences", "num_values"}
 
 
 def _whole(files: Files, craft: str, kind: str) -> DataFile | None:
-    """A file of the other published form: all channels in one array."""
+    """Return a file of the other published form: all channels in one array."""
     return files.first(rf"{craft}_{kind}\.npy")
 
 
@@ -39,7 +39,7 @@ def _label_file(files: Files, item: str, *, craft: str) -> DataFile | None:
 
 
 def _channels(file: DataFile, craft: str) -> dict[str, Bools]:
-    """The labels of each channel of a spacecraft, in the order of their names.
+    """Return the labels of each channel of a spacecraft, in the order of their names.
 
     Both ends of an anomaly belong to it. SMAP's channel P-2 is listed twice: its anomalies are those of both lines.
     """

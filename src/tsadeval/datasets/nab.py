@@ -75,7 +75,7 @@ def _of(file: DataFile, series: str) -> list[tuple[np.datetime64, np.datetime64]
 
 
 def _item(path: str) -> str:
-    """The series that a published file holds, "" for the windows, which all need."""
+    """Return the series that a published file holds, "" for the windows, which all need."""
     return path.removeprefix("data/").removesuffix(".csv") if path.startswith("data/") else ""
 
 

@@ -17,7 +17,7 @@ _COLUMNS = 25
 
 
 def _parts(files: Files) -> dict[str, bool]:
-    """The whole; a copy in a folder below is not listed, but `psm/<folder>` loads it."""
+    """Find the whole; a copy in a folder below is not listed, but `psm/<folder>` loads it."""
     file = _label_file(files, "")
     return {} if file is None else {"": files.at(beside(file, "train")) is not None}
 

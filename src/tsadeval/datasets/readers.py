@@ -39,7 +39,7 @@ _UNREADABLE = (OSError, EOFError, zlib.error, zipfile.BadZipFile, tarfile.TarErr
 
 
 def data_folder(data: str | Path | None = None) -> Path | None:
-    """The folder of the real data: the one given, else that of the environment, else none."""
+    """Return the folder of the real data: the one given, else that of the environment, else none."""
     given = data or os.environ.get(VARIABLE)
     if not given:
         return None
@@ -140,7 +140,7 @@ def train_and_test(name: str, files: Files, file: DataFile) -> list[DataFile]:
 
 
 def read(file: DataFile) -> bytes:
-    """What the file holds."""
+    """Read a file."""
     return read_all([file])[file]
 
 
@@ -166,7 +166,7 @@ def read_all(files: Iterable[DataFile]) -> dict[DataFile, bytes]:
 
 
 def damaged(file: DataFile | Path, error: BaseException) -> InvalidInputError:
-    """The error of a file that breaks off or is not what its name says."""
+    """Make the error of a file that breaks off or is not what its name says."""
     reason = str(error).partition("\n")[0] or type(error).__name__
     return InvalidInputError(f"{file}: damaged or truncated ({reason}); get it again")
 
@@ -221,7 +221,7 @@ def _as_floats(file: DataFile | str, values: Any, expected: str) -> Floats:
 
 
 def npy(file: DataFile, content: bytes | None = None) -> Array:
-    """The array of a npy file."""
+    """Read the array of a npy file."""
     with _name_damage(file):
         found: Array = read_array(read(file) if content is None else content, str(file))
     if found.dtype.kind not in "biuf":
@@ -230,7 +230,7 @@ def npy(file: DataFile, content: bytes | None = None) -> Array:
 
 
 def npz(file: DataFile) -> dict[str, Array]:
-    """The arrays of a npz file."""
+    """Read the arrays of a npz file."""
     with _name_damage(file):
         (found,) = read_npz(read(file), Request(str(file), size_limit()))
     return dict(found.columns)
@@ -278,7 +278,7 @@ def labels(file: DataFile | str, values: Any, *, n: int | None = None) -> Bools:
 
 
 def frame(file: DataFile, content: bytes | None = None, **options: Any) -> pd.DataFrame:
-    """A csv file as a table; padded column names lose their spaces."""
+    """Read a csv file as a table; padded column names lose their spaces."""
     pandas = require("pandas", extra="all")
     content = read(file) if content is None else content
     try:
@@ -301,7 +301,7 @@ def is_number(values: pd.Series[Any]) -> bool:
 
 
 def numbers(file: DataFile, table: pd.DataFrame) -> pd.DataFrame:
-    """The table, if all of its columns hold numbers."""
+    """Return the table, if all of its columns hold numbers."""
     for name in table.columns:
         if not is_number(table[name]):
             word = next((value for value in table[name] if isinstance(value, str)), None)

@@ -70,7 +70,7 @@ class Laid:
 def lay(
     incidents: Any, times: Any, fitting: Fitting, *, closed: Closed | None = None, asked: Asked | None = None
 ) -> Laid:
-    """The points inside intervals of time, in any form that `te.labels` takes."""
+    """Find the points inside intervals of time, in any form that `te.labels` takes."""
     choice("overlap", fitting.overlap, ("error", "merge"))
     choice("outside", fitting.outside, ("error", "clip"))
     choice("between", fitting.between, ("error", "next", "near", "drop"))
@@ -104,7 +104,7 @@ class _Spans:
             raise InvalidInputError(f"{self.table.name}: {self.text(int(np.argmax(bad)))}{also} {problem}")
 
     def laid(self, fitting: Fitting) -> Laid:
-        """The points of each interval that has some, and the labels of all points."""
+        """Find the points of each interval that has some, and the labels of all points."""
         stamps, index = self.index.stamps, self.index
         reversed_ = self.stops < self.starts
         if reversed_.any():

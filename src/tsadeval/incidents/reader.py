@@ -36,7 +36,7 @@ class IncidentTable(NamedTuple):
         return f"row {row}" if self.lines is None else f"line {self.lines[row]}"
 
     def at_rows(self, rows: Sequence[int]) -> IncidentTable:
-        """Some of the incidents."""
+        """Return some of the incidents."""
         return self._replace(
             starts=[self.starts[row] for row in rows],
             stops=[self.stops[row] for row in rows],
@@ -200,7 +200,7 @@ def owner_columns(table: Mapping[str, Sequence[Any]], ends: Sequence[str]) -> tu
 
 
 def values_shown(values: Sequence[Any]) -> str:
-    """Some of the values of a column, and how many there are."""
+    """Return some of the values of a column, and how many there are."""
     found = list(dict.fromkeys(_texts(values)))
     more = f", ... ({len(found)} in all)" if len(found) > _SHOWN else ""
     return ", ".join(map(printable, found[:_SHOWN])) + more
@@ -246,5 +246,5 @@ def _refuse_several(table: Mapping[str, Sequence[Any]], named: list[str], doubtf
 
 
 def _texts(values: Sequence[Any]) -> list[str]:
-    """The values that are there, as text."""
+    """Return the values that are there, as text."""
     return [text for value in values if value is not None and value == value and (text := str(value).strip())]

@@ -22,7 +22,7 @@ _BUFFER = 2**20
 
 
 def read_parquet(file: Any, request: Request) -> Generator[Table, None, None]:
-    """The columns of a parquet file that are not nested."""
+    """Read the columns of a parquet file that are not nested."""
     parquet, limit, where = require("pyarrow.parquet", extra="all"), request.limit, request.where
     metadata = request.footer or parquet.read_metadata(_source(file))
     leaves = [metadata.schema.column(i) for i in range(metadata.num_columns)]
@@ -74,13 +74,13 @@ def _source(file: Any) -> Any:
 
 
 def _without_rows(schema: Any, where: str, columns: Sequence[int] | None = None) -> Table:
-    """The table of a file as it is before its first row; Arrow's own empty tables import pandas."""
+    """Return the table of a file as it is before its first row; Arrow's own empty tables import pandas."""
     table = require("pyarrow", extra="all").Table.from_batches([], schema)
     return from_arrow(table if columns is None else table.select(columns), where)
 
 
 def read_arrow(file: Any, request: Request) -> Generator[Table, None, None]:
-    """The columns of a Feather file (version 2), or of an Arrow file or stream."""
+    """Read the columns of a Feather file (version 2), or of an Arrow file or stream."""
     pyarrow, ipc, where = require("pyarrow", extra="all"), require("pyarrow.ipc", extra="all"), request.where
     source = pyarrow.memory_map(file) if isinstance(file, str) else _source(file)
     start = source.read(len(MAGIC))
@@ -127,7 +127,7 @@ class _Record(NamedTuple):
         return _Record(self.data, at + _number(self.data, "I", at))
 
     def structs(self, i: int, form: str) -> Iterator[tuple[int, ...]]:
-        """The items of a field that is a vector of structs."""
+        """Yield the items of a field that is a vector of structs."""
         at = self.field(i)
         if at:
             at += _number(self.data, "I", at)
@@ -146,7 +146,7 @@ def _stream_messages(content: bytes, ipc: Any) -> Iterator[tuple[Bytes, Bytes]]:
 
 
 def _file_messages(content: bytes) -> Iterator[tuple[Bytes, Bytes]]:
-    """The messages that the end of a file lists: dictionaries (field 2) and batches of rows (field 3)."""
+    """Yield the messages that the end of a file lists: dictionaries (field 2) and batches of rows (field 3)."""
     size = _number(content, "i", len(content) - 10)
     footer = _Record.root(content[-10 - size : -10])
     view = memoryview(content)

@@ -255,7 +255,7 @@ def _arrow_codes(column: Any) -> tuple[Array, list[Any]]:
 
 
 def python_values(column: Any) -> list[Any]:
-    """The values of a column as Python's; Arrow's dates beyond the years that Python knows as integers."""
+    """Return the values of a column as Python's; Arrow's dates beyond the years that Python knows as integers."""
     if not is_arrow(column):
         return np.asarray(column, object).tolist()  # type: ignore[no-any-return]  # of any type
     try:

@@ -18,7 +18,7 @@ _PART = 2**20  # rows
 
 
 def read_npy(file: Any, request: Request) -> Generator[Table, None, None]:
-    """The fields of an array of records, or the columns of one with two dimensions; a local file is mapped."""
+    """Read the fields of an array of records, or the columns of one with two dimensions; a local file is mapped."""
     array, where = read_array(file, request.where), request.where
     if array.dtype.names:
         names = unique_names(array.dtype.names, where)
@@ -37,7 +37,7 @@ def npy_units(file: Any, least: int) -> tuple[int, int, Any]:
 
 
 def read_array(file: Any, where: str) -> Any:
-    """The array of a npy file, given as its content or as a local path."""
+    """Read the array of a npy file, given as its content or as a local path."""
     if not isinstance(file, (bytes, str)):
         raise InvalidInputError(f"{where}: npy files are mapped into memory, so they must be local")
     try:
@@ -55,7 +55,7 @@ def read_array(file: Any, where: str) -> Any:
 
 
 def read_npz(file: bytes, request: Request) -> Generator[Table, None, None]:
-    """The arrays of a npz file, of whatever shapes."""
+    """Read the arrays of a npz file, of whatever shapes."""
     where, limit = request.where, size_limit() if request.limit is None else request.limit
     if file.startswith(MAGIC):
         raise InvalidInputError(f"{where}: expected a npz file with named arrays, found a single array")

@@ -40,7 +40,7 @@ def check_one_series(groups: Groups, used: Collection[str], time: str | None) ->
 
 
 def columns_to_watch(table: Table, used: Collection[str]) -> list[str]:
-    """The columns that show, batch by batch, whether rows belong to one series.
+    """List the columns that show, batch by batch, whether rows belong to one series.
 
     Of several columns of times none: together, as a date and a time of day, they may increase where each does not.
     """
@@ -137,7 +137,7 @@ def _unused(table: Table, used: Collection[str]) -> list[str]:
 
 
 def _signs_of(table: Table, used: Collection[str]) -> tuple[list[str], list[str]]:
-    """The unused columns that are named as those of series or detectors are, and those of times or else positions."""
+    """Find the unused columns that are named as those of series or detectors, and those of times or else positions."""
     unused = _unused(table, used)
     names = [name for name in unused if name.strip().lower() in DETECTORS | SERIES]
     stamps = [name for name in unused if name.lower() in TIMES or kind_of(table.columns[name]) == "M"]
@@ -145,7 +145,7 @@ def _signs_of(table: Table, used: Collection[str]) -> tuple[list[str], list[str]
 
 
 def _several_series(source: str, by: Sequence[str], names: Sequence[str], sign: str) -> InvalidInputError:
-    """What to say where rows of several series would be judged as one."""
+    """Make the error where rows of several series would be judged as one."""
     all_of = [*by, *names] or ["series"]
     if by and not names:
         by_what = hint("by=", "--by")

@@ -72,7 +72,7 @@ def read_table(
     max_bytes: float | None = None,
     empty: bool = False,
 ) -> Table:
-    """The columns of a file, of standard input, of a data frame or of a dictionary of arrays.
+    """Read the columns of a file, of standard input, of a data frame or of a dictionary of arrays.
 
     Parameters
     ----------
@@ -125,13 +125,13 @@ def is_table_file(path: Path) -> bool:
 
 
 def suffix_of(path: str | Path) -> str:
-    """The end of a file's name that says its format, in lower case."""
+    """Return the end of a file's name that says its format, in lower case."""
     return Path(Path(path).name.lower().removesuffix(".gz")).suffix
 
 
 @contextmanager
 def open_file(path: str) -> Iterator[Any]:
-    """A local path as it is, anything else as a file that fsspec opens, so the caller has named where to go."""
+    """Open a local path as it is, anything else as a file that fsspec opens, so the caller has named where to go."""
     if "://" not in path:
         refuse_special(path, printable(path))
         yield path
@@ -157,7 +157,7 @@ def name_errors(where: str, suffix: str) -> Iterator[None]:
 
 
 def read_batches(path: str, request: Request) -> Iterator[Table]:
-    """The batches of a file of any size; errors of its parser are those of the caller."""
+    """Read the batches of a file of any size; errors of its parser are those of the caller."""
     with open_file(path) as file, closing(FORMATS[suffix_of(path)].read(file, request)) as found:
         yield from found
 
@@ -183,7 +183,7 @@ def _known_suffix(path: str | Path, where: str, kind: str | None) -> str:
 
 
 def _sniff(content: bytes) -> str:
-    """The format of content that has no file name, as a suffix."""
+    """Return the format of content that has no file name, as a suffix."""
     start = content[:100].lstrip()
     for suffix, form in FORMATS.items():
         if (start if form.text else content).startswith(form.starts):

@@ -36,7 +36,7 @@ _KINDS = {
 
 
 def size_limit(given: float | None = None) -> int:
-    """The limit of unpacked bytes: the one given, else that of TSADEVAL_MAX_BYTES, else 4 GiB."""
+    """Return the limit of unpacked bytes: the one given, else that of TSADEVAL_MAX_BYTES, else 4 GiB."""
     value: Any = given
     name = "max_bytes"
     if given is None:
@@ -60,7 +60,7 @@ def check_size(size: int, limit: int | None, where: str) -> None:
 
 
 def user_path(path: str | os.PathLike[str]) -> Path:
-    """A path with `~` replaced by the home folder."""
+    """Return a path with `~` replaced by the home folder."""
     try:
         return Path(path).expanduser()
     except RuntimeError:
