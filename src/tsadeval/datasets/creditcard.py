@@ -65,10 +65,7 @@ def _read_csv(file: DataFile, split: float | None) -> Split:
 
 def _labels(file: DataFile) -> np.typing.NDArray[np.bool_]:
     if file.path.endswith(".npz"):
-        arrays = npz(file)
-        if "label" not in arrays:
-            raise InvalidInputError(f"{file}: expected an array 'label', found {', '.join(arrays) or 'none'}")
-        return labels(file, arrays["label"])
+        return labels(file, npz(file, "label")["label"])
     if file.path.endswith(".npy"):
         return labels(file, npy(file))
     if file.path.endswith(".csv"):

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -259,15 +258,17 @@ def _get(record: DatasetRecord, download: Download, folder: Path, base: str | No
     requests = require("requests", extra="all")
     url = f"{base.rstrip('/')}/{download.path}" if base else download.url
     bar = _Meter(download.path, url, progress)
+    logger = pooch.get_logger()
+    level = logger.level
     try:
-        with _quiet(pooch.get_logger()):
-            pooch.retrieve(
-                url,
-                known_hash=f"sha256:{download.sha256}" if download.sha256 else None,
-                fname=download.path,
-                path=folder,
-                downloader=pooch.HTTPDownloader(progressbar=bar, chunk_size=_PIECE),
-            )
+        logger.setLevel(logging.WARNING)  # without the messages for each file
+        pooch.retrieve(
+            url,
+            known_hash=f"sha256:{download.sha256}" if download.sha256 else None,
+            fname=download.path,
+            path=folder,
+            downloader=pooch.HTTPDownloader(progressbar=bar, chunk_size=_PIECE),
+        )
     except requests.exceptions.RequestException as error:
         answer = getattr(error, "response", None)
         reason = f"{answer.status_code} {answer.reason}" if answer is not None else type(error).__name__
@@ -278,15 +279,6 @@ def _get(record: DatasetRecord, download: Download, folder: Path, base: str | No
             f"{url} does not have the expected sha256 {download.sha256}: the file has changed, or was damaged on its "
             "way; it was not kept"
         ) from error
-
-
-@contextmanager
-def _quiet(logger: logging.Logger) -> Iterator[None]:
-    """Without the messages that pooch prints for each file."""
-    level = logger.level
-    logger.setLevel(logging.WARNING)
-    try:
-        yield
     finally:
         logger.setLevel(level)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import csv
 import re
 from collections.abc import Mapping
 from functools import partial
@@ -12,14 +11,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tsadeval.datasets.dataset import CHECKSUMS, DATASETS, DatasetRecord, Download, Facts, Split, numbered, read_three
-from tsadeval.datasets.readers import DataFile, Files, matrix, npy, read, read_all
+from tsadeval.datasets.readers import DataFile, Files, csv_rows, matrix, npy, read_all
 from tsadeval.errors import InvalidInputError
 
 if TYPE_CHECKING:
     from tsadeval.core.inputs import Bools
 
 _LIST = r"labeled_anomalies\.csv"
-_HEAD = {"chan_id", "spacecraft", "anomaly_sequences", "num_values"}
 
 
 def _whole(files: Files, craft: str, kind: str) -> DataFile | None:
@@ -43,12 +41,8 @@ def _channels(file: DataFile, craft: str) -> dict[str, Bools]:
 
     Both ends of an anomaly belong to it. SMAP's channel P-2 is listed twice: its anomalies are those of both lines.
     """
-    rows = list(csv.DictReader(read(file).decode("utf-8-sig").splitlines()))
-    if not rows or not set(rows[0]) >= _HEAD:
-        found = ", ".join(rows[0]) if rows else "no rows"
-        raise InvalidInputError(f"{file}: expected the columns {', '.join(sorted(_HEAD))}, found {found}")
     masks: dict[str, Bools] = {}
-    for line, row in enumerate(rows, 2):
+    for line, row in enumerate(csv_rows(file, "anomaly_sequences", "chan_id", "num_values", "spacecraft"), 2):
         if row["spacecraft"] != craft:
             continue
         try:

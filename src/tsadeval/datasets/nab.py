@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import math
 from typing import Any
@@ -10,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from tsadeval.datasets.dataset import CHECKSUMS, DATASETS, DatasetRecord, Download, Split, split_rows
-from tsadeval.datasets.readers import DataFile, Files, damaged, read
+from tsadeval.datasets.readers import DataFile, Files, csv_rows, damaged, read
 from tsadeval.errors import InvalidInputError
 
 _WINDOWS = r"combined_windows\.json"
@@ -52,10 +51,7 @@ def _read(files: Files, file: DataFile, item: str, features: bool) -> Split:
 
 
 def _columns(file: DataFile) -> tuple[Any, Any]:
-    rows = list(csv.DictReader(read(file).decode("utf-8-sig").splitlines()))
-    if not rows or not {"timestamp", "value"} <= set(rows[0]):
-        found = ", ".join(map(str, rows[0])) if rows else "no rows"
-        raise InvalidInputError(f"{file}: expected the columns timestamp and value, found {found}")
+    rows = csv_rows(file, "timestamp", "value")
     try:
         times = np.array([row["timestamp"] for row in rows], dtype="datetime64[us]")
         values = np.array([float(row["value"]) for row in rows])

@@ -6,14 +6,14 @@ no pickle is loaded, and what cannot be read becomes an error that names the fil
 
 from __future__ import annotations
 
+import csv
 import io
 import os
 import re
 import tarfile
 import zipfile
 import zlib
-from collections.abc import Collection, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -25,6 +25,7 @@ from tsadeval._optional import require
 from tsadeval.core.names import did_you_mean
 from tsadeval.errors import InvalidInputError
 from tsadeval.tables.numpy_files import read_array, read_npz
+from tsadeval.tables.reading import name_errors
 from tsadeval.tables.sources import check_size, size_limit, unpack, user_path
 from tsadeval.tables.table import Request
 
@@ -222,29 +223,33 @@ def _as_floats(file: DataFile | str, values: Any, expected: str) -> Floats:
 
 def npy(file: DataFile, content: bytes | None = None) -> Array:
     """Read the array of a npy file."""
-    with _name_damage(file):
+    with name_errors(str(file), ".npy"):
         found: Array = read_array(read(file) if content is None else content, str(file))
     if found.dtype.kind not in "biuf":
         raise InvalidInputError(f"{file}: expected an array of numbers, found {found.dtype}")
     return found
 
 
-def npz(file: DataFile) -> dict[str, Array]:
-    """Read the arrays of a npz file."""
-    with _name_damage(file):
+def npz(file: DataFile, *wanted: str) -> dict[str, Array]:
+    """Read the arrays of a npz file, which must have some."""
+    with name_errors(str(file), ".npz"):
         (found,) = read_npz(read(file), Request(str(file), size_limit()))
+    _check_names(file, "array", wanted, found.columns)
     return dict(found.columns)
 
 
-@contextmanager
-def _name_damage(file: DataFile) -> Iterator[None]:
-    """Whatever the parsers raise, the file is not what its name says."""
-    try:
-        yield
-    except InvalidInputError:
-        raise
-    except Exception as error:
-        raise damaged(file, error) from error
+def csv_rows(file: DataFile, *wanted: str) -> list[dict[str, str]]:
+    """Read the rows of a csv file as text; it must have some columns."""
+    rows = list(csv.DictReader(read(file).decode("utf-8-sig").splitlines()))
+    _check_names(file, "column", wanted, rows[0] if rows else ["no rows"])
+    return rows
+
+
+def _check_names(file: DataFile, kind: str, wanted: Sequence[str], found: Iterable[Any]) -> None:
+    if not {*wanted} <= {*found}:
+        kinds = kind if len(wanted) == 1 else f"{kind}s"
+        names = " and ".join(filter(None, [", ".join(wanted[:-1]), wanted[-1]]))
+        raise InvalidInputError(f"{file}: expected the {kinds} {names}, found {', '.join(map(str, found)) or 'none'}")
 
 
 def matrix(file: DataFile | str, values: Any, *, columns: int | None = None) -> Floats:
@@ -295,15 +300,10 @@ def frame(file: DataFile, content: bytes | None = None, **options: Any) -> pd.Da
     return found
 
 
-def is_number(values: pd.Series[Any]) -> bool:
-    """Return True if a column holds numbers."""
-    return bool(require("pandas", extra="all").api.types.is_numeric_dtype(values))
-
-
 def numbers(file: DataFile, table: pd.DataFrame) -> pd.DataFrame:
     """Return the table, if all of its columns hold numbers."""
     for name in table.columns:
-        if not is_number(table[name]):
+        if table[name].dtype.kind not in "biuf":
             word = next((value for value in table[name] if isinstance(value, str)), None)
             raise InvalidInputError(f"{file}: expected numbers in column {name}, found {word!r}")
     return table

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from tsadeval.datasets.dataset import DATASETS, DatasetRecord, Facts, Split, of_tables
-from tsadeval.datasets.readers import DataFile, Files, frame, is_number, labels, numbers, read, text_series
+from tsadeval.datasets.readers import DataFile, Files, frame, labels, numbers, read, text_series
 from tsadeval.errors import InvalidInputError
 
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ def _table(file: DataFile) -> tuple[pd.DataFrame, Any]:
 
 
 def _mask(file: DataFile, values: pd.Series[Any]) -> Any:
-    if is_number(values):
+    if values.dtype.kind in "biuf":
         return labels(file, values)
     words = values.astype(str).map(lambda word: "".join(word.split()).lower())
     numbers = words.map(_WORDS)

@@ -177,7 +177,7 @@ class _Block:
     before: int = 0  # rows in earlier blocks
 
     def fractions(self) -> list[str]:
-        """List the columns whose first value is a fraction: Arrow need not try other types first, which takes longer."""
+        """List the columns whose first value is a fraction, so that Arrow need not try other types first."""
         line = self.content[self.body : _end(_LINE, self.content, self.body)].decode("utf-8", errors="replace")
         first = next(csv.reader([line], delimiter=self.delimiter), [])
         return [name for name, value in zip(self.names, first, strict=False) if _FRACTION.fullmatch(value)]
