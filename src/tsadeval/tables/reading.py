@@ -169,7 +169,14 @@ def _read_file(path: str | Path, kind: str | None, text: tuple[str, ...] | None,
         raise InvalidInputError(f"{where}: no such file or folder")
     suffix = _known_suffix(path, where, kind)
     content = read_source(path, limit)
-    return _parse(content, suffix if suffix in FORMATS else _sniff(content), Request(where, limit, text))
+    suffix = suffix if suffix in FORMATS else _sniff(content)
+    try:
+        with name_errors(where, suffix):
+            table = join(list(FORMATS[suffix].read(content, Request(where, limit, text))))
+            check_size(table.size, limit, where)  # columns without values take no space
+    except MemoryError:
+        raise InvalidInputError(f"{where}: does not fit into memory") from None
+    return table
 
 
 def _known_suffix(path: str | Path, where: str, kind: str | None) -> str:
@@ -190,13 +197,3 @@ def _sniff(content: bytes) -> str:
             return suffix
     heading = content.lstrip().split(b"\n", 1)[0]
     return ".tsv" if b"\t" in heading and b"," not in heading else ".csv"
-
-
-def _parse(content: bytes, suffix: str, request: Request) -> Table:
-    try:
-        with name_errors(request.where, suffix):
-            table = join(list(FORMATS[suffix].read(content, request)))
-            check_size(table.size, request.limit, request.where)  # columns without values take no space
-    except MemoryError:
-        raise InvalidInputError(f"{request.where}: does not fit into memory") from None
-    return table
