@@ -442,7 +442,7 @@ def test_align_one_window_per_point_and_fill():
         ([1], 2, {"window": 3}, "have 0 windows"),
         ([1, 2, math.nan], 5, {"window": 3}, "row 2"),
         ([[1, 2]], 5, {"window": 3}, "shape"),
-        ([], 5, {"window": 3}, "non-empty"),
+        ([], 5, {"window": 3}, "scores is empty"),
         (["a"], 1, {"window": 1}, "numbers"),
         ([1], 1, {"window": 1, "how": "median"}, "how must be one of"),
         ([1], 1, {"window": 0}, "window must be a whole number"),

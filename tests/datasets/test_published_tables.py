@@ -190,7 +190,7 @@ def test_creditcard_labels_only(tmp_path):
     with pytest.raises(InvalidInputError, match="creditcard: expected 284807 test points, found 3"):
         te.datasets.load("creditcard", data=tmp_path)
     np.savez(folder / "creditcard_labels.npz", other=np.zeros(3))
-    with pytest.raises(InvalidInputError, match="expected an array 'label', found other"):
+    with pytest.raises(InvalidInputError, match="expected the array label, found other"):
         load("creditcard", tmp_path)
 
 

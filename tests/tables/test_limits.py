@@ -19,7 +19,7 @@ from tsadeval.core.names import printable
 from tsadeval.errors import InvalidInputError, InvalidParameterError
 from tsadeval.tables import read_table
 from tsadeval.tables.reading import FORMATS, Format
-from tsadeval.tables.sources import gunzip
+from tsadeval.tables.sources import unpack
 
 
 def test_what_is_no_regular_file(tmp_path):
@@ -144,11 +144,11 @@ def test_no_memory_is_one_line(tmp_path, monkeypatch):
 def test_gzip_of_every_size_and_number_of_members(cut):
     content = np.random.default_rng(0).integers(0, 4, 3 * 10**6, np.uint8).tobytes()
     packed = b"".join(gzip.compress(part, 1) for part in (content[:cut], content[cut:], b"")) + b"\0" * 512
-    assert gunzip(packed, "a", 10**8) == content
+    assert unpack(packed, 10**8, "a") == content
     with pytest.raises(InvalidInputError, match="a: damaged or truncated"):
-        gunzip(packed + b"more", "a", 10**8)
+        unpack(packed + b"more", 10**8, "a")
     with pytest.raises(InvalidInputError, match="a: larger than"):
-        gunzip(packed, "a", len(content) - 1)
+        unpack(packed, len(content) - 1, "a")
 
 
 @pytest.mark.parametrize("kind", [pa.timestamp("us"), pa.timestamp("ms", "UTC"), pa.date64(), pa.duration("s")])

@@ -15,7 +15,7 @@ EXACT = 2**53  # integers up to this have a float64 of their own
 
 
 def read_array(values: Any, name: str, wanted: str) -> NDArray[Any]:
-    """An array of what was given, without copying where possible; `wanted` ends the message where there is none."""
+    """Return what was given as an array, without a copy where possible; `wanted` ends the message where it is none."""
     if type(values) is np.ndarray:
         return values
     if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
@@ -45,7 +45,7 @@ def read_array(values: Any, name: str, wanted: str) -> NDArray[Any]:
 
 
 def numbers_with_gaps(values: Any, name: str, wanted: str) -> NDArray[Any]:
-    """The same, with NaN for None where all others are numbers."""
+    """Do as `read_array`, with NaN for None where all others are numbers."""
     array = read_array(values, name, wanted)
     numeric = (one is None or isinstance(one, (int, float, np.number)) for one in array.flat)
     if array.dtype.kind != "O" or not all(numeric):
@@ -60,7 +60,7 @@ def _has_large(objects: NDArray[Any]) -> bool:
 
 
 def rounded(name: str, what: str) -> InvalidInputError:
-    """What to say of numbers that would be rounded on the way to 64-bit floats."""
+    """Make the error of numbers that would be rounded on the way to 64-bit floats."""
     return InvalidInputError(
         f"{name} has {what}, which 64-bit floats would round: subtract a common offset, or pass ranks"
     )
@@ -78,7 +78,7 @@ _SCORE_TYPES = {np.dtype(t) for t in (np.float32, np.float64)}
 
 
 def _as_array(given: Any, name: str, *, labels: bool = False) -> NDArray[Any]:
-    """A one-dimensional, contiguous numeric array of what the caller gave, without copying where possible."""
+    """Return a one-dimensional, contiguous numeric array of what the caller gave, without copying where possible."""
     values = read_array(given, name, "a one-dimensional sequence of numbers in CPU memory")
     if values.ndim != 1:
         hint = ""
@@ -132,11 +132,17 @@ def as_scores(values: Any, name: str) -> NDArray[Any]:
     array = _as_array(values, name)
     if array.dtype in _SCORE_TYPES:
         return array
-    kind, size = array.dtype.kind, array.dtype.itemsize
-    large = kind in "iu" and size == 8 and max(int(array.max()), -int(array.min())) > EXACT
-    if large or (kind == "f" and size > 8):
+    if _may_round(array):
         _refuse_ties(array, name)
     return array.astype(np.float64)
+
+
+def _may_round(array: NDArray[Any]) -> bool:
+    """Return True if 64-bit floats may not hold some of the values."""
+    if array.dtype.kind == "f":
+        return array.dtype.itemsize > 8
+    large = array.dtype.kind in "iu" and array.dtype.itemsize == 8 and array.size > 0
+    return large and max(int(array.max()), -int(array.min())) > EXACT
 
 
 def _refuse_ties(array: NDArray[Any], name: str) -> None:
@@ -159,16 +165,13 @@ def refuse_rounded(values: Any, name: str) -> None:
     Within one array `as_scores` sees whether two become equal; of batches and pools nobody sees all values.
     """
     array = np.asarray(values)
-    kind, size = array.dtype.kind, array.dtype.itemsize
-    if not array.size or not ((kind in "iu" and size == 8) or (kind == "f" and size > 8)):
-        return
-    if kind in "iu" and max(int(array.max()), -int(array.min())) <= EXACT:
+    if not _may_round(array):
         return
     with np.errstate(over="ignore", invalid="ignore"):
         floats = array.astype(np.float64)
         rounded = floats.astype(array.dtype) != array
-        if kind in "iu":  # what was rounded beyond the type has nothing to come back to
-            rounded |= floats >= 2.0 ** (63 if kind == "i" else 64)
+        if array.dtype.kind in "iu":  # what was rounded beyond the type has nothing to come back to
+            rounded |= floats >= 2.0 ** (63 if array.dtype.kind == "i" else 64)
     if rounded.any():
         raise InvalidInputError(
             f"{name} has {array.dtype} values that 64-bit floats cannot hold, such as {array[np.argmax(rounded)]}, and "
@@ -184,7 +187,7 @@ _NO_LABELS = {
 
 
 def bad_label(array: NDArray[Any], at: int, name: str) -> InvalidInputError:
-    """What to say of a label at a position that is neither 0 nor 1."""
+    """Make the error of a label at a position that is neither 0 nor 1."""
     wrong = np.unique(array[(array != 0) & (array != 1)])
     shown = ", ".join(f"{v:.6g}" for v in wrong[:4].tolist()) + (", ..." if len(wrong) > 4 else "")
     if np.isnan(wrong).all():
@@ -210,7 +213,7 @@ def bad_label(array: NDArray[Any], at: int, name: str) -> InvalidInputError:
 
 
 def bad_score(array: NDArray[Any], name: str) -> InvalidInputError | None:
-    """What to say of scores that are not finite; None where all are."""
+    """Make the error of scores that are not finite; None where all are."""
     finite = np.isfinite(array)
     if finite.all():
         return None

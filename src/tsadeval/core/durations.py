@@ -48,7 +48,7 @@ def unit_size(unit: str, name: str = "unit") -> int:
 
 
 def nanoseconds(duration: Any, name: str = "duration") -> int:
-    """A duration as whole nanoseconds: "30min", "1h 30min", a timedelta, a Timedelta, or a number of seconds.
+    """Return a duration as whole nanoseconds: "30min", "1h 30min", a timedelta, a Timedelta, or a number of seconds.
 
     >>> nanoseconds("1h 30min") == nanoseconds(5400) == nanoseconds(timedelta(minutes=90))
     True
@@ -103,24 +103,20 @@ def read_duration(value: Any) -> int | None:
 
 
 def duration_text(size: int) -> str:
-    """A duration as people say it, in its two largest units.
+    """Return a duration as people say it, in its two largest units.
 
     >>> [duration_text(nanoseconds(one)) for one in ("14min", "26h 10s", "90s", "1.5s", "0s")]
     ['14 min', '1 d 2 h', '1 min 30 s', '1.5 s', '0 s']
     """
-    if size < 60 * SECOND:
-        unit, name = next(((u, n) for u, n in _SHORT if size >= u), (SECOND, "s"))
-        return f"{size / unit:.3g} {name}"
-    found: list[str] = []
-    rest = size
-    for unit, name in ((86400 * SECOND, "d"), (3600 * SECOND, "h"), (60 * SECOND, "min"), (SECOND, "s")):
-        count, rest = divmod(rest, unit)
-        if count or found:
-            found.append(f"{count} {name}" if count else "")
-    return " ".join(filter(None, found[:2]))
+    at = next((i for i, name in enumerate(_SHOWN) if size >= UNITS[name]), _SHOWN.index("s"))
+    count, rest = divmod(size, UNITS[_SHOWN[at]])
+    if UNITS[_SHOWN[at]] <= SECOND:
+        return f"{size / UNITS[_SHOWN[at]]:.3g} {_SHOWN[at]}"
+    smaller = rest // UNITS[_SHOWN[at + 1]]
+    return f"{count} {_SHOWN[at]}" + (f" {smaller} {_SHOWN[at + 1]}" if smaller else "")
 
 
-_SHORT = ((SECOND, "s"), (SECOND // 10**3, "ms"), (SECOND // 10**6, "us"), (SECOND // 10**9, "ns"))
+_SHOWN = ("d", "h", "min", "s", "ms", "us", "ns")
 
 
 def fits(durations: NDArray[Any]) -> NDArray[np.bool_]:
@@ -150,7 +146,7 @@ class Rate(NamedTuple):
 
 
 def rate_of(text: Any, name: str = "rate") -> Rate:
-    """A rate written "1/week", "0.5 per hour" or "3/30min".
+    """Read a rate written "1/week", "0.5 per hour" or "3/30min".
 
     >>> rate_of("3 per 30min")
     Rate(number=3.0, per=1800000000000)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta, tzinfo
 from functools import cached_property
 from typing import Any, Literal
@@ -81,11 +81,11 @@ class Times:
         return int(self.durations.sum())
 
     def at_points(self, mask: NDArray[np.bool_]) -> Times:
-        """The stamps of some of the points."""
+        """Return the stamps of some of the points."""
         return Times(self.stamps[mask], self.kind, self.given[mask], self.unit, self.zone)
 
     def moment(self, stamp: int) -> Any:
-        """A time as the caller writes it: a datetime64, a datetime in the time zone of the stamps, or a number.
+        """Return a time as the caller writes it: a datetime64, a datetime in the time zone of the stamps, or a number.
 
         The zone is UTC where it has no name, or one that this machine does not know.
         """
@@ -110,13 +110,13 @@ class Times:
             return UTC
 
     def at(self, position: int) -> Any:
-        """The stamp of a point as the caller gave it."""
+        """Return the stamp of a point as the caller gave it."""
         return (
             self.given[position] if self.kind != "dates with a time zone" else self.moment(int(self.stamps[position]))
         )
 
     def text(self, stamp: int) -> str:
-        """A time for messages."""
+        """Return a time for messages."""
         return f"{self.moment(stamp)}".removesuffix(".000000000")
 
     def __repr__(self) -> str:
@@ -125,7 +125,7 @@ class Times:
 
 
 def longest(step: int) -> int:
-    """The longest time that a point can stand for, where the median step is this one."""
+    """Return the longest time that a point can stand for, where the median step is this one."""
     return min(LONGEST * step, 2**63 - 1)
 
 
@@ -162,7 +162,7 @@ def times(values: Any, *, unit: str = "s") -> Times:
 
 
 def read_times(values: Any, *, n: int | None = None, unit: str = "s", name: str = "times") -> Times:
-    """Checked stamps of `n` points (of any number where None)."""
+    """Check the stamps of `n` points (of any number where None)."""
     if isinstance(values, Times):
         found = values
     else:
@@ -181,7 +181,7 @@ def read_times(values: Any, *, n: int | None = None, unit: str = "s", name: str 
 
 
 def zone_of(dtype: Any) -> str:
-    """The time zone that a type of pandas, polars or Arrow names, "" for none."""
+    """Return the time zone that a type of pandas, polars or Arrow names, "" for none."""
     return str(getattr(dtype, "tz", None) or getattr(dtype, "time_zone", None) or "")
 
 
@@ -199,11 +199,6 @@ def _check_order(found: Times, name: str) -> None:
     raise InvalidInputError(f"{name} must increase, but {_place(name, row)} ({found.text(stamp)}) {problem}")
 
 
-def read_utc(values: NDArray[Any], name: str = "times") -> Times:
-    """Checked stamps of dates in UTC, read from a column that says its time zone."""
-    return replace(read_times(values, name=name), kind="dates with a time zone")
-
-
 class Named(str):
     """What times are called in messages, and where each of them is in its file."""
 
@@ -211,7 +206,7 @@ class Named(str):
 
     @classmethod
     def of(cls, name: str, lines: Sequence[int] | None) -> Named:
-        """A name with the lines of the file."""
+        """Return a name with the lines of the file."""
         found = cls(name)
         found.lines = lines
         return found
@@ -224,7 +219,7 @@ def _place(name: str, row: int) -> str:
 
 
 def read_moments(values: Sequence[Any], like: Times, name: str) -> Index:
-    """Times in any order, as nanoseconds on the scale of some stamps; `name` is what they are called in messages."""
+    """Read times in any order as nanoseconds on the scale of some stamps; `name` is for messages."""
     stamps, kind, _ = _stamps(values, like.unit, name)
     if len(stamps) and kind != like.kind:
         hint = ""

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import re
 
-from tsadeval.datasets.dataset import DATASETS, DatasetRecord, Facts, Split
+from tsadeval.datasets.dataset import DATASETS, DatasetRecord, Facts, Split, numbered
 from tsadeval.datasets.readers import DataFile, Files, labels, matrix, npz
-from tsadeval.errors import InvalidInputError
 
 _COLUMNS = 19
 _SERVERS = tuple(f"omi-{i}" for i in range(1, 13))
@@ -22,15 +21,12 @@ def _file(files: Files, item: str) -> DataFile | None:
 
 
 def _read(files: Files, file: DataFile, item: str, features: bool) -> Split:
-    arrays = npz(file)
-    missing = {"train", "test", "label"} - set(arrays)
-    if missing:
-        raise InvalidInputError(f"{file}: expected the arrays train, test and label, found {', '.join(arrays)}")
+    arrays = npz(file, "train", "test", "label")
     mask = labels(file, arrays["label"], n=len(arrays["test"]))
     if not features:
         return Split(None, None, mask, ())
     train, test = (matrix(file, arrays[kind], columns=_COLUMNS) for kind in ("train", "test"))
-    return Split(train, test, mask, tuple(f"metric_{i}" for i in range(1, _COLUMNS + 1)))
+    return Split(train, test, mask, numbered("metric_", _COLUMNS))
 
 
 DATASETS.add(

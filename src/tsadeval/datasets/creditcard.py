@@ -5,18 +5,16 @@ from __future__ import annotations
 import numpy as np
 
 from tsadeval.core.parameters import Number
-from tsadeval.datasets.dataset import DATASETS, DatasetRecord, Facts, Split
+from tsadeval.datasets.dataset import DATASETS, DatasetRecord, Facts, Split, read_three, split_rows
 from tsadeval.datasets.readers import (
     DataFile,
     Files,
-    all_or_none,
     column,
     frame,
     labels,
     matrix,
     npy,
     npz,
-    read,
     text_series,
 )
 from tsadeval.errors import InvalidInputError
@@ -52,9 +50,8 @@ def _read(files: Files, file: DataFile, item: str, features: bool, *, split: flo
     """
     if features and (table := files.first(_CSV)):
         return _read_csv(table, split)
-    arrays = {f"creditcard_{kind}.npy": _array(files, kind) for kind in ("train", "test", "test_label")}
-    if features and arrays["creditcard_train.npy"]:
-        return _read_arrays(all_or_none("creditcard", arrays, file))
+    if features and (arrays := _array(files, "test_label")) and _array(files, "train"):
+        return read_three("creditcard", files, arrays, features, npy, "V")
     return Split(None, None, _labels(file), ())
 
 
@@ -63,31 +60,17 @@ def _read_csv(file: DataFile, split: float | None) -> Split:
     mask = labels(file, column(file, table, "Class"))
     names = [name for name in table.columns if name not in ("Time", "Class")]
     values = matrix(file, table[names], columns=29)
-    if split is None:
-        return Split(values, values, mask, tuple(names))
-    n = round(split * len(values))
-    if not 0 < n < len(values):
-        raise InvalidInputError(f"{file}: split={split} leaves one part of {len(values)} rows empty")
-    return Split(values[:n], values[n:], mask[n:], tuple(names))
-
-
-def _read_arrays(found: list[DataFile]) -> Split:
-    train, test = (matrix(one, npy(one)) for one in found[:2])
-    names = tuple(f"V{i}" for i in range(1, train.shape[1] + 1))
-    return Split(train, test, labels(found[2], npy(found[2]), n=len(test)), names)
+    return split_rows(file, values, mask, names, len(mask) if split == 1 else split)
 
 
 def _labels(file: DataFile) -> np.typing.NDArray[np.bool_]:
     if file.path.endswith(".npz"):
-        arrays = npz(file)
-        if "label" not in arrays:
-            raise InvalidInputError(f"{file}: expected an array 'label', found {', '.join(arrays) or 'none'}")
-        return labels(file, arrays["label"])
+        return labels(file, npz(file, "label")["label"])
     if file.path.endswith(".npy"):
         return labels(file, npy(file))
     if file.path.endswith(".csv"):
         return labels(file, column(file, frame(file, usecols=["Class"]), "Class"))
-    rows = text_series(file, read(file))
+    rows = text_series(file)
     if not np.all((rows == np.floor(rows)) & (rows >= 0) & (rows < _ROWS)):
         raise InvalidInputError(f"{file}: expected row numbers from 0 to {_ROWS - 1}, one a line")
     mask = np.zeros(_ROWS, np.bool_)

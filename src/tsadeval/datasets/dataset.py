@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -13,10 +13,12 @@ import numpy as np
 
 from tsadeval.core.names import Registry
 from tsadeval.core.parameters import Check
-from tsadeval.datasets.readers import DataFile, Files
+from tsadeval.datasets.readers import DataFile, Files, labels, matrix, read, read_all, train_and_test
 from tsadeval.errors import InvalidInputError
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from tsadeval.core.inputs import Bools, Floats
 
 
@@ -82,6 +84,66 @@ class Split(NamedTuple):
     names: tuple[str, ...]
 
 
+def numbered(word: str, n: int) -> tuple[str, ...]:
+    """Return names of columns that have only numbers."""
+    return tuple(f"{word}{i}" for i in range(1, n + 1))
+
+
+def read_three(
+    name: str,
+    files: Files,
+    file: DataFile,
+    features: bool,
+    parse: Callable[[DataFile, bytes], Any],
+    names: Sequence[str],
+    parse_labels: Callable[[DataFile], Any] | None = None,
+) -> Split:
+    """Read a data set in three files, whose paths differ in the words train, test and test_label only.
+
+    A single word as `names` is put before the numbers of the columns, of which there may be any number.
+    """
+    mask = labels(file, parse_labels(file) if parse_labels else parse(file, read(file)))
+    found = train_and_test(name, files, file) if features else []
+    if not found:
+        return Split(None, None, mask, ())
+    contents = read_all(found)
+    columns = None if isinstance(names, str) else len(names)
+    train, test = (matrix(one, parse(one, contents[one]), columns=columns) for one in found)
+    _check_rows(found[1], len(test), mask, file)
+    return Split(train, test, mask, numbered(names, train.shape[1]) if isinstance(names, str) else tuple(names))
+
+
+def of_tables(
+    tables: Mapping[DataFile, pd.DataFrame], mask: Bools, file: DataFile, columns: int | None = None
+) -> Split:
+    """Make arrays of the tables of train and test, whose columns may be in different orders."""
+    (first, train), (second, test) = tables.items()
+    names = list(train.columns)
+    other = sorted(set(names) ^ set(test.columns))
+    if other:
+        raise InvalidInputError(f"{second}: expected the columns of {first}, they differ in {', '.join(other)}")
+    _check_rows(second, len(test), mask, file)
+    first_part, second_part = (matrix(one, table[names], columns=columns) for one, table in tables.items())
+    return Split(first_part, second_part, mask, tuple(names))
+
+
+def _check_rows(test: DataFile, n: int, mask: Bools, file: DataFile) -> None:
+    if n != len(mask):
+        raise InvalidInputError(f"{test}: expected {len(mask)} rows, as many as {file} has labels, found {n}")
+
+
+def split_rows(
+    where: Any, values: Floats | None, mask: Bools, names: Sequence[str], split: float | None = None
+) -> Split:
+    """Take the first rows, so many or such a share, for learning and the others for the test; None: all for both."""
+    n = 0 if split is None else int(split) if split >= 1 else round(split * len(mask))
+    if split is not None and not 0 < n < len(mask):
+        raise InvalidInputError(f"{where}: split={split} leaves one part of {len(mask)} rows empty")
+    if values is None:
+        return Split(None, None, mask[n:], ())
+    return Split(values[:n] if n else values, values[n:], mask[n:], tuple(names))
+
+
 @dataclass(frozen=True)
 class Facts:
     """What is known of a whole data set; a loaded one that differs is refused. None: not known."""
@@ -133,11 +195,11 @@ class DatasetRecord:
     by_hand: str = ""
 
     def full(self, item: str) -> str:
-        """The name that `load` takes."""
+        """Return the name that `load` takes."""
         return f"{self.name}/{item}" if item else self.name
 
     def files(self, root: Path) -> Files:
-        """The files of this data set under the root; upper and lower case of the folder's name do not matter."""
+        """Return the files of this data set under the root; upper and lower case of the folder's name do not matter."""
         wanted = {name.lower() for name in self.folders}
         return Files(sorted(path for path in root.iterdir() if path.name.lower() in wanted and path.is_dir()))
 
@@ -150,7 +212,7 @@ DATASETS: Registry[DatasetRecord] = Registry("data set", "tsadeval.datasets")
 
 
 def assemble(name: str, parts: Split, record: DatasetRecord | None = None, where: Any = "") -> Dataset:
-    """A Dataset of what a reader found, once it is sure to be whole and sound."""
+    """Return a Dataset of what a reader found, once it is sure to be whole and sound."""
     train, test, mask, columns = parts
     if not len(mask):
         raise InvalidInputError(f"{name}: expected at least one test point, found none in {where}")
@@ -206,7 +268,7 @@ def compare(dataset: Dataset, facts: Facts, where: Any) -> None:
 
 
 def checksum_of(train: Floats | None, test: Floats | None, mask: Bools) -> str:
-    """The sha256 of the data, by which stores know them."""
+    """Return the sha256 of the data, by which stores know them."""
     digest = hashlib.sha256()
     for values in (train, test, mask):
         if values is not None:

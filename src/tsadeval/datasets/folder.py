@@ -10,73 +10,54 @@ import numpy as np
 
 from tsadeval import errors
 from tsadeval.core.names import printable
-from tsadeval.core.parameters import Number, check_parameters
-from tsadeval.datasets.dataset import Split
+from tsadeval.core.parameters import Check, Number
+from tsadeval.datasets.dataset import Split, split_rows
 from tsadeval.datasets.readers import labels, matrix
 from tsadeval.errors import InvalidInputError
-from tsadeval.tables.columns import floats, is_temporal
+from tsadeval.tables.columns import floats, kind_of
 from tsadeval.tables.reading import FORMATS, is_table_file, read_table
 from tsadeval.tables.table import POSITIONS, TIMES, Table, nearest
 
 if TYPE_CHECKING:
     from tsadeval.core.inputs import Array, Bools
 
-OPTIONS = ("columns", "label", "split")
+OPTIONS: dict[str, Check | None] = {"columns": None, "label": None, "split": Number(0, open_low=True, none=True)}
 IN_MEMORY = "the table"  # as `read_table` calls what has no file
 
 
 def series_in(path: Path) -> list[Path]:
-    """The series that a path holds: itself, or the files of a folder that is not one data set in several files."""
+    """List the series that a path holds: itself, or the files of a folder that is not one data set in several files."""
     if not path.is_dir() or _kind(path, "test"):
         return [path]
     return sorted(file for file in path.iterdir() if is_table_file(file))
 
 
 def read_own(
-    path: Path,
+    source: Any,
     features: bool,
     *,
     label: str = "label",
     split: float | None = None,
     columns: Sequence[str] | None = None,
 ) -> Split:
-    """Train, test and labels of a file or folder.
+    """Read train, test and labels of a file, a folder or a table in memory.
 
     A folder holds a table `test` with a column of labels, or with a table `test_label` beside it, and a table
     `train`. A single npz file holds the arrays `train` and `test` and the labels. Any other file is one table: all of
     its rows are both what a detector learns from and what it is judged on, unless `split` says how many of the first
     rows (a whole number), or which share of them (below 1), are for learning only.
     """
-    check_parameters(printable(path), {"split": Number(0, open_low=True, none=True)}, {"split": split})
-    if path.is_dir():
-        return _folder(path, features, label, columns)
-    return read_parts(read_table(path), features, label=label, split=split, columns=columns)
-
-
-def read_parts(
-    table: Table,
-    features: bool = True,
-    *,
-    label: str = "label",
-    split: float | None = None,
-    columns: Sequence[str] | None = None,
-) -> Split:
-    """Train, test and labels of one table."""
-    check_parameters(table.source, {"split": Number(0, open_low=True, none=True)}, {"split": split})
+    if isinstance(source, Path) and source.is_dir():
+        return _folder(source, features, label, columns)
+    table = read_table(source)
     if {"train", "test"} <= set(table.columns):
-        train, test = ({"column": table.columns[kind]} for kind in ("train", "test"))
-        mask = _labels(table, label, n=len(test["column"]))
-        return _parts(_features(table, train, None), _features(table, test, None), mask, features)
+        mask = _labels(table, label, n=len(table.columns["test"]))
+        return _split([(table, {"column": table.columns[kind]}) for kind in ("train", "test")], None, mask, features)
     mask = _labels(table, label)
     names, values = _features(table, _without(table, label), columns) if features else ((), None)
     if values is not None and len(values) != len(mask):
         raise InvalidInputError(f"{table.source}: expected one label for each of {len(values)} rows, found {len(mask)}")
-    n = 0 if split is None else int(split) if split >= 1 else round(split * len(mask))
-    if split is not None and not 0 < n < len(mask):
-        raise InvalidInputError(f"{table.source}: split={split} leaves one part of {len(mask)} rows empty")
-    if values is None:
-        return Split(None, None, mask[n:], ())
-    return Split(values[:n] if n else values, values[n:], mask[n:], names)
+    return split_rows(table.source, values, mask, names, split)
 
 
 def _folder(path: Path, features: bool, label: str, columns: Sequence[str] | None) -> Split:
@@ -92,19 +73,20 @@ def _folder(path: Path, features: bool, label: str, columns: Sequence[str] | Non
         raise InvalidInputError(f"{printable(path)}: expected a file {what} ({kinds}) in this folder, found none")
     table = read_table(test)
     mask = _labels(read_table(extra) if extra else table, label)
-    if train is None:
-        return Split(None, None, mask, ())
-    learned = read_table(train)
-    parts = (_features(one, _without(one, label), columns) for one in (learned, table))
-    return _parts(next(parts), next(parts), mask, features)
+    tables = [read_table(train), table] if train else []
+    return _split([(one, _without(one, label)) for one in tables], columns, mask, features)
 
 
-def _parts(train: tuple[Any, Any], test: tuple[Any, Any], mask: Any, features: bool) -> Split:
+def _split(
+    parts: list[tuple[Table, dict[str, Any]]], chosen: Sequence[str] | None, mask: Bools, features: bool
+) -> Split:
+    """Return the features of train and test, if they are wanted, and the labels."""
     if not features:
         return Split(None, None, mask, ())
-    if train[0] != test[0]:
-        raise InvalidInputError(f"train and test differ: {', '.join(train[0])} against {', '.join(test[0])}")
-    return Split(train[1], test[1], mask, train[0])
+    (names, train), (others, test) = (_features(*part, chosen) for part in parts)
+    if names != others:
+        raise InvalidInputError(f"train and test differ: {', '.join(names)} against {', '.join(others)}")
+    return Split(train, test, mask, names)
 
 
 def _kind(path: Path, kind: str) -> Path | None:
@@ -124,7 +106,7 @@ def _labels(table: Table, name: str, *, n: int | None = None) -> Bools:
 
 
 def _without(table: Table, label: str) -> dict[str, Any]:
-    """The columns but that of labels; a folder's train table may have none."""
+    """Return the columns but that of labels; a folder's train table may have none."""
     left_out = table.name(label) if label in table else None
     return {name: values for name, values in table.columns.items() if name != left_out}
 
@@ -139,7 +121,7 @@ def _features(table: Table, columns: dict[str, Any], chosen: Sequence[str] | Non
             raise InvalidInputError(f"{table.source}: no column {printable(name)!r} (columns=): {hint}")
     if chosen is None:
         other = TIMES | POSITIONS | {name.lower() for name in table.index}
-        columns = {k: v for k, v in columns.items() if k.lower() not in other and not is_temporal(v)}
+        columns = {k: v for k, v in columns.items() if k.lower() not in other and kind_of(v) not in "mMDt"}
     else:
         columns = {name: columns[name] for name in chosen}
     if not columns:

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from tsadeval._optional import require
-from tsadeval.core.names import did_you_mean, parse_call
-from tsadeval.core.parameters import check_parameters
+from tsadeval.core.names import did_you_mean, parse_call, printable
+from tsadeval.core.parameters import Check, check_parameters
 from tsadeval.datasets.dataset import DATASETS, Dataset, DatasetRecord, Download, Facts, assemble, compare
+from tsadeval.datasets.folder import IN_MEMORY, OPTIONS, read_own, series_in
 from tsadeval.datasets.readers import VARIABLE, Files, data_folder
 from tsadeval.errors import InvalidInputError, InvalidParameterError, TsadevalError, UnknownNameError
 from tsadeval.tables.sources import VARIABLE as LIMIT
@@ -57,17 +57,19 @@ def load(
     <Dataset the table: 5 + 5 points, 1 columns, 1 events, 20 % anomalous>
     """
     if not isinstance(name, (str, os.PathLike)):
-        return _in_memory(name, features, options)
-    path, bracketed = split_options(str(name))
-    name, options = path, {**bracketed, **options}
-    record, item = _named(str(name))
+        if not is_table(name):
+            raise InvalidInputError(
+                "a data set must be a name, a path, a data frame or a mapping from names to arrays, but is "
+                f"{type(name).__name__}"
+            )
+        _check_options(IN_MEMORY, OPTIONS, options)
+        return assemble(IN_MEMORY, read_own(name, features, **options), where="memory")
+    name, bracketed = split_options(str(name))
+    options = {**bracketed, **options}
+    record, item = _named(name)
+    _check_options(record.name if record else name, record.options if record else OPTIONS, options)
     if record is None:
-        from tsadeval.datasets.folder import OPTIONS, read_own
-
-        _known_options(str(name), OPTIONS, options)
-        return assemble(str(name), read_own(user_path(name), features, **options), where=name)
-    _known_options(record.name, list(record.options), options)
-    check_parameters(record.name, dict(record.options), options)
+        return assemble(name, read_own(user_path(name), features, **options), where=name)
     files = _files(record, data)
     file = record.label_file(files, item)
     if file is None:
@@ -78,40 +80,25 @@ def load(
     return dataset
 
 
-def _in_memory(table: Any, features: bool, options: dict[str, Any]) -> Dataset:
-    from tsadeval.datasets.folder import IN_MEMORY, OPTIONS, read_parts
-    from tsadeval.tables.reading import read_table
-
-    if not is_table(table):
-        raise InvalidInputError(
-            "a data set must be a name, a path, a data frame or a mapping from names to arrays, but is "
-            f"{type(table).__name__}"
-        )
-    _known_options(IN_MEMORY, OPTIONS, options)
-    return assemble(IN_MEMORY, read_parts(read_table(table), features, **options), where="memory")
-
-
 def is_table(thing: Any) -> bool:
     """Return True if it is a table in memory: a data frame or a mapping."""
     return isinstance(thing, Mapping) or any(hasattr(thing, name) for name in ("columns", "__arrow_c_stream__"))
 
 
 def items(name: str | Path, *, data: str | Path | None = None) -> tuple[str, ...]:
-    """The names that can be loaded with their features, of a data set that lies under the data folder.
+    """List the names that can be loaded with their features, of a data set that lies under the data folder.
 
     A data set that can be loaded as a whole comes first under its own name, its items follow. Of a path of your own:
     itself, or the files of a folder of series.
     """
     record, _ = _named(str(name))
     if record is None:
-        from tsadeval.datasets.folder import series_in
-
         return tuple(str(path) for path in series_in(user_path(name)))
     return tuple(record.full(item) for item, features in record.parts(_files(record, data)).items() if features)
 
 
 def located(name: str, *, data: str | Path | None = None) -> tuple[str, list[Path]]:
-    """The name of a data set, without options, and all files that may decide what `load` finds."""
+    """Return the name of a data set, without options, and all files that may decide what `load` finds."""
     record, item = _named(name)
     if record is not None:
         return record.full(item), _files(record, data).on_disk
@@ -127,7 +114,7 @@ def has_labels(name: str, *, data: str | Path | None) -> bool:
 
 
 def split_options(text: str) -> tuple[str, dict[str, Any]]:
-    """The name and the options in brackets behind it; a file that exists is its own name, whatever it is called.
+    """Return the name and the options in brackets behind it; a file that exists is its own name, whatever it is called.
 
     >>> split_options("ucr/125(end=exclusive)")
     ('ucr/125', {'end': 'exclusive'})
@@ -141,7 +128,7 @@ def split_options(text: str) -> tuple[str, dict[str, Any]]:
 
 
 def _named(name: str) -> tuple[DatasetRecord | None, str]:
-    """The record and the item that a name means; no record for a path of the user's own."""
+    """Return the record and the item that a name means; no record for a path of the user's own."""
     head, _, item = name.partition("/")
     if head.lower() in DATASETS:
         record = DATASETS[head.lower()]
@@ -177,11 +164,12 @@ def _missing(record: DatasetRecord, item: str, files: Files) -> Exception:
     return UnknownNameError(f"there is no {record.full(item)} in {files}: {did_you_mean(item, found)}")
 
 
-def _known_options(owner: str, known: Sequence[str], given: dict[str, Any]) -> None:
+def _check_options(owner: str, known: Mapping[str, Check | None], given: dict[str, Any]) -> None:
     for option in given:
         if option not in known:
             hint = did_you_mean(option, list(known)) if known else "it has none"
             raise InvalidParameterError(f"{owner} has no option {option!r}: {hint}")
+    check_parameters(printable(owner), {option: check for option, check in known.items() if check}, given)
 
 
 # `fetch`: get a data set that is open to the public, and verify what came.
@@ -270,15 +258,17 @@ def _get(record: DatasetRecord, download: Download, folder: Path, base: str | No
     requests = require("requests", extra="all")
     url = f"{base.rstrip('/')}/{download.path}" if base else download.url
     bar = _Meter(download.path, url, progress)
+    logger = pooch.get_logger()
+    level = logger.level
     try:
-        with _quiet(pooch.get_logger()):
-            pooch.retrieve(
-                url,
-                known_hash=f"sha256:{download.sha256}" if download.sha256 else None,
-                fname=download.path,
-                path=folder,
-                downloader=pooch.HTTPDownloader(progressbar=bar, chunk_size=_PIECE),
-            )
+        logger.setLevel(logging.WARNING)  # without the messages for each file
+        pooch.retrieve(
+            url,
+            known_hash=f"sha256:{download.sha256}" if download.sha256 else None,
+            fname=download.path,
+            path=folder,
+            downloader=pooch.HTTPDownloader(progressbar=bar, chunk_size=_PIECE),
+        )
     except requests.exceptions.RequestException as error:
         answer = getattr(error, "response", None)
         reason = f"{answer.status_code} {answer.reason}" if answer is not None else type(error).__name__
@@ -289,15 +279,6 @@ def _get(record: DatasetRecord, download: Download, folder: Path, base: str | No
             f"{url} does not have the expected sha256 {download.sha256}: the file has changed, or was damaged on its "
             "way; it was not kept"
         ) from error
-
-
-@contextmanager
-def _quiet(logger: logging.Logger) -> Iterator[None]:
-    """Without the messages that pooch prints for each file."""
-    level = logger.level
-    logger.setLevel(logging.WARNING)
-    try:
-        yield
     finally:
         logger.setLevel(level)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import csv
 import re
 from collections.abc import Mapping
 from functools import partial
@@ -11,19 +10,18 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tsadeval.datasets.dataset import CHECKSUMS, DATASETS, DatasetRecord, Download, Facts, Split
-from tsadeval.datasets.readers import DataFile, Files, all_or_none, labels, matrix, npy, read, read_all
+from tsadeval.datasets.dataset import CHECKSUMS, DATASETS, DatasetRecord, Download, Facts, Split, numbered, read_three
+from tsadeval.datasets.readers import DataFile, Files, csv_rows, matrix, npy, read_all
 from tsadeval.errors import InvalidInputError
 
 if TYPE_CHECKING:
     from tsadeval.core.inputs import Bools
 
 _LIST = r"labeled_anomalies\.csv"
-_HEAD = {"chan_id", "spacecraft", "anomaly_sequences", "num_values"}
 
 
 def _whole(files: Files, craft: str, kind: str) -> DataFile | None:
-    """A file of the other published form: all channels in one array."""
+    """Return a file of the other published form: all channels in one array."""
     return files.first(rf"{craft}_{kind}\.npy")
 
 
@@ -39,16 +37,12 @@ def _label_file(files: Files, item: str, *, craft: str) -> DataFile | None:
 
 
 def _channels(file: DataFile, craft: str) -> dict[str, Bools]:
-    """The labels of each channel of a spacecraft, in the order of their names.
+    """Return the labels of each channel of a spacecraft, in the order of their names.
 
     Both ends of an anomaly belong to it. SMAP's channel P-2 is listed twice: its anomalies are those of both lines.
     """
-    rows = list(csv.DictReader(read(file).decode("utf-8-sig").splitlines()))
-    if not rows or not set(rows[0]) >= _HEAD:
-        found = ", ".join(rows[0]) if rows else "no rows"
-        raise InvalidInputError(f"{file}: expected the columns {', '.join(sorted(_HEAD))}, found {found}")
     masks: dict[str, Bools] = {}
-    for line, row in enumerate(rows, 2):
+    for line, row in enumerate(csv_rows(file, "anomaly_sequences", "chan_id", "num_values", "spacecraft"), 2):
         if row["spacecraft"] != craft:
             continue
         try:
@@ -81,7 +75,7 @@ def _read(files: Files, file: DataFile, item: str, features: bool, *, craft: str
     listed, whole = files.first(_LIST), _whole(files, craft, "test_label")
     one_array = features and not item and whole is not None
     if listed is None or (one_array and not any(_channel(files, "test", one) for one in _channels(listed, craft))):
-        return _read_whole(files, whole or file, craft, features)
+        return read_three(craft, files, whole or file, features, npy, _NAMES[craft])
     masks = _channels(listed, craft)
     chosen = {item: masks[item]} if item else masks
     every = np.concatenate(list(chosen.values()))
@@ -95,8 +89,8 @@ def _read(files: Files, file: DataFile, item: str, features: bool, *, craft: str
             f"{craft}: {len(missing)} of {len(found)} channel files are missing in {files}: {shown}"
         )
     contents = read_all(one for one in found.values() if one)
-    columns = _COLUMNS[craft]
-    arrays = {key: matrix(one, npy(one, contents[one]), columns=columns) for key, one in found.items() if one}
+    names = _NAMES[craft]
+    arrays = {key: matrix(one, npy(one, contents[one]), columns=len(names)) for key, one in found.items() if one}
     for channel, mask in chosen.items():
         if len(arrays["test", channel]) != len(mask):
             raise InvalidInputError(
@@ -104,25 +98,11 @@ def _read(files: Files, file: DataFile, item: str, features: bool, *, craft: str
                 f"found {len(arrays['test', channel])}; the file is truncated or of another data set"
             )
     train, test = (np.concatenate([arrays[kind, c] for c in chosen]) for kind in ("train", "test"))
-    return Split(train, test, every, _names(columns))
+    return Split(train, test, every, names)
 
 
-def _read_whole(files: Files, file: DataFile, craft: str, features: bool) -> Split:
-    mask = labels(file, npy(file))
-    found = {f"{craft}_{kind}.npy": _whole(files, craft, kind) for kind in ("train", "test")}
-    present = all_or_none(craft, found, file) if features else []
-    if not present:
-        return Split(None, None, mask, ())
-    train, test = (matrix(one, npy(one), columns=_COLUMNS[craft]) for one in present)
-    return Split(train, test, mask, _names(_COLUMNS[craft]))
-
-
-def _names(columns: int) -> tuple[str, ...]:
-    """The first column is the telemetry value, the others say which commands were sent or received."""
-    return ("telemetry", *(f"command_{i}" for i in range(1, columns)))
-
-
-_COLUMNS = {"MSL": 55, "SMAP": 25}
+# The first column is the telemetry value, the others say which commands were sent or received.
+_NAMES = {"MSL": ("telemetry", *numbered("command_", 54)), "SMAP": ("telemetry", *numbered("command_", 24))}
 
 
 def _add(craft: str, title: str, summary: str, facts: Mapping[str, Facts]) -> None:

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import math
 from typing import Any
 
 import numpy as np
 
-from tsadeval.datasets.dataset import CHECKSUMS, DATASETS, DatasetRecord, Download, Split
-from tsadeval.datasets.readers import DataFile, Files, damaged, read
+from tsadeval.datasets.dataset import CHECKSUMS, DATASETS, DatasetRecord, Download, Split, split_rows
+from tsadeval.datasets.readers import DataFile, Files, csv_rows, damaged, read
 from tsadeval.errors import InvalidInputError
 
 _WINDOWS = r"combined_windows\.json"
@@ -48,16 +47,11 @@ def _read(files: Files, file: DataFile, item: str, features: bool) -> Split:
     n_train = math.floor(_SHARE * min(len(times), _LONGEST))
     if n_train == 0:
         raise InvalidInputError(f"{file}: expected at least 7 points, found {len(times)}")
-    if not features:
-        return Split(None, None, mask[n_train:], ())
-    return Split(values[:n_train], values[n_train:], mask[n_train:], ("value",))
+    return split_rows(file, values if features else None, mask, ("value",), n_train)
 
 
 def _columns(file: DataFile) -> tuple[Any, Any]:
-    rows = list(csv.DictReader(read(file).decode("utf-8-sig").splitlines()))
-    if not rows or not {"timestamp", "value"} <= set(rows[0]):
-        found = ", ".join(map(str, rows[0])) if rows else "no rows"
-        raise InvalidInputError(f"{file}: expected the columns timestamp and value, found {found}")
+    rows = csv_rows(file, "timestamp", "value")
     try:
         times = np.array([row["timestamp"] for row in rows], dtype="datetime64[us]")
         values = np.array([float(row["value"]) for row in rows])
@@ -77,7 +71,7 @@ def _of(file: DataFile, series: str) -> list[tuple[np.datetime64, np.datetime64]
 
 
 def _item(path: str) -> str:
-    """The series that a published file holds, "" for the windows, which all need."""
+    """Return the series that a published file holds, "" for the windows, which all need."""
     return path.removeprefix("data/").removesuffix(".csv") if path.startswith("data/") else ""
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from tsadeval.datasets.dataset import CHECKSUMS, DATASETS, DatasetRecord, Download, Facts, Split
-from tsadeval.datasets.readers import DataFile, Files, all_or_none, column, frame, labels, matrix, numbers
+from tsadeval.datasets.dataset import CHECKSUMS, DATASETS, DatasetRecord, Download, Facts, Split, of_tables
+from tsadeval.datasets.readers import DataFile, Files, beside, column, frame, labels, numbers, train_and_test
 from tsadeval.errors import InvalidInputError
 
 if TYPE_CHECKING:
@@ -17,17 +17,13 @@ _COLUMNS = 25
 
 
 def _parts(files: Files) -> dict[str, bool]:
-    """The whole; a copy in a folder below is not listed, but `psm/<folder>` loads it."""
+    """Find the whole; a copy in a folder below is not listed, but `psm/<folder>` loads it."""
     file = _label_file(files, "")
-    return {} if file is None else {"": _sibling(files, file, "train") is not None}
+    return {} if file is None else {"": files.at(beside(file, "train")) is not None}
 
 
 def _label_file(files: Files, item: str) -> DataFile | None:
     return files.first(rf"{re.escape(item)}/test_label\.csv" if item else r"test_label\.csv")
-
-
-def _sibling(files: Files, file: DataFile, kind: str) -> DataFile | None:
-    return files.at(f"{file.parent}/{kind}.csv".removeprefix("/"))
 
 
 def _read(files: Files, file: DataFile, item: str, features: bool) -> Split:
@@ -37,20 +33,10 @@ def _read(files: Files, file: DataFile, item: str, features: bool) -> Split:
     one after it. Time stamps may jump; rows are taken in the order of the file.
     """
     mask = labels(file, column(file, frame(file), "label"))
-    beside = {f"{kind}.csv": _sibling(files, file, kind) for kind in ("train", "test")}
-    found = all_or_none("psm", beside, file) if features else []
+    found = train_and_test("psm", files, file) if features else []
     if not found:
         return Split(None, None, mask, ())
-    train, test = found
-    tables = {one: _features(one, frame(one)) for one in found}
-    names = list(tables[train].columns)
-    if set(tables[test].columns) != set(names):
-        raise InvalidInputError(f"{test}: expected the columns of {train}, found {', '.join(tables[test].columns)}")
-    n = len(tables[test])
-    if n != len(mask):
-        raise InvalidInputError(f"{test}: expected {len(mask)} rows, as many as {file} has labels, found {n}")
-    arrays = [matrix(one, tables[one][names], columns=_COLUMNS) for one in (train, test)]
-    return Split(arrays[0], arrays[1], mask, tuple(names))
+    return of_tables({one: _features(one, frame(one)) for one in found}, mask, file, _COLUMNS)
 
 
 def _features(file: DataFile, table: pd.DataFrame) -> pd.DataFrame:

@@ -6,14 +6,14 @@ no pickle is loaded, and what cannot be read becomes an error that names the fil
 
 from __future__ import annotations
 
+import csv
 import io
 import os
 import re
 import tarfile
 import zipfile
 import zlib
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -25,7 +25,8 @@ from tsadeval._optional import require
 from tsadeval.core.names import did_you_mean
 from tsadeval.errors import InvalidInputError
 from tsadeval.tables.numpy_files import read_array, read_npz
-from tsadeval.tables.sources import gunzip, size_limit, too_large, user_path
+from tsadeval.tables.reading import name_errors
+from tsadeval.tables.sources import check_size, size_limit, unpack, user_path
 from tsadeval.tables.table import Request
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ _UNREADABLE = (OSError, EOFError, zlib.error, zipfile.BadZipFile, tarfile.TarErr
 
 
 def data_folder(data: str | Path | None = None) -> Path | None:
-    """The folder of the real data: the one given, else that of the environment, else none."""
+    """Return the folder of the real data: the one given, else that of the environment, else none."""
     given = data or os.environ.get(VARIABLE)
     if not given:
         return None
@@ -67,7 +68,7 @@ class DataFile:
 
 
 class Files:
-    """All files of a data set, in one or several folders.
+    """All files of a data set, in one or several folders, the shallowest first.
 
     A plain or gzipped file comes before one of the same path in an archive, so that a user can put one right.
     """
@@ -82,62 +83,70 @@ class Files:
     def on_disk(self) -> list[Path]:
         """The plain files and the archives, those at the top first."""
         found = (path for folder in self.folders for path in folder.rglob("*") if path.is_file())
-        return sorted(found, key=_depth)
+        return sorted(found, key=lambda path: _depth(path.as_posix()))
 
     @cached_property
     def _plain(self) -> dict[str, DataFile]:
-        found: dict[str, DataFile] = {}
-        for disk in self.on_disk:
-            folder = next(f for f in self.folders if f in disk.parents)
-            path = disk.relative_to(folder).as_posix()
-            if not _hidden(path) and not path.endswith(ARCHIVES):
-                path = path.removesuffix(".gz")
-                found.setdefault(path, DataFile(path, disk))
-        return found
+        plain = (disk for disk in self.on_disk if not disk.name.endswith(ARCHIVES))
+        return _by_path(
+            (disk.relative_to(folder).as_posix(), disk, "")
+            for disk in plain
+            for folder in self.folders
+            if folder in disk.parents
+        )
 
     @cached_property
     def _everything(self) -> dict[str, DataFile]:
-        found = dict(self._plain)
-        for disk in self.on_disk:
-            if disk.name.endswith(ARCHIVES):
-                for member in sorted(_members(disk), key=lambda name: (name.count("/"), name)):
-                    path = member.removesuffix(".gz")
-                    if not _hidden(path):
-                        found.setdefault(path, DataFile(path, disk, member))
-        return found
+        archives = (disk for disk in self.on_disk if disk.name.endswith(ARCHIVES))
+        found = _by_path((name, disk, name) for disk in archives for name in sorted(n for n, _ in _entries(disk)))
+        return dict(sorted({**found, **self._plain}.items(), key=lambda pair: _depth(pair[0])))
 
     def all(self, pattern: str) -> list[tuple[DataFile, re.Match[str]]]:
-        """Every file whose path ends in a match of the pattern, the shallowest first."""
-        found = [(file, match) for file in self._everything.values() if (match := _match(pattern, file.path))]
-        return sorted(found, key=lambda pair: (pair[0].path.count("/"), pair[0].path))
+        """Find every file whose path ends in a match of the pattern."""
+        return [(file, match) for path, file in self._everything.items() if (match := _match(pattern, path))]
 
     def first(self, pattern: str) -> DataFile | None:
-        """The shallowest file whose path ends in a match; archives are opened only where no plain file matches."""
-        found = [file for file in self._plain.values() if _match(pattern, file.path)]
-        found = found or [file for file, _ in self.all(pattern)]
-        return min(found, key=lambda file: (file.path.count("/"), file.path), default=None)
+        """Find the first file whose path ends in a match; archives are opened only where no plain file matches."""
+        plain = next((file for path, file in self._plain.items() if _match(pattern, path)), None)
+        return plain or next((file for file, _ in self.all(pattern)), None)
 
     def at(self, path: str) -> DataFile | None:
-        """The file at exactly this path."""
+        """Find the file at exactly this path."""
         return self._plain.get(path) or self._everything.get(path)
 
 
-def all_or_none(name: str, found: Mapping[str, DataFile | None], file: DataFile) -> list[DataFile]:
-    """The files beside that of labels, by their names; none where there is none, an error where some are missing."""
+def _by_path(found: Iterable[tuple[str, Path, str]]) -> dict[str, DataFile]:
+    """Return files by their paths without `.gz`; hidden ones, which repeat the names of real ones, are left out."""
+    files: dict[str, DataFile] = {}
+    for name, disk, member in found:
+        path = name.removesuffix(".gz")
+        if not any(part.startswith(".") or part == "__MACOSX" for part in path.split("/")):
+            files.setdefault(path, DataFile(path, disk, member))
+    return dict(sorted(files.items(), key=lambda pair: _depth(pair[0])))
+
+
+def beside(file: DataFile, kind: str) -> str:
+    """Return the path of the train or test part that belongs to a file of labels."""
+    return kind.join(file.path.rsplit("test_label", 1))
+
+
+def train_and_test(name: str, files: Files, file: DataFile) -> list[DataFile]:
+    """Find both parts that belong to a file of labels; none where neither is there, an error where one is missing."""
+    found = {path: files.at(path) for path in (beside(file, "train"), beside(file, "test"))}
     there = [one for one in found.values() if one is not None]
-    missing = next((path for path, one in found.items() if one is None), None)
-    if there and missing is not None:
+    if len(there) == 1:
+        missing = next(path for path, one in found.items() if one is None)
         raise InvalidInputError(f"{name}: {missing} is missing next to {file}")
     return there
 
 
 def read(file: DataFile) -> bytes:
-    """What the file holds."""
+    """Read a file."""
     return read_all([file])[file]
 
 
 def read_all(files: Iterable[DataFile]) -> dict[DataFile, bytes]:
-    """What the files hold; an archive is read from front to back once, however many of its members are wanted."""
+    """Read several files; an archive is read from front to back once, however many of its members are wanted."""
     contents: dict[DataFile, bytes] = {}
     in_archives: dict[Path, dict[str, DataFile]] = {}
     for file in files:
@@ -149,147 +158,115 @@ def read_all(files: Iterable[DataFile]) -> dict[DataFile, bytes]:
             except OSError as error:
                 raise InvalidInputError(f"{file}: cannot be read ({error})") from error
     for disk, wanted in in_archives.items():
-        contents.update((wanted[name], content) for name, content in _contents(disk, wanted))
-    return {file: _unpacked(file, content) for file, content in contents.items()}
-
-
-def _unpacked(file: DataFile, content: bytes) -> bytes:
-    if (file.member or file.disk.name).endswith(".gz"):
-        content = gunzip(content, str(file), size_limit())
-    if not content:
-        raise InvalidInputError(f"{file}: the file is empty; get it again")
-    return content
+        contents |= {wanted[name]: content for name, content in _entries(disk, wanted) if name in wanted}
+    contents = {file: unpack(content, size_limit(), str(file)) for file, content in contents.items()}
+    for file, content in contents.items():
+        if not content:
+            raise InvalidInputError(f"{file}: the file is empty; get it again")
+    return contents
 
 
 def damaged(file: DataFile | Path, error: BaseException) -> InvalidInputError:
-    """The error of a file that breaks off or is not what its name says."""
+    """Make the error of a file that breaks off or is not what its name says."""
     reason = str(error).partition("\n")[0] or type(error).__name__
     return InvalidInputError(f"{file}: damaged or truncated ({reason}); get it again")
 
 
-def _members(disk: Path) -> list[str]:
-    """The names of the regular files in an archive."""
+def _entries(disk: Path, wanted: Collection[str] = ()) -> Iterator[tuple[str, bytes]]:
+    """List the regular files of an archive, with the content of those that are wanted."""
+    zipped = disk.suffix == ".zip"
+    archive: Any  # the two modules have the same ideas under other names
     try:
-        if disk.suffix == ".zip":
-            with zipfile.ZipFile(disk) as archive:
-                return [entry.filename for entry in archive.infolist() if not entry.is_dir()]
-        with tarfile.open(disk) as archive:
-            return [member.name.removeprefix("./") for member in archive if member.isfile()]
+        with zipfile.ZipFile(disk) if zipped else tarfile.open(disk) as archive:
+            for entry in archive.infolist() if zipped else archive:
+                name = entry.filename if zipped else entry.name.removeprefix("./")
+                if name in wanted:
+                    check_size(entry.file_size if zipped else entry.size, size_limit(), str(disk))
+                    yield name, (archive.open(entry) if zipped else archive.extractfile(entry)).read()
+                elif not entry.is_dir() if zipped else entry.isfile():
+                    yield name, b""
     except _UNREADABLE as error:
         raise damaged(disk, error) from error
-
-
-def _contents(disk: Path, wanted: Iterable[str]) -> Iterator[tuple[str, bytes]]:
-    names = set(wanted)
-    try:
-        if disk.suffix == ".zip":
-            with zipfile.ZipFile(disk) as archive:
-                for name in names:
-                    _check_size(disk, archive.getinfo(name).file_size)
-                    yield name, archive.read(name)
-            return
-        with tarfile.open(disk) as archive:
-            for member in archive:
-                name = member.name.removeprefix("./")
-                if name in names and (opened := archive.extractfile(member)) is not None:
-                    _check_size(disk, member.size)
-                    yield name, opened.read()
-    except _UNREADABLE as error:
-        raise damaged(disk, error) from error
-
-
-def _check_size(disk: Path, size: int) -> None:
-    limit = size_limit()
-    if size > limit:
-        raise too_large(str(disk), limit)
 
 
 def _match(pattern: str, path: str) -> re.Match[str] | None:
     return re.search(rf"(?:^|/){pattern}$", path)
 
 
-def _depth(path: Path) -> tuple[int, str]:
-    return len(path.parts), path.as_posix()
-
-
-def _hidden(path: str) -> bool:
-    """Finder leftovers and other dot files, which repeat the names of real ones."""
-    return any(part.startswith(".") or part == "__MACOSX" for part in path.split("/"))
+def _depth(path: str) -> tuple[int, str]:
+    return path.count("/"), path
 
 
 # What is in a file, as arrays: text, npy, npz, csv; each reader names the file and what it expected of it.
 
 
 def text_matrix(file: DataFile, content: bytes, *, columns: int | None = None) -> Floats:
-    """Numbers with commas between them, one row a line."""
+    """Read numbers with commas between them, one row a line."""
     try:
-        matrix = np.loadtxt(io.BytesIO(content), dtype=np.float64, delimiter=",", ndmin=2)
+        found = np.loadtxt(io.BytesIO(content), dtype=np.float64, delimiter=",", ndmin=2)
     except ValueError as error:
         raise InvalidInputError(f"{file}: expected lines of numbers with commas between ({error})") from error
-    return with_columns(file, matrix, columns)
+    return matrix(file, found, columns=columns)
 
 
-def text_series(file: DataFile, content: bytes) -> Floats:
-    """Numbers with any white space between them: one a line, or all on one line."""
+def text_series(file: DataFile) -> Floats:
+    """Read numbers with any white space between them: one a line, or all on one line."""
+    return _as_floats(file, read(file).split(), "numbers with white space between")
+
+
+def _as_floats(file: DataFile | str, values: Any, expected: str) -> Floats:
     try:
-        return np.array(content.split(), dtype=np.float64)
-    except ValueError as error:
-        raise InvalidInputError(f"{file}: expected numbers with white space between ({error})") from error
+        return np.asarray(values, dtype=np.float64)
+    except (ValueError, TypeError) as error:
+        raise InvalidInputError(f"{file}: expected {expected} ({error})") from error
 
 
 def npy(file: DataFile, content: bytes | None = None) -> Array:
-    """The array of a npy file."""
-    with _name_damage(file):
+    """Read the array of a npy file."""
+    with name_errors(str(file), ".npy"):
         found: Array = read_array(read(file) if content is None else content, str(file))
     if found.dtype.kind not in "biuf":
         raise InvalidInputError(f"{file}: expected an array of numbers, found {found.dtype}")
     return found
 
 
-def npz(file: DataFile) -> dict[str, Array]:
-    """The arrays of a npz file."""
-    with _name_damage(file):
+def npz(file: DataFile, *wanted: str) -> dict[str, Array]:
+    """Read the arrays of a npz file, which must have some."""
+    with name_errors(str(file), ".npz"):
         (found,) = read_npz(read(file), Request(str(file), size_limit()))
+    _check_names(file, "array", wanted, found.columns)
     return dict(found.columns)
 
 
-@contextmanager
-def _name_damage(file: DataFile) -> Iterator[None]:
-    """Whatever the parsers raise, the file is not what its name says."""
-    try:
-        yield
-    except InvalidInputError:
-        raise
-    except Exception as error:
-        raise damaged(file, error) from error
+def csv_rows(file: DataFile, *wanted: str) -> list[dict[str, str]]:
+    """Read the rows of a csv file as text; it must have some columns."""
+    rows = list(csv.DictReader(read(file).decode("utf-8-sig").splitlines()))
+    _check_names(file, "column", wanted, rows[0] if rows else ["no rows"])
+    return rows
+
+
+def _check_names(file: DataFile, kind: str, wanted: Sequence[str], found: Iterable[Any]) -> None:
+    if not {*wanted} <= {*found}:
+        kinds = kind if len(wanted) == 1 else f"{kind}s"
+        names = " and ".join(filter(None, [", ".join(wanted[:-1]), wanted[-1]]))
+        raise InvalidInputError(f"{file}: expected the {kinds} {names}, found {', '.join(map(str, found)) or 'none'}")
 
 
 def matrix(file: DataFile | str, values: Any, *, columns: int | None = None) -> Floats:
-    """Values as (n, d) float64; a plain sequence becomes one column."""
-    try:
-        found = np.asarray(values, dtype=np.float64)
-    except (ValueError, TypeError) as error:
-        raise InvalidInputError(f"{file}: expected numbers ({error})") from error
+    """Return values as (n, d) float64; a plain sequence becomes one column."""
+    found = _as_floats(file, values, "numbers")
     if found.ndim == 1:
         found = found[:, None]
     if found.ndim != 2 or not found.size:
         raise InvalidInputError(f"{file}: expected an array of shape (points, columns), found shape {found.shape}")
-    return with_columns(file, np.ascontiguousarray(found), columns)
-
-
-def with_columns(file: DataFile | str, found: Floats, columns: int | None) -> Floats:
-    """The matrix, if it has that many columns."""
     if columns is not None and found.shape[1] != columns:
         raise InvalidInputError(f"{file}: expected {columns} columns, found {found.shape[1]}")
-    return found
+    return np.ascontiguousarray(found)
 
 
 def labels(file: DataFile | str, values: Any, *, n: int | None = None) -> Bools:
-    """Zeros and ones as bool; where `n` is given there must be that many."""
-    try:
-        found = np.asarray(values, dtype=np.float64)
-    except (ValueError, TypeError) as error:
-        raise InvalidInputError(f"{file}: expected labels of 0 and 1 ({error})") from error
+    """Return zeros and ones as bool; where `n` is given there must be that many."""
+    found = _as_floats(file, values, "labels of 0 and 1")
     if found.ndim == 2 and found.shape[1] == 1:
         found = found[:, 0]
     if found.ndim != 1:
@@ -306,7 +283,7 @@ def labels(file: DataFile | str, values: Any, *, n: int | None = None) -> Bools:
 
 
 def frame(file: DataFile, content: bytes | None = None, **options: Any) -> pd.DataFrame:
-    """A csv file as a table; padded column names lose their spaces."""
+    """Read a csv file as a table; padded column names lose their spaces."""
     pandas = require("pandas", extra="all")
     content = read(file) if content is None else content
     try:
@@ -323,15 +300,10 @@ def frame(file: DataFile, content: bytes | None = None, **options: Any) -> pd.Da
     return found
 
 
-def is_number(values: pd.Series[Any]) -> bool:
-    """Return True if a column holds numbers."""
-    return bool(require("pandas", extra="all").api.types.is_numeric_dtype(values))
-
-
 def numbers(file: DataFile, table: pd.DataFrame) -> pd.DataFrame:
-    """The table, if all of its columns hold numbers."""
+    """Return the table, if all of its columns hold numbers."""
     for name in table.columns:
-        if not is_number(table[name]):
+        if table[name].dtype.kind not in "biuf":
             word = next((value for value in table[name] if isinstance(value, str)), None)
             raise InvalidInputError(f"{file}: expected numbers in column {name}, found {word!r}")
     return table

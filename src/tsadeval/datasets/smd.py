@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import re
 
-from tsadeval.datasets.dataset import CHECKSUMS, DATASETS, DatasetRecord, Download, Facts, Split
-from tsadeval.datasets.readers import DataFile, Files, all_or_none, labels, read, read_all, text_matrix, text_series
-from tsadeval.errors import InvalidInputError
+from tsadeval.datasets.dataset import CHECKSUMS, DATASETS, DatasetRecord, Download, Facts, Split, numbered, read_three
+from tsadeval.datasets.readers import DataFile, Files, beside, text_matrix, text_series
 
 _COLUMNS = 38
 _LABELS = r"test_label/machine-(?P<machine>\d+-\d+)\.txt"
@@ -20,7 +19,7 @@ def _parts(files: Files) -> dict[str, bool]:
     """Machines beside the first label file; a copy in a folder below is not listed, but `smd/<folder>/1-1` loads it."""
     found = files.all(_LABELS)
     here = [(file, match) for file, match in found if file.parent == found[0][0].parent]
-    machines = {match["machine"]: _sibling(files, file, "train") is not None for file, match in here}
+    machines = {match["machine"]: files.at(beside(file, "train")) is not None for file, match in here}
     return {machine: machines[machine] for machine in sorted(machines, key=_numbers)}
 
 
@@ -34,28 +33,8 @@ def _label_file(files: Files, item: str) -> DataFile | None:
     return files.first(f"{re.escape(folder)}/{pattern}" if folder else pattern)
 
 
-def _top(file: DataFile) -> str:
-    """The folder that holds test_label/, train/ and test/."""
-    return file.parent.rpartition("/")[0]
-
-
-def _sibling(files: Files, file: DataFile, kind: str) -> DataFile | None:
-    return files.at(f"{_top(file)}/{kind}/{file.path.rpartition('/')[2]}".removeprefix("/"))
-
-
 def _read(files: Files, file: DataFile, item: str, features: bool) -> Split:
-    mask = labels(file, text_series(file, read(file)))
-    beside = {f"{kind}/machine-{item}.txt": _sibling(files, file, kind) for kind in ("train", "test")}
-    found = all_or_none(f"smd/{item}", beside, file) if features else []
-    if not found:
-        return Split(None, None, mask, ())
-    train, test = found
-    contents = read_all(found)
-    columns = tuple(f"metric_{i}" for i in range(1, _COLUMNS + 1))
-    rows = text_matrix(test, contents[test], columns=_COLUMNS)
-    if len(rows) != len(mask):
-        raise InvalidInputError(f"{test}: expected {len(mask)} rows, as many as {file} has labels, found {len(rows)}")
-    return Split(text_matrix(train, contents[train], columns=_COLUMNS), rows, mask, columns)
+    return read_three(f"smd/{item}", files, file, features, text_matrix, numbered("metric_", _COLUMNS), text_series)
 
 
 # Of each machine: test points, events, anomalous points.

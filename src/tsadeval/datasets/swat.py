@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from tsadeval.datasets.dataset import DATASETS, DatasetRecord, Facts, Split
-from tsadeval.datasets.readers import DataFile, Files, frame, is_number, labels, matrix, numbers, read, text_series
+from tsadeval.datasets.dataset import DATASETS, DatasetRecord, Facts, Split, of_tables
+from tsadeval.datasets.readers import DataFile, Files, frame, labels, numbers, read, text_series
 from tsadeval.errors import InvalidInputError
 
 if TYPE_CHECKING:
@@ -21,21 +21,21 @@ _LABEL_NAMES = ("normal/attack", "label", "attack")
 _WORDS = {"normal": 0, "attack": 1}
 
 
-def _forms(files: Files) -> list[tuple[DataFile | None, DataFile | None]]:
-    return [(files.first(normal), files.first(attack)) for normal, attack in _FORMS]
+def _find(files: Files) -> tuple[DataFile | None, DataFile | None, DataFile | None]:
+    """Find the files of normal operation and with attacks, of a form that has both if there is one, and of labels."""
+    forms = [(files.first(normal), files.first(attack)) for normal, attack in _FORMS]
+    attack = next((attack for _, attack in forms if attack), None)
+    return *next((form for form in forms if all(form)), (None, attack)), files.first(_LABELS_ONLY)
 
 
 def _parts(files: Files) -> dict[str, bool]:
-    if any(normal and attack for normal, attack in _forms(files)):
-        return {"": True}
-    return {"": False} if _label_file(files, "") else {}
+    normal, attack, only = _find(files)
+    return {"": normal is not None} if attack or only else {}
 
 
 def _label_file(files: Files, item: str) -> DataFile | None:
-    if item:
-        return None
-    attacks = (attack for _, attack in _forms(files))
-    return files.first(_LABELS_ONLY) or next((attack for attack in attacks if attack), None)
+    _, attack, only = _find(files)
+    return None if item else only or attack
 
 
 def _read(files: Files, file: DataFile, item: str, features: bool) -> Split:
@@ -44,26 +44,18 @@ def _read(files: Files, file: DataFile, item: str, features: bool) -> Split:
     The iTrust tables were exported in many ways: commas or semicolons between the columns, decimal commas, spaces
     around column names and inside "A ttack", a line of plant stages above the names. All of them read the same.
     """
-    forms = _forms(files)
-    normal, attack = next((form for form in forms if all(form)), (None, None))
-    only = files.first(_LABELS_ONLY)
-    if only is not None and (not features or attack is None):
-        return Split(None, None, labels(only, text_series(only, read(only))), ())
-    if attack is None:
-        attack = file
-        if features:
-            raise InvalidInputError(f"swat: the file of normal operation is missing next to {attack}")
+    normal, attack, only = _find(files)
+    if only is not None and not (features and normal):
+        return Split(None, None, labels(only, text_series(only)), ())
+    attack = attack or file
+    if features and normal is None:
+        raise InvalidInputError(f"swat: the file of normal operation is missing next to {attack}")
     test, mask = _table(attack)
     if mask is None:
         raise InvalidInputError(f"{attack}: expected a column Normal/Attack, found {', '.join(test.columns)}")
     if not features or normal is None:
         return Split(None, None, mask, ())
-    train, _ = _table(normal)
-    names = list(train.columns)
-    if set(names) != set(test.columns):
-        other = sorted(set(names) ^ set(test.columns))
-        raise InvalidInputError(f"{attack}: expected the columns of {normal}, they differ in {', '.join(other)}")
-    return Split(matrix(normal, train), matrix(attack, test[names]), mask, tuple(names))
+    return of_tables({normal: _table(normal)[0], attack: test}, mask, attack)
 
 
 def _table(file: DataFile) -> tuple[pd.DataFrame, Any]:
@@ -93,7 +85,7 @@ def _table(file: DataFile) -> tuple[pd.DataFrame, Any]:
 
 
 def _mask(file: DataFile, values: pd.Series[Any]) -> Any:
-    if is_number(values):
+    if values.dtype.kind in "biuf":
         return labels(file, values)
     words = values.astype(str).map(lambda word: "".join(word.split()).lower())
     numbers = words.map(_WORDS)

@@ -7,8 +7,8 @@ import re
 import numpy as np
 
 from tsadeval.core.parameters import OneOf
-from tsadeval.datasets.dataset import DATASETS, DatasetRecord, Download, Facts, Split
-from tsadeval.datasets.readers import DataFile, Files, read, text_series
+from tsadeval.datasets.dataset import DATASETS, DatasetRecord, Download, Facts, Split, split_rows
+from tsadeval.datasets.readers import DataFile, Files, text_series
 from tsadeval.errors import InvalidInputError
 
 _NAME = r"{item}_UCR_Anomaly_(?P<title>[^/]+)_(?P<train>\d+)_(?P<begin>\d+)_(?P<end>\d+)\.txt"
@@ -30,24 +30,20 @@ def _file(files: Files, item: str) -> DataFile | None:
 def _read(files: Files, file: DataFile, item: str, features: bool, *, end: str = "inclusive") -> Split:
     """Cut a series at the end of its training part.
 
-    The numbers in the name count over the whole series, so those of the anomaly move by the length of the training
-    part. The archive's own text leaves open whether the last one belongs to the anomaly; here it does, unless
+    The archive's own text leaves open whether the last one belongs to the anomaly; here it does, unless
     `end="exclusive"`.
     """
     ((n_train, begin, last),) = [map(int, found) for found in re.findall(r"_(\d+)_(\d+)_(\d+)\.txt$", file.path)]
     stop = last + (end == "inclusive")
-    series = text_series(file, read(file))
+    series = text_series(file)
     if not 0 < n_train <= begin < stop <= len(series):
         raise InvalidInputError(
             f"{file}: expected more than {stop} points, with training up to {n_train} and an anomaly at "
             f"[{begin}, {stop}) behind it, found {len(series)} points; the file is truncated or its name wrong"
         )
-    labels = np.zeros(len(series) - n_train, np.bool_)
-    labels[begin - n_train : stop - n_train] = True
-    if not features:
-        return Split(None, None, labels, ())
-    columns = series[:, None]
-    return Split(columns[:n_train], columns[n_train:], labels, ("value",))
+    labels = np.zeros(len(series), np.bool_)
+    labels[begin:stop] = True
+    return split_rows(file, series[:, None] if features else None, labels, ("value",), n_train)
 
 
 # Lengths of the series that were at hand; the others are checked by the numbers in their names.

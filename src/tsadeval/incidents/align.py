@@ -8,7 +8,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from tsadeval.core.arrays import read_array
+from tsadeval.core.arrays import as_scores
 from tsadeval.core.durations import nanoseconds
 from tsadeval.core.events import Index
 from tsadeval.core.times import Times, read_times
@@ -70,12 +70,14 @@ def align(
     """
     if how not in ("last", "mean", "max", "center"):
         raise InvalidParameterError(f"how must be one of 'last', 'mean', 'max', 'center', but is {how!r}")
-    values = _check_scores(scores)
+    values = np.asarray(as_scores(scores, "scores"), np.float64)
+    if not np.isfinite(values).all():
+        raise InvalidInputError(f"scores must be finite, but row {int(np.argmin(np.isfinite(values)))} is not")
+    counted = isinstance(index, (int, np.integer))
     if isinstance(window, (int, np.integer)):
-        return _by_points(
-            values, _length(index), _check_whole("window", window), _check_whole("stride", stride), how, float(fill)
-        )
-    if isinstance(index, (int, np.integer)):
+        n = _check_whole("index", index) if counted else len(index)
+        return _by_points(values, n, _check_whole("window", window), _check_whole("stride", stride), how, float(fill))
+    if counted:
         raise InvalidParameterError(
             f"window must be a whole number of points where index is the number of points, but is {window!r}"
         )
@@ -92,29 +94,10 @@ def align(
     return _by_time(values, stamps, ends, nanoseconds(window, "window"), how, float(fill))
 
 
-def _check_scores(scores: Any) -> Floats:
-    values = read_array(scores, "scores", "a one-dimensional sequence of numbers")
-    if values.ndim != 1 or values.dtype.kind not in "biuf" or values.size == 0:
-        raise InvalidInputError(
-            f"scores must be a non-empty sequence of numbers, one for each window, but has shape {values.shape} and "
-            f"dtype {values.dtype}"
-        )
-    values = values.astype(np.float64)
-    if not np.isfinite(values).all():
-        raise InvalidInputError(f"scores must be finite, but row {int(np.argmin(np.isfinite(values)))} is not")
-    return values
-
-
 def _check_whole(name: str, value: Any) -> int:
     if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 1:
         raise InvalidParameterError(f"{name} must be a whole number of at least 1, but is {value!r}")
     return int(value)
-
-
-def _length(index: Any) -> int:
-    if isinstance(index, (int, np.integer)):
-        return _check_whole("index", index)
-    return len(index)
 
 
 def _by_points(values: Floats, n: int, window: int, stride: int, how: How, fill: float) -> Floats:

@@ -89,7 +89,7 @@ def labels(
 
 
 def intervals(y: Any, times: Any, *, closed: Closed = "left") -> list[Interval]:
-    """The events of 0/1 labels or predictions as intervals of time, the way back from `labels`.
+    """Return the events of 0/1 labels or predictions as intervals of time, the way back from `labels`.
 
     Parameters
     ----------

@@ -70,7 +70,7 @@ class Laid:
 def lay(
     incidents: Any, times: Any, fitting: Fitting, *, closed: Closed | None = None, asked: Asked | None = None
 ) -> Laid:
-    """The points inside intervals of time, in any form that `te.labels` takes."""
+    """Find the points inside intervals of time, in any form that `te.labels` takes."""
     choice("overlap", fitting.overlap, ("error", "merge"))
     choice("outside", fitting.outside, ("error", "clip"))
     choice("between", fitting.between, ("error", "next", "near", "drop"))
@@ -104,7 +104,7 @@ class _Spans:
             raise InvalidInputError(f"{self.table.name}: {self.text(int(np.argmax(bad)))}{also} {problem}")
 
     def laid(self, fitting: Fitting) -> Laid:
-        """The points of each interval that has some, and the labels of all points."""
+        """Find the points of each interval that has some, and the labels of all points."""
         stamps, index = self.index.stamps, self.index
         reversed_ = self.stops < self.starts
         if reversed_.any():
@@ -141,7 +141,10 @@ class _Spans:
             last = np.where(moved, first + 1, last)
         rows = np.flatnonzero(first < last).astype(np.int64)
         rows = rows[np.argsort(first[rows], kind="stable")]
-        found, first, last = self._labels(rows, first[rows], last[rows], fitting.overlap), first[rows], last[rows]
+        first, last = first[rows], last[rows]
+        if fitting.overlap == "error":
+            self._refuse_overlap(rows, first, last)
+        found = fill(first, last, len(index))
         waited = stamps[first] - np.maximum(self.starts[rows], stamps[0])
         events = int(np.count_nonzero(np.diff(found, prepend=0) == 1))
         return Laid(
@@ -158,19 +161,16 @@ class _Spans:
             late=waited[waited > index.step],
         )
 
-    def _labels(self, rows: Index, first: Index, stop: Index, overlap: str) -> Labels:
-        if overlap == "error" and len(rows) > 1:
-            touching = first[1:] <= np.maximum.accumulate(stop)[:-1]
-            if touching.any():
-                at = int(np.argmax(touching))
-                earlier = rows[int(np.argmax(stop[: at + 1]))]
-                how = hint("overlap='merge'", "--clip")
-                raise InvalidInputError(
-                    f"{self.table.name}: {self.text(int(rows[at + 1]))} overlaps {self.text(int(earlier))} or leaves "
-                    "no point between them, so that 0/1 labels would show one event; pass "
-                    f"{how} to allow that"
-                )
-        return fill(first, stop, len(self.index))
+    def _refuse_overlap(self, rows: Index, first: Index, stop: Index) -> None:
+        touching = first[1:] <= np.maximum.accumulate(stop)[:-1]
+        if touching.any():
+            at = int(np.argmax(touching))
+            how = hint("overlap='merge'", "--clip")
+            one, other = self.text(int(rows[at + 1])), self.text(int(rows[int(np.argmax(stop[: at + 1]))]))
+            raise InvalidInputError(
+                f"{self.table.name}: {one} overlaps {other} or leaves no point between them, so that 0/1 labels would "
+                f"show one event; pass {how} to allow that"
+            )
 
 
 def fill(first: Index, stop: Index, n: int) -> Labels:

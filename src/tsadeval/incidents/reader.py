@@ -36,7 +36,7 @@ class IncidentTable(NamedTuple):
         return f"row {row}" if self.lines is None else f"line {self.lines[row]}"
 
     def at_rows(self, rows: Sequence[int]) -> IncidentTable:
-        """Some of the incidents."""
+        """Return some of the incidents."""
         return self._replace(
             starts=[self.starts[row] for row in rows],
             stops=[self.stops[row] for row in rows],
@@ -71,15 +71,22 @@ def is_json(path: str | Path) -> bool:
     return str(path).lower().removesuffix(".gz").endswith(".json")
 
 
-def read_spans(source: Any, columns: tuple[str, str] | None = None) -> IncidentTable:
-    """Read all intervals of a file or data frame, whosever they are; columns of a text file stay text ("01")."""
+def read_spans(source: Any, columns: tuple[str, str] | None = None, name: str = "incidents") -> IncidentTable:
+    """Read all intervals of a file, data frame or mapping of columns; columns of a text file stay text ("01")."""
+    if isinstance(source, Mapping):
+        some = {str(c): v for c, v in source.items() if isinstance(v, Iterable) and not isinstance(v, str)}
+        source = {c: v if hasattr(v, "dtype") else list(v) for c, v in some.items()}
     table = read_table(source, text=None, empty=True)
-    name = table.source if isinstance(source, (str, Path)) else "incidents"
+    name = table.source if isinstance(source, (str, Path)) else name
     ends = _ends(table.columns, columns, name)
-    others = {column: python_values(found) for column, found in table.columns.items() if column not in ends}
     starts, stops = (_numbers(moments_of(table, column)) for column in ends)
-    lines = [line for row in range(table.n) if (line := line_of(table, row)) is not None]
-    return IncidentTable(starts, stops, name, columns=ends, lines=lines or None, others=others)
+    if len(starts) != len(stops):
+        raise InvalidInputError(f"{name} must have as many values in {ends[0]} as in {ends[1]}")
+    values = {column: python_values(found) for column, found in table.columns.items() if column not in ends}
+    others = {column: found for column, found in values.items() if len(found) == len(starts)}
+    first = line_of(table, 0)
+    lines = None if first is None else range(first, first + len(starts))
+    return IncidentTable(starts, stops, name, columns=ends, lines=lines, others=others)
 
 
 def _ends(table: Mapping[str, Any], wanted: tuple[str, str] | None, name: str) -> tuple[str, str]:
@@ -99,26 +106,15 @@ def is_table(incidents: Mapping[Any, Any]) -> bool:
 
 def _read_pairs(incidents: Any, name: str, windows: bool = False) -> IncidentTable:
     try:
-        given = list(incidents)
-        rows = [tuple(row) for row in given]
+        rows = [row if isinstance(row, str) else tuple(row) for row in incidents]
     except TypeError:
         raise InvalidInputError(
             f"{name} must be pairs (start, stop), a DataFrame, a mapping or a path, but are {type(incidents).__name__}"
         ) from None
     for number, row in enumerate(rows):
-        if len(row) != 2 or isinstance(given[number], str):
-            raise InvalidInputError(f"{name}: row {number} must be a pair (start, stop), but is {given[number]!r}")
+        if len(row) != 2 or isinstance(row, str):
+            raise InvalidInputError(f"{name}: row {number} must be a pair (start, stop), but is {row!r}")
     return IncidentTable([row[0] for row in rows], [row[1] for row in rows], name, windows)
-
-
-def _of_columns(table: Mapping[str, Any], asked: Asked, name: str) -> IncidentTable:
-    columns = {str(c): list(v) for c, v in table.items() if isinstance(v, Iterable) and not isinstance(v, str)}
-    ends = _ends(columns, asked.columns, name)
-    starts, stops = (columns[column] for column in ends)
-    if len(starts) != len(stops):
-        raise InvalidInputError(f"{name} must have as many values in {ends[0]} as in {ends[1]}")
-    others = {c: v for c, v in columns.items() if c not in ends and len(v) == len(starts)}
-    return _of_series(IncidentTable(starts, stops, name, columns=ends, others=others), asked)
 
 
 def read_windows(windows: Mapping[str, Any], key: str | None, name: str) -> IncidentTable:
@@ -147,7 +143,9 @@ def _of_json(found: Any, asked: Asked, name: str) -> IncidentTable:
     if not isinstance(found, Mapping):
         return _read_pairs(found, name)
     windows = asked.columns is None and all(isinstance(k, str) for k in found) and not is_table(found)
-    return read_windows(found, asked.key, name) if windows else _of_columns(found, asked, name)
+    return (
+        read_windows(found, asked.key, name) if windows else _of_series(read_spans(found, asked.columns, name), asked)
+    )
 
 
 def _numbers(cells: list[Any]) -> list[Any]:
@@ -202,7 +200,7 @@ def owner_columns(table: Mapping[str, Sequence[Any]], ends: Sequence[str]) -> tu
 
 
 def values_shown(values: Sequence[Any]) -> str:
-    """Some of the values of a column, and how many there are."""
+    """Return some of the values of a column, and how many there are."""
     found = list(dict.fromkeys(_texts(values)))
     more = f", ... ({len(found)} in all)" if len(found) > _SHOWN else ""
     return ", ".join(map(printable, found[:_SHOWN])) + more
@@ -248,5 +246,5 @@ def _refuse_several(table: Mapping[str, Sequence[Any]], named: list[str], doubtf
 
 
 def _texts(values: Sequence[Any]) -> list[str]:
-    """The values that are there, as text."""
+    """Return the values that are there, as text."""
     return [text for value in values if value is not None and value == value and (text := str(value).strip())]

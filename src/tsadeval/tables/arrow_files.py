@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from tsadeval._optional import require
 from tsadeval.errors import InvalidInputError
-from tsadeval.tables.sources import too_large
+from tsadeval.tables.sources import check_size
 from tsadeval.tables.table import Request, Table, from_arrow, slices
 
 Bytes = bytes | memoryview
@@ -17,12 +17,12 @@ Bytes = bytes | memoryview
 MAGIC = b"ARROW1"
 # Bytes that one value takes once it is read; text is kept as numbers into a dictionary of the distinct ones.
 _WIDTHS = {"BOOLEAN": 1, "INT32": 4, "INT64": 8, "INT96": 12, "FLOAT": 4, "DOUBLE": 8, "BYTE_ARRAY": 4}
-_BATCH = 2**16
+_BATCH = 2**18  # rows
 _BUFFER = 2**20
 
 
 def read_parquet(file: Any, request: Request) -> Generator[Table, None, None]:
-    """The columns of a parquet file that are not nested."""
+    """Read the columns of a parquet file that are not nested."""
     parquet, limit, where = require("pyarrow.parquet", extra="all"), request.limit, request.where
     metadata = request.footer or parquet.read_metadata(_source(file))
     leaves = [metadata.schema.column(i) for i in range(metadata.num_columns)]
@@ -32,29 +32,30 @@ def read_parquet(file: Any, request: Request) -> Generator[Table, None, None]:
     # Repeated values take almost no bytes in a file, so that its size says nothing. What the file says about the size
     # of its parts is not asked for: pyarrow ends the process where that is damaged.
     width = sum(_WIDTHS.get(leaf.physical_type) or max(leaf.length, 1) for leaf in leaves)
-    if limit is not None and metadata.num_rows * width > limit:
-        raise too_large(where, limit)
+    check_size(metadata.num_rows * width, limit, where)
     schema, plain = metadata.schema.to_arrow_schema(), {leaf.name for leaf in leaves}
     none = _without_rows(schema, where, [i for i, name in enumerate(schema.names) if name in plain])
     wanted = request.names(none)
+    texts = [leaf.name for leaf in leaves if leaf.physical_type == "BYTE_ARRAY"]
+    # Of texts nobody knows the size before they are read.
+    rows = request.rows or (_BATCH if texts else max(metadata.num_rows, 1))
     with parquet.ParquetFile(
         _source(file),
         metadata=metadata,
-        read_dictionary=[leaf.name for leaf in leaves if leaf.physical_type == "BYTE_ARRAY"],
+        read_dictionary=texts,
         pre_buffer=False,
         # Through a buffer, so that of a row group of any size only some pages are in memory.
         buffer_size=0 if isinstance(file, bytes) else _BUFFER,
     ) as opened:
         size = 0
         for batch in opened.iter_batches(
-            request.rows or _BATCH,
+            rows,
             row_groups=None if request.span is None else list(range(*request.span)),
             columns=[leaf.name for leaf in leaves if leaf.name.strip() in wanted],
             use_threads=request.span is None,  # parts are read beside others, each by a thread of its own
         ):
             size += batch.nbytes
-            if limit is not None and size > limit:  # long texts, or more rows than the file says
-                raise too_large(where, limit)
+            check_size(size, limit, where)  # long texts, or more rows than the file says
             batch.validate(full=True)  # numbers into a dictionary may point outside of it
             yield from_arrow(batch, where).only(wanted)  # of "a" pyarrow reads "a.b" as well
         if not size:
@@ -73,13 +74,13 @@ def _source(file: Any) -> Any:
 
 
 def _without_rows(schema: Any, where: str, columns: Sequence[int] | None = None) -> Table:
-    """The table of a file as it is before its first row; Arrow's own empty tables import pandas."""
+    """Return the table of a file as it is before its first row; Arrow's own empty tables import pandas."""
     table = require("pyarrow", extra="all").Table.from_batches([], schema)
     return from_arrow(table if columns is None else table.select(columns), where)
 
 
 def read_arrow(file: Any, request: Request) -> Generator[Table, None, None]:
-    """The columns of a Feather file (version 2), or of an Arrow file or stream."""
+    """Read the columns of a Feather file (version 2), or of an Arrow file or stream."""
     pyarrow, ipc, where = require("pyarrow", extra="all"), require("pyarrow.ipc", extra="all"), request.where
     source = pyarrow.memory_map(file) if isinstance(file, str) else _source(file)
     start = source.read(len(MAGIC))
@@ -91,8 +92,7 @@ def read_arrow(file: Any, request: Request) -> Generator[Table, None, None]:
         size = 0
         for metadata, body in _file_messages(file) if in_file else _stream_messages(file, ipc):
             size += _unpacked_size(metadata, body)
-            if size > request.limit:
-                raise too_large(where, request.limit)
+            check_size(size, request.limit, where)
     opened = (ipc.open_file if in_file else ipc.open_stream)(source)
     none = _without_rows(opened.schema, where)
     wanted = request.names(none)
@@ -127,7 +127,7 @@ class _Record(NamedTuple):
         return _Record(self.data, at + _number(self.data, "I", at))
 
     def structs(self, i: int, form: str) -> Iterator[tuple[int, ...]]:
-        """The items of a field that is a vector of structs."""
+        """Yield the items of a field that is a vector of structs."""
         at = self.field(i)
         if at:
             at += _number(self.data, "I", at)
@@ -146,7 +146,7 @@ def _stream_messages(content: bytes, ipc: Any) -> Iterator[tuple[Bytes, Bytes]]:
 
 
 def _file_messages(content: bytes) -> Iterator[tuple[Bytes, Bytes]]:
-    """The messages that the end of a file lists: dictionaries (field 2) and batches of rows (field 3)."""
+    """Yield the messages that the end of a file lists: dictionaries (field 2) and batches of rows (field 3)."""
     size = _number(content, "i", len(content) - 10)
     footer = _Record.root(content[-10 - size : -10])
     view = memoryview(content)

@@ -38,11 +38,11 @@ class Batches:
     footer: Any = field(default=None, repr=False)
 
     def __iter__(self) -> Iterator[tuple[Any, ...]]:
-        """The next batch is read while one is being used."""
+        """Iterate over the batches; the next one is read while one is being used."""
         return ahead(self.read)
 
     def read(self, signs: Signs | None = None) -> Iterator[tuple[Any, ...]]:
-        """The same in this thread; `signs`, of which the caller then asks for the end, will know what was seen."""
+        """Read them in this thread; `signs`, which the caller then finishes, will know what was seen."""
         seen = self.signs() if signs is None else signs
         text = () if self.by is None else (self.by,)
         for source in self.sources:
@@ -74,12 +74,12 @@ class Batches:
         return {name: use for kind, use in uses.items() if (name := getattr(self, kind)) is not None}
 
     def _choose(self, table: Table) -> list[str]:
-        """The columns that are read, or an error that says which there are."""
+        """Choose the columns that are read, or say which there are."""
         used = [table.name(name, use) for name, use in self._uses.items()]
         return list(dict.fromkeys([*used, *([] if self.one_series else columns_to_watch(table, used))]))
 
     def _pieces(self, groups: Groups) -> Iterator[tuple[Any, ...]]:
-        """The arrays of each series in a batch."""
+        """Yield the arrays of each series in a batch."""
         table = groups.table
         found = {name: table.numbers(name) for name in (self.label, self.score)}
         if self.time is not None:
@@ -123,7 +123,7 @@ class Batches:
         return any(isinstance(source, str) and FORMATS[suffix_of(source)].text for source in self.sources)
 
     def versions(self) -> list[Any]:
-        """What is not the same any more when one of the local files was written or replaced."""
+        """Return what is not the same any more when one of the local files was written or replaced."""
         local = [source for source in self.sources if isinstance(source, str) and "://" not in source]
         with name_errors(self.where, ""):
             return [(found.st_ino, found.st_size, found.st_mtime_ns) for found in map(os.stat, local)]
@@ -189,7 +189,7 @@ def _where(source: Any) -> str:
 
 
 def _check_source(source: Any) -> Any:
-    """The table of what is in memory, the path of a file."""
+    """Return the table of what is in memory, the path of a file."""
     if not isinstance(source, (str, os.PathLike)):
         return read_table(source)
     path = os.fspath(source)

@@ -53,7 +53,7 @@ class Checksums:
         self._new = False
 
     def of(self, key: str, files: Iterable[AnyPath], take: Callable[[], str]) -> str:
-        """The checksum under this key: as it is known, if the files are as they were, else `take()`."""
+        """Return the checksum under this key: as it is known, if the files are as they were, else `take()`."""
         files, now, known = list(files), time.time_ns(), self._known.get(key)
         before = _stamps(files)
         if before is None:  # a file is missing: reading it raises the error
@@ -68,7 +68,7 @@ class Checksums:
         return checksum
 
     def state(self, file: AnyPath) -> str:
-        """A text that is another one once the file has changed; a file is read for it only if it was not at rest."""
+        """Return a text that differs once the file has changed; a file is read for it only if it was not at rest."""
         stamp, now = _stamp(file), time.time_ns()
         known = self._known.get(stamp.path)
         if _at_rest([stamp], now) and (known is None or known[0].removeprefix(_RECENT) != _digest([stamp])):
@@ -120,11 +120,8 @@ def _at_rest(stamps: Iterable[Stamp], now: int) -> bool:
 
 
 def _sha256(path: AnyPath) -> str:
-    digest = hashlib.sha256()
     with open(path, "rb") as file:
-        while part := file.read(2**20):
-            digest.update(part)
-    return digest.hexdigest()
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _digest(stamps: list[Stamp]) -> str:

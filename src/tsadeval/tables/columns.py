@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tsadeval._optional import require
 from tsadeval.core.arrays import EXACT
-from tsadeval.core.names import printable
+from tsadeval.core.names import is_number, printable
 from tsadeval.errors import InvalidInputError
 
 Array = NDArray[Any]
@@ -26,10 +26,21 @@ NULLS = frozenset({"", "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN",
 }
 _NUMBERS = (bool, int, float, np.bool_, np.integer, np.floating)
 _INTEGER = re.compile(r"\s*[+-]?\d+\s*")
-
-
-class _NotNumbersError(Exception):
-    """A column holds something else; the arguments are what stands before and after its name in the message."""
+# Tests of Arrow's types; k: categories, d: decimals, D: dates, t: times of day, s: text.
+_KINDS = {
+    "b": ("is_boolean",),
+    "i": ("is_signed_integer",),
+    "u": ("is_unsigned_integer",),
+    "f": ("is_floating",),
+    "n": ("is_null",),
+    "d": ("is_decimal",),
+    "M": ("is_timestamp",),
+    "D": ("is_date",),
+    "m": ("is_duration",),
+    "t": ("is_time",),
+    "k": ("is_dictionary",),
+    "s": ("is_string", "is_large_string", "is_string_view"),
+}
 
 
 def is_arrow(column: Any) -> bool:
@@ -37,49 +48,64 @@ def is_arrow(column: Any) -> bool:
     return type(column).__module__.partition(".")[0] == "pyarrow"
 
 
+class _Place(NamedTuple):
+    """How messages name a column."""
+
+    source: str
+    name: str
+
+    def unfit(self, value: Any, kind: Any = None) -> InvalidInputError:
+        """Return the error of a value that is no number, or of a type."""
+        found = printable(repr(value)) if value is not None else f"values of type {printable(kind)}"
+        return InvalidInputError(f"{self.source}: expected numbers in column {printable(self.name)!r}, found {found}")
+
+    def check_exact(self, integers: Iterable[int | str]) -> None:
+        """Refuse integers that float64 cannot hold exactly."""
+        for integer in integers:
+            if not is_exact(integer):
+                raise InvalidInputError(
+                    f"{self.source}: the column {printable(self.name)!r} holds the integer "
+                    f"{printable(str(integer)[:40].strip())}, which a 64-bit float cannot hold exactly; subtract a "
+                    "common offset, or write the values as floats"
+                )
+
+
 def numbers(column: Any, source: str, name: str) -> Array:
-    """The values as a NumPy array of numbers or bools, NaN where missing; source and name are for the message."""
-    try:
-        if is_arrow(column):
-            found = _arrow_numbers(column)
-        elif isinstance(column, np.ndarray):
-            found = _numpy_numbers(column)
-        else:
-            found = _numpy_numbers(_pandas_values(column))
-    except _NotNumbersError as error:
-        raise _error(source, name, error) from None
+    """Return the values as a NumPy array of numbers or bools, NaN where missing; the names are for the message."""
+    place = _Place(source, name)
+    if is_arrow(column):
+        found = _arrow_numbers(column, place)
+    else:
+        found = _numpy_numbers(column if isinstance(column, np.ndarray) else _pandas_values(column), place)
     return found if found.dtype.isnative else found.astype(found.dtype.newbyteorder("="))
 
 
 def floats(column: Any, source: str, name: str) -> NDArray[np.float64]:
-    """The values as float64, if that holds every integer among them."""
+    """Return the values as float64, if that holds every integer among them."""
     found = numbers(column, source, name)
-    try:
-        if found.dtype.kind in "iu" and found.size and (found.max() > EXACT or found.min() < -EXACT):
-            _check_exact(found.ravel().tolist())
-    except _NotNumbersError as error:
-        raise _error(source, name, error) from None
+    if found.dtype.kind in "iu":
+        _Place(source, name).check_exact(found[(found > EXACT) | (found < -EXACT)].tolist())
     return found.astype(np.float64)
 
 
-def _error(source: str, name: str, error: _NotNumbersError) -> InvalidInputError:
-    before, after = error.args
-    return InvalidInputError(f"{source}: {before} column {printable(name)!r}{after}")
+def kind_of(column: Any) -> str:
+    """Return NumPy's letter for the type of a column, of Arrow's types also one of `_KINDS`."""
+    if not is_arrow(column):
+        return getattr(column.dtype, "kind", "O")
+    types = require("pyarrow.types", extra="all")
+    for kind, tests in _KINDS.items():
+        if any(getattr(types, test, types.is_null)(column.type) for test in tests):  # older releases lack some
+            return kind
+    return "O"
 
 
 def is_numeric(column: Any) -> bool:
     """Return True if a column holds numbers or bools, judged by its type where that is enough."""
-    if is_arrow(column):
-        types = require("pyarrow.types", extra="all")
-        tests = (types.is_integer, types.is_floating, types.is_boolean, types.is_decimal, types.is_null)
-        if any(test(column.type) for test in tests):
-            return True
-        if len(column) and str(column[0].as_py()) not in NULLS:
-            return False
-    else:
-        kind = getattr(column.dtype, "kind", "O")
-        if kind != "O":
-            return kind in "biuf"
+    kind = kind_of(column)
+    if kind not in "Oks":
+        return kind in "biufdn"
+    if is_arrow(column) and len(column) and str(column[0].as_py()) not in NULLS:
+        return False
     try:
         numbers(column, "", "")
     except InvalidInputError:
@@ -87,49 +113,31 @@ def is_numeric(column: Any) -> bool:
     return True
 
 
-def is_temporal(column: Any) -> bool:
-    """Return True if a column holds dates, times or durations."""
-    if is_arrow(column):
-        return bool(require("pyarrow.types", extra="all").is_temporal(column.type))
-    return getattr(column.dtype, "kind", "") in ("m", "M")
-
-
-def is_fraction(column: Any) -> bool:
-    """Return True if a column holds floats."""
-    if is_arrow(column):
-        return bool(require("pyarrow.types", extra="all").is_floating(column.type))
-    return getattr(column.dtype, "kind", "") == "f"
-
-
-def _numpy_numbers(values: Array) -> Array:
+def _numpy_numbers(values: Array, place: _Place) -> Array:
     if isinstance(values, np.ma.MaskedArray):
         mask, values = np.ma.getmaskarray(values), np.asarray(values.data)
         values = np.where(mask, np.array(None), values) if mask.any() else values
     if values.dtype.kind in "biuf":
         return values
     if values.dtype.kind == "O":
-        return _object_numbers(values)
-    raise _unfit(next((v for v in values.flat[:1000] if str(v) not in NULLS), None), values.dtype)
+        return _object_numbers(values, place)
+    raise place.unfit(next((v for v in values.flat[:1000] if str(v) not in NULLS), None), values.dtype)
 
 
 def _pandas_values(series: Any) -> Array:
-    """The values of a pandas Series; those of pandas' own types as objects, with None where missing."""
-    values: Array
+    """Return the values of a pandas Series; those of pandas' own types as objects, with None where missing."""
     if isinstance(series.dtype, np.dtype):
-        values = series.to_numpy()
-    else:
-        values = series.astype(object).to_numpy()
-        values = np.where(series.isna().to_numpy(), np.array(None), values)
-    return values
+        return np.asarray(series)
+    return np.asarray(series.to_numpy(object, na_value=None))
 
 
-def _object_numbers(values: Array) -> Array:
+def _object_numbers(values: Array, place: _Place) -> Array:
     """Python numbers as an array: integers as they are, floats and missing values as float64."""
     flat = values.ravel().tolist()
     kinds = {type(v) for v in flat}
     odd = tuple(k for k in kinds if k is np.longdouble or not (issubclass(k, _NUMBERS) or _is_missing_type(k)))
     if odd:
-        raise _unfit(next(v for v in flat if isinstance(v, odd)))
+        raise place.unfit(next(v for v in flat if isinstance(v, odd)))
     if all(issubclass(k, (bool, np.bool_)) for k in kinds):
         return np.array(flat, np.bool_).reshape(values.shape)
     whole = [int(v) for v in flat if isinstance(v, (int, np.integer))]
@@ -137,20 +145,13 @@ def _object_numbers(values: Array) -> Array:
     for kind in (np.int64, np.uint64):
         if len(whole) == len(flat) and low >= np.iinfo(kind).min and high <= np.iinfo(kind).max:
             return np.array(flat, kind).reshape(values.shape)
-    if max(-low, high) > EXACT:
-        _check_exact(whole)
+    place.check_exact(v for v in whole if abs(v) > EXACT)
     return np.array([v if isinstance(v, _NUMBERS) else np.nan for v in flat], np.float64).reshape(values.shape)
 
 
 def _is_missing_type(kind: type) -> bool:
     """None, and pandas' own marks of missing values."""
     return kind.__name__ in ("NoneType", "NAType", "NaTType")
-
-
-def _check_exact(integers: Iterable[int]) -> None:
-    lost = next((v for v in integers if abs(v) > EXACT and not is_exact(v)), None)
-    if lost is not None:
-        raise _inexact(lost)
 
 
 def is_integer(word: str) -> bool:
@@ -166,29 +167,29 @@ def is_exact(integer: int | str) -> bool:
         return False
 
 
-def _arrow_numbers(column: Any) -> Array:
-    types = require("pyarrow.types", extra="all")
-    if types.is_dictionary(column.type):
+def _arrow_numbers(column: Any, place: _Place) -> Array:
+    if kind_of(column) == "k":
         column = column.cast(column.type.value_type)
-    kind = column.type
-    if types.is_null(kind):
-        return np.full(len(column), np.nan)
-    if types.is_floating(kind) and column.null_count:
-        column = column.cast("float64").fill_null(np.nan).cast(kind)
-    if types.is_floating(kind) or ((types.is_integer(kind) or types.is_boolean(kind)) and not column.null_count):
+    kind = kind_of(column)
+    if kind == "f" and column.null_count:
+        column = column.cast("float64").fill_null(np.nan).cast(column.type)
+    if kind == "f" or (kind in "biu" and not column.null_count):
         return memory_of(column)
-    if types.is_integer(kind) or types.is_boolean(kind):
+    if kind in "biu":
         bounds = require("pyarrow.compute", extra="all").min_max(column).as_py().values()
         if all(v is None or abs(v) <= EXACT for v in bounds):
-            return _arrow_numbers(column.cast("float64"))
-    if types.is_integer(kind) or types.is_decimal(kind):
-        return _object_numbers(np.array([_plain(v) for v in column.to_pylist()], object))
-    if types.is_string(kind) or types.is_large_string(kind) or getattr(types, "is_string_view", types.is_null)(kind):
-        words = [text for text in column.drop_null().unique().to_pylist() if text.strip() not in NULLS]
-        if not words:
-            return np.full(len(column), np.nan)
-        raise _not_numbers(words)
-    raise _unfit(None, kind)
+            return _arrow_numbers(column.cast("float64"), place)
+    if kind in "iud":
+        return _object_numbers(np.array([_plain(v) for v in column.to_pylist()], object), place)
+    if kind not in "ns":
+        raise place.unfit(None, column.type)
+    words = [] if kind == "n" else column.drop_null().unique().to_pylist()
+    words = [text for text in words if text.strip() not in NULLS]
+    if not words:
+        return np.full(len(column), np.nan)
+    other = next((word for word in words if not is_number(word)), None)
+    place.check_exact(word for word in words if other is None and is_integer(word))
+    raise place.unfit(other or words[0])
 
 
 def memory_of(column: Any) -> Array:
@@ -208,17 +209,6 @@ def _memory_of_array(column: Any) -> Array:
     return np.unpackbits(bits, bitorder="little")[first % 8 :][: len(column)].view(np.bool_)
 
 
-def _not_numbers(words: list[str]) -> _NotNumbersError:
-    """What is wrong with a column of text: a word in it, an integer too large for a float, or only its type."""
-    for word in words:
-        try:
-            float(word)
-        except ValueError:
-            return _unfit(word)
-    large = next((word for word in words if is_integer(word) and not is_exact(word)), None)
-    return _unfit(words[0]) if large is None else _inexact(large)
-
-
 def _plain(value: Any) -> Any:
     """Decimals as the integer or float that they are."""
     if value is None or isinstance(value, (int, float)):
@@ -226,52 +216,46 @@ def _plain(value: Any) -> Any:
     return int(value) if value == value.to_integral_value() else float(value)
 
 
-def _inexact(integer: int | str) -> _NotNumbersError:
-    return _NotNumbersError(
-        "the",
-        f" holds the integer {printable(str(integer)[:40].strip())}, which a 64-bit float cannot hold exactly; "
-        "subtract a common offset, or write the values as floats",
-    )
-
-
-def _unfit(value: Any, kind: Any = None) -> _NotNumbersError:
-    found = printable(repr(value)) if value is not None else f"values of type {printable(kind)}"
-    return _NotNumbersError("expected numbers in", f", found {found}")
-
-
 def codes(column: Any) -> tuple[Array, list[Any]]:
-    """The number of each row's group, from 0 in order of first appearance and -1 where missing; and their values."""
+    """Return the number of each row's group, in order of first appearance, -1 where missing; and their values."""
     if is_arrow(column):
-        found, names = _arrow_codes(column)
-    elif isinstance(column, np.ndarray):
-        found, names = _numpy_codes(column)
-    else:
-        found, uniques = column.factorize()
-        return found, list(uniques)
-    return renumbered(found, names)
+        return _renumber(*_arrow_codes(column))
+    if isinstance(column, np.ndarray):
+        return _renumber(*_numpy_codes(column))
+    found, uniques = column.factorize()
+    return found, list(uniques)
+
+
+def text_codes(column: Any) -> tuple[Array, list[str]]:
+    """Do as `codes` by the text of values: those of the number 1 and of the text "1" are one, those of NaN are none."""
+    found, values = codes(column)
+    seen: dict[str, int] = {}
+    new = [-1 if is_missing(value) else seen.setdefault(str(value), len(seen)) for value in values]
+    return (found if len(seen) == len(values) else np.array([*new, -1])[found]), list(seen)
+
+
+def pair_codes(one: Array, other: Array) -> tuple[Array, list[tuple[int, int]]]:
+    """Do as `codes` for pairs of numbers of groups."""
+    width = int(other.max(initial=0)) + 1
+    pairs, found = np.unique(one * width + other, return_inverse=True)
+    return _renumber(found, [divmod(pair, width) for pair in pairs.tolist()])
 
 
 def _arrow_codes(column: Any) -> tuple[Array, list[Any]]:
     pyarrow = require("pyarrow", extra="all")
-    if not pyarrow.types.is_dictionary(column.type):
-        try:
-            column = column.dictionary_encode()
-        except (NotImplementedError, ValueError):  # nested
-            return _object_codes(python_values(column))
-    if hasattr(column, "chunks"):
-        try:
-            column = column.unify_dictionaries()
-        except pyarrow.ArrowInvalid:  # a dictionary may hold a null, which Arrow does not join with others
-            column = column.cast(column.type.value_type).dictionary_encode()
-        column = column.combine_chunks()
-        if hasattr(column, "chunks"):  # older releases keep one chunk
-            column = column.chunk(0) if column.num_chunks else pyarrow.array([], column.type)
-    indices = column.indices.fill_null(-1) if column.indices.null_count else column.indices
-    return memory_of(indices).astype(np.int64), python_values(column.dictionary)
+    column = pyarrow.chunked_array(getattr(column, "chunks", [column]), column.type)
+    try:
+        column = column.unify_dictionaries() if kind_of(column) == "k" else column.dictionary_encode()
+    except (NotImplementedError, ValueError):  # nested values, or dictionaries that hold a null
+        return _object_codes(python_values(column))
+    if not column.num_chunks:
+        return np.empty(0, np.int64), []
+    indices = pyarrow.chunked_array([chunk.indices for chunk in column.chunks])
+    return memory_of(indices.cast("int64").fill_null(-1)), python_values(column.chunk(0).dictionary)
 
 
 def python_values(column: Any) -> list[Any]:
-    """The values of a column as Python's; Arrow's dates beyond the years that Python knows as integers."""
+    """Return the values of a column as Python's; Arrow's dates beyond the years that Python knows as integers."""
     if not is_arrow(column):
         return np.asarray(column, object).tolist()  # type: ignore[no-any-return]  # of any type
     try:
@@ -302,8 +286,8 @@ def is_missing(value: Any) -> bool:
     return _is_missing_type(type(value)) or (isinstance(value, float) and value != value)
 
 
-def renumbered(found: Array, names: list[Any]) -> tuple[Array, list[Any]]:
-    """The same groups, numbered in order of first appearance and without those that do not appear."""
+def _renumber(found: Array, names: list[Any]) -> tuple[Array, list[Any]]:
+    """Return the same groups, numbered in order of first appearance and without those that do not appear."""
     first = np.full(len(names) + 1, len(found))
     first[found[::-1]] = np.arange(len(found))[::-1]  # the last one written, hence the first to appear, stays
     order = np.argsort(first[:-1], kind="stable")

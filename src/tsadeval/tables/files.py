@@ -74,7 +74,7 @@ def _length(path: str) -> tuple[int, str]:
 
 
 def _root(pattern: str) -> str:
-    """The folder in front of the first wildcard; that of a file itself."""
+    """Return the folder in front of the first wildcard; that of a file itself."""
     parts = pattern.split("/")
     wild = next((i for i, part in enumerate(parts) if glob.has_magic(part)), len(parts) - 1)
     return "/".join(parts[:wild])
@@ -113,7 +113,7 @@ def _remote(one: str) -> tuple[str, Iterator[tuple[str, str]]]:
 
 
 def table_files(folder: str | os.PathLike[str], stores: set[str] | None = None) -> list[Path]:
-    """The tables in a folder and below it, in the order of their paths; hidden ones are left out.
+    """List the tables in a folder and below it, in the order of their paths; hidden ones are left out.
 
     So are those in stores, the folders in which tsadeval keeps results; these are added to `stores`.
     """
@@ -129,7 +129,7 @@ def outside_stores(files: Iterable[_Path], root: str | Path, stores: set[str]) -
     known: dict[str, str | None] = {}
 
     def above(folder: str) -> str | None:
-        """The store that a folder is, or is in."""
+        """Return the store that a folder is, or is in."""
         if folder not in known:
             parent = os.path.dirname(folder)
             known[folder] = folder if _is_store(folder) else None if folder in (top, parent) else above(parent)
@@ -179,7 +179,7 @@ def write_sealed(path: Path, content: bytes) -> None:
 
 
 def read_sealed(path: Path) -> bytes | None:
-    """What `write_sealed` wrote; None where it is not there, or damaged."""
+    """Return what `write_sealed` wrote; None where it is not there, or damaged."""
     try:
         found = path.read_bytes()
     except OSError:

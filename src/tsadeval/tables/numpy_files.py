@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from tsadeval.errors import InvalidInputError
-from tsadeval.tables.sources import size_limit, too_large
+from tsadeval.tables.sources import check_size, size_limit
 from tsadeval.tables.table import Request, Table, slices, unique_names
 
 MAGIC = b"\x93NUMPY"
@@ -18,7 +18,7 @@ _PART = 2**20  # rows
 
 
 def read_npy(file: Any, request: Request) -> Generator[Table, None, None]:
-    """The fields of an array of records, or the columns of one with two dimensions; a local file is mapped."""
+    """Read the fields of an array of records, or the columns of one with two dimensions; a local file is mapped."""
     array, where = read_array(file, request.where), request.where
     if array.dtype.names:
         names = unique_names(array.dtype.names, where)
@@ -37,7 +37,7 @@ def npy_units(file: Any, least: int) -> tuple[int, int, Any]:
 
 
 def read_array(file: Any, where: str) -> Any:
-    """The array of a npy file, given as its content or as a local path."""
+    """Read the array of a npy file, given as its content or as a local path."""
     if not isinstance(file, (bytes, str)):
         raise InvalidInputError(f"{where}: npy files are mapped into memory, so they must be local")
     try:
@@ -55,7 +55,7 @@ def read_array(file: Any, where: str) -> Any:
 
 
 def read_npz(file: bytes, request: Request) -> Generator[Table, None, None]:
-    """The arrays of a npz file, of whatever shapes."""
+    """Read the arrays of a npz file, of whatever shapes."""
     where, limit = request.where, size_limit() if request.limit is None else request.limit
     if file.startswith(MAGIC):
         raise InvalidInputError(f"{where}: expected a npz file with named arrays, found a single array")
@@ -63,8 +63,7 @@ def read_npz(file: bytes, request: Request) -> Generator[Table, None, None]:
         raise ValueError("it does not begin as npy and npz files do")
     with zipfile.ZipFile(io.BytesIO(file)) as archive:
         members = [info for info in archive.infolist() if info.filename.endswith(".npy")]
-        if sum(info.file_size for info in members) > limit:
-            raise too_large(where, limit)
+        check_size(sum(info.file_size for info in members), limit, where)
         if any(info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED) for info in members):
             raise ValueError("it is compressed in a way that np.savez never does")
         arrays = [(info.filename.removesuffix(".npy"), read_array(archive.read(info), where)) for info in members]

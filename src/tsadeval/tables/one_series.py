@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
-from dataclasses import astuple, dataclass
-from typing import Any
+from collections.abc import Collection, Iterable, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from tsadeval._optional import require
 from tsadeval.core.names import printable
 from tsadeval.errors import InvalidInputError, hint
-from tsadeval.tables.columns import Array, codes, is_arrow, is_fraction, memory_of, numbers
+from tsadeval.tables.columns import Array, codes, is_arrow, kind_of, memory_of, numbers, pair_codes, text_codes
 from tsadeval.tables.table import POSITIONS, TIMES, Groups, Table
 
 # Columns of these names say which detector a row belongs to, or which series.
@@ -33,7 +31,7 @@ def check_one_series(groups: Groups, used: Collection[str], time: str | None) ->
     Signs(groups.by, used).look_at_names(groups, names)
     stamps = [time] if time else stamps
     if stamps and _stamps_repeat(groups, stamps):
-        others = [name for name in _unused(table, used) if name not in stamps and not is_fraction(table.columns[name])]
+        others = [name for name in _unused(table, used) if name not in stamps and kind_of(table.columns[name]) != "f"]
         apart = (name for name in others if not _stamps_repeat(Groups(table, [*groups.by, name]), stamps))
         sign = f"time stamps repeat in column {printable(stamps[0])!r}"
         raise _several_series(table.source, groups.by, [*apart][:1], sign)
@@ -42,7 +40,7 @@ def check_one_series(groups: Groups, used: Collection[str], time: str | None) ->
 
 
 def columns_to_watch(table: Table, used: Collection[str]) -> list[str]:
-    """The columns that show, batch by batch, whether rows belong to one series.
+    """List the columns that show, batch by batch, whether rows belong to one series.
 
     Of several columns of times none: together, as a date and a time of day, they may increase where each does not.
     """
@@ -68,32 +66,34 @@ class Signs:
             for series, values in zip(groups.names, [] if found is None else groups.split(found, name), strict=False):
                 values = values[values == values]  # without NaN and NaT
                 if len(values):
-                    clock = self._clocks.setdefault((series, name, values.dtype.kind), _Clock())
-                    clock.follow(_Clock.of(values))
+                    self._follow((series, name, values.dtype.kind), _Clock.of(values))
 
     def look_at_names(self, groups: Groups, columns: Sequence[str]) -> None:
         """Refuse columns with several values in a series."""
-        several = []
+        seen: dict[tuple[tuple[str, ...], str, str], None] = {}
         for name in columns:
-            if is_fraction(groups.table.columns[name]):  # a detector may well be called "model": scores are fractions
-                continue
-            number, values = codes(groups.table.columns[name])
-            number, texts = groups.arranged(number, name), [*map(str, values), ""]  # the last one where it is missing
-            pairs = np.unique(groups.numbers(len(number)) * len(texts) + number % len(texts)).tolist()
-            found = ((groups.names[pair // len(texts)], texts[pair % len(texts)]) for pair in pairs)
-            several += [name] if any(self._names.setdefault((key, name), text) != text for key, text in found) else []
-        self._refuse_names(several, groups.table.source)
+            if kind_of(groups.table.columns[name]) != "f":  # a detector may be called "model": scores are fractions
+                number, texts = text_codes(groups.table.columns[name])
+                number, texts = groups.arranged(number, name), [*texts, ""]  # the last one where it is missing
+                pairs = pair_codes(groups.numbers(len(number)), number % len(texts))[1]
+                seen |= {(groups.names[i], name, texts[j]): None for i, j in pairs}
+        self._add_names(seen, groups.table.source)
 
-    def _refuse_names(self, several: Sequence[str], where: str) -> None:
+    def _add_names(self, seen: Iterable[tuple[tuple[str, ...], str, str]], where: str) -> None:
+        several = [name for series, name, text in seen if self._names.setdefault((series, name), text) != text]
         if several:
-            raise _several_series(where, self._by, several, f"column {printable(several[0])!r} has several values")
+            sign = f"column {printable(several[0])!r} has several values"
+            raise _several_series(where, self._by, list(dict.fromkeys(several)), sign)
+
+    def _follow(self, place: tuple[tuple[str, ...], str, str], later: _Clock) -> None:
+        before = self._clocks.get(place)
+        self._clocks[place] = later if before is None else before.join(later)
 
     def merge(self, later: Signs, where: str) -> None:
         """Take in what was seen in the rows that follow."""
-        differing = [key[1] for key, text in later._names.items() if self._names.setdefault(key, text) != text]
-        self._refuse_names(list(dict.fromkeys(differing)), where)
+        self._add_names(((*key, text) for key, text in later._names.items()), where)
         for place, clock in later._clocks.items():
-            self._clocks.setdefault(place, _Clock()).follow(clock)
+            self._follow(place, clock)
 
     def finish(self, where: str) -> None:
         """Refuse times that go back or repeat more often than a clock that is set back explains."""
@@ -105,15 +105,14 @@ class Signs:
                 raise _several_series(where, self._by, [], sign)
 
 
-@dataclass
-class _Clock:
+class _Clock(NamedTuple):
     """The times of the rows of a series: how many there are, and how many are not after all before them."""
 
-    n: int = 0
-    late: int = 0
-    first: Any = None
-    low: Any = None
-    high: Any = None
+    n: int
+    late: int
+    first: Any
+    low: Any
+    high: Any
 
     @classmethod
     def of(cls, stamps: Array) -> _Clock:
@@ -121,19 +120,16 @@ class _Clock:
         late = int(np.count_nonzero(stamps[1:] <= latest[:-1]))
         return cls(len(stamps), late, stamps[0], stamps.min(), latest[-1])
 
-    def follow(self, later: _Clock) -> None:
+    def join(self, later: _Clock) -> _Clock:
         """Take in the rows that follow."""
-        if not self.n:
-            self.n, self.late, self.first, self.low, self.high = astuple(later)
-            return
-        self.late += later.late
+        new = 0
         if later.high <= self.high:
-            self.late += later.n - later.late
+            new = later.n - later.late
         elif later.low <= self.high:  # of the times of that stretch but the first only the range is known: as if even
             share = float((self.high - later.low) / (later.high - later.low))
-            self.late += max(int(share * (later.n - later.late)), int(later.first <= self.high))
-        self.n += later.n
-        self.low, self.high = min(self.low, later.low), max(self.high, later.high)
+            new = max(int(share * (later.n - later.late)), int(later.first <= self.high))
+        late = self.late + later.late + new
+        return _Clock(self.n + later.n, late, self.first, min(self.low, later.low), max(self.high, later.high))
 
 
 def _unused(table: Table, used: Collection[str]) -> list[str]:
@@ -141,15 +137,15 @@ def _unused(table: Table, used: Collection[str]) -> list[str]:
 
 
 def _signs_of(table: Table, used: Collection[str]) -> tuple[list[str], list[str]]:
-    """The unused columns that are named as those of series or detectors are, and those of times or else positions."""
+    """Find the unused columns that are named as those of series or detectors, and those of times or else positions."""
     unused = _unused(table, used)
     names = [name for name in unused if name.strip().lower() in DETECTORS | SERIES]
-    stamps = [name for name in unused if _is_stamp(table, name)]
+    stamps = [name for name in unused if name.lower() in TIMES or kind_of(table.columns[name]) == "M"]
     return names, stamps or [name for name in unused if name.lower() in POSITIONS]
 
 
 def _several_series(source: str, by: Sequence[str], names: Sequence[str], sign: str) -> InvalidInputError:
-    """What to say where rows of several series would be judged as one."""
+    """Make the error where rows of several series would be judged as one."""
     all_of = [*by, *names] or ["series"]
     if by and not names:
         by_what = hint("by=", "--by")
@@ -182,15 +178,17 @@ def _check_order(groups: Groups, name: str) -> None:
 
 
 def _stamps_repeat(groups: Groups, names: Sequence[str]) -> bool:
-    """Return True if more time stamps of a group repeat than a clock that is set back explains."""
-    stamps = _joint([_stamps_of(groups, name) for name in names])
-    group = groups.numbers(len(stamps))
-    if not np.any((stamps[1:] <= stamps[:-1]) & (group[1:] == group[:-1])):
+    """Return True if more time stamps of a group repeat than a clock that is set back explains.
+
+    Several columns, as a date and a time of day, tell points apart together.
+    """
+    columns = [_stamps_of(groups, name) for name in names]
+    columns.append(groups.numbers(len(columns[0])))
+    if len(names) == 1 and not np.any((columns[0][1:] <= columns[0][:-1]) & (columns[1][1:] == columns[1][:-1])):
         return False
-    order = np.lexsort((stamps, group))
-    stamps, group = stamps[order], group[order]
-    again = (stamps[1:] == stamps[:-1]) & (group[1:] == group[:-1])
-    return _are_many(group[1:][again], group)
+    order = np.lexsort(columns)
+    again = np.logical_and.reduce([values[order[1:]] == values[order[:-1]] for values in columns])
+    return _are_many(columns[-1][order[1:]][again], columns[-1])
 
 
 def _are_many(some: Array, group: Array) -> bool:
@@ -199,42 +197,23 @@ def _are_many(some: Array, group: Array) -> bool:
     return bool(np.any((counts > 1) & (counts > REPEATED * np.bincount(group)[: len(counts)])))
 
 
-def _is_stamp(table: Table, name: str) -> bool:
-    column = table.columns[name]
-    if name.lower() in TIMES:
-        return True
-    if is_arrow(column):
-        return bool(require("pyarrow.types", extra="all").is_timestamp(column.type))
-    return getattr(column.dtype, "kind", "") == "M"
-
-
 def _comparable(column: Any) -> Array | None:
-    """Times or numbers of a column as an array in which they can be compared; None for text and the like."""
-    if is_arrow(column):
-        types = require("pyarrow.types", extra="all")
-        if types.is_timestamp(column.type) and not column.null_count:
-            return memory_of(column.cast("int64"))
-        if types.is_timestamp(column.type) or types.is_date(column.type):
-            return np.asarray(column)
-        is_number = types.is_integer(column.type) or types.is_floating(column.type)
-        return numbers(column, "", "") if is_number else None
-    return np.asarray(column) if isinstance(column.dtype, np.dtype) and column.dtype.kind in "iufM" else None
+    """Return times or numbers of a column as an array in which they can be compared; None for text and the like."""
+    kind = kind_of(column)
+    if not is_arrow(column):
+        return np.asarray(column) if isinstance(column.dtype, np.dtype) and kind in "iufM" else None
+    if kind == "M" and not column.null_count:
+        return memory_of(column.cast("int64"))
+    if kind in "MD":
+        return np.asarray(column)
+    return numbers(column, "", "") if kind in "iuf" else None
 
 
 def _stamps_of(groups: Groups, name: str) -> Array:
-    """The times of a column, group by group; of texts, numbers that are equal where the texts are."""
+    """Return the times of a column, group by group; of texts, numbers that are equal where the texts are."""
     column = groups.table.columns[name]
     found = _comparable(column)
     if found is None:
         found = codes(column)[0].astype(np.float64)
         found[found < 0] = np.nan
     return groups.arranged(found, name)
-
-
-def _joint(parts: list[Array]) -> Array:
-    """Numbers that are equal where all parts are: a date and a time of day tell points apart together."""
-    found = parts[0]
-    for part in parts[1:]:
-        first, second = (np.unique(values, return_inverse=True)[1] for values in (found, part))
-        found = first * (second.max(initial=0) + 1) + second
-    return found

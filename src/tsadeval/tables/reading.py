@@ -14,7 +14,7 @@ from tsadeval.core.names import printable
 from tsadeval.errors import InvalidInputError, MissingExtraError
 from tsadeval.tables.arrow_files import MAGIC, parquet_units, read_arrow, read_parquet
 from tsadeval.tables.numpy_files import npy_units, read_npy, read_npz
-from tsadeval.tables.sources import STDIN, gunzip, read_source, refuse_special, size_limit, too_large, user_path
+from tsadeval.tables.sources import STDIN, check_size, read_source, refuse_special, size_limit, user_path
 from tsadeval.tables.table import Request, Table, from_frame, from_mapping, join
 from tsadeval.tables.text_files import read_csv, read_jsonl
 
@@ -72,7 +72,7 @@ def read_table(
     max_bytes: float | None = None,
     empty: bool = False,
 ) -> Table:
-    """The columns of a file, of standard input, of a data frame or of a dictionary of arrays.
+    """Read the columns of a file, of standard input, of a data frame or of a dictionary of arrays.
 
     Parameters
     ----------
@@ -125,13 +125,13 @@ def is_table_file(path: Path) -> bool:
 
 
 def suffix_of(path: str | Path) -> str:
-    """The end of a file's name that says its format, in lower case."""
+    """Return the end of a file's name that says its format, in lower case."""
     return Path(Path(path).name.lower().removesuffix(".gz")).suffix
 
 
 @contextmanager
 def open_file(path: str) -> Iterator[Any]:
-    """A local path as it is, anything else as a file that fsspec opens, so the caller has named where to go."""
+    """Open a local path as it is, anything else as a file that fsspec opens, so the caller has named where to go."""
     if "://" not in path:
         refuse_special(path, printable(path))
         yield path
@@ -157,7 +157,7 @@ def name_errors(where: str, suffix: str) -> Iterator[None]:
 
 
 def read_batches(path: str, request: Request) -> Iterator[Table]:
-    """The batches of a file of any size; errors of its parser are those of the caller."""
+    """Read the batches of a file of any size; errors of its parser are those of the caller."""
     with open_file(path) as file, closing(FORMATS[suffix_of(path)].read(file, request)) as found:
         yield from found
 
@@ -168,22 +168,15 @@ def _read_file(path: str | Path, kind: str | None, text: tuple[str, ...] | None,
     if not remote and str(path) != STDIN and kind is None and not suffix_of(path) and not os.path.lexists(path):
         raise InvalidInputError(f"{where}: no such file or folder")
     suffix = _known_suffix(path, where, kind)
-    content = _read_remote(path, where, limit) if isinstance(path, str) else read_source(path, limit)
-    return _parse(content, suffix if suffix in FORMATS else _sniff(content), Request(where, limit, text))
-
-
-def _read_remote(address: str, where: str, limit: int) -> bytes:
+    content = read_source(path, limit)
+    suffix = suffix if suffix in FORMATS else _sniff(content)
     try:
-        with open_file(address) as file:
-            content: bytes = file.read(limit + 1)
-    except MissingExtraError:
-        raise
-    except Exception as error:
-        reason = printable(str(error).partition("\n")[0] or type(error).__name__)
-        raise InvalidInputError(f"{where}: cannot be read ({reason})") from error
-    if len(content) > limit:
-        raise too_large(where, limit)
-    return gunzip(content, where, limit) if content[:2] == b"\x1f\x8b" else content
+        with name_errors(where, suffix):
+            table = join(list(FORMATS[suffix].read(content, Request(where, limit, text))))
+            check_size(table.size, limit, where)  # columns without values take no space
+    except MemoryError:
+        raise InvalidInputError(f"{where}: does not fit into memory") from None
+    return table
 
 
 def _known_suffix(path: str | Path, where: str, kind: str | None) -> str:
@@ -197,21 +190,10 @@ def _known_suffix(path: str | Path, where: str, kind: str | None) -> str:
 
 
 def _sniff(content: bytes) -> str:
-    """The format of content that has no file name, as a suffix."""
+    """Return the format of content that has no file name, as a suffix."""
     start = content[:100].lstrip()
     for suffix, form in FORMATS.items():
         if (start if form.text else content).startswith(form.starts):
             return suffix
     heading = content.lstrip().split(b"\n", 1)[0]
     return ".tsv" if b"\t" in heading and b"," not in heading else ".csv"
-
-
-def _parse(content: bytes, suffix: str, request: Request) -> Table:
-    try:
-        with name_errors(request.where, suffix):
-            table = join(list(FORMATS[suffix].read(content, request)))
-            if request.limit is not None and table.size > request.limit:  # columns without values take no space
-                raise too_large(request.where, request.limit)
-    except MemoryError:
-        raise InvalidInputError(f"{request.where}: does not fit into memory") from None
-    return table

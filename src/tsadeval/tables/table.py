@@ -15,7 +15,7 @@ from tsadeval._optional import require
 from tsadeval.core.names import is_number, printable
 from tsadeval.core.times import zone_of
 from tsadeval.errors import InvalidInputError
-from tsadeval.tables.columns import Array, codes, is_arrow, is_missing, is_numeric, numbers, python_values, renumbered
+from tsadeval.tables.columns import Array, is_arrow, is_numeric, kind_of, numbers, pair_codes, python_values, text_codes
 
 # Columns of these names say when a point was measured; they are neither features nor scores.
 TIMES = frozenset({"timestamp", "timestamps", "timestamp_(min)", "time", "date", "datetime"})
@@ -69,7 +69,7 @@ class Table:
         return name in self.columns or name in self.aliases
 
     def name(self, given: str, use: str = "") -> str:
-        """The column that a name means, or an error that says which there are; `use` says what it is wanted for."""
+        """Find the column that a name means, or say which there are; `use` says what it is wanted for."""
         found = self.aliases.get(given, given) if given not in self.columns else given
         if found in self.columns:
             return found
@@ -84,16 +84,16 @@ class Table:
         raise InvalidInputError(f"{self.source}: {what}: {nearest(given, [*self.aliases, *names])}")
 
     def numbers(self, name: str) -> Array:
-        """A column as a NumPy array of numbers or bools, NaN where missing."""
+        """Return a column as a NumPy array of numbers or bools, NaN where missing."""
         name = self.name(name)
         return numbers(self.columns[name], self.source, name)
 
     def only(self, names: Iterable[str]) -> Table:
-        """The table of some of the columns."""
+        """Return the table of some of the columns."""
         return replace(self, columns={name: self.columns[name] for name in names})
 
     def rows(self, first: int, stop: int) -> Table:
-        """The table of neighbouring rows."""
+        """Return the table of neighbouring rows."""
         by_place = {name: getattr(column, "iloc", column) for name, column in self.columns.items()}  # not pandas' index
         return replace(self, columns={name: column[first:stop] for name, column in by_place.items()})
 
@@ -137,12 +137,12 @@ class Request:
     footer: Any = None
 
     def names(self, table: Table) -> Collection[str]:
-        """The columns that are wanted of a table."""
+        """Return the columns that are wanted of a table."""
         return table.columns.keys() if self.choose is None else self.choose(table)
 
 
 def slices(table: Table, request: Request) -> Iterator[Table]:
-    """The batches of a table in memory, or mapped into it."""
+    """Yield the batches of a table in memory, or mapped into it."""
     table = table.only(request.names(table))
     if request.rows is None:
         yield table
@@ -162,7 +162,7 @@ def join(tables: Sequence[Table]) -> Table:
 
 
 def nearest(name: str, known: list[str]) -> str:
-    """The end of an error message: the nearest names, or the first of all where none is near."""
+    """End an error message with the nearest names, or the first of all where none is near."""
     near = get_close_matches(name, known[:1000], n=3, cutoff=0.6)
     if near:
         return f"did you mean {' or '.join(map(printable, near))}?"
@@ -171,7 +171,7 @@ def nearest(name: str, known: list[str]) -> str:
 
 
 def unique_names(names: Iterable[Any], source: str) -> list[str]:
-    """The names without the white space around them, if they then differ."""
+    """Return the names without the white space around them, if they then differ."""
     found = [str(name).strip() for name in names]
     if len(set(found)) < len(found):
         first: dict[str, int] = {}
@@ -183,7 +183,7 @@ def unique_names(names: Iterable[Any], source: str) -> list[str]:
 
 
 def from_frame(frame: Any, source: str) -> Table | None:
-    """The table of a pandas, polars or pyarrow data frame, or of another one with the Arrow C interface; else None."""
+    """Return the table of a pandas, polars or pyarrow data frame, or of one with the Arrow C interface; else None."""
     if type(frame).__module__.partition(".")[0] == "pandas" and hasattr(frame, "iloc"):
         index = _index(frame)
         names = unique_names([*index, *frame.columns], source)
@@ -195,7 +195,7 @@ def from_frame(frame: Any, source: str) -> Table | None:
 
 
 def _index(frame: Any) -> dict[str, Any]:
-    """The levels of a pandas index that say something: those with a name, and times."""
+    """Return the levels of a pandas index that say something: those with a name, and times."""
     found = {}
     for i, name in enumerate(frame.index.names):
         level = frame.index.get_level_values(i)
@@ -207,7 +207,7 @@ def _index(frame: Any) -> dict[str, Any]:
 
 
 def from_arrow(table: Any, source: str) -> Table:
-    """The table of an Arrow table or batch; columns that pandas wrote for an index without a name are left out."""
+    """Make a table of Arrow's; columns that pandas wrote for an index without a name are left out."""
     index: set[str] = set()
     with suppress(KeyError, TypeError, ValueError):  # not written by pandas, or not as it writes it
         index = {name for name in (table.schema.pandas_metadata or {})["index_columns"] if isinstance(name, str)}
@@ -218,7 +218,7 @@ def from_arrow(table: Any, source: str) -> Table:
 
 
 def from_mapping(arrays: Mapping[Any, Any], source: str) -> Table:
-    """The table of a dictionary of arrays or lists."""
+    """Return the table of a dictionary of arrays or lists."""
     names = unique_names(arrays, source)
     return Table({name: _column(values) for name, values in zip(names, arrays.values(), strict=True)}, source)
 
@@ -262,7 +262,7 @@ class Groups:
         column = self.table.columns[name]
         if getattr(column, "ndim", 1) != 1:
             raise InvalidInputError(f"{self.table.source}: expected one name a row in column {printable(name)!r}")
-        found, values = named(*codes(column))
+        found, values = text_codes(column)
         missing = np.flatnonzero(found < 0)
         if len(missing):
             raise InvalidInputError(
@@ -273,9 +273,8 @@ class Groups:
             self._codes, self.names = found, [(value,) for value in values]
             return
         self._same_length(found, name)
-        pairs, found = np.unique(self._codes * len(values) + found, return_inverse=True)
-        self._codes, order = renumbered(found, pairs.tolist())
-        self.names = [(*self.names[pair // len(values)], values[pair % len(values)]) for pair in order]
+        self._codes, pairs = pair_codes(self._codes, found)
+        self.names = [(*self.names[i], values[j]) for i, j in pairs]
 
     def _same_length(self, values: Array, name: str) -> None:
         if self._codes is not None and len(values) != len(self._codes):
@@ -307,39 +306,27 @@ class Groups:
         return values if self._order is None else values[self._order]
 
     def split(self, values: Array, name: str) -> list[Array]:
-        """The values of each group."""
+        """Return the values of each group."""
         arranged = self.arranged(values, name)
         return [arranged] if self._codes is None else np.split(arranged, np.cumsum(self._sizes)[:-1])
 
     def numbers(self, n: int) -> Array:
-        """The number of its group for each of n rows, group by group."""
+        """Return the number of its group for each of n rows, group by group."""
         return np.zeros(n, np.int64) if self._codes is None else np.repeat(np.arange(len(self.names)), self._sizes)
 
 
-def named(found: Array, values: list[Any]) -> tuple[Array, list[str]]:
-    """Groups by the text of their values: those of the number 1 and of the text "1" are one, those of NaN are none."""
-    seen: dict[str, int] = {}
-    new = [-1 if is_missing(value) else seen.setdefault(str(value), len(seen)) for value in values]
-    return (found if len(seen) == len(values) else np.array([*new, -1])[found]), list(seen)
-
-
 def times_of(table: Table, name: str) -> Array:
-    """A column of times as an array: of dates where it holds such, of numbers, or of text."""
+    """Return a column of times as an array: of dates where it holds such, of numbers, or of text."""
     column = table.columns[name]
-    if is_arrow(column):
-        types = require("pyarrow.types", extra="all")
-        dated = types.is_timestamp(column.type) or types.is_date(column.type)
-        return np.asarray(column) if dated or is_numeric(column) else np.array(python_values(column), object)
-    return np.asarray(column, "datetime64[ns]" if getattr(column.dtype, "kind", "") == "M" else None)
-
-
-def is_zoned(table: Table, name: str) -> bool:
-    """Tell from its type whether the times of a column are of a time zone; `times_of` gives them in UTC."""
-    return bool(zone_of_column(table, name))
+    if not is_arrow(column):
+        return np.asarray(column, "datetime64[ns]" if kind_of(column) == "M" else None)
+    if kind_of(column) in "MD" or is_numeric(column):
+        return np.asarray(column)
+    return np.array(python_values(column), object)
 
 
 def zone_of_column(table: Table, name: str) -> str:
-    """The time zone of a column of times, as its type says it; "" for none."""
+    """Return the time zone of a column, as its type says it, "" for none; `times_of` gives its times in UTC."""
     column = table.columns[name]
     return zone_of(column.type if is_arrow(column) else column.dtype)
 
@@ -348,7 +335,7 @@ def moments_of(table: Table, name: str) -> list[Any]:
     """List the moments in a column; dates as text, with "Z" where they have a time zone, which NumPy's have not."""
     found = times_of(table, name)
     if found.dtype.kind == "M":
-        text = np.char.add(found.astype("datetime64[ns]").astype(str), "Z" if is_zoned(table, name) else "")
+        text = np.char.add(found.astype("datetime64[ns]").astype(str), "Z" if zone_of_column(table, name) else "")
         found = np.where(np.isnat(found), "", text)
     return [value.strip() if isinstance(value, str) else value for value in found]
 

@@ -32,7 +32,7 @@ _WIDE = 500  # columns beyond which finding each column's type takes most of the
 
 
 def read_csv(file: Any, request: Request, delimiter: str = ",") -> Generator[Table, None, None]:
-    """The columns of a csv file; those that the request names as text stay text, so that "01" and "1" differ."""
+    """Read the columns of a csv file; those that the request names as text stay text, so that "01" and "1" differ."""
     pyarrow, where = require("pyarrow", extra="all"), request.where
     blocks = _blocks(file, where)
     content = next(blocks, b"")
@@ -58,7 +58,7 @@ def read_csv(file: Any, request: Request, delimiter: str = ",") -> Generator[Tab
 
 
 def read_jsonl(file: Any, request: Request) -> Generator[Table, None, None]:
-    """An object a line. Python's parser: Arrow's crashes on deep nesting and rounds large integers."""
+    """Read an object a line. Python's parser: Arrow's crashes on deep nesting and rounds large integers."""
     before = 0
     for content in _blocks(file, request.where, quotes=False):
         lines = enumerate(content.split(b"\n"), start=before + 1)
@@ -90,7 +90,7 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _blocks(file: Any, where: str, *, quotes: bool = True) -> Iterator[bytes]:
-    """The content where it is given, else blocks of whole lines of a file; quotes may hold line breaks."""
+    """Yield the content where it is given, else blocks of whole lines of a file; quotes may hold line breaks."""
     if isinstance(file, bytes):
         yield _without_zeros(file, where)
         return
@@ -131,7 +131,7 @@ def _end_of_lines(content: bytes, quotes: bool) -> int:
 
 
 def _heading(content: bytes, where: str, delimiter: str) -> tuple[list[str], int]:
-    """The column names, and where the rows begin."""
+    """Return the column names, and where the rows begin."""
     start = _end(_BLANK, content, 3 if content[:3] == b"\xef\xbb\xbf" else 0)
     stop = _end(_LINE, content, start)
     try:
@@ -177,7 +177,7 @@ class _Block:
     before: int = 0  # rows in earlier blocks
 
     def fractions(self) -> list[str]:
-        """The columns whose first value is a fraction: Arrow need not try other types first, which takes longer."""
+        """List the columns whose first value is a fraction, so that Arrow need not try other types first."""
         line = self.content[self.body : _end(_LINE, self.content, self.body)].decode("utf-8", errors="replace")
         first = next(csv.reader([line], delimiter=self.delimiter), [])
         return [name for name, value in zip(self.names, first, strict=False) if _FRACTION.fullmatch(value)]
@@ -185,7 +185,7 @@ class _Block:
     def parse(
         self, types: Mapping[str, Any], guess: Mapping[str, Any], only: Sequence[str] | None = None
     ) -> tuple[Any, dict[str, Any]]:
-        """The Arrow table, and its columns by name, without loss; types that are guessed need not fit."""
+        """Return the Arrow table, and its columns by name, without loss; types that are guessed need not fit."""
         try:
             table = self.read({**guess, **types}, only)
         except require("pyarrow", extra="all").ArrowInvalid:
@@ -195,7 +195,7 @@ class _Block:
         return table, self.exact(dict(zip(only or self.names, table.columns, strict=True)))
 
     def read(self, types: Mapping[str, Any], only: Sequence[str] | None = None, *, threads: bool | None = None) -> Any:
-        """The Arrow table, of some columns only where they are named."""
+        """Return the Arrow table, of some columns only where they are named."""
         pyarrow, arrow_csv = require("pyarrow", extra="all"), require("pyarrow.csv", extra="all")
         content, wide = self.content, len(self.names) > 1
         stop = len(content) if wide else len(content.rstrip(b"\r\n"))
@@ -236,7 +236,7 @@ class _Block:
             ) from error
 
     def exact(self, columns: dict[str, Any]) -> dict[str, Any]:
-        """The columns, those as text of which reading has lost something; text that is no text is refused.
+        """Return the columns, those as text of which reading has lost something; text that is no text is refused.
 
         Arrow calls a column of nothing but the word "null" empty, and rounds integers that do not fit into 64 bits or
         that stand beside fractions.
