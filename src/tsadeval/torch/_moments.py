@@ -1,8 +1,6 @@
-"""Count, mean and variance of the scores in every run of equal labels of a batch, reading the scores once.
+"""Count, mean and variance of the scores in every run of equal labels of a batch.
 
-On a GPU with Triton that is `_triton`; here is the same in torch's own operations. The batch is one flat array, cut
-into blocks of equal size. A run is a head and a tail inside of blocks, and whole blocks between them: those need
-nothing but their sums. Sums inside of a block are only needed where a run begins or ends.
+On a GPU with Triton that is `_triton`, which reads the scores once; here is the same in torch's own operations.
 """
 
 from __future__ import annotations
@@ -15,11 +13,9 @@ from torch import Tensor
 
 from tsadeval.torch._batch import Batch
 
-SIZE = 1024  # points of a block
-# In units of the squared range: a variance below this is that of constant scores. The difference of two sums of a block
-# is not exact, and `uncertainty="scaled"` is not continuous where a mean at the end of the range has no variance.
+# In units of the squared range: a variance below this is that of constant scores. Triton's differences of
+# sums are not exact, and `uncertainty="scaled"` is not continuous where a mean at the end of the range has no variance.
 ROUNDING = 1e-12
-PIECE = 1 << 24  # without Triton, so many points at a time are copied as float64
 
 
 class RunSums(NamedTuple):
@@ -75,16 +71,19 @@ def by_torch(scores: Tensor, labels: Tensor, lengths: Tensor, scale: bool, added
     borders = (flat[1:] != flat[:-1]).nonzero()[:, 0] + 1
     edges = torch.arange(rows, device=scores.device) * columns
     begins = torch.unique(torch.cat([borders, edges, (edges + lengths)[lengths < columns]]))
-    ends = torch.cat([begins[1:], begins.new_full((1,), rows * columns)])
+    counts = begins.diff(append=begins.new_full((1,), rows * columns))
     row = begins // columns
-    # In units of the row's range, so that nothing is lost to a neighbouring row of another scale.
+    # In units of the row's range, so that squares are numbers.
     low, high = (x.double() for x in torch.aminmax(scores, dim=1))
     unit = torch.where(high > low, high - low, 1)
     origins = scores[:, 0].double()
-    sums = _sums_of_runs(scores.view(-1), origins, unit, columns, _block_sums(scores, origins), begins, ends)
-    counts = (ends - begins).double()
-    means, squares = (sums / counts[:, None]).T
-    variances = squares - means * means
+
+    def mean_of_runs(values: Tensor) -> Tensor:
+        return torch.segment_reduce(values, "mean", lengths=counts, unsafe=True)
+
+    values = ((scores.double() - origins[:, None]) / unit[:, None]).view(-1)
+    means = mean_of_runs(values)
+    variances = mean_of_runs((values - means.repeat_interleave(counts)).square_())
     variances = variances.masked_fill(variances < ROUNDING, 0)
     if scale:
         width = high - low + (0 if added is None else added)
@@ -96,76 +95,6 @@ def by_torch(scores: Tensor, labels: Tensor, lengths: Tensor, scale: bool, added
     else:
         means, variances = origins[row] + means * unit[row], variances * unit[row].square()
     inside = (begins - row * columns < lengths[row]).double()
-    weights = torch.stack([torch.ones_like(counts), counts, counts * means], dim=1) * inside[:, None]
+    weights = torch.stack([torch.ones_like(means), counts.double(), counts * means], dim=1) * inside[:, None]
     marks = flat[begins]
     return 2 * row + marks, marks, means, variances, weights
-
-
-def _block_sums(scores: Tensor, origins: Tensor) -> Tensor:
-    """Of every whole block: sums of its scores (from the origin of its first row) and of their squares."""
-    columns = scores.shape[1]
-    whole = scores.numel() // SIZE * SIZE
-    parts = []
-    for begin in range(0, whole, PIECE):
-        piece = scores.view(-1)[begin : min(begin + PIECE, whole)].double().view(-1, SIZE)
-        first = (begin + torch.arange(len(piece), device=piece.device) * SIZE) // columns
-        piece = piece - origins[first, None]
-        parts.append(torch.stack([piece.sum(1), piece.square_().sum(1)], dim=1))
-    return torch.cat(parts) if parts else torch.zeros((0, 2), dtype=torch.float64, device=scores.device)
-
-
-class BlockRanges:
-    """Ranges cut at the borders of blocks: a head, whole blocks [first, last) and a tail; short ones are a head."""
-
-    def __init__(self, begins: Tensor, ends: Tensor, size: int) -> None:
-        first, last = (begins + size - 1) // size, ends // size
-        short = first > last  # begins and ends inside of one block
-        self.first, self.last = (torch.where(short, 0, x) for x in (first, last))
-        head, tail = begins // size, ends // size
-        self.head = head, begins - head * size, torch.where(short, ends, first * size) - head * size
-        self.tail = tail, torch.where(short, ends, last * size) - tail * size, ends - tail * size
-
-
-def _sums_of_runs(
-    scores: Tensor, origins: Tensor, unit: Tensor, columns: int, blocks: Tensor, begins: Tensor, ends: Tensor
-) -> Tensor:
-    """Sums of scores and of their squares over ranges of the flat scores that do not cross a row."""
-    edges = torch.cat([begins, ends])
-    cut = torch.unique(edges[edges % SIZE != 0] // SIZE)  # the blocks in which a run begins or ends
-    places = cut[:, None] * SIZE + torch.arange(SIZE, device=cut.device)
-    places = places.clamp_max(len(scores) - 1)
-    row = places // columns
-    values = (scores[places].double() - origins[row]) / unit[row]
-    # What comes before each point of a cut block. Block 0 of these is for all others, where pieces are empty.
-    before = torch.zeros((len(cut) + 1, SIZE + 1, 2), dtype=torch.float64, device=cut.device)
-    torch.cumsum(values, 1, out=before[1:, 1:, 0])
-    torch.cumsum(values.square_(), 1, out=before[1:, 1:, 1])
-    number = torch.zeros(len(scores) // SIZE + 1, dtype=torch.int64, device=cut.device)
-    number[cut] = torch.arange(1, len(cut) + 1, device=cut.device)
-    pieces = BlockRanges(begins, ends, SIZE)
-    per_unit = 1 / unit[torch.arange(len(blocks), device=cut.device) * SIZE // columns, None]
-    blocks = blocks * torch.cat([per_unit, per_unit.square()], dim=1)
-    total = _sums_of_ranges(blocks, pieces.first, pieces.last)
-    for block, start, stop in (pieces.head, pieces.tail):
-        total += before[number[block], stop] - before[number[block], start]
-    return total
-
-
-def _sums_of_ranges(values: Tensor, begins: Tensor, ends: Tensor) -> Tensor:
-    """Sums of rows of `values` (n, 2) over disjoint ranges, block by block.
-
-    Differences of one long cumulative sum would lose the digits of short ranges to what came before them.
-    """
-    size = 64
-    count = len(values) // size + 1
-    padded = values.new_zeros((count * size, 2))
-    padded[: len(values)] = values
-    before = values.new_zeros((count, size + 1, 2))
-    torch.cumsum(padded.view(count, size, 2), 1, out=before[:, 1:])
-    pieces = BlockRanges(begins, ends, size)
-    total = values.new_zeros((len(begins), 2))
-    if count > 1:
-        total += _sums_of_ranges(before[:, -1], pieces.first, pieces.last)
-    for block, start, stop in (pieces.head, pieces.tail):
-        total += before[block, stop] - before[block, start]
-    return total
