@@ -12,11 +12,10 @@ import numpy as np
 
 from tsadeval.comparison.categories import SeriesFacts
 from tsadeval.comparison.detector_table import (
+    PRINTED,
     DetectorTable,
     Style,
     Values,
-    Wrap,
-    metrics_tabular,
     series_tabular,
     stacked,
     wrapped,
@@ -315,38 +314,27 @@ class Comparison(Result):
         tabular into a `table` float; `notes` does so too, with the comments as a paragraph under the tabular.
         """
         check_parameters("to_latex", {"layout": OneOf(("tables", "metrics", "series"))}, {"layout": layout})
-        wrap = Wrap(caption, label, notes, "row" if layout == "series" else "column")
-        if layout == "tables":
-            return wrapped(
-                *stacked(self.tables(percent=percent), digits, alpha), alpha, self.remarks(labels=True), wrap
-            )
-        names = self._named(metric)[:1] if layout == "series" else self.metrics
-        matrices = {name: self._matrix(name) for name in names}
-        style = Style(percent, digits, spread, alpha, frozenset(self._lower))
+        style, names, among = Style(percent, digits, spread, alpha), self.metrics, "column"
         if layout == "series":
-            found = series_tabular(names[0], matrices[names[0]], self.series, self.names, style)
+            names, among = self._named(metric)[:1], "row"
+            better, lower = self._matrix(names[0]), names[0] in self._lower
+            found = series_tabular(names[0], better, self.series, self.names, style, lower)
+        elif layout == "metrics":
+            found = stacked([self._table("", {"": self.series}, percent)], style)
         else:
-            found = metrics_tabular(matrices, self.names, style)
-        return wrapped(*found, alpha, self.remarks(metrics=names, labels=True), wrap)
+            found = stacked(self.tables(percent=percent), style._replace(spread=False, places=PRINTED))
+        remarks = self.remarks(metrics=names, labels=True)
+        return wrapped(*found, alpha, remarks, caption=caption, label=label, notes=notes, among=among)
 
     def to_text(self, *, percent: bool = False) -> str:
         """The tables as text, as they are printed."""
-        return self._text(self._marks(), percent)
-
-    def __repr__(self) -> str:
-        return self._text(self._notes())
-
-    def _text(self, notes: list[str], percent: bool = False) -> str:
         texts = [repr(table) for table in self.tables(percent=percent)]
-        return "\n\n".join([*texts, lines_of(notes)] if notes else texts)
+        return "\n\n".join(filter(None, [*texts, lines_of(Comparison._notes(self))]))
 
     def _grids(self) -> list[tuple[str, Grid]]:
         return [("", table._grid()) for table in self.tables()]
 
     def _notes(self) -> list[str]:
-        return self._marks()
-
-    def _marks(self) -> list[str]:
         """What the marks in the tables mean, how thresholds were chosen, and what is missing."""
         notes = ["* first in its column"] * (len(self.detectors) > 1) + self.remarks()
         if len(self.series) > MANY:

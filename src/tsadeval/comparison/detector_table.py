@@ -96,7 +96,8 @@ class DetectorTable(Result, Mapping[str, dict[str, float]]):
         In a table of averages over several series, a dagger marks detectors that Wilcoxon-Holm tests over the series do
         not tell apart from the best at level `alpha`.
         """
-        return wrapped(*stacked([self], digits, alpha), alpha, self._remarks() if self._remarks else [], Wrap())
+        found = stacked([self], Style(self.percent, digits, alpha=alpha, places=PRINTED))
+        return wrapped(*found, alpha, self._remarks() if self._remarks else [])
 
     def latex_blocks(self, style: Style) -> tuple[Blocks, list[Alike]]:
         """The head and the rows, and the tests behind their marks."""
@@ -118,12 +119,8 @@ class DetectorTable(Result, Mapping[str, dict[str, float]]):
         return [[row[0], *(t.rjust(w) for t, w in zip(row[1:], widths[1:], strict=True))] for row in lines]
 
 
-def stacked(tables: Sequence[DetectorTable], digits: int | None, alpha: float) -> tuple[str, list[Alike]]:
-    """Tables of the same metrics under each other, in one tabular, and the tests behind its marks."""
-    return _stacked(tables, Style(tables[0].percent, digits, alpha=alpha, places=PRINTED))
-
-
-def _stacked(tables: Sequence[DetectorTable], style: Style) -> tuple[str, list[Alike]]:
+def stacked(tables: Sequence[DetectorTable], style: Style) -> tuple[str, list[Alike]]:
+    """Put tables of the same metrics under each other, in one tabular; also returns the tests behind its marks."""
     parts = [table.latex_blocks(style) for table in tables]
     return _tabular([block for blocks, _ in parts for block in blocks]), [test for _, some in parts for test in some]
 
@@ -135,16 +132,12 @@ DAGGER = r"$^{\dagger}$"
 
 
 class Style(NamedTuple):
-    """How numbers are printed; `lower` are the metrics of which less is better.
-
-    `places` are the digits by default, of percents and of other numbers.
-    """
+    """How numbers are printed; `places` are the digits by default, of percents and of other numbers."""
 
     percent: bool
     digits: int | None = None
     spread: bool = False
     alpha: float = 0.05
-    lower: frozenset[str] = frozenset()
     places: tuple[int, int] = (1, 3)
 
     def text(
@@ -198,32 +191,32 @@ def not_told_apart(better: Floats, alpha: float) -> Alike:
     return Alike(found.for_all(alike, False), True, found.tests.too_few(alpha), sum(alike) == 1)
 
 
-class Wrap(NamedTuple):
-    """What surrounds a tabular: caption and label of a float, and whether the notes are text instead of comments.
+def wrapped(
+    tabular: str,
+    tests: Sequence[Alike],
+    alpha: float,
+    remarks: Sequence[str],
+    *,
+    caption: str = "",
+    label: str = "",
+    notes: bool = False,
+    among: str = "column",
+) -> str:
+    """Add notes on the marks and numbers of a tabular: as comments under it, or with `notes` as text in a float.
 
     `among` says whether marks compare the values of a column or of a row.
     """
-
-    caption: str = ""
-    label: str = ""
-    notes: bool = False
-    among: str = "column"
-
-
-def wrapped(tabular: str, tests: Sequence[Alike], alpha: float, remarks: Sequence[str], wrap: Wrap) -> str:
-    """A tabular with notes on its marks and its numbers: as comments under it, or as text in a float."""
     about_tests = dict.fromkeys(one.remark for one in tests if one.remark)
-    lines = [_legend(tabular, tests, alpha, wrap.among), *about_tests, *remarks]
+    lines = [_legend(tabular, tests, alpha, among), *about_tests, *remarks]
     lines = [" ".join(line.split()) for line in lines]  # names may hold line breaks
     comments = [f"% {line}" for line in lines]
-    if not (wrap.caption or wrap.label or wrap.notes):
+    if not (caption or label or notes):
         return "\n".join([tabular, *comments])
-    caption = [rf"\caption{{{wrap.caption}}}"] * bool(wrap.caption) + [rf"\label{{{wrap.label}}}"] * bool(wrap.label)
+    above = [rf"\caption{{{caption}}}"] * bool(caption) + [rf"\label{{{label}}}"] * bool(label)
     shown = latex_text("; ".join(lines).replace("bold:", "Bold:", 1)).replace("dagger:", f"{DAGGER}:", 1)
     text = ["", r"\smallskip", rf"\parbox{{\linewidth}}{{\footnotesize {shown}.}}"]
-    below = text if wrap.notes else []
-    whole = [r"\begin{table}", r"\centering", *caption, tabular, *below, r"\end{table}"]
-    return "\n".join(whole if wrap.notes else [*whole, *comments])
+    whole = [r"\begin{table}", r"\centering", *above, tabular, *(text if notes else []), r"\end{table}"]
+    return "\n".join(whole if notes else [*whole, *comments])
 
 
 def _legend(tabular: str, tests: Sequence[Alike], alpha: float, among: str) -> str:
@@ -253,29 +246,16 @@ def _tabular(blocks: Blocks) -> str:
     return "\n".join([begin, r"\toprule", "\n\\midrule\n".join(texts), r"\bottomrule", r"\end{tabular}"])
 
 
-def _means(metric: str, better: Floats, style: Style) -> Floats:
-    """The mean of each detector over series, of values of which larger is better, as they are shown."""
-    sign = -1.0 if metric in style.lower else 1.0
-    return sign * np.array([statistics.mean_of_known(column) for column in better.T])
-
-
-def metrics_tabular(matrices: Mapping[str, Floats], detectors: Sequence[str], style: Style) -> tuple[str, list[Alike]]:
-    """Detectors by metrics, averaged over series, and the tests behind the marks."""
-    means = {metric: _means(metric, better, style).tolist() for metric, better in matrices.items()}
-    values = {name: {metric: some[j] for metric, some in means.items()} for j, name in enumerate(detectors)}
-    return _stacked([DetectorTable(values, lower=style.lower, by_series=matrices.__getitem__)], style)
-
-
 def series_tabular(
-    metric: str, better: Floats, series: Sequence[str], detectors: Sequence[str], style: Style
+    metric: str, better: Floats, series: Sequence[str], detectors: Sequence[str], style: Style, lower: bool
 ) -> tuple[str, list[Alike]]:
-    """Series by detectors of one metric, the average last, and the test behind its marks."""
-    sign = -1.0 if metric in style.lower else 1.0
+    """Make a tabular of series by detectors of one metric, the average last; also returns the test behind its marks."""
+    sign = -1.0 if lower else 1.0
     nothing = [False] * len(detectors)
     rows = []
     for name, row in zip(series, better, strict=True):
         rows.append([latex_text(name), *marked([style.text(metric, sign * v) for v in row.tolist()], row, nothing)])
-    means = _means(metric, better, style)
+    means = sign * np.array([statistics.mean_of_known(column) for column in better.T])
     test = not_told_apart(better, style.alpha)
     average = ["average", *marked(style.texts(metric, means, better), sign * means, test.same)]
     head = [latex_text(metric_labels([metric])[metric]), *map(latex_text, detectors)]

@@ -23,7 +23,6 @@ from tsadeval.core.results import NONE, Grid, ResultTable, Row, grid_of
 from tsadeval.core.selection import ByMetric
 from tsadeval.errors import InvalidInputError, InvalidParameterError, UnknownNameError
 
-_ALPHA: dict[str, Check] = {"alpha": Number(0, 1, open_low=True)}
 DATASET, GROUP = "data set", "group"
 SHOWN = 5  # series on which metrics disagree, in the notes
 
@@ -87,7 +86,7 @@ def rank_table(
     matrices: Mapping[str, Floats], detectors: Sequence[str], alpha: float, random_state: int
 ) -> ResultTable:
     """Make the table of mean ranks by metric, best first; detectors that share a letter were not told apart."""
-    check_parameters("ranks", _ALPHA, {"alpha": alpha})
+    check_parameters("ranks", statistics.ALPHA, {"alpha": alpha})
     _need_several(detectors)
     rows: list[Row] = []
     left_out, overall = [], []
@@ -148,7 +147,7 @@ def significance_table(
     `difference` is how much better the first is on average, with its bootstrap interval from `low` to `high`;
     `effect` is the matched-pairs rank-biserial correlation, from -1 to 1.
     """
-    checks: dict[str, Check] = {"test": OneOf((*statistics.TESTS, "bayes")), **_ALPHA, "rope": Number(0)}
+    checks: dict[str, Check] = {"test": OneOf((*statistics.TESTS, "bayes")), **statistics.ALPHA, "rope": Number(0)}
     check_parameters("significance", checks, {"test": test, "alpha": alpha, "rope": rope})
     _need_several(detectors)
     rows: list[Row] = []

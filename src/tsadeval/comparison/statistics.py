@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tsadeval._optional import require
-from tsadeval.comparison.paired import BOOTSTRAP, bootstrap_means, percentiles, subtract, wilcoxon
+from tsadeval.comparison.paired import BOOTSTRAP, bootstrap_means, differences, percentiles, wilcoxon
 from tsadeval.core.parameters import Check, Number, OneOf, check_parameters
 from tsadeval.errors import InvalidInputError
 
@@ -29,7 +29,7 @@ Bools = NDArray[np.bool_]
 Counts = NDArray[np.int64]
 Missing = Literal["skip", "worst", "error"]
 
-_ALPHA: dict[str, Check] = {"alpha": Number(0, 1, open_low=True)}
+ALPHA: dict[str, Check] = {"alpha": Number(0, 1, open_low=True)}
 
 
 def _table(values: Any, least: int = 1) -> Floats:
@@ -186,17 +186,14 @@ def friedman(values: Any) -> Friedman:
     n, k = found.shape
     if n < 2:
         return Friedman(math.nan, math.nan, math.nan, math.nan, n, k)
-    special = require("scipy.special", extra="all")
-    # Ranks in place of values: SciPy's ranks of these are the same, and infinities are no trouble.
-    between = n * float(((found.mean(axis=0) - (k + 1) / 2) ** 2).sum())
-    within = float(((found - (k + 1) / 2) ** 2).sum())
-    if within == 0:  # every series ties everything
+    if (found == (k + 1) / 2).all():  # every series ties everything
         return Friedman(0.0, 1.0, 0.0, 1.0, n, k)
-    chi2 = n * (k - 1) * between / within
+    stats = require("scipy.stats", extra="all")
+    # Ranks in place of values: SciPy's ranks of these are the same, and infinities are no trouble.
+    chi2, p = map(float, stats.friedmanchisquare(*found.T))
     rest = n * (k - 1) - chi2
     f = (n - 1) * chi2 / rest if rest > 1e-9 else math.inf
-    p = float(special.fdtrc(k - 1, (k - 1) * (n - 1), f)) if math.isfinite(f) else 0.0
-    return Friedman(chi2, float(special.chdtrc(k - 1, chi2)), f, p, n, k)
+    return Friedman(chi2, p, f, float(stats.f.sf(f, k - 1, (k - 1) * (n - 1))), n, k)
 
 
 @dataclass(frozen=True, eq=False)
@@ -216,12 +213,12 @@ class Pairwise:
 
     def same(self, alpha: float = 0.05) -> Bools:
         """Which pairs cannot be told apart at this level."""
-        check_parameters("same", _ALPHA, {"alpha": alpha})
+        check_parameters("same", ALPHA, {"alpha": alpha})
         return ~(self.p_values < alpha)  # a pair without a p-value was not told apart either
 
     def needed(self, alpha: float = 0.05) -> int:
         """How many series the test needs before any difference can be significant; 0 where there are enough."""
-        check_parameters("needed", _ALPHA, {"alpha": alpha})
+        check_parameters("needed", ALPHA, {"alpha": alpha})
         n = self._most
         if n and self.least_p(n) < alpha:
             return 0
@@ -281,7 +278,7 @@ def wilcoxon_holm(values: Any) -> Pairwise:
     table = _table(values, 2)
     k = table.shape[1]
     first, second = np.triu_indices(k, 1)
-    apart = subtract(table[:, first], table[:, second])
+    apart = differences(table[:, first], table[:, second])
     raw = wilcoxon(apart)
     count = _square(k, (~np.isnan(apart)).sum(axis=0)).astype(np.int64)
     np.fill_diagonal(count, (~np.isnan(table)).sum(axis=0))
@@ -320,7 +317,7 @@ def critical_difference(detectors: int, series: int, alpha: float = 0.05) -> flo
     >>> round(critical_difference(5, 30), 3)
     1.114
     """
-    checks: dict[str, Check] = {"detectors": Number(2, integer=True), "series": Number(1, integer=True), **_ALPHA}
+    checks: dict[str, Check] = {"detectors": Number(2, integer=True), "series": Number(1, integer=True), **ALPHA}
     options = {"detectors": detectors, "series": series, "alpha": alpha}
     check_parameters("critical_difference", checks, options)
     q = require("scipy.stats", extra="all").studentized_range.ppf(1 - alpha, detectors, np.inf)
