@@ -285,7 +285,6 @@ def test_pairs_use_the_series_they_have_in_common(values):
     if both.any():
         assert found.raw[0, 1] == pytest.approx(pairs.wilcoxon((x - y)[both][:, None])[0])
         assert difference.mean == pytest.approx((x - y)[both].mean())
-        assert difference.median == pytest.approx(np.median((x - y)[both]))
         assert pairs.rank_biserial(x, y) == pytest.approx(pairs.rank_biserial(x[both], y[both]))
     else:
         assert math.isnan(found.raw[0, 1])

@@ -40,15 +40,18 @@ class SeriesFacts(NamedTuple):
         >>> SeriesFacts.of([0, 1, 1, 0, 1]).category("number of events")
         'few events (at most 3)'
         """
+        fact, most, up_to, beyond = _KINDS[kind]
         if not self.events:
             return ""
-        if kind == "number of events":
-            return f"few events (at most {FEW})" if self.events <= FEW else f"many events (more than {FEW})"
-        if kind == "length of events":
-            short = self.median_length <= SHORT
-            return f"short events (at most {SHORT} points)" if short else f"long events (more than {SHORT} points)"
-        point = self.median_length <= POINT
-        return f"point anomalies (at most {POINT} points)" if point else "sequence anomalies"
+        return up_to if getattr(self, fact) <= most else beyond
 
 
-CATEGORIES = ("number of events", "length of events", "kind of anomaly")
+# By kind: the fact that decides, its largest value for the first category, and both categories.
+_KINDS = {
+    "number of events": ("events", FEW, f"few events (at most {FEW})", f"many events (more than {FEW})"),
+    "length of events": (
+        "median_length", SHORT, f"short events (at most {SHORT} points)", f"long events (more than {SHORT} points)"
+    ),
+    "kind of anomaly": ("median_length", POINT, f"point anomalies (at most {POINT} points)", "sequence anomalies"),
+}  # fmt: skip
+CATEGORIES = tuple(_KINDS)

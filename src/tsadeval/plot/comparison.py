@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tsadeval.comparison import statistics
+from tsadeval.comparison import Comparison, statistics
 from tsadeval.core.messages import named
 from tsadeval.core.metric import METRICS, parse_metric
 from tsadeval.core.parameters import Check, Number, OneOf, check_parameters
+from tsadeval.core.results import Result
 from tsadeval.core.selection import AnyMetric, find_metric, metric_text
 from tsadeval.errors import InvalidInputError, InvalidParameterError
 from tsadeval.plot.style import (
@@ -84,9 +85,11 @@ class Values(NamedTuple):
 
 def _values(result: Any, metric: AnyMetric | None) -> Values:
     """Series by detectors, of whatever was given."""
-    rows = getattr(result, "rows", None)
-    if isinstance(rows, list):
-        return _of_rows(rows, metric)
+    if isinstance(result, Comparison):
+        name = result.metrics[0] if metric is None else find_metric(metric, result.metrics, "this comparison")
+        return Values(result.values(name), result.series, result.detectors, name)
+    if isinstance(result, Result):
+        raise InvalidInputError("this result has no values of several detectors: give what te.compare returned")
     if metric is not None:
         metric = str(parse_metric(metric_text(metric)))
     if hasattr(result, "columns") and hasattr(result, "index"):
@@ -102,20 +105,6 @@ def _values(result: Any, metric: AnyMetric | None) -> Values:
         what = type(result).__name__
         raise InvalidInputError(f"give what te.compare returned, a DataFrame or a mapping of values, not a {what}")
     return Values(table, series, detectors, metric or "")
-
-
-def _of_rows(rows: list[dict[str, Any]], metric: AnyMetric | None) -> Values:
-    if not rows or not {"detector", "metric", "value"} <= set(rows[0]):
-        raise InvalidInputError("this result has no values of several detectors: give what te.compare returned")
-    metrics = list(dict.fromkeys(row["metric"] for row in rows))
-    chosen = metrics[0] if metric is None else find_metric(metric, metrics, "this comparison")
-    mine = [row for row in rows if row["metric"] == chosen]
-    series = list(dict.fromkeys(str(row.get("series", "")) for row in mine))
-    detectors = list(dict.fromkeys(str(row["detector"]) for row in mine))
-    table = np.full((len(series), len(detectors)), math.nan)
-    for row in mine:
-        table[series.index(str(row.get("series", ""))), detectors.index(str(row["detector"]))] = row["value"]
-    return Values(table, series, detectors, chosen)
 
 
 @styled
@@ -286,10 +275,9 @@ def metric_agreement(
     ['CCE', 'AUC-ROC', 'AUC-PR']
     """
     check_parameters("metric_agreement", {"missing": _OPTIONS["missing"]}, {"missing": missing})
-    rows = getattr(result, "rows", None)
-    if not isinstance(rows, list):
+    if not isinstance(result, Comparison):
         raise InvalidInputError("give what te.compare returned: agreement needs values of several metrics")
-    names = list(dict.fromkeys(row["metric"] for row in rows))
+    names = result.metrics
     if metrics is not None:
         names = [find_metric(metric, names, "this comparison") for metric in metrics]
     if len(names) < 2:

@@ -105,6 +105,27 @@ def read(
 
     Without `finite` the caller finds out by itself where scores are not finite, and reads again to have it named.
     """
+    rows, target, counts, inside = as_rows(preds, target, lengths, mask)
+    single = preds.ndim == 1
+    preds, target = rows.detach(), target.detach()
+    scores = _scores(preds, alarms)
+    dtype = torch.float32 if scores.dtype == torch.float32 else torch.float64
+    if validate:
+        _check_values(scores, preds, target, counts, inside, finite)
+    labels = target if target.dtype == torch.bool else target != 0
+    if inside is None:
+        counts = torch.full((len(preds),), preds.shape[1], device=preds.device)
+        return Batch(scores, labels, counts, False, single, dtype)
+    if mask is not None or counts is None:
+        return Batch(*_left_aligned(scores, labels, inside), True, single, dtype)
+    # What stands in the padding is arbitrary, so it must reach neither a sum nor a search for events.
+    return Batch(scores.masked_fill(~inside, 0), labels & inside, counts, True, single, dtype)
+
+
+def as_rows(
+    preds: Tensor, target: Tensor, lengths: Tensor | Sequence[int] | None, mask: Tensor | None
+) -> tuple[Tensor, Tensor, Tensor | None, Tensor | None]:
+    """Check types and shapes; return scores and labels as (series, points), the lengths, and which points count."""
     for name, value in (("preds", preds), ("target", target)):
         if not isinstance(value, Tensor):
             raise InvalidInputError(f"{name} must be a torch.Tensor, but is a {type(value).__name__}")
@@ -121,27 +142,14 @@ def read(
         )
     if preds.device != target.device:
         raise InvalidInputError(f"preds is on {preds.device} but target on {target.device}; move one to the other")
-    preds, target = preds.detach(), target.detach()
-    single = preds.ndim == 1
-    if single:
+    if preds.ndim == 1:
         preds, target = preds[None], target[None]
-    counts = check_lengths(lengths, preds)
-    inside = check_mask(mask, preds)
+    counts = _check_lengths(lengths, preds)
+    inside = _check_mask(mask, preds)
     if counts is not None:
         there = torch.arange(preds.shape[1], device=preds.device) < counts[:, None]
         inside = there if inside is None else inside & there
-    scores = _scores(preds, alarms)
-    dtype = torch.float32 if scores.dtype == torch.float32 else torch.float64
-    if validate:
-        _check_values(scores, preds, target, counts, inside, finite)
-    labels = target if target.dtype == torch.bool else target != 0
-    if inside is None:
-        counts = torch.full((len(preds),), preds.shape[1], device=preds.device)
-        return Batch(scores, labels, counts, False, single, dtype)
-    if mask is not None or counts is None:
-        return Batch(*_left_aligned(scores, labels, inside), True, single, dtype)
-    # What stands in the padding is arbitrary, so it must reach neither a sum nor a search for events.
-    return Batch(scores.masked_fill(~inside, 0), labels & inside, counts, True, single, dtype)
+    return preds, target, counts, inside
 
 
 def _scores(preds: Tensor, alarms: bool) -> Tensor:
@@ -152,7 +160,7 @@ def _scores(preds: Tensor, alarms: bool) -> Tensor:
     return preds != 0 if alarms else preds.double()
 
 
-def check_lengths(lengths: Tensor | Sequence[int] | None, preds: Tensor) -> Tensor | None:
+def _check_lengths(lengths: Tensor | Sequence[int] | None, preds: Tensor) -> Tensor | None:
     """Return the lengths of the rows of `preds` as int64."""
     if lengths is None:
         return None
@@ -167,7 +175,7 @@ def check_lengths(lengths: Tensor | Sequence[int] | None, preds: Tensor) -> Tens
     return counts.long()
 
 
-def check_mask(mask: Tensor | None, preds: Tensor) -> Tensor | None:
+def _check_mask(mask: Tensor | None, preds: Tensor) -> Tensor | None:
     """Return the mask in the shape of `preds`, (series, points)."""
     if mask is None:
         return None

@@ -13,7 +13,7 @@ from torch.nn import functional
 
 from tsadeval.core.parameters import Check, Flag, Number, OneOf, check_parameters
 from tsadeval.errors import InvalidInputError
-from tsadeval.torch._batch import SWAPPED, check_lengths, check_mask, is_binary
+from tsadeval.torch._batch import SWAPPED, as_rows, is_binary
 from tsadeval.torch._cce import event_scores
 from tsadeval.torch._segments import is_first, sum_by
 
@@ -65,19 +65,8 @@ def _points(
         what = preds.dtype if isinstance(preds, Tensor) else type(preds).__name__
         swapped = SWAPPED if isinstance(target, Tensor) and target.is_floating_point() else ""
         raise InvalidInputError(f"preds must be a tensor of a floating dtype, but is {what}{swapped}")
-    if not isinstance(target, Tensor) or preds.shape != target.shape or preds.ndim not in (1, 2):
-        shape = tuple(target.shape) if isinstance(target, Tensor) else type(target).__name__
-        raise InvalidInputError(
-            f"target must be a tensor of the shape of preds, (points,) or (series, points), but preds is "
-            f"{tuple(preds.shape)} and target {shape}"
-        )
-    if preds.ndim == 1:
-        preds, target = preds[None], target[None]
-    inside = check_mask(None if mask is None else mask.bool(), preds)
+    preds, target, _, inside = as_rows(preds, target, lengths, None if mask is None else mask.bool())
     inside = torch.ones_like(preds, dtype=torch.bool) if inside is None else inside
-    counts = check_lengths(lengths, preds)
-    if counts is not None:
-        inside = inside & (torch.arange(preds.shape[1], device=preds.device) < counts[:, None])
     if target.dtype != torch.bool:
         wrong = (target != 0) & (target != 1) & inside
         if bool(wrong.any()):  # the number of points, below, is asked of the device anyway
