@@ -24,7 +24,7 @@ class SeriesFacts(NamedTuple):
 
     @classmethod
     def of(cls, labels: Any) -> SeriesFacts:
-        """The facts of labels.
+        """Find the facts of labels.
 
         >>> SeriesFacts.of([0, 1, 1, 0, 1])
         SeriesFacts(n=5, events=2, points=3, median_length=1.5, longest=2)
@@ -35,7 +35,7 @@ class SeriesFacts(NamedTuple):
         return cls(events.n, len(events), events.points, median, int(lengths.max(initial=0)))
 
     def category(self, kind: str) -> str:
-        """The category of one kind; "" for series without events.
+        """Return the category of one kind; "" for series without events.
 
         >>> SeriesFacts.of([0, 1, 1, 0, 1]).category("number of events")
         'few events (at most 3)'

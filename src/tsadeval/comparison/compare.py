@@ -117,7 +117,7 @@ def _check_found(scores: Scores, rows: Sequence[Row], lost: Sequence[LeftOut]) -
 
 
 def _by_detector(rows: list[Row]) -> list[Row]:
-    """The rows of each detector together, in the order of their first rows."""
+    """Put the rows of each detector together, in the order of their first rows."""
     places = {name: i for i, name in enumerate(dict.fromkeys(row["detector"] for row in rows))}
     return sorted(rows, key=lambda row: places[row["detector"]])
 

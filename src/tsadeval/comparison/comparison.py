@@ -143,7 +143,7 @@ class Comparison(Result):
         return np.array(rows, np.float64).reshape(len(self.series), len(self.detectors))
 
     def values(self, metric: AnyMetric) -> Floats:
-        """The values of a metric: a row per series, a column per detector, NaN where there is none."""
+        """Return the values of a metric: a row per series, a column per detector, NaN where there is none."""
         (name,) = self._named(metric)
         return (-1.0 if name in self._lower else 1.0) * self._matrix(name)
 
@@ -183,7 +183,7 @@ class Comparison(Result):
     def by_category(
         self, metric: AnyMetric | None = None, *, kinds: Sequence[str] | None = None, groups: Groups | None = None
     ) -> ResultTable:
-        """The average of one metric (the first by default) by data set and by what the labels say of the series.
+        """Average one metric (the first by default) by data set and by what the labels say of the series.
 
         `groups` (a mapping from series, or a function of their names) adds groups of your own; `kinds` are some of
         "group", "data set", "number of events", "length of events" and "kind of anomaly".
@@ -251,7 +251,7 @@ class Comparison(Result):
         return self._table(name, {name: [series for series in self.series if dataset_of(series) == name]}, percent)
 
     def _table(self, title: str, groups: Mapping[str, Sequence[str]], percent: bool) -> DetectorTable:
-        """The mean over groups of the mean over their series."""
+        """Make the table of the mean over groups of the mean over their series."""
 
         def mean(detector: str, metric: str) -> float:
             means = (
@@ -275,7 +275,7 @@ class Comparison(Result):
         )
 
     def tables(self, *, percent: bool = False) -> list[DetectorTable]:
-        """What is printed: every series, and the average where there are several.
+        """Return the tables that are printed: every series, and the average where there are several.
 
         Of many series, every data set instead; where each series is a data set of its own, the average alone.
         """
@@ -303,7 +303,7 @@ class Comparison(Result):
         label: str = "",
         notes: bool = False,
     ) -> str:
-        """A tabular (booktabs) with the best values in bold and the second best underlined.
+        """Write a tabular (booktabs) with the best values in bold and the second best underlined.
 
         "tables" has the tables that are printed under each other. "metrics" has a row per detector and a column per
         metric, averaged over series, and "series" a row per series and a column per detector, of one metric. Beside
@@ -327,7 +327,7 @@ class Comparison(Result):
         return wrapped(*found, alpha, remarks, caption=caption, label=label, notes=notes, among=among)
 
     def to_text(self, *, percent: bool = False) -> str:
-        """The tables as text, as they are printed."""
+        """Return the tables as text, as they are printed."""
         texts = [repr(table) for table in self.tables(percent=percent)]
         return "\n\n".join(filter(None, [*texts, lines_of(Comparison._notes(self))]))
 
@@ -335,7 +335,7 @@ class Comparison(Result):
         return [("", table._grid()) for table in self.tables()]
 
     def _notes(self) -> list[str]:
-        """What the marks in the tables mean, how thresholds were chosen, and what is missing."""
+        """Say what the marks in the tables mean, how thresholds were chosen, and what is missing."""
         notes = ["* first in its column"] * (len(self.detectors) > 1) + self.remarks()
         if len(self.series) > MANY:
             notes.append(
@@ -364,7 +364,7 @@ class Comparison(Result):
 
 
 def dataset_of(series: str) -> str:
-    """The data set that a series belongs to: of a known one the part before the slash, else the series itself.
+    """Return the data set that a series belongs to: of a known one the part before the slash, else the series itself.
 
     >>> dataset_of("smd/2-1"), dataset_of("my/own.csv")
     ('smd', 'my/own.csv')

@@ -55,7 +55,7 @@ class DetectorTable(Result, Mapping[str, dict[str, float]]):
         self._remarks = remarks
 
     def __getitem__(self, detector: str) -> dict[str, float]:
-        """The values of a detector, by its name or by what the printed table calls it."""
+        """Return the values of a detector, by its name or by what the printed table calls it."""
         keys = {**{self._titles.get(key, key): key for key in self}, **{key: key for key in self}}
         if detector not in keys:
             raise UnknownNameError(f"no detector {detector!r} in this table: {did_you_mean(detector, list(keys))}")
@@ -68,14 +68,14 @@ class DetectorTable(Result, Mapping[str, dict[str, float]]):
         return len(self._values)
 
     def best(self, metric: AnyMetric) -> list[str]:
-        """The detectors with the best value of a metric; several where they are equal."""
+        """Return the detectors with the best value of a metric; several where they are equal."""
         metric = find_metric(metric, self.metrics, "this table")
         sign = -1 if metric in self._lower else 1
         known = {d: sign * found[metric] for d, found in self._values.items() if math.isfinite(found[metric])}
         return [d for d, value in known.items() if value == max(known.values())]
 
     def _starred(self) -> list[list[str]]:
-        """The rows as people read them, with a star at the best values."""
+        """Return the rows as people read them, with a star at the best values."""
         best = {metric: self.best(metric) for metric in self.metrics}
         best = {metric: names if len(names) < len(self) else [] for metric, names in best.items()}  # all equal: no mark
         style = Style(self.percent, places=PRINTED)
@@ -91,7 +91,7 @@ class DetectorTable(Result, Mapping[str, dict[str, float]]):
         return rows
 
     def to_latex(self, *, digits: int | None = None, alpha: float = 0.05) -> str:
-        """A tabular (booktabs) with the best values in bold and the second best underlined.
+        """Write a tabular (booktabs) with the best values in bold and the second best underlined.
 
         In a table of averages over several series, a dagger marks detectors that Wilcoxon-Holm tests over the series do
         not tell apart from the best at level `alpha`.
@@ -100,7 +100,7 @@ class DetectorTable(Result, Mapping[str, dict[str, float]]):
         return wrapped(*found, alpha, self._remarks() if self._remarks else [])
 
     def latex_blocks(self, style: Style) -> tuple[Blocks, list[Alike]]:
-        """The head and the rows, and the tests behind their marks."""
+        """Return the head and the rows, and the tests behind their marks."""
         columns, tests = [], []
         for metric in self.metrics:
             values = np.array([found[metric] for found in self._values.values()])
@@ -143,7 +143,7 @@ class Style(NamedTuple):
     def text(
         self, metric: str, value: float, spread: float | None = None, write: Callable[..., str] = latex_text
     ) -> str:
-        """A value, and its spread where it is wanted; a missing one is a dash."""
+        """Write a value, and its spread where it is wanted; a missing one is a dash."""
         if math.isnan(value):
             return write(NONE)
         record = METRICS.get(metric.partition("(")[0])
@@ -155,7 +155,7 @@ class Style(NamedTuple):
         return rf"{shown} $\pm$ {cell_text(100 * spread if scaled else spread, places)}"
 
     def texts(self, metric: str, means: Floats, by_series: Floats | None) -> list[str]:
-        """The means of a metric, each with its spread over series where that is wanted."""
+        """Write the means of a metric, each with its spread over series where that is wanted."""
         spreads = _deviation(by_series) if self.spread and by_series is not None else [None] * len(means)
         return [self.text(metric, value, spread) for value, spread in zip(means.tolist(), spreads, strict=True)]
 
@@ -220,7 +220,7 @@ def wrapped(
 
 
 def _legend(tabular: str, tests: Sequence[Alike], alpha: float, among: str) -> str:
-    """What the marks mean; they say nothing of thresholds, so the word "best" is left to these."""
+    """Say what the marks mean; "best" is a word about thresholds, so marks do without it."""
     text = f"bold: first in its {among}; underlined: second"
     how = f"by Wilcoxon-Holm tests over the series at {alpha:g}"
     tested = [one for one in tests if one.tested]
@@ -234,7 +234,7 @@ def _legend(tabular: str, tests: Sequence[Alike], alpha: float, among: str) -> s
 
 
 def _deviation(better: Floats) -> list[float | None]:
-    """The standard deviation over series of each detector that has values on two at least."""
+    """Compute the standard deviation over series of each detector that has values on two at least."""
     known = [column[np.isfinite(column)] for column in better.T]
     return [float(np.std(column, ddof=1)) if len(column) > 1 else None for column in known]
 

@@ -31,7 +31,7 @@ Groups = Callable[[str], str] | Mapping[str, str]
 
 
 def group_of(groups: Groups, series: str) -> str:
-    """The group of a series.
+    """Return the group of a series.
 
     >>> group_of({"a": "first"}, "a"), group_of(str.upper, "b")
     ('first', 'B')
@@ -54,12 +54,12 @@ def _need_several(detectors: Sequence[str]) -> None:
 
 
 def _of_metric(matrices: Mapping[str, object]) -> list[str]:
-    """The column of the metric, where there are several."""
+    """Return the column of the metric, where there are several."""
     return ["metric"] * (len(matrices) > 1)
 
 
 def _too_few(found: Mapping[str, statistics.Pairwise], alpha: float) -> list[str]:
-    """What is to be said where there are too few series for any difference to be significant; once if of all metrics.
+    """Say where there are too few series for any difference to be significant; once if it is so for all metrics.
 
     Metrics may differ in this, since some are undefined on some series.
     """
@@ -129,7 +129,7 @@ def rank_table(
 
 
 def _letter(i: int) -> str:
-    """a, b, ..., z, a1, b1, ..."""
+    """Return the letters a, b, ..., z, a1, b1, ... by number."""
     return chr(ord("a") + i % 26) + (str(i // 26) if i >= 26 else "")
 
 

@@ -116,7 +116,7 @@ class Posterior(NamedTuple):
 def bayesian_signed_rank(
     x: Any, y: Any, *, rope: float = 0.01, prior: float = 0.5, draws: int = 20_000, seed: int = 0
 ) -> Posterior:
-    """The Bayesian signed-rank test (Benavoli et al., 2014 and 2017) with a region of practical equivalence.
+    """Run the Bayesian signed-rank test (Benavoli et al., 2014 and 2017) with a region of practical equivalence.
 
     The distribution of differences has a Dirichlet-process prior, one pseudo-observation at zero. Each draw of the
     posterior gives the probabilities that the mean of two differences is below, inside or above the region; the result

@@ -42,7 +42,7 @@ def _table(values: Any, least: int = 1) -> Floats:
 
 
 def with_values(values: Any) -> list[int]:
-    """The detectors (columns) that have a value on any series: with the others no series would be whole.
+    """Find the detectors (columns) that have a value on any series: with the others no series would be whole.
 
     >>> with_values([[0.9, float("nan")], [0.8, float("nan")]])
     [0]
@@ -51,13 +51,13 @@ def with_values(values: Any) -> list[int]:
 
 
 def whole_rows(values: Any) -> Floats:
-    """The series on which every detector has a value."""
+    """Return the series on which every detector has a value."""
     table = _table(values)
     return table[~np.isnan(table).any(axis=1)]
 
 
 def fill_missing(values: Any, missing: Missing = "skip") -> Floats:
-    """The table under a policy for missing values.
+    """Apply a policy for missing values to a table.
 
     "skip" leaves them missing; "worst" puts them below every value, equal to each other; "error" refuses them.
 
@@ -225,7 +225,7 @@ class Pairwise:
         return next(more for more in itertools.count(n + 1) if self.least_p(more) < alpha)
 
     def too_few(self, alpha: float = 0.05) -> str:
-        """A sentence where there are too few series for any difference to be significant, else "".
+        """Return a sentence where there are too few series for any difference to be significant, else "".
 
         >>> print(wilcoxon_holm([[0.9, 0.5], [0.8, 0.6], [0.7, 0.3]]).too_few())
         too few series for Wilcoxon-Holm: 2 detectors cannot differ significantly at 0.05 on fewer than 6 (here 3)
@@ -312,7 +312,7 @@ def nemenyi(values: Any) -> Pairwise:
 
 
 def critical_difference(detectors: int, series: int, alpha: float = 0.05) -> float:
-    """The difference of mean ranks from which Nemenyi's test tells two detectors apart.
+    """Compute the difference of mean ranks from which Nemenyi's test tells two detectors apart.
 
     >>> round(critical_difference(5, 30), 3)
     1.114
@@ -384,7 +384,7 @@ class Ranking:
         return len(self.kept) > 1 and self.means.series > 1
 
     def groups(self, alpha: float) -> list[list[int]]:
-        """Groups of detectors of which no two were told apart, best first."""
+        """Return groups of detectors of which no two were told apart, best first."""
         return tie_groups(self.means.mean, self.tests.same(alpha))
 
     @property

@@ -64,7 +64,7 @@ class OutlierDetector(_base.OutlierMixin, _base.BaseEstimator):  # type: ignore[
         self.n_features_in_, self._tail, self._fitted_span = columns, tail, self.span(columns)
 
     def _read(self, X: Any) -> Floats:
-        """The series to score, checked against the training part."""
+        """Check the series to score against the training part."""
         known = getattr(self, "n_features_in_", None)
         if known is None or self._fitted_span != self.span(known):
             what = (

@@ -19,7 +19,7 @@ from tsadeval.errors import InvalidInputError, InvalidParameterError
 
 
 def family_of(estimator: Any) -> str | None:
-    """The convention that an estimator follows: "tsadeval", "pyod", "aeon", "sktime", "sklearn", "classifier" or None.
+    """Find the family of an estimator: "tsadeval", "pyod", "aeon", "sktime", "sklearn", "classifier" or None.
 
     >>> family_of(3) is None
     True
@@ -47,7 +47,7 @@ def family_of(estimator: Any) -> str | None:
 
 
 def anomaly_scores(estimator: Any, X: Any) -> NDArray[Any]:
-    """The scores of a fitted estimator, one for each row of X, higher for more anomalous."""
+    """Return the scores of a fitted estimator, one for each row of X, higher for more anomalous."""
     family = family_of(estimator)
     if family not in _ASK:
         refuse_known(estimator)
@@ -109,7 +109,7 @@ _ASK: dict[str | None, Callable[[Any, Any], Any]] = {
 
 
 def _final(estimator: Any) -> Any:
-    """The step of a pipeline, or the estimator of a search, that gives the scores."""
+    """Find the step of a pipeline, or the estimator of a search, that gives the scores."""
     for _ in range(10):  # searches of pipelines of searches
         steps = getattr(estimator, "steps", None)
         if isinstance(steps, list) and steps and isinstance(steps[-1], tuple):
@@ -127,7 +127,7 @@ def _comes_from(thing: Any, package: str) -> bool:
 
 
 def _classes(thing: Any) -> list[str]:
-    """The full names of its class and of those that it derives from."""
+    """Return the full names of its class and of those that it derives from."""
     return [f"{getattr(base, '__module__', '')}.{base.__name__}" for base in type(thing).__mro__]
 
 
@@ -158,7 +158,7 @@ class Kind(NamedTuple):
 
 
 def kind_of(model: Any) -> str:
-    """The name of the kind, of `KINDS`, that a model is of."""
+    """Find the kind, of `KINDS`, that a model is of."""
     family = family_of(model)
     if family is not None and family in KINDS:
         return family
@@ -174,7 +174,7 @@ def kind_of(model: Any) -> str:
 
 
 def fitted_scores(model: Any, X: Any) -> Any:
-    """The scores of a fitted estimator of any package that is recognised, one for each row of X."""
+    """Return the scores of a fitted estimator of any package that is recognised, one for each row of X."""
     kind = KINDS.get(family_of(model) or "")
     return np.ravel(anomaly_scores(model, X) if kind is None else kind.ask(model, rows_for(model, X, as_series(X))))
 
@@ -185,12 +185,12 @@ def is_frame(X: Any) -> bool:
 
 
 def rows_for(model: Any, X: Any, series: Floats) -> Any:
-    """What a fitted model is asked about: the frame itself if it was fitted on one, else the checked numbers."""
+    """Return what a fitted model is asked about: the frame itself if it was fitted on one, else the checked numbers."""
     return X if is_frame(X) and hasattr(model, "feature_names_in_") else series
 
 
 def name_of(model: Any) -> str:
-    """The name of a function, or of a model's class."""
+    """Return the name of a function, or of a model's class."""
     return str(getattr(model, "__name__", type(model).__name__))
 
 
@@ -200,7 +200,7 @@ def _fitted(model: Any, rows: Floats) -> Any:
 
 
 def _remembered(model: Any, rows: Floats) -> Any:
-    """A function of both parts gets the training part when it scores."""
+    """Keep the training part for a function of both parts."""
     return model, rows if _arguments(model) == 2 else None
 
 
@@ -272,7 +272,7 @@ def _asked_torch(model: Any, rows: Floats) -> Any:
 
 
 def forecast_errors(model: Any, series: Floats, window: int) -> Floats:
-    """The squared error of the forecasts of each point, mean over columns and over the windows that forecast it."""
+    """Compute the squared error of each point's forecasts, mean over columns and the windows that forecast it."""
     columns = series.shape[1]
     sums, counts = np.zeros(len(series)), np.zeros(len(series))
     for at, batch, given in _batches(model, windows(series[:-1], window)):
@@ -294,7 +294,7 @@ def forecast_errors(model: Any, series: Floats, window: int) -> Floats:
 
 
 def _batches(model: Any, rows: Floats) -> Any:
-    """The start, the input and the output of one batch of rows after another, on the device of the module."""
+    """Yield start, input and output of one batch of rows after another, on the device of the module."""
     import torch
 
     weights = next(iter(model.parameters()), torch.zeros(0))

@@ -59,7 +59,7 @@ class MatrixProfile(Detector):
 
 
 def profile(values: Floats, window: int, train: Floats | None = None) -> Floats:
-    """The distance of each window to the nearest window of `train`, or to the nearest other one of `values`.
+    """Compute the distance of each window to the nearest one of `train`, or to the nearest other one of `values`.
 
     Of a series with no other window outside the quarter of a window on either side, the distances are 0.
 

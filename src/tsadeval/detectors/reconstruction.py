@@ -59,7 +59,7 @@ class Donut(DeepDetector):
     static_step = True
 
     def build(self, columns: int) -> nn.Module:
-        """Encoder and decoder of fully connected layers."""
+        """Build an encoder and a decoder of fully connected layers."""
         from tsadeval.detectors._torch.networks import VariationalAutoencoder
 
         return VariationalAutoencoder(self.window * columns, self.hidden, self.latent)
@@ -137,7 +137,7 @@ class USAD(DeepDetector):
     static_step = True
 
     def build(self, columns: int) -> nn.Module:
-        """An encoder and two decoders of fully connected layers."""
+        """Build an encoder and two decoders of fully connected layers."""
         from tsadeval.detectors._torch.networks import Autoencoders
 
         return Autoencoders(self.window, columns, self.latent)
@@ -155,7 +155,7 @@ class USAD(DeepDetector):
         return tuple(Adam([*shared, *decoder.parameters()], lr=self.learning_rate) for decoder in decoders)
 
     def loss(self, module: Any, batch: Tensor, epoch: int, turn: int) -> Tensor:
-        """The two losses of the paper."""
+        """Return the two losses of the paper."""
         sign = 1 if turn == 0 else -1
         first = module(batch, 0)
         reconstructed = first if turn == 0 else module(batch, 1)
@@ -167,7 +167,7 @@ class USAD(DeepDetector):
         return _errors(batch, module(batch, 0)).mean()
 
     def window_scores(self, module: Any, batch: Tensor) -> Tensor:
-        """The weighted errors of the windows."""
+        """Return the weighted errors of the windows."""
         first = module(batch, 0)
         again = module(first, 1)
         return self.alpha * _errors(batch, first) + (1 - self.alpha) * _errors(batch, again)
@@ -235,7 +235,7 @@ class AnomalyTransformer(DeepDetector):
     static_step = True
 
     def build(self, columns: int) -> nn.Module:
-        """A transformer over the points of a window."""
+        """Build a transformer over the points of a window."""
         from tsadeval.detectors._torch.networks import AnomalyTransformerNetwork
 
         if self.d_model % self.n_heads:
@@ -259,13 +259,13 @@ class AnomalyTransformer(DeepDetector):
         return minimax_loss(batch, reconstruction, associations, self.k)
 
     def validation_loss(self, module: Any, batch: Tensor, epoch: int) -> Tensor:
-        """The reconstruction error: half the sum of both phases' losses, in which the discrepancies cancel."""
+        """Return the reconstruction error: half the sum of both phases' losses, in which the discrepancies cancel."""
         reconstruction, _ = module(batch)
         error: Tensor = (batch - reconstruction).square().mean()
         return error
 
     def window_scores(self, module: Any, batch: Tensor) -> Tensor:
-        """The weighted errors of every point of the windows."""
+        """Return the weighted errors of every point of the windows."""
         from tsadeval.detectors._torch.networks import anomaly_score
 
         reconstruction, associations = module(batch)
@@ -351,11 +351,11 @@ class TimesNet(DeepDetector):
         return float(self.learning_rate * self.decay ** max(epoch - 2, 0))
 
     def loss(self, module: Any, batch: Tensor, epoch: int, turn: int) -> Tensor:
-        """The reconstruction error."""
+        """Return the reconstruction error."""
         return self.window_scores(module, batch).mean()
 
     def window_scores(self, module: Any, batch: Tensor) -> Tensor:
-        """The squared errors of every point of the windows, mean over the columns."""
+        """Return the squared errors of every point of the windows, mean over the columns."""
         error: Tensor = (batch - module(batch)).square().mean(dim=2)
         return error
 

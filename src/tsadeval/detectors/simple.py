@@ -51,7 +51,7 @@ class SquaredDifference(Detector):
     """
 
     def span(self, columns: int) -> int:
-        """A point and the one before."""
+        """Return 2: a point and the one before."""
         return 2
 
     def _fit(self, series: Floats) -> None:

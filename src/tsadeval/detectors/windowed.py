@@ -34,11 +34,11 @@ class WindowedDetector(Detector):
     of_several: ClassVar[int] = 1
 
     def learn(self, rows: Floats) -> Any:
-        """A model of the training windows."""
+        """Fit a model of the training windows."""
         raise NotImplementedError
 
     def judge(self, rows: Floats) -> Floats:
-        """A score for each window; scikit-learn's are low for outliers."""
+        """Score each window; scikit-learn's scores are low for outliers."""
         return np.asarray(-self.model_.score_samples(rows))
 
     def span(self, columns: int) -> int:
@@ -87,11 +87,11 @@ class KNN(WindowedDetector):
     neighbors: int = option(5, Number(1, integer=True), "the k-th nearest training window counts")
 
     def learn(self, rows: Floats) -> Any:
-        """The training windows, indexed."""
+        """Index the training windows."""
         return require("sklearn.neighbors", extra="all").NearestNeighbors(n_neighbors=self.neighbors).fit(rows)
 
     def judge(self, rows: Floats) -> Floats:
-        """The distances to the k-th nearest training window, or to the farthest where there are fewer."""
+        """Compute the distances to the k-th nearest training window, or to the farthest where there are fewer."""
         nearest = min(self.neighbors, self.model_.n_samples_fit_)
         return np.asarray(self.model_.kneighbors(rows, nearest)[0][:, -1])
 
@@ -117,7 +117,7 @@ class LOF(WindowedDetector):
     neighbors: int = option(20, Number(1, integer=True), "training windows that a window is compared with")
 
     def learn(self, rows: Floats) -> Any:
-        """The distinct windows and their densities."""
+        """Fit the densities of the distinct windows."""
         distinct = np.unique(rows, axis=0)
         if len(distinct) == 1:  # a constant training part: its one window is its own neighbour
             distinct = np.repeat(distinct, 2, axis=0)
@@ -145,13 +145,13 @@ class KMeansAD(WindowedDetector):
     clusters: int = option(20, Number(1, integer=True), "number of centres")
 
     def learn(self, rows: Floats) -> Any:
-        """The centres; there are no more than distinct windows."""
+        """Find the centres; there are no more than distinct windows."""
         clusters = min(self.clusters, len(np.unique(rows, axis=0)))
         make = require("sklearn.cluster", extra="all").KMeans
         return make(clusters, n_init=3, random_state=self.random_state).fit(rows)
 
     def judge(self, rows: Floats) -> Floats:
-        """The distances to the nearest centre."""
+        """Compute the distances to the nearest centre."""
         return np.asarray(self.model_.transform(rows).min(axis=1))
 
 
@@ -175,7 +175,7 @@ class IsolationForest(WindowedDetector):
     tree_windows: int = option(256, Number(2, integer=True), "windows that a tree is grown on")
 
     def learn(self, rows: Floats) -> Any:
-        """The forest."""
+        """Grow the forest."""
         forest = require("sklearn.ensemble", extra="all").IsolationForest(
             n_estimators=self.trees, max_samples=min(self.tree_windows, len(rows)), random_state=self.random_state
         )
@@ -211,7 +211,7 @@ class OCSVM(WindowedDetector):
     )
 
     def learn(self, rows: Floats) -> Any:
-        """The support vectors."""
+        """Find the support vectors."""
         return require("sklearn.svm", extra="all").OneClassSVM(nu=self.nu, gamma=self.gamma).fit(rows)
 
 
@@ -235,7 +235,7 @@ class PCA(WindowedDetector):
     variance: float = option(0.9, Number(0, 1, open_low=True), "share of the variance that the kept components explain")
 
     def learn(self, rows: Floats) -> Any:
-        """The centre and the main directions."""
+        """Find the centre and the main directions."""
         model = require("sklearn.decomposition", extra="all").PCA(random_state=self.random_state)
         with np.errstate(invalid="ignore"):  # shares of no variance at all: a constant training part
             model.fit(rows)
@@ -246,7 +246,7 @@ class PCA(WindowedDetector):
         return model.mean_, np.ascontiguousarray(model.components_[:kept])
 
     def judge(self, rows: Floats) -> Floats:
-        """The errors of the windows."""
+        """Compute the errors of the windows."""
         centre, directions = self.model_
         away = rows - centre
         away -= (away @ directions.T) @ directions
@@ -286,7 +286,7 @@ class HBOS(WindowedDetector):
         return low, width, counts / counts.max(axis=1, keepdims=True)
 
     def judge(self, rows: Floats) -> Floats:
-        """The sums over all values of each window."""
+        """Sum over all values of each window."""
         low, width, heights = self.model_
         places = (rows - low) / width
         # The highest training value belongs to the last bin; rounding must not put it outside.

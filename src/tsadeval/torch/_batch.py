@@ -54,20 +54,20 @@ class Batch:
         return torch.arange(self.scores.shape[1], device=self.scores.device) < self.lengths[:, None]
 
     def filled(self, value: float) -> Tensor:
-        """The scores with this value in the padding."""
+        """Return the scores with this value in the padding."""
         return self.scores.masked_fill(~self.valid, value) if self.padded else self.scores
 
     def with_scores(self, scores: Tensor) -> Batch:
-        """The same labels with other scores."""
+        """Replace the scores."""
         return replace(self, scores=scores)
 
     def rows(self, part: slice) -> Batch:
-        """Some of the series."""
+        """Take some of the series."""
         return replace(self, scores=self.scores[part], labels=self.labels[part], lengths=self.lengths[part])
 
 
 def apply(batch: Batch, function: Callable[[Batch], Tensor], *, per_row: int = 1) -> Tensor:
-    """The values of a function of blocks of series, float64, series last.
+    """Apply a function to blocks of series; values are float64, series last.
 
     A series needs as many numbers as it has points, and at least `per_row`.
     """
@@ -244,7 +244,7 @@ Threshold = float | Tensor | Literal["best"]
 
 
 def f_beta(precision: Tensor, recall: Tensor, beta: float) -> Tensor:
-    """The F of precision and recall: 0 where nothing is found, also where precision is then undefined."""
+    """Compute F of precision and recall: 0 where nothing is found, also where precision is then undefined."""
     weight = recall_weight(beta)
     value = (1 + weight) * precision * recall / (weight * precision + recall)
     return torch.where((recall == 0) | (precision == 0), recall.new_zeros(()), value)
@@ -258,7 +258,7 @@ def read_alarms(
     mask: Tensor | None,
     validate: bool,
 ) -> tuple[Batch, bool]:
-    """A batch of alarms, and False; or a batch of scores, and True where the best threshold is to be found."""
+    """Read a batch of alarms, and False; or a batch of scores, and True where the best threshold is to be found."""
     batch = read(preds, target, lengths, mask, validate=validate, alarms=True)
     if batch.scores.dtype == torch.bool:
         return batch, False
@@ -283,7 +283,7 @@ def read_alarms(
 
 
 def sort_rows(scores: Tensor, labels: Tensor, *, descending: bool = False) -> tuple[Tensor, Tensor]:
-    """The scores of every row in order, and their labels; labels of equal scores come in any order."""
+    """Sort the scores of every row, with their labels; labels of equal scores come in any order."""
     if scores.is_cuda and scores.dtype == torch.float32 and len(scores) > 1:
         return sort_by_keys(scores, labels, descending=descending)
     ordered, order = scores.sort(dim=1, descending=descending)
@@ -291,7 +291,7 @@ def sort_rows(scores: Tensor, labels: Tensor, *, descending: bool = False) -> tu
 
 
 def sort_by_keys(scores: Tensor, labels: Tensor, *, descending: bool = False) -> tuple[Tensor, Tensor]:
-    """The same for float32: row, score and label of a point are packed into 64 bits, the row first."""
+    """Sort float32 scores: row, score and label of a point are packed into 64 bits, the row first."""
     # Bits of floats as integers in the same order: those of negative numbers run the other way. (-0.0 + 0.0 is 0.0.)
     bits = (scores + 0.0).view(torch.int32)
     keys = _flipped(bits).long()

@@ -36,7 +36,7 @@ def event_scores(
 
 
 def _scaled(means: Tensor, variances: Tensor, gamma: float) -> Tensor:
-    """The variance of a Beta distribution with the parameters that fit the moments, times gamma plus 1."""
+    """Compute the variance of a Beta distribution with the parameters that fit the moments, times gamma plus 1."""
     spread = (variances > 0) & (means > 0) & (means < 1)
     strength = (means * (1 - means) / torch.where(spread, variances, 1) - 1).clamp_min(0)
     alpha, beta = gamma * means * strength + 1, gamma * (1 - means) * strength + 1

@@ -112,7 +112,7 @@ class EventLoss(nn.Module):
         self.scale, self.pool, self.reduction = (options[name] for name in ("scale", "pool", "reduction"))
 
     def extra_repr(self) -> str:
-        """The options that differ from their defaults."""
+        """Show the options that differ from their defaults."""
         defaults = inspect.signature(type(self)).parameters
         differing = {k: v for k, v in self.options.items() if v != defaults[k].default}
         return ", ".join(f"{name}={value!r}" for name, value in differing.items())
@@ -194,7 +194,7 @@ class CCELoss(EventLoss):
         lengths: Tensor | Sequence[int] | None = None,
         mask: Tensor | None = None,
     ) -> Tensor:
-        """The loss of a batch; `lengths` and `mask` say which points count, as for the metrics."""
+        """Compute the loss of a batch; `lengths` and `mask` say which points count, as for the metrics."""
         points = _points(preds, target, lengths, mask, self.pool)
         scores = points.scores
         if self.scale == "sigmoid":
@@ -219,7 +219,7 @@ class CCELoss(EventLoss):
         return self.reduce(lost.sum(1))
 
     def _shortfall(self, scores: Tensor, groups: Tensor, anomalous: Tensor) -> Tensor:
-        """What the score of each group of points lacks to 1 - tau."""
+        """Compute what the score of each group of points lacks to 1 - tau."""
         size = len(anomalous)
         count = sum_by(groups, torch.ones_like(scores), size).clamp_min(1)
         means = sum_by(groups, scores, size) / count
@@ -290,7 +290,7 @@ class EventAUCLoss(EventLoss):
         lengths: Tensor | Sequence[int] | None = None,
         mask: Tensor | None = None,
     ) -> Tensor:
-        """The loss of a batch; `lengths` and `mask` say which points count, as for the metrics."""
+        """Compute the loss of a batch; `lengths` and `mask` say which points count, as for the metrics."""
         points = _points(preds, target, lengths, mask, self.pool, self.buffer)
         scores = points.scores.double()  # differences of cumulative sums would lose digits in float32
         if self.scale == "minmax":
@@ -322,7 +322,7 @@ class EventAUCLoss(EventLoss):
 
 
 def _ranges(others: Tensor, other_pool: Tensor, limits: Tensor, pool: Tensor) -> tuple[Tensor, Tensor]:
-    """The order of the others by pool and score, and of every limit the first place there that is above it."""
+    """Order the others by pool and score; find for every limit the first place there that is above it."""
     values, pools = torch.cat([others, limits]), torch.cat([other_pool, pool])
     order = values.argsort()
     order = order[pools[order].argsort(stable=True)]

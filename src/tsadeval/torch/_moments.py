@@ -29,7 +29,7 @@ class RunSums(NamedTuple):
 
 
 def run_moments(batch: Batch, scale: bool, added: Tensor | None = None) -> RunSums:
-    """The runs of a batch, without its padding.
+    """Find the runs of a batch, without its padding.
 
     With `scale`, scores are brought to 0 ... 1 by their row's range, plus what is `added` to it. Constant scores count
     as one half.
@@ -65,7 +65,7 @@ def has_kernels(tensor: Tensor) -> bool:
 
 
 def by_torch(scores: Tensor, labels: Tensor, lengths: Tensor, scale: bool, added: Tensor | None) -> tuple[Tensor, ...]:
-    """The fields of `RunSums`; a row's padding is a run with weights of 0."""
+    """Compute the fields of `RunSums`; a row's padding is a run with weights of 0."""
     rows, columns = scores.shape
     flat = labels.view(-1)
     borders = (flat[1:] != flat[:-1]).nonzero()[:, 0] + 1

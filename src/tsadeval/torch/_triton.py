@@ -112,7 +112,7 @@ if triton is not None:
 
     @triton.jit
     def _total(at, run, there, before, sums, up_to, block, first, last, ends_row, row, per_row):
-        """What is left of a run's first block, whole blocks, and the beginning of its last block."""
+        """Add what is left of a run's first block, whole blocks, and the beginning of its last block."""
         within = first == last
         rest = tl.load(before + at + run + 1, mask=there & (ends_row == 0), other=0.0)
         head = tl.load(sums + block, mask=there & (within == 0), other=0.0) - tl.load(before + at + run, mask=there)
@@ -183,7 +183,7 @@ def available() -> bool:
 def run_moments(
     scores: Tensor, labels: Tensor, lengths: Tensor, scale: bool, added: Tensor | None
 ) -> tuple[Tensor, ...]:
-    """The fields of `tsadeval.torch._moments.RunSums` of a contiguous batch."""
+    """Compute the fields of `tsadeval.torch._moments.RunSums` of a contiguous batch."""
     rows, columns = scores.shape
     size = SMALL if columns <= SMALL else SIZE
     per_row = -(-columns // size)

@@ -80,7 +80,7 @@ class Forecaster(nn.Module):
         self.forecast = nn.Linear(hidden, columns)
 
     def forward(self, points: Tensor) -> Tensor:
-        """What is expected after each point of (batch, points, columns)."""
+        """Forecast what comes after each point of (batch, points, columns)."""
         states, _ = self.memory(points)
         expected: Tensor = self.forecast(states)
         return expected
@@ -108,7 +108,7 @@ class Autoencoders(nn.Module):
         self.second = _decoder(latent, quarter, half, whole)
 
     def forward(self, batch: Tensor, which: int) -> Tensor:
-        """The windows as autoencoder 0 or 1 reconstructs them."""
+        """Reconstruct the windows by autoencoder 0 or 1."""
         decoder = self.first if which == 0 else self.second
         reconstructed: Tensor = decoder(self.encoder(batch.flatten(start_dim=1)))
         return reconstructed.view(batch.shape)
@@ -135,7 +135,7 @@ Associations = tuple[Tensor, Tensor]
 
 
 def widths(raw: Tensor) -> Tensor:
-    """The Gaussians' sigma from the layer's raw outputs: positive, at most about 2 points."""
+    """Compute the Gaussians' sigma from the layer's raw outputs: positive, at most about 2 points."""
     return torch.pow(3.0, torch.sigmoid(5.0 * raw) + 1e-5) - 1.0
 
 
@@ -152,7 +152,7 @@ def association_discrepancy(prior: Tensor, series: Tensor) -> Tensor:
 
 
 def minimax_loss(x: Tensor, reconstruction: Tensor, layers: list[Associations], weight: float) -> Tensor:
-    """A loss whose one backward pass gives the summed gradients of the paper's two phases.
+    """Compute a loss whose one backward pass gives the summed gradients of the paper's two phases.
 
     The minimise phase, `error + weight * discrepancy(P, S fixed)`, draws P to S; the maximise phase,
     `error - weight * discrepancy(P fixed, S)`, drives S from P. The two discrepancies are equal in value, so one is
@@ -268,7 +268,7 @@ def fold(x: Tensor, period: int) -> Tensor:
 
 
 def unfold(grid: Tensor, length: int) -> Tensor:
-    """The inverse of `fold`: what was filled up is cut off."""
+    """Undo `fold`: what was filled up is cut off."""
     return grid.permute(0, 2, 3, 1).flatten(1, 2)[:, :length]
 
 
@@ -288,7 +288,7 @@ class Inception(nn.Module):
         self.bias = nn.Parameter(torch.zeros(n_out))
 
     def merged(self) -> Kernel:
-        """The mean kernel and the bias."""
+        """Compute the mean kernel and the bias."""
         reach = len(self.weights) - 1
         middled = [functional.pad(weight, (reach - i,) * 4) for i, weight in enumerate(self.weights)]
         return torch.stack(middled).mean(dim=0), self.bias

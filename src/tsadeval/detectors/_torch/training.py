@@ -66,7 +66,7 @@ def descend(optimizer: Optimizer, loss: Tensor) -> None:
 
 
 def find_device(name: str) -> torch.device:
-    """The device that a detector's option names."""
+    """Find the device that a detector's option names."""
     if name == "auto":
         name = "cuda" if torch.cuda.is_available() else "cpu"
     if name == "cuda" and not torch.cuda.is_available():
@@ -121,7 +121,7 @@ def products(device: torch.device) -> AbstractContextManager[None]:
 
 
 def train(detector: DeepDetector, series: Floats) -> tuple[nn.Module, list[Losses]]:
-    """A network fitted to the windows of a scaled series, and the losses of every epoch."""
+    """Fit a network to the windows of a scaled series; returns it and the losses of every epoch."""
     device = find_device(detector.device)
     windows = windows_of(series, detector.window, device)
     learning, held_back = split(len(series), detector.window)
@@ -172,7 +172,7 @@ def train(detector: DeepDetector, series: Floats) -> tuple[nn.Module, list[Losse
 
 
 def split(n: int, window: int) -> tuple[Tensor, Tensor | None]:
-    """Starts of the windows to learn from, and of those held back; None where the series is too short for both.
+    """Split windows into those to learn from and those held back, by their starts; None if the series is too short.
 
     No point is in both kinds of windows.
 
@@ -208,7 +208,7 @@ class Steps:
         self.replay: Callable[[], Tensor] | None = None
 
     def results(self, order: Tensor) -> Iterator[Tensor]:
-        """What the function gives for each batch of the windows at these positions; to be used before the next."""
+        """Yield what the function gives for each batch of the windows at these positions; use it before the next."""
         order = order.to(self.windows.device)  # once: each copy to a GPU waits until it is idle
         for at in range(0, len(order), self.size):
             positions = order[at : at + self.size]
@@ -227,7 +227,7 @@ class Steps:
         return self.replay()
 
     def mean(self, order: Tensor) -> float:
-        """The mean of the results over the windows; summed on the device: asking for each would make a GPU wait."""
+        """Average the results over the windows; summed on the device: asking for each would make a GPU wait."""
         total: Any = 0.0
         for number, result in enumerate(self.results(order)):
             total = total + result * min(self.size, len(order) - number * self.size)
@@ -265,7 +265,7 @@ def _set_rate(optimizers: tuple[Optimizer, ...], rate: float) -> None:
 
 
 def _on_a_stream(step: Callable[[], Tensor]) -> Tensor:
-    """A step before the recording, on a stream of its own as recording asks for."""
+    """Run a step before the recording, on a stream of its own as recording asks for."""
     stream = torch.cuda.Stream()  # type: ignore[no-untyped-call]  # untyped in torch
     stream.wait_stream(torch.cuda.current_stream())
     with torch.cuda.stream(stream):
@@ -275,7 +275,7 @@ def _on_a_stream(step: Callable[[], Tensor]) -> Tensor:
 
 
 def record(step: Callable[[], Tensor]) -> Callable[[], Tensor]:
-    """A function that repeats the step's work on the GPU, without the Python that asked for it."""
+    """Record a step; the function returned repeats its work on the GPU without the Python that asked for it."""
     graph = torch.cuda.CUDAGraph()
     with torch.cuda.graph(graph):
         loss = step()
@@ -318,7 +318,7 @@ def score(detector: DeepDetector, module: nn.Module, series: Floats) -> Floats:
 
 @contextmanager
 def _bar(detector: DeepDetector) -> Iterator[Callable[[int, float], None]]:
-    """A function that shows an epoch and its loss: on a bar where the detector was asked for one, else nowhere."""
+    """Give a function that shows an epoch and its loss: on a bar if the detector was asked for one, else nowhere."""
     if not detector.progress:
         yield lambda epoch, loss: None
         return
