@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Unpack
 
-from tsadeval.comparison.categories import SeriesFacts
 from tsadeval.comparison.comparison import Comparison, Made
+from tsadeval.comparison.inference import SeriesFacts
 from tsadeval.core.facts import OddAlarms, missing_row, odd_alarms
 from tsadeval.core.messages import warn_of_alarms, warn_of_undefined
 from tsadeval.core.metric import Rule

@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cached_property
+from itertools import chain
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from tsadeval.comparison.categories import SeriesFacts
 from tsadeval.comparison.detector_table import (
     PRINTED,
     DetectorTable,
@@ -22,6 +22,7 @@ from tsadeval.comparison.detector_table import (
 )
 from tsadeval.comparison.inference import (
     Groups,
+    SeriesFacts,
     category_table,
     difference_table,
     disagreement_table,
@@ -108,29 +109,29 @@ class Comparison(Result):
         return tsadeval.report(self, path, **options)
 
     @cached_property
-    def _means(self) -> dict[tuple[str, str, str], float]:
-        """The value of a metric by series and detector; of several seeds the mean."""
+    def _values(self) -> dict[str, Floats]:
+        """The values of each metric, series by detectors; of several seeds the mean, NaN where there is none."""
         found: dict[tuple[str, str, str], list[float]] = {}
         for row in self.rows:
             found.setdefault((row["series"], row["detector"], row["metric"]), []).append(row["value"])
-        means = {key: finite_mean(values) for key, values in found.items()}
-        return self._filled(means) if self.missing == "worst" else means
+        shape = len(self.series), len(self.detectors)
+        tables = {}
+        for metric in self.metrics:
+            means = [finite_mean(found.get((s, d, metric), ())) for s in self.series for d in self.detectors]
+            tables[metric] = np.array(means, np.float64).reshape(shape)
+        return self._fill(tables) if self.missing == "worst" else tables
 
-    def _filled(self, means: dict[tuple[str, str, str], float]) -> dict[tuple[str, str, str], float]:
-        """Where a detector has no scores, the worst value that any detector has on the series."""
+    def _fill(self, tables: dict[str, Floats]) -> dict[str, Floats]:
+        """Where a detector has no scores, take the worst value that any detector has on the series."""
         gone = {(row["series"], row["detector"]) for row in self.rows if row["status"] == "missing"}
-        have = {(series, detector) for series, detector, _ in means}
-        for series in self.series:
-            for metric in self.metrics:
-                known = [means.get((series, d, metric), math.nan) for d in self.detectors]
-                known = [value for value in known if math.isfinite(value)]
-                if not known:
-                    continue
-                worst = max(known) if metric in self._lower else min(known)
-                for d in self.detectors:
-                    if (series, d) in gone or (series, d) not in have:
-                        means[series, d, metric] = worst
-        return means
+        have = {(row["series"], row["detector"]) for row in self.rows} - gone
+        lost = np.array([[(s, d) not in have for d in self.detectors] for s in self.series])
+        filled = {}
+        for metric, values in tables.items():
+            worst_of = np.fmax if metric in self._lower else np.fmin
+            worst = worst_of.reduce(np.where(np.isfinite(values), values, math.nan), axis=1, keepdims=True)
+            filled[metric] = np.where(lost, worst, values)
+        return filled
 
     def _named(self, metric: AnyMetric | None) -> list[str]:
         """Find the metrics that are meant: one, or all, of which the first is the one by default."""
@@ -138,14 +139,11 @@ class Comparison(Result):
 
     def _matrix(self, metric: str) -> Floats:
         """Series by detectors, the larger the better."""
-        sign = -1.0 if metric in self._lower else 1.0
-        rows = [[sign * self._means.get((s, d, metric), math.nan) for d in self.detectors] for s in self.series]
-        return np.array(rows, np.float64).reshape(len(self.series), len(self.detectors))
+        return -self._values[metric] if metric in self._lower else self._values[metric]
 
     def values(self, metric: AnyMetric) -> Floats:
         """Return the values of a metric: a row per series, a column per detector, NaN where there is none."""
-        (name,) = self._named(metric)
-        return (-1.0 if name in self._lower else 1.0) * self._matrix(name)
+        return self._values[find_metric(metric, self.metrics, "this comparison")].copy()
 
     def ranks(self, metric: AnyMetric | None = None, *, alpha: float = 0.05, random_state: int = 0) -> ResultTable:
         """Mean ranks with 95 % bootstrap intervals over series, and groups that were not told apart (Wilcoxon-Holm).
@@ -189,10 +187,7 @@ class Comparison(Result):
         "group", "data set", "number of events", "length of events" and "kind of anomaly".
         """
         name = self._named(metric)[0]
-        sign = -1.0 if name in self._lower else 1.0
-        return category_table(
-            sign * self._matrix(name), name, self.series, self.names, self._facts, kinds, dataset_of, groups
-        )
+        return category_table(self._values[name], name, self.series, self.names, self._facts, kinds, dataset_of, groups)
 
     @property
     def names(self) -> list[str]:
@@ -252,25 +247,19 @@ class Comparison(Result):
 
     def _table(self, title: str, groups: Mapping[str, Sequence[str]], percent: bool) -> DetectorTable:
         """Make the table of the mean over groups of the mean over their series."""
+        place = {series: i for i, series in enumerate(self.series)}
+        rows = [[place[series] for series in group] for group in groups.values()]
 
-        def mean(detector: str, metric: str) -> float:
-            means = (
-                finite_mean([self._means.get((series, detector, metric), math.nan) for series in group])
-                for group in groups.values()
-            )
-            return finite_mean(list(means))
-
-        def by_series(metric: str) -> Floats:
-            place = {series: i for i, series in enumerate(self.series)}
-            return self._matrix(metric)[[place[series] for group in groups.values() for series in group]]
+        def mean(detector: int, metric: str) -> float:
+            return finite_mean([finite_mean(self._values[metric][some, detector].tolist()) for some in rows])
 
         return DetectorTable(
-            {d: {m: mean(d, m) for m in self.metrics} for d in self.detectors},
+            {d: {m: mean(j, m) for m in self.metrics} for j, d in enumerate(self.detectors)},
             title=title,
             titles=self._titles,
             percent=percent,
             lower=self._lower,
-            by_series=by_series,
+            by_series=lambda metric: self._matrix(metric)[list(chain(*rows))],
             remarks=lambda: self.remarks({series for group in groups.values() for series in group}, labels=True),
         )
 

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from tsadeval._optional import require
 from tsadeval.comparison import categories, paired, statistics
 from tsadeval.comparison import standings as standings_module
-from tsadeval.comparison.categories import CATEGORIES, SeriesFacts
+from tsadeval.comparison.inference import CATEGORIES, SeriesFacts
 from tsadeval.comparison.standings import agreement_of, beats_median, best_of, gameability, standings
 from tsadeval.core.events import Events
 from tsadeval.core.inputs import Floats, Scoring
