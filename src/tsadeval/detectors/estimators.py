@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from tsadeval._optional import require
 from tsadeval.detectors.series import Floats, as_series, batch_size, windows
 from tsadeval.errors import InvalidInputError, InvalidParameterError
 
@@ -77,11 +78,6 @@ def _is_upside_down(model: Any) -> bool:
     return type(model).__name__ == "OneClassSVM" and _comes_from(model, "aeon")
 
 
-def _of_tsadeval(estimator: Any, X: Any) -> Any:
-    # A search's `score` is that of its scoring, so whatever holds a detector is asked as scikit-learn's are.
-    return estimator.score(X) if _comes_from(estimator, "tsadeval") else -estimator.score_samples(X)
-
-
 def _of_sklearn(estimator: Any, X: Any) -> Any:
     # The two differ by a constant offset, which no metric of a ranking sees; score_samples has none that depends on
     # the `contamination` of the training part.
@@ -101,7 +97,8 @@ def _of_classifier(estimator: Any, X: Any) -> Any:
 
 
 _ASK: dict[str | None, Callable[[Any, Any], Any]] = {
-    "tsadeval": _of_tsadeval,
+    # A search's `score` is that of its scoring, so whatever holds a detector is asked as scikit-learn's are.
+    "tsadeval": lambda model, X: model.score(X) if _comes_from(model, "tsadeval") else -model.score_samples(X),
     "pyod": lambda estimator, X: estimator.decision_function(X),
     "sklearn": _of_sklearn,
     "classifier": _of_classifier,
@@ -223,16 +220,7 @@ def _arguments(function: Any) -> int:
     return needed
 
 
-def _fitted_aeon(model: Any, rows: Floats) -> Any:
-    model.fit(_of_aeon(rows), axis=0)
-    return model
-
-
-def _asked_aeon(model: Any, rows: Floats) -> Any:
-    return model.predict(_of_aeon(rows), axis=0)
-
-
-def _of_aeon(rows: Floats) -> Floats:
+def _for_aeon(rows: Floats) -> Floats:
     return rows[:, 0] if rows.shape[1] == 1 else rows
 
 
@@ -240,23 +228,18 @@ def _fitted_sktime(model: Any, rows: Floats) -> Any:
     task = model.get_tag("task", "anomaly_detection", raise_error=False)
     if task != "anomaly_detection":
         raise InvalidParameterError(f"{name_of(model)} of sktime is for {task}: its labels are no anomaly scores")
-    model.fit(_frame(rows))
+    model.fit(require("pandas", extra="all").DataFrame(rows))
     return model
 
 
 def _asked_sktime(model: Any, rows: Floats) -> Any:
+    frame = require("pandas", extra="all").DataFrame(rows)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", FutureWarning)
         try:
-            return np.asarray(model.transform_scores(_frame(rows)))
+            return np.asarray(model.transform_scores(frame))
         except NotImplementedError:  # most of its detectors give alarms only
-            return (np.asarray(model.transform(_frame(rows))) != 0).astype(np.float64)
-
-
-def _frame(rows: Floats) -> Any:
-    import pandas as pd
-
-    return pd.DataFrame(rows)
+            return (np.asarray(model.transform(frame)) != 0).astype(np.float64)
 
 
 def _asked_torch(model: Any, rows: Floats) -> Any:
@@ -314,7 +297,10 @@ def _batches(model: Any, rows: Floats) -> Any:
 KINDS: dict[str, Kind] = {
     "sklearn": Kind(_fitted, anomaly_scores),
     "pyod": Kind(_fitted, anomaly_scores),
-    "aeon": Kind(_fitted_aeon, _asked_aeon),
+    "aeon": Kind(
+        lambda model, rows: model.fit(_for_aeon(rows), axis=0),
+        lambda model, rows: model.predict(_for_aeon(rows), axis=0),
+    ),
     "sktime": Kind(_fitted_sktime, _asked_sktime),
     "torch": Kind(lambda model, rows: model.eval(), _asked_torch),
     "function": Kind(_remembered, _asked_function),
