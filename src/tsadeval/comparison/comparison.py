@@ -187,7 +187,10 @@ class Comparison(Result):
         "group", "data set", "number of events", "length of events" and "kind of anomaly".
         """
         name = self._named(metric)[0]
-        return category_table(self._values[name], name, self.series, self.names, self._facts, kinds, dataset_of, groups)
+        lower, series = name in self._lower, self.series
+        return category_table(
+            self._values[name], name, lower, series, self.names, self._facts, kinds, dataset_of, groups
+        )
 
     @property
     def names(self) -> list[str]:

@@ -17,7 +17,6 @@ from tsadeval.comparison.standings import winners
 from tsadeval.comparison.statistics import Floats
 from tsadeval.core.inputs import label_runs
 from tsadeval.core.messages import named
-from tsadeval.core.metric import METRICS
 from tsadeval.core.names import did_you_mean
 from tsadeval.core.parameters import Check, Number, OneOf, check_parameters
 from tsadeval.core.results import NONE, Grid, ResultTable, Row, grid_of
@@ -339,6 +338,7 @@ CATEGORIES = tuple(_KINDS)
 def category_table(
     values: Floats,
     metric: str,
+    lower: bool,
     series: Sequence[str],
     detectors: Sequence[str],
     facts: Mapping[str, SeriesFacts],
@@ -374,6 +374,5 @@ def category_table(
             for detector, mean in zip(detectors, means, strict=True):
                 row = {"detector": detector, "metric": metric, "value": mean, "series": len(members)}
                 rows.append({**about, **row})
-    record = METRICS.get(metric.partition("(")[0])
-    note = f"mean of {metric}" + (", lower is better" if record and record.direction == "lower" else "")
+    note = f"mean of {metric}" + ", lower is better" * lower
     return ResultTable(rows, grid=grid, notes=[note] if rows else [])

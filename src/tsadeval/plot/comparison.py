@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from tsadeval.comparison import Comparison, statistics
 from tsadeval.core.messages import named
-from tsadeval.core.metric import METRICS, parse_metric
+from tsadeval.core.metric import Metric, parse_metric
 from tsadeval.core.parameters import Check, Number, OneOf, check_parameters
 from tsadeval.core.results import Result
 from tsadeval.core.selection import AnyMetric, find_metric, metric_text
@@ -55,12 +55,12 @@ class Values(NamedTuple):
     series: list[str]
     detectors: list[str]
     metric: str
+    record: Metric | None
 
     @property
     def lower(self) -> bool:
         """True if smaller values are better."""
-        record = METRICS.get(self.metric.partition("(")[0])
-        return record is not None and record.direction == "lower"
+        return self.record is not None and self.record.direction == "lower"
 
     @property
     def better(self) -> Floats:
@@ -87,11 +87,11 @@ def _values(result: Any, metric: AnyMetric | None) -> Values:
     """Series by detectors, of whatever was given."""
     if isinstance(result, Comparison):
         name = result.metrics[0] if metric is None else find_metric(metric, result.metrics, "this comparison")
-        return Values(result.values(name), result.series, result.detectors, name)
+        record = next((one for one in result.made.metrics if str(one) == name), None)
+        return Values(result.values(name), result.series, result.detectors, name, record)
     if isinstance(result, Result):
         raise InvalidInputError("this result has no values of several detectors: give what te.compare returned")
-    if metric is not None:
-        metric = str(parse_metric(metric_text(metric)))
+    record = None if metric is None else parse_metric(metric_text(metric))
     if hasattr(result, "columns") and hasattr(result, "index"):
         table = np.asarray(result, np.float64)
         series, detectors = [str(i) for i in result.index], [str(c) for c in result.columns]
@@ -104,7 +104,7 @@ def _values(result: Any, metric: AnyMetric | None) -> Values:
     else:
         what = type(result).__name__
         raise InvalidInputError(f"give what te.compare returned, a DataFrame or a mapping of values, not a {what}")
-    return Values(table, series, detectors, metric or "")
+    return Values(table, series, detectors, str(record or ""), record)
 
 
 @styled
@@ -332,7 +332,6 @@ def values_by_series(result: Any, ax: Axes | None = None, *, metric: AnyMetric |
 
 
 def _limits(given: Values, values: Floats) -> tuple[float, float]:
-    record = METRICS.get(given.metric.partition("(")[0])
-    if record is not None and all(map(math.isfinite, record.range)):
-        return record.range
+    if given.record is not None and all(map(math.isfinite, given.record.range)):
+        return given.record.range
     return float(values.min()), float(values.max())
