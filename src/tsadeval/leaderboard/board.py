@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tsadeval._optional import require
-from tsadeval.comparison import categories, paired, statistics
+from tsadeval.comparison import inference, paired, statistics
 from tsadeval.comparison import standings as standings_module
 from tsadeval.comparison.inference import CATEGORIES, SeriesFacts
 from tsadeval.comparison.standings import agreement_of, beats_median, best_of, gameability, standings
@@ -348,7 +348,7 @@ def rank_all(table: Table, folder: Path) -> dict[str, Ranked]:
 @cache
 def _code() -> bytes:
     """A checksum of the code that ranks."""
-    modules = (standings_module, categories, paired, statistics, sys.modules[__name__])
+    modules = (standings_module, inference, paired, statistics, sys.modules[__name__])
     return hashlib.sha256(b"".join(Path(str(module.__file__)).read_bytes() for module in modules)).digest()
 
 
