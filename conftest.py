@@ -18,7 +18,7 @@ MARKS = {
     "tests/parity": "slow",
     "tests/plot": "slow",
 }
-DEEP = {"anomaly_transformer.py", "deep.py", "donut.py", "lstm_ad.py", "timesnet.py", "usad.py"}
+DEEP = {"deep.py", "lstm_ad.py", "reconstruction.py"}
 TESTS = ("anomaly_transformer", "foundation", "timesnet", "training")
 
 # Where torch is not installed, what imports it cannot be collected.

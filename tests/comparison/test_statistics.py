@@ -285,7 +285,6 @@ def test_pairs_use_the_series_they_have_in_common(values):
     if both.any():
         assert found.raw[0, 1] == pytest.approx(pairs.wilcoxon((x - y)[both][:, None])[0])
         assert difference.mean == pytest.approx((x - y)[both].mean())
-        assert difference.median == pytest.approx(np.median((x - y)[both]))
         assert pairs.rank_biserial(x, y) == pytest.approx(pairs.rank_biserial(x[both], y[both]))
     else:
         assert math.isnan(found.raw[0, 1])
@@ -333,8 +332,8 @@ def test_worst_puts_missing_values_last():
         (lambda: statistics.friedman([[1.0, 2.0]]), "at least 3 detectors"),
         (lambda: statistics.nemenyi([[1.0, 2.0]]), "at least 3 detectors"),
         (lambda: statistics.wilcoxon_holm([[1.0]]), "at least 2 detectors"),
-        (lambda: pairs.differences([1.0], [1.0, 2.0]), "x has 1 values but y has 2"),
-        (lambda: pairs.rank_biserial([[1.0]], [1.0]), "x must be one-dimensional"),
+        (lambda: pairs.differences([1.0], [1.0, 2.0]), r"x has shape \(1,\) but y \(2,\)"),
+        (lambda: pairs.rank_biserial([[1.0]], [1.0]), r"x has shape \(1, 1\) but y \(1,\)"),
         (lambda: pairs.wilcoxon([1.0]), "differences must be two-dimensional"),
         (lambda: pairs.bayesian_signed_rank([1.0], [2.0], rope=-1), "rope must be"),
         (lambda: pairs.paired_difference([1.0], [2.0], level=0), "level must be"),

@@ -11,16 +11,16 @@ import tsadeval as te
 
 torch = pytest.importorskip("torch")
 
-from tsadeval.detectors._torch.anomaly_transformer import (
+from tsadeval.detectors._torch.networks import (
     TINY,
     AnomalyTransformerNetwork,
     anomaly_score,
     association_discrepancy,
     minimax_loss,
+    positions,
     prior_association,
     widths,
 )
-from tsadeval.detectors._torch.networks import positions
 from tsadeval.errors import InvalidParameterError
 
 pytestmark = pytest.mark.torch

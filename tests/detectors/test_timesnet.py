@@ -11,8 +11,8 @@ import tsadeval as te
 
 torch = pytest.importorskip("torch")
 
-import tsadeval.detectors._torch.timesnet as network_module
-from tsadeval.detectors._torch.timesnet import (
+import tsadeval.detectors._torch.networks as network_module
+from tsadeval.detectors._torch.networks import (
     Inception,
     TimesBlock,
     TimesNetNetwork,

@@ -10,6 +10,7 @@ from matplotlib.figure import Figure
 import tsadeval as te
 from tsadeval import plot
 from tsadeval.comparison import statistics
+from tsadeval.core.metric import Metric
 from tsadeval.errors import InvalidInputError, InvalidParameterError, UnknownNameError
 
 pytestmark = pytest.mark.slow
@@ -78,6 +79,12 @@ def test_smaller_is_better_where_the_metric_says_so():
     assert rows(plot.rank_distributions(given, metric="detection_delay")) == ["quick", "slow"]
     assert rows(plot.rank_distributions(given, metric="f1")) == ["slow", "quick"]
     assert rows(plot.values_by_series(given, metric="detection_delay")) == ["quick", "slow"]
+
+
+def test_smaller_is_better_where_a_metric_of_ones_own_says_so():
+    costs = Metric.from_function(lambda y_true, y_score: float(y_score[0]), "costs", "lower")
+    found = te.compare({"dear": [0.9, 0.1], "cheap": [0.2, 0.8]}, [0, 1], [costs])
+    assert rows(plot.rank_distributions(found)) == ["cheap", "dear"]
 
 
 def test_a_detector_without_any_value_is_last():

@@ -201,9 +201,7 @@ def test_bad_input(loss):
     function = loss()
     with pytest.raises(InvalidInputError, match=r"preds must be a tensor of a floating dtype, but is torch\.int64"):
         function(LABELS, LABELS)
-    with pytest.raises(
-        InvalidInputError, match=r"target must be a tensor of the shape of preds.* but preds is \(3, 9\)"
-    ):
+    with pytest.raises(InvalidInputError, match=r"preds has shape \(3, 9\) but target"):
         function(scores(), LABELS[:2])
     with pytest.raises(InvalidInputError, match=r"mask has shape \(2, 9\), but preds \(3, 9\)"):
         function(scores(), LABELS, mask=LABELS[:2].bool())

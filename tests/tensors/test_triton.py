@@ -13,10 +13,10 @@ CHECK = """
 import warnings
 import numpy as np, torch
 import tsadeval as te
-from tsadeval.torch import _moments, _triton, cce
+from tsadeval.torch import _cce, _triton, cce
 
 warnings.simplefilter("ignore")  # of series with one class
-_moments._finder = lambda scores: _triton.run_moments
+_cce._finder = lambda scores: _triton.run_moments
 rng = np.random.default_rng(0)
 # Rows of whole blocks, of several and a part, of less than one; of lengths that four labels at a time divide or not.
 shapes = [(1, 1000), (1, 1001), (3, 512), (3, 300), (2, 64), (5, 63), (4, 9), (1, 1), (3, 1)]
@@ -36,7 +36,7 @@ for number, (rows, points, longest) in enumerate(cases):
     np.testing.assert_allclose(found, expected, rtol=0, atol=1e-6 if dtype == "f4" else 1e-9)
     for scale, added in ((False, None), (True, None), (True, torch.rand(rows).double())):
         where = given[0], given[1] == 1, torch.from_numpy(lengths), scale, added
-        (*exact, means, variances, weights), (*same, m, v, w) = _triton.run_moments(*where), _moments.by_torch(*where)
+        (*exact, means, variances, weights), (*same, m, v, w) = _triton.run_moments(*where), _cce.by_torch(*where)
         assert all(torch.equal(a, b) for a, b in zip(exact, same))
         inside = w[:, 0] > 0
         limit = 1e-11 if scale else 1e-7  # of the largest squares
@@ -46,13 +46,13 @@ for number, (rows, points, longest) in enumerate(cases):
 # Labels that begin at an odd byte.
 labels = torch.from_numpy(rng.random(1000) < 0.5)[None, 1:]
 where = torch.rand(1, 999), labels, torch.tensor([999]), True, None
-assert torch.equal(_triton.run_moments(*where)[4][:, 1], _moments.by_torch(*where)[4][:, 1])
+assert torch.equal(_triton.run_moments(*where)[4][:, 1], _cce.by_torch(*where)[4][:, 1])
 # Rows that begin within four labels: the last label of a block, of the second row, is another one.
 _triton.SIZE = 64
 labels = torch.zeros(3, 301, dtype=torch.bool)
 labels[1, 63] = True
 where = torch.rand(3, 301), labels, torch.full((3,), 301), True, None
-assert torch.equal(_triton.run_moments(*where)[4][:, 1], _moments.by_torch(*where)[4][:, 1])
+assert torch.equal(_triton.run_moments(*where)[4][:, 1], _cce.by_torch(*where)[4][:, 1])
 for value in (torch.nan, torch.inf, -torch.inf):
     for broken in (torch.rand(1, 500), torch.ones(1, 500)):
         broken[0, 77] = value

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Unpack
 
-from tsadeval.comparison.categories import SeriesFacts
 from tsadeval.comparison.comparison import Comparison, Made
+from tsadeval.comparison.inference import SeriesFacts
 from tsadeval.core.facts import OddAlarms, missing_row, odd_alarms
 from tsadeval.core.messages import warn_of_alarms, warn_of_undefined
 from tsadeval.core.metric import Rule
@@ -117,7 +117,7 @@ def _check_found(scores: Scores, rows: Sequence[Row], lost: Sequence[LeftOut]) -
 
 
 def _by_detector(rows: list[Row]) -> list[Row]:
-    """The rows of each detector together, in the order of their first rows."""
+    """Put the rows of each detector together, in the order of their first rows."""
     places = {name: i for i, name in enumerate(dict.fromkeys(row["detector"] for row in rows))}
     return sorted(rows, key=lambda row: places[row["detector"]])
 

@@ -5,24 +5,24 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cached_property
+from itertools import chain
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from tsadeval.comparison.categories import SeriesFacts
 from tsadeval.comparison.detector_table import (
+    PRINTED,
     DetectorTable,
     Style,
     Values,
-    Wrap,
-    metrics_tabular,
     series_tabular,
     stacked,
     wrapped,
 )
 from tsadeval.comparison.inference import (
     Groups,
+    SeriesFacts,
     category_table,
     difference_table,
     disagreement_table,
@@ -109,29 +109,29 @@ class Comparison(Result):
         return tsadeval.report(self, path, **options)
 
     @cached_property
-    def _means(self) -> dict[tuple[str, str, str], float]:
-        """The value of a metric by series and detector; of several seeds the mean."""
+    def _values(self) -> dict[str, Floats]:
+        """The values of each metric, series by detectors; of several seeds the mean, NaN where there is none."""
         found: dict[tuple[str, str, str], list[float]] = {}
         for row in self.rows:
             found.setdefault((row["series"], row["detector"], row["metric"]), []).append(row["value"])
-        means = {key: finite_mean(values) for key, values in found.items()}
-        return self._filled(means) if self.missing == "worst" else means
+        shape = len(self.series), len(self.detectors)
+        tables = {}
+        for metric in self.metrics:
+            means = [finite_mean(found.get((s, d, metric), ())) for s in self.series for d in self.detectors]
+            tables[metric] = np.array(means, np.float64).reshape(shape)
+        return self._fill(tables) if self.missing == "worst" else tables
 
-    def _filled(self, means: dict[tuple[str, str, str], float]) -> dict[tuple[str, str, str], float]:
-        """Where a detector has no scores, the worst value that any detector has on the series."""
+    def _fill(self, tables: dict[str, Floats]) -> dict[str, Floats]:
+        """Where a detector has no scores, take the worst value that any detector has on the series."""
         gone = {(row["series"], row["detector"]) for row in self.rows if row["status"] == "missing"}
-        have = {(series, detector) for series, detector, _ in means}
-        for series in self.series:
-            for metric in self.metrics:
-                known = [means.get((series, d, metric), math.nan) for d in self.detectors]
-                known = [value for value in known if math.isfinite(value)]
-                if not known:
-                    continue
-                worst = max(known) if metric in self._lower else min(known)
-                for d in self.detectors:
-                    if (series, d) in gone or (series, d) not in have:
-                        means[series, d, metric] = worst
-        return means
+        have = {(row["series"], row["detector"]) for row in self.rows} - gone
+        lost = np.array([[(s, d) not in have for d in self.detectors] for s in self.series])
+        filled = {}
+        for metric, values in tables.items():
+            worst_of = np.fmax if metric in self._lower else np.fmin
+            worst = worst_of.reduce(np.where(np.isfinite(values), values, math.nan), axis=1, keepdims=True)
+            filled[metric] = np.where(lost, worst, values)
+        return filled
 
     def _named(self, metric: AnyMetric | None) -> list[str]:
         """Find the metrics that are meant: one, or all, of which the first is the one by default."""
@@ -139,14 +139,11 @@ class Comparison(Result):
 
     def _matrix(self, metric: str) -> Floats:
         """Series by detectors, the larger the better."""
-        sign = -1.0 if metric in self._lower else 1.0
-        rows = [[sign * self._means.get((s, d, metric), math.nan) for d in self.detectors] for s in self.series]
-        return np.array(rows, np.float64).reshape(len(self.series), len(self.detectors))
+        return -self._values[metric] if metric in self._lower else self._values[metric]
 
     def values(self, metric: AnyMetric) -> Floats:
-        """The values of a metric: a row per series, a column per detector, NaN where there is none."""
-        (name,) = self._named(metric)
-        return (-1.0 if name in self._lower else 1.0) * self._matrix(name)
+        """Return the values of a metric: a row per series, a column per detector, NaN where there is none."""
+        return self._values[find_metric(metric, self.metrics, "this comparison")].copy()
 
     def ranks(self, metric: AnyMetric | None = None, *, alpha: float = 0.05, random_state: int = 0) -> ResultTable:
         """Mean ranks with 95 % bootstrap intervals over series, and groups that were not told apart (Wilcoxon-Holm).
@@ -184,15 +181,15 @@ class Comparison(Result):
     def by_category(
         self, metric: AnyMetric | None = None, *, kinds: Sequence[str] | None = None, groups: Groups | None = None
     ) -> ResultTable:
-        """The average of one metric (the first by default) by data set and by what the labels say of the series.
+        """Average one metric (the first by default) by data set and by what the labels say of the series.
 
         `groups` (a mapping from series, or a function of their names) adds groups of your own; `kinds` are some of
         "group", "data set", "number of events", "length of events" and "kind of anomaly".
         """
         name = self._named(metric)[0]
-        sign = -1.0 if name in self._lower else 1.0
+        lower, series = name in self._lower, self.series
         return category_table(
-            sign * self._matrix(name), name, self.series, self.names, self._facts, kinds, dataset_of, groups
+            self._values[name], name, lower, series, self.names, self._facts, kinds, dataset_of, groups
         )
 
     @property
@@ -252,31 +249,25 @@ class Comparison(Result):
         return self._table(name, {name: [series for series in self.series if dataset_of(series) == name]}, percent)
 
     def _table(self, title: str, groups: Mapping[str, Sequence[str]], percent: bool) -> DetectorTable:
-        """The mean over groups of the mean over their series."""
+        """Make the table of the mean over groups of the mean over their series."""
+        place = {series: i for i, series in enumerate(self.series)}
+        rows = [[place[series] for series in group] for group in groups.values()]
 
-        def mean(detector: str, metric: str) -> float:
-            means = (
-                finite_mean([self._means.get((series, detector, metric), math.nan) for series in group])
-                for group in groups.values()
-            )
-            return finite_mean(list(means))
-
-        def by_series(metric: str) -> Floats:
-            place = {series: i for i, series in enumerate(self.series)}
-            return self._matrix(metric)[[place[series] for group in groups.values() for series in group]]
+        def mean(detector: int, metric: str) -> float:
+            return finite_mean([finite_mean(self._values[metric][some, detector].tolist()) for some in rows])
 
         return DetectorTable(
-            {d: {m: mean(d, m) for m in self.metrics} for d in self.detectors},
+            {d: {m: mean(j, m) for m in self.metrics} for j, d in enumerate(self.detectors)},
             title=title,
             titles=self._titles,
             percent=percent,
             lower=self._lower,
-            by_series=by_series,
+            by_series=lambda metric: self._matrix(metric)[list(chain(*rows))],
             remarks=lambda: self.remarks({series for group in groups.values() for series in group}, labels=True),
         )
 
     def tables(self, *, percent: bool = False) -> list[DetectorTable]:
-        """What is printed: every series, and the average where there are several.
+        """Return the tables that are printed: every series, and the average where there are several.
 
         Of many series, every data set instead; where each series is a data set of its own, the average alone.
         """
@@ -304,7 +295,7 @@ class Comparison(Result):
         label: str = "",
         notes: bool = False,
     ) -> str:
-        """A tabular (booktabs) with the best values in bold and the second best underlined.
+        """Write a tabular (booktabs) with the best values in bold and the second best underlined.
 
         "tables" has the tables that are printed under each other. "metrics" has a row per detector and a column per
         metric, averaged over series, and "series" a row per series and a column per detector, of one metric. Beside
@@ -315,39 +306,28 @@ class Comparison(Result):
         tabular into a `table` float; `notes` does so too, with the comments as a paragraph under the tabular.
         """
         check_parameters("to_latex", {"layout": OneOf(("tables", "metrics", "series"))}, {"layout": layout})
-        wrap = Wrap(caption, label, notes, "row" if layout == "series" else "column")
-        if layout == "tables":
-            return wrapped(
-                *stacked(self.tables(percent=percent), digits, alpha), alpha, self.remarks(labels=True), wrap
-            )
-        names = self._named(metric)[:1] if layout == "series" else self.metrics
-        matrices = {name: self._matrix(name) for name in names}
-        style = Style(percent, digits, spread, alpha, frozenset(self._lower))
+        style, names, among = Style(percent, digits, spread, alpha), self.metrics, "column"
         if layout == "series":
-            found = series_tabular(names[0], matrices[names[0]], self.series, self.names, style)
+            names, among = self._named(metric)[:1], "row"
+            better, lower = self._matrix(names[0]), names[0] in self._lower
+            found = series_tabular(names[0], better, self.series, self.names, style, lower)
+        elif layout == "metrics":
+            found = stacked([self._table("", {"": self.series}, percent)], style)
         else:
-            found = metrics_tabular(matrices, self.names, style)
-        return wrapped(*found, alpha, self.remarks(metrics=names, labels=True), wrap)
+            found = stacked(self.tables(percent=percent), style._replace(spread=False, places=PRINTED))
+        remarks = self.remarks(metrics=names, labels=True)
+        return wrapped(*found, alpha, remarks, caption=caption, label=label, notes=notes, among=among)
 
     def to_text(self, *, percent: bool = False) -> str:
-        """The tables as text, as they are printed."""
-        return self._text(self._marks(), percent)
-
-    def __repr__(self) -> str:
-        return self._text(self._notes())
-
-    def _text(self, notes: list[str], percent: bool = False) -> str:
+        """Return the tables as text, as they are printed."""
         texts = [repr(table) for table in self.tables(percent=percent)]
-        return "\n\n".join([*texts, lines_of(notes)] if notes else texts)
+        return "\n\n".join(filter(None, [*texts, lines_of(Comparison._notes(self))]))
 
     def _grids(self) -> list[tuple[str, Grid]]:
         return [("", table._grid()) for table in self.tables()]
 
     def _notes(self) -> list[str]:
-        return self._marks()
-
-    def _marks(self) -> list[str]:
-        """What the marks in the tables mean, how thresholds were chosen, and what is missing."""
+        """Say what the marks in the tables mean, how thresholds were chosen, and what is missing."""
         notes = ["* first in its column"] * (len(self.detectors) > 1) + self.remarks()
         if len(self.series) > MANY:
             notes.append(
@@ -376,7 +356,7 @@ class Comparison(Result):
 
 
 def dataset_of(series: str) -> str:
-    """The data set that a series belongs to: of a known one the part before the slash, else the series itself.
+    """Return the data set that a series belongs to: of a known one the part before the slash, else the series itself.
 
     >>> dataset_of("smd/2-1"), dataset_of("my/own.csv")
     ('smd', 'my/own.csv')

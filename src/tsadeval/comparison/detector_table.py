@@ -55,7 +55,7 @@ class DetectorTable(Result, Mapping[str, dict[str, float]]):
         self._remarks = remarks
 
     def __getitem__(self, detector: str) -> dict[str, float]:
-        """The values of a detector, by its name or by what the printed table calls it."""
+        """Return the values of a detector, by its name or by what the printed table calls it."""
         keys = {**{self._titles.get(key, key): key for key in self}, **{key: key for key in self}}
         if detector not in keys:
             raise UnknownNameError(f"no detector {detector!r} in this table: {did_you_mean(detector, list(keys))}")
@@ -68,14 +68,14 @@ class DetectorTable(Result, Mapping[str, dict[str, float]]):
         return len(self._values)
 
     def best(self, metric: AnyMetric) -> list[str]:
-        """The detectors with the best value of a metric; several where they are equal."""
+        """Return the detectors with the best value of a metric; several where they are equal."""
         metric = find_metric(metric, self.metrics, "this table")
         sign = -1 if metric in self._lower else 1
         known = {d: sign * found[metric] for d, found in self._values.items() if math.isfinite(found[metric])}
         return [d for d, value in known.items() if value == max(known.values())]
 
     def _starred(self) -> list[list[str]]:
-        """The rows as people read them, with a star at the best values."""
+        """Return the rows as people read them, with a star at the best values."""
         best = {metric: self.best(metric) for metric in self.metrics}
         best = {metric: names if len(names) < len(self) else [] for metric, names in best.items()}  # all equal: no mark
         style = Style(self.percent, places=PRINTED)
@@ -91,15 +91,16 @@ class DetectorTable(Result, Mapping[str, dict[str, float]]):
         return rows
 
     def to_latex(self, *, digits: int | None = None, alpha: float = 0.05) -> str:
-        """A tabular (booktabs) with the best values in bold and the second best underlined.
+        """Write a tabular (booktabs) with the best values in bold and the second best underlined.
 
         In a table of averages over several series, a dagger marks detectors that Wilcoxon-Holm tests over the series do
         not tell apart from the best at level `alpha`.
         """
-        return wrapped(*stacked([self], digits, alpha), alpha, self._remarks() if self._remarks else [], Wrap())
+        found = stacked([self], Style(self.percent, digits, alpha=alpha, places=PRINTED))
+        return wrapped(*found, alpha, self._remarks() if self._remarks else [])
 
     def latex_blocks(self, style: Style) -> tuple[Blocks, list[Alike]]:
-        """The head and the rows, and the tests behind their marks."""
+        """Return the head and the rows, and the tests behind their marks."""
         columns, tests = [], []
         for metric in self.metrics:
             values = np.array([found[metric] for found in self._values.values()])
@@ -118,12 +119,8 @@ class DetectorTable(Result, Mapping[str, dict[str, float]]):
         return [[row[0], *(t.rjust(w) for t, w in zip(row[1:], widths[1:], strict=True))] for row in lines]
 
 
-def stacked(tables: Sequence[DetectorTable], digits: int | None, alpha: float) -> tuple[str, list[Alike]]:
-    """Tables of the same metrics under each other, in one tabular, and the tests behind its marks."""
-    return _stacked(tables, Style(tables[0].percent, digits, alpha=alpha, places=PRINTED))
-
-
-def _stacked(tables: Sequence[DetectorTable], style: Style) -> tuple[str, list[Alike]]:
+def stacked(tables: Sequence[DetectorTable], style: Style) -> tuple[str, list[Alike]]:
+    """Put tables of the same metrics under each other, in one tabular; also returns the tests behind its marks."""
     parts = [table.latex_blocks(style) for table in tables]
     return _tabular([block for blocks, _ in parts for block in blocks]), [test for _, some in parts for test in some]
 
@@ -135,22 +132,18 @@ DAGGER = r"$^{\dagger}$"
 
 
 class Style(NamedTuple):
-    """How numbers are printed; `lower` are the metrics of which less is better.
-
-    `places` are the digits by default, of percents and of other numbers.
-    """
+    """How numbers are printed; `places` are the digits by default, of percents and of other numbers."""
 
     percent: bool
     digits: int | None = None
     spread: bool = False
     alpha: float = 0.05
-    lower: frozenset[str] = frozenset()
     places: tuple[int, int] = (1, 3)
 
     def text(
         self, metric: str, value: float, spread: float | None = None, write: Callable[..., str] = latex_text
     ) -> str:
-        """A value, and its spread where it is wanted; a missing one is a dash."""
+        """Write a value, and its spread where it is wanted; a missing one is a dash."""
         if math.isnan(value):
             return write(NONE)
         record = METRICS.get(metric.partition("(")[0])
@@ -162,7 +155,7 @@ class Style(NamedTuple):
         return rf"{shown} $\pm$ {cell_text(100 * spread if scaled else spread, places)}"
 
     def texts(self, metric: str, means: Floats, by_series: Floats | None) -> list[str]:
-        """The means of a metric, each with its spread over series where that is wanted."""
+        """Write the means of a metric, each with its spread over series where that is wanted."""
         spreads = _deviation(by_series) if self.spread and by_series is not None else [None] * len(means)
         return [self.text(metric, value, spread) for value, spread in zip(means.tolist(), spreads, strict=True)]
 
@@ -198,36 +191,36 @@ def not_told_apart(better: Floats, alpha: float) -> Alike:
     return Alike(found.for_all(alike, False), True, found.tests.too_few(alpha), sum(alike) == 1)
 
 
-class Wrap(NamedTuple):
-    """What surrounds a tabular: caption and label of a float, and whether the notes are text instead of comments.
+def wrapped(
+    tabular: str,
+    tests: Sequence[Alike],
+    alpha: float,
+    remarks: Sequence[str],
+    *,
+    caption: str = "",
+    label: str = "",
+    notes: bool = False,
+    among: str = "column",
+) -> str:
+    """Add notes on the marks and numbers of a tabular: as comments under it, or with `notes` as text in a float.
 
     `among` says whether marks compare the values of a column or of a row.
     """
-
-    caption: str = ""
-    label: str = ""
-    notes: bool = False
-    among: str = "column"
-
-
-def wrapped(tabular: str, tests: Sequence[Alike], alpha: float, remarks: Sequence[str], wrap: Wrap) -> str:
-    """A tabular with notes on its marks and its numbers: as comments under it, or as text in a float."""
     about_tests = dict.fromkeys(one.remark for one in tests if one.remark)
-    lines = [_legend(tabular, tests, alpha, wrap.among), *about_tests, *remarks]
+    lines = [_legend(tabular, tests, alpha, among), *about_tests, *remarks]
     lines = [" ".join(line.split()) for line in lines]  # names may hold line breaks
     comments = [f"% {line}" for line in lines]
-    if not (wrap.caption or wrap.label or wrap.notes):
+    if not (caption or label or notes):
         return "\n".join([tabular, *comments])
-    caption = [rf"\caption{{{wrap.caption}}}"] * bool(wrap.caption) + [rf"\label{{{wrap.label}}}"] * bool(wrap.label)
+    above = [rf"\caption{{{caption}}}"] * bool(caption) + [rf"\label{{{label}}}"] * bool(label)
     shown = latex_text("; ".join(lines).replace("bold:", "Bold:", 1)).replace("dagger:", f"{DAGGER}:", 1)
     text = ["", r"\smallskip", rf"\parbox{{\linewidth}}{{\footnotesize {shown}.}}"]
-    below = text if wrap.notes else []
-    whole = [r"\begin{table}", r"\centering", *caption, tabular, *below, r"\end{table}"]
-    return "\n".join(whole if wrap.notes else [*whole, *comments])
+    whole = [r"\begin{table}", r"\centering", *above, tabular, *(text if notes else []), r"\end{table}"]
+    return "\n".join(whole if notes else [*whole, *comments])
 
 
 def _legend(tabular: str, tests: Sequence[Alike], alpha: float, among: str) -> str:
-    """What the marks mean; they say nothing of thresholds, so the word "best" is left to these."""
+    """Say what the marks mean; "best" is a word about thresholds, so marks do without it."""
     text = f"bold: first in its {among}; underlined: second"
     how = f"by Wilcoxon-Holm tests over the series at {alpha:g}"
     tested = [one for one in tests if one.tested]
@@ -241,7 +234,7 @@ def _legend(tabular: str, tests: Sequence[Alike], alpha: float, among: str) -> s
 
 
 def _deviation(better: Floats) -> list[float | None]:
-    """The standard deviation over series of each detector that has values on two at least."""
+    """Compute the standard deviation over series of each detector that has values on two at least."""
     known = [column[np.isfinite(column)] for column in better.T]
     return [float(np.std(column, ddof=1)) if len(column) > 1 else None for column in known]
 
@@ -253,29 +246,16 @@ def _tabular(blocks: Blocks) -> str:
     return "\n".join([begin, r"\toprule", "\n\\midrule\n".join(texts), r"\bottomrule", r"\end{tabular}"])
 
 
-def _means(metric: str, better: Floats, style: Style) -> Floats:
-    """The mean of each detector over series, of values of which larger is better, as they are shown."""
-    sign = -1.0 if metric in style.lower else 1.0
-    return sign * np.array([statistics.mean_of_known(column) for column in better.T])
-
-
-def metrics_tabular(matrices: Mapping[str, Floats], detectors: Sequence[str], style: Style) -> tuple[str, list[Alike]]:
-    """Detectors by metrics, averaged over series, and the tests behind the marks."""
-    means = {metric: _means(metric, better, style).tolist() for metric, better in matrices.items()}
-    values = {name: {metric: some[j] for metric, some in means.items()} for j, name in enumerate(detectors)}
-    return _stacked([DetectorTable(values, lower=style.lower, by_series=matrices.__getitem__)], style)
-
-
 def series_tabular(
-    metric: str, better: Floats, series: Sequence[str], detectors: Sequence[str], style: Style
+    metric: str, better: Floats, series: Sequence[str], detectors: Sequence[str], style: Style, lower: bool
 ) -> tuple[str, list[Alike]]:
-    """Series by detectors of one metric, the average last, and the test behind its marks."""
-    sign = -1.0 if metric in style.lower else 1.0
+    """Make a tabular of series by detectors of one metric, the average last; also returns the test behind its marks."""
+    sign = -1.0 if lower else 1.0
     nothing = [False] * len(detectors)
     rows = []
     for name, row in zip(series, better, strict=True):
         rows.append([latex_text(name), *marked([style.text(metric, sign * v) for v in row.tolist()], row, nothing)])
-    means = _means(metric, better, style)
+    means = sign * np.array([statistics.mean_of_known(column) for column in better.T])
     test = not_told_apart(better, style.alpha)
     average = ["average", *marked(style.texts(metric, means, better), sign * means, test.same)]
     head = [latex_text(metric_labels([metric])[metric]), *map(latex_text, detectors)]

@@ -8,22 +8,21 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from tsadeval.comparison import paired, statistics
-from tsadeval.comparison.categories import CATEGORIES, SeriesFacts
 from tsadeval.comparison.standings import winners
 from tsadeval.comparison.statistics import Floats
+from tsadeval.core.inputs import label_runs
 from tsadeval.core.messages import named
-from tsadeval.core.metric import METRICS
 from tsadeval.core.names import did_you_mean
 from tsadeval.core.parameters import Check, Number, OneOf, check_parameters
 from tsadeval.core.results import NONE, Grid, ResultTable, Row, grid_of
 from tsadeval.core.selection import ByMetric
 from tsadeval.errors import InvalidInputError, InvalidParameterError, UnknownNameError
 
-_ALPHA: dict[str, Check] = {"alpha": Number(0, 1, open_low=True)}
 DATASET, GROUP = "data set", "group"
 SHOWN = 5  # series on which metrics disagree, in the notes
 
@@ -32,7 +31,7 @@ Groups = Callable[[str], str] | Mapping[str, str]
 
 
 def group_of(groups: Groups, series: str) -> str:
-    """The group of a series.
+    """Return the group of a series.
 
     >>> group_of({"a": "first"}, "a"), group_of(str.upper, "b")
     ('first', 'B')
@@ -55,12 +54,12 @@ def _need_several(detectors: Sequence[str]) -> None:
 
 
 def _of_metric(matrices: Mapping[str, object]) -> list[str]:
-    """The column of the metric, where there are several."""
+    """Return the column of the metric, where there are several."""
     return ["metric"] * (len(matrices) > 1)
 
 
 def _too_few(found: Mapping[str, statistics.Pairwise], alpha: float) -> list[str]:
-    """What is to be said where there are too few series for any difference to be significant; once if of all metrics.
+    """Say where there are too few series for any difference to be significant; once if it is so for all metrics.
 
     Metrics may differ in this, since some are undefined on some series.
     """
@@ -87,7 +86,7 @@ def rank_table(
     matrices: Mapping[str, Floats], detectors: Sequence[str], alpha: float, random_state: int
 ) -> ResultTable:
     """Make the table of mean ranks by metric, best first; detectors that share a letter were not told apart."""
-    check_parameters("ranks", _ALPHA, {"alpha": alpha})
+    check_parameters("ranks", statistics.ALPHA, {"alpha": alpha})
     _need_several(detectors)
     rows: list[Row] = []
     left_out, overall = [], []
@@ -130,7 +129,7 @@ def rank_table(
 
 
 def _letter(i: int) -> str:
-    """a, b, ..., z, a1, b1, ..."""
+    """Return the letters a, b, ..., z, a1, b1, ... by number."""
     return chr(ord("a") + i % 26) + (str(i // 26) if i >= 26 else "")
 
 
@@ -148,7 +147,7 @@ def significance_table(
     `difference` is how much better the first is on average, with its bootstrap interval from `low` to `high`;
     `effect` is the matched-pairs rank-biserial correlation, from -1 to 1.
     """
-    checks: dict[str, Check] = {"test": OneOf((*statistics.TESTS, "bayes")), **_ALPHA, "rope": Number(0)}
+    checks: dict[str, Check] = {"test": OneOf((*statistics.TESTS, "bayes")), **statistics.ALPHA, "rope": Number(0)}
     check_parameters("significance", checks, {"test": test, "alpha": alpha, "rope": rope})
     _need_several(detectors)
     rows: list[Row] = []
@@ -284,9 +283,62 @@ def _split_notes(split: Sequence[tuple[str, Counter[str]]]) -> list[str]:
     return notes
 
 
+# Categories of series by their events: few or many, short or long, single points or sequences.
+
+
+# With more events than FEW a series has many; with a median length beyond SHORT its events are long; with a median
+# length of at most POINT they are point anomalies.
+FEW, SHORT, POINT = 3, 50, 3
+
+
+class SeriesFacts(NamedTuple):
+    """What the labels of a series say of it."""
+
+    n: int
+    events: int
+    points: int
+    median_length: float
+    longest: int
+
+    @classmethod
+    def of(cls, labels: Any) -> SeriesFacts:
+        """Find the facts of labels.
+
+        >>> SeriesFacts.of([0, 1, 1, 0, 1])
+        SeriesFacts(n=5, events=2, points=3, median_length=1.5, longest=2)
+        """
+        events = label_runs(labels, "y_true").events
+        lengths = events.lengths
+        median = float(np.median(lengths)) if len(lengths) else 0.0
+        return cls(events.n, len(events), events.points, median, int(lengths.max(initial=0)))
+
+    def category(self, kind: str) -> str:
+        """Return the category of one kind; "" for series without events.
+
+        >>> SeriesFacts.of([0, 1, 1, 0, 1]).category("number of events")
+        'few events (at most 3)'
+        """
+        fact, most, up_to, beyond = _KINDS[kind]
+        if not self.events:
+            return ""
+        return up_to if getattr(self, fact) <= most else beyond
+
+
+# By kind: the fact that decides, its largest value for the first category, and both categories.
+_KINDS = {
+    "number of events": ("events", FEW, f"few events (at most {FEW})", f"many events (more than {FEW})"),
+    "length of events": (
+        "median_length", SHORT, f"short events (at most {SHORT} points)", f"long events (more than {SHORT} points)"
+    ),
+    "kind of anomaly": ("median_length", POINT, f"point anomalies (at most {POINT} points)", "sequence anomalies"),
+}  # fmt: skip
+CATEGORIES = tuple(_KINDS)
+
+
 def category_table(
     values: Floats,
     metric: str,
+    lower: bool,
     series: Sequence[str],
     detectors: Sequence[str],
     facts: Mapping[str, SeriesFacts],
@@ -322,6 +374,5 @@ def category_table(
             for detector, mean in zip(detectors, means, strict=True):
                 row = {"detector": detector, "metric": metric, "value": mean, "series": len(members)}
                 rows.append({**about, **row})
-    record = METRICS.get(metric.partition("(")[0])
-    note = f"mean of {metric}" + (", lower is better" if record and record.direction == "lower" else "")
+    note = f"mean of {metric}" + ", lower is better" * lower
     return ResultTable(rows, grid=grid, notes=[note] if rows else [])

@@ -80,7 +80,7 @@ def flips(one: Floats, other: Floats) -> Floats:
 
 
 def standings(values: Floats, *, lower: bool, missing: statistics.Missing = "skip", alpha: float = 0.05) -> Data:
-    """What a board says of one metric: means, ranks with intervals, groups that were not told apart.
+    """Compute what a board shows of one metric: means, ranks with intervals, groups that were not told apart.
 
     `values` has a row per series and a column per detector. Where fewer than two series have values of all detectors
     there are no ranks, and `groups` is empty. Detectors without any value are not ranked.

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tsadeval._optional import require
-from tsadeval.comparison.paired import BOOTSTRAP, bootstrap_means, percentiles, subtract, wilcoxon
+from tsadeval.comparison.paired import BOOTSTRAP, bootstrap_means, differences, percentiles, wilcoxon
 from tsadeval.core.parameters import Check, Number, OneOf, check_parameters
 from tsadeval.errors import InvalidInputError
 
@@ -29,7 +29,7 @@ Bools = NDArray[np.bool_]
 Counts = NDArray[np.int64]
 Missing = Literal["skip", "worst", "error"]
 
-_ALPHA: dict[str, Check] = {"alpha": Number(0, 1, open_low=True)}
+ALPHA: dict[str, Check] = {"alpha": Number(0, 1, open_low=True)}
 
 
 def _table(values: Any, least: int = 1) -> Floats:
@@ -42,7 +42,7 @@ def _table(values: Any, least: int = 1) -> Floats:
 
 
 def with_values(values: Any) -> list[int]:
-    """The detectors (columns) that have a value on any series: with the others no series would be whole.
+    """Find the detectors (columns) that have a value on any series: with the others no series would be whole.
 
     >>> with_values([[0.9, float("nan")], [0.8, float("nan")]])
     [0]
@@ -51,13 +51,13 @@ def with_values(values: Any) -> list[int]:
 
 
 def whole_rows(values: Any) -> Floats:
-    """The series on which every detector has a value."""
+    """Return the series on which every detector has a value."""
     table = _table(values)
     return table[~np.isnan(table).any(axis=1)]
 
 
 def fill_missing(values: Any, missing: Missing = "skip") -> Floats:
-    """The table under a policy for missing values.
+    """Apply a policy for missing values to a table.
 
     "skip" leaves them missing; "worst" puts them below every value, equal to each other; "error" refuses them.
 
@@ -186,17 +186,14 @@ def friedman(values: Any) -> Friedman:
     n, k = found.shape
     if n < 2:
         return Friedman(math.nan, math.nan, math.nan, math.nan, n, k)
-    special = require("scipy.special", extra="all")
-    # Ranks in place of values: SciPy's ranks of these are the same, and infinities are no trouble.
-    between = n * float(((found.mean(axis=0) - (k + 1) / 2) ** 2).sum())
-    within = float(((found - (k + 1) / 2) ** 2).sum())
-    if within == 0:  # every series ties everything
+    if (found == (k + 1) / 2).all():  # every series ties everything
         return Friedman(0.0, 1.0, 0.0, 1.0, n, k)
-    chi2 = n * (k - 1) * between / within
+    stats = require("scipy.stats", extra="all")
+    # Ranks in place of values: SciPy's ranks of these are the same, and infinities are no trouble.
+    chi2, p = map(float, stats.friedmanchisquare(*found.T))
     rest = n * (k - 1) - chi2
     f = (n - 1) * chi2 / rest if rest > 1e-9 else math.inf
-    p = float(special.fdtrc(k - 1, (k - 1) * (n - 1), f)) if math.isfinite(f) else 0.0
-    return Friedman(chi2, float(special.chdtrc(k - 1, chi2)), f, p, n, k)
+    return Friedman(chi2, p, f, float(stats.f.sf(f, k - 1, (k - 1) * (n - 1))), n, k)
 
 
 @dataclass(frozen=True, eq=False)
@@ -216,19 +213,19 @@ class Pairwise:
 
     def same(self, alpha: float = 0.05) -> Bools:
         """Which pairs cannot be told apart at this level."""
-        check_parameters("same", _ALPHA, {"alpha": alpha})
+        check_parameters("same", ALPHA, {"alpha": alpha})
         return ~(self.p_values < alpha)  # a pair without a p-value was not told apart either
 
     def needed(self, alpha: float = 0.05) -> int:
         """How many series the test needs before any difference can be significant; 0 where there are enough."""
-        check_parameters("needed", _ALPHA, {"alpha": alpha})
+        check_parameters("needed", ALPHA, {"alpha": alpha})
         n = self._most
         if n and self.least_p(n) < alpha:
             return 0
         return next(more for more in itertools.count(n + 1) if self.least_p(more) < alpha)
 
     def too_few(self, alpha: float = 0.05) -> str:
-        """A sentence where there are too few series for any difference to be significant, else "".
+        """Return a sentence where there are too few series for any difference to be significant, else "".
 
         >>> print(wilcoxon_holm([[0.9, 0.5], [0.8, 0.6], [0.7, 0.3]]).too_few())
         too few series for Wilcoxon-Holm: 2 detectors cannot differ significantly at 0.05 on fewer than 6 (here 3)
@@ -281,7 +278,7 @@ def wilcoxon_holm(values: Any) -> Pairwise:
     table = _table(values, 2)
     k = table.shape[1]
     first, second = np.triu_indices(k, 1)
-    apart = subtract(table[:, first], table[:, second])
+    apart = differences(table[:, first], table[:, second])
     raw = wilcoxon(apart)
     count = _square(k, (~np.isnan(apart)).sum(axis=0)).astype(np.int64)
     np.fill_diagonal(count, (~np.isnan(table)).sum(axis=0))
@@ -315,12 +312,12 @@ def nemenyi(values: Any) -> Pairwise:
 
 
 def critical_difference(detectors: int, series: int, alpha: float = 0.05) -> float:
-    """The difference of mean ranks from which Nemenyi's test tells two detectors apart.
+    """Compute the difference of mean ranks from which Nemenyi's test tells two detectors apart.
 
     >>> round(critical_difference(5, 30), 3)
     1.114
     """
-    checks: dict[str, Check] = {"detectors": Number(2, integer=True), "series": Number(1, integer=True), **_ALPHA}
+    checks: dict[str, Check] = {"detectors": Number(2, integer=True), "series": Number(1, integer=True), **ALPHA}
     options = {"detectors": detectors, "series": series, "alpha": alpha}
     check_parameters("critical_difference", checks, options)
     q = require("scipy.stats", extra="all").studentized_range.ppf(1 - alpha, detectors, np.inf)
@@ -387,7 +384,7 @@ class Ranking:
         return len(self.kept) > 1 and self.means.series > 1
 
     def groups(self, alpha: float) -> list[list[int]]:
-        """Groups of detectors of which no two were told apart, best first."""
+        """Return groups of detectors of which no two were told apart, best first."""
         return tie_groups(self.means.mean, self.tests.same(alpha))
 
     @property

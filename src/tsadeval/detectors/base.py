@@ -8,7 +8,7 @@ import numpy as np
 
 from tsadeval._optional import require
 from tsadeval.core.parameters import check_parameters
-from tsadeval.detectors.series import Floats, Index, as_series
+from tsadeval.detectors.series import Floats, Index, Scaler, as_series
 from tsadeval.errors import InvalidInputError
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ class OutlierDetector(_base.OutlierMixin, _base.BaseEstimator):  # type: ignore[
         self.n_features_in_, self._tail, self._fitted_span = columns, tail, self.span(columns)
 
     def _read(self, X: Any) -> Floats:
-        """The series to score, checked against the training part."""
+        """Check the series to score against the training part."""
         known = getattr(self, "n_features_in_", None)
         if known is None or self._fitted_span != self.span(known):
             what = (
@@ -87,7 +87,8 @@ class Detector(OutlierDetector):
     """A detector that learns from a training part and gives every point of a series a score.
 
     A detector is a dataclass registered by `@detector(...)`. It writes `_fit` and `_score`, which get checked
-    arrays of points by columns, and `span` where it looks at more than one point at once.
+    arrays of points by columns, and `span` where it looks at more than one point at once. By default `_fit` learns
+    nothing but the scale of the columns, `scaler_`.
     """
 
     record: ClassVar[DetectorRecord]
@@ -125,7 +126,7 @@ class Detector(OutlierDetector):
         return scores
 
     def _fit(self, series: Floats) -> None:
-        raise NotImplementedError
+        self.scaler_ = Scaler.standard(series)
 
     def _score(self, series: Floats) -> Floats:
         raise NotImplementedError

@@ -47,11 +47,11 @@ class DeepDetector(Detector):
     static_step: ClassVar[bool] = False
 
     def build(self, columns: int) -> nn.Module:
-        """A new network for a series of so many columns. Runs with torch's generator seeded."""
+        """Build a new network for a series of so many columns. Runs with torch's generator seeded."""
         raise NotImplementedError
 
     def loss(self, module: Any, batch: Tensor, epoch: int, turn: int) -> Tensor:
-        """What the optimizer number `turn` makes smaller, a mean over the batch; epochs count from 1."""
+        """Compute what the optimizer number `turn` makes smaller, a mean over the batch; epochs count from 1."""
         raise NotImplementedError
 
     def window_scores(self, module: Any, batch: Tensor) -> Tensor:
@@ -69,7 +69,7 @@ class DeepDetector(Detector):
         return (Adam(module.parameters(), lr=self.learning_rate),)
 
     def learning_rate_at(self, epoch: int) -> float:
-        """The learning rate of an epoch (from 1)."""
+        """Return the learning rate of an epoch (from 1)."""
         return self.learning_rate
 
     def train_step(self, module: Any, optimizers: tuple[Optimizer, ...], batch: Tensor, epoch: int) -> Tensor:
@@ -83,7 +83,7 @@ class DeepDetector(Detector):
         return losses[0].detach()
 
     def validation_loss(self, module: Any, batch: Tensor, epoch: int) -> Tensor:
-        """What early stopping watches, in evaluation mode and without gradients."""
+        """Compute what early stopping watches, in evaluation mode and without gradients."""
         return self.loss(module, batch, epoch, 0)
 
     @property

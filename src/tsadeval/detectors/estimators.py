@@ -14,12 +14,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from tsadeval._optional import require
 from tsadeval.detectors.series import Floats, as_series, batch_size, windows
 from tsadeval.errors import InvalidInputError, InvalidParameterError
 
 
 def family_of(estimator: Any) -> str | None:
-    """The convention that an estimator follows: "tsadeval", "pyod", "aeon", "sktime", "sklearn", "classifier" or None.
+    """Find the family of an estimator: "tsadeval", "pyod", "aeon", "sktime", "sklearn", "classifier" or None.
 
     >>> family_of(3) is None
     True
@@ -47,7 +48,7 @@ def family_of(estimator: Any) -> str | None:
 
 
 def anomaly_scores(estimator: Any, X: Any) -> NDArray[Any]:
-    """The scores of a fitted estimator, one for each row of X, higher for more anomalous."""
+    """Return the scores of a fitted estimator, one for each row of X, higher for more anomalous."""
     family = family_of(estimator)
     if family not in _ASK:
         refuse_known(estimator)
@@ -77,11 +78,6 @@ def _is_upside_down(model: Any) -> bool:
     return type(model).__name__ == "OneClassSVM" and _comes_from(model, "aeon")
 
 
-def _of_tsadeval(estimator: Any, X: Any) -> Any:
-    # A search's `score` is that of its scoring, so whatever holds a detector is asked as scikit-learn's are.
-    return estimator.score(X) if _comes_from(estimator, "tsadeval") else -estimator.score_samples(X)
-
-
 def _of_sklearn(estimator: Any, X: Any) -> Any:
     # The two differ by a constant offset, which no metric of a ranking sees; score_samples has none that depends on
     # the `contamination` of the training part.
@@ -101,7 +97,8 @@ def _of_classifier(estimator: Any, X: Any) -> Any:
 
 
 _ASK: dict[str | None, Callable[[Any, Any], Any]] = {
-    "tsadeval": _of_tsadeval,
+    # A search's `score` is that of its scoring, so whatever holds a detector is asked as scikit-learn's are.
+    "tsadeval": lambda model, X: model.score(X) if _comes_from(model, "tsadeval") else -model.score_samples(X),
     "pyod": lambda estimator, X: estimator.decision_function(X),
     "sklearn": _of_sklearn,
     "classifier": _of_classifier,
@@ -109,7 +106,7 @@ _ASK: dict[str | None, Callable[[Any, Any], Any]] = {
 
 
 def _final(estimator: Any) -> Any:
-    """The step of a pipeline, or the estimator of a search, that gives the scores."""
+    """Find the step of a pipeline, or the estimator of a search, that gives the scores."""
     for _ in range(10):  # searches of pipelines of searches
         steps = getattr(estimator, "steps", None)
         if isinstance(steps, list) and steps and isinstance(steps[-1], tuple):
@@ -127,7 +124,7 @@ def _comes_from(thing: Any, package: str) -> bool:
 
 
 def _classes(thing: Any) -> list[str]:
-    """The full names of its class and of those that it derives from."""
+    """Return the full names of its class and of those that it derives from."""
     return [f"{getattr(base, '__module__', '')}.{base.__name__}" for base in type(thing).__mro__]
 
 
@@ -158,7 +155,7 @@ class Kind(NamedTuple):
 
 
 def kind_of(model: Any) -> str:
-    """The name of the kind, of `KINDS`, that a model is of."""
+    """Find the kind, of `KINDS`, that a model is of."""
     family = family_of(model)
     if family is not None and family in KINDS:
         return family
@@ -174,7 +171,7 @@ def kind_of(model: Any) -> str:
 
 
 def fitted_scores(model: Any, X: Any) -> Any:
-    """The scores of a fitted estimator of any package that is recognised, one for each row of X."""
+    """Return the scores of a fitted estimator of any package that is recognised, one for each row of X."""
     kind = KINDS.get(family_of(model) or "")
     return np.ravel(anomaly_scores(model, X) if kind is None else kind.ask(model, rows_for(model, X, as_series(X))))
 
@@ -185,12 +182,12 @@ def is_frame(X: Any) -> bool:
 
 
 def rows_for(model: Any, X: Any, series: Floats) -> Any:
-    """What a fitted model is asked about: the frame itself if it was fitted on one, else the checked numbers."""
+    """Return what a fitted model is asked about: the frame itself if it was fitted on one, else the checked numbers."""
     return X if is_frame(X) and hasattr(model, "feature_names_in_") else series
 
 
 def name_of(model: Any) -> str:
-    """The name of a function, or of a model's class."""
+    """Return the name of a function, or of a model's class."""
     return str(getattr(model, "__name__", type(model).__name__))
 
 
@@ -200,7 +197,7 @@ def _fitted(model: Any, rows: Floats) -> Any:
 
 
 def _remembered(model: Any, rows: Floats) -> Any:
-    """A function of both parts gets the training part when it scores."""
+    """Keep the training part for a function of both parts."""
     return model, rows if _arguments(model) == 2 else None
 
 
@@ -223,16 +220,7 @@ def _arguments(function: Any) -> int:
     return needed
 
 
-def _fitted_aeon(model: Any, rows: Floats) -> Any:
-    model.fit(_of_aeon(rows), axis=0)
-    return model
-
-
-def _asked_aeon(model: Any, rows: Floats) -> Any:
-    return model.predict(_of_aeon(rows), axis=0)
-
-
-def _of_aeon(rows: Floats) -> Floats:
+def _for_aeon(rows: Floats) -> Floats:
     return rows[:, 0] if rows.shape[1] == 1 else rows
 
 
@@ -240,23 +228,18 @@ def _fitted_sktime(model: Any, rows: Floats) -> Any:
     task = model.get_tag("task", "anomaly_detection", raise_error=False)
     if task != "anomaly_detection":
         raise InvalidParameterError(f"{name_of(model)} of sktime is for {task}: its labels are no anomaly scores")
-    model.fit(_frame(rows))
+    model.fit(require("pandas", extra="all").DataFrame(rows))
     return model
 
 
 def _asked_sktime(model: Any, rows: Floats) -> Any:
+    frame = require("pandas", extra="all").DataFrame(rows)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", FutureWarning)
         try:
-            return np.asarray(model.transform_scores(_frame(rows)))
+            return np.asarray(model.transform_scores(frame))
         except NotImplementedError:  # most of its detectors give alarms only
-            return (np.asarray(model.transform(_frame(rows))) != 0).astype(np.float64)
-
-
-def _frame(rows: Floats) -> Any:
-    import pandas as pd
-
-    return pd.DataFrame(rows)
+            return (np.asarray(model.transform(frame)) != 0).astype(np.float64)
 
 
 def _asked_torch(model: Any, rows: Floats) -> Any:
@@ -272,7 +255,7 @@ def _asked_torch(model: Any, rows: Floats) -> Any:
 
 
 def forecast_errors(model: Any, series: Floats, window: int) -> Floats:
-    """The squared error of the forecasts of each point, mean over columns and over the windows that forecast it."""
+    """Compute the squared error of each point's forecasts, mean over columns and the windows that forecast it."""
     columns = series.shape[1]
     sums, counts = np.zeros(len(series)), np.zeros(len(series))
     for at, batch, given in _batches(model, windows(series[:-1], window)):
@@ -294,7 +277,7 @@ def forecast_errors(model: Any, series: Floats, window: int) -> Floats:
 
 
 def _batches(model: Any, rows: Floats) -> Any:
-    """The start, the input and the output of one batch of rows after another, on the device of the module."""
+    """Yield start, input and output of one batch of rows after another, on the device of the module."""
     import torch
 
     weights = next(iter(model.parameters()), torch.zeros(0))
@@ -314,7 +297,10 @@ def _batches(model: Any, rows: Floats) -> Any:
 KINDS: dict[str, Kind] = {
     "sklearn": Kind(_fitted, anomaly_scores),
     "pyod": Kind(_fitted, anomaly_scores),
-    "aeon": Kind(_fitted_aeon, _asked_aeon),
+    "aeon": Kind(
+        lambda model, rows: model.fit(_for_aeon(rows), axis=0),
+        lambda model, rows: model.predict(_for_aeon(rows), axis=0),
+    ),
     "sktime": Kind(_fitted_sktime, _asked_sktime),
     "torch": Kind(lambda model, rows: model.eval(), _asked_torch),
     "function": Kind(_remembered, _asked_function),

@@ -30,11 +30,11 @@ class ForecastDetector(WindowedDetector):
     of_several = 10
 
     def forecast(self, past: Floats) -> Floats:
-        """The next points (windows, columns) after the past ones (windows, window - 1, columns)."""
+        """Forecast the next points (windows, columns) after the past ones (windows, window - 1, columns)."""
         raise NotImplementedError
 
     def judge(self, rows: Floats) -> Floats:
-        """The errors of the last points."""
+        """Compute the errors of the last points."""
         points = self.points(rows)
         return np.asarray(np.square(self.forecast(points[:, :-1]) - points[:, -1]).mean(axis=1, keepdims=True))
 
@@ -67,7 +67,7 @@ class AR(ForecastDetector):
     """
 
     def learn(self, rows: Floats) -> Any:
-        """The weights of the past values, and the intercepts in the last row."""
+        """Fit the weights of the past values, and the intercepts in the last row."""
         points = self.points(rows)
         # Shares of singular values below this are noise of rounding: they would make weights of millions.
         return np.linalg.lstsq(_with_one(points[:, :-1]), points[:, -1], rcond=1e-10)[0]
@@ -104,7 +104,7 @@ class Poly(ForecastDetector):
     degree: int = option(3, Number(0, 20, integer=True), "of the polynomial; less where a window has too few points")
 
     def learn(self, rows: Floats) -> Any:
-        """The weights of the past points: extrapolation is linear in them, so they are the same for all windows."""
+        """Compute the weights of the past points: extrapolation is linear, so they are the same for all windows."""
         past = self.points(rows).shape[1] - 1
         at = np.linspace(-1, 1, past) if past > 1 else np.zeros(1)
         ahead = 1 + 2 / max(past - 1, 1)
@@ -113,5 +113,5 @@ class Poly(ForecastDetector):
         return legendre(np.array([ahead]), degree)[0] @ np.linalg.pinv(legendre(at, degree))
 
     def forecast(self, past: Floats) -> Floats:
-        """The extrapolated points."""
+        """Extrapolate by one point."""
         return np.asarray(np.einsum("wpc,p->wc", past, self.model_))

@@ -54,11 +54,11 @@ class LSTMAD(DeepDetector):
         return Forecaster(columns, self.hidden, self.layers)
 
     def loss(self, module: Any, batch: Tensor, epoch: int, turn: int) -> Tensor:
-        """The mean squared forecast error."""
+        """Return the mean squared forecast error."""
         return self._errors(module, batch).mean()
 
     def window_scores(self, module: Any, batch: Tensor) -> Tensor:
-        """The errors of the points that have at least half a window of history."""
+        """Return the errors of the points that have at least half a window of history."""
         return self._errors(module, batch)[:, -self.scoring_stride :].mean(dim=2)
 
     @property

@@ -21,7 +21,7 @@ import numpy as np
 from tsadeval.core.parameters import Number, OneOf
 from tsadeval.detectors.base import Detector
 from tsadeval.detectors.records import detector, option
-from tsadeval.detectors.series import Floats, Scaler, score_points, windows
+from tsadeval.detectors.series import Floats, score_points, windows
 
 # Windows of either side of a product; a smaller deviation than this, on the scale of the training part, is rounding.
 _BLOCK, _CONSTANT = 2048, 1e-10
@@ -45,7 +45,7 @@ class MatrixProfile(Detector):
     )
 
     def _fit(self, series: Floats) -> None:
-        self.scaler_ = Scaler.standard(series)
+        super()._fit(series)
         self.train_ = self.scaler_(series) if self.join == "train" else None
 
     def _score(self, series: Floats) -> Floats:
@@ -59,7 +59,7 @@ class MatrixProfile(Detector):
 
 
 def profile(values: Floats, window: int, train: Floats | None = None) -> Floats:
-    """The distance of each window to the nearest window of `train`, or to the nearest other one of `values`.
+    """Compute the distance of each window to the nearest one of `train`, or to the nearest other one of `values`.
 
     Of a series with no other window outside the quarter of a window on either side, the distances are 0.
 

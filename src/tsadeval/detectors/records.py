@@ -18,7 +18,7 @@ C = TypeVar("C", bound="type[Detector]")
 
 
 def option(default: Any, check: Check, about: str) -> Any:
-    """A parameter of a detector: a dataclass field that knows what it may be, and says what it does."""
+    """Declare a parameter of a detector: a dataclass field that knows what it may be, and says what it does."""
     return field(default=default, metadata={"check": check, "about": about})
 
 
@@ -44,7 +44,7 @@ class DetectorRecord:
     revision: int = 1  # raised with every change of the scores: a store does not reuse those of another revision
 
     def with_options(self, **options: Any) -> DetectorRecord:
-        """The same detector with some options fixed. Torch is not needed for this."""
+        """Fix some options of the detector. Torch is not needed for this."""
         for name in options:
             if name not in self.parameters:
                 raise InvalidParameterError(
@@ -56,7 +56,7 @@ class DetectorRecord:
         return replace(self, bound=tuple(changed))
 
     def build(self) -> Detector:
-        """A detector with the bound options, ready to be fitted."""
+        """Build a detector with the bound options, ready to be fitted."""
         if self.extra == "torch":
             require("torch", extra="torch")
         return self.make(**dict(self.bound))
@@ -96,7 +96,7 @@ DETECTORS: Registry[DetectorRecord] = Registry("detector", "tsadeval.detectors")
 
 
 def parse_detector(text: str, **overrides: Any) -> DetectorRecord:
-    """The record that a text like `lof` or `usad(window=50)` names; torch is not needed for this.
+    """Find the record that a text like `lof` or `usad(window=50)` names; torch is not needed for this.
 
     >>> print(parse_detector("usad( latent = 5, random_state=0 )", window=50))
     usad(window=50, latent=5)
@@ -109,7 +109,7 @@ def parse_detector(text: str, **overrides: Any) -> DetectorRecord:
 
 
 def make(text: str, **overrides: Any) -> Detector:
-    """A new detector by name, ready to be fitted.
+    """Make a new detector by name, ready to be fitted.
 
     Parameters
     ----------

@@ -101,14 +101,14 @@ class Scaler:
 
     @classmethod
     def minmax(cls, series: Floats) -> Scaler:
-        """The training part to 0 ... 1, everything within -10 and 11."""
+        """Scale the training part to 0 ... 1, everything within -10 and 11."""
         low, high = series.min(axis=0), series.max(axis=0)
         with np.errstate(over="ignore"):
             spread = np.minimum(high - low, np.finfo(np.float64).max)
         return cls(low, np.where(spread <= _ROUNDING * _size(series), 1.0, spread), -LIMIT, 1 + LIMIT)
 
     def __call__(self, series: Floats) -> Floats:
-        """The series on the scale of the training part."""
+        """Bring a series to the scale of the training part."""
         with np.errstate(over="ignore"):  # what overflows is clipped
             scaled: Floats = (series - self.centre) / self.spread
         return np.clip(scaled, self.low, self.high, out=scaled)

@@ -9,7 +9,7 @@ import numpy as np
 from tsadeval.core.parameters import Number
 from tsadeval.detectors.base import Detector
 from tsadeval.detectors.records import detector, option
-from tsadeval.detectors.series import Floats, Scaler, batch_size, windows
+from tsadeval.detectors.series import Floats, batch_size, windows
 
 
 @detector(
@@ -25,9 +25,6 @@ class RandomDetector(Detector):
     """Random scores: what every detector has to beat."""
 
     random_state: int = option(0, Number(0, 2**32 - 1, integer=True), "of the scores")
-
-    def _fit(self, series: Floats) -> None:
-        pass
 
     def _score(self, series: Floats) -> Floats:
         return np.random.default_rng(self.random_state).random(len(series))
@@ -51,11 +48,8 @@ class SquaredDifference(Detector):
     """
 
     def span(self, columns: int) -> int:
-        """A point and the one before."""
+        """Return 2: a point and the one before."""
         return 2
-
-    def _fit(self, series: Floats) -> None:
-        self.scaler_ = Scaler.standard(series)
 
     def _score(self, series: Floats) -> Floats:
         steps = np.square(np.diff(self.scaler_(series), axis=0)).mean(axis=1)
@@ -80,9 +74,6 @@ class MovingVariance(Detector):
     """
 
     window: int = option(10, Number(2, integer=True), "points a window")
-
-    def _fit(self, series: Floats) -> None:
-        self.scaler_ = Scaler.standard(series)
 
     def _score(self, series: Floats) -> Floats:
         cut = windows(self.scaler_(series), self.window)

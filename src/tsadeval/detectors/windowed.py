@@ -1,4 +1,4 @@
-"""WindowedDetector: the base class of detectors on windows of scaled columns as feature vectors."""
+"""Detectors on windows with models of scikit-learn: neighbours, clusters, trees, margins, components, histograms."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from tsadeval._optional import require
 from tsadeval.core.parameters import Number
 from tsadeval.detectors.base import Detector
-from tsadeval.detectors.records import option
+from tsadeval.detectors.records import detector, option
 from tsadeval.detectors.series import Floats, Scaler, batch_size, sample, score_points, windows
 
 
@@ -33,11 +34,11 @@ class WindowedDetector(Detector):
     of_several: ClassVar[int] = 1
 
     def learn(self, rows: Floats) -> Any:
-        """A model of the training windows."""
+        """Fit a model of the training windows."""
         raise NotImplementedError
 
     def judge(self, rows: Floats) -> Floats:
-        """A score for each window; scikit-learn's are low for outliers."""
+        """Score each window; scikit-learn's scores are low for outliers."""
         return np.asarray(-self.model_.score_samples(rows))
 
     def span(self, columns: int) -> int:
@@ -63,3 +64,233 @@ class WindowedDetector(Detector):
             lambda starts: self.judge(all_windows[starts].reshape(len(starts), -1)),
             batch=batch_size(window, columns),
         )
+
+
+@detector(
+    name="knn",
+    title="KNN",
+    summary="Nearest neighbours: windows far from their k-th nearest training window.",
+    scoring="distance of a window to its k-th nearest training window, mean over covering windows",
+    reference="Ramaswamy et al., Efficient Algorithms for Mining Outliers from Large Data Sets, SIGMOD 2000",
+    extra="all",
+)
+@dataclass(kw_only=True, eq=False, repr=False)
+class KNN(WindowedDetector):
+    """KNN: the distance from a window to its k-th nearest training window.
+
+    Ramaswamy, Rastogi, Shim: Efficient Algorithms for Mining Outliers from Large Data Sets, SIGMOD 2000. Euclidean
+    distance of scaled windows, with k = 5 as in common implementations. A window that is itself in the training
+    part is its own nearest neighbour, so of a series that is scored by a model of itself the k - 1 nearest other
+    windows count.
+    """
+
+    neighbors: int = option(5, Number(1, integer=True), "the k-th nearest training window counts")
+
+    def learn(self, rows: Floats) -> Any:
+        """Index the training windows."""
+        return require("sklearn.neighbors", extra="all").NearestNeighbors(n_neighbors=self.neighbors).fit(rows)
+
+    def judge(self, rows: Floats) -> Floats:
+        """Compute the distances to the k-th nearest training window, or to the farthest where there are fewer."""
+        nearest = min(self.neighbors, self.model_.n_samples_fit_)
+        return np.asarray(self.model_.kneighbors(rows, nearest)[0][:, -1])
+
+
+@detector(
+    name="lof",
+    title="LOF",
+    summary="Local outlier factor: windows in sparser surroundings than their nearest training windows.",
+    scoring="local outlier factor of a window, mean over covering windows",
+    reference="Breunig et al., LOF: Identifying Density-Based Local Outliers, SIGMOD 2000",
+    extra="all",
+)
+@dataclass(kw_only=True, eq=False, repr=False)
+class LOF(WindowedDetector):
+    """LOF: how much sparser the training windows lie around a window than around its neighbours.
+
+    Breunig, Kriegel, Ng, Sander: LOF: Identifying Density-Based Local Outliers, SIGMOD 2000. scikit-learn's
+    implementation, told what is normal by the training part alone (novelty detection), with its default of 20
+    neighbours. Windows that are equal to the last bit count once: twenty copies of one window have an infinite
+    density, and every other window would look anomalous beside them.
+    """
+
+    neighbors: int = option(20, Number(1, integer=True), "training windows that a window is compared with")
+
+    def learn(self, rows: Floats) -> Any:
+        """Fit the densities of the distinct windows."""
+        distinct = np.unique(rows, axis=0)
+        if len(distinct) == 1:  # a constant training part: its one window is its own neighbour
+            distinct = np.repeat(distinct, 2, axis=0)
+        neighbors = min(self.neighbors, len(distinct) - 1)
+        return require("sklearn.neighbors", extra="all").LocalOutlierFactor(neighbors, novelty=True).fit(distinct)
+
+
+@detector(
+    name="kmeans_ad",
+    title="KMeansAD",
+    summary="k-means: windows far from all centres of the training windows.",
+    scoring="distance of a window to the nearest centre, mean over covering windows",
+    reference="Yairi et al., Fault Detection by Mining Association Rules from House-keeping Data, i-SAIRAS 2001",
+    extra="all",
+)
+@dataclass(kw_only=True, eq=False, repr=False)
+class KMeansAD(WindowedDetector):
+    """k-means-AD: the distance from a window to the nearest of a few centres of the training windows.
+
+    Yairi, Kato, Hori: Fault Detection by Mining Association Rules from House-keeping Data, i-SAIRAS 2001.
+    scikit-learn's k-means; the score is the Euclidean distance of a window to its nearest centre, as in the
+    TimeEval and aeon versions, with 20 centres as in aeon.
+    """
+
+    clusters: int = option(20, Number(1, integer=True), "number of centres")
+
+    def learn(self, rows: Floats) -> Any:
+        """Find the centres; there are no more than distinct windows."""
+        clusters = min(self.clusters, len(np.unique(rows, axis=0)))
+        make = require("sklearn.cluster", extra="all").KMeans
+        return make(clusters, n_init=3, random_state=self.random_state).fit(rows)
+
+    def judge(self, rows: Floats) -> Floats:
+        """Compute the distances to the nearest centre."""
+        return np.asarray(self.model_.transform(rows).min(axis=1))
+
+
+@detector(
+    name="iforest",
+    title="IForest",
+    summary="Isolation forest: windows that few random cuts set apart.",
+    scoring="2 to the minus (mean depth over expected depth) of a window, mean over covering windows",
+    reference="Liu et al., Isolation Forest, ICDM 2008",
+    extra="all",
+)
+@dataclass(kw_only=True, eq=False, repr=False)
+class IsolationForest(WindowedDetector):
+    """Isolation forest: how few random cuts it takes to set a window apart.
+
+    Liu, Ting, Zhou: Isolation Forest, ICDM 2008. scikit-learn's implementation with the paper's 100 trees, each
+    grown on 256 windows.
+    """
+
+    trees: int = option(100, Number(1, integer=True), "number of trees")
+    tree_windows: int = option(256, Number(2, integer=True), "windows that a tree is grown on")
+
+    def learn(self, rows: Floats) -> Any:
+        """Grow the forest."""
+        forest = require("sklearn.ensemble", extra="all").IsolationForest(
+            n_estimators=self.trees, max_samples=min(self.tree_windows, len(rows)), random_state=self.random_state
+        )
+        return forest.fit(rows)
+
+
+@detector(
+    name="ocsvm",
+    title="OCSVM",
+    summary="One-class support vector machine: windows outside the region of the training windows.",
+    scoring="minus the kernel sum over the support vectors of a window, mean over covering windows",
+    reference="Schölkopf et al., Estimating the Support of a High-Dimensional Distribution, Neural Computation 2001",
+    extra="all",
+)
+@dataclass(kw_only=True, eq=False, repr=False)
+class OCSVM(WindowedDetector):
+    """One-class SVM: windows outside the region that holds all but a small share of the training windows.
+
+    Schölkopf, Platt, Shawe-Taylor, Smola, Williamson: Estimating the Support of a High-Dimensional Distribution,
+    Neural Computation 2001. scikit-learn's implementation with a Gaussian kernel. Its training grows with the
+    square of the number of windows, so it learns from 3,000 at most. Far from all training windows the kernel is 0,
+    so all far windows have the same score.
+    """
+
+    max_windows: int | None = option(
+        3_000, Number(2, integer=True, none=True), "windows to learn from, drawn from the training part; None: all"
+    )
+    nu: float = option(0.05, Number(0, 1, open_low=True), "at most this share of the training windows lies outside")
+    gamma: float | str = option(
+        "scale",
+        Number(0, open_low=True, words=("scale",)),
+        "of the kernel exp(-gamma |x - y|^2); scale: 1 / (values of a window * their variance)",
+    )
+
+    def learn(self, rows: Floats) -> Any:
+        """Find the support vectors."""
+        return require("sklearn.svm", extra="all").OneClassSVM(nu=self.nu, gamma=self.gamma).fit(rows)
+
+
+@detector(
+    name="pca",
+    title="PCA",
+    summary="Principal components: windows that the main directions of the training windows do not explain.",
+    scoring="mean squared reconstruction error of a window, mean over covering windows",
+    reference="Shyu et al., A Novel Anomaly Detection Scheme Based on Principal Component Classifier, ICDM 2003",
+    extra="all",
+)
+@dataclass(kw_only=True, eq=False, repr=False)
+class PCA(WindowedDetector):
+    """PCA: what is left of a window once its projection on the main directions of the training windows is taken away.
+
+    Shyu, Chen, Sarinnapakorn, Chang: A Novel Anomaly Detection Scheme Based on Principal Component Classifier,
+    2003; here by the squared reconstruction error, as is common. As many components are kept as explain 90 % of the
+    variance.
+    """
+
+    variance: float = option(0.9, Number(0, 1, open_low=True), "share of the variance that the kept components explain")
+
+    def learn(self, rows: Floats) -> Any:
+        """Find the centre and the main directions."""
+        model = require("sklearn.decomposition", extra="all").PCA(random_state=self.random_state)
+        with np.errstate(invalid="ignore"):  # shares of no variance at all: a constant training part
+            model.fit(rows)
+        explained = np.cumsum(model.explained_variance_)
+        # Of a constant training part one direction is kept, whichever; it explains nothing.
+        kept = int(np.searchsorted(explained, self.variance * explained[-1])) + 1
+        # In one order in memory, also after a round through pickle: products depend on it in the last digit.
+        return model.mean_, np.ascontiguousarray(model.components_[:kept])
+
+    def judge(self, rows: Floats) -> Floats:
+        """Compute the errors of the windows."""
+        centre, directions = self.model_
+        away = rows - centre
+        away -= (away @ directions.T) @ directions
+        return np.asarray(np.square(away).mean(axis=1))
+
+
+@detector(
+    name="hbos",
+    title="HBOS",
+    summary="Histograms: windows whose values are rare, each by itself.",
+    scoring="sum of log2(1 / (histogram height + alpha)) over the values of a window, mean over covering windows",
+    reference="Goldstein and Dengel, Histogram-Based Outlier Score (HBOS), KI 2012",
+    extra="all",
+)
+@dataclass(kw_only=True, eq=False, repr=False)
+class HBOS(WindowedDetector):
+    """HBOS: how rare the values of a window are, each by a histogram of its own.
+
+    Goldstein, Dengel: Histogram-Based Outlier Score (HBOS): A Fast Unsupervised Anomaly Detection Algorithm, KI
+    2012. Each of the window times columns values has a histogram of equally wide bins over the range of the
+    training windows, with a highest bin of height 1. The score of a window is the sum of log2(1 / (height + alpha))
+    over its values; alpha keeps empty bins, and values outside the range, finite (the paper does not say what they
+    count).
+    """
+
+    bins: int = option(10, Number(1, integer=True), "bins of a histogram")
+    alpha: float = option(0.1, Number(0, open_low=True), "added to every height, so that empty bins are finite")
+
+    def learn(self, rows: Floats) -> Any:
+        """Lower ends, widths and heights of the bins of every value."""
+        low = rows.min(axis=0)
+        width = (rows.max(axis=0) - low) / self.bins
+        width[width == 0] = 1.0  # a constant value fills the first bin
+        places = np.minimum((rows - low) / width, self.bins - 1).astype(np.int64)
+        cells = places + np.arange(rows.shape[1]) * self.bins
+        counts = np.bincount(cells.ravel(), minlength=rows.shape[1] * self.bins).reshape(rows.shape[1], self.bins)
+        return low, width, counts / counts.max(axis=1, keepdims=True)
+
+    def judge(self, rows: Floats) -> Floats:
+        """Sum over all values of each window."""
+        low, width, heights = self.model_
+        places = (rows - low) / width
+        # The highest training value belongs to the last bin; rounding must not put it outside.
+        outside = (places < 0) | (places > self.bins * (1 + 1e-12))
+        inside = np.clip(places, 0, self.bins - 1).astype(np.int64)
+        height = np.where(outside, 0.0, heights[np.arange(rows.shape[1]), inside])
+        return np.asarray(-np.log2(height + self.alpha).sum(axis=1))

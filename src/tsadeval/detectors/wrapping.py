@@ -113,7 +113,7 @@ class WrappedDetector(OutlierDetector):
 def wrap(
     model: Any, window: int | None = None, how: How = "last", output: Output = "reconstruction"
 ) -> WrappedDetector:
-    """A model of another package, or a function, as a detector: `fit(X)`, then `score(X)`, one score per point.
+    """Make a detector of a model of another package, or of a function: `fit(X)`, then `score(X)`, one score per point.
 
     Parameters
     ----------

@@ -127,7 +127,7 @@ class Detection(Comparison):
         # The command line prints the failures by themselves.
         lines = self.failures()
         more = [f"and {len(lines) - SHOWN} more such lines: failures() has all"] * (len(lines) > SHOWN)
-        return [*self._marks(), *lines[:SHOWN], *more]
+        return [*super()._notes(), *lines[:SHOWN], *more]
 
     def undefined(self) -> list[str]:
         """A line for each reason why a metric has no value where scores are: which metrics, and on which data sets."""

@@ -16,7 +16,7 @@ import numpy as np
 
 import tsadeval
 from tsadeval._optional import require
-from tsadeval.comparison.categories import CATEGORIES
+from tsadeval.comparison.inference import CATEGORIES
 from tsadeval.comparison.standings import agreement_of, beats_median, best_of, gameability, standings
 from tsadeval.core.events import Events
 from tsadeval.core.inputs import Floats, Scoring

@@ -24,7 +24,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tsadeval.comparison.categories import SeriesFacts
+from tsadeval.comparison.inference import SeriesFacts
 from tsadeval.core.arrays import as_scores
 from tsadeval.core.events import Events
 from tsadeval.core.inputs import Bools, Floats, label_runs

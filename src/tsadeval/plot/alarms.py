@@ -46,7 +46,7 @@ THRESHOLDS = 200  # that are drawn of a curve over all of them
 
 @styled
 def trade_off(choice: Choice, ax: Axes | None = None) -> Axes:
-    """What can be reached with so many false alarms at most, with the budget and the chosen threshold.
+    """Draw what can be reached with so many false alarms at most, with the budget and the chosen threshold.
 
     Parameters
     ----------
@@ -98,7 +98,7 @@ def trade_off(choice: Choice, ax: Axes | None = None) -> Axes:
 
 @styled
 def curve(found: Curve | Mapping[str, Curve], ax: Axes | None = None) -> Axes:
-    """The value of a metric over all thresholds, of one detector or of several; dots are the best values.
+    """Draw the value of a metric over all thresholds, of one detector or of several; dots are the best values.
 
     Parameters
     ----------
@@ -186,7 +186,7 @@ def value_by_threshold(
 
 
 def _with_best(ax: Axes, x: Floats, values: Floats, sign: int, look: Look) -> None:
-    """A line of values, with a mark at the best of them, the largest times the sign."""
+    """Draw a line of values, with a mark at the best of them, the largest times the sign."""
     ax.plot(x, values, color=look.color, linestyle=look.dashes, label=look.label or "_")
     if np.isfinite(values).any():
         best = int(np.nanargmax(sign * values))
@@ -218,7 +218,7 @@ NARROWEST = 1 / 250  # of the width: shorter runs are drawn as wide as this
 def outcome_strips(
     y_true: Any, scores: Mapping[str, Any], ax: Axes | None = None, *, threshold: str | float | Rule = "best"
 ) -> Axes:
-    """A strip per detector: points found, false alarms and missed points.
+    """Draw a strip per detector: points found, false alarms and missed points.
 
     Found points and false alarms are drawn at full height, missed points at half.
 
@@ -261,7 +261,7 @@ def outcome_strips(
 
 
 def _runs(ax: Axes, mask: Bools, row: int, color: str, height: float) -> None:
-    """The runs of a mask as bars; very short ones are widened so that they are seen."""
+    """Draw the runs of a mask as bars; very short ones are widened so that they are seen."""
     if mask.any():
         events = Events.of(mask)
         width = np.maximum(events.lengths, NARROWEST * len(mask))
@@ -285,7 +285,7 @@ def worst_events(
     margin: int | None = None,
     values: Any = None,
 ) -> Axes:
-    """The events that cost a detector most of its CCE, worst on top: its scores there, and what each event lost.
+    """Draw the events that cost a detector most of its CCE, worst on top: its scores there, and what each lost.
 
     Parameters
     ----------
@@ -332,7 +332,7 @@ def worst_events(
 def _event_row(
     ax: Axes, scoring: Scoring, behind: Floats | None, event: Any, bottom: float, margin: int | None
 ) -> None:
-    """The scores around one event. Each row has its own stretch of time, drawn over the same width."""
+    """Draw the scores around one event. Each row has its own stretch of time, drawn over the same width."""
     start, stop = int(event["start"]), int(event["stop"])
     beside = max(stop - start, 20) if margin is None else margin
     low, high = max(start - beside, 0), min(stop + beside, scoring.n)

@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tsadeval.comparison import statistics
+from tsadeval.comparison import Comparison, statistics
 from tsadeval.core.messages import named
-from tsadeval.core.metric import METRICS, parse_metric
+from tsadeval.core.metric import Metric, parse_metric
 from tsadeval.core.parameters import Check, Number, OneOf, check_parameters
+from tsadeval.core.results import Result
 from tsadeval.core.selection import AnyMetric, find_metric, metric_text
 from tsadeval.errors import InvalidInputError, InvalidParameterError
 from tsadeval.plot.style import (
@@ -54,12 +55,12 @@ class Values(NamedTuple):
     series: list[str]
     detectors: list[str]
     metric: str
+    record: Metric | None
 
     @property
     def lower(self) -> bool:
         """True if smaller values are better."""
-        record = METRICS.get(self.metric.partition("(")[0])
-        return record is not None and record.direction == "lower"
+        return self.record is not None and self.record.direction == "lower"
 
     @property
     def better(self) -> Floats:
@@ -84,11 +85,13 @@ class Values(NamedTuple):
 
 def _values(result: Any, metric: AnyMetric | None) -> Values:
     """Series by detectors, of whatever was given."""
-    rows = getattr(result, "rows", None)
-    if isinstance(rows, list):
-        return _of_rows(rows, metric)
-    if metric is not None:
-        metric = str(parse_metric(metric_text(metric)))
+    if isinstance(result, Comparison):
+        name = result.metrics[0] if metric is None else find_metric(metric, result.metrics, "this comparison")
+        record = next((one for one in result.made.metrics if str(one) == name), None)
+        return Values(result.values(name), result.series, result.detectors, name, record)
+    if isinstance(result, Result):
+        raise InvalidInputError("this result has no values of several detectors: give what te.compare returned")
+    record = None if metric is None else parse_metric(metric_text(metric))
     if hasattr(result, "columns") and hasattr(result, "index"):
         table = np.asarray(result, np.float64)
         series, detectors = [str(i) for i in result.index], [str(c) for c in result.columns]
@@ -101,21 +104,7 @@ def _values(result: Any, metric: AnyMetric | None) -> Values:
     else:
         what = type(result).__name__
         raise InvalidInputError(f"give what te.compare returned, a DataFrame or a mapping of values, not a {what}")
-    return Values(table, series, detectors, metric or "")
-
-
-def _of_rows(rows: list[dict[str, Any]], metric: AnyMetric | None) -> Values:
-    if not rows or not {"detector", "metric", "value"} <= set(rows[0]):
-        raise InvalidInputError("this result has no values of several detectors: give what te.compare returned")
-    metrics = list(dict.fromkeys(row["metric"] for row in rows))
-    chosen = metrics[0] if metric is None else find_metric(metric, metrics, "this comparison")
-    mine = [row for row in rows if row["metric"] == chosen]
-    series = list(dict.fromkeys(str(row.get("series", "")) for row in mine))
-    detectors = list(dict.fromkeys(str(row["detector"]) for row in mine))
-    table = np.full((len(series), len(detectors)), math.nan)
-    for row in mine:
-        table[series.index(str(row.get("series", ""))), detectors.index(str(row["detector"]))] = row["value"]
-    return Values(table, series, detectors, chosen)
+    return Values(table, series, detectors, str(record or ""), record)
 
 
 @styled
@@ -286,10 +275,9 @@ def metric_agreement(
     ['CCE', 'AUC-ROC', 'AUC-PR']
     """
     check_parameters("metric_agreement", {"missing": _OPTIONS["missing"]}, {"missing": missing})
-    rows = getattr(result, "rows", None)
-    if not isinstance(rows, list):
+    if not isinstance(result, Comparison):
         raise InvalidInputError("give what te.compare returned: agreement needs values of several metrics")
-    names = list(dict.fromkeys(row["metric"] for row in rows))
+    names = result.metrics
     if metrics is not None:
         names = [find_metric(metric, names, "this comparison") for metric in metrics]
     if len(names) < 2:
@@ -344,7 +332,6 @@ def values_by_series(result: Any, ax: Axes | None = None, *, metric: AnyMetric |
 
 
 def _limits(given: Values, values: Floats) -> tuple[float, float]:
-    record = METRICS.get(given.metric.partition("(")[0])
-    if record is not None and all(map(math.isfinite, record.range)):
-        return record.range
+    if given.record is not None and all(map(math.isfinite, given.record.range)):
+        return given.record.range
     return float(values.min()), float(values.max())

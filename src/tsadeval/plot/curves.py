@@ -46,7 +46,7 @@ Draw = Callable[["Axes", Look, Floats, Floats], float | None]
 
 
 def _curves(y_true: Any, scores: Any, ax: Axes | None, draw: Draw, title: str, xlabel: str, ylabel: str) -> Axes:
-    """A curve per detector of found and false alarms at every threshold; what `draw` returns stands in the legend."""
+    """Draw a curve per detector of found and false alarms at all thresholds; the legend has what `draw` returns."""
     found = read_scores(y_true, scores if isinstance(scores, Mapping) else {"": scores}, both=True)
     ax = new_axes(ax, 3.2, 3.0)
     for name, look in tints(list(found)).items():
@@ -62,11 +62,9 @@ def _curves(y_true: Any, scores: Any, ax: Axes | None, draw: Draw, title: str, x
 
 def _counts(scoring: Scoring) -> tuple[Floats, Floats]:
     """Found and false alarms at every distinct score, from no alarm to all."""
-    points = scoring.descending
-    anomalous = scoring.truth.mask[points["position"]]
-    last = np.append(np.flatnonzero(np.diff(points["score"])), len(points) - 1)
-    found = np.cumsum(anomalous)[last]
-    return np.append(0, found).astype(np.float64), np.append(0, last + 1 - found).astype(np.float64)
+    alarms = scoring.levels[1]
+    found = np.cumsum(scoring.truth.mask[scoring.descending["position"]])[alarms - 1]
+    return np.append(0.0, found), np.append(0.0, alarms - found)
 
 
 def _thinned(*columns: Floats) -> list[Floats]:
@@ -140,7 +138,7 @@ def pr_curve(y_true: Any, scores: Any, ax: Axes | None = None) -> Axes:
 
 @styled
 def det_curve(y_true: Any, scores: Any, ax: Axes | None = None) -> Axes:
-    """Detection error trade-off: missed points against false alarms, both on normal-deviate scales.
+    """Draw the detection error trade-off: missed points against false alarms, both on normal-deviate scales.
 
     What ROC curves squeeze into a corner, low false-alarm rates, has most of the room here. Parameters as for
     `roc_curve`.
@@ -190,7 +188,7 @@ def vus_surface(
     window: int = 100,
     steps: int = 26,
 ) -> Axes:
-    """The surface whose volume is VUS: precision (or recall) over recall (or false alarms) and buffer width.
+    """Draw the surface whose volume is VUS: precision (or recall) over recall (or false alarms) and buffer width.
 
     Parameters
     ----------

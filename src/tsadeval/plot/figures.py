@@ -79,7 +79,7 @@ def write_figures(
 
 @styled
 def write_explanation(explanation: Explanation, folder: str | Path, *, format: str = "png") -> list[Path]:  # noqa: A002
-    """A figure for each task of an explanation, with its worst pairs; returns the files."""
+    """Write a figure for each task of an explanation, with its worst pairs; returns the files."""
     check_parameters("write_explanation", {"format": OneOf(tuple(STAMPS))}, {"format": format})
     return _write(_of_explanation(explanation, "explain"), Path(folder), format)
 
@@ -146,7 +146,7 @@ def _of_rankings(result: SuiteResult, metrics: Sequence[AnyMetric] | None) -> Dr
 
 
 def _row(result: SuiteResult, height: float, drawings: Sequence[Callable[..., Axes]]) -> Figure:
-    """A figure of several drawings side by side."""
+    """Make a figure of several drawings side by side."""
     figure = new_figure(10.0, height)
     for ax, draw in zip(figure.subplots(1, len(drawings)), drawings, strict=True):
         draw(ax=ax)
@@ -154,7 +154,7 @@ def _row(result: SuiteResult, height: float, drawings: Sequence[Callable[..., Ax
 
 
 def _noted(figure: Any, result: SuiteResult) -> Figure:
-    """A line under the figure: what it was made from."""
+    """Write a line under the figure: what it was made from."""
     plan = result.plan
     options = options_note(list(map(str, plan.metrics)))
     cases, repeats = len(plan.cases), plan.repeats

@@ -128,7 +128,7 @@ def _measured(result: SuiteResult, task: str | None = None) -> pd.DataFrame:
 
 
 def _violin(ax: Axes, place: float, values: Floats, color: Any, *, upright: bool) -> None:
-    """The density of the logarithms, with median, middle half and mean; half its width is 0.4 at its widest."""
+    """Draw the density of the logarithms, with median, middle half and mean; half its width is 0.4 at its widest."""
     logs = np.log(values)
     if len(logs) > 1 and np.ptp(logs) > 0:
         grid = np.linspace(logs.min(), logs.max(), 200)
@@ -153,7 +153,7 @@ def _latency_by_task(ax: Axes, frame: pd.DataFrame, look: Look) -> None:
 
 
 def _quantiles(frame: pd.DataFrame, key: str) -> tuple[Floats, Floats]:
-    """The values of a column, ascending, and for each the 5 %, 50 % and 95 % quantiles of milliseconds."""
+    """Return the values of a column, ascending, and for each the 5 %, 50 % and 95 % quantiles of milliseconds."""
     found = 1000 * frame.groupby(key)["seconds"].quantile(np.array([0.05, 0.5, 0.95])).unstack()
     return found.index.to_numpy(np.float64), found.to_numpy().T
 

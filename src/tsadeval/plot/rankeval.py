@@ -107,7 +107,7 @@ def value_by_false_alarms(
     sigma: float = 0.0,
     name_lines: bool = True,
 ) -> Axes:
-    """A metric's value, averaged over cases, against the false-alarm rate p, a line for each share q that is found.
+    """Draw a metric's mean over cases against the false-alarm rate p, a line for each share q that is found.
 
     More false alarms are worse, so every line should fall. The grey numbers say how often it does not: the share of
     cases and q in which the model with the next larger p does not get a worse value. `name_lines=False` leaves the
@@ -234,7 +234,7 @@ def sensitivity(
 
 
 def find_metric(result: SuiteResult, metric: AnyMetric) -> Metric:
-    """The metric of a result that is meant."""
+    """Find the metric of a result that is meant."""
     known: dict[str, Metric] = {str(m): m for m in result.plan.metrics}
     return known[find_name(metric, list(known))]
 

@@ -127,7 +127,7 @@ def series_with_scores(
 
 
 def _parts(dataset: Any, column: int) -> tuple[Floats, Any, str]:
-    """The drawn column, the labels and the name."""
+    """Return the drawn column, the labels and the name."""
     if isinstance(dataset, (tuple, list)) and len(dataset) == 2:
         values, labels, name = np.asarray(dataset[0], np.float64), np.asarray(dataset[1]), ""
     elif not hasattr(dataset, "test_labels"):
@@ -171,7 +171,7 @@ def _line(ax: Axes, values: Floats, shown: slice, bottom: float) -> None:
 
 
 def _band(ax: Axes, events: Events, bottom: float, width: int) -> None:
-    """The anomalies, behind the series; a mark over those that are too short for a band."""
+    """Draw the anomalies, behind the series; a mark over those that are too short for a band."""
     if len(events):
         bars(ax, events.starts, events.lengths, bottom, ROW)
     short = 100 * events.lengths < width
@@ -180,7 +180,7 @@ def _band(ax: Axes, events: Events, bottom: float, width: int) -> None:
 
 
 def _judged(ax: Axes, scoring: Scoring, bottom: float, colors: Any) -> None:
-    """The strip of all events and the bands of the anomalies, in the colours of their scores."""
+    """Draw the strip of all events and the bands of the anomalies, in the colours of their scores."""
     table = cce_breakdown(scoring.truth.labels, scoring.scores).events
     found = colors.to_rgba(table["score"])
     bars(ax, table["start"], table["length"], bottom - STRIP, STRIP, found)
@@ -203,7 +203,7 @@ def _places(heads: Sequence[str]) -> list[float]:
 
 
 def _beside(ax: Axes, heads: Sequence[str], rows: Sequence[Sequence[float]], bottoms: Sequence[float]) -> None:
-    """The values of the detectors, in columns to the right; offsets in points, so that the layout knows the room."""
+    """Write the values of the detectors in columns to the right; offsets in points, so that the layout knows them."""
     at = ax.get_yaxis_transform()
     write = partial(ax.annotate, xycoords=at, textcoords="offset points", ha="right", annotation_clip=False)
     for i, (head, x) in enumerate(zip(heads, _places(heads), strict=True)):

@@ -36,12 +36,12 @@ EVENT = "#F3D9C6"  # behind points that are labelled anomalous
 
 
 def width_of(ax: Axes) -> float:
-    """The width of axes in points."""
+    """Return the width of axes in points."""
     return float(72 * ax.bbox.width / ax.figure.dpi)
 
 
 def legend_above(ax: Axes, *, title: str = "", handles: Sequence[Any] = ()) -> None:
-    """A legend over the axes, where it covers nothing, in as many columns as fit; the title of the axes goes above it.
+    """Put a legend over the axes, where it covers nothing, in as many columns as fit; their title goes above it.
 
     `title` names what the legend is of; `handles` are used instead of what the axes have.
     """
@@ -74,7 +74,7 @@ def _beside(ax: Any) -> float:
 
 
 def _cell(ax: Axes) -> tuple[float, float, float, float] | None:
-    """The part of the figure that axes of a grid may use: left, right, bottom and top in pixels."""
+    """Return the part of the figure that axes of a grid may use: left, right, bottom and top in pixels."""
     figure, place = ax.get_figure(root=True), ax.get_subplotspec()
     if figure is None or place is None:
         return None
@@ -128,7 +128,7 @@ def cell_size(ax: Axes) -> tuple[float, float]:
 
 
 def color_bar(ax: Axes, colors: Any, label: str, *, below: float | None = None) -> Any:
-    """What the colours mean: right of the axes, or so many points below them.
+    """Say what the colours mean: right of the axes, or so many points below them.
 
     Its distance is in points and it belongs to the axes, so that it covers nothing and the layout knows of it.
     """
@@ -351,7 +351,7 @@ class Look:
 
 
 def looks(names: Sequence[str]) -> dict[str, Look]:
-    """The look of each metric; its options are part of the label only where the same metric is there twice.
+    """Choose the look of metrics; options are part of the label only where the same metric is there twice.
 
     >>> [look.label for look in looks(["cce", "cce(tau=0.4, constrained=True)", "vus_roc(n_thresholds=100)"]).values()]
     ['CCE', 'CCE(tau=0.4, constrained)', 'VUS-ROC']
@@ -370,7 +370,7 @@ def looks(names: Sequence[str]) -> dict[str, Look]:
 
 
 def options_note(names: Sequence[str]) -> str:
-    """The options that the labels leave out.
+    """Return the options that the labels leave out.
 
     >>> options_note(["f1", "vus_roc(n_thresholds=100)", "pate(n_thresholds=100)"])
     'VUS-ROC, PATE: n_thresholds=100'
@@ -383,7 +383,7 @@ def options_note(names: Sequence[str]) -> str:
 
 
 def tints(names: Sequence[str]) -> dict[str, Look]:
-    """The look of detectors, in the order in which they come: colours first, then dashes.
+    """Choose the look of detectors, in the order in which they come: colours first, then dashes.
 
     >>> [look.color for look in tints(["LOF", "PCA"]).values()]
     ['#0072B2', '#D55E00']
@@ -396,7 +396,7 @@ def tints(names: Sequence[str]) -> dict[str, Look]:
 
 
 def shortened(text: str, letters: int) -> str:
-    """A name of at most so many letters; what is left out is its middle. Dollars in it begin no formula.
+    """Shorten a name to so many letters by leaving out its middle, and escape dollar signs, which begin formulas.
 
     >>> shortened("isolation_forest(n=100)", 12)
     'isolat…=100)'
@@ -428,14 +428,14 @@ def styled(draw: Callable[P, R]) -> Callable[P, R]:
 
 
 def new_figure(width: float, height: float) -> Figure:
-    """A figure (sizes in inches) that pyplot does not know of, so that nobody has to close it."""
+    """Make a figure (sizes in inches) that pyplot does not know of, so that nobody has to close it."""
     figure: Figure = require("matplotlib.figure", extra="all").Figure(figsize=(width, height), layout="constrained")
     require("matplotlib.backends.backend_agg", extra="all").FigureCanvasAgg(figure)
     return figure
 
 
 def new_axes(ax: Axes | None, width: float = 4.2, height: float = 2.8) -> Axes:
-    """The axes given, or new ones, which notebooks show by themselves."""
+    """Return the axes given, or new ones, which notebooks show by themselves."""
     if ax is not None:
         return _dressed(ax)
     ax = new_figure(width, height).add_subplot()

@@ -52,7 +52,7 @@ MARKS = tuple(zip(SHADES, "oDs^vP<X", strict=True))
 def hard_tasks(
     result: SuiteResult | SuiteTable, ax: Axes | None = None, *, metrics: Sequence[AnyMetric] | None = None
 ) -> Axes:
-    """The score of metrics on every task, a dot each; parts of the index stand under each other.
+    """Draw the score of metrics on every task, a dot each; parts of the index stand under each other.
 
     Parameters
     ----------
@@ -85,7 +85,7 @@ def hard_tasks(
 
 
 def _chosen(table: SuiteTable, metrics: Sequence[AnyMetric] | None) -> list[str]:
-    """The metrics that were named; else a user's own, which the figures are for, and the best others."""
+    """Return the metrics that were named; else a user's own, which the figures are for, and the best others."""
     names = list(table)
     if metrics is None:
         own = [row["name"] for row in table.rows if row["own"]]
@@ -176,7 +176,7 @@ def _pair(explanation: Explanation, row: Row, ax: Axes | None) -> Axes:
 def _runs(
     ax: Axes, mask: Bools, first: int, scale: float, bottom: float, height: float, *, color: str, **how: Any
 ) -> None:
-    """Runs of a stretch that begins at the point `first`, in units of `scale` points."""
+    """Draw runs of a stretch that begins at the point `first`, in units of `scale` points."""
     events = Events.of(mask)
     starts = scale * (first + events.starts - 0.5) + 0.5
     bars(ax, starts, scale * events.lengths, bottom, height, color, **how)
@@ -190,7 +190,7 @@ def _height(texts: Sequence[str]) -> float:
 
 
 def _about(explanation: Explanation, row: Row, place: int, case: Case) -> str:
-    """What stands beside a series: its role, the value of the metric, the range of the scores."""
+    """Write what stands beside a series: its role, the value of the metric, the range of the scores."""
     role = roles_of(row)[place]
     side = ("worse", "better")[place]
     words = f"{role}: {row[f'{side}_is']}"
@@ -222,14 +222,14 @@ def _stretch(one: Case, other: Case) -> int:
 
 
 def _within(values: Floats | Bools, low: int, high: int) -> Floats:
-    """The sum from `low` to `high` of every stretch of WIDTH points."""
+    """Sum from `low` to `high` of every stretch of WIDTH points."""
     sums = np.concatenate([[0.0], np.cumsum(values, dtype=np.float64)])
     starts = np.arange(len(values) - WIDTH + 1)
     return np.asarray(sums[starts + high] - sums[starts + low])
 
 
 def pairs_of_task(explanation: Explanation, rows: Sequence[Row]) -> Figure:
-    """The pairs of one task under each other."""
+    """Draw the pairs of one task under each other."""
     figure = new_figure(7.6, 0.85 + 1.7 * len(rows))
     for ax, row in zip(figure.subplots(len(rows), 1, squeeze=False)[:, 0], rows, strict=True):
         _pair(explanation, row, ax)
@@ -252,7 +252,7 @@ TRIES = (("#B03A00", "o"), ("#E69F00", "s"), ("#56B4E9", "D"))
 
 @styled
 def gameability(result: SuiteResult | SuiteTable, ax: Axes | None = None) -> Axes:
-    """The share of series on which adversaries reach 90 % of the best detector, metric by metric."""
+    """Draw the share of series on which adversaries reach 90 % of the best detector, metric by metric."""
     table = result.table() if isinstance(result, SuiteResult) else result
     labels = metric_labels(list(table))
     ax = new_axes(ax, 4.6, 0.9 + 0.2 * len(table))
@@ -279,7 +279,7 @@ def fooled(
     *,
     adversaries: Iterable[AnyAdversary] = (),
 ) -> Axes:
-    """The series on which scorers without skill come closest to the best detector: values, both scores, both values.
+    """Draw the series on which scorers without skill come closest to the best detector: values and both scores.
 
     `series` are those of the audit, as `read_series` of `tsadeval.rankeval.suites.audit_series` gives them;
     `adversaries` are your own, as they were given to the audit.
@@ -304,7 +304,7 @@ def fooled(
 def disagreement(
     result: SuiteResult, metric: AnyMetric, other: AnyMetric, series: Sequence[AuditSeries], ax: Axes | None = None
 ) -> Axes:
-    """The series on which two metrics disagree most: values, and the two detectors of which each prefers another.
+    """Draw the series on which two metrics disagree most: values, and the detectors that each prefers.
 
     `series` are those of the audit, as `tsadeval.rankeval.suites.audit_series.read_series` gives them.
     """
@@ -329,7 +329,7 @@ def _named(series: Sequence[AuditSeries], name: str) -> AuditSeries:
 
 
 def _strips(chosen: AuditSeries, scores: Sequence[tuple[str, Floats]], title: str, ax: Axes | None) -> Axes:
-    """The series and two scores under each other, with the events."""
+    """Draw the series and two scores under each other, with the events."""
     lines = [("series", chosen.values)] if chosen.values is not None else []
     lines += scores
     ax = new_axes(ax, 6.0, 0.7 + 0.5 * len(lines))

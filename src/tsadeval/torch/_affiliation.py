@@ -41,7 +41,7 @@ class Zones(NamedTuple):
         return cls(events.rows, begin, start, stop, end, torch.minimum(start - begin, end - stop))
 
     def take(self, index: Tensor) -> Zones:
-        """The zones at these places."""
+        """Take the zones at these places."""
         return Zones(*(field[index] for field in self))
 
     def far(self, distance: Tensor) -> Tensor:
@@ -51,12 +51,12 @@ class Zones(NamedTuple):
         return d * d + 2 * (self.stop - self.start) * d + nearer
 
     def piece(self, a: Tensor, b: Tensor) -> Tensor:
-        """What predicting [a, b) costs the zone's precision."""
+        """Compute what predicting [a, b) costs the zone's precision."""
         before = self.far(self.start - a) - self.far(self.start - b)
         return before + self.far(b - self.stop) - self.far(a - self.stop)
 
     def gap(self, left: Tensor, right: Tensor) -> Tensor:
-        """What a gap between alarms costs the zone's recall; an alarm that is not inside the zone does not exist."""
+        """Compute what a gap between alarms costs the zone's recall; an alarm outside the zone does not exist."""
         # In quarters of a point: the middle of the gap is a multiple of those.
         first, last = 2 * torch.maximum(self.start, left), 2 * torch.minimum(self.stop, right)
         middle = torch.minimum(torch.maximum(left + right, first), last)
@@ -80,7 +80,7 @@ class Zones(NamedTuple):
 
 
 def _away(t: Tensor, h: Tensor) -> Tensor:
-    """The integral over [0, t] of min(2 t, h)."""
+    """Integrate min(2 t, h) over [0, t]."""
     return torch.where(2 * t <= h, t * t, h * t - (h // 2) * (h // 2))
 
 
@@ -112,7 +112,7 @@ def _precision_recall(batch: Batch) -> Tensor:
 
 
 def _best_f(batch: Batch, beta: float) -> Tensor:
-    """The highest F over all thresholds.
+    """Find the highest F over all thresholds.
 
     Points become alarms one by one, the highest score first. A new alarm changes the gap between its neighbours, which
     are the nearest points of the zone with higher scores.

@@ -54,20 +54,20 @@ class Batch:
         return torch.arange(self.scores.shape[1], device=self.scores.device) < self.lengths[:, None]
 
     def filled(self, value: float) -> Tensor:
-        """The scores with this value in the padding."""
+        """Return the scores with this value in the padding."""
         return self.scores.masked_fill(~self.valid, value) if self.padded else self.scores
 
     def with_scores(self, scores: Tensor) -> Batch:
-        """The same labels with other scores."""
+        """Replace the scores."""
         return replace(self, scores=scores)
 
     def rows(self, part: slice) -> Batch:
-        """Some of the series."""
+        """Take some of the series."""
         return replace(self, scores=self.scores[part], labels=self.labels[part], lengths=self.lengths[part])
 
 
 def apply(batch: Batch, function: Callable[[Batch], Tensor], *, per_row: int = 1) -> Tensor:
-    """The values of a function of blocks of series, float64, series last.
+    """Apply a function to blocks of series; values are float64, series last.
 
     A series needs as many numbers as it has points, and at least `per_row`.
     """
@@ -105,6 +105,27 @@ def read(
 
     Without `finite` the caller finds out by itself where scores are not finite, and reads again to have it named.
     """
+    rows, target, counts, inside = as_rows(preds, target, lengths, mask)
+    single = preds.ndim == 1
+    preds, target = rows.detach(), target.detach()
+    scores = _scores(preds, alarms)
+    dtype = torch.float32 if scores.dtype == torch.float32 else torch.float64
+    if validate:
+        _check_values(scores, preds, target, counts, inside, finite)
+    labels = target if target.dtype == torch.bool else target != 0
+    if inside is None:
+        counts = torch.full((len(preds),), preds.shape[1], device=preds.device)
+        return Batch(scores, labels, counts, False, single, dtype)
+    if mask is not None or counts is None:
+        return Batch(*_left_aligned(scores, labels, inside), True, single, dtype)
+    # What stands in the padding is arbitrary, so it must reach neither a sum nor a search for events.
+    return Batch(scores.masked_fill(~inside, 0), labels & inside, counts, True, single, dtype)
+
+
+def as_rows(
+    preds: Tensor, target: Tensor, lengths: Tensor | Sequence[int] | None, mask: Tensor | None
+) -> tuple[Tensor, Tensor, Tensor | None, Tensor | None]:
+    """Check types and shapes; return scores and labels as (series, points), the lengths, and which points count."""
     for name, value in (("preds", preds), ("target", target)):
         if not isinstance(value, Tensor):
             raise InvalidInputError(f"{name} must be a torch.Tensor, but is a {type(value).__name__}")
@@ -121,27 +142,14 @@ def read(
         )
     if preds.device != target.device:
         raise InvalidInputError(f"preds is on {preds.device} but target on {target.device}; move one to the other")
-    preds, target = preds.detach(), target.detach()
-    single = preds.ndim == 1
-    if single:
+    if preds.ndim == 1:
         preds, target = preds[None], target[None]
-    counts = check_lengths(lengths, preds)
-    inside = check_mask(mask, preds)
+    counts = _check_lengths(lengths, preds)
+    inside = _check_mask(mask, preds)
     if counts is not None:
         there = torch.arange(preds.shape[1], device=preds.device) < counts[:, None]
         inside = there if inside is None else inside & there
-    scores = _scores(preds, alarms)
-    dtype = torch.float32 if scores.dtype == torch.float32 else torch.float64
-    if validate:
-        _check_values(scores, preds, target, counts, inside, finite)
-    labels = target if target.dtype == torch.bool else target != 0
-    if inside is None:
-        counts = torch.full((len(preds),), preds.shape[1], device=preds.device)
-        return Batch(scores, labels, counts, False, single, dtype)
-    if mask is not None or counts is None:
-        return Batch(*_left_aligned(scores, labels, inside), True, single, dtype)
-    # What stands in the padding is arbitrary, so it must reach neither a sum nor a search for events.
-    return Batch(scores.masked_fill(~inside, 0), labels & inside, counts, True, single, dtype)
+    return preds, target, counts, inside
 
 
 def _scores(preds: Tensor, alarms: bool) -> Tensor:
@@ -152,7 +160,7 @@ def _scores(preds: Tensor, alarms: bool) -> Tensor:
     return preds != 0 if alarms else preds.double()
 
 
-def check_lengths(lengths: Tensor | Sequence[int] | None, preds: Tensor) -> Tensor | None:
+def _check_lengths(lengths: Tensor | Sequence[int] | None, preds: Tensor) -> Tensor | None:
     """Return the lengths of the rows of `preds` as int64."""
     if lengths is None:
         return None
@@ -167,7 +175,7 @@ def check_lengths(lengths: Tensor | Sequence[int] | None, preds: Tensor) -> Tens
     return counts.long()
 
 
-def check_mask(mask: Tensor | None, preds: Tensor) -> Tensor | None:
+def _check_mask(mask: Tensor | None, preds: Tensor) -> Tensor | None:
     """Return the mask in the shape of `preds`, (series, points)."""
     if mask is None:
         return None
@@ -236,7 +244,7 @@ Threshold = float | Tensor | Literal["best"]
 
 
 def f_beta(precision: Tensor, recall: Tensor, beta: float) -> Tensor:
-    """The F of precision and recall: 0 where nothing is found, also where precision is then undefined."""
+    """Compute F of precision and recall: 0 where nothing is found, also where precision is then undefined."""
     weight = recall_weight(beta)
     value = (1 + weight) * precision * recall / (weight * precision + recall)
     return torch.where((recall == 0) | (precision == 0), recall.new_zeros(()), value)
@@ -250,7 +258,7 @@ def read_alarms(
     mask: Tensor | None,
     validate: bool,
 ) -> tuple[Batch, bool]:
-    """A batch of alarms, and False; or a batch of scores, and True where the best threshold is to be found."""
+    """Read a batch of alarms, and False; or a batch of scores, and True where the best threshold is to be found."""
     batch = read(preds, target, lengths, mask, validate=validate, alarms=True)
     if batch.scores.dtype == torch.bool:
         return batch, False
@@ -275,7 +283,7 @@ def read_alarms(
 
 
 def sort_rows(scores: Tensor, labels: Tensor, *, descending: bool = False) -> tuple[Tensor, Tensor]:
-    """The scores of every row in order, and their labels; labels of equal scores come in any order."""
+    """Sort the scores of every row, with their labels; labels of equal scores come in any order."""
     if scores.is_cuda and scores.dtype == torch.float32 and len(scores) > 1:
         return sort_by_keys(scores, labels, descending=descending)
     ordered, order = scores.sort(dim=1, descending=descending)
@@ -283,7 +291,7 @@ def sort_rows(scores: Tensor, labels: Tensor, *, descending: bool = False) -> tu
 
 
 def sort_by_keys(scores: Tensor, labels: Tensor, *, descending: bool = False) -> tuple[Tensor, Tensor]:
-    """The same for float32: row, score and label of a point are packed into 64 bits, the row first."""
+    """Sort float32 scores: row, score and label of a point are packed into 64 bits, the row first."""
     # Bits of floats as integers in the same order: those of negative numbers run the other way. (-0.0 + 0.0 is 0.0.)
     bits = (scores + 0.0).view(torch.int32)
     keys = _flipped(bits).long()

@@ -13,7 +13,7 @@ from torch.nn import functional
 
 from tsadeval.core.parameters import Check, Flag, Number, OneOf, check_parameters
 from tsadeval.errors import InvalidInputError
-from tsadeval.torch._batch import SWAPPED, check_lengths, check_mask, is_binary
+from tsadeval.torch._batch import SWAPPED, as_rows, is_binary
 from tsadeval.torch._cce import event_scores
 from tsadeval.torch._segments import is_first, sum_by
 
@@ -65,19 +65,8 @@ def _points(
         what = preds.dtype if isinstance(preds, Tensor) else type(preds).__name__
         swapped = SWAPPED if isinstance(target, Tensor) and target.is_floating_point() else ""
         raise InvalidInputError(f"preds must be a tensor of a floating dtype, but is {what}{swapped}")
-    if not isinstance(target, Tensor) or preds.shape != target.shape or preds.ndim not in (1, 2):
-        shape = tuple(target.shape) if isinstance(target, Tensor) else type(target).__name__
-        raise InvalidInputError(
-            f"target must be a tensor of the shape of preds, (points,) or (series, points), but preds is "
-            f"{tuple(preds.shape)} and target {shape}"
-        )
-    if preds.ndim == 1:
-        preds, target = preds[None], target[None]
-    inside = check_mask(None if mask is None else mask.bool(), preds)
+    preds, target, _, inside = as_rows(preds, target, lengths, None if mask is None else mask.bool())
     inside = torch.ones_like(preds, dtype=torch.bool) if inside is None else inside
-    counts = check_lengths(lengths, preds)
-    if counts is not None:
-        inside = inside & (torch.arange(preds.shape[1], device=preds.device) < counts[:, None])
     if target.dtype != torch.bool:
         wrong = (target != 0) & (target != 1) & inside
         if bool(wrong.any()):  # the number of points, below, is asked of the device anyway
@@ -123,7 +112,7 @@ class EventLoss(nn.Module):
         self.scale, self.pool, self.reduction = (options[name] for name in ("scale", "pool", "reduction"))
 
     def extra_repr(self) -> str:
-        """The options that differ from their defaults."""
+        """Show the options that differ from their defaults."""
         defaults = inspect.signature(type(self)).parameters
         differing = {k: v for k, v in self.options.items() if v != defaults[k].default}
         return ", ".join(f"{name}={value!r}" for name, value in differing.items())
@@ -205,7 +194,7 @@ class CCELoss(EventLoss):
         lengths: Tensor | Sequence[int] | None = None,
         mask: Tensor | None = None,
     ) -> Tensor:
-        """The loss of a batch; `lengths` and `mask` say which points count, as for the metrics."""
+        """Compute the loss of a batch; `lengths` and `mask` say which points count, as for the metrics."""
         points = _points(preds, target, lengths, mask, self.pool)
         scores = points.scores
         if self.scale == "sigmoid":
@@ -230,7 +219,7 @@ class CCELoss(EventLoss):
         return self.reduce(lost.sum(1))
 
     def _shortfall(self, scores: Tensor, groups: Tensor, anomalous: Tensor) -> Tensor:
-        """What the score of each group of points lacks to 1 - tau."""
+        """Compute what the score of each group of points lacks to 1 - tau."""
         size = len(anomalous)
         count = sum_by(groups, torch.ones_like(scores), size).clamp_min(1)
         means = sum_by(groups, scores, size) / count
@@ -301,7 +290,7 @@ class EventAUCLoss(EventLoss):
         lengths: Tensor | Sequence[int] | None = None,
         mask: Tensor | None = None,
     ) -> Tensor:
-        """The loss of a batch; `lengths` and `mask` say which points count, as for the metrics."""
+        """Compute the loss of a batch; `lengths` and `mask` say which points count, as for the metrics."""
         points = _points(preds, target, lengths, mask, self.pool, self.buffer)
         scores = points.scores.double()  # differences of cumulative sums would lose digits in float32
         if self.scale == "minmax":
@@ -333,7 +322,7 @@ class EventAUCLoss(EventLoss):
 
 
 def _ranges(others: Tensor, other_pool: Tensor, limits: Tensor, pool: Tensor) -> tuple[Tensor, Tensor]:
-    """The order of the others by pool and score, and of every limit the first place there that is above it."""
+    """Order the others by pool and score; find for every limit the first place there that is above it."""
     values, pools = torch.cat([others, limits]), torch.cat([other_pool, pool])
     order = values.argsort()
     order = order[pools[order].argsort(stable=True)]

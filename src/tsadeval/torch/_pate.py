@@ -103,7 +103,7 @@ def _misses(bins: Tensor, events: EventList, rows: int, levels: int) -> tuple[Te
 
 
 def _forgiven(length: Tensor, first: Tensor, run: Tensor, missed: Tensor, offsets: Tensor) -> Tensor:
-    """What the weights of an event's missed points lack to 1 each; see the kernel of the same name."""
+    """Compute what the weights of an event's missed points lack to 1 each; see the kernel of the same name."""
     start = first == 0
     short = ~start & (run < first - 1)
     before = first * (first - 1) // 2

@@ -41,11 +41,11 @@ class RankedPoints:
         self.found_before = torch.where(self.alarms_before > 0, self.found.roll(1), 0)
 
     def over_found(self, of_group: Tensor) -> Tensor:
-        """The sum over the anomalous points of every row of a value of their group."""
+        """Sum a value of the groups over the anomalous points of every row."""
         return torch.where(self.labels, of_group[self.group].view(self.labels.shape), 0).sum(1)
 
     def largest(self, of_group: Tensor) -> Tensor:
-        """The largest value of the groups of every row."""
+        """Find the largest value of the groups of every row."""
         return of_group[self.group].view(self.labels.shape).amax(1)
 
 
@@ -158,7 +158,7 @@ def best_f1(
     mask: Tensor | None = None,
     validate: bool = True,
 ) -> Tensor:
-    """The highest point-wise F over all thresholds of every series; equals `tsadeval.metrics.best_f1`.
+    """Compute the highest point-wise F over all thresholds of every series; equals `tsadeval.metrics.best_f1`.
 
     Parameters
     ----------

@@ -28,16 +28,16 @@ class EventList:
         return self.stops - self.starts
 
     def following(self, values: Tensor, last: Tensor) -> Tensor:
-        """The value of the next event of the same row; `last` (events,) where there is none."""
+        """Return the value of the next event of the same row; `last` (events,) where there is none."""
         return torch.where(is_last(self.rows), last, values.roll(-1))
 
     def preceding(self, values: Tensor, first: Tensor) -> Tensor:
-        """The value of the event before in the same row; `first` (events,) where there is none."""
+        """Return the value of the event before in the same row; `first` (events,) where there is none."""
         return torch.where(is_first(self.rows), first, values.roll(1))
 
 
 def events_of(mask: Tensor) -> EventList:
-    """The maximal runs of True in every row."""
+    """Find the maximal runs of True in every row."""
     rows, starts = (mask & is_first(mask)).nonzero(as_tuple=True)
     _, last = (mask & is_last(mask)).nonzero(as_tuple=True)
     return EventList(rows, starts, last + 1)
@@ -70,7 +70,7 @@ def expand(begins: Tensor, ends: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def sum_by(keys: Tensor, values: Tensor, size: int) -> Tensor:
-    """The sum of the values of each key."""
+    """Sum the values of each key."""
     return torch.zeros(size, dtype=values.dtype, device=values.device).index_add_(0, keys, values)
 
 
@@ -96,7 +96,7 @@ class NextGreater:
             width *= 2
 
     def after(self, begins: Tensor, ends: Tensor, bounds: Tensor) -> Tensor:
-        """The first position in [begin, end) with a value above the bound; the end where there is none."""
+        """Find the first position in [begin, end) with a value above the bound; the end where there is none."""
         at = begins
         for k in reversed(range(len(self.maxima))):
             inside = at + (1 << k) <= ends
@@ -170,7 +170,7 @@ def sampled(batch: Batch, n_thresholds: int) -> AlarmLevels:
 
 
 def every_score(batch: Batch, zone: Tensor) -> AlarmLevels:
-    """A level for every distinct score of the zone."""
+    """Make a level for every distinct score of the zone."""
     scores, order = batch.filled(-torch.inf).sort(dim=1, descending=True)
     groups = group_scores(scores)
     counted = zone.gather(1, order).flatten().cumsum(0)[groups.last]

@@ -112,7 +112,7 @@ class SeriesMetric(Metric):
         super().sync(*args, **kwargs)
 
     def compute(self) -> Tensor:
-        """The value of the series put together: their mean, or one for each."""
+        """Judge the series put together: the mean of their values, or one for each."""
         scores, labels, windows = (self._whole(name) for name in STATES)
         if len(scores) == 0:
             raise InvalidInputError(f"{type(self).__name__} has no points to judge: call update first")
@@ -131,7 +131,7 @@ class SeriesMetric(Metric):
         return pieces if isinstance(pieces, Tensor) else torch.cat(pieces)
 
     def plot(self, val: Tensor | Sequence[Tensor] | None = None, ax: Any = None) -> Any:
-        """A value, or several of them in their order, as torchmetrics draws them; needs matplotlib."""
+        """Draw a value, or several of them in their order, as torchmetrics does; needs matplotlib."""
         return self._plot(val, ax)
 
 
@@ -314,7 +314,7 @@ def _in_order(series: Tensor, starts: Tensor, sizes: Tensor) -> Tensor:
 
 
 def _first_of_equal(windows: Tensor) -> Tensor:
-    """The places of the windows that are not repeated; a sampler repeats some to give every process as many."""
+    """Find the windows that are not repeated; a sampler repeats some to give every process as many."""
     _, kind = torch.unique(windows, dim=0, return_inverse=True)
     place = torch.arange(len(kind), device=kind.device)
     first = torch.full_like(kind, len(kind)).scatter_reduce_(0, kind, place, "amin")

@@ -13,7 +13,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from tsadeval.torch._moments import ROUNDING
+from tsadeval.torch._cce import ROUNDING
 
 try:
     import triton
@@ -112,7 +112,7 @@ if triton is not None:
 
     @triton.jit
     def _total(at, run, there, before, sums, up_to, block, first, last, ends_row, row, per_row):
-        """What is left of a run's first block, whole blocks, and the beginning of its last block."""
+        """Add what is left of a run's first block, whole blocks, and the beginning of its last block."""
         within = first == last
         rest = tl.load(before + at + run + 1, mask=there & (ends_row == 0), other=0.0)
         head = tl.load(sums + block, mask=there & (within == 0), other=0.0) - tl.load(before + at + run, mask=there)
@@ -129,7 +129,7 @@ if triton is not None:
         runs, points, rows, columns, per_row, size, ROUNDING: tl.constexpr,
         SCALE: tl.constexpr, ADDED: tl.constexpr, SIZE: tl.constexpr,
     ):  # fmt: skip
-        """As `tsadeval.torch._moments.RunSums` has them; padding has 0 points."""
+        """As `tsadeval.torch._cce.RunSums` has them; padding has 0 points."""
         run = tl.program_id(0) * SIZE + tl.arange(0, SIZE)
         there = run < runs
         begin = tl.load(begins + run, mask=there, other=0)
@@ -183,7 +183,7 @@ def available() -> bool:
 def run_moments(
     scores: Tensor, labels: Tensor, lengths: Tensor, scale: bool, added: Tensor | None
 ) -> tuple[Tensor, ...]:
-    """The fields of `tsadeval.torch._moments.RunSums` of a contiguous batch."""
+    """Compute the fields of `tsadeval.torch._cce.RunSums` of a contiguous batch."""
     rows, columns = scores.shape
     size = SMALL if columns <= SMALL else SIZE
     per_row = -(-columns // size)

@@ -49,38 +49,24 @@ class Losses(NamedTuple):
     validation: float | None
 
 
-class Windows:
+def windows_of(series: Floats, window: int, device: torch.device) -> Tensor:
     """All windows of a series as a view of one tensor: only the batch that is asked for is copied."""
-
-    def __init__(self, series: Floats, window: int, device: torch.device) -> None:
-        points = torch.from_numpy(np.ascontiguousarray(series, dtype=np.float32)).to(device)
-        self.view = points.unfold(0, window, 1).transpose(1, 2)
-
-    def __len__(self) -> int:
-        return len(self.view)
-
-    @property
-    def device(self) -> torch.device:
-        """Where the windows are."""
-        return self.view.device
-
-    def __getitem__(self, positions: Tensor) -> Tensor:
-        return self.view[positions.to(self.device)]
+    points = torch.from_numpy(np.ascontiguousarray(series, dtype=np.float32)).to(device)
+    return points.unfold(0, window, 1).transpose(1, 2)
 
 
-def descend(optimizer: Optimizer, *losses: Tensor) -> None:
-    """One step down the gradients of all losses together; they may share parts of their graphs."""
+def descend(optimizer: Optimizer, loss: Tensor) -> None:
+    """Take one step down the gradient of a loss, shortened where it is long."""
     optimizer.zero_grad()
     parameters = [p for group in optimizer.param_groups for p in group["params"]]
-    for number, loss in enumerate(losses, start=1):
-        # Gradients of what the optimizer does not move are not computed.
-        loss.backward(retain_graph=number < len(losses), inputs=parameters)  # type: ignore[no-untyped-call]  # untyped in torch
+    # Gradients of what the optimizer does not move are not computed.
+    loss.backward(inputs=parameters)  # type: ignore[no-untyped-call]  # untyped in torch
     nn.utils.clip_grad_norm_(parameters, LONGEST_GRADIENT)
     optimizer.step()
 
 
 def find_device(name: str) -> torch.device:
-    """The device that a detector's option names."""
+    """Find the device that a detector's option names."""
     if name == "auto":
         name = "cuda" if torch.cuda.is_available() else "cpu"
     if name == "cuda" and not torch.cuda.is_available():
@@ -135,9 +121,9 @@ def products(device: torch.device) -> AbstractContextManager[None]:
 
 
 def train(detector: DeepDetector, series: Floats) -> tuple[nn.Module, list[Losses]]:
-    """A network fitted to the windows of a scaled series, and the losses of every epoch."""
+    """Fit a network to the windows of a scaled series; returns it and the losses of every epoch."""
     device = find_device(detector.device)
-    windows = Windows(series, detector.window, device)
+    windows = windows_of(series, detector.window, device)
     learning, held_back = split(len(series), detector.window)
     most = detector.max_windows if detector.max_windows is not None else len(learning)
     if held_back is not None and len(held_back) > most:
@@ -149,7 +135,7 @@ def train(detector: DeepDetector, series: Floats) -> tuple[nn.Module, list[Losse
     with seeded(detector.random_state, device), products(device), _bar(detector) as show:
         module = detector.build(series.shape[1]).to(device)
         optimizers = detector.optimizers(module)
-        recorded = records(detector, module, device) and prepare(optimizers, device)
+        recorded = records(detector, device) and prepare(optimizers, device)
         # Recorded steps read the epoch from a tensor.
         now: Any = torch.zeros((), device=device) if recorded else 0
         learn = Steps(
@@ -186,7 +172,7 @@ def train(detector: DeepDetector, series: Floats) -> tuple[nn.Module, list[Losse
 
 
 def split(n: int, window: int) -> tuple[Tensor, Tensor | None]:
-    """Starts of the windows to learn from, and of those held back; None where the series is too short for both.
+    """Split windows into those to learn from and those held back, by their starts; None if the series is too short.
 
     No point is in both kinds of windows.
 
@@ -216,13 +202,13 @@ class Steps:
     rate. Only whole batches are replayed.
     """
 
-    def __init__(self, function: Callable[[Tensor], Tensor], windows: Windows, size: int, recorded: bool) -> None:
+    def __init__(self, function: Callable[[Tensor], Tensor], windows: Tensor, size: int, recorded: bool) -> None:
         self.function, self.windows, self.size, self.done = function, windows, size, 0
         self.positions = torch.zeros(size, dtype=torch.int64, device=windows.device) if recorded else None
         self.replay: Callable[[], Tensor] | None = None
 
     def results(self, order: Tensor) -> Iterator[Tensor]:
-        """What the function gives for each batch of the windows at these positions; to be used before the next."""
+        """Yield what the function gives for each batch of the windows at these positions; use it before the next."""
         order = order.to(self.windows.device)  # once: each copy to a GPU waits until it is idle
         for at in range(0, len(order), self.size):
             positions = order[at : at + self.size]
@@ -241,16 +227,16 @@ class Steps:
         return self.replay()
 
     def mean(self, order: Tensor) -> float:
-        """The mean of the results over the windows; summed on the device: asking for each would make a GPU wait."""
+        """Average the results over the windows; summed on the device: asking for each would make a GPU wait."""
         total: Any = 0.0
         for number, result in enumerate(self.results(order)):
             total = total + result * min(self.size, len(order) - number * self.size)
         return float(total) / len(order)
 
 
-def records(detector: DeepDetector, module: nn.Module, device: torch.device) -> bool:
-    """Return True if the detector's steps can be recorded on the device; a network may refuse by `static`."""
-    return device.type == "cuda" and detector.static_step and bool(getattr(module, "static", True))
+def records(detector: DeepDetector, device: torch.device) -> bool:
+    """Return True if the detector's steps can be recorded on the device."""
+    return device.type == "cuda" and detector.static_step
 
 
 def prepare(optimizers: tuple[Optimizer, ...], device: torch.device) -> bool:
@@ -279,7 +265,7 @@ def _set_rate(optimizers: tuple[Optimizer, ...], rate: float) -> None:
 
 
 def _on_a_stream(step: Callable[[], Tensor]) -> Tensor:
-    """A step before the recording, on a stream of its own as recording asks for."""
+    """Run a step before the recording, on a stream of its own as recording asks for."""
     stream = torch.cuda.Stream()  # type: ignore[no-untyped-call]  # untyped in torch
     stream.wait_stream(torch.cuda.current_stream())
     with torch.cuda.stream(stream):
@@ -289,7 +275,7 @@ def _on_a_stream(step: Callable[[], Tensor]) -> Tensor:
 
 
 def record(step: Callable[[], Tensor]) -> Callable[[], Tensor]:
-    """A function that repeats the step's work on the GPU, without the Python that asked for it."""
+    """Record a step; the function returned repeats its work on the GPU without the Python that asked for it."""
     graph = torch.cuda.CUDAGraph()
     with torch.cuda.graph(graph):
         loss = step()
@@ -310,14 +296,14 @@ def _validate(detector: DeepDetector, check: Steps, positions: Tensor) -> float:
 def score(detector: DeepDetector, module: nn.Module, series: Floats) -> Floats:
     """One score per point of a scaled series."""
     device = next(module.parameters()).device
-    windows = Windows(series, detector.window, device)
+    windows = windows_of(series, detector.window, device)
     # Recording takes the time of some dozens of steps.
     worth = len(windows) > RECORDED_FROM * detector.batch_size * detector.scoring_stride
     steps = Steps(
         lambda batch: detector.window_scores(module, batch),
         windows,
         detector.batch_size,
-        worth and records(detector, module, device),
+        worth and records(detector, device),
     )
 
     def of_windows(starts: Index) -> Any:
@@ -332,7 +318,7 @@ def score(detector: DeepDetector, module: nn.Module, series: Floats) -> Floats:
 
 @contextmanager
 def _bar(detector: DeepDetector) -> Iterator[Callable[[int, float], None]]:
-    """A function that shows an epoch and its loss: on a bar where the detector was asked for one, else nowhere."""
+    """Give a function that shows an epoch and its loss: on a bar if the detector was asked for one, else nowhere."""
     if not detector.progress:
         yield lambda epoch, loss: None
         return
