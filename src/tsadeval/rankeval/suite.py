@@ -336,6 +336,14 @@ def failure(name: str, words: str, count: int, message: str) -> str:
     return f"{name} {words} on {count} series, first with {message}"
 
 
+def count_values(rows: pd.DataFrame) -> Row:
+    """Count values, those that are undefined, and errors; `message` is that of the first row without a value."""
+    status = rows["status"]
+    said = [rows["message"][status == missing] for missing in ("error", "undefined")]
+    counts = {"values": int((status == "ok").sum()), "undefined": len(said[1]), "errors": len(said[0])}
+    return {**counts, "message": next((some.iloc[0] for some in said if len(some)), "")}
+
+
 def pivot(frame: pd.DataFrame, axes: Mapping[str, Sequence[Any]], values: Any) -> Floats:
     """Return values of rows as an array over some columns, whose values `axes` has in order; NaN where no row is."""
     found = np.full([len(along) for along in axes.values()], np.nan)

@@ -115,8 +115,6 @@ def explain(
             continue
         shown += 1
         for pair in wrong[:pairs]:
-            names = of_task.names[pair.worse], of_task.names[pair.better]
-            values = sign * of_task.values[pair.repeat, [pair.worse, pair.better]]
             row: Row = {
                 "task": task.name,
                 "part": task.part,
@@ -128,9 +126,12 @@ def explain(
                 "verdict": pair.verdict,
                 "severity": pair.severity,
             }
-            for side, name, value in zip(("worse", "better"), names, values.tolist(), strict=True):
+            for side, at in (("worse", pair.worse), ("better", pair.better)):
+                name, value = of_task.names[at], sign * float(of_task.values[pair.repeat, at])
                 row |= {side: name, f"{side}_is": task.describe(name), f"{side}_value": value}
-                row[f"{side}_threshold"] = analysis.threshold(task.name, pair.repeat, name, entry)
+                row[f"{side}_threshold"] = (
+                    math.nan if entry.rule is None else float(of_task.thresholds[pair.repeat, at])
+                )
             row["meaning"] = _meaning(entry, task, row)
             rows.append(row | _beside(beside, task, pair, plan.seed or 0))
     kinds = {row["kind"] for row in rows}

@@ -7,7 +7,7 @@ is scored by the order in which it puts them. In a *control* all cases but some 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple, Protocol
 
@@ -121,6 +121,10 @@ class Models:
         """Scores of a model that raises these alarms."""
         return self.noise(model) + ALARM * alarms
 
+    def raising(self, alarms: Iterable[NDArray[Any]]) -> tuple[Bools, list[Floats]]:
+        """Labels, and the scores of models that raise these alarms."""
+        return self.mask, [self.alarmed(model, some) for model, some in enumerate(alarms)]
+
     def shifted(self, model: int, level: float) -> Floats:
         """Scores of a model whose anomalous points are higher by `level`, with the usual false alarms."""
         return self.alarmed(model, self.false_alarms(model)) + level * self.mask
@@ -218,15 +222,8 @@ class HardTask:
         """
         name = name or getattr(function, "__name__", "task")
         summary = (getattr(function, "__doc__", None) or "A task of your own.").strip().partition("\n")[0]
-        return cls(
-            name,
-            summary,
-            "order",
-            _models(function, name),
-            order_quality,
-            version=fingerprint(function),
-            function=function,
-        )
+        own = {"version": fingerprint(function), "function": function}
+        return cls(name, summary, "order", _models(function, name), order_quality, **own)
 
     def __reduce__(self) -> Any:
         # A task of the library is known by its name; what it is made of need not travel to other processes.
@@ -274,12 +271,13 @@ def order_task(
     return decorate
 
 
-def control(summary: str, quality: ControlQuality, describe: Callable[[str], str]) -> Callable[[Drawing], HardTask]:
-    """Make a task of a function that draws the cases of a control; `describe` says what was changed in a case."""
+def control(summary: str, quality: ControlQuality, words: Mapping[str, str]) -> Callable[[Drawing], HardTask]:
+    """Make a task of a function that draws the cases of a control; `words` say what was changed in each."""
+    words = {"reference": "a detector of some skill", **words}
 
     def decorate(function: Drawing) -> HardTask:
         name, changes = function.__name__, quality.changes
-        return HardTask(name, summary, "control", function, quality, changes=changes, describe=describe)
+        return HardTask(name, summary, "control", function, quality, changes=changes, describe=words.__getitem__)
 
     return decorate
 

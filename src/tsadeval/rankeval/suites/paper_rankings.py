@@ -17,7 +17,7 @@ from tsadeval.core.selection import AnyMetric, find_metric, metric_text
 from tsadeval.errors import InvalidParameterError
 from tsadeval.rankeval.generators import GENERATORS
 from tsadeval.rankeval.quality import INDICATORS, Quality, Ties, ranking_quality
-from tsadeval.rankeval.suite import DIGITS, Explanation, SuiteResult, SuiteTable, pivot, place_words
+from tsadeval.rankeval.suite import DIGITS, Explanation, SuiteResult, SuiteTable, count_values, pivot, place_words
 from tsadeval.rankeval.suites.paper_explanation import explain
 from tsadeval.rankeval.suites.paper_table import AVERAGE, Order, mark_best, quality_table
 
@@ -81,20 +81,11 @@ class Rankings:
         generators = dict.fromkeys(task.generator for task in self.plan.tasks)
         models = sum(len(GENERATORS[g].q) * len(GENERATORS[g].p) for g in generators)
         planned = len(self.plan.cases) * len(self.plan.sigmas) * self.plan.repeats * models
-        rows = [self._by[str(metric), g] for g in generators if (str(metric), g) in self._by]
-        status = [s for part in rows for s in part["status"].tolist()]
-        said = [m for part in rows for m in part["message"].tolist()]
-        first = next((m for kind in ("error", "undefined") for s, m in zip(status, said, strict=True) if s == kind), "")
-        alarms = [a for part in rows for a in part["alarmed_points"].tolist()]
-        return {
-            "values": status.count("ok"),
-            "planned": planned,
-            "undefined": status.count("undefined"),
-            "errors": status.count("error"),
-            "message": first,
-            "own": not metric.library,
-            "empty": sum(a == 0 for a in alarms) / max(len(alarms), 1) if metric.kind == "predictions" else None,
-        }
+        known = (self._frame["metric"] == str(metric)) & self._frame["generator"].isin(list(generators))
+        rows = self._frame[known]
+        silent = float((rows["alarmed_points"] == 0).sum() / max(len(rows), 1))
+        own = {"own": not metric.library, "empty": silent if metric.kind == "predictions" else None}
+        return {"planned": planned, **count_values(rows), **own}
 
     def _about(self, ties: Ties) -> str:
         cases, repeats = len(self.plan.cases), self.plan.repeats
