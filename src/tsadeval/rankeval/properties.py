@@ -100,34 +100,23 @@ class _Values:
 
     def __init__(self, metric: Metric) -> None:
         self._metric = metric
-        self._sign = 1.0 if metric.direction == "higher" else -1.0
+        self.sign = 1.0 if metric.direction == "higher" else -1.0
         self._known: dict[Pair, float] = {}
-        self.raised: dict[Pair, str] = {}
+        self.raised: dict[Pair, str] = {}  # what the metric raised, and on which labels and predictions
 
     def __call__(self, case: Pair) -> float:
         if case not in self._known:
             y, p = (np.array(part, np.int64) for part in case)
-            other: Any = p.astype(np.float64) if self._metric.kind == "scores" else p
+            of_scores = self._metric.kind == "scores"
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", UndefinedMetricWarning)
                 try:
-                    value = self._sign * self._metric(y, other)
+                    self._known[case] = self.sign * self._metric(y, p.astype(np.float64) if of_scores else p)
                 except Exception as error:  # a user's function may raise whatever it raises
-                    value = math.nan
-                    self.raised[case] = error_row(error)["message"]
-            self._known[case] = value
+                    self._known[case] = math.nan
+                    second = f"{'scores' if of_scores else 'alarms'} {_written(case[1])}"
+                    self.raised[case] = f"{error_row(error)['message']}, on labels {_written(case[0])} and {second}"
         return self._known[case]
-
-    def failure(self, case: Pair) -> str | None:
-        """What the metric raised on a case, and on which; None where it did not."""
-        if case not in self.raised:
-            return None
-        second = "scores" if self._metric.kind == "scores" else "alarms"
-        return f"{self.raised[case]}, on labels {_written(case[0])} and {second} {_written(case[1])}"
-
-    def shown(self, value: float) -> float:
-        """The value as the metric gives it."""
-        return self._sign * value
 
 
 def _holds(relation: Relation, before: float, after: float) -> bool:
@@ -142,22 +131,21 @@ def verdict(metric: Metric, check: Check, values: _Values, cases: Iterable[Pair]
 
     Where the metric raised on some and there is no counterexample on the others, it has "failed", with the message.
     """
-    none: Row = {"example": None, "message": None}
     if any(claim in metric.properties for claim in check.claims):
-        return {"status": "by definition", "cases": 0, **none}
+        return {"status": "by definition", "cases": 0, "example": None, "message": None}
     tried, message = 0, None
     for case in cases if metric.kind == "scores" or not check.of_scores else ():
         for before, after in check.pairs(*case):
             one, other = values(before), values(after)
             if not (math.isfinite(one) and math.isfinite(other)):
-                message = message or values.failure(before) or values.failure(after)
+                message = message or values.raised.get(before) or values.raised.get(after)
                 continue
             tried += 1
             if not _holds(check.relation, one, other):
-                example = Example(before, values.shown(one), after, values.shown(other))
+                example = Example(before, values.sign * one, after, values.sign * other)
                 return {"status": "fails", "cases": tried, "example": example, "message": message}
     status = "failed" if message else "holds" if tried else "undefined"
-    return {"status": status, "cases": tried, **none, "message": message}
+    return {"status": status, "cases": tried, "example": None, "message": message}
 
 
 class PropertyTable(Result):
@@ -172,11 +160,10 @@ class PropertyTable(Result):
     def status(self, metric: AnyMetric, name: str) -> str:
         """The status of one property of one metric."""
         metric = find_metric(metric, list(dict.fromkeys(row["metric"] for row in self.rows)), "this table")
-        for row in self.rows:
-            if row["metric"] == metric and row["property"] == name:
-                return str(row["status"])
-        names = list(dict.fromkeys(row["property"] for row in self.rows))
-        raise UnknownNameError(f"no property {name!r} in this table: {did_you_mean(name, names)}")
+        found = {row["property"]: str(row["status"]) for row in self.rows if row["metric"] == metric}
+        if name not in found:
+            raise UnknownNameError(f"no property {name!r} in this table: {did_you_mean(name, list(found))}")
+        return found[name]
 
     def _grid(self) -> Grid:
         marks = {"by definition": "always", "holds": "yes", "fails": "no", "undefined": "-", "failed": "failed"}
@@ -188,14 +175,13 @@ class PropertyTable(Result):
 
     def _notes(self) -> list[str]:
         """For each metric that raised: what, on which input, and what its marks mean then."""
-        notes = {}
-        for row in self.rows:
-            if row["status"] == "failed" and row["metric"] not in notes:
-                notes[row["metric"]] = (
-                    f"{row['metric']} failed: {row['message']}. Where it says failed, no case that has a "
-                    "value is a counterexample; `rows` has the number of these cases and the message"
-                )
-        return list(notes.values())
+        failed = {row["metric"]: row["message"] for row in reversed(self.rows) if row["status"] == "failed"}
+        return [
+            f"{name} failed: {failed[name]}. Where it says failed, no case that has a value is a counterexample; "
+            "`rows` has the number of these cases and the message"
+            for name in dict.fromkeys(row["metric"] for row in self.rows)
+            if name in failed
+        ]
 
 
 def check_properties(

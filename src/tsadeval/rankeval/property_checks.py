@@ -1,19 +1,17 @@
 """Properties as checks: pairs of small cases that differ in one respect, and how their values must compare.
 
-After the lists of Wagner et al. (arXiv 2510.17562) and of earlier surveys, in our own definitions.
+Labels and predictions are written as a word with a letter per point: `h` an alarm in an event (a hit), `m` a point of
+an event without alarm (missed), `f` a false alarm, `n` a normal point without alarm. A check says which words or parts
+of words change, and how. After the lists of Wagner et al. (arXiv 2510.17562) and of earlier surveys, in our own
+definitions.
 """
 
 from __future__ import annotations
 
-import itertools
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from functools import cache
 from typing import Literal
-
-import numpy as np
-
-from tsadeval.core.events import Events
 
 NORMAL = 100  # normal points that are added where a false alarm must be rare
 
@@ -21,6 +19,7 @@ Levels = tuple[int, ...]  # labels and predictions of 0 and 1; scores may have m
 Relation = Literal["better", "not worse", "equal"]
 Pair = tuple[Levels, Levels]  # labels, and predictions or scores
 Variants = Callable[[Levels, Levels], Iterator[Pair]]
+Change = Callable[[str], str]
 
 
 @dataclass(frozen=True)
@@ -48,151 +47,47 @@ class Check:
             yield from ((before, after) for after in self.variants(*before) if after != before)
 
 
-def _with(p: Levels, start: int, stop: int, value: int) -> Levels:
-    return (*p[:start], *([value] * (stop - start)), *p[stop:])
+def changing(*changes: tuple[str, Change], where: str = ".*", others: Change = str) -> Variants:
+    """Return what gives a variant for every match of a pattern in words that `where` matches as a whole.
+
+    Matches may overlap, so a pattern says where they begin and end. `others` changes the letters around a match.
+    """
+    fits = re.compile(where).fullmatch
+    found = [(re.compile(f"(?=({pattern}))"), change) for pattern, change in changes]
+
+    def variants(y: Levels, p: Levels) -> Iterator[Pair]:
+        word = "".join("nfmh"[2 * a + b] for a, b in zip(y, p, strict=True))
+        if not fits(word):
+            return
+        matches = [(match.span(1), change) for pattern, change in found for match in pattern.finditer(word)]
+        for (start, stop), change in sorted(matches, key=lambda one: one[0][0]):
+            after = others(word[:start]) + change(word[start:stop]) + others(word[stop:])
+            yield tuple(int(letter in "mh") for letter in after), tuple(int(letter in "fh") for letter in after)
+
+    return variants
 
 
-@cache
-def _events(y: Levels) -> tuple[tuple[int, int], ...]:
-    found = Events.of(np.array(y, np.int64))
-    return tuple(zip(found.starts.tolist(), found.stops.tolist(), strict=True))
+def to(letters: str, others: str) -> Change:
+    """Return the change of letters into others."""
+    return lambda word: word.translate(str.maketrans(letters, others))
 
 
-def _false_runs(y: Levels, p: Levels) -> list[tuple[int, int]]:
-    """Runs of alarms that neither touch an event nor stand next to one."""
-    n = len(y)
-    return [(a, b) for a, b in _events(p) if not any(y[a:b]) and not (a > 0 and y[a - 1]) and not (b < n and y[b])]
+WHOLE = "^.+"
 
 
-def perfect(y: Levels, p: Levels) -> Iterator[Pair]:
-    """Perfect predictions are at least as good as any others."""
-    if any(y):
-        yield y, y
+def event(inside: str) -> str:
+    """Return the pattern of an event with these letters."""
+    return f"(?<![mh]){inside}(?![mh])"
 
 
-def more_events(y: Levels, p: Levels) -> Iterator[Pair]:
-    """An event without alarm is found whole."""
-    for a, b in _events(y):
-        if not any(p[a:b]):
-            yield y, _with(p, a, b, 1)
+def false_alarm(inside: str) -> str:
+    """Return the pattern of false alarms with these letters, which neither touch an event nor each other."""
+    return f"(?<![fmh]){inside}(?![fmh])"
 
 
-def more_of_an_event(y: Levels, p: Levels) -> Iterator[Pair]:
-    """The last points of an event that is alarmed from its start to some point are alarmed too."""
-    for a, b in _events(y):
-        inside = p[a:b]
-        length = sum(inside)
-        if 0 < length < b - a and all(inside[:length]):
-            yield y, _with(p, a, b, 1)
-
-
-def earlier(y: Levels, p: Levels) -> Iterator[Pair]:
-    """The only alarm of an event comes one point earlier."""
-    for a, b in _events(y):
-        inside = p[a:b]
-        if sum(inside) == 1 and not inside[0]:
-            at = a + inside.index(1)
-            yield y, _with(_with(p, at, at + 1, 0), at - 1, at, 1)
-
-
-def fewer_false_alarms(y: Levels, p: Levels) -> Iterator[Pair]:
-    """A false alarm away from events is gone, while an event is found."""
-    if any(a and b for a, b in zip(y, p, strict=True)):
-        for a, b in _false_runs(y, p):
-            yield y, _with(p, a, b, 0)
-
-
-def shorter_false_alarms(y: Levels, p: Levels) -> Iterator[Pair]:
-    """A false alarm is one point shorter."""
-    for a, b in _false_runs(y, p):
-        if b - a > 1:
-            yield y, _with(p, b - 1, b, 0)
-
-
-def fewer_episodes(y: Levels, p: Levels) -> Iterator[Pair]:
-    """Two false alarms of one point each, with one point between them, become one of two points."""
-    runs = _false_runs(y, p)
-    for (a, b), (c, d) in itertools.pairwise(runs):
-        if b - a == 1 == d - c and c == b + 1:
-            yield y, _with(_with(p, c, d, 0), b, b + 1, 1)
-
-
-def nearer(y: Levels, p: Levels) -> Iterator[Pair]:
-    """The only false alarm, of one point after the only event, comes one point nearer to it."""
-    events, runs = _events(y), _events(p)
-    if len(events) != 1 or not any(a and b for a, b in zip(y, p, strict=True)):
-        return
-    outside = [(a, b) for a, b in runs if not any(y[a:b])]
-    if len(outside) == 1 and len(runs) - len(outside) == sum(any(y[a:b]) for a, b in runs):
-        (a, b), (_, stop) = outside[0], events[0]
-        if b - a == 1 and a > stop + 1 and all(not p[i] or y[i] for i in range(len(p)) if i != a):
-            yield y, _with(_with(p, a, b, 0), a - 1, a, 1)
-
-
-def any_event(y: Levels, p: Levels) -> Iterator[Pair]:
-    """Of two events the other one is found: which of them is long makes no difference."""
-    events = _events(y)
-    if len(events) == 2 and not any(b and not a for a, b in zip(y, p, strict=True)):
-        (a, b), (c, d) = events
-        if all(p[a:b]) and not any(p[c:d]) and b - a != d - c:
-            yield y, _with(_with(p, a, b, 0), c, d, 1)
-
-
-def whole(y: Levels, p: Levels) -> Iterator[Pair]:
-    """The alarms of an event, the first at its start, stand together."""
-    for a, b in _events(y):
-        inside = p[a:b]
-        count = sum(inside)
-        if count > 1 and inside[0] and not all(inside[:count]):
-            yield y, _with(_with(p, a, b, 0), a, a + count, 1)
-
-
-def something(y: Levels, p: Levels) -> Iterator[Pair]:
-    """From no alarm at all to one event found whole."""
-    if not any(p):
-        for a, b in _events(y):
-            yield y, _with(p, a, b, 1)
-
-
-def not_everywhere(y: Levels, p: Levels) -> Iterator[Pair]:
-    """From an alarm everywhere to alarms at the events only."""
-    if all(p) and 0 < sum(y) < len(y):
-        yield y, y
-
-
-def border(y: Levels, p: Levels) -> Iterator[Pair]:
-    """From missing an event of three points or more to alarms of its length that come one point late."""
-    n = len(y)
-    for a, b in _events(y):
-        if b - a >= 3 and b < n and not any(p[a : b + 1]) and not (b + 1 < n and (y[b + 1] or p[b + 1])):
-            yield y, _with(p, a + 1, b + 1, 1)
-
-
-def longer_series(y: Levels, p: Levels) -> Iterator[Pair]:
-    """Normal points without alarm are added at the end."""
-    if not y[-1] and not p[-1]:
-        yield (*y, 0, 0), (*p, 0, 0)
-
-
-def resampled(y: Levels, p: Levels) -> Iterator[Pair]:
-    """Every point is there twice: the same at twice the sampling rate."""
-    yield tuple(v for v in y for _ in range(2)), tuple(v for v in p for _ in range(2))
-
-
-def reversed_time(y: Levels, p: Levels) -> Iterator[Pair]:
-    """Time runs backwards."""
-    yield y[::-1], p[::-1]
-
-
-def inside(y: Levels, p: Levels) -> Iterator[Pair]:
-    """The only alarm of an event, one point just before or just after it, moves onto it."""
-    n = len(y)
-    for a, b in _events(y):
-        if b - a > 1 and not any(p[a:b]):
-            for out, onto in ((a - 1, a), (b, b - 1)):
-                alone = 0 <= out < n and p[out] and not (out > 0 and p[out - 1]) and not (out + 1 < n and p[out + 1])
-                if alone and sum(y[max(out - 1, 0) : out + 2]) == 1:
-                    yield y, _with(_with(p, out, out + 1, 0), onto, onto + 1, 1)
+def _swapped(word: str) -> str:
+    """Of two events the other one is found, if they differ in length."""
+    return to("hm", "mh")(word) if word.count("h") != word.count("m") else word
 
 
 def _in_long_series(y: Levels, p: Levels) -> Pair:
@@ -200,41 +95,12 @@ def _in_long_series(y: Levels, p: Levels) -> Pair:
     return (*y, *[0] * NORMAL), (*p, *[0] * NORMAL)
 
 
-def noise_point(y: Levels, p: Levels) -> Iterator[Pair]:
-    """From one missed event to all events found whole and one false alarm of a single point."""
-    events = _events(y)
-    if len(events) > 1 and sum(any(p[a:b]) for a, b in events) == len(events) - 1:
-        rest = tuple(b and not a for a, b in zip(y, p, strict=True))
-        if not any(rest) and all(all(p[a:b]) or not any(p[a:b]) for a, b in events):
-            for at in range(len(y) - NORMAL):
-                if not any(y[max(at - 1, 0) : at + 2]):
-                    yield y, _with(y, at, at + 1, 1)
-
-
-def redrawn(y: Levels, p: Levels) -> Iterator[Pair]:
-    """From no alarm to those of labels whose only event begins or ends one point sooner or later."""
-    events, n = _events(y), len(y)
-    if len(events) == 1 and not any(p):
-        (a, b) = events[0]
-        for start, stop in ((a - 1, b), (a + 1, b), (a, b - 1), (a, b + 1)):
-            if b - a >= 3 and start >= 0 and stop <= n and stop - start < n:
-                yield y, _with(p, start, stop, 1)
-
-
-def other_labels(y: Levels, p: Levels) -> Iterator[Pair]:
-    """The same alarms, everywhere or nowhere, with one more anomalous point at the end of an event."""
-    if all(p) or not any(p):
-        for _, b in _events(y):
-            if b < len(y) and sum(y) + 1 < len(y):
-                yield _with(y, b, b + 1, 1), p
-
-
 def _three_levels(y: Levels, p: Levels) -> Pair | None:
     """Scores of three levels: the last of several alarms is twice as high as the others."""
     if sum(p) < 2 or not any(y):
         return None
     last = len(p) - 1 - p[::-1].index(1)
-    return y, _with(p, last, last + 1, 2)
+    return y, (*p[:last], 2, *p[last + 1 :])
 
 
 def stretched(y: Levels, p: Levels) -> Iterator[Pair]:
@@ -249,27 +115,49 @@ def scaled(y: Levels, p: Levels) -> Iterator[Pair]:
 
 # fmt: off
 CHECKS: dict[str, Check] = {check.name: check for check in (
-    Check("perfect", "perfect predictions are not worse than any others", "not worse", perfect),
-    Check("something", "finding one event is better than no alarm", "better", something),
-    Check("not everywhere", "perfect predictions are better than an alarm everywhere", "better", not_everywhere),
-    Check("more events", "finding one more event is better", "better", more_events),
-    Check("more of an event", "covering the rest of an event is better", "better", more_of_an_event),
-    Check("earlier", "an earlier alarm in an event is better", "better", earlier),
-    Check("inside", "an alarm at the edge of an event is better than one point before or after it", "better", inside),
-    Check("fewer false alarms", "one false alarm less is better", "better", fewer_false_alarms),
-    Check("shorter false alarms", "a shorter false alarm is not worse", "not worse", shorter_false_alarms),
-    Check("fewer episodes", "two false points in one episode are not worse than in two", "not worse", fewer_episodes),
-    Check("nearer", "a false alarm nearer to the event is not worse", "not worse", nearer),
-    Check("noise point", "all events and one false point are better than one event missed", "better", noise_point,
+    Check("perfect", "perfect predictions are not worse than any others", "not worse",
+          changing((WHOLE, to("fm", "nh")), where=".*[mh].*")),
+    Check("something", "finding one event is better than no alarm", "better",
+          changing((event("m+"), to("m", "h")), where="[nm]*")),
+    Check("not everywhere", "perfect predictions are better than an alarm everywhere", "better",
+          changing((WHOLE, to("f", "n")), where="(?=.*h)[fh]*")),
+    Check("more events", "finding one more event is better", "better", changing((event("m+"), to("m", "h")))),
+    Check("more of an event", "covering the rest of an event is better", "better",
+          changing((event("h+m+"), to("m", "h")))),
+    Check("earlier", "an earlier alarm in an event is better", "better",
+          changing((event("m+hm*"), lambda word: word.replace("mh", "hm")))),
+    Check("inside", "an alarm at the edge of an event is better than one point before or after it", "better",
+          changing(("(?<![fmh])fmm+(?![mh])", lambda word: "nh" + word[2:]),
+                   ("(?<![mh])m+mf(?![fmh])", lambda word: word[:-2] + "hn"))),
+    Check("fewer false alarms", "one false alarm less is better", "better",
+          changing((false_alarm("f+"), to("f", "n")), where=".*h.*")),
+    Check("shorter false alarms", "a shorter false alarm is not worse", "not worse",
+          changing((false_alarm("ff+"), lambda word: word[:-1] + "n"))),
+    Check("fewer episodes", "two false points in one episode are not worse than in two", "not worse",
+          changing((false_alarm("fnf"), lambda word: "ffn"))),
+    Check("nearer", "a false alarm nearer to the event is not worse", "not worse",
+          changing(("nf", lambda word: "fn"), where="n*(?=m*h)[mh]+nn+fn*")),
+    Check("noise point", "all events and one false point are better than one event missed", "better",
+          changing((f"(?<![mh])n(?![mh])(?=.{{{NORMAL}}})", to("n", "f")),
+                   where="(?!.*(mh|hm))(?=.*h)[nh]*m+[nh]*", others=to("m", "h")),
           start=_in_long_series),
-    Check("any event", "finding the short event is worth as much as the long one", "equal", any_event),
-    Check("whole", "one piece is not worse than several, from the start of an event", "not worse", whole),
-    Check("border", "alarms one point late are better than none", "better", border),
-    Check("redrawn", "alarms of labels drawn one point longer or shorter are better than none", "better", redrawn),
-    Check("chance", "an alarm everywhere, or nowhere, is worth the same on other labels", "equal", other_labels),
-    Check("longer series", "normal points at the end change nothing", "equal", longer_series, ("separable",)),
-    Check("resampled", "twice the sampling rate changes nothing", "equal", resampled),
-    Check("mirror", "reversing time changes nothing", "equal", reversed_time, ("mirror",)),
+    Check("any event", "finding the short event is worth as much as the long one", "equal",
+          changing(("(?<!h)h+n+m+", _swapped), where="n*h+n+m+n*")),
+    Check("whole", "one piece is not worse than several, from the start of an event", "not worse",
+          changing((event("h[mh]*"), lambda word: "".join(sorted(word))))),
+    Check("border", "alarms one point late are better than none", "better",
+          changing(("(?<![mh])mmm+n(?![fmh])", lambda word: "m" + "h" * (len(word) - 2) + "f"))),
+    Check("redrawn", "alarms of labels drawn one point longer or shorter are better than none", "better",
+          changing(("(?<=n)nm+|nm+(?=n)", to("nm", "fh")), (event("m+"), lambda word: "m" + "h" * (len(word) - 1)),
+                   (event("m+"), lambda word: "h" * (len(word) - 1) + "m"),
+                   ("(?<=n)m+n|(?<!m)m+n(?=n)", to("nm", "fh")), where="n*mmm+n*")),
+    Check("chance", "an alarm everywhere, or nowhere, is worth the same on other labels", "equal",
+          changing(("(?<=[mh])[nf]", to("nf", "mh")), where="(?=.*[nf].*[nf])([nm]*|[fh]*)")),
+    Check("longer series", "normal points at the end change nothing", "equal",
+          changing(("n$", lambda word: "nnn")), ("separable",)),
+    Check("resampled", "twice the sampling rate changes nothing", "equal",
+          changing((WHOLE, lambda word: "".join(2 * letter for letter in word)))),
+    Check("mirror", "reversing time changes nothing", "equal", changing((WHOLE, lambda word: word[::-1])), ("mirror",)),
     Check("increasing map", "a largest score ten times as large changes nothing", "equal", stretched,
           ("monotone",), True, _three_levels),
     Check("scaled", "scores on another scale change nothing", "equal", scaled,
