@@ -21,7 +21,7 @@ from tsadeval.rankeval.quality import Ties
 from tsadeval.rankeval.suites.hard import HardSuite
 from tsadeval.rankeval.suites.paper import PaperSuite
 from tsadeval.rankeval.suites.paper_explanation import hard_hint
-from tsadeval.rankeval.suites.paper_table import Order
+from tsadeval.rankeval.suites.paper_rankings import Order
 
 # `tsadeval rankeval figures`: every figure of a run, as files.
 

@@ -35,7 +35,7 @@ from tsadeval.rankeval.five_models import METRICS, five_models_table, labels
 from tsadeval.rankeval.five_models import five_models as _models
 from tsadeval.rankeval.quality import INDICATORS
 from tsadeval.rankeval.suite import SuiteResult, SuiteTable
-from tsadeval.rankeval.suites.paper_table import AVERAGE
+from tsadeval.rankeval.suites.paper_rankings import AVERAGE
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -327,13 +327,15 @@ def place_words(place: int | None, rows: int, metrics: int | None = None, *, who
     return f"{'' if whole else 'not placed, it would be at '}place {place} of {of} in this run"
 
 
-def failure(name: str, words: str, count: int, message: str) -> str:
-    """A line that says on how many series a metric has no value, and why on the first of them.
+def failures(name: str, counts: Row, place: int | None) -> list[str]:
+    """Say on how many series a metric failed, and with what on the first; where it has no place, also if undefined.
 
-    >>> failure("mine", "failed", 2, "ValueError: no")
-    'mine failed on 2 series, first with ValueError: no'
+    >>> failures("mine", {"errors": 2, "undefined": 0, "message": "ValueError: no"}, 1)
+    ['mine failed on 2 series, first with ValueError: no']
     """
-    return f"{name} {words} on {count} series, first with {message}"
+    words, count = ("failed", counts["errors"]) if counts["errors"] else ("is undefined", counts["undefined"])
+    shown = counts["errors"] or (count and place is None)
+    return [f"{name} {words} on {count} series, first with {counts['message']}"] if shown else []
 
 
 def count_values(rows: pd.DataFrame) -> Row:

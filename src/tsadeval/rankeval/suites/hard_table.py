@@ -20,7 +20,7 @@ from tsadeval.rankeval.suite import (
     Explanation,
     SuiteTable,
     count_values,
-    failure,
+    failures,
     pivot,
     place_cell,
     place_words,
@@ -123,9 +123,7 @@ def _notes(rows: Sequence[Row], tasks: Sequence[str]) -> list[str]:
     ]
     notes += [f"{row['name']} ranks models in reverse: is lower better?" for row in own if row["reversed"]]
     for row in rows:
-        words, count = ("failed", row["errors"]) if row["errors"] else ("is undefined", row["undefined"])
-        if row["errors"] or row["place"] is None:
-            notes.append(failure(row["name"], words, count, row["message"]))
+        notes += failures(row["name"], row, row["place"])
         if row["incomplete"] and row["place"] is not None:
             notes.append(f"{row['name']} {incomplete_words(row['incomplete'], len(tasks))}")
     return notes + [AT_BEST for row in own if row["rule"] == "best"][:1]
