@@ -90,12 +90,22 @@ for _generator in [
     GENERATORS.add(_generator.name, _generator)
 
 
+def numbers_of(seed: int, *name: Any) -> tuple[int, ...]:
+    """Return the numbers of an independent stream, from the seed and from all that names it."""
+    digest = hashlib.sha256(repr(name).encode()).digest()
+    return (seed, *np.frombuffer(digest, "<u4").tolist())
+
+
+def random_stream(seed: int, *name: Any) -> np.random.Generator:
+    """Return the random stream of this name: the same whatever else is run."""
+    return np.random.default_rng(np.random.SeedSequence(numbers_of(seed, *name)))
+
+
 def source(stream: Stream, seed: int, repeat: int, sigma: float, name: tuple[Any, ...]) -> tuple[int, ...]:
-    """The numbers from which a series is drawn; series with equal parameters and equal numbers are equal."""
+    """Return the numbers from which a series is drawn; series with equal parameters and equal numbers are equal."""
     if stream == "published":
         return (PUBLISHED_NOISE_SEED if sigma else FIRST_PUBLISHED_SEED + repeat,)
-    digest = hashlib.sha256(repr((*name, sigma, repeat)).encode()).digest()
-    return (seed, *np.frombuffer(digest, "<u4").tolist())
+    return numbers_of(seed, *name, sigma, repeat)
 
 
 def draw(

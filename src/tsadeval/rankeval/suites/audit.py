@@ -21,6 +21,7 @@ from tsadeval.core.selection import Metrics
 from tsadeval.engine.cells import Chunk, Layout, Making, group_cells
 from tsadeval.engine.compute import rule_key, rule_of_key
 from tsadeval.errors import InvalidInputError, InvalidParameterError
+from tsadeval.rankeval.generators import random_stream
 from tsadeval.rankeval.suite import Suite, SuiteResult
 from tsadeval.rankeval.suites.adversaries import Adversary, Target, choose_adversaries
 from tsadeval.rankeval.suites.audit_table import DETECTOR, AuditAnalysis
@@ -221,8 +222,7 @@ class AuditSuite(Suite):
 
 def stream(series: str, adversary: str, seed: int) -> np.random.Generator:
     """The random stream of an adversary on a series: the same whatever else is run."""
-    digest = hashlib.sha256(repr(("audit", series, adversary)).encode()).digest()
-    return np.random.default_rng(np.random.SeedSequence((seed, *np.frombuffer(digest, "<u4").tolist())))
+    return random_stream(seed, "audit", series, adversary)
 
 
 def scorings(chunk: Chunk) -> Iterator[Making]:

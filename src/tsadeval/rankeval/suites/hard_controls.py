@@ -10,7 +10,7 @@ the skill being at least 5 % of the way from random to perfect.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
@@ -19,9 +19,10 @@ from tsadeval.rankeval.suites.hard_task import (
     ALARM,
     PHIS,
     Case,
+    Drawing,
+    HardTask,
     Random,
     ar_noise,
-    control,
     log_uniform,
     many_events,
     place,
@@ -110,6 +111,17 @@ class ChanceLevel:
 
 
 chance_level = ChanceLevel()
+
+
+def control(summary: str, quality: Equality | ChanceLevel, words: Mapping[str, str]) -> Callable[[Drawing], HardTask]:
+    """Make a task of a function that draws the cases of a control; `words` say what was changed in each."""
+    words = {"reference": REFERENCE, **words}
+
+    def decorate(function: Drawing) -> HardTask:
+        name, changes = function.__name__, quality.changes
+        return HardTask(name, summary, "control", function, quality, changes=changes, describe=words.__getitem__)
+
+    return decorate
 
 
 def _detector(random: Random, mask: Bools, phi: float | None = None) -> Floats:

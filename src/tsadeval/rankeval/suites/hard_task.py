@@ -6,10 +6,9 @@ is scored by the order in which it puts them. In a *control* all cases but some 
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, NamedTuple, Protocol
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +18,7 @@ from tsadeval.core.events import Events, Index
 from tsadeval.core.inputs import Bools, Floats, Scoring
 from tsadeval.engine.fingerprints import fingerprint
 from tsadeval.errors import InvalidInputError
+from tsadeval.rankeval.generators import random_stream
 from tsadeval.rankeval.quality import ranking_quality
 
 # What the tasks of the suite `hard` are made of: label sets, background noise, alarms and increasing maps.
@@ -154,18 +154,6 @@ Quality = Callable[[Floats, Sequence[str], Floats], Floats]
 Changes = Callable[[Floats, Sequence[str]], dict[str, float]]
 
 
-class ControlQuality(Protocol):
-    """How equal the cases of a control are judged, and how far each nuisance moves the value."""
-
-    def __call__(self, values: Floats, names: Sequence[str], weights: Floats) -> Floats:
-        """Return one quality for each resample."""
-        ...
-
-    def changes(self, values: Floats, names: Sequence[str]) -> dict[str, float]:
-        """Return how far each nuisance moves the value."""
-        ...
-
-
 @dataclass(frozen=True)
 class HardTask:
     """A task of the suite `hard`.
@@ -271,21 +259,9 @@ def order_task(
     return decorate
 
 
-def control(summary: str, quality: ControlQuality, words: Mapping[str, str]) -> Callable[[Drawing], HardTask]:
-    """Make a task of a function that draws the cases of a control; `words` say what was changed in each."""
-    words = {"reference": "a detector of some skill", **words}
-
-    def decorate(function: Drawing) -> HardTask:
-        name, changes = function.__name__, quality.changes
-        return HardTask(name, summary, "control", function, quality, changes=changes, describe=words.__getitem__)
-
-    return decorate
-
-
 def task_stream(task: str, repeat: int, seed: int = 0) -> Random:
     """The random stream of one repeat of a task: the same whatever else is run; its models have children of it."""
-    digest = hashlib.sha256(repr(("hard", task, repeat)).encode()).digest()
-    return np.random.default_rng(np.random.SeedSequence((seed, *np.frombuffer(digest, "<u4").tolist())))
+    return random_stream(seed, "hard", task, repeat)
 
 
 def order_quality(values: Floats, names: Sequence[str], weights: Floats) -> Floats:
