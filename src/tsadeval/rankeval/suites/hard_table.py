@@ -161,7 +161,7 @@ class HardAnalysis:
             rows = of_tasks.get(task.name, self._rows[entry][:0])
             axes = {"repeat": range(self.plan.repeats), "case": names}
             values, thresholds = (pivot(rows, axes, rows[column]) for column in ("value", "threshold"))
-            judged = rows["status"].isin(["ok", "undefined"]).sum()  # a run that was stopped has neither
+            judged = int(rows["status"].isin(["ok", "undefined"]).sum())  # a run that was stopped has neither
             known = bool((rows["status"] == "ok").any())
             found.append(TaskValues(task, names, sign * values, thresholds, known, judged == values.size))
         return found
