@@ -263,7 +263,7 @@ def _table(result: SuiteResult, by: Literal["task", "sigma"], ties: Ties, order:
 
 
 def _hints(result: SuiteResult, store: Path) -> list[str]:
-    """What to do next with a metric of one's own."""
+    """Say what to do next with a metric of one's own."""
     own = [str(metric) for metric in result.plan.metrics if not metric.library]
     if not isinstance(result.plan, HardSuite):
         return [f"why it loses: tsadeval rankeval explain {store} {name}" for name in own]

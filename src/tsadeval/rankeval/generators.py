@@ -43,7 +43,7 @@ class Generator:
 
 
 def _accurate(high: tuple[float, float], low: tuple[float, float]) -> Callable[[Bools, Random, float, float], Floats]:
-    """A model that judges each point rightly with probability q; `high` and `low` are (offset, width) of its scores."""
+    """Return a model that is right with probability q; `high` and `low` are (offset, width) of its scores."""
 
     def scores(mask: Bools, random: Random, q: float, p: float) -> Floats:
         right = random.random(len(mask)) <= q
@@ -54,7 +54,7 @@ def _accurate(high: tuple[float, float], low: tuple[float, float]) -> Callable[[
 
 
 def _counted(mask: Bools, random: Random, q: float, p: float) -> Floats:
-    """A share q of the anomalous and a share p of the normal points score high; shares are exact."""
+    """Let a share q of the anomalous and a share p of the normal points score high; shares are exact."""
     scores = np.asarray(random.uniform(0, 0.1, len(mask)))
     for wanted, share, lowest in ((mask, q, 0.8), (~mask, p, 0.7)):
         points = np.flatnonzero(wanted)
@@ -111,7 +111,7 @@ def source(stream: Stream, seed: int, repeat: int, sigma: float, name: tuple[Any
 def draw(
     generator: Generator, mask: Bools, stream: Stream, numbers: tuple[int, ...], q: float, p: float | None, sigma: float
 ) -> Floats:
-    """The scores of one model on one label set."""
+    """Return the scores of one model on one label set."""
     random: Random
     if stream == "published":
         random = np.random.RandomState(numbers[0])

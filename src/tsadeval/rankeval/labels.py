@@ -39,7 +39,7 @@ class LabelCase:
         return self.synthetic or (data is not None and has_labels(self.dataset, data=data))
 
     def events(self, data: Path | None = None) -> Events:
-        """The events of its labels."""
+        """Return the events of its labels."""
         if self.draw is not None:
             return self.draw()
         if not self.present(data):

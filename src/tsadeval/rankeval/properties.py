@@ -61,7 +61,7 @@ class Example(NamedTuple):
 
 
 def small(metric: Metric) -> Metric:
-    """The metric with widths that fit into short series."""
+    """Return the metric with widths that fit into short series."""
     bound = dict(metric.bound)
     narrow = {
         name: WIDTH
@@ -158,7 +158,7 @@ class PropertyTable(Result):
     """
 
     def status(self, metric: AnyMetric, name: str) -> str:
-        """The status of one property of one metric."""
+        """Return the status of one property of one metric."""
         metric = find_metric(metric, list(dict.fromkeys(row["metric"] for row in self.rows)), "this table")
         found = {row["property"]: str(row["status"]) for row in self.rows if row["metric"] == metric}
         if name not in found:

@@ -41,7 +41,7 @@ class Check:
     start: Callable[[Levels, Levels], Pair | None] | None = field(default=None, repr=False, compare=False)
 
     def pairs(self, y: Levels, p: Levels) -> Iterator[tuple[Pair, Pair]]:
-        """The cases to compare that labels and predictions give rise to: before, after."""
+        """Return the cases to compare that labels and predictions give rise to: before, after."""
         before = (y, p) if self.start is None else self.start(y, p)
         if before is not None:
             yield from ((before, after) for after in self.variants(*before) if after != before)
@@ -104,7 +104,7 @@ def _three_levels(y: Levels, p: Levels) -> Pair | None:
 
 
 def stretched(y: Levels, p: Levels) -> Iterator[Pair]:
-    """The largest score is far larger, which changes no order."""
+    """Make the largest score far larger, which changes no order."""
     yield y, tuple(20 if score == 2 else score for score in p)
 
 

@@ -35,7 +35,7 @@ class Quality(NamedTuple):
 
 
 def ranking_quality(values: Floats, worth: Floats, *, ties: Ties = "average") -> Quality:
-    """The quality of many rankings of the same models.
+    """Compute the quality of many rankings of the same models.
 
     Parameters
     ----------
@@ -81,7 +81,7 @@ def _without_rounding_errors(values: Floats) -> Floats:
 
 
 def _published(values: Floats, truth: Floats) -> list[Floats]:
-    """The paper's three formulas, on ranks from the sort behind pandas' `sort_values(ascending=False)`."""
+    """Compute the paper's formulas, on ranks from the sort behind pandas' `sort_values(ascending=False)`."""
     models = len(truth)
     places = models - 1 - np.argsort(values[:, ::-1], axis=1, kind="quicksort")[:, ::-1]
     ranks = np.empty_like(values)

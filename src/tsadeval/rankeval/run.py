@@ -185,7 +185,7 @@ def audit(
 
 
 def read(folder: str | Path, suite: str | None = None) -> SuiteResult:
-    """The last run (of a suite) in a store, as far as it got, with all metrics tried on the same series.
+    """Read the last run (of a suite) in a store, as far as it got, with all metrics tried on the same series.
 
     Parameters
     ----------

@@ -60,7 +60,7 @@ class Adversary:
 
     @classmethod
     def from_function(cls, function: Callable[[int, Random], Any], name: str = "") -> Adversary:
-        """A scorer without skill of your own: a function of the number of points and a random generator.
+        """Make a scorer without skill of a function of the number of points and a random generator.
 
         >>> Adversary.from_function(lambda n, random: random.normal(size=n), "noise").kind
         'no skill'
@@ -118,7 +118,7 @@ def _comb(times: int) -> Callable[[Target, Random], Floats]:
 
 
 def _series(target: Target) -> Floats:
-    """The series; points without a value get the mean of the others, which is no anomaly."""
+    """Return the series; points without a value get the mean of the others, which is no anomaly."""
     if target.values is None:
         raise InvalidParameterError("this adversary needs the values of the series")
     known = np.isfinite(target.values)
@@ -175,7 +175,7 @@ AnyAdversary = str | Adversary | Callable[[int, Any], Any]
 
 
 def choose_adversaries(own: Iterable[AnyAdversary] = ()) -> list[Adversary]:
-    """The adversaries of the library, and a user's own."""
+    """Return the adversaries of the library, and a user's own."""
     found = dict(ADVERSARIES)
     for one in [own] if isinstance(own, (str, Adversary)) or callable(own) else own:
         if isinstance(one, str):

@@ -188,7 +188,7 @@ class AuditSuite(Suite):
         return [*((name, DETECTOR, version) for name, version in versions.items()), *tried]
 
     def rule_of(self, metric: Metric) -> str | None:
-        """The key of the rule for a metric; None for one that takes scores."""
+        """Return the key of the rule for a metric; None for one that takes scores."""
         return self.rule if metric.kind == "predictions" else None
 
     def chunks(self, cells: Iterable[AuditCell]) -> list[Chunk]:
@@ -221,7 +221,7 @@ class AuditSuite(Suite):
 
 
 def stream(series: str, adversary: str, seed: int) -> np.random.Generator:
-    """The random stream of an adversary on a series: the same whatever else is run."""
+    """Return the random stream of an adversary on a series: the same whatever else is run."""
     return random_stream(seed, "audit", series, adversary)
 
 

@@ -121,7 +121,7 @@ class AuditAnalysis:
         return np.array([statistics.mean_of_known(column) for column in statistics.stretched_ranks(ordered).T])
 
     def names(self, *kinds: str) -> list[str]:
-        """The scorers of some kinds: "detector", "no skill", "search", "one-liner"."""
+        """Return the scorers of some kinds: "detector", "no skill", "search", "one-liner"."""
         found = self.plan.detectors if DETECTOR in kinds else []
         return [*found, *(name for name, kind, _ in self.plan.scorers if kind in kinds)]
 
@@ -203,7 +203,7 @@ class AuditAnalysis:
         return Explanation(rows, [("", grid)], lead, [REACHED])
 
     def example(self, metric: AnyMetric) -> dict[str, Any]:
-        """The series that shows the gameability of a metric most: the best detector there and the best adversary."""
+        """Return the series that shows the gameability of a metric most, its best detector and its best adversary."""
         rows = self.explain(metric).rows
         if not rows:
             raise InvalidInputError(f"{self._named(metric)} is undefined on all series")
@@ -221,7 +221,7 @@ class AuditAnalysis:
         return {**row, "reached": bool(reaches(*found))}
 
     def disagreement(self, metric: AnyMetric, other: AnyMetric) -> dict[str, Any]:
-        """The series on which two metrics disagree most, and the two detectors that show it most.
+        """Return the series on which two metrics disagree most, and the two detectors that show it most.
 
         It is the series with the largest share of pairs of detectors in opposite order (`flips`). `first` is the
         detector that `metric` prefers, `second` the one that `other` prefers; each has its two values.

@@ -138,7 +138,7 @@ def _task_of_record(record: dict[str, Any]) -> HardTask:
 
 
 def choose_tasks(tasks: Sequence[Any] | Any | None) -> tuple[HardTask, ...]:
-    """The tasks that a caller named: of the suite, parts of it, functions, or "module:function". All by default."""
+    """Return the tasks that a caller named: of the suite, parts of it, functions, or "module:function"."""
     if tasks is None:
         return tuple(HARD_TASKS.values())
     found: dict[str, HardTask] = {}

@@ -43,7 +43,7 @@ def _weighted(values: Floats, weights: Floats) -> Floats:
 def _compared_with(
     values: Floats, names: Sequence[str], weights: Floats, of_means: bool
 ) -> tuple[Sequence[str], Floats]:
-    """The cases that should equal the reference, and how far each is from it in units of its skill, by resample."""
+    """Compute how far the cases that should equal the reference are from it in units of its skill, by resample."""
     place_of = {name: i for i, name in enumerate(names)}
     others = [name for name in names if name not in ("reference", "random", "perfect")]
     away = values[:, [place_of[name] for name in others]] - values[:, [place_of["reference"]]]
@@ -72,7 +72,7 @@ class Equality:
         return _without_change(_compared_with(values, names, weights, self.of_means)[1].mean(axis=1))
 
     def changes(self, values: Floats, names: Sequence[str]) -> dict[str, float]:
-        """The change that each nuisance makes, in units of the skill of the reference."""
+        """Compute the change that each nuisance makes, in units of the skill of the reference."""
         others, found = _compared_with(values, names, np.ones((1, len(values))), self.of_means)
         return dict(zip(others, found[0].tolist(), strict=True))
 
@@ -88,7 +88,7 @@ class ChanceLevel:
         return _without_change(self._spread(values, names, weights))
 
     def changes(self, values: Floats, names: Sequence[str]) -> dict[str, float]:
-        """The same spread for each kind of scores."""
+        """Compute the same spread for each kind of scores."""
         kinds = dict.fromkeys(name.partition(",")[0] for name in names if not name.startswith("perfect"))
         found = {}
         for kind in kinds:
@@ -125,7 +125,7 @@ def control(summary: str, quality: Equality | ChanceLevel, words: Mapping[str, s
 
 
 def _detector(random: Random, mask: Bools, phi: float | None = None) -> Floats:
-    """The scores of the reference detector: some skill, noise, and the usual rate of false alarms."""
+    """Draw scores of the reference detector: some skill, noise, and the usual rate of false alarms."""
     phi = float(random.choice(PHIS)) if phi is None else phi
     scores = ar_noise(random, len(mask), phi) + LEVEL * mask
     scores[some_normal(random, mask, round(0.0045 * len(mask)))] += ALARM
@@ -157,7 +157,7 @@ WITHOUT_SKILL = {
     {f"{n} wild": f"its scores, with {n} wild among 10,000" for n in (1, 2, 3)},
 )
 def glitch(random: Random) -> list[Case]:
-    """The same scores with 1, 2 and 3 wild values among 10,000."""
+    """Draw the same scores with 1, 2 and 3 wild values among 10,000."""
     mask = place(random, many_events(random)).mask()
     scores = _detector(random, mask)
     others = []

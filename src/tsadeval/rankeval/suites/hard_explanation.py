@@ -40,7 +40,7 @@ AT_BEST = '"at best": each detector at its own best threshold for the metric, fo
 
 
 def incomplete_words(names: Sequence[str], of: int) -> str:
-    """What it means that a metric failed or has no value on some tasks.
+    """Say what it means that a metric failed or has no value on some tasks.
 
     >>> print(incomplete_words(["rare"], 20))
     failed or has no value on 1 of 20 tasks (rare): not placed; tasks without values count 0, failed series rank last
@@ -52,14 +52,14 @@ def incomplete_words(names: Sequence[str], of: int) -> str:
 
 
 def roles_of(row: Row) -> tuple[str, str]:
-    """What the two cases of a row are."""
+    """Name the two cases of a row."""
     if row["kind"] == "order":
         return "worse", "better"
     return ("reference", "changed") if row["worse"] == "reference" else ("without skill", "without skill")
 
 
 def _pair_rows(row: Row) -> Grid:
-    """The two cases of a row with their values, and what came of it."""
+    """Return the two cases of a row with their values, and what came of it."""
     if row["kind"] == "order":
         end = [f"order (repeat {row['repeat']}, severity {row['severity']:.2f})", row["verdict"]]
     else:
@@ -222,7 +222,7 @@ def _trivial(entry: Entry, found: Sequence[TaskValues]) -> list[str]:
 
 
 def _beside(metric: Metric | None, task: HardTask, pair: WrongPair, seed: int) -> Row:
-    """What another metric makes of the same pair."""
+    """Judge the same pair by another metric."""
     if metric is None:
         return {"beside": None}
     cases = list(task.cases(pair.repeat, seed))
@@ -245,7 +245,7 @@ def _beside(metric: Metric | None, task: HardTask, pair: WrongPair, seed: int) -
 
 
 def _pattern(counts: Row) -> str:
-    """What the shares of reversed and tied pairs say, where they say something."""
+    """Say what the shares of reversed and tied pairs say, where they say something."""
     tied, turned = (counts[key] / max(counts["pairs"], 1) for key in ("tied", "reversed"))
     if tied >= MOST:
         return "it hardly puts these models in any order"
@@ -255,7 +255,7 @@ def _pattern(counts: Row) -> str:
 
 
 def _meaning(entry: Entry, task: HardTask, row: Row) -> str:
-    """What a wrong pair means, in one sentence."""
+    """Say what a wrong pair means, in one sentence."""
     metric = str(entry.metric)
     worse, better = row["worse_is"], row["better_is"]
     if task.kind == "order":

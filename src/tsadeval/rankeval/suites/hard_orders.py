@@ -56,7 +56,7 @@ def heavy_tail(random: Random) -> Drawn:
     [*(f"has a baseline that moves up and down by {by}" for by in (5, 4, 3, 2, 1)), "has a steady baseline"],
 )
 def drift(random: Random) -> Drawn:
-    """A sine of 2 to 6 periods and amplitude 5, 4, ... 0 under scores of the same skill."""
+    """Add a sine of 2 to 6 periods and amplitude 5, 4, ... 0 to scores of the same skill."""
     models = Models(random, place(random, many_events(random)))
     periods, phase = int(random.integers(2, 7)), random.random()
     wave = np.sin(2 * np.pi * (periods * np.arange(models.n) / models.n + phase))
@@ -78,7 +78,7 @@ def rare(random: Random) -> Drawn:
     [*(f"raises each alarm {by} points late" for by in (60, 30, 15, 8, 3)), "raises each alarm on time"],
 )
 def lag(random: Random) -> Drawn:
-    """The alarm of each event is shifted by 60, 30, 15, 8, 3 and 0 points."""
+    """Shift the alarm of each event by 60, 30, 15, 8, 3 and 0 points."""
     models = Models(random, place(random, log_uniform(random, 8, 40, 20), gap=150))
     starts, stops = models.events.starts, models.events.stops
     late = enumerate((60, 30, 15, 8, 3, 0))
@@ -109,7 +109,7 @@ def delay(random: Random) -> Drawn:
     ],
 )
 def spikes(random: Random) -> Drawn:
-    """The share is that of chance, then 0.15, 0.22, 0.3, 0.5 and 0.8. Point adjustment rewards all of them."""
+    """Take the share of chance, then 0.15, 0.22, 0.3, 0.5 and 0.8. Point adjustment rewards all of them."""
     models = Models(random, place(random, many_events(random)))
     points = models.events.points
     scores = []

@@ -136,7 +136,7 @@ def _interval(row: Row, part: str) -> str:
 
 
 def _score(row: Row, task: str) -> str:
-    """A score on one task: "-" without any value, in parentheses where the metric failed on some series."""
+    """Return a score on one task: "-" without any value, in parentheses where the metric failed on some series."""
     if math.isnan(row[task]):
         return "-"
     return f"({row[task]:.2f})" if task in row["incomplete"] else f"{row[task]:.2f}"
@@ -153,7 +153,7 @@ class HardAnalysis:
         self._rows = {e: of_metrics.get((str(e.metric), e.rule or ""), frame[:0]) for e in plan.entries}
 
     def values_of(self, entry: Entry) -> list[TaskValues]:
-        """The values of one metric at one rule, task by task; higher is better."""
+        """Return the values of one metric at one rule, task by task; higher is better."""
         sign = 1.0 if entry.metric.direction == "higher" else -1.0
         of_tasks = dict(list(self._rows[entry].groupby("task", sort=False)))
         found = []
@@ -167,7 +167,7 @@ class HardAnalysis:
         return found
 
     def table(self) -> SuiteTable:
-        """The index of every metric, its parts, and its score on each task; the best first."""
+        """Return the index of every metric, its parts, and its score on each task; the best first."""
         tasks, repeats = len(self.plan.tasks), self.plan.repeats
         about = (
             f"RankEval, suite hard: {tasks} task{'s' * (tasks != 1)}, {repeats} repeat{'s' * (repeats != 1)}; "

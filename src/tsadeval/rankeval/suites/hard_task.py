@@ -39,7 +39,7 @@ def log_uniform(random: Random, low: float, high: float, size: int) -> Index:
 
 
 def many_events(random: Random) -> Index:
-    """The lengths of the events where a task does not need others: 40 of 10 to 60 points, a tenth of the series."""
+    """Draw the usual lengths of events: 40 of 10 to 60 points, a tenth of the series."""
     return log_uniform(random, 10, 60, 40)
 
 
@@ -63,7 +63,7 @@ def ar_noise(random: Random, n: int, phi: float) -> Floats:
 
 
 def spans(n: int, starts: Any, stops: Any) -> Bools:
-    """True inside the half-open spans, which may overlap and are cut at the ends of the series."""
+    """Return True inside the half-open spans, which may overlap and are cut at the ends of the series."""
     edges = np.zeros(n + 1, np.int64)
     np.add.at(edges, np.clip(starts, 0, n), 1)
     np.add.at(edges, np.clip(stops, 0, n), -1)
@@ -108,7 +108,7 @@ class Models:
         self.streams = random.spawn(MODELS)
 
     def noise(self, model: int) -> Floats:
-        """The background of a model."""
+        """Return the background of a model."""
         return ar_noise(self.streams[model], self.n, self.phi)
 
     def false_alarms(self, model: int, count: int = FALSE_ALARMS) -> Bools:
@@ -130,12 +130,12 @@ class Models:
         return self.alarmed(model, self.false_alarms(model)) + level * self.mask
 
     def first_part(self, share: float, which: Any = slice(None)) -> Bools:
-        """The first part of (some) events, of this share of their length."""
+        """Return the first part of (some) events, of this share of their length."""
         starts, lengths = self.events.starts[which], self.events.lengths[which]
         return spans(self.n, starts, starts + np.maximum(rounded(share * lengths), 1))
 
     def some(self, model: int, count: int) -> Index:
-        """Some events, chosen anew for each model."""
+        """Choose some events, anew for each model."""
         return np.sort(self.streams[model].choice(len(self.events), count, replace=False))
 
 
@@ -197,7 +197,7 @@ class HardTask:
 
     @classmethod
     def from_function(cls, function: Callable[[Random], Any], name: str = "") -> HardTask:
-        """The order task that a user's function is: it returns labels and the scores of the models, worst first.
+        """Make an order task of a user's function, which returns labels and the scores of the models, worst first.
 
         >>> import numpy as np
         >>> def louder(random):
@@ -260,7 +260,7 @@ def order_task(
 
 
 def task_stream(task: str, repeat: int, seed: int = 0) -> Random:
-    """The random stream of one repeat of a task: the same whatever else is run; its models have children of it."""
+    """Return the random stream of one repeat of a task; its models have children of it."""
     return random_stream(seed, "hard", task, repeat)
 
 

@@ -122,11 +122,11 @@ class PaperSuite(Suite):
         return [(rule_key(rule), rule) for rule in rules]
 
     def present(self, data: Path | None) -> list[LabelCase]:
-        """The cases whose labels can be had."""
+        """Return the cases whose labels can be had."""
         return [CASES[name] for name in self.cases if CASES[name].present(data)]
 
     def rule_for(self, metric: str, generator: str, sigma: float, synthetic: bool) -> str:
-        """The key of the rule for a metric (its bare name) on these models."""
+        """Return the key of the rule for a metric (its bare name) on these models."""
         for other, (key, _) in zip(self.exemptions, self._rules[1:], strict=True):
             if sigma and synthetic and metric in other.metrics and generator == other.generator:
                 return key
@@ -327,12 +327,12 @@ class Model:
 
 
 def example_labels() -> Events:
-    """The two events, from their published seed."""
+    """Return the two events, from their published seed."""
     return synthetic_events(n=500, segments=2, longest=50, shortest=30, seed=43)
 
 
 def five_models() -> list[Model]:
-    """The models, from the best to the worst.
+    """Return the models, from the best to the worst.
 
     >>> [model.name for model in five_models()][:2]
     ['PreQ1.0-NegP0.05-R', 'PreQ0.9-NegP0.05-R']
@@ -346,7 +346,7 @@ def five_models() -> list[Model]:
 
 
 def five_models_table() -> MappingResult:
-    """What five metrics say of them; a row per model, `value` is CCE.
+    """Evaluate them with five metrics; a row per model, `value` is CCE.
 
     >>> round(five_models_table()["PreQ1.0-NegP0.05-R"], 3)
     0.768

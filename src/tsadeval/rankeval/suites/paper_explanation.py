@@ -103,7 +103,7 @@ def _means(rows: pd.DataFrame) -> tuple[float, str, str]:
 
 
 def hard_hint(metric: str) -> str:
-    """The command that shows on which kinds of mistakes a metric loses."""
+    """Return the command that shows on which kinds of mistakes a metric loses."""
     run = f"tsadeval rankeval run --suite hard --metrics {shlex.quote(f'recommended,{metric}')}"
     return f"{KINDS}: {run} && tsadeval rankeval explain runs/hard {shlex.quote(metric)} -o pictures"
 
@@ -139,13 +139,13 @@ def _rows(rankings: Rankings, metric: Metric, task: Task) -> list[Row]:
 
 
 def _gravity(values: Sequence[float], pair: WrongPair) -> tuple[bool, int, float]:
-    """What makes a pair worse than another: reversed, far apart in truth, far apart in value."""
+    """Return what makes a pair worse than another: reversed, far apart in truth, far apart in value."""
     apart = abs(values[pair.worse] - values[pair.better])
     return pair.verdict == "reversed", pair.better - pair.worse, apart if math.isfinite(apart) else 0.0
 
 
 def _remarks(rows: Sequence[Row], frame: pd.DataFrame, metric: Metric, counts: Row, rankings: Rankings) -> list[str]:
-    """What can be said about the cause, and what to do next."""
+    """Say what can be said about the cause, and what to do next."""
     notes = []
     if rows:
         notes = [

@@ -62,7 +62,7 @@ class Rankings:
         self._weights = resample(len(plan.cases), 2000 if len(plan.cases) > 1 else 0)
 
     def values(self, metric: Metric, task: Task) -> Floats:
-        """The mean over repeats, of shape (case, sigma, fixed, by); NaN where any repeat is missing or undefined."""
+        """Return means over repeats, of shape (case, sigma, fixed, by); NaN where a repeat is missing or undefined."""
         generator = GENERATORS[task.generator]
         axes: dict[str, tuple[Any, ...]] = {
             "case": self.plan.cases,
@@ -76,7 +76,7 @@ class Rankings:
         return mean if task.by == "p" else np.swapaxes(mean, 2, 3)
 
     def quality(self, metric: Metric, task: Task, ties: Ties) -> Quality:
-        """The quality of every ranking, of shape (case, sigma, fixed)."""
+        """Compute the quality of every ranking, of shape (case, sigma, fixed)."""
         values = self.values(metric, task)
         generator = GENERATORS[task.generator]
         worth = np.array(generator.q if task.by == "q" else generator.p, np.float64)
@@ -124,7 +124,7 @@ class Rankings:
         return self._quality(ties, order, {None: list(range(len(self.plan.sigmas)))}, "task")
 
     def robustness(self, *, ties: Ties = "average", order: Order = "quality") -> SuiteTable:
-        """The same at each sigma."""
+        """Return the same at each sigma."""
         groups: Groups = {sigma: [i] for i, sigma in enumerate(self.plan.sigmas)}
         return self._quality(ties, order, groups, "sigma")
 
@@ -185,7 +185,7 @@ class Rankings:
     def sensitivity(
         self, metric: AnyMetric, *, tasks: Sequence[str] | None = None, **grid: Sequence[Any]
     ) -> SuiteTable:
-        """The table of one metric with an option at several values: `sensitivity("cce", tau=[0.1, 0.9])`.
+        """Return the table of one metric with an option at several values: `sensitivity("cce", tau=[0.1, 0.9])`.
 
         What the store does not have yet is computed, on the same series.
         """
@@ -220,7 +220,7 @@ class Rankings:
 
 
 def _average(rows: Sequence[Row]) -> tuple[float, float]:
-    """What the rows of one metric are sorted by: average Spearman, then Kendall, over all sigmas."""
+    """Return what the rows of one metric are sorted by: average Spearman, then Kendall, over all sigmas."""
     found = [
         mean_of_known([r["value"] for r in rows if r["task"] == AVERAGE and r["indicator"] == i]) for i in SORTED_BY
     ]
