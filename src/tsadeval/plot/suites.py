@@ -320,10 +320,9 @@ def disagreement(result: SuiteResult, metric: AnyMetric, other: AnyMetric, serie
 
 def _named(result: SuiteResult, series: Any, name: str) -> SeriesScores:
     """Find a series of an audit in what the audit was given."""
-    for scores in result.plan.read(series):
-        for one in scores.by_series():
-            if one.name == name:
-                return one
+    found: dict[str, SeriesScores] = {one.name: one for part in result.plan.read(series) for one in part.by_series()}
+    if name in found:
+        return found[name]
     raise InvalidInputError(f"series must be those of the audit, but {name!r} is not among them")
 
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from tsadeval.core.events import Events
 from tsadeval.core.inputs import Scoring
-from tsadeval.core.metric import Metric, Rule
+from tsadeval.core.metric import Rule
 from tsadeval.core.results import Row
 from tsadeval.core.selection import Metrics
 from tsadeval.engine.cells import Chunk, Layout, Making, group_cells
@@ -62,14 +62,10 @@ class SeriesRecord(NamedTuple):
     @classmethod
     def of(cls, series: SeriesScores, scores: Scores) -> SeriesRecord:
         """Take the detectors that have scores for points of both classes."""
-        labels = np.asarray(series.y_true) == 1
-        both = []
-        for name, one in series.detectors.items():
-            known = labels[np.isfinite(np.asarray(one.given.y_score, np.float64))]
-            if known.any() and not known.all():
-                both.append(name)
-        lacking = tuple(name for name in both if series.detectors[name].missing)
-        return cls(series.name, _mark(series, scores), tuple(both), series.values is not None, lacking)
+        n, found = np.size(series.y_true), series.detectors
+        both = tuple(name for name in found if 0 < found[name].scoring.events.points < n - found[name].missing)
+        lacking = tuple(name for name in both if found[name].missing)
+        return cls(series.name, _mark(series, scores), both, series.values is not None, lacking)
 
 
 def _mark(series: SeriesScores, scores: Scores) -> str:
@@ -161,8 +157,9 @@ class AuditSuite(Suite):
         for table in tables:
             if self.y_true in table or not folder:  # a folder of scores may hold other tables too
                 by = [name for name in text if name in table]
-                series = [name for name in [self.value] if name in table and is_numeric(table.columns[name])]
-                scores = Scores(table, label=self.y_true, score=self.y_score, by=by, values=(*series, None)[0])
+                value = self.value or ""
+                values = value if value in table and is_numeric(table.columns[value]) else None
+                scores = Scores(table, label=self.y_true, score=self.y_score, by=by, values=values)
                 found.append(scores.rename(series={"": table.source}))
         return found
 
@@ -174,10 +171,11 @@ class AuditSuite(Suite):
     def cells(self) -> list[AuditCell]:
         """Return every value there is to compute."""
         return [
-            AuditCell(s.name, s.mark, name, kind, mark, self.seed or 0, str(m), m.version, self.rule_of(m))
+            AuditCell(s.name, s.mark, name, kind, mark, self.seed or 0, str(m), m.version, rule)
             for s in self.series
             for name, kind, mark in self._scorers_of(s)
             for m in self.metrics
+            for rule in [self.rule if m.kind == "predictions" else None]
         ]
 
     def _scorers_of(self, series: SeriesRecord) -> list[Scored]:
@@ -186,10 +184,6 @@ class AuditSuite(Suite):
         # Points without a score are masked; they were cut out where a store has no such version.
         versions = {name: "masked" if name in series.incomplete else "" for name in series.detectors}
         return [*((name, DETECTOR, version) for name, version in versions.items()), *tried]
-
-    def rule_of(self, metric: Metric) -> str | None:
-        """Return the key of the rule for a metric; None for one that takes scores."""
-        return self.rule if metric.kind == "predictions" else None
 
     def chunks(self, cells: Iterable[AuditCell]) -> list[Chunk]:
         """Return the cells, a chunk for each series; the longest first."""

@@ -210,8 +210,8 @@ class HardTask:
         """
         name = name or getattr(function, "__name__", "task")
         summary = (getattr(function, "__doc__", None) or "A task of your own.").strip().partition("\n")[0]
-        own = {"version": fingerprint(function), "function": function}
-        return cls(name, summary, "order", _models(function, name), order_quality, **own)
+        draw, version = _models(function, name), fingerprint(function)
+        return cls(name, summary, "order", draw, order_quality, version=version, function=function)
 
     def __reduce__(self) -> Any:
         # A task of the library is known by its name; what it is made of need not travel to other processes.

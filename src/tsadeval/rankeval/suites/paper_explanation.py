@@ -7,7 +7,7 @@ import shlex
 from collections import Counter
 from collections.abc import Sequence
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -89,7 +89,9 @@ def _grids(rows: Sequence[Row], frame: pd.DataFrame, shown: int) -> list[tuple[s
 
 def _by(rows: pd.DataFrame, column: str) -> Grid:
     """Return means over tasks, by one column: noise from none on, tasks and label sets the worst first."""
-    found = [(value, len(some), *_means(some)) for value, some in rows.groupby(column, sort=False)]
+    found: list[tuple[Any, ...]] = [
+        (value, len(some), *_means(some)) for value, some in rows.groupby(column, sort=False)
+    ]
     found.sort(key=lambda line: line[0] if column == "sigma" else line[2])
     body = [[f"{value:g}" if column == "sigma" else value, n, f"{mean:.3f}", *rest] for value, n, mean, *rest in found]
     return [[column, "rankings", "spearman", "reversed", "tied"], *body]
