@@ -24,7 +24,6 @@ from tsadeval.scores.cache import checked_scores
 
 Random = np.random.Generator
 Kind = Literal["no skill", "search", "one-liner"]
-KINDS: tuple[Kind, ...] = ("no skill", "search", "one-liner")
 
 SMOOTH = 100  # points over which random scores are averaged
 WINDOW = 50  # of the moving variance
