@@ -42,7 +42,7 @@ def errors(values):
     """The standard error over repeats of a metric's score on each task."""
     random = np.random.default_rng(0)
     found = {}
-    for task, names, table in values:
+    for task, names, table, *_ in values:
         drawn = random.multinomial(len(table), np.full(len(table), 1 / len(table)), RESAMPLES).astype(float)
         found[task.name] = float(task.quality(table, names, drawn).std())
     return found

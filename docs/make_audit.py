@@ -16,7 +16,6 @@ import tsadeval as te
 from tsadeval import plot
 from tsadeval.plot.style import new_figure
 from tsadeval.rankeval.suites.adversaries import ADVERSARIES
-from tsadeval.rankeval.suites.audit_series import read_series
 
 HERE = Path(__file__).parent
 FIGURES = HERE / "figures"
@@ -216,20 +215,19 @@ def main(data, stores):
     data, stores = Path(data), Path(stores)
     theseus = te.rankeval.audit(data / "Theseus", METRICS, store=stores / "audit-theseus", n_jobs=-1)
     nab_file = data / "NAB_results" / "scores.parquet"
-    detectors = [d for d in next(iter(read_series(nab_file))).detectors if d not in NOT_REAL]
+    detectors = [d for d in te.Scores(nab_file, score="*", by="series", values="value").detectors if d not in NOT_REAL]
     nab = te.rankeval.audit(nab_file, METRICS, y_score=detectors, store=stores / "audit-nab", n_jobs=-1)
     measured.write("audit", [*measures("Theseus", theseus), *measures("NAB", nab)])
-    of_theseus, of_nab = list(read_series(data / "Theseus")), list(read_series(nab_file, y_score=detectors))
     fooled, apart = ["f1_pa", "affiliation_f1", "auc_roc", "ears"], [("f1_pa", "vus_pr"), ("affiliation_f1", "ears")]
     parts = [
         HEAD,
         "## Adversaries\n\n" + adversaries(),
         MEASURES,
         section("Theseus: twelve detectors on eleven data sets", "Theseus", theseus),
-        examples("theseus", theseus, of_theseus, fooled, apart),
+        examples("theseus", theseus, data / "Theseus", fooled, apart),
         section("NAB: fourteen published detectors", "NAB", nab),
         examples(
-            "nab", nab, of_nab, ["auc_roc", "ears", "nab_score"], [("nab_score", "auc_roc"), ("event_f1", "ears")]
+            "nab", nab, nab_file, ["auc_roc", "ears", "nab_score"], [("nab_score", "auc_roc"), ("event_f1", "ears")]
         ),
         LESSONS,
         "## Gameability of all metrics\n\nThe pages of the metrics take their numbers from here. Recall, delays, costs and counts of alarms see one side only and are meant to be read beside another metric: a high\ngameability of one of them alone is no defect.",

@@ -9,7 +9,6 @@ import pytest
 import tsadeval as te
 from tsadeval.core.metric import METRICS
 from tsadeval.core.selection import find_metric, metric_text
-from tsadeval.rankeval.suites.audit_series import AuditSeries
 
 
 def gap(y_true, y_score):
@@ -76,7 +75,7 @@ def _detected(metrics):
 
 def _audited(metrics):
     label, good, poor = _arrays()
-    return te.rankeval.audit([AuditSeries("one", label == 1, {"good": good, "poor": poor}, good)], metrics)
+    return te.rankeval.audit(te.Scores({"good": good, "poor": poor}, label, values=good), metrics)
 
 
 def _hard(metrics):
@@ -204,7 +203,8 @@ def test_functions_and_records_name_metrics_everywhere():
 
     rng = np.random.default_rng(0)
     label = np.arange(400) // 20 == 9
-    series = [AuditSeries("one", label, {"a": rng.random(400) + label, "b": rng.random(400)}, rng.random(400))]
+    scores = {"a": rng.random(400) + label, "b": rng.random(400)}
+    series = te.Scores(scores, label, values=rng.random(400))
     audit = te.rankeval.audit(series, [gap, "auc_roc", "accuracy"])
     assert audit.example(gap) == audit.example("gap")
     assert audit.values_of(te.metrics.auc_roc) == audit.values_of("auc_roc")

@@ -17,8 +17,7 @@ from tsadeval.engine.store import Store
 from tsadeval.errors import InvalidInputError, InvalidParameterError, UnknownNameError
 from tsadeval.plot.style import KNOWN, SPARE, looks, spread
 from tsadeval.rankeval import RankEvalResult
-from tsadeval.rankeval.five_models import five_models_table
-from tsadeval.rankeval.suites.paper import LAYOUT
+from tsadeval.rankeval.suites.paper import LAYOUT, five_models_table
 
 pytestmark = pytest.mark.slow
 

@@ -7,7 +7,6 @@ import pytest
 
 import commands
 import tsadeval as te
-from tsadeval.rankeval.suites.audit_series import AuditSeries
 
 pytestmark = pytest.mark.slow
 
@@ -26,10 +25,11 @@ def result():
 def series():
     rng = np.random.default_rng(0)
     label = np.arange(400) // 20 == 9
-    return [
-        AuditSeries(name, label, {"a": rng.random(400) + label, "b": rng.random(400)}, rng.random(400))
-        for name in ("one", "two")
+    names = ("one", "two")
+    scores = [
+        (name, detector, label, rng.random(400) + up * label) for name in names for detector, up in (("a", 1), ("b", 0))
     ]
+    return te.Scores(scores, values={name: rng.random(400) for name in names})
 
 
 def test_tasks_by_metrics(result):
@@ -167,9 +167,8 @@ def test_series_of_an_audit(series):
     with pytest.raises(te.errors.InvalidInputError, match="series must be those of the audit"):
         te.plot.fooled(audit, "auc_roc", [])
     label = np.arange(400) // 20 == 9
-    flat = [
-        AuditSeries("one", label, {"a": 1.0 * (np.arange(400) == 185), "b": 1.0 * (np.arange(400) // 60 == 3)}, None)
-    ]
+    alarms = {"a": np.arange(400) == 185, "b": np.arange(400) // 60 == 3}
+    flat = [("one", name, label, 1.0 * points) for name, points in alarms.items()]
     apart = te.rankeval.audit(flat, ["precision", "recall"], threshold=0.9)
     ax = te.plot.disagreement(apart, "precision", "recall", flat)
     assert [t.get_text().split("\n") for t in ax.get_yticklabels()] == [
@@ -224,8 +223,10 @@ def test_a_new_users_metric_is_ranked_and_explained_with_pictures(tmp_path):
 def test_audit_from_the_command_line(tmp_path, series):
     pd = pytest.importorskip("pandas")
     frames = [
-        pd.DataFrame({"series": s.name, "value": s.values, "label": s.labels.astype(int), **s.detectors})
-        for s in series
+        pd.DataFrame({"series": s.name, "value": s.values, "label": s.y_true.astype(int)}).assign(
+            **{name: one.given.y_score for name, one in s.detectors.items()}
+        )
+        for s in series.by_series()
     ]
     pd.concat(frames).to_csv(tmp_path / "scores.csv", index=False)
     done = run("run", "--suite", "audit", "--data", "scores.csv", "--metrics", "auc_pr,f1", cwd=tmp_path)

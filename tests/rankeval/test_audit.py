@@ -10,7 +10,6 @@ from tsadeval.comparison import standings, statistics
 from tsadeval.core.events import Events
 from tsadeval.rankeval.suites import audit_table
 from tsadeval.rankeval.suites.adversaries import ADVERSARIES, Adversary, Target
-from tsadeval.rankeval.suites.audit_series import read_series
 
 
 def table(seed=0, n=600):
@@ -105,7 +104,11 @@ def test_an_audit_of_a_table():
     assert result.table()["auc_pr"] == 0
     frame = result.to_frame()
     assert set(frame["kind"]) == {"detector", "no skill", "search", "one-liner"}
-    assert set(frame[frame["detector"] == "holes"]["n"]) == {300}  # the others have no score
+    data = table()
+    seen = data["series"] == "a"
+    compared = te.compare({"holes": data["holes"][seen]}, data["label"][seen], "detection_delay")
+    # Points without a score are not judged, and keep their place in time.
+    assert -result.values_of("detection_delay")["a"]["holes"] == compared.table()["holes"]["detection_delay"]
     ranks = {(row["metric"], row["detector"]): row["value"] for row in result.ranks().rows}
     assert ranks["auc_pr", "good"] == 1
     assert ranks["auc_pr", "poor"] == 3
@@ -171,11 +174,10 @@ def test_folders_names_and_what_cannot_be_audited(tmp_path):
     frame[frame["series"] == "a"].to_csv(tmp_path / "a.csv", index=False)
     frame[frame["series"] == "b"].to_parquet(tmp_path / "b.parquet")
     (tmp_path / "notes.csv").write_text("x,y\n1,2\n")
-    found = list(read_series(tmp_path))
-    assert [series.name for series in found] == ["a", "b"]
-    assert list(found[0].detectors) == ["good", "poor", "holes"]
-    assert found[0].values is not None
     whole = te.rankeval.run("audit", "auc_pr", data=tmp_path, store=tmp_path / "store")
+    assert [series.name for series in whole.plan.series] == ["a", "b"]
+    assert whole.plan.series[0].detectors == ("good", "poor", "holes")
+    assert whole.plan.series[0].has_values
     assert repr(te.rankeval.read(tmp_path / "store")) == repr(whole)
     some = te.rankeval.audit(frame, "auc_pr", y_score=["good", "poor"], value=None)
     assert some.plan.detectors == ["good", "poor"]
@@ -185,7 +187,7 @@ def test_folders_names_and_what_cannot_be_audited(tmp_path):
     assert "one_liners -" not in repr(whole.table())
     frame.to_csv(tmp_path / "twice.csv", index=False)
     with pytest.raises(te.errors.InvalidInputError, match="two tables have a series"):
-        list(read_series(tmp_path))
+        te.rankeval.audit(tmp_path, "auc_pr")
     with pytest.raises(te.errors.InvalidInputError, match="no column 'label'"):
         te.rankeval.audit(frame.drop(columns="label"), "auc_pr")
     with pytest.raises(te.errors.InvalidInputError, match="none with both"):

@@ -9,7 +9,6 @@ import pytest
 import commands
 import tsadeval as te
 from tsadeval.rankeval.quality import order_pairs
-from tsadeval.rankeval.suites.audit_series import AuditSeries
 from tsadeval.rankeval.suites.hard_explanation import control_pairs
 
 NAN = math.nan
@@ -295,10 +294,11 @@ def test_properties_show_that_equal_scores_are_ordered_by_position():
 def test_an_audit_is_explained():
     rng = np.random.default_rng(0)
     label = np.arange(400) // 20 == 9
-    series = [
-        AuditSeries(name, label, {"a": rng.random(400) + up * label, "b": rng.random(400)}, rng.random(400))
-        for name, up in (("one", 1), ("two", 0))
+    scores = [
+        (name, detector, label, rng.random(400) + up * label)
+        for name, detector, up in (("one", "a", 1), ("one", "b", 0), ("two", "a", 0), ("two", "b", 0))
     ]
+    series = te.Scores(scores, values={name: rng.random(400) for name in ("one", "two")})
     audit = te.rankeval.audit(series, ["f1_pa", clipped])
     found = audit.explain("f1_pa")
     example = audit.example("f1_pa")

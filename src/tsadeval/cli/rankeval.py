@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import enum
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -21,42 +20,7 @@ from tsadeval.rankeval.quality import Ties
 from tsadeval.rankeval.suites.hard import HardSuite
 from tsadeval.rankeval.suites.paper import PaperSuite
 from tsadeval.rankeval.suites.paper_explanation import hard_hint
-from tsadeval.rankeval.suites.paper_table import Order
-
-# `tsadeval rankeval figures`: every figure of a run, as files.
-
-
-class Picture(enum.StrEnum):
-    """How to write a figure."""
-
-    png = "png"
-    pdf = "pdf"
-    svg = "svg"
-
-
-def figures(
-    folder: Annotated[Path, typer.Argument(help="The store of a run.")],
-    output: Annotated[Path, typer.Option("--output", "-o", help="Folder of the figures.")] = Path("figures"),
-    format: Annotated[Picture, typer.Option(help="Of the files.")] = Picture.png,
-    metrics: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="Whose values to draw against the false-alarm rate; the paper's four by default. Repeatable."
-        ),
-    ] = None,
-    suite: Annotated[str, typer.Option(help="Of the last run of this suite; by default of the last run.")] = "",
-) -> None:
-    """Draw the figures of a run, as far as it got; for CCE with other tau, compute what is missing in the store."""
-    from tsadeval.plot import write_figures
-
-    result = read(folder, suite or None)
-
-    def complain(message: str) -> None:
-        typer.echo(f"tsadeval: {message}", err=True)
-
-    for path in write_figures(result, output, format=format.value, metrics=_names(metrics), left_out=complain):
-        typer.echo(path)
-
+from tsadeval.rankeval.suites.paper_rankings import Order
 
 app = typer.Typer(
     help="Judge metrics: how well do they order models whose true order is known?",
@@ -238,7 +202,29 @@ def list_suites(
         typer.echo(f"\nnot present, join with --data or TSADEVAL_DATA: {', '.join(absent)}")
 
 
-app.command("figures")(figures)
+@app.command("figures")
+def figures(
+    folder: Folder,
+    output: Annotated[Path, typer.Option("--output", "-o", help="Folder of the figures.")] = Path("figures"),
+    format: Annotated[Literal["png", "pdf", "svg"], typer.Option(help="Of the files.")] = "png",
+    metrics: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Whose values to draw against the false-alarm rate; the paper's four by default. Repeatable."
+        ),
+    ] = None,
+    suite: OneSuite = "",
+) -> None:
+    """Draw the figures of a run, as far as it got; for CCE with other tau, compute what is missing in the store."""
+    from tsadeval.plot import write_figures
+
+    result = read(folder, suite or None)
+
+    def complain(message: str) -> None:
+        typer.echo(f"tsadeval: {message}", err=True)
+
+    for path in write_figures(result, output, format=format, metrics=_names(metrics), left_out=complain):
+        typer.echo(path)
 
 
 def _shown(table: Result, format: Format) -> str:
@@ -263,7 +249,7 @@ def _table(result: SuiteResult, by: Literal["task", "sigma"], ties: Ties, order:
 
 
 def _hints(result: SuiteResult, store: Path) -> list[str]:
-    """What to do next with a metric of one's own."""
+    """Say what to do next with a metric of one's own."""
     own = [str(metric) for metric in result.plan.metrics if not metric.library]
     if not isinstance(result.plan, HardSuite):
         return [f"why it loses: tsadeval rankeval explain {store} {name}" for name in own]

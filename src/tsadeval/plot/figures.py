@@ -19,7 +19,7 @@ from tsadeval.plot.suites import agreement, gameability, hard_sensitivity, hard_
 from tsadeval.rankeval.suite import Explanation, SuiteResult
 from tsadeval.rankeval.suites.hard import HardSuite
 from tsadeval.rankeval.suites.paper import PaperSuite
-from tsadeval.rankeval.suites.paper_table import AVERAGE
+from tsadeval.rankeval.suites.paper_rankings import AVERAGE
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -31,11 +31,11 @@ from tsadeval.plot.style import (
     styled,
     width_of,
 )
-from tsadeval.rankeval.five_models import METRICS, five_models_table, labels
-from tsadeval.rankeval.five_models import five_models as _models
 from tsadeval.rankeval.quality import INDICATORS
 from tsadeval.rankeval.suite import SuiteResult, SuiteTable
-from tsadeval.rankeval.suites.paper_table import AVERAGE
+from tsadeval.rankeval.suites.paper import EXAMPLE_METRICS, example_labels, five_models_table
+from tsadeval.rankeval.suites.paper import five_models as _models
+from tsadeval.rankeval.suites.paper_rankings import AVERAGE
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -304,7 +304,7 @@ def five_models(ax: Axes | None = None) -> Axes:
     """
     ax = new_axes(ax, 8.6, 3.6)
     narrow = width_of(ax) < NARROW
-    models, events = _models(), labels()
+    models, events = _models(), example_labels()
     bottoms = [HEIGHT * (len(models) - model.rank) for model in models]
     bars(ax, events.starts, events.lengths, -0.1, bottoms[0] + 1.2)
     x = np.arange(events.n)
@@ -319,7 +319,7 @@ def five_models(ax: Axes | None = None) -> Axes:
     ax.set_xlabel(f"time  (band: event, broken line: threshold, dot: alarm{order})", loc="left" if narrow else None)
     if not narrow:
         ax.set_title("Five models, from the best (1) to the worst (5)")
-    columns = [parse_metric(text).label for text in METRICS]
+    columns = [parse_metric(text).label for text in EXAMPLE_METRICS]
     _values_beside(ax, five_models_table().rows, columns, [bottom + 0.5 for bottom in bottoms], narrow)
     return ax
 

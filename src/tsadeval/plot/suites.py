@@ -31,9 +31,9 @@ from tsadeval.plot.style import (
 from tsadeval.rankeval.suite import Explanation, SuiteResult, SuiteTable
 from tsadeval.rankeval.suites.adversaries import AnyAdversary, Target, choose_adversaries
 from tsadeval.rankeval.suites.audit import stream
-from tsadeval.rankeval.suites.audit_series import AuditSeries
 from tsadeval.rankeval.suites.hard_explanation import roles_of
 from tsadeval.rankeval.suites.hard_task import Case
+from tsadeval.scores.scores import SeriesScores
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -274,67 +274,65 @@ def agreement(table: SuiteTable, ax: Axes | None = None) -> Axes:
 def fooled(
     result: SuiteResult,
     metric: AnyMetric,
-    series: Sequence[AuditSeries],
+    series: Any,
     ax: Axes | None = None,
     *,
     adversaries: Iterable[AnyAdversary] = (),
 ) -> Axes:
     """Draw the series on which scorers without skill come closest to the best detector: values and both scores.
 
-    `series` are those of the audit, as `read_series` of `tsadeval.rankeval.suites.audit_series` gives them;
     `adversaries` are your own, as they were given to the audit.
     """
     example = result.example(metric)
-    chosen = _named(series, example["series"])
+    chosen = _named(result, series, example["series"])
     tried = {one.name: one for one in choose_adversaries(adversaries)}
     name = example["adversary"]
     if name not in tried:
         raise InvalidInputError(f"adversaries must have {name!r}, which comes closest on {chosen.name}")
     random = stream(chosen.name, name, result.plan.seed)
-    scores = tried[name].checked(Target(chosen.values, chosen.events), random)
+    scores = tried[name].checked(Target(chosen.values, Events.of(chosen.y_true)), random)
     label = metric_labels([example["metric"]])[example["metric"]]
     lines = [
-        (f"{example['detector']}\n{label} {example['detector_value']:.3g}", chosen.detectors[example["detector"]]),
+        (
+            f"{example['detector']}\n{label} {example['detector_value']:.3g}",
+            chosen.detectors[example["detector"]].given.y_score,
+        ),
         (f"{name}\n{label} {example['adversary_value']:.3g}", scores),
     ]
     return _strips(chosen, lines, f"{label}: {chosen.name}", ax)
 
 
 @styled
-def disagreement(
-    result: SuiteResult, metric: AnyMetric, other: AnyMetric, series: Sequence[AuditSeries], ax: Axes | None = None
-) -> Axes:
-    """Draw the series on which two metrics disagree most: values, and the detectors that each prefers.
-
-    `series` are those of the audit, as `tsadeval.rankeval.suites.audit_series.read_series` gives them.
-    """
+def disagreement(result: SuiteResult, metric: AnyMetric, other: AnyMetric, series: Any, ax: Axes | None = None) -> Axes:
+    """Draw the series on which two metrics disagree most: values, and the detectors that each prefers."""
     found = result.disagreement(metric, other)
-    chosen = _named(series, found["series"])
+    chosen = _named(result, series, found["series"])
     names = (found["metric"], found["other"])
     labels = metric_labels(names)
     lines = []
     for role in ("first", "second"):
         values = zip(names, found[f"{role}_values"], strict=True)
         texts = [f"{labels[name]} {value:.3g}" for name, value in values]
-        lines.append(("\n".join([found[role], *texts]), chosen.detectors[found[role]]))
+        lines.append(("\n".join([found[role], *texts]), chosen.detectors[found[role]].given.y_score))
     about = f"{' against '.join(labels.values())}: {chosen.name}, {100 * found['flips']:.0f} % of pairs opposite"
     return _strips(chosen, lines, about, ax)
 
 
-def _named(series: Sequence[AuditSeries], name: str) -> AuditSeries:
-    found = {one.name: one for one in series}
-    if name not in found:
-        raise InvalidInputError(f"series must be those of the audit, but {name!r} is not among them")
-    return found[name]
+def _named(result: SuiteResult, series: Any, name: str) -> SeriesScores:
+    """Find a series of an audit in what the audit was given."""
+    found: dict[str, SeriesScores] = {one.name: one for part in result.plan.read(series) for one in part.by_series()}
+    if name in found:
+        return found[name]
+    raise InvalidInputError(f"series must be those of the audit, but {name!r} is not among them")
 
 
-def _strips(chosen: AuditSeries, scores: Sequence[tuple[str, Floats]], title: str, ax: Axes | None) -> Axes:
+def _strips(chosen: SeriesScores, scores: Sequence[tuple[str, Floats]], title: str, ax: Axes | None) -> Axes:
     """Draw the series and two scores under each other, with the events."""
     lines = [("series", chosen.values)] if chosen.values is not None else []
     lines += scores
     ax = new_axes(ax, 6.0, 0.7 + 0.5 * len(lines))
     bottoms = [1.2 * (len(lines) - 1 - i) for i in range(len(lines))]
-    events = chosen.events
+    events = Events.of(chosen.y_true)
     bars(ax, events.starts, events.lengths, -0.1, bottoms[0] + 1.2)
     for (_, values), bottom, color in zip(lines, bottoms, ("black", "#0072B2", "#B03A00")[-len(lines) :], strict=True):
         ax.plot(bottom + on_unit_range(values), color=color, linewidth=0.5)

@@ -43,7 +43,7 @@ class Generator:
 
 
 def _accurate(high: tuple[float, float], low: tuple[float, float]) -> Callable[[Bools, Random, float, float], Floats]:
-    """A model that judges each point rightly with probability q; `high` and `low` are (offset, width) of its scores."""
+    """Return a model that is right with probability q; `high` and `low` are (offset, width) of its scores."""
 
     def scores(mask: Bools, random: Random, q: float, p: float) -> Floats:
         right = random.random(len(mask)) <= q
@@ -54,7 +54,7 @@ def _accurate(high: tuple[float, float], low: tuple[float, float]) -> Callable[[
 
 
 def _counted(mask: Bools, random: Random, q: float, p: float) -> Floats:
-    """A share q of the anomalous and a share p of the normal points score high; shares are exact."""
+    """Let a share q of the anomalous and a share p of the normal points score high; shares are exact."""
     scores = np.asarray(random.uniform(0, 0.1, len(mask)))
     for wanted, share, lowest in ((mask, q, 0.8), (~mask, p, 0.7)):
         points = np.flatnonzero(wanted)
@@ -90,18 +90,28 @@ for _generator in [
     GENERATORS.add(_generator.name, _generator)
 
 
+def numbers_of(seed: int, *name: Any) -> tuple[int, ...]:
+    """Return the numbers of an independent stream, from the seed and from all that names it."""
+    digest = hashlib.sha256(repr(name).encode()).digest()
+    return (seed, *np.frombuffer(digest, "<u4").tolist())
+
+
+def random_stream(seed: int, *name: Any) -> np.random.Generator:
+    """Return the random stream of this name: the same whatever else is run."""
+    return np.random.default_rng(np.random.SeedSequence(numbers_of(seed, *name)))
+
+
 def source(stream: Stream, seed: int, repeat: int, sigma: float, name: tuple[Any, ...]) -> tuple[int, ...]:
-    """The numbers from which a series is drawn; series with equal parameters and equal numbers are equal."""
+    """Return the numbers from which a series is drawn; series with equal parameters and equal numbers are equal."""
     if stream == "published":
         return (PUBLISHED_NOISE_SEED if sigma else FIRST_PUBLISHED_SEED + repeat,)
-    digest = hashlib.sha256(repr((*name, sigma, repeat)).encode()).digest()
-    return (seed, *np.frombuffer(digest, "<u4").tolist())
+    return numbers_of(seed, *name, sigma, repeat)
 
 
 def draw(
     generator: Generator, mask: Bools, stream: Stream, numbers: tuple[int, ...], q: float, p: float | None, sigma: float
 ) -> Floats:
-    """The scores of one model on one label set."""
+    """Return the scores of one model on one label set."""
     random: Random
     if stream == "published":
         random = np.random.RandomState(numbers[0])

@@ -39,7 +39,7 @@ class LabelCase:
         return self.synthetic or (data is not None and has_labels(self.dataset, data=data))
 
     def events(self, data: Path | None = None) -> Events:
-        """The events of its labels."""
+        """Return the events of its labels."""
         if self.draw is not None:
             return self.draw()
         if not self.present(data):
@@ -51,7 +51,8 @@ class LabelCase:
         return found
 
 
-def _synthetic(*, n: int, segments: int, longest: int, shortest: int, seed: int) -> Events:
+def synthetic_events(*, n: int, segments: int, longest: int, shortest: int, seed: int) -> Events:
+    """Draw events of random lengths at random places, as the published code does."""
     random = np.random.RandomState(seed)
     mask = np.zeros(n, np.bool_)
     for _ in range(segments):
@@ -98,7 +99,9 @@ _TABLE = [
 
 for _i, (_k, _segments, _lengths, _longest, _shortest) in enumerate(_TABLE):
     _name = f"{_k}k-{_segments}seg-{_lengths}"
-    _draw = partial(_synthetic, n=1000 * _k, segments=_segments, longest=_longest, shortest=_shortest, seed=42 + _i)
+    _draw = partial(
+        synthetic_events, n=1000 * _k, segments=_segments, longest=_longest, shortest=_shortest, seed=42 + _i
+    )
     CASES.add(_name, LabelCase(_name, 1000 * _k, _draw))
 
 SYNTHETIC = tuple(CASES)

@@ -8,6 +8,7 @@ unstable sort, as the published code did, so its outcome depends on the NumPy ve
 
 from __future__ import annotations
 
+from itertools import combinations
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -35,7 +36,7 @@ class Quality(NamedTuple):
 
 
 def ranking_quality(values: Floats, worth: Floats, *, ties: Ties = "average") -> Quality:
-    """The quality of many rankings of the same models.
+    """Compute the quality of many rankings of the same models.
 
     Parameters
     ----------
@@ -81,7 +82,7 @@ def _without_rounding_errors(values: Floats) -> Floats:
 
 
 def _published(values: Floats, truth: Floats) -> list[Floats]:
-    """The paper's three formulas, on ranks from the sort behind pandas' `sort_values(ascending=False)`."""
+    """Compute the paper's formulas, on ranks from the sort behind pandas' `sort_values(ascending=False)`."""
     models = len(truth)
     places = models - 1 - np.argsort(values[:, ::-1], axis=1, kind="quicksort")[:, ::-1]
     ranks = np.empty_like(values)
@@ -123,23 +124,21 @@ def order_pairs(values: Floats) -> tuple[list[WrongPair], dict[str, int]]:
     Where most mistakes are ties, ties come first. Pairs without any value are counted as tied but not listed: there is
     nothing to show.
     """
-    known = values[np.isfinite(values)]
+    known, rows = values[np.isfinite(values)], values.tolist()
     scale = float(np.ptp(known)) or 1.0 if known.size else 1.0
+    places = list(combinations(range(values.shape[1]), 2))
+    judged = [(i, a, b, verdict_of(row[a], row[b])) for i, row in enumerate(rows) for a, b in places]
+    counts = {"pairs": len(judged), **dict.fromkeys(("reversed", "tied"), 0)}
     wrong: list[WrongPair] = []
-    counts = {"pairs": 0, "reversed": 0, "tied": 0}
-    for repeat, row in enumerate(values.tolist()):
-        for worse in range(len(row)):
-            for better in range(worse + 1, len(row)):
-                verdict = verdict_of(row[worse], row[better])
-                counts["pairs"] += 1
-                if verdict in counts:
-                    counts[verdict] += 1
-                if verdict == "right" or not np.isfinite(row[worse]):
-                    continue
-                # A value that is undefined counts as one at the other end of the range.
-                apart = (row[worse] - row[better]) / scale if np.isfinite(row[better]) else 1.0
-                severity = 0.0 if verdict == "tied" else apart * (better - worse)
-                wrong.append(WrongPair(repeat, worse, better, verdict, severity))
+    for repeat, worse, better, verdict in judged:
+        if verdict == "right":
+            continue
+        counts[verdict] += 1
+        if np.isfinite(rows[repeat][worse]):
+            # A value that is undefined counts as one at the other end of the range.
+            apart = (rows[repeat][worse] - rows[repeat][better]) / scale if np.isfinite(rows[repeat][better]) else 1.0
+            severity = 0.0 if verdict == "tied" else apart * (better - worse)
+            wrong.append(WrongPair(repeat, worse, better, verdict, severity))
     usual = "tied" if counts["tied"] > counts["reversed"] else "reversed"
     # Of ties those are worst that are farthest apart in truth.
     return sorted(wrong, key=lambda p: (p.verdict != usual, -p.severity, p.worse - p.better)), counts

@@ -64,7 +64,7 @@ def run(
     metrics : str, function, or several of these
         "paper" (the eleven of the paper, with the suite's options), names with options ("cce(tau=0.4)"), functions
         `(y_true, y_score) -> float` (higher is better), or "module:function". Those of the suite by default.
-    scores : path, data frame, or mapping
+    scores : path, data frame, mapping or Scores
         Of the suite "audit": the real scores.
     store : path
         A folder that keeps every value as it comes. The same call again computes only what is missing there.
@@ -138,9 +138,9 @@ def audit(
 
     Parameters
     ----------
-    data : path, data frame, mapping, or sequence of AuditSeries
+    data : path, data frame, mapping or Scores
         A table of real scores: a row per point, with a column of labels, one that names the series, and a column per
-        detector. Of a folder, all tables in it that have labels.
+        detector. Of a folder, all tables in it that have labels. Or a `te.Scores`, or tuples as it takes them.
     metrics : str, function, or several of these
         As for `te.rankeval.run`.
     store, n_jobs, progress, cell_timeout, cell_memory
@@ -151,8 +151,8 @@ def audit(
         Those of the suite "audit":
 
         - `y_true`, `by`, `value`: the columns of labels ("label"), of the names of series ("series"; None: one series),
-          and of the series itself ("value"), which the one-liners need. Missing scores are left out, detector by
-          detector.
+          and of the series itself ("value"), which the one-liners need. Points without a score are not judged,
+          detector by detector, as in `te.compare`.
         - `y_score`: the columns of the detectors; all other columns of numbers by default.
         - `threshold`: for metrics that take predictions, as for `te.evaluate`; "quantile(0.95)" by default.
         - `adversaries`: scorers without skill of your own, beside those of the library: functions (number of points,
@@ -185,7 +185,7 @@ def audit(
 
 
 def read(folder: str | Path, suite: str | None = None) -> SuiteResult:
-    """The last run (of a suite) in a store, as far as it got, with all metrics tried on the same series.
+    """Read the last run (of a suite) in a store, as far as it got, with all metrics tried on the same series.
 
     Parameters
     ----------

@@ -278,11 +278,11 @@ class SuiteResult(Result):
         return [{str(name): value for name, value in row.items()} for row in self._frame.to_dict("records")]
 
     def to_frame(self) -> pd.DataFrame:
-        """The rows as a DataFrame."""
+        """Return the rows as a DataFrame."""
         return self._frame.copy()
 
     def to_latex(self, *, digits: int | None = None) -> str:
-        """The table as a LaTeX tabular (booktabs)."""
+        """Return the table as a LaTeX tabular (booktabs)."""
         return self.table().to_latex(digits=digits)
 
     def _repr_html_(self) -> str:
@@ -293,7 +293,7 @@ class SuiteResult(Result):
 
 
 def places_of(values: Sequence[float], whole: Sequence[bool] | None = None) -> list[int | None]:
-    """The place of each value, 1 for the highest; equal values share a place, those that are not a number have none.
+    """Return the place of each value, 1 for the highest; equal values share a place, NaN has none.
 
     Values that differ by rounding errors only are equal. Those that are not `whole` are of a metric that failed on
     something: they move nobody down, and their place is the one that they would have.
@@ -309,12 +309,12 @@ def places_of(values: Sequence[float], whole: Sequence[bool] | None = None) -> l
 
 
 def place_cell(place: int | None, whole: bool) -> int | str:
-    """A place as tables show it: in parentheses where a metric failed on something, "-" where it has none."""
+    """Return a place for a table: in parentheses where a metric failed on something, "-" where it has none."""
     return "-" if place is None else place if whole else f"({place})"
 
 
 def place_words(place: int | None, rows: int, metrics: int | None = None, *, whole: bool = True) -> str:
-    """A place among so many rows, which may be fewer metrics (one has a row for each threshold rule).
+    """Say a place among so many rows, which may be fewer metrics (one has a row for each threshold rule).
 
     >>> place_words(8, 13, 8)
     'place 8 of 13 rows (8 metrics) in this run'
@@ -327,13 +327,23 @@ def place_words(place: int | None, rows: int, metrics: int | None = None, *, who
     return f"{'' if whole else 'not placed, it would be at '}place {place} of {of} in this run"
 
 
-def failure(name: str, words: str, count: int, message: str) -> str:
-    """A line that says on how many series a metric has no value, and why on the first of them.
+def failures(name: str, counts: Row, place: int | None) -> list[str]:
+    """Say on how many series a metric failed, and with what on the first; where it has no place, also if undefined.
 
-    >>> failure("mine", "failed", 2, "ValueError: no")
-    'mine failed on 2 series, first with ValueError: no'
+    >>> failures("mine", {"errors": 2, "undefined": 0, "message": "ValueError: no"}, 1)
+    ['mine failed on 2 series, first with ValueError: no']
     """
-    return f"{name} {words} on {count} series, first with {message}"
+    words, count = ("failed", counts["errors"]) if counts["errors"] else ("is undefined", counts["undefined"])
+    shown = counts["errors"] or (count and place is None)
+    return [f"{name} {words} on {count} series, first with {counts['message']}"] if shown else []
+
+
+def count_values(rows: pd.DataFrame) -> Row:
+    """Count values, those that are undefined, and errors; `message` is that of the first row without a value."""
+    status = rows["status"]
+    said = [rows["message"][status == missing] for missing in ("error", "undefined")]
+    counts = {"values": int((status == "ok").sum()), "undefined": len(said[1]), "errors": len(said[0])}
+    return {**counts, "message": next((some.iloc[0] for some in said if len(some)), "")}
 
 
 def pivot(frame: pd.DataFrame, axes: Mapping[str, Sequence[Any]], values: Any) -> Floats:

@@ -175,8 +175,9 @@ class Scores:
     def by_series(self) -> Iterator[SeriesScores]:
         """All detectors of each series together."""
         groups: dict[str, dict[str, Scored]] = {}
-        for one in self:
-            groups.setdefault(one.series, {})[one.detector] = one
+        for one in self.collect(self.read()):
+            if isinstance(one, Scored):
+                groups.setdefault(one.series, {})[one.detector] = one
         for name, detectors in groups.items():
             first = next(iter(detectors.values())).given
             yield SeriesScores(name, first.y_true, first.times, first.values, detectors)

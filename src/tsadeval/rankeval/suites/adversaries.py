@@ -24,7 +24,6 @@ from tsadeval.scores.cache import checked_scores
 
 Random = np.random.Generator
 Kind = Literal["no skill", "search", "one-liner"]
-KINDS: tuple[Kind, ...] = ("no skill", "search", "one-liner")
 
 SMOOTH = 100  # points over which random scores are averaged
 WINDOW = 50  # of the moving variance
@@ -60,7 +59,7 @@ class Adversary:
 
     @classmethod
     def from_function(cls, function: Callable[[int, Random], Any], name: str = "") -> Adversary:
-        """A scorer without skill of your own: a function of the number of points and a random generator.
+        """Make a scorer without skill of a function of the number of points and a random generator.
 
         >>> Adversary.from_function(lambda n, random: random.normal(size=n), "noise").kind
         'no skill'
@@ -88,17 +87,6 @@ def _of_library(name: str) -> Adversary:
     return ADVERSARIES[name]
 
 
-ADVERSARIES: Registry[Adversary] = Registry("adversary")
-
-
-def _adversary(name: str, kind: Kind, summary: str) -> Callable[[Any], Any]:
-    def decorate(function: Callable[[Target, Random], Any]) -> Callable[[Target, Random], Any]:
-        ADVERSARIES.add(name, Adversary(name, kind, summary, function))
-        return function
-
-    return decorate
-
-
 def _moving_mean(values: Floats, window: int) -> Floats:
     """Centred mean over a window, cut at the ends of the series."""
     window = min(window, len(values))
@@ -108,48 +96,11 @@ def _moving_mean(values: Floats, window: int) -> Floats:
     return np.asarray((total[high] - total[low]) / (high - low))
 
 
-@_adversary("uniform", "no skill", "Independent uniform random scores.")
-def _uniform(target: Target, random: Random) -> Floats:
-    return random.random(target.n)
-
-
-@_adversary("smooth", "no skill", f"Uniform random scores averaged over {SMOOTH} points.")
-def _smooth(target: Target, random: Random) -> Floats:
-    return _moving_mean(random.random(target.n), SMOOTH)
-
-
-@_adversary("spikes", "no skill", "One point in a hundred is a spike, at random; the rest is small noise.")
-def _spikes(target: Target, random: Random) -> Floats:
-    return np.asarray(0.01 * random.random(target.n) + (random.random(target.n) < 0.01))
-
-
-@_adversary("position", "no skill", "The position in time.")
-def _position(target: Target, random: Random) -> Floats:
-    return np.arange(target.n, dtype=np.float64)
-
-
-def _of_window(window: int) -> Callable[[Target, Random], Floats]:
+def _smooth(window: int) -> Callable[[Target, Random], Floats]:
     return lambda target, random: _moving_mean(random.random(target.n), window)
 
 
-for _window in (10, 30, 100, 300, 1000):
-    _adversary(f"smooth {_window}", "search", f"Uniform random scores averaged over {_window} points.")(
-        _of_window(_window)
-    )
-
-
-@_adversary("falling", "search", "The reverse of the position in time.")
-def _falling(target: Target, random: Random) -> Floats:
-    return -np.arange(target.n, dtype=np.float64)
-
-
-@_adversary("middle", "search", "How near the middle of the series is.")
-def _middle(target: Target, random: Random) -> Floats:
-    return np.asarray(-np.abs(np.arange(target.n) - (target.n - 1) / 2))
-
-
-@_adversary("ends", "search", "How far the middle of the series is.")
-def _ends(target: Target, random: Random) -> Floats:
+def _from_middle(target: Target, random: Random) -> Floats:
     return np.asarray(np.abs(np.arange(target.n) - (target.n - 1) / 2))
 
 
@@ -165,38 +116,65 @@ def _comb(times: int) -> Callable[[Target, Random], Floats]:
     return scores
 
 
-for _times in (1, 2, 4):
-    _adversary(
-        f"comb {_times}", "search", f"Evenly spaced alarms, {_times} for each event, as long as the median event."
-    )(_comb(_times))
-
-
 def _series(target: Target) -> Floats:
-    """The series; points without a value get the mean of the others, which is no anomaly."""
+    """Return the series; points without a value get the mean of the others, which is no anomaly."""
     if target.values is None:
         raise InvalidParameterError("this adversary needs the values of the series")
     known = np.isfinite(target.values)
     return np.where(known, target.values, target.values[known].mean() if known.any() else 0.0)
 
 
-@_adversary("moving variance", "one-liner", f"Variance of the series over {WINDOW} points.")
 def _moving_variance(target: Target, random: Random) -> Floats:
     values = _series(target)
     values = values - values.mean()  # so that squares do not lose digits to a common offset
     return np.maximum(_moving_mean(values**2, WINDOW) - _moving_mean(values, WINDOW) ** 2, 0.0)
 
 
-@_adversary("squared difference", "one-liner", "Square of the change from the point before.")
-def _squared_difference(target: Target, random: Random) -> Floats:
-    values = _series(target)
-    return np.diff(values, prepend=values[0]) ** 2
+ADVERSARIES: Registry[Adversary] = Registry("adversary")
+
+for _one in [
+    Adversary(
+        "uniform", "no skill", "Independent uniform random scores.", lambda target, random: random.random(target.n)
+    ),
+    Adversary("smooth", "no skill", f"Uniform random scores averaged over {SMOOTH} points.", _smooth(SMOOTH)),
+    Adversary(
+        "spikes",
+        "no skill",
+        "One point in a hundred is a spike, at random; the rest is small noise.",
+        lambda target, random: 0.01 * random.random(target.n) + (random.random(target.n) < 0.01),
+    ),
+    Adversary("position", "no skill", "The position in time.", lambda target, random: np.arange(1.0 * target.n)),
+    *(
+        Adversary(f"smooth {n}", "search", f"Uniform random scores averaged over {n} points.", _smooth(n))
+        for n in (10, 30, 100, 300, 1000)
+    ),
+    Adversary(
+        "falling", "search", "The reverse of the position in time.", lambda target, random: -np.arange(1.0 * target.n)
+    ),
+    Adversary("middle", "search", "How near the middle of the series is.", lambda *given: -_from_middle(*given)),
+    Adversary("ends", "search", "How far the middle of the series is.", _from_middle),
+    *(
+        Adversary(
+            f"comb {n}", "search", f"Evenly spaced alarms, {n} for each event, as long as the median event.", _comb(n)
+        )
+        for n in (1, 2, 4)
+    ),
+    Adversary("moving variance", "one-liner", f"Variance of the series over {WINDOW} points.", _moving_variance),
+    Adversary(
+        "squared difference",
+        "one-liner",
+        "Square of the change from the point before.",
+        lambda target, random: np.diff(_series(target), prepend=_series(target)[0]) ** 2,
+    ),
+]:
+    ADVERSARIES.add(_one.name, _one)
 
 
 AnyAdversary = str | Adversary | Callable[[int, Any], Any]
 
 
 def choose_adversaries(own: Iterable[AnyAdversary] = ()) -> list[Adversary]:
-    """The adversaries of the library, and a user's own."""
+    """Return the adversaries of the library, and a user's own."""
     found = dict(ADVERSARIES)
     for one in [own] if isinstance(own, (str, Adversary)) or callable(own) else own:
         if isinstance(one, str):

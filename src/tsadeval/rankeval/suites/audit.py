@@ -3,24 +3,33 @@
 from __future__ import annotations
 
 import hashlib
+import os
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import partial
+from pathlib import Path
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
+from tsadeval.core.events import Events
 from tsadeval.core.inputs import Scoring
-from tsadeval.core.metric import Metric, Rule
+from tsadeval.core.metric import Rule
 from tsadeval.core.results import Row
 from tsadeval.core.selection import Metrics
 from tsadeval.engine.cells import Chunk, Layout, Making, group_cells
 from tsadeval.engine.compute import rule_key, rule_of_key
 from tsadeval.errors import InvalidInputError, InvalidParameterError
+from tsadeval.rankeval.generators import random_stream
 from tsadeval.rankeval.suite import Suite, SuiteResult
 from tsadeval.rankeval.suites.adversaries import Adversary, Target, choose_adversaries
-from tsadeval.rankeval.suites.audit_series import AuditSeries, read_series
 from tsadeval.rankeval.suites.audit_table import DETECTOR, AuditAnalysis
+from tsadeval.scores.scored import NO_SCORE
+from tsadeval.scores.scores import Scores, SeriesScores, as_scores
+from tsadeval.scores.scoring import observe
+from tsadeval.tables import read_table, table_files
+from tsadeval.tables.columns import is_numeric
 from tsadeval.thresholds.rules import parse_rule
 
 
@@ -42,22 +51,36 @@ LAYOUT = Layout.of(AuditCell, "tsadeval rankeval run --suite audit")
 
 
 class SeriesRecord(NamedTuple):
-    """What names a series in a store, and the detectors that have scores on it."""
+    """What names a series in a store, the detectors that have scores on it, and those of them that lack some."""
 
     name: str
     mark: str
     detectors: tuple[str, ...]
     has_values: bool
+    incomplete: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, series: AuditSeries) -> SeriesRecord:
-        """The detectors that have scores for points of both classes."""
-        detectors = []
-        for name, scores in series.detectors.items():
-            labels = series.labels[scores == scores]
-            if labels.any() and not labels.all():
-                detectors.append(name)
-        return cls(series.name, series.mark, tuple(detectors), series.values is not None)
+    def of(cls, series: SeriesScores, scores: Scores) -> SeriesRecord:
+        """Take the detectors that have scores for points of both classes."""
+        n, found = np.size(series.y_true), series.detectors
+        both = tuple(name for name in found if 0 < found[name].scoring.events.points < n - found[name].missing)
+        lacking = tuple(name for name in both if found[name].missing)
+        return cls(series.name, _mark(series, scores), both, series.values is not None, lacking)
+
+
+def _mark(series: SeriesScores, scores: Scores) -> str:
+    """Return a key of all numbers of a series, so that a store does not mistake it for another of the same name."""
+    labels = np.asarray(series.y_true) == 1
+    numbers = {name: one.given.y_score for name, one in series.detectors.items()}
+    for one in scores.left_out.rows:
+        if one["series"] == series.name and one["reason"] == NO_SCORE:
+            numbers[one["detector"]] = np.full(len(labels), np.nan)
+    digest = hashlib.sha256(np.packbits(labels).tobytes())
+    for name in sorted(numbers, key=scores.detectors.index):
+        digest.update(name.encode() + np.asarray(numbers[name], np.float64).tobytes())
+    if series.values is not None:
+        digest.update(np.asarray(series.values, np.float64).tobytes())
+    return digest.hexdigest()[:12]
 
 
 Scored = tuple[str, str, str]  # name, kind and version of an adversary or a detector
@@ -93,32 +116,52 @@ class AuditSuite(Suite):
         data = self.data if scores is None else scores
         if data is None:
             raise InvalidParameterError("suite 'audit' needs data (--data): a table, or a folder of tables, of scores")
-        usable = self._read(data)
+        usable = self._usable(data)
         names = {a.name for a in tried}
-        for taken in (name for s in usable for name in s.detectors if name in names):
+        for taken in (name for series, _ in usable for name in series.detectors if name in names):
             raise InvalidInputError(f"detector {taken!r} is called as an adversary of the audit is: rename it")
         return replace(
             super().bind(metrics),
-            data=usable,
+            data={series.name: series for series, _ in usable},
             threshold=threshold,
             adversaries=tried,
-            series=tuple(SeriesRecord.of(series) for series in usable),
+            series=tuple(record for _, record in usable),
             scorers=tuple((a.name, a.kind, a.version) for a in tried),
             rule=rule_key(threshold),
         )
 
-    def _read(self, data: Any) -> list[AuditSeries]:
+    def _usable(self, data: Any) -> list[tuple[SeriesScores, SeriesRecord]]:
         """Read the series that have points of both classes and a detector's scores."""
-        if isinstance(data, (list, tuple)) and all(isinstance(series, AuditSeries) for series in data):
-            given = list(data)
-        else:
-            given = list(read_series(data, **{name: getattr(self, name) for name in self.columns}))
-        usable = [s for s in given if s.labels.any() and not s.labels.all() and s.detectors]
+        read = self.read(data)
+        given = [(series, SeriesRecord.of(series, scores)) for scores in read for series in scores.by_series()]
+        for name, count in Counter(series.name for series, _ in given).items():
+            if count > 1:
+                raise InvalidInputError(f"two tables have a series {name!r}: rename one")
+        usable = [(series, record) for series, record in given if 0 < np.mean(series.y_true) < 1]
         if not usable:
-            raise InvalidInputError(
-                f"data has {len(given)} series, but none with both normal and anomalous points and a detector's scores"
-            )
+            why = [line for scores in read for line in scores.left_out_lines()]
+            words = "none with both normal and anomalous points and a detector's scores"
+            raise InvalidInputError("; ".join([f"data has {len(given)} series, but {words}", *why]))
+        for scores in read:
+            scores.warn()
         return usable
+
+    def read(self, data: Any) -> list[Scores]:
+        """Read the scores of an audit: a `te.Scores`, a table, a file, or all tables with labels in a folder."""
+        if isinstance(data, (Scores, list, tuple)) or hasattr(data, "scorings"):
+            return [as_scores(data)]
+        folder = isinstance(data, (str, os.PathLike)) and Path(data).is_dir()
+        text = [self.by] if self.by else []
+        tables = [read_table(source, text=text) for source in (table_files(data) if folder else [data])]
+        found = []
+        for table in tables:
+            if self.y_true in table or not folder:  # a folder of scores may hold other tables too
+                by = [name for name in text if name in table]
+                value = self.value or ""
+                values = value if value in table and is_numeric(table.columns[value]) else None
+                scores = Scores(table, label=self.y_true, score=self.y_score, by=by, values=values)
+                found.append(scores.rename(series={"": table.source}))
+        return found
 
     @property
     def detectors(self) -> list[str]:
@@ -128,29 +171,27 @@ class AuditSuite(Suite):
     def cells(self) -> list[AuditCell]:
         """Return every value there is to compute."""
         return [
-            AuditCell(s.name, s.mark, name, kind, mark, self.seed or 0, str(m), m.version, self.rule_of(m))
+            AuditCell(s.name, s.mark, name, kind, mark, self.seed or 0, str(m), m.version, rule)
             for s in self.series
             for name, kind, mark in self._scorers_of(s)
             for m in self.metrics
+            for rule in [self.rule if m.kind == "predictions" else None]
         ]
 
     def _scorers_of(self, series: SeriesRecord) -> list[Scored]:
         """Return all whose scores are judged on a series."""
         tried = [one for one in self.scorers if series.has_values or one[1] != "one-liner"]
-        return [*((name, DETECTOR, "") for name in series.detectors), *tried]
-
-    def rule_of(self, metric: Metric) -> str | None:
-        """The key of the rule for a metric; None for one that takes scores."""
-        return self.rule if metric.kind == "predictions" else None
+        # Points without a score are masked; they were cut out where a store has no such version.
+        versions = {name: "masked" if name in series.incomplete else "" for name in series.detectors}
+        return [*((name, DETECTOR, version) for name, version in versions.items()), *tried]
 
     def chunks(self, cells: Iterable[AuditCell]) -> list[Chunk]:
         """Return the cells, a chunk for each series; the longest first."""
-        series = {s.name: s for s in self.data}
         adversaries = {a.name: a for a in self.adversaries}
         groups = group_cells(cells, lambda cell: cell.series)
-        ordered = sorted(groups.items(), key=lambda item: -len(series[item[0]].labels))
+        ordered = sorted(groups.items(), key=lambda item: -np.size(self.data[item[0]].y_true))
         rules: dict[str, Rule] = {self.rule: self.threshold}
-        return [self.chunk(scorings, group, rules, (series[name], adversaries)) for name, group in ordered]
+        return [self.chunk(scorings, group, rules, (self.data[name], adversaries)) for name, group in ordered]
 
     def without_data(self) -> Self:
         """Return the plan as a result keeps it, without the scores."""
@@ -167,16 +208,15 @@ class AuditSuite(Suite):
 
     def of_record(self, record: dict[str, Any]) -> Self:
         """Return the plan that was recorded."""
-        series = tuple(SeriesRecord(s[0], s[1], tuple(s[2]), s[3]) for s in record["series"])
+        series = tuple(SeriesRecord(s[0], s[1], tuple(s[2]), s[3], *map(tuple, s[4:])) for s in record["series"])
         scorers = tuple((a[0], a[1], a[2]) for a in record["adversaries"])
         kept = {"series": series, "scorers": scorers, "rule": record["rule"], "seed": record["seed"]}
         return replace(super().of_record(record), **kept, threshold=rule_of_key(record["rule"]))
 
 
 def stream(series: str, adversary: str, seed: int) -> np.random.Generator:
-    """The random stream of an adversary on a series: the same whatever else is run."""
-    digest = hashlib.sha256(repr(("audit", series, adversary)).encode()).digest()
-    return np.random.default_rng(np.random.SeedSequence((seed, *np.frombuffer(digest, "<u4").tolist())))
+    """Return the random stream of an adversary on a series: the same whatever else is run."""
+    return random_stream(seed, "audit", series, adversary)
 
 
 def scorings(chunk: Chunk) -> Iterator[Making]:
@@ -185,16 +225,16 @@ def scorings(chunk: Chunk) -> Iterator[Making]:
         yield tuple(cells), partial(_scoring, cells[0], *chunk.payload)
 
 
-def _scoring(cell: AuditCell, series: AuditSeries, adversaries: dict[str, Adversary]) -> tuple[Scoring, Row]:
-    """Points without a score of a detector are left out for that detector."""
-    events, name = series.events, cell.detector
+def _scoring(cell: AuditCell, series: SeriesScores, adversaries: dict[str, Adversary]) -> tuple[Scoring, Row]:
+    """Return the scores of a detector, or those of an adversary on the points that the detectors are judged on."""
+    events, name = Events.of(series.y_true), cell.detector
+    facts = {"events": len(events), "anomalous": events.points}
     if cell.kind == DETECTOR:
-        known = np.isfinite(series.detectors[name])
-        scoring = Scoring.of(series.labels[known], series.detectors[name][known])
-    else:
-        scores = adversaries[name].checked(Target(series.values, events), stream(series.name, name, cell.seed))
-        scoring = Scoring.of(series.labels, scores)
-    return scoring, {"events": len(events), "anomalous": events.points}
+        return series.detectors[name].scoring, facts
+    values = None if series.values is None else np.asarray(series.values, np.float64)
+    scores = adversaries[name].checked(Target(values, events), stream(series.name, name, cell.seed))
+    ignore = next(iter(series.detectors.values())).given.ignore
+    return observe(series.y_true, scores, times=series.times, ignore=ignore), facts
 
 
 AUDIT = AuditSuite("audit", "real scores (--data) against adversaries: gameability and agreement")

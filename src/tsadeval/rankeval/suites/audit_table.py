@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable
-from functools import partial
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -60,21 +59,14 @@ def agreement_table(rows: list[Row], metrics: list[str]) -> SuiteTable:
     matrix of correlations; `between(one, other)` gives that of two metrics. As a mapping, to the mean over the others.
     """
     known = {frozenset((row["metric"], row["other"])): float(row["spearman"]) for row in rows}
-    body: Grid = []
-    values: dict[str, float] = {}
-    for one in metrics:
-        cells = [1.0 if one == other else known.get(frozenset((one, other)), math.nan) for other in metrics]
-        body.append([one, *(f"{value:.2f}" for value in cells)])
-        values[one] = statistics.mean_of_known(cells[: len(values)] + cells[len(values) + 1 :])
-    between = partial(_between, known, metrics)
-    grid = [["metric", *metrics], *body]
+
+    def between(one: AnyMetric, other: AnyMetric) -> float:
+        return known.get(frozenset(find_metric(metric, metrics, "this audit") for metric in (one, other)), 1.0)
+
+    body = [[one, *(f"{known.get(frozenset((one, other)), 1.0):.2f}" for other in metrics)] for one in metrics]
+    values = {one: statistics.mean_of_known([known[pair] for pair in known if one in pair]) for one in metrics}
+    grid: Grid = [["metric", *metrics], *body]
     return SuiteTable(rows, [("", grid)], values=values, metrics=metrics, between=between)
-
-
-def _between(known: dict[frozenset[str], float], metrics: list[str], one: AnyMetric, other: AnyMetric) -> float:
-    """Return the correlation of two metrics."""
-    pair = frozenset(find_metric(metric, metrics, "this audit") for metric in (one, other))
-    return known.get(pair, 1.0)
 
 
 class AuditAnalysis:
@@ -101,10 +93,11 @@ class AuditAnalysis:
     def values_of(self, metric: AnyMetric) -> dict[str, dict[str, float]]:
         """Values of a metric by series and scorer; higher is better."""
         name = self._named(metric)
-        found: dict[str, dict[str, float]] = {}
-        for i, j in np.argwhere(self._there[name]).tolist():
-            found.setdefault(self._series[i], {})[self._scorers[j]] = float(self._values[name][i, j])
-        return found
+        rows = zip(self._series, self._values[name].tolist(), self._there[name].tolist(), strict=True)
+        return {
+            series: {name: value for name, value, known in zip(self._scorers, values, there, strict=True) if known}
+            for series, values, there in rows
+        }
 
     def _of(self, metric: str, *kinds: str) -> Floats:
         """Return the finite values of scorers of some kinds, series by scorers; NaN elsewhere."""
@@ -128,7 +121,7 @@ class AuditAnalysis:
         return np.array([statistics.mean_of_known(column) for column in statistics.stretched_ranks(ordered).T])
 
     def names(self, *kinds: str) -> list[str]:
-        """The scorers of some kinds: "detector", "no skill", "search", "one-liner"."""
+        """Return the scorers of some kinds: "detector", "no skill", "search", "one-liner"."""
         found = self.plan.detectors if DETECTOR in kinds else []
         return [*found, *(name for name, kind, _ in self.plan.scorers if kind in kinds)]
 
@@ -210,7 +203,7 @@ class AuditAnalysis:
         return Explanation(rows, [("", grid)], lead, [REACHED])
 
     def example(self, metric: AnyMetric) -> dict[str, Any]:
-        """The series that shows the gameability of a metric most: the best detector there and the best adversary."""
+        """Return the series that shows the gameability of a metric most, its best detector and its best adversary."""
         rows = self.explain(metric).rows
         if not rows:
             raise InvalidInputError(f"{self._named(metric)} is undefined on all series")
@@ -221,14 +214,14 @@ class AuditAnalysis:
         row: Row = {"metric": metric, "series": self._series[series]}
         found = []
         for role, kind in (("detector", DETECTOR), ("adversary", "no skill")):
-            values = {name: self._values[metric][series, self._scorers.index(name)] for name in self.names(kind)}
-            name = max(values, key=lambda one: -math.inf if math.isnan(values[one]) else values[one])
-            row |= {role: name, f"{role}_value": self._shown(metric, values[name])}
-            found.append(values[name])
+            values = self._of(metric, kind)[series]
+            best = int(np.nanargmax(values))
+            row |= {role: self.names(kind)[best], f"{role}_value": self._shown(metric, values[best])}
+            found.append(values[best])
         return {**row, "reached": bool(reaches(*found))}
 
     def disagreement(self, metric: AnyMetric, other: AnyMetric) -> dict[str, Any]:
-        """The series on which two metrics disagree most, and the two detectors that show it most.
+        """Return the series on which two metrics disagree most, and the two detectors that show it most.
 
         It is the series with the largest share of pairs of detectors in opposite order (`flips`). `first` is the
         detector that `metric` prefers, `second` the one that `other` prefers; each has its two values.
@@ -239,22 +232,20 @@ class AuditAnalysis:
         if not np.nan_to_num(shares).any():
             raise InvalidInputError(f"{metric} and {other} put no two detectors in opposite order")
         place = int(np.nanargmax(shares))
-        widths = [float(np.ptp(values[np.isfinite(values)])) or 1.0 for values in (one[place], two[place])]
-        x, y = one[place].tolist(), two[place].tolist()
-
-        def away(pair: tuple[int, int]) -> float:
-            a, b = pair
-            return float(min(abs(x[a] - x[b]) / widths[0], abs(y[a] - y[b]) / widths[1]))
-
-        flipped = [(a, b) for a, b in combinations(range(len(x)), 2) if (x[a] - x[b]) * (y[a] - y[b]) < 0]
-        farthest = max(flipped, key=away)
-        first, second = sorted(farthest, key=lambda at: -x[at])
-        shown = {
-            f"{role}_values": (self._shown(metric, x[at]), self._shown(other, y[at]))
-            for role, at in (("first", first), ("second", second))
-        }
-        found = {"metric": metric, "other": other, "series": self._series[place], "flips": float(shares[place])}
-        return {**found, "first": self._scorers[first], "second": self._scorers[second], **shown}
+        x, y = one[place], two[place]
+        # How far apart each metric puts every two detectors, as a share of the range of its values.
+        first, second = (
+            np.subtract.outer(values, values) / (np.ptp(values[np.isfinite(values)]) or 1.0) for values in (x, y)
+        )
+        apart = np.where(first * second < 0, np.minimum(np.abs(first), np.abs(second)), -1.0)
+        farthest = np.unravel_index(int(np.argmax(apart)), apart.shape)
+        found: Row = {"metric": metric, "other": other, "series": self._series[place], "flips": float(shares[place])}
+        for role, at in zip(("first", "second"), sorted(farthest, key=lambda at: -x[at]), strict=True):
+            found |= {
+                role: self._scorers[at],
+                f"{role}_values": (self._shown(metric, x[at]), self._shown(other, y[at])),
+            }
+        return found
 
     def _detectors(self, metric: str) -> Floats:
         """Return the values of the detectors as they are, series by detectors."""

@@ -137,15 +137,13 @@ def _task_of_record(record: dict[str, Any]) -> HardTask:
     return task
 
 
-def choose_tasks(tasks: Sequence[Any] | Any | None) -> tuple[HardTask, ...]:
-    """The tasks that a caller named: of the suite, parts of it, functions, or "module:function". All by default."""
-    if tasks is None:
-        return tuple(HARD_TASKS.values())
+def choose_tasks(tasks: Sequence[Any] | Any) -> tuple[HardTask, ...]:
+    """Return the tasks that a caller named: of the suite, parts of it, functions, or "module:function"."""
     found: dict[str, HardTask] = {}
-    for one in [tasks] if isinstance(tasks, (str, HardTask)) or callable(tasks) else tasks:
-        for task in _tasks_of(one):
-            if found.setdefault(task.name, task) is not task:
-                raise InvalidParameterError(f"two different tasks are named {task.name!r}: rename one")
+    named = [tasks] if isinstance(tasks, (str, HardTask)) or callable(tasks) else tasks
+    for task in (task for one in named for task in _tasks_of(one)):
+        if found.setdefault(task.name, task) is not task:
+            raise InvalidParameterError(f"two different tasks are named {task.name!r}: rename one")
     if not found:
         raise InvalidParameterError("tasks is empty: name at least one, or leave it out for all")
     return tuple(found.values())
@@ -158,9 +156,9 @@ def _tasks_of(task: Any) -> list[HardTask]:
         return [HardTask.from_function(task)]
     if not isinstance(task, str):
         raise InvalidParameterError(f"tasks must be names or functions, but one is {task!r}")
-    if task == "all" or task in {t.part for t in HARD_TASKS.values()}:
-        return [t for t in HARD_TASKS.values() if task in ("all", t.part)]
-    return [HardTask.from_function(import_object(task, "task"), task) if ":" in task else HARD_TASKS[task]]
+    if ":" in task:
+        return [HardTask.from_function(import_object(task, "task"), task)]
+    return [one for one in HARD_TASKS.values() if task in ("all", one.part)] or [HARD_TASKS[task]]
 
 
 HARD = HardSuite("hard", "tasks on which metrics are known to be fooled", tuple(HARD_TASKS.values()))

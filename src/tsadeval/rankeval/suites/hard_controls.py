@@ -10,19 +10,19 @@ the skill being at least 5 % of the way from random to perfect.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
-from tsadeval.core.events import Events
 from tsadeval.core.inputs import Bools, Floats
 from tsadeval.rankeval.suites.hard_task import (
     ALARM,
     PHIS,
     Case,
+    Drawing,
+    HardTask,
     Random,
     ar_noise,
-    control,
     log_uniform,
     many_events,
     place,
@@ -32,6 +32,7 @@ from tsadeval.rankeval.suites.hard_task import (
 
 LEVEL = 2.5  # of the anomalous points of the reference detector
 LEAST_SKILL = 0.05
+REFERENCE = "a detector of some skill"
 
 
 def _weighted(values: Floats, weights: Floats) -> Floats:
@@ -42,7 +43,7 @@ def _weighted(values: Floats, weights: Floats) -> Floats:
 def _compared_with(
     values: Floats, names: Sequence[str], weights: Floats, of_means: bool
 ) -> tuple[Sequence[str], Floats]:
-    """The cases that should equal the reference, and how far each is from it in units of its skill, by resample."""
+    """Compute how far the cases that should equal the reference are from it in units of its skill, by resample."""
     place_of = {name: i for i, name in enumerate(names)}
     others = [name for name in names if name not in ("reference", "random", "perfect")]
     away = values[:, [place_of[name] for name in others]] - values[:, [place_of["reference"]]]
@@ -55,6 +56,11 @@ def _compared_with(
         return others, changed / skill[:, None]
 
 
+def _without_change(change: Floats) -> Floats:
+    """1 - change; undefined, or equal because the metric gives one value to everything, is worth nothing."""
+    return np.where(np.isfinite(change), 1 - np.minimum(1, change), 0.0)
+
+
 class Equality:
     """Quality of a control: how equal each case is to the reference, by means over repeats if drawn independently."""
 
@@ -63,12 +69,10 @@ class Equality:
 
     def __call__(self, values: Floats, names: Sequence[str], weights: Floats) -> Floats:
         """1 - mean change, by resample."""
-        found = 1 - np.minimum(1, _compared_with(values, names, weights, self.of_means)[1].mean(axis=1))
-        # Undefined where it should be equal, or equal because the metric gives one value to everything: no credit.
-        return np.where(np.isfinite(found), found, 0.0)
+        return _without_change(_compared_with(values, names, weights, self.of_means)[1].mean(axis=1))
 
     def changes(self, values: Floats, names: Sequence[str]) -> dict[str, float]:
-        """The change that each nuisance makes, in units of the skill of the reference."""
+        """Compute the change that each nuisance makes, in units of the skill of the reference."""
         others, found = _compared_with(values, names, np.ones((1, len(values))), self.of_means)
         return dict(zip(others, found[0].tolist(), strict=True))
 
@@ -81,11 +85,10 @@ class ChanceLevel:
 
     def __call__(self, values: Floats, names: Sequence[str], weights: Floats) -> Floats:
         """1 - (largest - smallest mean value of scores without skill) / (perfect - mean)."""
-        found = 1 - np.minimum(1, self._spread(values, names, weights))
-        return np.where(np.isfinite(found), found, 0.0)
+        return _without_change(self._spread(values, names, weights))
 
     def changes(self, values: Floats, names: Sequence[str]) -> dict[str, float]:
-        """The same spread for each kind of scores."""
+        """Compute the same spread for each kind of scores."""
         kinds = dict.fromkeys(name.partition(",")[0] for name in names if not name.startswith("perfect"))
         found = {}
         for kind in kinds:
@@ -110,8 +113,19 @@ class ChanceLevel:
 chance_level = ChanceLevel()
 
 
+def control(summary: str, quality: Equality | ChanceLevel, words: Mapping[str, str]) -> Callable[[Drawing], HardTask]:
+    """Make a task of a function that draws the cases of a control; `words` say what was changed in each."""
+    words = {"reference": REFERENCE, **words}
+
+    def decorate(function: Drawing) -> HardTask:
+        name, changes = function.__name__, quality.changes
+        return HardTask(name, summary, "control", function, quality, changes=changes, describe=words.__getitem__)
+
+    return decorate
+
+
 def _detector(random: Random, mask: Bools, phi: float | None = None) -> Floats:
-    """The scores of the reference detector: some skill, noise, and the usual rate of false alarms."""
+    """Draw scores of the reference detector: some skill, noise, and the usual rate of false alarms."""
     phi = float(random.choice(PHIS)) if phi is None else phi
     scores = ar_noise(random, len(mask), phi) + LEVEL * mask
     scores[some_normal(random, mask, round(0.0045 * len(mask)))] += ALARM
@@ -127,40 +141,23 @@ def _compared(random: Random, mask: Bools, scores: Floats, others: Sequence[Case
     ]
 
 
-REFERENCE = "a detector of some skill"
+LABELS = ((1, 10), (1, 400), (10, 1), (10, 40), (40, 10), (1, 2000), (10, 200), (200, 10))  # of chance: events, points
+KINDS = {"uniform": "uniform random scores", "slow": "slow random noise", "constant": "constant scores"}
+WITHOUT_SKILL = {
+    f"{kind}, {count} x {length}": f"{words}, labels with {count} event{'s' * (count != 1)} of {length} "
+    f"point{'s' * (length != 1)}"
+    for kind, words in KINDS.items()
+    for count, length in LABELS
+}
 
 
-def _wild(case: str) -> str:
-    return REFERENCE if case == "reference" else f"its scores, with {case.partition(' ')[0]} wild among 10,000"
-
-
-def _sampled(case: str) -> str:
-    which = {"every 2": "every second", "every 4": "every fourth"}
-    return REFERENCE if case == "reference" else f"its scores and labels at {which[case]} point"
-
-
-def _length(case: str) -> str:
-    return f"{REFERENCE}, in {'5000 points' if case == 'reference' else case}"
-
-
-def _moved(case: str) -> str:
-    return REFERENCE if case == "reference" else f"its scores, labels moved by {case} points"
-
-
-def _cut(case: str) -> str:
-    return REFERENCE if case == "reference" else "its scores, six events cut by gaps in the labels"
-
-
-def _without_skill(case: str) -> str:
-    kind, _, labels = case.partition(", ")
-    count, _, length = labels.partition(" x ")
-    kinds = {"uniform": "uniform random scores", "slow": "slow random noise", "constant": "constant scores"}
-    return f"{kinds[kind]}, labels with {count} event{'s' * (count != '1')} of {length} point{'s' * (length != '1')}"
-
-
-@control("One to three normal points score 10 to 1,000 times the range above or below.", equality, _wild)
+@control(
+    "One to three normal points score 10 to 1,000 times the range above or below.",
+    equality,
+    {f"{n} wild": f"its scores, with {n} wild among 10,000" for n in (1, 2, 3)},
+)
 def glitch(random: Random) -> list[Case]:
-    """The same scores with 1, 2 and 3 wild values among 10,000."""
+    """Draw the same scores with 1, 2 and 3 wild values among 10,000."""
     mask = place(random, many_events(random)).mask()
     scores = _detector(random, mask)
     others = []
@@ -172,7 +169,14 @@ def glitch(random: Random) -> list[Case]:
     return _compared(random, mask, scores, others)
 
 
-@control("The same series sampled at every point, every second and every fourth.", equality, _sampled)
+@control(
+    "The same series sampled at every point, every second and every fourth.",
+    equality,
+    {
+        "every 2": "its scores and labels at every second point",
+        "every 4": "its scores and labels at every fourth point",
+    },
+)
 def resolution(random: Random) -> list[Case]:
     """Slow noise and long events, so that hardly anything is lost."""
     mask = place(random, log_uniform(random, 40, 240, 10)).mask()
@@ -181,7 +185,12 @@ def resolution(random: Random) -> list[Case]:
     return _compared(random, mask, scores, others)
 
 
-@control("The same ten events in a shorter and in a longer series.", equality_of_means, _length)
+@control(
+    "The same ten events in a shorter and in a longer series.",
+    equality_of_means,
+    {"reference": f"{REFERENCE}, in 5000 points"}
+    | {f"{n} points": f"{REFERENCE}, in {n} points" for n in (2000, 20000)},
+)
 def prevalence(random: Random) -> list[Case]:
     """In 5,000 points (the reference), 2,000 and 20,000."""
     lengths, phi = log_uniform(random, 10, 60, 10), float(random.choice(PHIS))
@@ -192,7 +201,11 @@ def prevalence(random: Random) -> list[Case]:
     return _compared(random, drawn[0].labels, drawn[0].scores, drawn[1:])
 
 
-@control("Labels drawn by another hand: the borders of events are moved by a few points.", equality, _moved)
+@control(
+    "Labels drawn by another hand: the borders of events are moved by a few points.",
+    equality,
+    {f"up to {n}": f"its scores, labels moved by up to {n} points" for n in (4, 8)},
+)
 def jitter(random: Random) -> list[Case]:
     """By up to 4 and up to 8 points, at random, each border on its own."""
     events = place(random, many_events(random))
@@ -206,7 +219,11 @@ def jitter(random: Random) -> list[Case]:
     return _compared(random, events.mask(), scores, others)
 
 
-@control("Six events are cut in three by gaps of one point in the labels.", equality, _cut)
+@control(
+    "Six events are cut in three by gaps of one point in the labels.",
+    equality,
+    {"cut": "its scores, six events cut by gaps in the labels"},
+)
 def gaps(random: Random) -> list[Case]:
     """Twelve of 10,000 labels change, and 40 events become 52."""
     events = place(random, many_events(random))
@@ -219,12 +236,13 @@ def gaps(random: Random) -> list[Case]:
     return _compared(random, mask, scores, [Case("cut", cut, scores)])
 
 
-@control("Scores without skill get the same value whatever the labels.", chance_level, _without_skill)
+@control("Scores without skill get the same value whatever the labels.", chance_level, WITHOUT_SKILL)
 def chance(random: Random) -> list[Case]:
     """Uniform, AR(1) and constant scores on eight label sets, from one event of 10 points to half of all points."""
     n, cases = 4_000, []
-    for count, length in ((1, 10), (1, 400), (10, 1), (10, 40), (40, 10), (1, 2000), (10, 200), (200, 10)):
-        mask = _spread(random, count, length, n).mask()
+    for count, length in LABELS:
+        gap = min(50, (n - count * length) // (count + 1) // 2)  # half of what there is, where there are many
+        mask = place(random, [length] * count, gap, n).mask()
         about = f"{count} x {length}"
         cases += [
             Case(f"uniform, {about}", mask, random.random(n)),
@@ -233,12 +251,6 @@ def chance(random: Random) -> list[Case]:
             Case(f"perfect, {about}", mask, mask.astype(np.float64)),
         ]
     return cases
-
-
-def _spread(random: Random, count: int, length: int, n: int) -> Events:
-    """Events as far apart as usual, or by half of what there is where there are many."""
-    gap = min(50, (n - count * length) // (count + 1) // 2)
-    return place(random, [length] * count, gap, n)
 
 
 TASKS = (glitch, resolution, prevalence, jitter, gaps, chance)

@@ -40,7 +40,7 @@ AT_BEST = '"at best": each detector at its own best threshold for the metric, fo
 
 
 def incomplete_words(names: Sequence[str], of: int) -> str:
-    """What it means that a metric failed or has no value on some tasks.
+    """Say what it means that a metric failed or has no value on some tasks.
 
     >>> print(incomplete_words(["rare"], 20))
     failed or has no value on 1 of 20 tasks (rare): not placed; tasks without values count 0, failed series rank last
@@ -52,14 +52,14 @@ def incomplete_words(names: Sequence[str], of: int) -> str:
 
 
 def roles_of(row: Row) -> tuple[str, str]:
-    """What the two cases of a row are."""
+    """Name the two cases of a row."""
     if row["kind"] == "order":
         return "worse", "better"
     return ("reference", "changed") if row["worse"] == "reference" else ("without skill", "without skill")
 
 
 def _pair_rows(row: Row) -> Grid:
-    """The two cases of a row with their values, and what came of it."""
+    """Return the two cases of a row with their values, and what came of it."""
     if row["kind"] == "order":
         end = [f"order (repeat {row['repeat']}, severity {row['severity']:.2f})", row["verdict"]]
     else:
@@ -115,8 +115,6 @@ def explain(
             continue
         shown += 1
         for pair in wrong[:pairs]:
-            names = of_task.names[pair.worse], of_task.names[pair.better]
-            values = sign * of_task.values[pair.repeat, [pair.worse, pair.better]]
             row: Row = {
                 "task": task.name,
                 "part": task.part,
@@ -128,9 +126,12 @@ def explain(
                 "verdict": pair.verdict,
                 "severity": pair.severity,
             }
-            for side, name, value in zip(("worse", "better"), names, values.tolist(), strict=True):
+            for side, at in (("worse", pair.worse), ("better", pair.better)):
+                name, value = of_task.names[at], sign * float(of_task.values[pair.repeat, at])
                 row |= {side: name, f"{side}_is": task.describe(name), f"{side}_value": value}
-                row[f"{side}_threshold"] = analysis.threshold(task.name, pair.repeat, name, entry)
+                row[f"{side}_threshold"] = (
+                    math.nan if entry.rule is None else float(of_task.thresholds[pair.repeat, at])
+                )
             row["meaning"] = _meaning(entry, task, row)
             rows.append(row | _beside(beside, task, pair, plan.seed or 0))
     kinds = {row["kind"] for row in rows}
@@ -221,7 +222,7 @@ def _trivial(entry: Entry, found: Sequence[TaskValues]) -> list[str]:
 
 
 def _beside(metric: Metric | None, task: HardTask, pair: WrongPair, seed: int) -> Row:
-    """What another metric makes of the same pair."""
+    """Judge the same pair by another metric."""
     if metric is None:
         return {"beside": None}
     cases = list(task.cases(pair.repeat, seed))
@@ -244,7 +245,7 @@ def _beside(metric: Metric | None, task: HardTask, pair: WrongPair, seed: int) -
 
 
 def _pattern(counts: Row) -> str:
-    """What the shares of reversed and tied pairs say, where they say something."""
+    """Say what the shares of reversed and tied pairs say, where they say something."""
     tied, turned = (counts[key] / max(counts["pairs"], 1) for key in ("tied", "reversed"))
     if tied >= MOST:
         return "it hardly puts these models in any order"
@@ -254,7 +255,7 @@ def _pattern(counts: Row) -> str:
 
 
 def _meaning(entry: Entry, task: HardTask, row: Row) -> str:
-    """What a wrong pair means, in one sentence."""
+    """Say what a wrong pair means, in one sentence."""
     metric = str(entry.metric)
     worse, better = row["worse_is"], row["better_is"]
     if task.kind == "order":

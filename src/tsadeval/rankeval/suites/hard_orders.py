@@ -21,6 +21,7 @@ from tsadeval.rankeval.suites.hard_task import (
 )
 
 Drawn = tuple[Bools, list[Floats]]
+DISTANCES = ((200, 215), (120, 170), (70, 100), (35, 60), (15, 30), (1, 10))  # of false alarms near events, from and to
 
 
 @order_task(
@@ -45,11 +46,9 @@ def transform(random: Random) -> Drawn:
 def heavy_tail(random: Random) -> Drawn:
     """Student t noise with 1.5 degrees of freedom; anomalous points are higher by 0.3 to 1.8."""
     models = Models(random, place(random, many_events(random)))
-    scores = []
-    for i, level in enumerate(np.linspace(0.3, 1.8, MODELS)):
-        noise = models.streams[i].standard_t(1.5, models.n)
-        scores.append(noise + level * models.mask + ALARM * models.false_alarms(i))
-    return models.mask, scores
+    noise = [stream.standard_t(1.5, models.n) for stream in models.streams]
+    levels = np.linspace(0.3, 1.8, MODELS)
+    return models.mask, [noise[i] + levels[i] * models.mask + ALARM * models.false_alarms(i) for i in range(MODELS)]
 
 
 @order_task(
@@ -57,7 +56,7 @@ def heavy_tail(random: Random) -> Drawn:
     [*(f"has a baseline that moves up and down by {by}" for by in (5, 4, 3, 2, 1)), "has a steady baseline"],
 )
 def drift(random: Random) -> Drawn:
-    """A sine of 2 to 6 periods and amplitude 5, 4, ... 0 under scores of the same skill."""
+    """Add a sine of 2 to 6 periods and amplitude 5, 4, ... 0 to scores of the same skill."""
     models = Models(random, place(random, many_events(random)))
     periods, phase = int(random.integers(2, 7)), random.random()
     wave = np.sin(2 * np.pi * (periods * np.arange(models.n) / models.n + phase))
@@ -79,13 +78,11 @@ def rare(random: Random) -> Drawn:
     [*(f"raises each alarm {by} points late" for by in (60, 30, 15, 8, 3)), "raises each alarm on time"],
 )
 def lag(random: Random) -> Drawn:
-    """The alarm of each event is shifted by 60, 30, 15, 8, 3 and 0 points."""
+    """Shift the alarm of each event by 60, 30, 15, 8, 3 and 0 points."""
     models = Models(random, place(random, log_uniform(random, 8, 40, 20), gap=150))
     starts, stops = models.events.starts, models.events.stops
-    scores = []
-    for i, by in enumerate((60, 30, 15, 8, 3, 0)):
-        scores.append(models.alarmed(i, spans(models.n, starts + by, stops + by) | models.false_alarms(i)))
-    return models.mask, scores
+    late = enumerate((60, 30, 15, 8, 3, 0))
+    return models.raising(spans(models.n, starts + by, stops + by) | models.false_alarms(i) for i, by in late)
 
 
 @order_task(
@@ -99,12 +96,9 @@ def delay(random: Random) -> Drawn:
     """30 % of each event are alarmed, from 0.7, 0.56, 0.42, 0.28, 0.14 and 0 of it on."""
     models = Models(random, place(random, log_uniform(random, 20, 160, 20)))
     starts, lengths = models.events.starts, models.events.lengths
-    scores = []
-    for i, after in enumerate((0.7, 0.56, 0.42, 0.28, 0.14, 0.0)):
-        first = starts + rounded(after * lengths)
-        stops = np.minimum(first + rounded(0.3 * lengths), models.events.stops)
-        scores.append(models.alarmed(i, spans(models.n, first, stops) | models.false_alarms(i)))
-    return models.mask, scores
+    firsts = [starts + rounded(after * lengths) for after in (0.7, 0.56, 0.42, 0.28, 0.14, 0.0)]
+    stops = [np.minimum(first + rounded(0.3 * lengths), models.events.stops) for first in firsts]
+    return models.raising(spans(models.n, firsts[i], stops[i]) | models.false_alarms(i) for i in range(MODELS))
 
 
 @order_task(
@@ -115,7 +109,7 @@ def delay(random: Random) -> Drawn:
     ],
 )
 def spikes(random: Random) -> Drawn:
-    """The share is that of chance, then 0.15, 0.22, 0.3, 0.5 and 0.8. Point adjustment rewards all of them."""
+    """Take the share of chance, then 0.15, 0.22, 0.3, 0.5 and 0.8. Point adjustment rewards all of them."""
     models = Models(random, place(random, many_events(random)))
     points = models.events.points
     scores = []
@@ -199,23 +193,20 @@ def long_event(random: Random) -> Drawn:
 
 @order_task(
     "False alarms near an event are cheaper than those far from any.",
-    [
-        f"raises its false alarms {least} to {most} points from events"
-        for least, most in ((200, 215), (120, 170), (70, 100), (35, 60), (15, 30), (1, 10))
-    ],
+    [f"raises its false alarms {least} to {most} points from events" for least, most in DISTANCES],
     value_laden=True,
 )
 def fa_near(random: Random) -> Drawn:
     """60 % of 15 events are covered; a false episode of 5 points stands before and after each, at a distance."""
     models = Models(random, place(random, log_uniform(random, 20, 80, 15), gap=450))
     starts, stops = models.events.starts, models.events.stops
-    scores = []
-    for i, (least, most) in enumerate(((200, 215), (120, 170), (70, 100), (35, 60), (15, 30), (1, 10))):
-        before, after = models.streams[i].integers(least, most + 1, (2, len(starts)))
+    alarms = []
+    for stream, (least, most) in zip(models.streams, DISTANCES, strict=True):
+        before, after = stream.integers(least, most + 1, (2, len(starts)))
         # The distance of the nearest point of the episode, which is 1 for a neighbour of the event.
         first = np.concatenate([starts - before - 4, stops + after - 1])
-        scores.append(models.alarmed(i, models.first_part(0.6) | spans(models.n, first, first + 5)))
-    return models.mask, scores
+        alarms.append(models.first_part(0.6) | spans(models.n, first, first + 5))
+    return models.raising(alarms)
 
 
 def _apart(random: Random, free: Bools, count: int, length: int) -> Bools:
@@ -240,11 +231,8 @@ def fa_episodes(random: Random) -> Drawn:
     """240 false points in 240, 120, 60, 30, 12 and 6 episodes, at least 60 points from the 15 events."""
     models = Models(random, place(random, log_uniform(random, 20, 120, 15), gap=150))
     far = ~spans(models.n, models.events.starts - 60, models.events.stops + 60)
-    scores = []
-    for i, count in enumerate((240, 120, 60, 30, 12, 6)):
-        alarms = models.first_part(0.6) | _apart(models.streams[i], far, count, 240 // count)
-        scores.append(models.alarmed(i, alarms))
-    return models.mask, scores
+    episodes = zip(models.streams, (240, 120, 60, 30, 12, 6), strict=True)
+    return models.raising(models.first_part(0.6) | _apart(own, far, count, 240 // count) for own, count in episodes)
 
 
 @order_task(
@@ -256,13 +244,12 @@ def fragments(random: Random) -> Drawn:
     """In 10, 7, 5, 3, 2 and 1 pieces at equal distances, the first at the start of the event."""
     models = Models(random, place(random, log_uniform(random, 40, 160, 20)))
     starts, lengths = models.events.starts[:, None], models.events.lengths[:, None]
-    scores = []
+    alarms = []
     for i, count in enumerate((10, 7, 5, 3, 2, 1)):
         piece = np.arange(count) / count
         first, stops = starts + rounded(lengths * piece), starts + rounded(lengths * (piece + 0.5 / count))
-        alarms = spans(models.n, first.ravel(), stops.ravel())
-        scores.append(models.alarmed(i, alarms | models.false_alarms(i)))
-    return models.mask, scores
+        alarms.append(spans(models.n, first.ravel(), stops.ravel()) | models.false_alarms(i))
+    return models.raising(alarms)
 
 
 @order_task(

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -16,7 +15,17 @@ from tsadeval.core.parameters import Number, check_parameters
 from tsadeval.core.results import Grid, Row
 from tsadeval.core.selection import AnyMetric, find_metric, metric_text, select_metrics
 from tsadeval.errors import UnknownNameError
-from tsadeval.rankeval.suite import DIGITS, Explanation, SuiteTable, failure, place_cell, place_words, places_of
+from tsadeval.rankeval.suite import (
+    DIGITS,
+    Explanation,
+    SuiteTable,
+    count_values,
+    failures,
+    pivot,
+    place_cell,
+    place_words,
+    places_of,
+)
 from tsadeval.rankeval.suites.hard_explanation import AT_BEST, explain, incomplete_words
 from tsadeval.rankeval.suites.hard_task import HardTask
 
@@ -40,20 +49,27 @@ PARTS: Mapping[str, tuple[str, ...]] = {
 
 
 class TaskValues(NamedTuple):
-    """Values of one metric on one task, by repeat and case; higher is better, NaN where there is none."""
+    """Values of one metric on one task, by repeat and case; higher is better, NaN where there is none.
+
+    `thresholds` are those at which cases were judged; `known` says whether there is any value, and `whole` whether
+    every case was judged, if only with an undefined value.
+    """
 
     task: HardTask
     names: Sequence[str]
     values: Floats
+    thresholds: Floats
+    known: bool
+    whole: bool
 
 
 def index_of(found: Sequence[TaskValues], seed: int = 0) -> tuple[dict[str, float], dict[str, Estimate]]:
-    """The quality on each task, and the index and its parts.
+    """Return the quality on each task, and the index and its parts.
 
     The same draws are used for every metric, so that their intervals can be compared.
     """
     quality: list[tuple[HardTask, Floats]] = []
-    for i, (task, names, values) in enumerate(found):
+    for i, (task, names, values, *_) in enumerate(found):
         weights = resample(len(values), RESAMPLES, (seed, i + 1))
         quality.append((task, task.quality(values, names, weights)))
     means: dict[str, Estimate] = {}
@@ -107,9 +123,7 @@ def _notes(rows: Sequence[Row], tasks: Sequence[str]) -> list[str]:
     ]
     notes += [f"{row['name']} ranks models in reverse: is lower better?" for row in own if row["reversed"]]
     for row in rows:
-        words, count = ("failed", row["errors"]) if row["errors"] else ("is undefined", row["undefined"])
-        if row["errors"] or row["place"] is None:
-            notes.append(failure(row["name"], words, count, row["message"]))
+        notes += failures(row["name"], row, row["place"])
         if row["incomplete"] and row["place"] is not None:
             notes.append(f"{row['name']} {incomplete_words(row['incomplete'], len(tasks))}")
     return notes + [AT_BEST for row in own if row["rule"] == "best"][:1]
@@ -122,7 +136,7 @@ def _interval(row: Row, part: str) -> str:
 
 
 def _score(row: Row, task: str) -> str:
-    """A score on one task: "-" without any value, in parentheses where the metric failed on some series."""
+    """Return a score on one task: "-" without any value, in parentheses where the metric failed on some series."""
     if math.isnan(row[task]):
         return "-"
     return f"({row[task]:.2f})" if task in row["incomplete"] else f"{row[task]:.2f}"
@@ -135,39 +149,25 @@ class HardAnalysis:
 
     def __init__(self, plan: HardSuite, frame: pd.DataFrame) -> None:
         self.plan = plan
-        names = ("task", "repeat", "case", "metric", "rule", "value", "threshold", "status", "message")
-        # By task, repeat, case, metric and rule the value and the threshold.
-        self._values: dict[tuple[Any, ...], tuple[float, float]] = {}
-        self._counts: Counter[tuple[Any, ...]] = Counter()  # of a metric, rule and status, and of these on a task
-        # Of each metric, rule and status the first task and message.
-        self._first: dict[tuple[str, str | None, str], tuple[str, str]] = {}
-        columns = (frame[name].tolist() for name in names)
-        for task, repeat, case, metric, asked, value, threshold, status, message in zip(*columns, strict=True):
-            rule = asked if isinstance(asked, str) else None
-            self._values[task, repeat, case, metric, rule] = value, threshold
-            self._counts.update([(metric, rule, status), (task, metric, rule, status)])
-            self._first.setdefault((metric, rule, status), (task, message))
-
-    def _value(self, task: str, repeat: int, case: str, entry: Entry) -> tuple[float, float]:
-        return self._values.get((task, repeat, case, str(entry.metric), entry.rule), (math.nan, math.nan))
-
-    def threshold(self, task: str, repeat: int, case: str, entry: Entry) -> float:
-        """Return the threshold at which a case was judged; NaN where there is none."""
-        return math.nan if entry.rule is None else self._value(task, repeat, case, entry)[1]
+        of_metrics = dict(list(frame.groupby(["metric", frame["rule"].fillna("")], sort=False)))
+        self._rows = {e: of_metrics.get((str(e.metric), e.rule or ""), frame[:0]) for e in plan.entries}
 
     def values_of(self, entry: Entry) -> list[TaskValues]:
-        """The values of one metric at one rule, task by task; higher is better."""
+        """Return the values of one metric at one rule, task by task; higher is better."""
         sign = 1.0 if entry.metric.direction == "higher" else -1.0
+        of_tasks = dict(list(self._rows[entry].groupby("task", sort=False)))
         found = []
         for task, names in zip(self.plan.tasks, self.plan.cases, strict=True):
-            values: Floats = np.array(
-                [[self._value(task.name, r, c, entry)[0] for c in names] for r in range(self.plan.repeats)]
-            )
-            found.append(TaskValues(task, names, sign * values))
+            rows = of_tasks.get(task.name, self._rows[entry][:0])
+            axes = {"repeat": range(self.plan.repeats), "case": names}
+            values, thresholds = (pivot(rows, axes, rows[column]) for column in ("value", "threshold"))
+            judged = int(rows["status"].isin(["ok", "undefined"]).sum())  # a run that was stopped has neither
+            known = bool((rows["status"] == "ok").any())
+            found.append(TaskValues(task, names, sign * values, thresholds, known, judged == values.size))
         return found
 
     def table(self) -> SuiteTable:
-        """The index of every metric, its parts, and its score on each task; the best first."""
+        """Return the index of every metric, its parts, and its score on each task; the best first."""
         tasks, repeats = len(self.plan.tasks), self.plan.repeats
         about = (
             f"RankEval, suite hard: {tasks} task{'s' * (tasks != 1)}, {repeats} repeat{'s' * (repeats != 1)}; "
@@ -184,27 +184,26 @@ class HardAnalysis:
         return [{**row, "place": place} for row, place in zip(rows, places, strict=True)]
 
     def _row(self, entry: Entry) -> Row:
-        quality, parts = index_of(self.values_of(entry))
-        who = str(entry.metric), entry.rule
-        quality |= {name: math.nan for name in quality if not self._counts[(name, *who, "ok")]}
-        if not self._counts[(*who, "ok")]:  # "no order" is better than a wrong one, but it has not been tried at all
+        values = self.values_of(entry)
+        quality, parts = index_of(values)
+        quality |= {of_task.task.name: math.nan for of_task in values if not of_task.known}
+        counts = count_values(self._rows[entry])
+        if not counts.pop("values"):  # "no order" is better than a wrong one, but it has not been tried at all
             parts = dict.fromkeys(parts, Estimate(math.nan, math.nan, math.nan))
         row: Row = {"name": str(entry), "metric": str(entry.metric), "rule": entry.rule, "value": parts["index"].value}
         for part, found in parts.items():
             row |= {part: found.value, f"{part}_low": found.low, f"{part}_high": found.high}
-        row |= quality
-        row["incomplete"] = tuple(
-            task.name
-            for task, cases in zip(self.plan.tasks, self.plan.cases, strict=True)
-            # A run that was stopped has neither a value nor an error.
-            if math.isnan(quality[task.name])
-            or sum(self._counts[(task.name, *who, s)] for s in ("ok", "undefined")) < self.plan.repeats * len(cases)
-        )
-        row["own"] = not entry.metric.library
-        row |= {"undefined": self._counts[(*who, "undefined")], "errors": self._counts[(*who, "error")]}
-        row["message"] = next((self._first[(*who, s)][1] for s in WITHOUT_VALUE if (*who, s) in self._first), "")
+        incomplete = tuple(one.task.name for one in values if not (one.known and one.whole))
         order = [q for t in self.plan.tasks if t.kind == "order" and not math.isnan(q := quality[t.name])]
-        return row | {"reversed": bool(order) and float(np.mean(order)) < REVERSED}
+        turned = bool(order) and float(np.mean(order)) < REVERSED
+        return {
+            **row,
+            **quality,
+            "incomplete": incomplete,
+            "own": not entry.metric.library,
+            **counts,
+            "reversed": turned,
+        }
 
     def sensitivity(self) -> SuiteTable:
         """How far each nuisance of the controls moves the value of every metric; 0 is not at all.
@@ -215,7 +214,7 @@ class HardAnalysis:
         """
         rows: list[Row] = []
         for entry in self.plan.entries:
-            for task, names, values in self.values_of(entry):
+            for task, names, values, *_ in self.values_of(entry):
                 if task.changes is not None:
                     who = {"name": str(entry), "metric": str(entry.metric), "rule": entry.rule, "task": task.name}
                     changes = task.changes(values, names)
@@ -254,7 +253,12 @@ class HardAnalysis:
         counts = {"pairs": Number(1, integer=True), "tasks": Number(1, integer=True, none=True)}
         check_parameters("explain", dict(counts), {"pairs": pairs, "tasks": tasks})
         entry = self._entry(metric, rule)
-        notes = self._without_value(entry)
+        rows = self._rows[entry]
+        notes = [
+            f"{entry} {words} on {len(some)} series, first on {some['task'].iloc[0]}: {some['message'].iloc[0]}"
+            for status, words in WITHOUT_VALUE.items()
+            if len(some := rows[rows["status"] == status])
+        ]
         others = [e for e in self.plan.entries if str(e.metric) == str(entry.metric) and e != entry]
         if others and rule is None and " at " not in metric_text(metric):
             notes.append(f'this is {entry}; for the other rule, explain "{others[0]}"')
@@ -262,15 +266,6 @@ class HardAnalysis:
             beside = "vus_pr" if str(entry.metric) == "ears" else None
         chosen = None if beside is None else select_metrics(beside)[0]
         return explain(self, entry, beside=chosen, pairs=pairs, tasks=tasks, notes=notes)
-
-    def _without_value(self, entry: Entry) -> list[str]:
-        """What there is to say about values that are undefined or failed."""
-        who, notes = (str(entry.metric), entry.rule), []
-        for status, words in WITHOUT_VALUE.items():
-            if count := self._counts[(*who, status)]:
-                task, message = self._first[(*who, status)]
-                notes.append(f"{entry} {words} on {count} series, first on {task}: {message}")
-        return notes
 
     def _entry(self, metric: AnyMetric, rule: str | None) -> Entry:
         text, entries = metric_text(metric), self.plan.entries

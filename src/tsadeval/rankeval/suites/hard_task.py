@@ -6,10 +6,9 @@ is scored by the order in which it puts them. In a *control* all cases but some 
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, NamedTuple, Protocol
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +18,7 @@ from tsadeval.core.events import Events, Index
 from tsadeval.core.inputs import Bools, Floats, Scoring
 from tsadeval.engine.fingerprints import fingerprint
 from tsadeval.errors import InvalidInputError
+from tsadeval.rankeval.generators import random_stream
 from tsadeval.rankeval.quality import ranking_quality
 
 # What the tasks of the suite `hard` are made of: label sets, background noise, alarms and increasing maps.
@@ -39,7 +39,7 @@ def log_uniform(random: Random, low: float, high: float, size: int) -> Index:
 
 
 def many_events(random: Random) -> Index:
-    """The lengths of the events where a task does not need others: 40 of 10 to 60 points, a tenth of the series."""
+    """Draw the usual lengths of events: 40 of 10 to 60 points, a tenth of the series."""
     return log_uniform(random, 10, 60, 40)
 
 
@@ -63,7 +63,7 @@ def ar_noise(random: Random, n: int, phi: float) -> Floats:
 
 
 def spans(n: int, starts: Any, stops: Any) -> Bools:
-    """True inside the half-open spans, which may overlap and are cut at the ends of the series."""
+    """Return True inside the half-open spans, which may overlap and are cut at the ends of the series."""
     edges = np.zeros(n + 1, np.int64)
     np.add.at(edges, np.clip(starts, 0, n), 1)
     np.add.at(edges, np.clip(stops, 0, n), -1)
@@ -108,7 +108,7 @@ class Models:
         self.streams = random.spawn(MODELS)
 
     def noise(self, model: int) -> Floats:
-        """The background of a model."""
+        """Return the background of a model."""
         return ar_noise(self.streams[model], self.n, self.phi)
 
     def false_alarms(self, model: int, count: int = FALSE_ALARMS) -> Bools:
@@ -121,17 +121,21 @@ class Models:
         """Scores of a model that raises these alarms."""
         return self.noise(model) + ALARM * alarms
 
+    def raising(self, alarms: Iterable[NDArray[Any]]) -> tuple[Bools, list[Floats]]:
+        """Labels, and the scores of models that raise these alarms."""
+        return self.mask, [self.alarmed(model, some) for model, some in enumerate(alarms)]
+
     def shifted(self, model: int, level: float) -> Floats:
         """Scores of a model whose anomalous points are higher by `level`, with the usual false alarms."""
         return self.alarmed(model, self.false_alarms(model)) + level * self.mask
 
     def first_part(self, share: float, which: Any = slice(None)) -> Bools:
-        """The first part of (some) events, of this share of their length."""
+        """Return the first part of (some) events, of this share of their length."""
         starts, lengths = self.events.starts[which], self.events.lengths[which]
         return spans(self.n, starts, starts + np.maximum(rounded(share * lengths), 1))
 
     def some(self, model: int, count: int) -> Index:
-        """Some events, chosen anew for each model."""
+        """Choose some events, anew for each model."""
         return np.sort(self.streams[model].choice(len(self.events), count, replace=False))
 
 
@@ -148,18 +152,6 @@ Drawing = Callable[[Random], Sequence[Case]]
 Quality = Callable[[Floats, Sequence[str], Floats], Floats]
 # (values by repeat and case, names of the cases) -> how far each nuisance of a control moves the value.
 Changes = Callable[[Floats, Sequence[str]], dict[str, float]]
-
-
-class ControlQuality(Protocol):
-    """How equal the cases of a control are judged, and how far each nuisance moves the value."""
-
-    def __call__(self, values: Floats, names: Sequence[str], weights: Floats) -> Floats:
-        """Return one quality for each resample."""
-        ...
-
-    def changes(self, values: Floats, names: Sequence[str]) -> dict[str, float]:
-        """Return how far each nuisance moves the value."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -205,7 +197,7 @@ class HardTask:
 
     @classmethod
     def from_function(cls, function: Callable[[Random], Any], name: str = "") -> HardTask:
-        """The order task that a user's function is: it returns labels and the scores of the models, worst first.
+        """Make an order task of a user's function, which returns labels and the scores of the models, worst first.
 
         >>> import numpy as np
         >>> def louder(random):
@@ -218,15 +210,8 @@ class HardTask:
         """
         name = name or getattr(function, "__name__", "task")
         summary = (getattr(function, "__doc__", None) or "A task of your own.").strip().partition("\n")[0]
-        return cls(
-            name,
-            summary,
-            "order",
-            _models(function, name),
-            order_quality,
-            version=fingerprint(function),
-            function=function,
-        )
+        draw, version = _models(function, name), fingerprint(function)
+        return cls(name, summary, "order", draw, order_quality, version=version, function=function)
 
     def __reduce__(self) -> Any:
         # A task of the library is known by its name; what it is made of need not travel to other processes.
@@ -274,20 +259,9 @@ def order_task(
     return decorate
 
 
-def control(summary: str, quality: ControlQuality, describe: Callable[[str], str]) -> Callable[[Drawing], HardTask]:
-    """Make a task of a function that draws the cases of a control; `describe` says what was changed in a case."""
-
-    def decorate(function: Drawing) -> HardTask:
-        name, changes = function.__name__, quality.changes
-        return HardTask(name, summary, "control", function, quality, changes=changes, describe=describe)
-
-    return decorate
-
-
 def task_stream(task: str, repeat: int, seed: int = 0) -> Random:
-    """The random stream of one repeat of a task: the same whatever else is run; its models have children of it."""
-    digest = hashlib.sha256(repr(("hard", task, repeat)).encode()).digest()
-    return np.random.default_rng(np.random.SeedSequence((seed, *np.frombuffer(digest, "<u4").tolist())))
+    """Return the random stream of one repeat of a task; its models have children of it."""
+    return random_stream(seed, "hard", task, repeat)
 
 
 def order_quality(values: Floats, names: Sequence[str], weights: Floats) -> Floats:

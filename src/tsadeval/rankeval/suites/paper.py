@@ -8,20 +8,23 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, ClassVar, Literal, NamedTuple, Self
 
-from tsadeval.core.inputs import Bools, Scoring
-from tsadeval.core.metric import Metric, Rule
+import numpy as np
+
+from tsadeval.core.events import Events
+from tsadeval.core.inputs import Bools, Floats, Scoring
+from tsadeval.core.metric import Metric, Rule, parse_metric
 from tsadeval.core.names import did_you_mean
-from tsadeval.core.results import Row
+from tsadeval.core.results import MappingResult, Row
 from tsadeval.core.selection import Metrics
 from tsadeval.datasets import data_folder
 from tsadeval.engine.cells import Chunk, Layout, Making, group_cells
 from tsadeval.engine.compute import rule_key
 from tsadeval.errors import InvalidParameterError, UnknownNameError
-from tsadeval.rankeval.generators import GENERATORS, Stream, draw, source
-from tsadeval.rankeval.labels import CASES, REAL, SYNTHETIC, LabelCase
+from tsadeval.rankeval.generators import GENERATORS, PUBLISHED_NOISE_SEED, Stream, draw, source
+from tsadeval.rankeval.labels import CASES, REAL, SYNTHETIC, LabelCase, synthetic_events
 from tsadeval.rankeval.suite import Suite, SuiteResult
 from tsadeval.rankeval.suites.paper_rankings import Rankings
-from tsadeval.thresholds.rules import parse_rule
+from tsadeval.thresholds.rules import fixed, parse_rule
 
 # Tasks: which models are ranked against each other, and in which order they belong.
 
@@ -119,11 +122,11 @@ class PaperSuite(Suite):
         return [(rule_key(rule), rule) for rule in rules]
 
     def present(self, data: Path | None) -> list[LabelCase]:
-        """The cases whose labels can be had."""
+        """Return the cases whose labels can be had."""
         return [CASES[name] for name in self.cases if CASES[name].present(data)]
 
     def rule_for(self, metric: str, generator: str, sigma: float, synthetic: bool) -> str:
-        """The key of the rule for a metric (its bare name) on these models."""
+        """Return the key of the rule for a metric (its bare name) on these models."""
         for other, (key, _) in zip(self.exemptions, self._rules[1:], strict=True):
             if sigma and synthetic and metric in other.metrics and generator == other.generator:
                 return key
@@ -295,3 +298,64 @@ PAPER_SUITES = (
         paper=ELEVEN,
     ),
 )
+
+# The paper's example: five models of known order on one short series, (q, p) from the best model to the worst.
+MEMBERS = ((1.0, 0.05), (0.9, 0.05), (0.9, 0.1), (0.9, 0.3), (0.8, 0.3))
+# The paper's columns, CCE with the uncertainty that its example has.
+EXAMPLE_METRICS = (
+    "cce(uncertainty='scaled')",
+    "reduced_f1",
+    "etapr_f1",
+    "affiliation_f1",
+    "vus_roc(n_thresholds=100)",
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Model:
+    """One model: its place in the true order, its name, its scores and the threshold of its alarms."""
+
+    rank: int
+    name: str
+    scores: Floats
+    threshold: float
+
+    @property
+    def alarms(self) -> Bools:
+        """Scores at the threshold are alarms here, as in the published example and nowhere else."""
+        return np.asarray(self.scores >= self.threshold)
+
+
+def example_labels() -> Events:
+    """Return the two events, from their published seed."""
+    return synthetic_events(n=500, segments=2, longest=50, shortest=30, seed=43)
+
+
+def five_models() -> list[Model]:
+    """Return the models, from the best to the worst.
+
+    >>> [model.name for model in five_models()][:2]
+    ['PreQ1.0-NegP0.05-R', 'PreQ0.9-NegP0.05-R']
+    """
+    mask = example_labels().mask()
+    models = []
+    for rank, (q, p) in enumerate(MEMBERS, start=1):
+        scores = draw(GENERATORS["PreQ-NegP"], mask, "published", (PUBLISHED_NOISE_SEED,), q, p, 0.1)
+        models.append(Model(rank, f"PreQ{q}-NegP{p}-R", scores, float(np.quantile(scores, 0.95))))
+    return models
+
+
+def five_models_table() -> MappingResult:
+    """Evaluate them with five metrics; a row per model, `value` is CCE.
+
+    >>> round(five_models_table()["PreQ1.0-NegP0.05-R"], 3)
+    0.768
+    """
+    mask = example_labels().mask()
+    metrics = [parse_metric(text) for text in EXAMPLE_METRICS]
+    rows = []
+    for model in five_models():
+        scoring = Scoring.of(mask, model.scores, model.alarms)
+        found = {m.label: m.run(scoring, fixed(model.threshold)).value for m in metrics}
+        rows.append({"rank": model.rank, "model": model.name, **found, "value": found[metrics[0].label]})
+    return MappingResult(rows, key="model", shown=["rank", "model", *(m.label for m in metrics)])

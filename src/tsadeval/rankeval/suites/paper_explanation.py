@@ -6,17 +6,21 @@ import math
 import shlex
 from collections import Counter
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tsadeval._optional import require
 from tsadeval.core.metric import Metric
 from tsadeval.core.results import Grid, Row
 from tsadeval.rankeval.generators import GENERATORS
-from tsadeval.rankeval.quality import order_pairs
+from tsadeval.rankeval.quality import WrongPair, order_pairs
 from tsadeval.rankeval.suite import Explanation
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from tsadeval.rankeval.suites.paper import Task
     from tsadeval.rankeval.suites.paper_rankings import Rankings
 
@@ -42,26 +46,27 @@ def explain(rankings: Rankings, metric: Metric, value: float, where: str, counts
     rows = [row for task in rankings.plan.tasks for row in _rows(rankings, metric, task)]
     rows.sort(key=lambda row: (math.isnan(row["spearman"]), row["spearman"], -row["tied"], -row["reversed"]))
     known = [row for row in rows if not math.isnan(row["spearman"])]
+    frame = require("pandas", extra="all").DataFrame(known)
     totals = {key: sum(row[key] for row in known) for key in KEYS}
     lead = f"{metric}, suite {rankings.plan.name}: average Spearman {value:.3f}, {where}"
     if known:
-        _, turned, tied = _means(known)
+        _, turned, tied = _means(frame)
         lead += (
             f"\nof {totals['pairs']} pairs of models with a known order it reverses {totals['reversed']} "
             f"and ties {totals['tied']}; as means over tasks, {turned} and {tied}"
         )
-    notes = _remarks(known, metric, counts, rankings)
-    return Explanation(rows, _grids(known, shown), lead, notes, totals=totals)
+    notes = _remarks(known, frame, metric, counts, rankings)
+    return Explanation(rows, _grids(known, frame, shown), lead, notes, totals=totals)
 
 
-def _grids(rows: Sequence[Row], shown: int) -> list[tuple[str, Grid]]:
+def _grids(rows: Sequence[Row], frame: pd.DataFrame, shown: int) -> list[tuple[str, Grid]]:
     if not rows:
         return [("", [["task"], ["no ranking of which all models have values"]])]
-    cases = _by(rows, "case")
+    cases = _by(frame, "case")
     of = f", the worst {CASES} of {len(cases) - 1}" if len(cases) - 1 > CASES else ""
     grids = [
-        ("by task", _by(rows, "task")),
-        ("by noise (sigma)", _by(rows, "sigma")),
+        ("by task", _by(frame, "task")),
+        ("by noise (sigma)", _by(frame, "sigma")),
         (f"by label set (case){of}", cases[: CASES + 1]),
     ]
     wrong = [row for row in rows if row["verdict"] is not None][:shown]
@@ -82,41 +87,25 @@ def _grids(rows: Sequence[Row], shown: int) -> list[tuple[str, Grid]]:
     return grids + worst if wrong else grids
 
 
-def _by(rows: Sequence[Row], column: str) -> Grid:
+def _by(rows: pd.DataFrame, column: str) -> Grid:
     """Return means over tasks, by one column: noise from none on, tasks and label sets the worst first."""
-    groups: dict[Any, list[Row]] = {}
-    for row in rows:
-        groups.setdefault(row[column], []).append(row)
-    found = {value: _means(some) for value, some in groups.items()}
-    order = sorted(found, key=(lambda value: value) if column == "sigma" else lambda value: found[value][0])
-    grid: Grid = [[column, "rankings", "spearman", "reversed", "tied"]]
-    for value in order:
-        mean, *shares = found[value]
-        grid.append([f"{value:g}" if column == "sigma" else value, len(groups[value]), f"{mean:.3f}", *shares])
-    return grid
-
-
-def _means(rows: Sequence[Row]) -> tuple[float, str, str]:
-    """Spearman and the shares of pairs that are reversed and tied, averaged as in the table of the run."""
-    of_tasks: dict[str, dict[float, list[Row]]] = {}
-    for row in rows:
-        of_tasks.setdefault(row["task"], {}).setdefault(row["sigma"], []).append(row)
-    spearman = [
-        np.mean([np.mean([row["spearman"] for row in some]) for some in sigmas.values()])
-        for sigmas in of_tasks.values()
+    found: list[tuple[Any, ...]] = [
+        (value, len(some), *_means(some)) for value, some in rows.groupby(column, sort=False)
     ]
+    found.sort(key=lambda line: line[0] if column == "sigma" else line[2])
+    body = [[f"{value:g}" if column == "sigma" else value, n, f"{mean:.3f}", *rest] for value, n, mean, *rest in found]
+    return [[column, "rankings", "spearman", "reversed", "tied"], *body]
 
-    def share(key: str) -> str:
-        """The mean over tasks of the mean share of pairs over rankings."""
-        tasks = [[row for some in sigmas.values() for row in some] for sigmas in of_tasks.values()]
-        means = [np.mean([row[key] / max(row["pairs"], 1) for row in task]) for task in tasks]
-        return f"{100 * np.mean(means):.1f} %"
 
-    return float(np.mean(spearman)), share("reversed"), share("tied")
+def _means(rows: pd.DataFrame) -> tuple[float, str, str]:
+    """Spearman and the shares of pairs that are reversed and tied, averaged as in the table of the run."""
+    spearman = rows.groupby(["task", "sigma"])["spearman"].mean().groupby("task").mean().mean()
+    shares = rows[["reversed", "tied"]].div(rows["pairs"].clip(lower=1), axis=0).groupby(rows["task"]).mean().mean()
+    return float(spearman), f"{100 * shares['reversed']:.1f} %", f"{100 * shares['tied']:.1f} %"
 
 
 def hard_hint(metric: str) -> str:
-    """The command that shows on which kinds of mistakes a metric loses."""
+    """Return the command that shows on which kinds of mistakes a metric loses."""
     run = f"tsadeval rankeval run --suite hard --metrics {shlex.quote(f'recommended,{metric}')}"
     return f"{KINDS}: {run} && tsadeval rankeval explain runs/hard {shlex.quote(metric)} -o pictures"
 
@@ -132,12 +121,7 @@ def _rows(rankings: Rankings, metric: Metric, task: Task) -> list[Row]:
     for case, sigma, fixed in np.ndindex(*values.shape[:-1]):
         ranked = [sign * values[case, sigma, fixed, i] for i in steps]
         wrong, counts = order_pairs(np.array([ranked]))
-        apart = [abs(ranked[pair.worse] - ranked[pair.better]) for pair in wrong]
-        keys = [
-            (pair.verdict == "reversed", pair.better - pair.worse, by if math.isfinite(by) else 0.0)
-            for pair, by in zip(wrong, apart, strict=True)
-        ]
-        worst = wrong[keys.index(max(keys))] if wrong else None
+        worst = max(wrong, key=partial(_gravity, ranked), default=None)
         row: Row = {
             "task": task.name,
             "by": task.by,
@@ -156,20 +140,26 @@ def _rows(rankings: Rankings, metric: Metric, task: Task) -> list[Row]:
     return rows
 
 
-def _remarks(rows: Sequence[Row], metric: Metric, counts: Row, rankings: Rankings) -> list[str]:
-    """What can be said about the cause, and what to do next."""
+def _gravity(values: Sequence[float], pair: WrongPair) -> tuple[bool, int, float]:
+    """Return what makes a pair worse than another: reversed, far apart in truth, far apart in value."""
+    apart = abs(values[pair.worse] - values[pair.better])
+    return pair.verdict == "reversed", pair.better - pair.worse, apart if math.isfinite(apart) else 0.0
+
+
+def _remarks(rows: Sequence[Row], frame: pd.DataFrame, metric: Metric, counts: Row, rankings: Rankings) -> list[str]:
+    """Say what can be said about the cause, and what to do next."""
     notes = []
     if rows:
         notes = [
             "reversed: the worse model got the better value; tied: both got the same, so they are ordered by chance",
             "Spearman and shares: means over tasks, each the mean over its rankings, as in the table of the run",
         ]
-    tied = sum(row["tied"] for row in rows)
-    if tied > 0.01 * sum(row["pairs"] for row in rows):
-        value, share = _commonest_tie(rows)
-        if share >= MOST:
-            notes.append(f"in most rankings with ties, the tied models have the value {value:g}")
-        notes += _clipping(rows, rankings)
+    if sum(row["tied"] for row in rows) > 0.01 * sum(row["pairs"] for row in rows):
+        ties = Counter(row["worse_value"] for row in rows if row["verdict"] == "tied")
+        for value, count in ties.most_common(1):
+            if count >= MOST * ties.total():
+                notes.append(f"in most rankings with ties, the tied models have the value {value:g}")
+        notes += _clipping(frame, rankings)
     if counts["empty"]:
         notes.append(f"on {100 * counts['empty']:.1f} % of the series the threshold rule raised no alarm")
     for status, words in (("errors", "failed"), ("undefined", "is undefined")):
@@ -190,26 +180,15 @@ def _remarks(rows: Sequence[Row], metric: Metric, counts: Row, rankings: Ranking
     return [*notes, hard_hint(name)]
 
 
-def _commonest_tie(rows: Sequence[Row]) -> tuple[float, float]:
-    """The value that the worst pair has in most rankings whose worst pair is a tie, and the share of these."""
-    values = Counter(row["worse_value"] for row in rows if row["verdict"] == "tied")
-    if not values:
-        return math.nan, 0.0
-    value, count = values.most_common(1)[0]
-    return value, count / values.total()
-
-
-def _clipping(rows: Sequence[Row], rankings: Rankings) -> list[str]:
+def _clipping(rows: pd.DataFrame, rankings: Rankings) -> list[str]:
     """Noisy scores are clipped: a threshold that must be exceeded then leaves nothing."""
-    clipped = {task.name for task in rankings.plan.tasks if GENERATORS[task.generator].clip}
-    share = {}
-    for noisy in (False, True):
-        some = [row for row in rows if row["task"] in clipped and (row["sigma"] > 0) == noisy]
-        share[noisy] = sum(row["tied"] for row in some) / max(sum(row["pairs"] for row in some), 1)
-    if share[True] < share[False] + 0.05:
+    some = rows[rows["task"].isin([task.name for task in rankings.plan.tasks if GENERATORS[task.generator].clip])]
+    counts = some.groupby(some["sigma"] > 0)[["tied", "pairs"]].sum().reindex([False, True], fill_value=0)
+    quiet, noisy = (counts["tied"] / counts["pairs"].clip(lower=1)).tolist()
+    if noisy < quiet + 0.05:
         return []
     return [
-        f"with noise it ties {100 * share[True]:.0f} % of the pairs, without {100 * share[False]:.0f} %: noisy scores "
+        f"with noise it ties {100 * noisy:.0f} % of the pairs, without {100 * quiet:.0f} %: noisy scores "
         "are clipped to [0, 1], many points share the score 1,",
         "and a threshold that must be exceeded (score > quantile) leaves no alarm; score >= quantile keeps them",
     ]

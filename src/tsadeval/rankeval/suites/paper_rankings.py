@@ -1,9 +1,11 @@
-"""Rankings of a run of the paper's suites: their quality with intervals, robustness, latency and sensitivity."""
+"""Rankings of a run of the paper's suites: quality with intervals, robustness, latency, sensitivity; their table."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from functools import partial
+from itertools import product
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
@@ -12,19 +14,34 @@ from tsadeval.comparison.statistics import Estimate, mean_of_known, resample
 from tsadeval.core.inputs import Floats
 from tsadeval.core.metric import Metric, parse_metric
 from tsadeval.core.parameters import Number, OneOf, check_parameters
-from tsadeval.core.results import MappingResult, Row
-from tsadeval.core.selection import AnyMetric, find_metric, metric_text
+from tsadeval.core.results import Grid, MappingResult, Row, latex_text
+from tsadeval.core.selection import AnyMetric, ByMetric, find_metric, metric_text
 from tsadeval.errors import InvalidParameterError
 from tsadeval.rankeval.generators import GENERATORS
 from tsadeval.rankeval.quality import INDICATORS, Quality, Ties, ranking_quality
-from tsadeval.rankeval.suite import DIGITS, Explanation, SuiteResult, SuiteTable, pivot, place_words
+from tsadeval.rankeval.suite import (
+    DIGITS,
+    Explanation,
+    SuiteResult,
+    SuiteTable,
+    count_values,
+    failures,
+    pivot,
+    place_cell,
+    place_words,
+    places_of,
+)
 from tsadeval.rankeval.suites.paper_explanation import explain
-from tsadeval.rankeval.suites.paper_table import AVERAGE, Order, mark_best, quality_table
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from tsadeval.rankeval.suites.paper import PaperSuite, Task
+
+AVERAGE = "average"
+Order = Literal["quality", "given"]
+TIED = "tied pairs: models of different quality that got the same value, so it orders them by chance; mean over tasks"
+MARKS = {"best": "*", "second": "+", "": " "}
 
 # What a table's numbers are averages over: for each group its sigma (None for all) and the places of its sigmas.
 Groups = dict[float | None, list[int]]
@@ -45,7 +62,7 @@ class Rankings:
         self._weights = resample(len(plan.cases), 2000 if len(plan.cases) > 1 else 0)
 
     def values(self, metric: Metric, task: Task) -> Floats:
-        """The mean over repeats, of shape (case, sigma, fixed, by); NaN where any repeat is missing or undefined."""
+        """Return means over repeats, of shape (case, sigma, fixed, by); NaN where a repeat is missing or undefined."""
         generator = GENERATORS[task.generator]
         axes: dict[str, tuple[Any, ...]] = {
             "case": self.plan.cases,
@@ -59,7 +76,7 @@ class Rankings:
         return mean if task.by == "p" else np.swapaxes(mean, 2, 3)
 
     def quality(self, metric: Metric, task: Task, ties: Ties) -> Quality:
-        """The quality of every ranking, of shape (case, sigma, fixed)."""
+        """Compute the quality of every ranking, of shape (case, sigma, fixed)."""
         values = self.values(metric, task)
         generator = GENERATORS[task.generator]
         worth = np.array(generator.q if task.by == "q" else generator.p, np.float64)
@@ -81,20 +98,11 @@ class Rankings:
         generators = dict.fromkeys(task.generator for task in self.plan.tasks)
         models = sum(len(GENERATORS[g].q) * len(GENERATORS[g].p) for g in generators)
         planned = len(self.plan.cases) * len(self.plan.sigmas) * self.plan.repeats * models
-        rows = [self._by[str(metric), g] for g in generators if (str(metric), g) in self._by]
-        status = [s for part in rows for s in part["status"].tolist()]
-        said = [m for part in rows for m in part["message"].tolist()]
-        first = next((m for kind in ("error", "undefined") for s, m in zip(status, said, strict=True) if s == kind), "")
-        alarms = [a for part in rows for a in part["alarmed_points"].tolist()]
-        return {
-            "values": status.count("ok"),
-            "planned": planned,
-            "undefined": status.count("undefined"),
-            "errors": status.count("error"),
-            "message": first,
-            "own": not metric.library,
-            "empty": sum(a == 0 for a in alarms) / max(len(alarms), 1) if metric.kind == "predictions" else None,
-        }
+        known = (self._frame["metric"] == str(metric)) & self._frame["generator"].isin(list(generators))
+        rows = self._frame[known]
+        silent = float((rows["alarmed_points"] == 0).sum() / max(len(rows), 1))
+        own = {"own": not metric.library, "empty": silent if metric.kind == "predictions" else None}
+        return {"planned": planned, **count_values(rows), **own}
 
     def _about(self, ties: Ties) -> str:
         cases, repeats = len(self.plan.cases), self.plan.repeats
@@ -116,7 +124,7 @@ class Rankings:
         return self._quality(ties, order, {None: list(range(len(self.plan.sigmas)))}, "task")
 
     def robustness(self, *, ties: Ties = "average", order: Order = "quality") -> SuiteTable:
-        """The same at each sigma."""
+        """Return the same at each sigma."""
         groups: Groups = {sigma: [i] for i, sigma in enumerate(self.plan.sigmas)}
         return self._quality(ties, order, groups, "sigma")
 
@@ -126,17 +134,14 @@ class Rankings:
         if order == "quality":
             of_metrics.sort(key=_average, reverse=True)
         rows = [row for some in of_metrics for row in some]
-        for row in rows:
-            row["mark"] = ""
-        for key in dict.fromkeys((row["task"], row["sigma"], row["indicator"]) for row in rows):
-            alike = [row for row in rows if (row["task"], row["sigma"], row["indicator"]) == key]
-            mark_best(alike, INDICATORS[key[2]][1])
+        for task, sigma, indicator in dict.fromkeys((row["task"], row["sigma"], row["indicator"]) for row in rows):
+            alike = [row for row in rows if (row["task"], row["sigma"], row["indicator"]) == (task, sigma, indicator)]
+            mark_best(alike, INDICATORS[indicator][1])
         counts = {str(m): self.counts(m) for m in self.plan.metrics}
         return quality_table(rows, counts, self._about(ties), column, order)
 
     def _rows_of(self, metric: Metric, ties: Ties, groups: Groups) -> list[Row]:
-        rows: list[Row] = []
-        averages: dict[tuple[str, float | None], list[tuple[Floats, Row]]] = {}
+        found: dict[tuple[str, str, float | None], tuple[Floats, Row]] = {}
         for task in self.plan.tasks:
             quality = self.quality(metric, task, ties)
             for indicator in INDICATORS:
@@ -144,15 +149,18 @@ class Rankings:
                 for sigma, places in groups.items():
                     known = quality.ties[:, places]
                     facts = {"rankings": int(np.isfinite(known).sum()), "of": known.size, "ties": mean_of_known(known)}
-                    part = drawn[:, places].mean(axis=1)
-                    averages.setdefault((indicator, sigma), []).append((part, facts))
-                    rows.append(_row(str(metric), task.name, sigma, indicator, part, facts))
-        for (indicator, sigma), parts in averages.items():
-            facts = {key: sum(f[key] for _, f in parts) for key in ("rankings", "of")}
-            facts["ties"] = float(np.mean([f["ties"] for _, f in parts]))
-            part = np.mean([part for part, _ in parts], axis=0)
-            rows.append(_row(str(metric), AVERAGE, sigma, indicator, part, facts))
-        return rows
+                    found[task.name, indicator, sigma] = drawn[:, places].mean(axis=1), facts
+        for indicator, sigma in product(INDICATORS, groups):
+            parts, of_tasks = zip(*(found[task.name, indicator, sigma] for task in self.plan.tasks), strict=True)
+            facts = {key: sum(of_task[key] for of_task in of_tasks) for key in ("rankings", "of")}
+            ties_of = float(np.mean([of_task["ties"] for of_task in of_tasks]))
+            found[AVERAGE, indicator, sigma] = np.mean(parts, axis=0), {**facts, "ties": ties_of}
+        return [
+            {"metric": str(metric), "task": task, "sigma": sigma, "indicator": indicator, **vars(Estimate.of(drawn))}
+            | facts
+            | {"mark": ""}
+            for (task, indicator, sigma), (drawn, facts) in found.items()
+        ]
 
     def latency(self, metric: AnyMetric | None = None) -> MappingResult:
         """Milliseconds of each metric's public call; of one metric by generator, length and number of events."""
@@ -177,7 +185,7 @@ class Rankings:
     def sensitivity(
         self, metric: AnyMetric, *, tasks: Sequence[str] | None = None, **grid: Sequence[Any]
     ) -> SuiteTable:
-        """The table of one metric with an option at several values: `sensitivity("cce", tau=[0.1, 0.9])`.
+        """Return the table of one metric with an option at several values: `sensitivity("cce", tau=[0.1, 0.9])`.
 
         What the store does not have yet is computed, on the same series.
         """
@@ -212,7 +220,7 @@ class Rankings:
 
 
 def _average(rows: Sequence[Row]) -> tuple[float, float]:
-    """What the rows of one metric are sorted by: average Spearman, then Kendall, over all sigmas."""
+    """Return what the rows of one metric are sorted by: average Spearman, then Kendall, over all sigmas."""
     found = [
         mean_of_known([r["value"] for r in rows if r["task"] == AVERAGE and r["indicator"] == i]) for i in SORTED_BY
     ]
@@ -220,7 +228,128 @@ def _average(rows: Sequence[Row]) -> tuple[float, float]:
     return first, second
 
 
-def _row(metric: str, task: str, sigma: float | None, indicator: str, drawn: Floats, facts: Row) -> Row:
-    found = Estimate.of(drawn)
-    named = {"metric": metric, "task": task, "sigma": sigma, "indicator": indicator}
-    return {**named, "value": found.value, "low": found.low, "high": found.high, **facts}
+def quality_table(
+    rows: list[Row], counts: dict[str, Row], about: str, column: Literal["task", "sigma"], order: Order
+) -> SuiteTable:
+    """Return the table of ranking quality: a row per metric, task and indicator; as a mapping, to average Spearman.
+
+    Of each row: `value` with its interval `low`, `high`; `mark` is "best" for the best metric and for all whose
+    interval overlaps its, "second" likewise for the best of the rest; `rankings` is the number of rankings
+    it is based on, `of` how many there should be, `ties` the share of pairs of models that got the same value. Metrics
+    are sorted by average Spearman, the best first, unless the given order was asked for; `places` has their places by
+    it, None for NaN; equal ones share a place. A mark says which metrics are not told apart from the best (or second
+    best): a metric at a low place whose interval is wide may have one that a metric at a higher place, with a narrow
+    interval, has not. `whole` says whether a metric has a value for every model. One that has not is judged on easier
+    ground: it is not placed, its place is the one it would have, and it moves no other down.
+    """
+    names = list(dict.fromkeys(row["metric"] for row in rows))
+    whole = ByMetric(
+        {name: all(row["rankings"] == row["of"] for row in rows if row["metric"] == name) for name in names}
+    )
+    of_all = [row for row in rows if row["task"] == AVERAGE and row["indicator"] == "spearman"]
+    averages = {name: [row for row in of_all if row["metric"] == name] for name in names}
+    means = [mean_of_known([row["value"] for row in some]) for some in averages.values()]
+    places = ByMetric(zip(names, places_of(means, list(whole.values())), strict=True))
+    columns = list(dict.fromkeys(row[column] for row in rows))
+    cells = {
+        (row["indicator"], row["metric"], row[column]): row
+        for row in rows
+        if column == "task" or row["task"] == AVERAGE
+    }
+    grids: list[tuple[str, Grid]] = []
+    for indicator, (_, higher) in INDICATORS.items():
+        first = indicator == "spearman" and order == "quality"  # by which the metrics are sorted
+        lines: Grid = [["metric", *(["place"] if first else []), *map(str, columns)]]
+        for name in names:
+            found = [cells[indicator, name, one] for one in columns]
+            place = [place_cell(places[name], whole[name])] if first else []
+            lines.append([name, *place, *(_text(row, row["task"] == AVERAGE) for row in found)])
+        words = indicator if indicator != "deviation" else "mean rank deviation"
+        grids.append((f"{words} ({'higher' if higher else 'lower'} is better)", lines))
+    ties = {name: float(np.mean([cells["spearman", name, one]["ties"] for one in columns])) for name in names}
+    return SuiteTable(
+        rows,
+        [*grids, ("", _counts(ties, counts))],
+        values={name: float(some[-1]["value"]) for name, some in averages.items()},
+        latex=partial(_tabular, cells, names, columns),
+        lead=about,
+        notes=_notes(averages, counts, places, whole, rows),
+        counts=ByMetric(counts),
+        places=places,
+        whole=whole,
+        order=order,
+    )
+
+
+def _counts(ties: dict[str, float], counts: dict[str, Row]) -> Grid:
+    """Return the counts that the numbers are based on."""
+    lines: Grid = [["metric", "values", "planned", "undefined", "errors", "no alarms", "tied pairs"]]
+    for name, share in ties.items():
+        found = counts[name]
+        empty = "-" if found["empty"] is None else f"{100 * found['empty']:.1f} %"
+        numbers = [found[key] for key in ("values", "planned", "undefined", "errors")]
+        lines.append([name, *numbers, empty, "-" if math.isnan(share) else f"{100 * share:.1f} %"])
+    return lines
+
+
+def _notes(
+    averages: dict[str, list[Row]],
+    counts: dict[str, Row],
+    places: dict[str, int | None],
+    whole: dict[str, bool],
+    rows: Sequence[Row],
+) -> list[str]:
+    own = [name for name in averages if counts[name]["own"] and len(averages) > 1 and places[name] is not None]
+    notes = [
+        f"{name}: {place_words(places[name], len(averages), whole=whole[name])}, by average Spearman" for name in own
+    ]
+    for name, found in counts.items():
+        notes += failures(name, found, places[name])
+        if not whole[name] and places[name] is not None:
+            have, of = (sum(row[key] for row in averages[name]) for key in ("rankings", "of"))
+            gaps = [row["task"] for row in rows if row["metric"] == name and row["rankings"] < row["of"]]
+            tasks = ", ".join(task for task in dict.fromkeys(gaps) if task != AVERAGE)
+            notes.append(
+                f"{name} is averaged over {have} of {of} rankings (values are missing on {tasks}), so it is not placed"
+            )
+    words = "no alarms: series on which the threshold rule raised none"
+    if any(found["empty"] is None for found in counts.values()):
+        words += "; - for a metric of scores, whose own threshold, if it has one, is not known here"
+    return [*notes, words, TIED]
+
+
+def _tabular(rows: dict[tuple[str, str, Any], Row], names: Sequence[str], columns: Sequence[Any], digits: int) -> str:
+    """Return the table in the paper's layout: best in bold, second best underlined (booktabs)."""
+    lines = [" & ".join(["Task", "Score", *map(latex_text, names)]) + r" \\", r"\midrule"]
+    for column in columns:
+        for indicator, (short, _) in INDICATORS.items():
+            cells = (_latex(rows[indicator, name, column], digits) for name in names)
+            lines.append(" & ".join([str(column), short, *cells]) + r" \\")
+        lines.append(r"\midrule")
+    spec = "ll" + "r" * len(names)
+    return "\n".join([rf"\begin{{tabular}}{{{spec}}}", r"\toprule", *lines[:-1], r"\bottomrule", r"\end{tabular}"])
+
+
+def _text(row: Row, interval: bool) -> str:
+    text = f"{row['value']:6.3f}{MARKS[row['mark']]}"
+    return f"{text} [{row['low']:.3f}, {row['high']:.3f}]" if interval and not math.isnan(row["low"]) else text
+
+
+def _latex(row: Row, digits: int) -> str:
+    text = latex_text(float(row["value"]), digits)
+    wrap = {"best": r"\textbf{%s}", "second": r"\underline{%s}", "": "%s"}
+    return wrap[row["mark"]] % text
+
+
+def mark_best(rows: Sequence[Row], higher: bool) -> None:
+    """Name the best and second best; those whose intervals overlap are not called different."""
+    left = [row for row in rows if not math.isnan(row["value"])]
+    for mark in ("best", "second"):
+        if not left:
+            return
+        top = max(left, key=lambda row: row["value"] if higher else -row["value"])
+        reach = Estimate(top["value"], top["low"], top["high"])
+        equal = [row for row in left if reach.overlaps(Estimate(row["value"], row["low"], row["high"]))]
+        for row in equal:
+            row["mark"] = mark
+        left = [row for row in left if row["mark"] == ""]
