@@ -72,7 +72,7 @@ def test_a_store_that_cannot_be_made_or_read_is_named(tmp_path):
 
 @pytest.mark.parametrize("n_jobs", [0, 1.5, "two", True])
 def test_a_number_of_workers_that_makes_no_sense_is_refused(n_jobs):
-    with pytest.raises(InvalidParameterError, match=r"n_jobs \(--jobs\) must be an integer other than 0"):
+    with pytest.raises(InvalidParameterError, match=r"n_jobs must be an integer other than 0"):
         te.rankeval.run("quick", "cce", n_jobs=n_jobs, cases=["10k-20seg-50H"], tasks=["AccQ"])
 
 

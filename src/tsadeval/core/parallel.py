@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from contextvars import copy_context
 from dataclasses import dataclass
 from itertools import islice
+from numbers import Integral
 from queue import Queue
 from threading import Event, Thread
 from typing import Any, TypeVar
@@ -30,12 +31,12 @@ def cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def workers(n_jobs: int | None) -> int:
+def workers(n_jobs: Any) -> int:
     """Number of threads that are meant; all cores by default."""
-    if isinstance(n_jobs, bool) or not (n_jobs is None or (isinstance(n_jobs, int) and n_jobs != 0)):
+    if isinstance(n_jobs, bool) or not (n_jobs is None or (isinstance(n_jobs, Integral) and n_jobs != 0)):
         name = hint("n_jobs", "--jobs")
         raise InvalidParameterError(f"{name} must be an integer other than 0 (-1: all cores), but is {n_jobs!r}")
-    return cores() if n_jobs is None or n_jobs < 0 else n_jobs
+    return cores() if n_jobs is None or n_jobs < 0 else int(n_jobs)
 
 
 def in_order(

@@ -192,13 +192,14 @@ def _hash(*parts: str | bytes) -> bytes:
 def installed(module: str) -> bool:
     """Return True if the module is part of Python, of an installed package, or of tsadeval.
 
-    >>> installed("json"), installed("numpy.linalg"), installed("__main__")
+    >>> installed("os"), installed("numpy.linalg"), installed("__main__")
     (True, True, False)
     """
-    if module.partition(".")[0] in ("tsadeval", *sys.builtin_module_names):
-        return True
-    path = None if module == "__main__" else _file(module)
-    return path is not None and os.path.realpath(path).startswith(_ROOTS)
+    path = None if module in ("", "__main__") else _file(module)
+    top = module.partition(".")[0]
+    if path is None:
+        return top in sys.stdlib_module_names  # built in or frozen
+    return top == "tsadeval" or os.path.realpath(path).startswith(_ROOTS)
 
 
 def source_digest(module: str) -> str:

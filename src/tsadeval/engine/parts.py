@@ -84,11 +84,8 @@ class Parts:
                 for i in range(part.num_row_groups):
                     # Threads of Arrow's own would each keep memory for themselves.
                     table = part.read_row_group(i, columns=there, use_threads=False)
-                    for column in wanted:
-                        if column not in there:
-                            kind = self._held.field(column).type
-                            table = table.append_column(column, arrow.nulls(len(table), kind))
-                    yield table.select(wanted)
+                    nothing = {c: arrow.nulls(len(table), self._held.field(c).type) for c in wanted if c not in there}
+                    yield arrow.table({c: nothing[c] if c in nothing else table[c] for c in wanted})
         except (arrow.ArrowException, OSError, ValueError, KeyError, TypeError) as error:
             raise self._foreign(name, error) from None
 

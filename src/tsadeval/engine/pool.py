@@ -23,7 +23,7 @@ from typing import IO, Any
 from tsadeval._optional import require
 from tsadeval.core.results import Row
 from tsadeval.engine.cells import Compute, Ledger, raised
-from tsadeval.engine.worker import Failed, receive, send
+from tsadeval.engine.worker import Failed
 
 _START = 60.0  # seconds that a worker may take to start and to import the user's code, at least
 _TICK = 0.5  # seconds between two looks at the processes
@@ -61,13 +61,6 @@ class Limits:
         return self.seconds is not None or self.memory is not None
 
 
-def _flags() -> list[str]:
-    """The same warnings, optimisation and other flags as here."""
-    module: Any = subprocess  # private, but what multiprocessing uses: there is no public way to ask for them
-    flags: list[str] = module._args_from_interpreter_flags()
-    return flags
-
-
 class _Worker:
     """One process, and the thread that talks to it."""
 
@@ -76,8 +69,10 @@ class _Worker:
     ) -> None:
         share = str(max((os.cpu_count() or 1) // workers, 1))
         code = _WORKER.format(path=[p or os.getcwd() for p in sys.path], memory=limits.memory)
+        # Private, but what multiprocessing uses: there is no public way to ask for the flags of this process.
+        flags = subprocess._args_from_interpreter_flags()  # type: ignore[attr-defined] # private, so without a stub
         self.process = subprocess.Popen(
-            [sys.executable, *_flags(), "-c", code],
+            [sys.executable, *flags, "-c", code],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             env={**dict.fromkeys(_THREADS, share), **os.environ},
@@ -94,10 +89,11 @@ class _Worker:
         assert back is not None
         try:
             while (task := self.tasks.get()) is not None:
-                send(to, task)
+                pickle.dump(task, to)
+                to.flush()
                 said: list[Any] = []
                 while not said or not isinstance(said[-1], str):  # END, or Failed
-                    said = pickle.loads(receive(back))
+                    said = pickle.load(back)
                     self._events.put((self, said, time.monotonic()))
         except (OSError, EOFError, ValueError, pickle.UnpicklingError):
             self._events.put((self, None, time.monotonic()))
@@ -217,11 +213,11 @@ class _Pool:
                 if ledger.rows:
                     yield ledger.rows
                 continue
-            worker = self._idle.pop() if self._idle else self._started()
+            worker = self._idle.pop() if self._idle else self._start()
             self._busy[worker] = (ledger, time.monotonic(), False)
             worker.tasks.put(task)
 
-    def _started(self) -> _Worker:
+    def _start(self) -> _Worker:
         self._janitor = self._janitor or _Janitor()
         worker = _Worker(self._events, self._limits, self._workers)
         self._janitor.note("+", worker)
@@ -264,8 +260,5 @@ class _Pool:
 def _ending(code: int) -> str:
     if code >= 0:
         return f"WorkerError: the worker process ended with exit code {code}"
-    try:
-        name = signal.Signals(-code).name
-    except ValueError:
-        name = f"signal {-code}"
+    name = signal.Signals(-code).name if -code in set(signal.Signals) else f"signal {-code}"
     return f"WorkerError: the worker process was killed by {name}"

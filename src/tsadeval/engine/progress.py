@@ -5,7 +5,8 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
+from functools import partial
 from typing import Any, TypeAlias
 
 from tsadeval._optional import require
@@ -82,12 +83,12 @@ def progress_of(wanted: Any, title: str) -> Iterator[Callable[[int, int, str], N
     """
     makes_bars = isinstance(wanted, type) or isinstance(getattr(wanted, "func", None), type)
     if wanted is True or isinstance(wanted, Bar):
-        with Bar(title) if wanted is True else _left_open(wanted) as bar:
+        with Bar(title) if wanted is True else nullcontext(wanted) as bar:
             yield bar
     elif makes_bars:
         bar = wanted(desc=title)
         try:
-            yield _told(bar)
+            yield partial(_move, bar)
         finally:
             bar.close()
     elif wanted is None or wanted is False:
@@ -100,21 +101,9 @@ def progress_of(wanted: Any, title: str) -> Iterator[Callable[[int, int, str], N
         )
 
 
-@contextmanager
-def _left_open(bar: Bar) -> Iterator[Bar]:
-    yield bar
-
-
-def _told(bar: Any) -> Callable[[int, int, str], None]:
-    """A function that moves a bar of tqdm's kind."""
-    finished = 0
-
-    def tell(done: int, total: int, name: str) -> None:
-        nonlocal finished
-        bar.total = total
-        if name:
-            bar.set_postfix_str(name, refresh=False)
-        bar.update(done - finished)
-        finished = done
-
-    return tell
+def _move(bar: Any, done: int, total: int, name: str) -> None:
+    """Move a bar of tqdm's kind, which knows how far it is."""
+    bar.total = total
+    if name:
+        bar.set_postfix_str(name, refresh=False)
+    bar.update(done - bar.n)

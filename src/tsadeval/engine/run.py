@@ -17,16 +17,15 @@ from itertools import compress
 from typing import Any
 
 from tsadeval._optional import require
-from tsadeval.core.parallel import in_order, mapped
+from tsadeval.core.parallel import in_order, mapped, workers
 from tsadeval.core.parameters import Number
 from tsadeval.core.results import Row
 from tsadeval.engine.cells import C, Compute, compute_all
 from tsadeval.engine.pool import Limits, supervised
 from tsadeval.engine.progress import Progress, progress_of
 from tsadeval.engine.store import Store, repeatable
-from tsadeval.errors import InvalidParameterError, TsadevalError, hint
+from tsadeval.errors import InvalidParameterError, TsadevalError
 
-_WORKERS = Number(integer=True, none=True)
 _SECONDS = Number(0, open_low=True, none=True)
 # The columns that say what a value is of.
 _NAMES = ("task", "case", "series", "detector", "generator", "metric")
@@ -75,10 +74,7 @@ def complete(
     Progress counts `known` cells besides, which the caller has already. SIGTERM stops a run as Ctrl-C does, with
     KeyboardInterrupt.
     """
-    if n_jobs == 0 or not _WORKERS.accepts(n_jobs):
-        raise InvalidParameterError(
-            f"{hint('n_jobs', '--jobs')} must be an integer other than 0 (-1: all cores), but is {n_jobs!r}"
-        )
+    workers(n_jobs)  # refuses what is no number of workers, before anything is written
     store.compact()  # what a run that was killed left
     cells = repeatable(cells)
     missing = store.missing(cells)
