@@ -171,8 +171,12 @@ class Metric:
         """
         inner = getattr(function, "func", function)  # of a partial
         name = name or getattr(inner, "__name__", "") or type(function).__name__
-        kind: Kind = "predictions" if _second_argument(function) == "y_pred" else "scores"
-        _refuse_required(function, name)
+        try:
+            parameters = list(inspect.signature(function).parameters.values())
+        except (TypeError, ValueError):  # some builtins do not say
+            parameters = []
+        kind: Kind = "predictions" if [one.name for one in parameters[1:2]] == ["y_pred"] else "scores"
+        _refuse_required(parameters, name)
 
         def compute(data: Scoring | Prediction) -> float:
             # The function may change its arrays: ours are the caller's own memory.
@@ -322,19 +326,8 @@ def _undefined(fact: Fact) -> Outcome:
     return Outcome(math.nan, "undefined", fact.text, reason=fact.reason)
 
 
-def _second_argument(function: Callable[..., Any]) -> str:
-    try:
-        return list(inspect.signature(function).parameters)[1]
-    except (TypeError, ValueError, IndexError):
-        return ""
-
-
-def _refuse_required(function: Callable[..., Any], name: str) -> None:
-    """A metric is called with labels and scores only."""
-    try:
-        parameters = list(inspect.signature(function).parameters.values())
-    except (TypeError, ValueError):  # some builtins do not say
-        return
+def _refuse_required(parameters: list[inspect.Parameter], name: str) -> None:
+    """Refuse a function that needs more than labels and scores."""
     variable = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
     asked = [p.name for p in parameters[2:] if p.default is inspect.Parameter.empty and p.kind not in variable]
     if asked:

@@ -10,12 +10,10 @@ from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import copy_context
-from dataclasses import dataclass
 from itertools import islice
 from numbers import Integral
-from queue import Queue
-from threading import Event, Thread
-from typing import Any, TypeVar
+from threading import Event
+from typing import Any, TypeVar, cast
 
 from tsadeval._optional import require
 from tsadeval.errors import InvalidParameterError, hint
@@ -23,7 +21,7 @@ from tsadeval.errors import InvalidParameterError, hint
 T = TypeVar("T")
 R = TypeVar("R")
 _AHEAD = 2  # items that are read while another is being used
-_STOP = object()
+_STOP: Any = object()
 
 
 def cores() -> int:
@@ -68,39 +66,18 @@ def in_order(
                 one.cancel()
 
 
-def ahead(read: Callable[[], Iterator[Any]]) -> Iterator[Any]:
-    """What an iterator gives, read by a thread of its own a little ahead."""
-    queue: Queue[Any] = Queue(_AHEAD)
-    left = Event()
-
-    def work() -> None:
+def ahead(read: Callable[[], Iterator[T]]) -> Iterator[T]:
+    """Read ahead from an iterator in a background thread."""
+    items = read()
+    with ThreadPoolExecutor(1, thread_name_prefix="tsadeval") as pool:
+        waiting = deque(pool.submit(next, items, _STOP) for _ in range(_AHEAD))
         try:
-            for item in read():
-                queue.put(item)
-                if left.is_set():
-                    return
-            queue.put(_STOP)
-        except BaseException as error:
-            queue.put(_Raised(error))
-
-    thread = Thread(target=work, daemon=True)
-    thread.start()
-    try:
-        while (item := queue.get()) is not _STOP:
-            if isinstance(item, _Raised):
-                raise item.error
-            yield item
-    finally:
-        left.set()
-        while thread.is_alive():  # it may wait for room in the queue
-            while not queue.empty():
-                queue.get_nowait()
-            thread.join(0.01)
-
-
-@dataclass(frozen=True)
-class _Raised:
-    error: BaseException
+            while (item := waiting.popleft().result()) is not _STOP:
+                waiting.append(pool.submit(next, items, _STOP))
+                yield cast(T, item)
+        finally:
+            for one in waiting:
+                one.cancel()
 
 
 # Work that joblib's backend of the moment does: threads here, or the workers of a Dask or Ray cluster.

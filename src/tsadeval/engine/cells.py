@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar, get_args, get_type_hint
 
 import numpy as np
 
+from tsadeval.core.facts import grouped
 from tsadeval.core.results import Row
 
 if TYPE_CHECKING:  # which need the compiled kernels; scores can be made where there are none
@@ -123,10 +124,7 @@ def versions() -> str:
 
 def group_cells(cells: Iterable[C], key: Callable[[C], K]) -> dict[K, list[C]]:
     """Group cells by a key, in the order in which the keys come."""
-    groups: dict[K, list[C]] = {}
-    for cell in cells:
-        groups.setdefault(key(cell), []).append(cell)
-    return groups
+    return grouped((key(cell), cell) for cell in cells)
 
 
 class Ledger:

@@ -57,11 +57,6 @@ _DERIVED = {
     "__weakref__",
     "_abc_impl",
 }
-# Folders of the standard library and of installed packages.
-_ROOTS = tuple(
-    os.path.join(os.path.realpath(sysconfig.get_path(key)), "")
-    for key in ("stdlib", "platstdlib", "purelib", "platlib")
-)
 
 
 def fingerprint(thing: Any) -> str:
@@ -196,10 +191,16 @@ def installed(module: str) -> bool:
     (True, True, False)
     """
     path = None if module in ("", "__main__") else _file(module)
-    top = module.partition(".")[0]
     if path is None:
-        return top in sys.stdlib_module_names  # built in or frozen
-    return top == "tsadeval" or os.path.realpath(path).startswith(_ROOTS)
+        return module.partition(".")[0] in sys.stdlib_module_names  # built in or frozen
+    return os.path.realpath(path).startswith(_roots())
+
+
+@functools.cache
+def _roots() -> tuple[str, ...]:
+    """Return the folders of the standard library, of installed packages and of tsadeval."""
+    folders = [sysconfig.get_path(key) for key in ("stdlib", "platstdlib", "purelib", "platlib")]
+    return tuple(os.path.join(os.path.realpath(path), "") for path in [*folders, str(Path(__file__).parents[1])])
 
 
 def source_digest(module: str) -> str:

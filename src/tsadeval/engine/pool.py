@@ -70,7 +70,7 @@ class _Worker:
         share = str(max((os.cpu_count() or 1) // workers, 1))
         code = _WORKER.format(path=[p or os.getcwd() for p in sys.path], memory=limits.memory)
         # Private, but what multiprocessing uses: there is no public way to ask for the flags of this process.
-        flags = subprocess._args_from_interpreter_flags()  # type: ignore[attr-defined] # private, so without a stub
+        flags = subprocess._args_from_interpreter_flags()  # type: ignore[attr-defined]  # private, so without a stub
         self.process = subprocess.Popen(
             [sys.executable, *flags, "-c", code],
             stdin=subprocess.PIPE,
