@@ -110,7 +110,7 @@ _BETA = "beta : float, default=1.0\n    Recall counts beta times as much as prec
 
 
 def _documented(doc: str, second: str, options: Iterable[str], undefined: str | None) -> str:
-    """The docstring with the arguments and the return value that are documented here, unless it has its own."""
+    """Return the docstring with the arguments and the return value that are documented here, unless it has its own."""
     parameters, returns = "Parameters\n----------\n", "Returns\n-------\n"
     arrays = "".join(f"{name} : {_ARGUMENTS[name]}\n" for name in ("y_true", second))
     if returns not in doc and undefined is not None:

@@ -222,7 +222,7 @@ def fewer_series(
 
 
 def _no_value(parts: Sequence[tuple[Share, Sequence[str]]]) -> str:
-    """What a detector lacks on a single series."""
+    """Return what a detector lacks on a single series."""
     short = [metric for (count, known), some in parts if count < known for metric in some]
     return "no value" if len(parts) == 1 else f"no value of {', '.join(short)}"
 

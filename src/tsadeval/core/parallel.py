@@ -25,12 +25,12 @@ _STOP: Any = object()
 
 
 def cores() -> int:
-    """Number of cores that this process may use."""
+    """Return number of cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def workers(n_jobs: Any) -> int:
-    """Number of threads that are meant; all cores by default."""
+    """Return number of threads that are meant; all cores by default."""
     if isinstance(n_jobs, bool) or not (n_jobs is None or (isinstance(n_jobs, Integral) and n_jobs != 0)):
         name = hint("n_jobs", "--jobs")
         raise InvalidParameterError(f"{name} must be an integer other than 0 (-1: all cores), but is {n_jobs!r}")
@@ -40,7 +40,7 @@ def workers(n_jobs: Any) -> int:
 def in_order(
     work: Callable[[T], R], items: Iterable[T], n_jobs: int | None, left: Event | None = None
 ) -> Generator[R, None, None]:
-    """What the work gives for each item, in the order of the items; the first error, in this order, is raised.
+    """Yield what the work gives for each item, in the order of the items; raise the first error in this order.
 
     Items are read a little ahead. With one worker there is no thread but the caller's. `left` is set where nobody waits
     for the results any more: long work should look at it now and then, and end.
@@ -98,7 +98,7 @@ def elsewhere() -> bool:
 def mapped(
     work: Callable[..., Any], items: Iterable[tuple[Any, ...]], n_jobs: int | None, *, ordered: bool, **options: Any
 ) -> Generator[Any, None, None]:
-    """What the work gives for each tuple of arguments, as it comes or in their order.
+    """Yield what the work gives for each tuple of arguments, as it comes or in their order.
 
     One item at a time goes to each worker: what is in flight is what a crash can lose. Ray's backend returns a list,
     so there items go in rounds.

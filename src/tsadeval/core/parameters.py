@@ -52,7 +52,7 @@ class Number:
         return " or ".join([kind, *map(repr, self.words), *["None"] * self.none])
 
     def _text(self, bound: float) -> str:
-        """A bound in full where digits matter: a seed of at most 4.29497e+09 helps nobody."""
+        """Return a bound in full where digits matter: a seed of at most 4.29497e+09 helps nobody."""
         return str(int(bound)) if self.integer and math.isfinite(bound) else f"{bound:g}"
 
 
@@ -133,7 +133,7 @@ F_CHECKS: dict[str, Check] = {"beta": BETA}
 
 
 def recall_weight(beta: float) -> float:
-    """The square of beta, which is the weight of recall in F. Beyond 1e100 or below 1e-100 F has its limit anyway."""
+    """Return the square of beta, the weight of recall in F. Beyond 1e100 or below 1e-100 F has its limit anyway."""
     return float(min(max(beta, 1e-100), 1e100)) ** 2
 
 

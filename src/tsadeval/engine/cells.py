@@ -60,7 +60,7 @@ class Layout(Generic[C]):
 
     @classmethod
     def of(cls, cell: type[C], command: str, **columns: str) -> Layout[C]:
-        """The layout of a cell's fields, by their annotations, and of what is known of every value.
+        """Return the layout of a cell's fields, by their annotations, and of what is known of every value.
 
         `columns` are those besides, and those of another type than usual.
         """
@@ -116,7 +116,7 @@ Compute = Callable[[Any], Iterable[Row | Working]]
 
 @cache
 def versions() -> str:
-    """What computed a row, for the record."""
+    """Return what computed a row, for the record."""
     from tsadeval import __version__
 
     return f"tsadeval {__version__}, numpy {np.__version__}, python {platform.python_version()}"
@@ -147,7 +147,7 @@ class Ledger:
         self._working = ()
 
     def break_off(self, message: str) -> list[Any]:
-        """The work ended with `message`: errors for what was being computed. Returns chunks of what is left to do."""
+        """Note an error for what was being computed, since the work ended; return chunks of what is left to do."""
         failed = [cell for cell in self._working if cell in self._left]
         if not failed:
             if len(self._left) > 1:  # it is not known which cell it was: each alone will show
@@ -161,7 +161,7 @@ class Ledger:
 
 
 def compute_all(compute: Compute, chunk: Any) -> list[Row]:
-    """A row for every cell of a chunk, here. What code of the user raises, `sys.exit` too, is an error of its cell."""
+    """Compute a row for every cell of a chunk, here. What a user's code raises (`sys.exit` too) is an error of a cell."""
     todo, rows = [chunk], []
     while todo:
         ledger = Ledger(todo.pop())
@@ -177,5 +177,5 @@ def compute_all(compute: Compute, chunk: Any) -> list[Row]:
 
 
 def raised(error: BaseException) -> str:
-    """What the row of a cell says of an exception that ended the work."""
+    """Return what the row of a cell says of an exception that ended the work."""
     return f"{type(error).__name__}: {error}"

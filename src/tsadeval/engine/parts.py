@@ -46,7 +46,7 @@ class Parts:
         self._held = arrow.schema([(one.name, codes if one.name in self._texts else one.type) for one in self.schema])
 
     def names(self) -> list[str]:
-        """The parts, oldest first. Listed until two lists agree: one that is being merged could be missing in one."""
+        """List the parts, oldest first, until two lists agree: one that is being merged could be missing in one."""
         if self._folder is None:
             return list(self._memory)
         before: list[str] = []
@@ -90,7 +90,7 @@ class Parts:
             raise self._foreign(name, error) from None
 
     def about(self, name: str, *, verify: bool = True) -> tuple[int, list[str]]:
-        """The number of rows of a part, and its columns. Without `verify` its end alone is read."""
+        """Return the number of rows of a part, and its columns. Without `verify` its end alone is read."""
         arrow = require("pyarrow", extra="all")
         try:
             with self._opened(name, verify=verify, texts=()) as part:
@@ -167,7 +167,7 @@ class Parts:
 
 
 def _of_size(tables: Iterable[Any], rows: int) -> Iterator[Any]:
-    """The same rows in tables of at least so many rows, but for the last one."""
+    """Yield the same rows in tables of at least so many rows, but for the last one."""
     concat = require("pyarrow", extra="all").concat_tables
     some: list[Any] = []
     for table in tables:
@@ -184,7 +184,7 @@ def _checksum(content: bytes | memoryview) -> str:
 
 
 def _verified(path: Path) -> bytes:
-    """What a part holds, if that has the checksum in its name: those of Parquet are of its pages alone."""
+    """Read a part, if it has the checksum in its name: those of Parquet are of its pages alone."""
     content = path.read_bytes()
     said = path.stem.rpartition("-")[2]
     if len(said) == _DIGITS and said != _checksum(content):  # parts of old had shorter names
@@ -205,7 +205,7 @@ _ERROR = 1 << 61  # ranks from here on are those of errors, the last one first
 
 
 def coded(column: Any) -> tuple[Places, list[Any]]:
-    """A column of a table as places in a list of values, the last of which is None."""
+    """Return a column of a table as places in a list of values, the last of which is None."""
     values = column.combine_chunks()
     if not hasattr(values, "dictionary"):
         values = values.dictionary_encode()
@@ -221,7 +221,7 @@ class Keys:
         self._kinds = [_PLAIN[layout.columns[name]] for name in layout.fields]
 
     def of_cells(self, cells: Sequence[C]) -> NDArray[np.bytes_]:
-        """The keys of some cells."""
+        """Return the keys of some cells."""
         keys = np.zeros((len(cells), 2), np.uint64)
         columns = zip(*cells, strict=True) if cells else ()
         for place, (kind, column) in enumerate(zip(self._kinds, columns, strict=bool(cells))):
@@ -229,7 +229,7 @@ class Keys:
         return keys.reshape(-1).view("S16")
 
     def of_table(self, table: Any) -> NDArray[np.bytes_]:
-        """The keys of rows, of a table with the columns of a cell in their order."""
+        """Return the keys of rows, of a table with the columns of a cell in their order."""
         keys = np.zeros((len(table), 2), np.uint64)
         for place, (kind, column) in enumerate(zip(self._kinds, table.columns, strict=True)):
             codes, values = coded(column)
@@ -276,7 +276,7 @@ class Index:
         return self._records.view("S24")
 
     def find(self, keys: NDArray[np.bytes_]) -> tuple[Places, NDArray[np.bool_]]:
-        """The place of the row that counts for each key, -1 where there is none; and which of them are no values."""
+        """Find the place of the row that counts for each key, -1 where there is none, and which are no values."""
         if not len(self._records) or not len(keys):
             return np.full(len(keys), -1), np.ones(len(keys), np.bool_)
         wanted = np.zeros(len(keys), _RECORD)
@@ -290,7 +290,7 @@ class Index:
         return place, failed | (place < 0)
 
     def best(self) -> Places:
-        """The places of all rows that count."""
+        """Return the places of all rows that count."""
         keys = self._records["key"]
         first = np.ones(len(keys), np.bool_)
         first[1:] = keys[1:] != keys[:-1]

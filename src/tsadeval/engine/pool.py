@@ -142,7 +142,7 @@ class _Janitor:
 
 
 def supervised(chunks: Iterable[Any], compute: Compute, workers: int, limits: Limits) -> Iterator[list[Row]]:
-    """The rows of chunks as they are finished, in any order, whatever happens to the processes."""
+    """Yield the rows of chunks as they are finished, in any order, whatever happens to the processes."""
     pool = _Pool(chunks, compute, workers, limits)
     try:
         yield from pool.results()

@@ -76,7 +76,7 @@ class Bar:
 
 @contextmanager
 def progress_of(wanted: Any, title: str) -> Iterator[Callable[[int, int, str], None] | None]:
-    """The function (done, total, name) that is told of progress, or none.
+    """Return the function (done, total, name) that is told of progress, or none.
 
     `wanted` is True (a bar of ours), a class or a partial of a class that makes bars as tqdm's do, a function of
     (done, total), or None or False.

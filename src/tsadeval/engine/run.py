@@ -35,7 +35,7 @@ _LOCAL = {"LokyBackend", "MultiprocessingBackend", "SequentialBackend"}
 
 
 def limits_of(cell_timeout: float | None = None, cell_memory: int | str | None = None) -> Limits:
-    """Checked limits: seconds, and bytes as a number or as text with a unit.
+    """Check limits: seconds, and bytes as a number or as text with a unit.
 
     >>> limits_of(60, "2 GB")
     Limits(seconds=60.0, memory=2147483648)
@@ -98,7 +98,7 @@ def complete(
 
 
 def _name(rows: list[Row]) -> str:
-    """What the last of some rows is of, without the key of a user's code."""
+    """Return what the last of some rows is of, without the key of a user's code."""
     named = [str(rows[-1][key]).partition("@")[0] for key in _NAMES if rows and rows[-1].get(key)]
     return ", ".join(named)
 

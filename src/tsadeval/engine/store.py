@@ -67,7 +67,7 @@ class Store(Generic[C]):
 
     @classmethod
     def existing(cls, folder: str | Path, layout: Layout[C]) -> Store[C]:
-        """A store that must be there already."""
+        """Return a store that must be there already."""
         if not (Path(folder) / "parts").is_dir():
             raise InvalidInputError(f"{folder} holds no results: run `{layout.command} --store {folder}` first")
         return cls(folder, layout)
@@ -116,7 +116,7 @@ class Store(Generic[C]):
         return self._find(index, cells)[1].tobytes()
 
     def frame(self, cells: Iterable[C]) -> pd.DataFrame:
-        """The rows of these cells as far as they are there, in this order; of several rows of a cell the best."""
+        """Return the rows of these cells, as far as they are there, in this order; the best of several of a cell."""
         frame: pd.DataFrame = self.table(cells).to_pandas()
         return frame
 
@@ -132,7 +132,7 @@ class Store(Generic[C]):
         return whole.take(places[places >= 0]).cast(self._parts.schema)
 
     def scan(self, cells: Iterable[C], columns: Sequence[str], into: Callable[[Iterator[Any]], T]) -> T:
-        """What `into` makes of these rows, which it is given in tables of some rows each, in any order.
+        """Return what `into` makes of these rows, which it is given in tables of some rows each, in any order.
 
         It is called anew if another process merges parts while they are read.
         """
@@ -208,7 +208,7 @@ class Store(Generic[C]):
     def _entries(
         self, names: list[str], sizes: dict[str, int], first: set[Any] | None = None, kept: list[Any] | None = None
     ) -> Iterator[Any]:
-        """What the index needs to know of the rows of these parts, whose numbers are noted."""
+        """Yield what the index needs to know of the rows of these parts, whose numbers are noted."""
         columns = [*self.layout.fields, "status"] if kept is None else list(self.layout.columns)
         start, held = sum(sizes.values()), sum(map(len, kept or ()))
         for name in names:
@@ -277,5 +277,5 @@ def _again(work: Callable[[], T]) -> T:
 
 
 def repeatable(cells: Iterable[C]) -> Iterable[C]:
-    """The same cells, which can be gone through more than once."""
+    """Return the same cells, which can be gone through more than once."""
     return list(cells) if iter(cells) is cells else cells

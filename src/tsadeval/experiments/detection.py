@@ -64,7 +64,7 @@ class Detection(Comparison):
         return self._frame.copy()
 
     def scores(self, series: str, detector: str, seed: int = 0) -> CachedScores:
-        """The scores and labels of a detector (by its text or title) on a data set, and where they came from."""
+        """Return the scores and labels of a detector (by its text or title) on a data set, and where they came from."""
         for spec in self.plan.detectors:
             if detector in (spec.text, self.titles[spec.text]) and spec.seed in (seed, None):
                 cached = self._cached(series, spec)
@@ -75,7 +75,7 @@ class Detection(Comparison):
         raise UnknownNameError(f"no detector {detector!r} with seed {seed} in this result: {hint}")
 
     def scorings(self) -> Iterator[Run]:
-        """(data set, detector, y_true, y_score) of all scores that are cached."""
+        """Yield (data set, detector, y_true, y_score) of all scores that are cached."""
         for series in self.plan.datasets:
             for spec in self.plan.detectors:
                 cached = self._cached(series, spec)
@@ -84,7 +84,7 @@ class Detection(Comparison):
                     yield series, title, cached.labels, cached.scores
 
     def all_scores(self, series: str, seed: int = 0) -> dict[str, Floats]:
-        """The scores of all detectors that have some on a data set, by the titles of the detectors."""
+        """Return the scores of all detectors that have some on a data set, by the titles of the detectors."""
         found = {self.titles[d.text]: self._cached(series, d) for d in self.plan.detectors if d.seed in (seed, None)}
         return {title: cached.scores for title, cached in found.items() if cached is not None}
 
@@ -111,7 +111,7 @@ class Detection(Comparison):
         return {text: {m: finite_mean(values) for m, values in by.items()} for text, by in found.items()}
 
     def failures(self) -> list[str]:
-        """A line for each detector that raised on a data set, and for each metric that did, with the message."""
+        """Return a line for each detector that raised on a data set, and for each metric that did, with the message."""
         lines = []
         for row in (row for row in self.rows if row["status"] == "error"):
             who = self.titles[row["detector"]]
@@ -127,7 +127,7 @@ class Detection(Comparison):
         return [*self._marks(), *lines[:SHOWN], *more]
 
     def undefined(self) -> list[str]:
-        """A line for each reason why a metric has no value where scores are: which metrics, and on which data sets."""
+        """Return a line for each reason why metrics have no value where scores are: which, and on which data sets."""
         undefined = (row for row in self.rows if row["status"] == "undefined")
         causes = [(row["message"] or "it is not a finite number", row["metric"], row["series"]) for row in undefined]
         return [
@@ -158,7 +158,7 @@ def _name_rules(rows: list[Row], rule: Rule, trivial: set[str]) -> None:
 
 
 def _odd(rows: list[Row]) -> dict[tuple[str, str], OddAlarms | None]:
-    """What is odd about the alarms, by data set and detector: with any of its seeds."""
+    """Return what is odd about the alarms, by data set and detector: with any of its seeds."""
     found: dict[tuple[str, str], OddAlarms | None] = {}
     for row in rows:
         key = row["series"], row["detector"]
