@@ -161,7 +161,7 @@ class Ledger:
 
 
 def compute_all(compute: Compute, chunk: Any) -> list[Row]:
-    """Compute a row for every cell of a chunk, here. What a user's code raises (`sys.exit` too) is an error of a cell."""
+    """Compute a row for every cell of a chunk here. What user code raises (`sys.exit` too) is an error of its cell."""
     todo, rows = [chunk], []
     while todo:
         ledger = Ledger(todo.pop())
