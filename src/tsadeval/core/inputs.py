@@ -128,7 +128,8 @@ class Scoring(_Shared):
     def of(cls, y_true: Any, y_score: Any, y_pred: Any = None) -> Scoring:
         """Check and scan the arrays, in one pass. Without scores, the predictions are the scores."""
         if y_pred is not None:
-            return cls._with_predictions(y_true, y_score, y_pred)
+            alarms = Prediction.of(y_true, y_pred).alarms
+            return replace(cls.of(y_true, alarms.mask if y_score is None else y_score), given=alarms)
         same_index(y_true, y_score, "y_score")
         y = as_labels(y_true, "y_true")
         s = as_scores(y_score, "y_score")
@@ -141,11 +142,6 @@ class Scoring(_Shared):
             if error is not None:
                 raise error
         return cls(LabelRuns(y, starts, counts), s, means, m2, low, high)
-
-    @classmethod
-    def _with_predictions(cls, y_true: Any, y_score: Any, y_pred: Any) -> Scoring:
-        alarms = Prediction.of(y_true, y_pred).alarms
-        return replace(cls.of(y_true, alarms.mask if y_score is None else y_score), given=alarms)
 
     def scanned_again(self) -> Scoring:
         """Return the same arrays, checked and scanned anew, without what was computed of them so far."""

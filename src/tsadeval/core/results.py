@@ -150,8 +150,9 @@ def plain(value: Any) -> Any:
 class Result:
     """Rows, and their views: text, HTML, DataFrame, LaTeX, JSON."""
 
-    def __init__(self, rows: list[Row]) -> None:
+    def __init__(self, rows: list[Row], columns: Sequence[str] = ()) -> None:
         self._rows = rows
+        self._columns = list(columns)
 
     @property
     def rows(self) -> list[Row]:
@@ -160,7 +161,7 @@ class Result:
 
     def _grid(self) -> Grid:
         """Head and rows of what is worth printing."""
-        return grid_of(self.rows, list(self.rows[0]) if self.rows else [])
+        return grid_of(self.rows, self._columns or list(self.rows[0] if self.rows else ()))
 
     def _grids(self) -> list[tuple[str, Grid]]:
         """Several tables under each other, each with its title ("" for none)."""
@@ -219,17 +220,14 @@ class ResultTable(Result):
         notes: Sequence[str] = (),
         **attributes: Any,
     ) -> None:
-        super().__init__(rows)
-        self._columns = list(columns)
+        super().__init__(rows, columns)
         self._printed = grid
         self._above = lead
         self._below = list(notes)
         self.__dict__.update(attributes)
 
     def _grid(self) -> Grid:
-        if self._printed is not None:
-            return self._printed
-        return grid_of(self.rows, self._columns) if self._columns else super()._grid()
+        return super()._grid() if self._printed is None else self._printed
 
     def _lead(self) -> str:
         return self._above
@@ -255,9 +253,8 @@ class MappingResult(Result, Mapping[str, float]):
     """
 
     def __init__(self, rows: list[Row], *, key: str = "metric", shown: Sequence[str] = ()) -> None:
-        super().__init__(rows)
+        super().__init__(rows, shown)
         self._key = key
-        self._shown = list(shown)
 
     def _items(self) -> dict[str, float]:
         return {row[self._key]: float(row["value"]) for row in self.rows}
@@ -273,6 +270,3 @@ class MappingResult(Result, Mapping[str, float]):
 
     def __len__(self) -> int:
         return len(self._items())
-
-    def _grid(self) -> Grid:
-        return grid_of(self.rows, self._shown) if self._shown else super()._grid()

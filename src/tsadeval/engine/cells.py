@@ -71,9 +71,7 @@ class Layout(Generic[C]):
     @property
     def fields(self) -> tuple[str, ...]:
         """The columns that name a cell."""
-        cell: Any = self.cell  # a NamedTuple, which the bound of a type variable cannot say
-        fields: tuple[str, ...] = cell._fields
-        return fields
+        return tuple(get_type_hints(self.cell))
 
     @property
     def required(self) -> tuple[str, ...]:

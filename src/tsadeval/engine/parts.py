@@ -9,6 +9,7 @@ import hashlib
 import os
 import time
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -71,32 +72,25 @@ class Parts:
         if isinstance(held, arrow.Table):
             yield held.select(wanted)
             return
-        try:
-            with self._opened(name) as part:
-                found = part.schema_arrow
-                if lacking := [name for name in self.layout.required if name not in found.names]:
-                    raise ValueError(f"it has no column {lacking[0]}")
-                for column in (one for one in self.schema if one.name in found.names):
-                    kind = found.field(column.name).type
-                    if getattr(kind, "value_type", kind) != column.type:
-                        raise TypeError(f"column {column.name!r} is {kind}, expected {column.type}")
-                there = [column for column in wanted if column in found.names]
-                for i in range(part.num_row_groups):
-                    # Threads of Arrow's own would each keep memory for themselves.
-                    table = part.read_row_group(i, columns=there, use_threads=False)
-                    nothing = {c: arrow.nulls(len(table), self._held.field(c).type) for c in wanted if c not in there}
-                    yield arrow.table({c: nothing[c] if c in nothing else table[c] for c in wanted})
-        except (arrow.ArrowException, OSError, ValueError, KeyError, TypeError) as error:
-            raise self._foreign(name, error) from None
+        with self._opened(name, self._texts) as part:
+            found = part.schema_arrow
+            if lacking := [name for name in self.layout.required if name not in found.names]:
+                raise ValueError(f"it has no column {lacking[0]}")
+            for column in (one for one in self.schema if one.name in found.names):
+                kind = found.field(column.name).type
+                if getattr(kind, "value_type", kind) != column.type:
+                    raise TypeError(f"column {column.name!r} is {kind}, expected {column.type}")
+            there = [column for column in wanted if column in found.names]
+            for i in range(part.num_row_groups):
+                # Threads of Arrow's own would each keep memory for themselves.
+                table = part.read_row_group(i, columns=there, use_threads=False)
+                nothing = {c: arrow.nulls(len(table), self._held.field(c).type) for c in wanted if c not in there}
+                yield arrow.table({c: nothing[c] if c in nothing else table[c] for c in wanted})
 
     def about(self, name: str, *, verify: bool = True) -> tuple[int, list[str]]:
         """Return the number of rows of a part, and its columns. Without `verify` its end alone is read."""
-        arrow = require("pyarrow", extra="all")
-        try:
-            with self._opened(name, verify=verify, texts=()) as part:
-                return part.metadata.num_rows, part.schema_arrow.names
-        except (arrow.ArrowException, OSError, ValueError, KeyError) as error:
-            raise self._foreign(name, error) from None
+        with self._opened(name, verify=verify) as part:
+            return part.metadata.num_rows, part.schema_arrow.names
 
     def add(self, rows: list[Row]) -> str:
         """Keep some rows as a part."""
@@ -144,26 +138,28 @@ class Parts:
             else:
                 (self._folder / name).unlink(missing_ok=True)
 
-    def _opened(self, name: str, *, verify: bool = True, texts: Iterable[str] | None = None) -> Any:
+    @contextmanager
+    def _opened(self, name: str, texts: Iterable[str] = (), *, verify: bool = True) -> Iterator[Any]:
+        """Open a part, with these columns of texts as codes, as they are in the file."""
         arrow, parquet = require("pyarrow", extra="all"), require("pyarrow.parquet", extra="all")
         try:
             if self._folder is None:
                 source = arrow.BufferReader(self._memory[name])
             else:
                 source = arrow.BufferReader(_verified(self._folder / name)) if verify else self._folder / name
-            # Texts are codes in the file, and stay so.
             there = parquet.read_schema(source).names
-            codes = [name for name in (self._texts if texts is None else texts) if name in there]
-            return parquet.ParquetFile(source, read_dictionary=codes, page_checksum_verification=True)
+            codes = [name for name in texts if name in there]
+            with parquet.ParquetFile(source, read_dictionary=codes, page_checksum_verification=True) as part:
+                yield part
         except FileNotFoundError:
             raise Moved(name) from None
-
-    def _foreign(self, name: str, error: Exception) -> InvalidInputError:
-        reason = printable(str(error).partition("\n")[0])
-        return InvalidInputError(
-            f"{self._folder and self._folder / name} is damaged, or not a part of a store of `{self.layout.command}` "
-            f"({reason}); move it away and run the same command again, which computes what it held"
-        )
+        except (arrow.ArrowException, OSError, ValueError, KeyError, TypeError) as error:
+            reason = printable(str(error).partition("\n")[0])
+            raise InvalidInputError(
+                f"{self._folder and self._folder / name} is damaged, or not a part of a store of "
+                f"`{self.layout.command}` ({reason}); move it away and run the same command again, which computes what "
+                "it held"
+            ) from None
 
 
 def _of_size(tables: Iterable[Any], rows: int) -> Iterator[Any]:

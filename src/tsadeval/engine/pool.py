@@ -18,7 +18,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from queue import Empty, SimpleQueue
 from threading import Thread
-from typing import IO, Any
+from typing import IO, Any, cast
 
 from tsadeval._optional import require
 from tsadeval.core.results import Row
@@ -84,9 +84,7 @@ class _Worker:
         self._thread.start()
 
     def _exchange(self) -> None:
-        to, back = self.process.stdin, self.process.stdout
-        assert to is not None
-        assert back is not None
+        to, back = cast(IO[bytes], self.process.stdin), cast(IO[bytes], self.process.stdout)
         try:
             while (task := self.tasks.get()) is not None:
                 pickle.dump(task, to)
@@ -128,8 +126,7 @@ class _Janitor:
             start_new_session=True,
             text=True,
         )
-        assert self._process.stdin is not None
-        self._pipe: IO[str] = self._process.stdin
+        self._pipe = cast(IO[str], self._process.stdin)
 
     def note(self, sign: str, worker: _Worker) -> None:
         with suppress(OSError):  # it was killed from outside; the run continues without it
@@ -213,15 +210,13 @@ class _Pool:
                 if ledger.rows:
                     yield ledger.rows
                 continue
-            worker = self._idle.pop() if self._idle else self._start()
+            if not self._idle:
+                self._janitor = self._janitor or _Janitor()
+                self._idle.append(_Worker(self._events, self._limits, self._workers))
+                self._janitor.note("+", self._idle[-1])
+            worker = self._idle.pop()
             self._busy[worker] = (ledger, time.monotonic(), False)
             worker.tasks.put(task)
-
-    def _start(self) -> _Worker:
-        self._janitor = self._janitor or _Janitor()
-        worker = _Worker(self._events, self._limits, self._workers)
-        self._janitor.note("+", worker)
-        return worker
 
     def _allowed(self, started: bool) -> float:
         seconds = self._limits.seconds

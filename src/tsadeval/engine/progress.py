@@ -39,11 +39,9 @@ class Bar:
             disable=not self._terminal,
         )
         self._task = self._progress.add_task("", total=None, rate="", name="")
-        self._done: int = 0
+        self._done = self._before = 0
         self._total: int | None = None
-        self._started: float = 0.0
-        self._before: int = 0
-        self._spoke: float = 0.0
+        self._started = self._spoke = 0.0
 
     def __enter__(self) -> Bar:
         self._progress.__enter__()
@@ -75,8 +73,8 @@ class Bar:
 
 
 @contextmanager
-def progress_of(wanted: Any, title: str) -> Iterator[Callable[[int, int, str], None] | None]:
-    """Return the function (done, total, name) that is told of progress, or none.
+def progress_of(wanted: Any, title: str) -> Iterator[Callable[[int, int, str], None]]:
+    """Give the function (done, total, name) that is told of progress.
 
     `wanted` is True (a bar of ours), a class or a partial of a class that makes bars as tqdm's do, a function of
     (done, total), or None or False.
@@ -92,7 +90,7 @@ def progress_of(wanted: Any, title: str) -> Iterator[Callable[[int, int, str], N
         finally:
             bar.close()
     elif wanted is None or wanted is False:
-        yield None
+        yield lambda *_: None
     elif callable(wanted):
         yield lambda done, total, name: wanted(done, total)
     else:

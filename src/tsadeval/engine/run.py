@@ -83,8 +83,7 @@ def complete(
     if done < total:  # to look through all folders of a store takes longer than to see that nothing is missing
         store.sweep()
     todo = compress(cells, missing) if done < total else ()
-    with progress_of(progress, store.layout.command) as report, _terminable():
-        tell = (lambda *_: None) if report is None else report
+    with progress_of(progress, store.layout.command) as tell, _terminable():
         tell(done, total, "")
         finished = _finished(chunks(todo), compute, n_jobs, limits or Limits(), threads)
         try:
@@ -99,8 +98,7 @@ def complete(
 
 def _name(rows: list[Row]) -> str:
     """Return what the last of some rows is of, without the key of a user's code."""
-    named = [str(rows[-1][key]).partition("@")[0] for key in _NAMES if rows and rows[-1].get(key)]
-    return ", ".join(named)
+    return ", ".join(str(rows[-1][key]).partition("@")[0] for key in _NAMES if rows and rows[-1].get(key))
 
 
 def _finished(chunks: Iterable[Any], compute: Compute, n_jobs: int | None, limits: Limits, threads: bool) -> Any:
@@ -144,10 +142,7 @@ def _terminable() -> Iterator[None]:
         yield
         return
 
-    def stop(number: int, frame: Any) -> None:
-        raise KeyboardInterrupt
-
-    signal.signal(signal.SIGTERM, stop)
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         yield
     finally:

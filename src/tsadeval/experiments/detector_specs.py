@@ -110,16 +110,14 @@ def _imported(text: str, seed: int) -> DetectorSpec:
     path, positional, named = parse_call(text)
     made = import_object(path, "detector")
     # A function without options is the detector itself; with options, and of a class, the call gives it.
-    if not isinstance(made, type) and "(" not in text:
-        spec = _of_object(made, seed)
-    else:
+    if isinstance(made, type) or "(" in text:
         try:
-            instance = made(*positional, **named)
+            made = made(*positional, **named)
         except Exception as error:  # whatever a user's constructor raises
             kind = "" if isinstance(error, TypeError) else f"{type(error).__name__}: "
             words = " ".join(str(error).split())
             raise InvalidParameterError(f"detector {text!r} cannot be made: {kind}{words}") from None
-        spec = _of_object(instance, seed)
+    spec = _of_object(made, seed)
     mark = spec.text.rpartition("@")[2]
     return replace(spec, text=f"{text}@{mark}", title=text.partition(":")[2])
 
