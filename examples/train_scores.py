@@ -14,6 +14,7 @@ import sys
 import time
 from contextlib import contextmanager
 
+from tsadeval.core.names import format_call
 from tsadeval.experiments.dataset_sources import Source
 from tsadeval.experiments.detector_specs import DetectorSpec, keep_scores
 
@@ -32,7 +33,7 @@ def main(arguments=None):
     failed = 0
     for source in [Source.of(name, asked.data) for name in asked.datasets]:
         dataset = source.load()
-        name = f"{dataset.name}{source.brackets}"
+        name = format_call(dataset.name, source.options.items())
         for spec in specs:
             start = time.perf_counter()
             try:

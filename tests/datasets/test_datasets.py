@@ -27,6 +27,7 @@ from data_files import (
     write,
     zipped,
 )
+from refused import refused_values
 from tsadeval.datasets.dataset import DATASETS
 from tsadeval.errors import InvalidInputError, InvalidParameterError, UnknownNameError
 
@@ -45,7 +46,7 @@ def test_every_record_says_what_it_is(name, tmp_path):
         assert download.url.endswith(download.path.rpartition("/")[2])
         assert len(download.sha256) in (0, 64)
     for check in record.options.values():
-        assert all(not check.accepts(bad) for bad in check.bad())
+        assert all(not check.accepts(bad) for bad in refused_values(check))
     # An empty root, and an empty folder in it, say which files were expected and how to get them.
     with pytest.raises(InvalidInputError, match=f"{name}: there is no folder {record.folders[0]}") as error:
         te.datasets.load(name, data=tmp_path)

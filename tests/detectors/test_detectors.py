@@ -11,6 +11,7 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 import tsadeval as te
+from refused import refused_values
 from tsadeval.core.parameters import Number
 from tsadeval.detectors import DETECTORS, make, parse_detector
 from tsadeval.errors import InvalidInputError, InvalidParameterError, UnknownNameError
@@ -175,7 +176,7 @@ def test_series_shorter_than_the_window(name):
 def test_every_option_refuses_bad_values(name):
     record = DETECTORS[name]
     for option, check in record.checks.items():
-        for bad in check.bad():
+        for bad in refused_values(check):
             with pytest.raises(InvalidParameterError, match=option):
                 record.with_options(**{option: bad})
             with pytest.raises(InvalidParameterError, match=option):  # scikit-learn's manner: when it is fitted

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 import tsadeval as te
 from common import P, S, Y, every_metric, every_metric_of_predictions, every_metric_of_scores, second, value_of
+from refused import refused_values
 from strategies import examples, predictions, scorings
 from tsadeval.core.inputs import Prediction, Scoring
 from tsadeval.core.metric import METRICS, PROPERTIES, parse_metric
@@ -173,7 +174,7 @@ def test_predictions_must_be_binary(metric):
 def test_parameters_refuse_bad_values(metric):
     for name, check in metric.checks.items():
         assert check.accepts(metric.parameters[name]), f"default of {name}"
-        for bad in check.bad():
+        for bad in refused_values(check):
             with pytest.raises(InvalidInputError, match=name):
                 metric.function(Y, second(metric), **{name: bad})
             with pytest.raises(InvalidInputError, match=name):

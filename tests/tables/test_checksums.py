@@ -8,6 +8,7 @@ import pytest
 
 import tsadeval as te
 from detecting import Distance, write_series
+from tsadeval.experiments import dataset_sources
 from tsadeval.scores import tabular
 from tsadeval.tables import checksums
 from tsadeval.tables.checksums import Checksums, same_state
@@ -28,7 +29,7 @@ def reads(monkeypatch):
     """Every data set that is loaded."""
     found = []
     load = te.datasets.load
-    monkeypatch.setattr(te.datasets, "load", lambda path, **options: found.append(path) or load(path, **options))
+    monkeypatch.setattr(dataset_sources, "load", lambda path, **options: found.append(path) or load(path, **options))
     return found
 
 

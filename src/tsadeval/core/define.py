@@ -64,12 +64,23 @@ def _parameters(function: Callable[..., Any]) -> dict[str, Any]:
 
 def _public(
     inner: Callable[..., Any],
-    second: str,
-    call: Callable[[Any, Any, dict[str, Any]], Any],
+    data_type: Any,
     checks: dict[str, Check],
+    run: Callable[[Any, dict[str, Any]], Any],
     undefined: str | None = None,
 ) -> Callable[..., Any]:
-    """The public face of a function of checked data: same options, two arrays in front, here and in the docstring."""
+    """Make the public face of a function of checked data: same options, two arrays in front, also in the docstring.
+
+    `run` computes it on data and options that were checked.
+    """
+    second = "y_score" if data_type is Scoring else "y_pred"
+    known = _parameters(inner)
+
+    def call(y_true: Any, other: Any, options: dict[str, Any]) -> Any:
+        if options:
+            _refuse_unknown(inner.__name__, second, known, options)
+            check_parameters(inner.__name__, checks, options)
+        return run(data_type.of(y_true, other), options)
 
     @wraps(inner)
     def on_scores(y_true: Any, y_score: Any, **options: Any) -> Any:
@@ -99,7 +110,7 @@ _BETA = "beta : float, default=1.0\n    Recall counts beta times as much as prec
 
 
 def _documented(doc: str, second: str, options: Iterable[str], undefined: str | None) -> str:
-    """The docstring with the arguments and the return value that are documented here, unless it has its own."""
+    """Return the docstring with the arguments and the return value that are documented here, unless it has its own."""
     parameters, returns = "Parameters\n----------\n", "Returns\n-------\n"
     arrays = "".join(f"{name} : {_ARGUMENTS[name]}\n" for name in ("y_true", second))
     if returns not in doc and undefined is not None:
@@ -132,31 +143,25 @@ def takes_scores(
     checks: Mapping[str, Check] | None = None,
 ) -> Callable[[Callable[Concatenate[Scoring, P], S]], OnScores[P, S]]:
     """Give a function of a checked `Scoring` its public face; whatever it returns is returned."""
-    return _taking(Scoring, "y_score", dict(checks or {}))
+    return _taking(Scoring, checks)
 
 
 def takes_predictions(
     checks: Mapping[str, Check] | None = None,
 ) -> Callable[[Callable[Concatenate[Prediction, P], S]], OnPredictions[P, S]]:
     """Give a function of a checked `Prediction` its public face; whatever it returns is returned."""
-    return _taking(Prediction, "y_pred", dict(checks or {}))
+    return _taking(Prediction, checks)
 
 
-def _taking(data_type: Any, second: str, checks: dict[str, Check]) -> Callable[[Any], Any]:
+def _taking(data_type: Any, checks: Mapping[str, Check] | None) -> Callable[[Any], Any]:
     def decorate(inner: Callable[..., Any]) -> Callable[..., Any]:
-        known = _parameters(inner)
-
-        def call(y_true: Any, other: Any, options: dict[str, Any]) -> Any:
-            if options:
-                _refuse_unknown(inner.__name__, second, known, options)
-                check_parameters(inner.__name__, checks, options)
-            data = data_type.of(y_true, other)
+        def run(data: Any, options: dict[str, Any]) -> Any:
             found = inner(data, **options)
             if isinstance(found, PRF):
                 _warn_of_parts(inner.__name__, found, data)
             return found
 
-        return _public(inner, second, call, checks)
+        return _public(inner, data_type, dict(checks or {}), run)
 
     return decorate
 
@@ -173,17 +178,17 @@ def score_metric(
     **description: Any,
 ) -> Callable[[Callable[Concatenate[Scoring, P], float]], OnScores[P, float]]:
     """Register a function of a checked `Scoring` as a metric; see `Metric` for the description."""
-    return _registering("scores", Scoring, "y_score", description)
+    return _registering("scores", Scoring, description)
 
 
 def prediction_metric(
     **description: Any,
 ) -> Callable[[Callable[Concatenate[Prediction, P], float]], OnPredictions[P, float]]:
     """Register a function of a checked `Prediction` as a metric; see `Metric` for the description."""
-    return _registering("predictions", Prediction, "y_pred", description)
+    return _registering("predictions", Prediction, description)
 
 
-def _registering(kind: Kind, data_type: Any, second: str, description: dict[str, Any]) -> Callable[[Any], Any]:
+def _registering(kind: Kind, data_type: Any, description: dict[str, Any]) -> Callable[[Any], Any]:
     checks: dict[str, Check] = description.setdefault("checks", {})
     needs = frozenset(description.get("needs", ()))
     if kind == "predictions":  # what a metric of alarms computes, it nearly always computes from runs
@@ -196,16 +201,13 @@ def _registering(kind: Kind, data_type: Any, second: str, description: dict[str,
         if set(known) != set(checks):
             raise TypeError(f"{name}: options {sorted(known)} but checks for {sorted(checks)}")
 
-        def call(y_true: Any, other: Any, options: dict[str, Any]) -> float:
-            if options:
-                _refuse_unknown(name, second, known, options)
-                check_parameters(name, checks, options)
-            value, fact = value_of(inner, needs, data_type.of(y_true, other), options)
+        def run(data: Any, options: dict[str, Any]) -> float:
+            value, fact = value_of(inner, needs, data, options)
             if fact is not None:
                 warn_undefined(name, fact.text)
             return value
 
-        face = _public(inner, second, call, checks, description["undefined"])
+        face = _public(inner, data_type, checks, run, description["undefined"])
         METRICS.add(name, Metric(name=name, kind=kind, function=face, compute=inner, parameters=known, **description))
         return face
 

@@ -26,7 +26,7 @@ class Events:
 
     @classmethod
     def of(cls, labels: Any) -> Events:
-        """The runs of ones in a sequence of labels."""
+        """Return the runs of ones in a sequence of labels."""
         from tsadeval.core.inputs import label_runs
 
         return label_runs(labels, "labels").events
@@ -42,7 +42,7 @@ class Events:
         return int(self.lengths.sum())
 
     def shared_points(self, other: Events) -> int:
-        """Number of points that are in events of both."""
+        """Return number of points that are in events of both."""
         from tsadeval.core._scan import shared_points
 
         return int(shared_points(self.starts, self.stops, other.starts, other.stops))
@@ -51,14 +51,14 @@ class Events:
         return len(self.starts)
 
     def mask(self) -> NDArray[np.bool_]:
-        """True inside the events."""
+        """Return True inside the events."""
         edges = np.zeros(self.n + 1, np.int8)
         edges[self.starts] = 1
         edges[self.stops] = -1
         return np.cumsum(edges[:-1], dtype=np.int8).view(np.bool_)
 
     def complement(self) -> Events:
-        """The runs between, before and after the events."""
+        """Return the runs between, before and after the events."""
         borders = np.concatenate(([0], np.column_stack([self.starts, self.stops]).ravel(), [self.n]))
         starts, stops = borders[::2], borders[1::2]
         real = starts < stops

@@ -6,9 +6,9 @@ Code decides by these facts and never by a text. The sentences made from them ar
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from tsadeval.core.inputs import Prediction, Scoring
     from tsadeval.core.metric import Metric, Outcome
     from tsadeval.core.results import Row
+
+K = TypeVar("K")
+V = TypeVar("V")
 
 
 class Reason(StrEnum):
@@ -97,7 +100,7 @@ def points_of(data: Scoring | Prediction) -> Row:
 
 
 def rule_facts(rule: Any) -> Row:
-    """What rows say of a threshold rule, of which only `decide` and `literal` are certain to be there."""
+    """Return what rows say of a threshold rule, of which only `decide` and `literal` are certain to be there."""
     return {
         "rule": str(rule),
         "uses_labels": getattr(rule, "uses_labels", False),
@@ -133,6 +136,18 @@ def odd_alarms(rows: Sequence[Row], n: int) -> OddAlarms | None:
         if points == n or (points == 0 and origin != Origin.BEST_OF_ONE):
             return OddAlarms(row["rule"], origin, points == n, row["threshold"])
     return None
+
+
+def grouped(pairs: Iterable[tuple[K, V]]) -> dict[K, list[V]]:
+    """Put together the values of each key, in the order in which they come.
+
+    >>> grouped([("a", 1), ("b", 2), ("a", 3)])
+    {'a': [1, 3], 'b': [2]}
+    """
+    found: dict[K, list[V]] = {}
+    for key, value in pairs:
+        found.setdefault(key, []).append(value)
+    return found
 
 
 def finite_mean(values: Sequence[float]) -> float:

@@ -58,7 +58,7 @@ class LabelRuns:
         return self.starts + self.counts
 
     def of(self, label: int) -> Events:
-        """The runs of one label."""
+        """Return the runs of one label."""
         offset = 0 if self.first == label else 1
         # Whole arrays instead of every other element: kernels read them as they lie in memory.
         return Events(self.starts[offset::2].copy(), self.stops[offset::2].copy(), self.n)
@@ -102,7 +102,7 @@ class _Shared:
     """Cache of intermediates shared by the metrics of one call."""
 
     def shared(self, key: Hashable, make: Callable[[], T]) -> T:
-        """What `make` gave the first time this key was asked for. The key starts with the family's name."""
+        """Return what `make` gave the first time this key was asked for; the key starts with the family's name."""
         found: dict[Hashable, T] = self.__dict__.setdefault("_found", {})
         if key not in found:
             found[key] = make()
@@ -128,7 +128,8 @@ class Scoring(_Shared):
     def of(cls, y_true: Any, y_score: Any, y_pred: Any = None) -> Scoring:
         """Check and scan the arrays, in one pass. Without scores, the predictions are the scores."""
         if y_pred is not None:
-            return cls._with_predictions(y_true, y_score, y_pred)
+            alarms = Prediction.of(y_true, y_pred).alarms
+            return replace(cls.of(y_true, alarms.mask if y_score is None else y_score), given=alarms)
         same_index(y_true, y_score, "y_score")
         y = as_labels(y_true, "y_true")
         s = as_scores(y_score, "y_score")
@@ -142,13 +143,8 @@ class Scoring(_Shared):
                 raise error
         return cls(LabelRuns(y, starts, counts), s, means, m2, low, high)
 
-    @classmethod
-    def _with_predictions(cls, y_true: Any, y_score: Any, y_pred: Any) -> Scoring:
-        alarms = Prediction.of(y_true, y_pred).alarms
-        return replace(cls.of(y_true, alarms.mask if y_score is None else y_score), given=alarms)
-
     def scanned_again(self) -> Scoring:
-        """The same arrays, checked and scanned anew, without what was computed of them so far."""
+        """Return the same arrays, checked and scanned anew, without what was computed of them so far."""
         return replace(Scoring.of(self.truth.labels, self.raw), setting=self.setting)
 
     @property
@@ -170,7 +166,7 @@ class Scoring(_Shared):
         return self.low < self.high and _two_values(self.raw, self.low, self.high)
 
     def with_truth(self, labels: Bools) -> Scoring:
-        """The same scores with other labels."""
+        """Return the same scores with other labels."""
         return replace(Scoring.of(labels, self.raw), given=self.given, setting=self.setting)
 
     @property
@@ -249,7 +245,7 @@ class Scoring(_Shared):
         return ascending[first_at_least], self.n - first_at_least
 
     def at_least(self, v: float) -> Prediction:
-        """The alarms `score >= v`."""
+        """Return the alarms `score >= v`."""
         return self._alarms(self.scores >= v)
 
     def above(self, threshold: float) -> Prediction:
@@ -271,7 +267,7 @@ class Scoring(_Shared):
             return float(self.raw.dtype.type(value))
 
     def just_below(self, v: float) -> float:
-        """The threshold t, a number of the scores' own type, with `score > t` exactly where `score >= v`."""
+        """Return the threshold t, a number of the scores' own type, with `score > t` exactly where `score >= v`."""
         with np.errstate(over="ignore"):  # below the lowest of all numbers is minus infinity
             return float(np.nextafter(self.raw.dtype.type(v), self.raw.dtype.type(-np.inf)))
 
@@ -285,7 +281,7 @@ class Prediction(_Shared):
     setting: Setting = PLAIN
 
     def with_truth(self, labels: Bools) -> Prediction:
-        """The same alarms with other labels."""
+        """Return the same alarms with other labels."""
         return Prediction(_runs(labels.view(np.uint8), "y_true"), self.alarms, self.setting)
 
     @property
@@ -317,7 +313,7 @@ class Prediction(_Shared):
         return self.alarms.mask.astype(np.int64)
 
     def scanned_again(self) -> Prediction:
-        """The same arrays, checked and scanned anew, without what was computed of them so far."""
+        """Return the same arrays, checked and scanned anew, without what was computed of them so far."""
         return replace(Prediction.of(self.truth.labels, self.alarms.labels), setting=self.setting)
 
     @classmethod

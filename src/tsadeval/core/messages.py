@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
-from tsadeval.core.facts import COUNTS, OF_LABELS, OddAlarms, Origin, finite_mean
+from tsadeval.core.facts import COUNTS, OF_LABELS, OddAlarms, Origin, finite_mean, grouped
 from tsadeval.core.results import Row
 from tsadeval.core.setting import Missing
 from tsadeval.errors import ThresholdWarning, hint, warn, warn_undefined
@@ -19,6 +20,16 @@ LINES = 6  # about averages over fewer series; of more there is one
 # Scores that are low for anomalies are below these, random ones of a few events hardly ever.
 _TURNED = {"auc_roc": 0.2, "ears": -0.09}
 IS_TURNED = "far worse than random scores; if the scores are low for anomalies, pass their negatives"
+# What to do about a rule that alarms everywhere, or nowhere.
+_ADVICE = {
+    Origin.BEST_OF_ONE: "no threshold tells anomalous from normal points",
+    Origin.SCORES: "all scores are equal",
+}
+_CHOSEN = {
+    Origin.BEST: "chosen with the labels for each metric, an upper bound",
+    Origin.BEST_OF_ONE: "the one that is best for that metric, chosen with the labels",
+    Origin.BUDGET: "that of most events within this budget of false alarms, chosen with the labels",
+}
 # Metrics whose value depends on when an event began.
 _OF_STARTS = frozenset({"detection_delay", "expected_cost"})
 
@@ -42,27 +53,22 @@ def are(names: Sequence[str]) -> str:
 
 def count_notes(rows: Sequence[Row]) -> list[str]:
     """Say of the rows of one scoring which points and scores were left out, and what rules were fitted on."""
-    counts = {name: rows[0].get(name) or 0 for name in COUNTS} if rows else dict.fromkeys(COUNTS, 0)
-    unseen = f"{counts['ignored_events']} whole event{'s' * (counts['ignored_events'] != 1)}"
-    found = []
-    if counts["ignored_points"]:
-        more = f", and with them {unseen}" if counts["ignored_events"] else ""
-        found.append(f"{counts['ignored_points']} points are not judged{more}")
-    elif counts["ignored_events"]:
-        found.append(f"{unseen} without a score {'is' if counts['ignored_events'] == 1 else 'are'} not judged")
-    if counts["dropped"]:
-        found.append(f"{counts['dropped']} points without a score were left out")
-    if counts["idle_spans"]:
-        found.append(f"no span of {hint('ignore=', '--ignore')} has a point inside")
-    if counts["missing_scores"]:
-        found.append(f"{counts['missing_scores']} scores are missing, so without alarm")
-    if counts["fit_scores"]:
-        found.append(f"rules without labels are fitted on {counts['fit_scores']} other scores")
-    late = counts["late_events"]
-    if late and any(row.get("metric", "").partition("(")[0] in _OF_STARTS for row in rows):
-        what = "1 event begins" if late == 1 else f"{late} events begin"
-        found.append(f"{what} right after a gap in the times: delays count from the first point after it")
-    return found
+    counts = {name: (rows[0].get(name) or 0) if rows else 0 for name in COUNTS}
+    skipped, events, late = counts["ignored_points"], counts["ignored_events"], counts["late_events"]
+    unseen = f"{events} whole event{'s' * (events != 1)}"
+    with_them = f", and with them {unseen}" if events else ""
+    of_starts = any(row.get("metric", "").partition("(")[0] in _OF_STARTS for row in rows)
+    begin = "1 event begins" if late == 1 else f"{late} events begin"
+    notes = {
+        f"{skipped} points are not judged{with_them}": skipped,
+        f"{unseen} without a score {'is' if events == 1 else 'are'} not judged": events and not skipped,
+        f"{counts['dropped']} points without a score were left out": counts["dropped"],
+        f"no span of {hint('ignore=', '--ignore')} has a point inside": counts["idle_spans"],
+        f"{counts['missing_scores']} scores are missing, so without alarm": counts["missing_scores"],
+        f"rules without labels are fitted on {counts['fit_scores']} other scores": counts["fit_scores"],
+        f"{begin} right after a gap in the times: delays count from the first point after it": late and of_starts,
+    }
+    return [note for note, holds in notes.items() if holds]
 
 
 def label_notes(rows: Iterable[Row]) -> list[str]:
@@ -71,13 +77,8 @@ def label_notes(rows: Iterable[Row]) -> list[str]:
     >>> label_notes([{"rule": "best", "origin": Origin.BEST, "uses_labels": True}])
     ['threshold best: chosen with the labels for each metric, an upper bound']
     """
-    words: dict[Origin | None, str] = {
-        Origin.BEST: "chosen with the labels for each metric, an upper bound",
-        Origin.BEST_OF_ONE: "the one that is best for that metric, chosen with the labels",
-        Origin.BUDGET: "that of most events within this budget of false alarms, chosen with the labels",
-    }
-    found = {row["rule"]: row.get("origin") for row in rows if row.get("uses_labels") and row["rule"]}
-    return [f"threshold {rule}: {words.get(found[rule], 'chosen with the labels')}" for rule in sorted(found)]
+    found = {row["rule"]: row.get("origin", Origin.RULE) for row in rows if row.get("uses_labels") and row["rule"]}
+    return [f"threshold {rule}: {_CHOSEN.get(found[rule], 'chosen with the labels')}" for rule in sorted(found)]
 
 
 def upside_down(rows: Iterable[Row]) -> str:
@@ -86,10 +87,7 @@ def upside_down(rows: Iterable[Row]) -> str:
     >>> upside_down([{"metric": "auc_roc", "value": 0.03}, {"metric": "f1", "value": 0.0}])
     'auc_roc'
     """
-    values: dict[str, list[float]] = {}
-    for row in rows:
-        if row["metric"] in _TURNED:
-            values.setdefault(row["metric"], []).append(row["value"])
+    values = grouped((row["metric"], row["value"]) for row in rows if row["metric"] in _TURNED)
     return ", ".join(name for name, found in values.items() if finite_mean(found) < _TURNED[name])
 
 
@@ -102,30 +100,24 @@ def by_reason(lacking: Iterable[tuple[str, str, str]]) -> list[tuple[str, list[s
     >>> by_reason([("no alarm", "f1", "a"), ("no alarm", "recall", "a"), ("no alarm", "cost", "b")])
     [('no alarm', ['f1', 'recall'], ['a']), ('no alarm', ['cost'], ['b'])]
     """
-    places: dict[tuple[str, str], list[str]] = {}
-    for reason, metric, place in lacking:
-        places.setdefault((reason, metric), []).append(place)
-    together: dict[tuple[str, tuple[str, ...]], list[str]] = {}
-    for (reason, metric), found in places.items():
-        together.setdefault((reason, tuple(found)), []).append(metric)
+    places = grouped(((reason, metric), place) for reason, metric, place in lacking)
+    together = grouped(((reason, tuple(found)), metric) for (reason, metric), found in places.items())
     return [(reason, metrics, list(found)) for (reason, found), metrics in together.items()]
 
 
 def warn_of_undefined(rows: Iterable[Row]) -> None:
     """Warn once for each reason why metrics have no value; rows may name a series, and a detector."""
     rows = list(rows)
-    detectors: dict[tuple[str, str], set[str]] = {}  # of a metric on a series: who was evaluated there
-    for row in rows:
-        detectors.setdefault((row.get("series", ""), row["metric"]), set()).add(row.get("detector", ""))
-    causes: dict[tuple[str, str, str], set[str]] = {}  # message, metric and series -> detectors
-    for row in rows:
-        if row["message"] is not None and row["status"] != "missing":
-            causes.setdefault((row["message"], row["metric"], row.get("series", "")), set()).add(
-                row.get("detector", "")
-            )
+    # Who was evaluated by a metric on a series, and who has no value there for a reason.
+    evaluated = grouped(((row.get("series", ""), row["metric"]), row.get("detector", "")) for row in rows)
+    causes = grouped(
+        ((row["message"], row["metric"], row.get("series", "")), row.get("detector", ""))
+        for row in rows
+        if row["message"] is not None and row["status"] != "missing"
+    )
     lacking = []
     for (message, metric, series), who in causes.items():
-        some = "" if who == detectors[series, metric] else ", ".join(sorted(who))
+        some = "" if set(who) == set(evaluated[series, metric]) else ", ".join(sorted(set(who)))
         lacking.append((message, metric, f"{series} ({some})" if series and some else series or some))
     rest = "; averages are over the other series" if len({row.get("series") for row in rows}) > 1 else ""
     for message, metrics, places in by_reason(lacking):
@@ -134,22 +126,14 @@ def warn_of_undefined(rows: Iterable[Row]) -> None:
 
 def warn_of_alarms(odd: Mapping[str, OddAlarms | None]) -> None:
     """Warn once of each rule that raised no alarm at all, or alarmed everywhere, and name the series."""
-    together: dict[tuple[str, Origin, bool], dict[str, float | None]] = {}
-    for place, found in odd.items():
-        if found is not None:
-            together.setdefault(found[:3], {})[place] = found.threshold
+    best = hint('threshold="best"', "--threshold best")
+    together = grouped((found[:3], (place, found.threshold)) for place, found in odd.items() if found is not None)
     for (rule, origin, everywhere), places in together.items():
-        known = list(filter(None, places))
-        thresholds = set(places.values()) - {None}
+        known = [place for place, _ in places if place]
+        thresholds = {one for _, one in places} - {None}
         threshold = "".join(f" (threshold {one:.6g})" for one in thresholds) if len(thresholds) == 1 else ""
         on = f" on {named(known)}" if known else ""
-        if origin == Origin.BEST_OF_ONE:
-            advice = "no threshold tells anomalous from normal points"
-        elif origin == Origin.SCORES:
-            advice = "all scores are equal"
-        else:
-            best = hint('threshold="best"', "--threshold best")
-            advice = f"choose another threshold, or {best}"
+        advice = _ADVICE.get(origin, f"choose another threshold, or {best}")
         what = f"the rule {rule}{threshold} {'raises an alarm at all points' if everywhere else 'raises no alarm'}{on}"
         warn(f"{what}, so metrics of predictions say little: {advice}", ThresholdWarning)
 
@@ -182,13 +166,12 @@ def comparison_remarks(
 def odd_remarks(odd: Odd, titles: Mapping[str, str], rows: Iterable[Row]) -> list[str]:
     """Say which detectors alarm everywhere, or nowhere, and on how many series of the rows."""
     series = {row["series"] for row in rows}
-    counts: dict[bool, dict[str, int]] = {}
-    for (where, detector), found in odd.items():
-        if found is not None and where in series:
-            of_kind = counts.setdefault(found.everywhere, {})
-            of_kind[titles[detector]] = of_kind.get(titles[detector], 0) + 1
+    kinds = grouped(
+        (found.everywhere, titles[detector]) for (where, detector), found in odd.items() if found and where in series
+    )
     lines = []
-    for everywhere, places in counts.items():
+    for everywhere, titled in kinds.items():
+        places = Counter(titled)
         names = [f"{name} (on {count} of {len(series)} series)" for name, count in places.items()]
         who = named(list(places) if len(series) == 1 else names)
         lines.append(f"{'an alarm at all points' if everywhere else 'no alarm'}: {who}; {SAYS_LITTLE}")
@@ -208,33 +191,29 @@ def fewer_series(
     >>> fewer_series(rows, ["f1"], {"x": "X", "y": "Y"}, "skip")
     ['Y: averages over 1 of 2 series']
     """
-    have: dict[tuple[str, str], set[str]] = {(d, m): set() for d in titles for m in metrics}
-    series = set()
-    for row in rows:
-        series.add(row["series"])
-        if math.isfinite(row["value"]):
-            have[row["detector"], row["metric"]].add(row["series"])
+    rows = list(rows)
+    series = {row["series"] for row in rows}
+    have = grouped(((row["detector"], row["metric"]), row["series"]) for row in rows if math.isfinite(row["value"]))
+    counts = {(d, metric): len(set(have.get((d, metric), ()))) for d in titles for metric in metrics}
     # A series on which nobody has a value is named elsewhere.
-    most = {metric: len(set().union(*(have[d, metric] for d in titles))) for metric in metrics}
+    most = {metric: len({s for d in titles for s in have.get((d, metric), ())}) for metric in metrics}
     together: dict[tuple[tuple[Share, tuple[str, ...]], ...], list[str]] = {}
     for detector, title in titles.items():
-        shares: dict[Share, list[str]] = {}
-        for metric in metrics:
-            shares.setdefault((len(have[detector, metric]), most[metric]), []).append(metric)
+        shares = grouped(((counts[detector, metric], most[metric]), metric) for metric in metrics)
         if any(count < known for count, known in shares) and (only is None or detector in only):
             together.setdefault(tuple((share, tuple(some)) for share, some in shares.items()), []).append(title)
     rest = ", and the worst of all detectors on the others" if missing == "worst" else ""
     if len(together) > LINES:
         names = [name for some in together.values() for name in some]
-        counts = [count for parts in together for (count, known), _ in parts if count < known]
-        over = f"{min(counts)} to {max(counts)} of {max(most.values())} series"
+        fewer = [count for parts in together for (count, known), _ in parts if count < known]
+        over = f"{min(fewer)} to {max(fewer)} of {max(most.values())} series"
         return [f"{named(names)}: averages over {over}{rest}; to_frame() has all values"]
     words = _no_value if len(series) == 1 else _averages
     return [f"{named(names)}: {words(parts)}{rest}" for parts, names in together.items()]
 
 
 def _no_value(parts: Sequence[tuple[Share, Sequence[str]]]) -> str:
-    """What a detector lacks on a single series."""
+    """Return what a detector lacks on a single series."""
     short = [metric for (count, known), some in parts if count < known for metric in some]
     return "no value" if len(parts) == 1 else f"no value of {', '.join(short)}"
 
@@ -257,10 +236,7 @@ def undefined_everywhere(rows: Iterable[Row], metrics: Sequence[str]) -> list[st
     >>> undefined_everywhere([row], ["f1", "cce"])
     ['a has no anomalous point: f1 is undefined there']
     """
-    found: dict[tuple[str, str], list[Row]] = {}
-    for row in rows:
-        if row["status"] != "missing":
-            found.setdefault((row["series"], row["metric"]), []).append(row)
+    found = grouped(((row["series"], row["metric"]), row) for row in rows if row["status"] != "missing")
     lacking = []
     for (series, metric), some in found.items():
         if all(row["status"] == "undefined" and row["message"] is not None for row in some):  # nobody has a value

@@ -49,7 +49,7 @@ class PRF(NamedTuple):
 
 
 def f_beta(precision: float, recall: float, beta: float = 1.0) -> float:
-    """The F of precision and recall. A detector that finds nothing gets 0, even where precision is undefined.
+    """Compute F of precision and recall. A detector that finds nothing gets 0, even where precision is undefined.
 
     >>> f_beta(0.5, 1.0)
     0.6666666666666666
@@ -91,7 +91,7 @@ class Rule(Protocol):
         ...
 
     def decide(self, data: Scoring, metric: Metric) -> Decision:
-        """The alarms for this metric."""
+        """Return the alarms for this metric."""
         ...
 
 
@@ -164,15 +164,19 @@ class Metric:
     def from_function(
         cls, function: Callable[[Any, Any], float], name: str = "", direction: Literal["higher", "lower"] = "higher"
     ) -> Metric:
-        """The metric that a user's function of labels and scores is; of predictions if its second argument is `y_pred`.
+        """Make a metric of a user's function of labels and scores; of predictions if its second argument is `y_pred`.
 
         >>> Metric.from_function(lambda y_true, y_score: 0.5, "half")([0, 1], [0.2, 0.3])
         0.5
         """
         inner = getattr(function, "func", function)  # of a partial
         name = name or getattr(inner, "__name__", "") or type(function).__name__
-        kind: Kind = "predictions" if _second_argument(function) == "y_pred" else "scores"
-        _refuse_required(function, name)
+        try:
+            parameters = list(inspect.signature(function).parameters.values())
+        except (TypeError, ValueError):  # some builtins do not say
+            parameters = []
+        kind: Kind = "predictions" if [one.name for one in parameters[1:2]] == ["y_pred"] else "scores"
+        _refuse_required(parameters, name)
 
         def compute(data: Scoring | Prediction) -> float:
             # The function may change its arrays: ours are the caller's own memory.
@@ -209,7 +213,7 @@ class Metric:
         return self.trivial_best(self.options) if callable(self.trivial_best) else self.trivial_best
 
     def with_options(self, **options: Any) -> Metric:
-        """The same metric with some options fixed."""
+        """Return the same metric with some options fixed."""
         options = {name: value.item() if isinstance(value, np.generic) else value for name, value in options.items()}
         for name in options:
             if name not in self.parameters:
@@ -230,15 +234,15 @@ class Metric:
         return _restored, (self.function, self.name, self.direction, self.version)
 
     def __call__(self, y_true: Any, y_other: Any) -> float:
-        """The metric of labels and scores (or predictions), with the bound options."""
+        """Return the metric of labels and scores (or predictions), with the bound options."""
         return float(self.function(y_true, y_other, **dict(self.bound)))
 
     def value_of(self, data: Scoring | Prediction) -> tuple[float, Fact | None]:
-        """The value on checked data of this metric's kind, and why it is NaN where it is undefined."""
+        """Return the value on checked data of this metric's kind, and why it is NaN where it is undefined."""
         return value_of(self.compute, self.needs, data, dict(self.bound))
 
     def decide(self, scoring: Scoring, rule: Rule) -> Decision | None:
-        """The alarms on which this metric is computed; None for a metric of scores."""
+        """Return the alarms on which this metric is computed; None for a metric of scores."""
         if self.kind == "scores":
             return None
         if scoring.given is not None:
@@ -250,7 +254,7 @@ class Metric:
         return rule.decide(scoring, self)
 
     def judges(self, data: D) -> D:
-        """The data as this metric sees it, with or without the points that are not judged.
+        """Return the data as this metric sees it, with or without the points that are not judged.
 
         Metrics to which the order of points does not matter leave them out. For others of predictions they are normal
         points without alarm, which part the events on either side of them; time goes on.
@@ -263,7 +267,7 @@ class Metric:
         return self.kind == "predictions" or "exchangeable" in self.properties or self.pool is not None
 
     def _run_on_pieces(self, scoring: Scoring) -> Outcome:
-        """A metric of scores on the stretches between the points that are not judged, if it can put them together."""
+        """Run a metric of scores on the stretches of points that are judged, if it can put them together."""
         if self.pool is None or not self.leaves_out:
             others = ", ".join(sorted(m.name for m in METRICS.values() if "recommended" in m.sets and m.leaves_out))
             skipped = hint("NaN and missing='skip', it", "empty, with --missing skip it")
@@ -282,7 +286,7 @@ class Metric:
         return Outcome(value, "ok", seconds=time.perf_counter() - start)
 
     def run(self, scoring: Scoring, rule: Rule, *, fresh: bool = False) -> Outcome:
-        """The outcome on one scoring; a user's function may raise whatever it raises.
+        """Return the outcome on one scoring; a user's function may raise whatever it raises.
 
         With `fresh`, inputs are checked and scanned again inside the time that is measured, so that `seconds` is that
         of a public call of the metric, whatever other metrics have computed on this scoring before.
@@ -322,19 +326,8 @@ def _undefined(fact: Fact) -> Outcome:
     return Outcome(math.nan, "undefined", fact.text, reason=fact.reason)
 
 
-def _second_argument(function: Callable[..., Any]) -> str:
-    try:
-        return list(inspect.signature(function).parameters)[1]
-    except (TypeError, ValueError, IndexError):
-        return ""
-
-
-def _refuse_required(function: Callable[..., Any], name: str) -> None:
-    """A metric is called with labels and scores only."""
-    try:
-        parameters = list(inspect.signature(function).parameters.values())
-    except (TypeError, ValueError):  # some builtins do not say
-        return
+def _refuse_required(parameters: list[inspect.Parameter], name: str) -> None:
+    """Refuse a function that needs more than labels and scores."""
     variable = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
     asked = [p.name for p in parameters[2:] if p.default is inspect.Parameter.empty and p.kind not in variable]
     if asked:
@@ -351,7 +344,7 @@ def _restored(function: Callable[..., float], name: str, direction: Any, version
 def value_of(
     compute: Callable[..., float], needs: Set[str], data: Scoring | Prediction, options: dict[str, Any]
 ) -> tuple[float, Fact | None]:
-    """The value, or NaN and why there is none."""
+    """Return the value, or NaN and why there is none."""
     lacking = missing(needs, data)
     if lacking is not None:
         return math.nan, lacking
@@ -373,7 +366,7 @@ _NEEDS: dict[str, tuple[Callable[[Any], bool], Fact]] = {
 
 
 def missing(needs: Set[str], data: Scoring | Prediction) -> Fact | None:
-    """What the data lacks of a metric's needs; None where it lacks nothing."""
+    """Return what the data lacks of a metric's needs; None where it lacks nothing."""
     return next((fact for need, (met, fact) in _NEEDS.items() if need in needs and not met(data)), None)
 
 
@@ -381,7 +374,7 @@ METRICS: Registry[Metric] = Registry("metric", "tsadeval.metrics")
 
 
 def parse_metric(text: str) -> Metric:
-    """The record that a text like `cce` or `vus_pr(window=100)` names.
+    """Return the record that a text like `cce` or `vus_pr(window=100)` names.
 
     >>> str(parse_metric("cce( tau = 0.4 )"))
     'cce(tau=0.4)'
@@ -394,7 +387,7 @@ def parse_metric(text: str) -> Metric:
 
 
 def _name_of_label(text: str) -> str:
-    """The name of the metric whose label this is, however it is written: "VUS-PR", "vus pr"; else the text itself."""
+    """Return the name of the metric with this label, however written ("VUS-PR", "vus pr"); else the text itself."""
     if text in METRICS:
         return text
     letters = _letters(text)
@@ -428,7 +421,7 @@ def metric_labels(names: Iterable[str]) -> dict[str, str]:
 
 
 def _short_options(options: dict[str, Any]) -> str:
-    """The options of a metric where words say enough: "(pointwise)" for "(uncertainty='pointwise')"."""
+    """Return the options of a metric where words say enough: "(pointwise)" for "(uncertainty='pointwise')"."""
     words = [
         value if isinstance(value, str) else option if value is True else f"{option}={value!r}"
         for option, value in options.items()

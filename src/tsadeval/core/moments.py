@@ -57,7 +57,7 @@ class RunMoments:
 
     @classmethod
     def join(cls, pieces: Sequence[RunMoments]) -> RunMoments:
-        """The moments of neighbouring pieces, in their order in time, as if scanned as one series."""
+        """Return the moments of neighbouring pieces, in their order in time, as if scanned as one series."""
         if len(pieces) == 1:
             return pieces[0]
         # Pieces of nothing but zeros have no magnitude, so they must not decide the common unit.
@@ -92,11 +92,11 @@ class RunMoments:
         return len(self.counts)
 
     def labels(self) -> Index:
-        """The label of every run."""
+        """Return the label of every run."""
         return (np.arange(len(self.counts)) + self.first_label) % 2
 
     def in_units_of(self, exponent: int) -> RunMoments:
-        """The same moments in other units."""
+        """Return the same moments in other units."""
         by = self.exponent - exponent
         if by == 0:
             return self

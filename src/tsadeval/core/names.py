@@ -77,7 +77,7 @@ def _literal(node: ast.expr) -> Any:
 
 
 def format_call(name: str, options: Iterable[tuple[str, Any]]) -> str:
-    """The text that `parse_call` reads back.
+    """Return the text that `parse_call` reads back.
 
     >>> format_call("cce", [("tau", 0.4)])
     'cce(tau=0.4)'
@@ -112,7 +112,7 @@ def split_names(texts: str | Iterable[str]) -> list[str]:
 
 
 def import_object(text: str, kind: str) -> Any:
-    """The function or class that "module:name" names; a module in the current folder is found too."""
+    """Import the function or class that "module:name" names; a module in the current folder is found too."""
     module, _, name = text.partition(":")
     here = os.getcwd()
     if here not in sys.path and "" not in sys.path:
@@ -152,7 +152,7 @@ T = TypeVar("T")
 
 
 def did_you_mean(name: str, known: list[str]) -> str:
-    """The end of an error message: the nearest known names, or all of them where none is near."""
+    """Return the end of an error message: the nearest known names, or all of them where none is near."""
     near = get_close_matches(name, known, n=3, cutoff=0.6 if len(name) > 2 else 0.5)  # one letter of two
     if near:
         return f"did you mean {' or '.join(near)}?"
@@ -235,7 +235,7 @@ _LONGEST = 200
 
 
 def printable(text: Any) -> str:
-    r"""The text with every character that a terminal could act on written as an escape, and cut where it is long.
+    r"""Escape every character that a terminal could act on, and cut the text where it is long.
 
     File and column names come from strangers: escape codes could recolour or overwrite the terminal, line breaks
     could imitate a second message, and bytes that are no text cannot be printed at all.
@@ -250,5 +250,5 @@ def printable(text: Any) -> str:
 
 
 def escaped(text: str) -> str:
-    """The same in full."""
+    """Escape the same in full."""
     return text if text.isprintable() else "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)

@@ -23,7 +23,7 @@ SAMPLE = 32
 
 
 def descending(scores: Floats, band: int = BAND) -> Points:
-    """The points by descending score: records of `score` and `position`; the order of equal scores is arbitrary."""
+    """Sort the points by descending score, as records of `score` and `position`; equal scores in any order."""
     lowest, highest = float(scores.min()), float(scores.max())
     bands = len(scores) // band
     if bands < FEWEST:
@@ -51,7 +51,7 @@ def _splitters(scores: Floats, bands: int, highest: float) -> Floats:
 
 
 def _sorted(scores: Floats, positions: Index | None, lowest: float, highest: float) -> Points:
-    """A band, or the whole series (positions None), highest score first; no score is beyond the borders."""
+    """Sort a band, or the whole series (positions None), highest score first; no score is beyond the borders."""
     points = np.empty(len(scores), POINT)
     keys = keys_of(scores, lowest, highest)
     keys.sort()

@@ -10,11 +10,10 @@ from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import copy_context
-from dataclasses import dataclass
 from itertools import islice
-from queue import Queue
-from threading import Event, Thread
-from typing import Any, TypeVar
+from numbers import Integral
+from threading import Event
+from typing import Any, TypeVar, cast
 
 from tsadeval._optional import require
 from tsadeval.errors import InvalidParameterError, hint
@@ -22,26 +21,26 @@ from tsadeval.errors import InvalidParameterError, hint
 T = TypeVar("T")
 R = TypeVar("R")
 _AHEAD = 2  # items that are read while another is being used
-_STOP = object()
+_STOP: Any = object()
 
 
 def cores() -> int:
-    """Number of cores that this process may use."""
+    """Return number of cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def workers(n_jobs: int | None) -> int:
-    """Number of threads that are meant; all cores by default."""
-    if isinstance(n_jobs, bool) or not (n_jobs is None or (isinstance(n_jobs, int) and n_jobs != 0)):
+def workers(n_jobs: Any) -> int:
+    """Return number of threads that are meant; all cores by default."""
+    if isinstance(n_jobs, bool) or not (n_jobs is None or (isinstance(n_jobs, Integral) and n_jobs != 0)):
         name = hint("n_jobs", "--jobs")
         raise InvalidParameterError(f"{name} must be an integer other than 0 (-1: all cores), but is {n_jobs!r}")
-    return cores() if n_jobs is None or n_jobs < 0 else n_jobs
+    return cores() if n_jobs is None or n_jobs < 0 else int(n_jobs)
 
 
 def in_order(
     work: Callable[[T], R], items: Iterable[T], n_jobs: int | None, left: Event | None = None
 ) -> Generator[R, None, None]:
-    """What the work gives for each item, in the order of the items; the first error, in this order, is raised.
+    """Yield what the work gives for each item, in the order of the items; raise the first error in this order.
 
     Items are read a little ahead. With one worker there is no thread but the caller's. `left` is set where nobody waits
     for the results any more: long work should look at it now and then, and end.
@@ -67,39 +66,18 @@ def in_order(
                 one.cancel()
 
 
-def ahead(read: Callable[[], Iterator[Any]]) -> Iterator[Any]:
-    """What an iterator gives, read by a thread of its own a little ahead."""
-    queue: Queue[Any] = Queue(_AHEAD)
-    left = Event()
-
-    def work() -> None:
+def ahead(read: Callable[[], Iterator[T]]) -> Iterator[T]:
+    """Read ahead from an iterator in a background thread."""
+    items = read()
+    with ThreadPoolExecutor(1, thread_name_prefix="tsadeval") as pool:
+        waiting = deque(pool.submit(next, items, _STOP) for _ in range(_AHEAD))
         try:
-            for item in read():
-                queue.put(item)
-                if left.is_set():
-                    return
-            queue.put(_STOP)
-        except BaseException as error:
-            queue.put(_Raised(error))
-
-    thread = Thread(target=work, daemon=True)
-    thread.start()
-    try:
-        while (item := queue.get()) is not _STOP:
-            if isinstance(item, _Raised):
-                raise item.error
-            yield item
-    finally:
-        left.set()
-        while thread.is_alive():  # it may wait for room in the queue
-            while not queue.empty():
-                queue.get_nowait()
-            thread.join(0.01)
-
-
-@dataclass(frozen=True)
-class _Raised:
-    error: BaseException
+            while (item := waiting.popleft().result()) is not _STOP:
+                waiting.append(pool.submit(next, items, _STOP))
+                yield cast(T, item)
+        finally:
+            for one in waiting:
+                one.cancel()
 
 
 # Work that joblib's backend of the moment does: threads here, or the workers of a Dask or Ray cluster.
@@ -120,7 +98,7 @@ def elsewhere() -> bool:
 def mapped(
     work: Callable[..., Any], items: Iterable[tuple[Any, ...]], n_jobs: int | None, *, ordered: bool, **options: Any
 ) -> Generator[Any, None, None]:
-    """What the work gives for each tuple of arguments, as it comes or in their order.
+    """Yield what the work gives for each tuple of arguments, as it comes or in their order.
 
     One item at a time goes to each worker: what is in flight is what a crash can lose. Ray's backend returns a list,
     so there items go in rounds.

@@ -52,19 +52,8 @@ class Number:
         return " or ".join([kind, *map(repr, self.words), *["None"] * self.none])
 
     def _text(self, bound: float) -> str:
-        """A bound in full where digits matter: a seed of at most 4.29497e+09 helps nobody."""
+        """Return a bound in full where digits matter: a seed of at most 4.29497e+09 helps nobody."""
         return str(int(bound)) if self.integer and math.isfinite(bound) else f"{bound:g}"
-
-    def bad(self) -> list[Any]:
-        """Values that must be refused: the common tests feed them to every metric."""
-        values: list[Any] = ["high", math.nan, math.inf, True, [1.0]]
-        if math.isfinite(self.low):
-            values += [self.low - 1] + ([self.low] if self.open_low else [])
-        if math.isfinite(self.high):
-            values += [self.high + 1]
-        if self.integer:
-            values += [1.5, 10**400]
-        return values if self.none else [*values, None]
 
 
 @dataclass(frozen=True)
@@ -92,10 +81,6 @@ class OneOf:
     def __str__(self) -> str:
         return "one of " + ", ".join(repr(c) for c in self.choices)
 
-    def bad(self) -> list[Any]:
-        """Values that must be refused."""
-        return ["no such choice", 3, 0.5]
-
 
 @dataclass(frozen=True)
 class Flag:
@@ -107,10 +92,6 @@ class Flag:
 
     def __str__(self) -> str:
         return "True or False"
-
-    def bad(self) -> list[Any]:
-        """Values that must be refused."""
-        return ["yes", 1, None]
 
 
 @dataclass(frozen=True)
@@ -129,10 +110,6 @@ class Pair:
 
     def __str__(self) -> str:
         return f"two increasing numbers between {self.low:g} and {self.high:g}"
-
-    def bad(self) -> list[Any]:
-        """Values that must be refused."""
-        return [0.5, (0.9, 0.1), (self.low - 1, self.high), (self.low,), "ab", (math.nan, self.high)]
 
 
 Check = Number | OneOf | Flag | Pair
@@ -156,7 +133,7 @@ F_CHECKS: dict[str, Check] = {"beta": BETA}
 
 
 def recall_weight(beta: float) -> float:
-    """The square of beta, which is the weight of recall in F. Beyond 1e100 or below 1e-100 F has its limit anyway."""
+    """Return the square of beta, the weight of recall in F. Beyond 1e100 or below 1e-100 F has its limit anyway."""
     return float(min(max(beta, 1e-100), 1e100)) ** 2
 
 

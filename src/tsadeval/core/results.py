@@ -34,7 +34,7 @@ WIDTH = 120
 
 
 def cell_text(value: Any, digits: int = 4) -> str:
-    """A value as people read it in a table."""
+    """Format a value as people read it in a table."""
     if value is None:
         return ""
     if isinstance(value, float):
@@ -43,7 +43,7 @@ def cell_text(value: Any, digits: int = 4) -> str:
 
 
 def lines_of(notes: Sequence[str]) -> str:
-    """Notes under a table, which may hold names as its cells do."""
+    """Join the notes under a table, which may hold names as its cells do."""
     return "\n".join(escaped(line) for note in notes for line in note.split("\n"))
 
 
@@ -74,7 +74,7 @@ def _numeric(values: Sequence[Any]) -> bool:
 
 
 def _blocks(widths: Sequence[int], width: int) -> list[list[int]]:
-    """The columns in groups that fit the width, the first column in each."""
+    """Return the columns in groups that fit the width, the first column in each."""
     blocks = [[0]]
     used = widths[0]
     for column in range(1, len(widths)):
@@ -94,7 +94,7 @@ _LATEX = str.maketrans(
 
 
 def latex_text(value: Any, digits: int = 4) -> str:
-    """A value as LaTeX prints it."""
+    """Format a value as LaTeX prints it."""
     if value is NONE or value != value:
         return "--"  # a hyphen would look like a minus sign without a number
     if isinstance(value, (int, float)) and not isinstance(value, bool):
@@ -105,7 +105,7 @@ def latex_text(value: Any, digits: int = 4) -> str:
 
 
 def _latex_number(text: str) -> str:
-    """A number with a minus sign, which outside of formulas would be a hyphen.
+    """Write a number with a minus sign, which outside of formulas would be a hyphen.
 
     >>> _latex_number("-0.023"), _latex_number("-inf"), _latex_number("1e-05")
     ('$-$0.023', '$-\\\\infty$', '1e$-$05')
@@ -150,8 +150,9 @@ def plain(value: Any) -> Any:
 class Result:
     """Rows, and their views: text, HTML, DataFrame, LaTeX, JSON."""
 
-    def __init__(self, rows: list[Row]) -> None:
+    def __init__(self, rows: list[Row], columns: Sequence[str] = ()) -> None:
         self._rows = rows
+        self._columns = list(columns)
 
     @property
     def rows(self) -> list[Row]:
@@ -160,7 +161,7 @@ class Result:
 
     def _grid(self) -> Grid:
         """Head and rows of what is worth printing."""
-        return grid_of(self.rows, list(self.rows[0]) if self.rows else [])
+        return grid_of(self.rows, self._columns or list(self.rows[0] if self.rows else ()))
 
     def _grids(self) -> list[tuple[str, Grid]]:
         """Several tables under each other, each with its title ("" for none)."""
@@ -180,7 +181,7 @@ class Result:
         return frame
 
     def to_latex(self, *, digits: int = 4) -> str:
-        """What is printed, as a LaTeX tabular (needs the booktabs package)."""
+        """Return what is printed, as a LaTeX tabular (needs the booktabs package)."""
         return "\n\n".join(latex_table(grid, digits) for _, grid in self._grids())
 
     def to_json(self, *, indent: int | None = 2) -> str:
@@ -188,7 +189,7 @@ class Result:
         return json.dumps([{k: plain(v) for k, v in row.items()} for row in self.rows], indent=indent)
 
     def _repr_html_(self) -> str:
-        """What is printed, for notebooks."""
+        """Return what is printed, for notebooks."""
         parts = [f"<p>{html.escape(line)}</p>" for line in self._lead().splitlines()]
         for title, grid in self._grids():
             parts += [f"<p>{html.escape(title)}</p>"] * bool(title) + [html_table(grid)]
@@ -219,17 +220,14 @@ class ResultTable(Result):
         notes: Sequence[str] = (),
         **attributes: Any,
     ) -> None:
-        super().__init__(rows)
-        self._columns = list(columns)
+        super().__init__(rows, columns)
         self._printed = grid
         self._above = lead
         self._below = list(notes)
         self.__dict__.update(attributes)
 
     def _grid(self) -> Grid:
-        if self._printed is not None:
-            return self._printed
-        return grid_of(self.rows, self._columns) if self._columns else super()._grid()
+        return super()._grid() if self._printed is None else self._printed
 
     def _lead(self) -> str:
         return self._above
@@ -238,7 +236,7 @@ class ResultTable(Result):
         return self._below
 
     def to_latex(self, *, digits: int = 4) -> str:
-        """What is printed, as a LaTeX tabular (booktabs) with the notes as comments."""
+        """Return what is printed, as a LaTeX tabular (booktabs) with the notes as comments."""
         return "\n".join([super().to_latex(digits=digits), *(f"% {text}" for text in self._notes())])
 
 
@@ -255,9 +253,8 @@ class MappingResult(Result, Mapping[str, float]):
     """
 
     def __init__(self, rows: list[Row], *, key: str = "metric", shown: Sequence[str] = ()) -> None:
-        super().__init__(rows)
+        super().__init__(rows, shown)
         self._key = key
-        self._shown = list(shown)
 
     def _items(self) -> dict[str, float]:
         return {row[self._key]: float(row["value"]) for row in self.rows}
@@ -273,6 +270,3 @@ class MappingResult(Result, Mapping[str, float]):
 
     def __len__(self) -> int:
         return len(self._items())
-
-    def _grid(self) -> Grid:
-        return grid_of(self.rows, self._shown) if self._shown else super()._grid()

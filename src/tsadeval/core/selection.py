@@ -20,7 +20,7 @@ V = TypeVar("V")
 
 
 def metric_sets() -> dict[str, list[Metric]]:
-    """The named sets: those that records say they belong to, and "all"."""
+    """Return the named sets: those that records say they belong to, and "all"."""
     names = sorted({name for metric in METRICS.values() for name in metric.sets})
     sets = {name: [m for m in METRICS.values() if name in m.sets] for name in names}
     # Statistics of a comparison are of its first metric by default: one of scores, where there is such.
@@ -29,7 +29,7 @@ def metric_sets() -> dict[str, list[Metric]]:
 
 
 def select_metrics(metrics: Metrics, paper: Iterable[str] | None = None) -> tuple[Metric, ...]:
-    """The records that a caller named, each once.
+    """Return the records that a caller named, each once.
 
     Texts may hold several names ("cce,f1"), sets ("recommended", "paper", "all"), labels ("VUS-PR") and
     "module:function". `paper` gives the metrics that the word "paper" stands for, where that is not the set of this
@@ -108,7 +108,7 @@ def _own_function(text: str, known: list[str]) -> str:
 
 
 def metric_text(metric: Any) -> str:
-    """The text by which results know a metric that is given as a text, a record or a function.
+    """Return the text by which results know a metric that is given as a text, a record or a function.
 
     >>> def mine(y_true, y_score):
     ...     return 0.5

@@ -52,7 +52,7 @@ class Setting:
         return period(self.values)
 
     def positions(self, span: float | str, n: int) -> tuple[float, Index]:
-        """A distance, and where the n points begin and the last one ends, in the same unit.
+        """Return a distance, and where the n points begin and the last one ends, in the same unit.
 
         Both in points for a number, in nanoseconds for a duration, which needs time stamps.
         """
@@ -118,7 +118,7 @@ _POINTS, _LAGS, _FIRST, _LAST, _DEFAULT = 20_000, 400, 3, 300, 125
 
 
 def period(values: Any) -> int:
-    """The period of a series in points, by its autocorrelation: the rule by which TSB-AD chooses windows.
+    """Estimate the period of a series in points by its autocorrelation: the rule by which TSB-AD chooses windows.
 
     Of the lags from 3 to 400 in the first 20,000 points, those with a larger autocorrelation than both neighbours are
     looked at, and the one with the largest is the period, if it lies between 6 and 303; else, and where there is none,

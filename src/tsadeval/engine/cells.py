@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar, get_args, get_type_hint
 
 import numpy as np
 
+from tsadeval.core.facts import grouped
 from tsadeval.core.results import Row
 
 if TYPE_CHECKING:  # which need the compiled kernels; scores can be made where there are none
@@ -59,7 +60,7 @@ class Layout(Generic[C]):
 
     @classmethod
     def of(cls, cell: type[C], command: str, **columns: str) -> Layout[C]:
-        """The layout of a cell's fields, by their annotations, and of what is known of every value.
+        """Return the layout of a cell's fields, by their annotations, and of what is known of every value.
 
         `columns` are those besides, and those of another type than usual.
         """
@@ -70,9 +71,7 @@ class Layout(Generic[C]):
     @property
     def fields(self) -> tuple[str, ...]:
         """The columns that name a cell."""
-        cell: Any = self.cell  # a NamedTuple, which the bound of a type variable cannot say
-        fields: tuple[str, ...] = cell._fields
-        return fields
+        return tuple(get_type_hints(self.cell))
 
     @property
     def required(self) -> tuple[str, ...]:
@@ -115,7 +114,7 @@ Compute = Callable[[Any], Iterable[Row | Working]]
 
 @cache
 def versions() -> str:
-    """What computed a row, for the record."""
+    """Return what computed a row, for the record."""
     from tsadeval import __version__
 
     return f"tsadeval {__version__}, numpy {np.__version__}, python {platform.python_version()}"
@@ -123,10 +122,7 @@ def versions() -> str:
 
 def group_cells(cells: Iterable[C], key: Callable[[C], K]) -> dict[K, list[C]]:
     """Group cells by a key, in the order in which the keys come."""
-    groups: dict[K, list[C]] = {}
-    for cell in cells:
-        groups.setdefault(key(cell), []).append(cell)
-    return groups
+    return grouped((key(cell), cell) for cell in cells)
 
 
 class Ledger:
@@ -149,7 +145,7 @@ class Ledger:
         self._working = ()
 
     def break_off(self, message: str) -> list[Any]:
-        """The work ended with `message`: errors for what was being computed. Returns chunks of what is left to do."""
+        """Note an error for what was being computed, since the work ended; return chunks of what is left to do."""
         failed = [cell for cell in self._working if cell in self._left]
         if not failed:
             if len(self._left) > 1:  # it is not known which cell it was: each alone will show
@@ -163,7 +159,7 @@ class Ledger:
 
 
 def compute_all(compute: Compute, chunk: Any) -> list[Row]:
-    """A row for every cell of a chunk, here. What code of the user raises, `sys.exit` too, is an error of its cell."""
+    """Compute a row for every cell of a chunk here. What user code raises (`sys.exit` too) is an error of its cell."""
     todo, rows = [chunk], []
     while todo:
         ledger = Ledger(todo.pop())
@@ -179,5 +175,5 @@ def compute_all(compute: Compute, chunk: Any) -> list[Row]:
 
 
 def raised(error: BaseException) -> str:
-    """What the row of a cell says of an exception that ended the work."""
+    """Return what the row of a cell says of an exception that ended the work."""
     return f"{type(error).__name__}: {error}"

@@ -22,7 +22,7 @@ NO_RULE: Rule = fixed(0.0)  # of a metric of scores: it is not asked
 
 
 def choose_metrics(metrics: Metrics, paper: tuple[str, ...] | None = None) -> tuple[Metric, ...]:
-    """The metrics that a caller named, each with the version by which a store knows it.
+    """Return the metrics that a caller named, each with the version by which a store knows it.
 
     That is the revision of a metric of the library, and a key of the code of a user's function.
     """
@@ -100,7 +100,7 @@ def _outcome(metric: Metric, scoring: Scoring, rule: Rule, timed: bool) -> Row:
 
 
 def error_row(error: Exception) -> Row:
-    """The row of an exception: what it is and, unless its message was written for users, where it was raised."""
+    """Make the row of an exception: what it is and, unless its message is for users, where it was raised."""
     where = ""
     if not isinstance(error, TsadevalError) and (frames := traceback.extract_tb(error.__traceback__)):
         where = f" ({Path(frames[-1].filename).name}, line {frames[-1].lineno}, in {frames[-1].name})"
@@ -120,7 +120,7 @@ def record_of_metric(metric: Metric) -> dict[str, Any]:
 
 
 def metric_of_record(record: dict[str, Any]) -> Metric:
-    """The metric that was recorded; a user's function is known by its name only and cannot be run."""
+    """Return the metric that was recorded; a user's function is known by its name only and cannot be run."""
     if record["library"]:
         return replace(parse_metric(record["name"]), version=record["version"])
 

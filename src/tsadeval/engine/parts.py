@@ -9,6 +9,7 @@ import hashlib
 import os
 import time
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -46,7 +47,7 @@ class Parts:
         self._held = arrow.schema([(one.name, codes if one.name in self._texts else one.type) for one in self.schema])
 
     def names(self) -> list[str]:
-        """The parts, oldest first. Listed until two lists agree: one that is being merged could be missing in one."""
+        """List the parts, oldest first, until two lists agree: one that is being merged could be missing in one."""
         if self._folder is None:
             return list(self._memory)
         before: list[str] = []
@@ -71,35 +72,25 @@ class Parts:
         if isinstance(held, arrow.Table):
             yield held.select(wanted)
             return
-        try:
-            with self._opened(name) as part:
-                found = part.schema_arrow
-                if lacking := [name for name in self.layout.required if name not in found.names]:
-                    raise ValueError(f"it has no column {lacking[0]}")
-                for column in (one for one in self.schema if one.name in found.names):
-                    kind = found.field(column.name).type
-                    if getattr(kind, "value_type", kind) != column.type:
-                        raise TypeError(f"column {column.name!r} is {kind}, expected {column.type}")
-                there = [column for column in wanted if column in found.names]
-                for i in range(part.num_row_groups):
-                    # Threads of Arrow's own would each keep memory for themselves.
-                    table = part.read_row_group(i, columns=there, use_threads=False)
-                    for column in wanted:
-                        if column not in there:
-                            kind = self._held.field(column).type
-                            table = table.append_column(column, arrow.nulls(len(table), kind))
-                    yield table.select(wanted)
-        except (arrow.ArrowException, OSError, ValueError, KeyError, TypeError) as error:
-            raise self._foreign(name, error) from None
+        with self._opened(name, self._texts) as part:
+            found = part.schema_arrow
+            if lacking := [name for name in self.layout.required if name not in found.names]:
+                raise ValueError(f"it has no column {lacking[0]}")
+            for column in (one for one in self.schema if one.name in found.names):
+                kind = found.field(column.name).type
+                if getattr(kind, "value_type", kind) != column.type:
+                    raise TypeError(f"column {column.name!r} is {kind}, expected {column.type}")
+            there = [column for column in wanted if column in found.names]
+            for i in range(part.num_row_groups):
+                # Threads of Arrow's own would each keep memory for themselves.
+                table = part.read_row_group(i, columns=there, use_threads=False)
+                nothing = {c: arrow.nulls(len(table), self._held.field(c).type) for c in wanted if c not in there}
+                yield arrow.table({c: nothing[c] if c in nothing else table[c] for c in wanted})
 
     def about(self, name: str, *, verify: bool = True) -> tuple[int, list[str]]:
-        """The number of rows of a part, and its columns. Without `verify` its end alone is read."""
-        arrow = require("pyarrow", extra="all")
-        try:
-            with self._opened(name, verify=verify, texts=()) as part:
-                return part.metadata.num_rows, part.schema_arrow.names
-        except (arrow.ArrowException, OSError, ValueError, KeyError) as error:
-            raise self._foreign(name, error) from None
+        """Return the number of rows of a part, and its columns. Without `verify` its end alone is read."""
+        with self._opened(name, verify=verify) as part:
+            return part.metadata.num_rows, part.schema_arrow.names
 
     def add(self, rows: list[Row]) -> str:
         """Keep some rows as a part."""
@@ -147,30 +138,32 @@ class Parts:
             else:
                 (self._folder / name).unlink(missing_ok=True)
 
-    def _opened(self, name: str, *, verify: bool = True, texts: Iterable[str] | None = None) -> Any:
+    @contextmanager
+    def _opened(self, name: str, texts: Iterable[str] = (), *, verify: bool = True) -> Iterator[Any]:
+        """Open a part, with these columns of texts as codes, as they are in the file."""
         arrow, parquet = require("pyarrow", extra="all"), require("pyarrow.parquet", extra="all")
         try:
             if self._folder is None:
                 source = arrow.BufferReader(self._memory[name])
             else:
                 source = arrow.BufferReader(_verified(self._folder / name)) if verify else self._folder / name
-            # Texts are codes in the file, and stay so.
             there = parquet.read_schema(source).names
-            codes = [name for name in (self._texts if texts is None else texts) if name in there]
-            return parquet.ParquetFile(source, read_dictionary=codes, page_checksum_verification=True)
+            codes = [name for name in texts if name in there]
+            with parquet.ParquetFile(source, read_dictionary=codes, page_checksum_verification=True) as part:
+                yield part
         except FileNotFoundError:
             raise Moved(name) from None
-
-    def _foreign(self, name: str, error: Exception) -> InvalidInputError:
-        reason = printable(str(error).partition("\n")[0])
-        return InvalidInputError(
-            f"{self._folder and self._folder / name} is damaged, or not a part of a store of `{self.layout.command}` "
-            f"({reason}); move it away and run the same command again, which computes what it held"
-        )
+        except (arrow.ArrowException, OSError, ValueError, KeyError, TypeError) as error:
+            reason = printable(str(error).partition("\n")[0])
+            raise InvalidInputError(
+                f"{self._folder and self._folder / name} is damaged, or not a part of a store of "
+                f"`{self.layout.command}` ({reason}); move it away and run the same command again, which computes what "
+                "it held"
+            ) from None
 
 
 def _of_size(tables: Iterable[Any], rows: int) -> Iterator[Any]:
-    """The same rows in tables of at least so many rows, but for the last one."""
+    """Yield the same rows in tables of at least so many rows, but for the last one."""
     concat = require("pyarrow", extra="all").concat_tables
     some: list[Any] = []
     for table in tables:
@@ -187,7 +180,7 @@ def _checksum(content: bytes | memoryview) -> str:
 
 
 def _verified(path: Path) -> bytes:
-    """What a part holds, if that has the checksum in its name: those of Parquet are of its pages alone."""
+    """Read a part, if it has the checksum in its name: those of Parquet are of its pages alone."""
     content = path.read_bytes()
     said = path.stem.rpartition("-")[2]
     if len(said) == _DIGITS and said != _checksum(content):  # parts of old had shorter names
@@ -208,7 +201,7 @@ _ERROR = 1 << 61  # ranks from here on are those of errors, the last one first
 
 
 def coded(column: Any) -> tuple[Places, list[Any]]:
-    """A column of a table as places in a list of values, the last of which is None."""
+    """Return a column of a table as places in a list of values, the last of which is None."""
     values = column.combine_chunks()
     if not hasattr(values, "dictionary"):
         values = values.dictionary_encode()
@@ -224,7 +217,7 @@ class Keys:
         self._kinds = [_PLAIN[layout.columns[name]] for name in layout.fields]
 
     def of_cells(self, cells: Sequence[C]) -> NDArray[np.bytes_]:
-        """The keys of some cells."""
+        """Return the keys of some cells."""
         keys = np.zeros((len(cells), 2), np.uint64)
         columns = zip(*cells, strict=True) if cells else ()
         for place, (kind, column) in enumerate(zip(self._kinds, columns, strict=bool(cells))):
@@ -232,7 +225,7 @@ class Keys:
         return keys.reshape(-1).view("S16")
 
     def of_table(self, table: Any) -> NDArray[np.bytes_]:
-        """The keys of rows, of a table with the columns of a cell in their order."""
+        """Return the keys of rows, of a table with the columns of a cell in their order."""
         keys = np.zeros((len(table), 2), np.uint64)
         for place, (kind, column) in enumerate(zip(self._kinds, table.columns, strict=True)):
             codes, values = coded(column)
@@ -279,7 +272,7 @@ class Index:
         return self._records.view("S24")
 
     def find(self, keys: NDArray[np.bytes_]) -> tuple[Places, NDArray[np.bool_]]:
-        """The place of the row that counts for each key, -1 where there is none; and which of them are no values."""
+        """Find the place of the row that counts for each key, -1 where there is none, and which are no values."""
         if not len(self._records) or not len(keys):
             return np.full(len(keys), -1), np.ones(len(keys), np.bool_)
         wanted = np.zeros(len(keys), _RECORD)
@@ -293,7 +286,7 @@ class Index:
         return place, failed | (place < 0)
 
     def best(self) -> Places:
-        """The places of all rows that count."""
+        """Return the places of all rows that count."""
         keys = self._records["key"]
         first = np.ones(len(keys), np.bool_)
         first[1:] = keys[1:] != keys[:-1]

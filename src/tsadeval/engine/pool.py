@@ -18,12 +18,12 @@ from contextlib import suppress
 from dataclasses import dataclass
 from queue import Empty, SimpleQueue
 from threading import Thread
-from typing import IO, Any
+from typing import IO, Any, cast
 
 from tsadeval._optional import require
 from tsadeval.core.results import Row
 from tsadeval.engine.cells import Compute, Ledger, raised
-from tsadeval.engine.worker import Failed, receive, send
+from tsadeval.engine.worker import Failed
 
 _START = 60.0  # seconds that a worker may take to start and to import the user's code, at least
 _TICK = 0.5  # seconds between two looks at the processes
@@ -61,13 +61,6 @@ class Limits:
         return self.seconds is not None or self.memory is not None
 
 
-def _flags() -> list[str]:
-    """The same warnings, optimisation and other flags as here."""
-    module: Any = subprocess  # private, but what multiprocessing uses: there is no public way to ask for them
-    flags: list[str] = module._args_from_interpreter_flags()
-    return flags
-
-
 class _Worker:
     """One process, and the thread that talks to it."""
 
@@ -76,8 +69,10 @@ class _Worker:
     ) -> None:
         share = str(max((os.cpu_count() or 1) // workers, 1))
         code = _WORKER.format(path=[p or os.getcwd() for p in sys.path], memory=limits.memory)
+        # Private, but what multiprocessing uses: there is no public way to ask for the flags of this process.
+        flags = subprocess._args_from_interpreter_flags()  # type: ignore[attr-defined]  # private, so without a stub
         self.process = subprocess.Popen(
-            [sys.executable, *_flags(), "-c", code],
+            [sys.executable, *flags, "-c", code],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             env={**dict.fromkeys(_THREADS, share), **os.environ},
@@ -89,15 +84,14 @@ class _Worker:
         self._thread.start()
 
     def _exchange(self) -> None:
-        to, back = self.process.stdin, self.process.stdout
-        assert to is not None
-        assert back is not None
+        to, back = cast(IO[bytes], self.process.stdin), cast(IO[bytes], self.process.stdout)
         try:
             while (task := self.tasks.get()) is not None:
-                send(to, task)
+                pickle.dump(task, to)
+                to.flush()
                 said: list[Any] = []
                 while not said or not isinstance(said[-1], str):  # END, or Failed
-                    said = pickle.loads(receive(back))
+                    said = pickle.load(back)
                     self._events.put((self, said, time.monotonic()))
         except (OSError, EOFError, ValueError, pickle.UnpicklingError):
             self._events.put((self, None, time.monotonic()))
@@ -132,8 +126,7 @@ class _Janitor:
             start_new_session=True,
             text=True,
         )
-        assert self._process.stdin is not None
-        self._pipe: IO[str] = self._process.stdin
+        self._pipe = cast(IO[str], self._process.stdin)
 
     def note(self, sign: str, worker: _Worker) -> None:
         with suppress(OSError):  # it was killed from outside; the run continues without it
@@ -146,7 +139,7 @@ class _Janitor:
 
 
 def supervised(chunks: Iterable[Any], compute: Compute, workers: int, limits: Limits) -> Iterator[list[Row]]:
-    """The rows of chunks as they are finished, in any order, whatever happens to the processes."""
+    """Yield the rows of chunks as they are finished, in any order, whatever happens to the processes."""
     pool = _Pool(chunks, compute, workers, limits)
     try:
         yield from pool.results()
@@ -217,15 +210,13 @@ class _Pool:
                 if ledger.rows:
                     yield ledger.rows
                 continue
-            worker = self._idle.pop() if self._idle else self._started()
+            if not self._idle:
+                self._janitor = self._janitor or _Janitor()
+                self._idle.append(_Worker(self._events, self._limits, self._workers))
+                self._janitor.note("+", self._idle[-1])
+            worker = self._idle.pop()
             self._busy[worker] = (ledger, time.monotonic(), False)
             worker.tasks.put(task)
-
-    def _started(self) -> _Worker:
-        self._janitor = self._janitor or _Janitor()
-        worker = _Worker(self._events, self._limits, self._workers)
-        self._janitor.note("+", worker)
-        return worker
 
     def _allowed(self, started: bool) -> float:
         seconds = self._limits.seconds
@@ -264,8 +255,5 @@ class _Pool:
 def _ending(code: int) -> str:
     if code >= 0:
         return f"WorkerError: the worker process ended with exit code {code}"
-    try:
-        name = signal.Signals(-code).name
-    except ValueError:
-        name = f"signal {-code}"
+    name = signal.Signals(-code).name if -code in set(signal.Signals) else f"signal {-code}"
     return f"WorkerError: the worker process was killed by {name}"

@@ -5,7 +5,8 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
+from functools import partial
 from typing import Any, TypeAlias
 
 from tsadeval._optional import require
@@ -38,11 +39,9 @@ class Bar:
             disable=not self._terminal,
         )
         self._task = self._progress.add_task("", total=None, rate="", name="")
-        self._done: int = 0
+        self._done = self._before = 0
         self._total: int | None = None
-        self._started: float = 0.0
-        self._before: int = 0
-        self._spoke: float = 0.0
+        self._started = self._spoke = 0.0
 
     def __enter__(self) -> Bar:
         self._progress.__enter__()
@@ -74,24 +73,24 @@ class Bar:
 
 
 @contextmanager
-def progress_of(wanted: Any, title: str) -> Iterator[Callable[[int, int, str], None] | None]:
-    """The function (done, total, name) that is told of progress, or none.
+def progress_of(wanted: Any, title: str) -> Iterator[Callable[[int, int, str], None]]:
+    """Give the function (done, total, name) that is told of progress.
 
     `wanted` is True (a bar of ours), a class or a partial of a class that makes bars as tqdm's do, a function of
     (done, total), or None or False.
     """
     makes_bars = isinstance(wanted, type) or isinstance(getattr(wanted, "func", None), type)
     if wanted is True or isinstance(wanted, Bar):
-        with Bar(title) if wanted is True else _left_open(wanted) as bar:
+        with Bar(title) if wanted is True else nullcontext(wanted) as bar:
             yield bar
     elif makes_bars:
         bar = wanted(desc=title)
         try:
-            yield _told(bar)
+            yield partial(_move, bar)
         finally:
             bar.close()
     elif wanted is None or wanted is False:
-        yield None
+        yield lambda *_: None
     elif callable(wanted):
         yield lambda done, total, name: wanted(done, total)
     else:
@@ -100,21 +99,9 @@ def progress_of(wanted: Any, title: str) -> Iterator[Callable[[int, int, str], N
         )
 
 
-@contextmanager
-def _left_open(bar: Bar) -> Iterator[Bar]:
-    yield bar
-
-
-def _told(bar: Any) -> Callable[[int, int, str], None]:
-    """A function that moves a bar of tqdm's kind."""
-    finished = 0
-
-    def tell(done: int, total: int, name: str) -> None:
-        nonlocal finished
-        bar.total = total
-        if name:
-            bar.set_postfix_str(name, refresh=False)
-        bar.update(done - finished)
-        finished = done
-
-    return tell
+def _move(bar: Any, done: int, total: int, name: str) -> None:
+    """Move a bar of tqdm's kind, which knows how far it is."""
+    bar.total = total
+    if name:
+        bar.set_postfix_str(name, refresh=False)
+    bar.update(done - bar.n)

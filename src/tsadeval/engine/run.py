@@ -17,16 +17,15 @@ from itertools import compress
 from typing import Any
 
 from tsadeval._optional import require
-from tsadeval.core.parallel import in_order, mapped
+from tsadeval.core.parallel import in_order, mapped, workers
 from tsadeval.core.parameters import Number
 from tsadeval.core.results import Row
 from tsadeval.engine.cells import C, Compute, compute_all
 from tsadeval.engine.pool import Limits, supervised
 from tsadeval.engine.progress import Progress, progress_of
 from tsadeval.engine.store import Store, repeatable
-from tsadeval.errors import InvalidParameterError, TsadevalError, hint
+from tsadeval.errors import InvalidParameterError, TsadevalError
 
-_WORKERS = Number(integer=True, none=True)
 _SECONDS = Number(0, open_low=True, none=True)
 # The columns that say what a value is of.
 _NAMES = ("task", "case", "series", "detector", "generator", "metric")
@@ -36,7 +35,7 @@ _LOCAL = {"LokyBackend", "MultiprocessingBackend", "SequentialBackend"}
 
 
 def limits_of(cell_timeout: float | None = None, cell_memory: int | str | None = None) -> Limits:
-    """Checked limits: seconds, and bytes as a number or as text with a unit.
+    """Check limits: seconds, and bytes as a number or as text with a unit.
 
     >>> limits_of(60, "2 GB")
     Limits(seconds=60.0, memory=2147483648)
@@ -75,10 +74,7 @@ def complete(
     Progress counts `known` cells besides, which the caller has already. SIGTERM stops a run as Ctrl-C does, with
     KeyboardInterrupt.
     """
-    if n_jobs == 0 or not _WORKERS.accepts(n_jobs):
-        raise InvalidParameterError(
-            f"{hint('n_jobs', '--jobs')} must be an integer other than 0 (-1: all cores), but is {n_jobs!r}"
-        )
+    workers(n_jobs)  # refuses what is no number of workers, before anything is written
     store.compact()  # what a run that was killed left
     cells = repeatable(cells)
     missing = store.missing(cells)
@@ -87,8 +83,7 @@ def complete(
     if done < total:  # to look through all folders of a store takes longer than to see that nothing is missing
         store.sweep()
     todo = compress(cells, missing) if done < total else ()
-    with progress_of(progress, store.layout.command) as report, _terminable():
-        tell = (lambda *_: None) if report is None else report
+    with progress_of(progress, store.layout.command) as tell, _terminable():
         tell(done, total, "")
         finished = _finished(chunks(todo), compute, n_jobs, limits or Limits(), threads)
         try:
@@ -102,9 +97,8 @@ def complete(
 
 
 def _name(rows: list[Row]) -> str:
-    """What the last of some rows is of, without the key of a user's code."""
-    named = [str(rows[-1][key]).partition("@")[0] for key in _NAMES if rows and rows[-1].get(key)]
-    return ", ".join(named)
+    """Return what the last of some rows is of, without the key of a user's code."""
+    return ", ".join(str(rows[-1][key]).partition("@")[0] for key in _NAMES if rows and rows[-1].get(key))
 
 
 def _finished(chunks: Iterable[Any], compute: Compute, n_jobs: int | None, limits: Limits, threads: bool) -> Any:
@@ -148,10 +142,7 @@ def _terminable() -> Iterator[None]:
         yield
         return
 
-    def stop(number: int, frame: Any) -> None:
-        raise KeyboardInterrupt
-
-    signal.signal(signal.SIGTERM, stop)
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         yield
     finally:

@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tsadeval._optional import require
+from tsadeval.core.events import Index as Places
 from tsadeval.core.names import printable
 from tsadeval.core.results import Row
 from tsadeval.engine.cells import C, Layout
@@ -66,7 +67,7 @@ class Store(Generic[C]):
 
     @classmethod
     def existing(cls, folder: str | Path, layout: Layout[C]) -> Store[C]:
-        """A store that must be there already."""
+        """Return a store that must be there already."""
         if not (Path(folder) / "parts").is_dir():
             raise InvalidInputError(f"{folder} holds no results: run `{layout.command} --store {folder}` first")
         return cls(folder, layout)
@@ -110,37 +111,39 @@ class Store(Generic[C]):
         return found
 
     def missing(self, cells: Iterable[C]) -> bytes:
-        """A byte for each cell: 1 where it has no value yet, else 0. An error is no value: it is tried again."""
+        """Return a byte for each cell: 1 where it has no value yet, else 0. An error is tried again."""
         index, _ = self._index(cells)
-        found = bytearray()
-        for batch in _batches(cells):
-            found += index.find(self._keys.of_cells(batch))[1].tobytes()
-        return bytes(found)
+        return self._find(index, cells)[1].tobytes()
 
     def frame(self, cells: Iterable[C]) -> pd.DataFrame:
-        """The rows of these cells as far as they are there, in this order; of several rows of a cell the best."""
+        """Return the rows of these cells, as far as they are there, in this order; the best of several of a cell."""
         frame: pd.DataFrame = self.table(cells).to_pandas()
         return frame
 
     def table(self, cells: Iterable[C]) -> Any:
-        """The same as `frame`, as a table of Arrow."""
+        """Return the same as `frame`, as a table of Arrow."""
         tables: list[Any] = []
         wanted = repeatable(cells)
         index, _ = self._index(wanted, tables)
-        found = [index.find(self._keys.of_cells(batch))[0] for batch in _batches(wanted)]
-        places = np.concatenate([np.empty(0, np.int64), *found])
+        places, _ = self._find(index, wanted)
         if not tables:
             return self._parts.schema.empty_table()
         whole = require("pyarrow", extra="all").concat_tables(tables).unify_dictionaries()
         return whole.take(places[places >= 0]).cast(self._parts.schema)
 
     def scan(self, cells: Iterable[C], columns: Sequence[str], into: Callable[[Iterator[Any]], T]) -> T:
-        """What `into` makes of these rows, which it is given in tables of some rows each, in any order.
+        """Return what `into` makes of these rows, which it is given in tables of some rows each, in any order.
 
         It is called anew if another process merges parts while they are read.
         """
         wanted = repeatable(cells)
-        return _again(lambda: into(self._chosen(*self._wanted(wanted), columns)))
+
+        def attempt() -> T:
+            index, sizes = self._index(wanted)
+            places, _ = self._find(index, wanted)
+            return into(self._chosen(sizes, places[places >= 0], columns))
+
+        return _again(attempt)
 
     def compact(self) -> None:
         """Merge many small parts, up to a size; other processes may read and write at the same time."""
@@ -171,21 +174,20 @@ class Store(Generic[C]):
             if len(left) > 1:
                 sizes: dict[str, int] = {}
                 best = Index(self._entries(left, sizes)).best()
-                mask = _mask(sizes, best)
-                self._parts.write(self._chosen(sizes, mask, list(self.layout.columns)))
+                self._parts.write(self._chosen(sizes, best, list(self.layout.columns)))
             return left
 
         if len(parts := _again(merged)) > 1:
             self._parts.remove(parts)
 
-    def _wanted(self, cells: Iterable[C]) -> tuple[dict[str, int], NDArray[np.bool_]]:
-        """The parts with their numbers of rows, and which of all rows are those of the cells."""
-        index, sizes = self._index(cells)
-        mask = _mask(sizes)
-        for batch in _batches(cells):
-            places, _ = index.find(self._keys.of_cells(batch))
-            mask[places[places >= 0]] = True
-        return sizes, mask
+    def _find(self, index: Index, cells: Iterable[C]) -> tuple[Places, NDArray[np.bool_]]:
+        """Return the place of each cell's row, -1 where there is none, and which cells have no value."""
+        some = iter(cells)
+        found = [index.find(self._keys.of_cells([]))]
+        while batch := list(islice(some, _BATCH)):
+            found.append(index.find(self._keys.of_cells(batch)))
+        places, failed = zip(*found, strict=True)
+        return np.concatenate(places), np.concatenate(failed)
 
     def _index(self, cells: Iterable[C], kept: list[Any] | None = None) -> tuple[Index, dict[str, int]]:
         """Which row of each cell counts, and the parts with their numbers of rows, in the order of reading.
@@ -206,7 +208,7 @@ class Store(Generic[C]):
     def _entries(
         self, names: list[str], sizes: dict[str, int], first: set[Any] | None = None, kept: list[Any] | None = None
     ) -> Iterator[Any]:
-        """What the index needs to know of the rows of these parts, whose numbers are noted."""
+        """Yield what the index needs to know of the rows of these parts, whose numbers are noted."""
         columns = [*self.layout.fields, "status"] if kept is None else list(self.layout.columns)
         start, held = sum(sizes.values()), sum(map(len, kept or ()))
         for name in names:
@@ -229,8 +231,10 @@ class Store(Generic[C]):
                 yield self._keys.of_table(table.select(self.layout.fields)), failed, places
             sizes[name] = start - begin
 
-    def _chosen(self, sizes: dict[str, int], mask: NDArray[np.bool_], columns: Sequence[str]) -> Iterator[Any]:
-        """The rows that a mask of all rows has, in the order of reading."""
+    def _chosen(self, sizes: dict[str, int], places: Places, columns: Sequence[str]) -> Iterator[Any]:
+        """Yield the rows at these places of all rows, in the order of reading."""
+        mask = np.zeros(sum(sizes.values()), np.bool_)
+        mask[places] = True
         start = 0
         for name, size in sizes.items():
             if mask[start : start + size].any():
@@ -272,18 +276,6 @@ def _again(work: Callable[[], T]) -> T:
             return work()
 
 
-def _mask(sizes: dict[str, int], places: Any = ()) -> NDArray[np.bool_]:
-    mask = np.zeros(sum(sizes.values()), np.bool_)
-    mask[np.asarray(places, np.int64)] = True
-    return mask
-
-
 def repeatable(cells: Iterable[C]) -> Iterable[C]:
-    """The same cells, which can be gone through more than once."""
+    """Return the same cells, which can be gone through more than once."""
     return list(cells) if iter(cells) is cells else cells
-
-
-def _batches(cells: Iterable[C]) -> Iterator[list[C]]:
-    some = iter(cells)
-    while batch := list(islice(some, _BATCH)):
-        yield batch

@@ -9,7 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tsadeval.core.names import format_call
-from tsadeval.datasets.loading import split_options
+from tsadeval.datasets import DATASETS
+from tsadeval.datasets.dataset import checksum_of
+from tsadeval.datasets.loading import is_table, items, load, located, split_options
+from tsadeval.engine.cells import versions
 from tsadeval.errors import InvalidInputError, InvalidParameterError
 
 if TYPE_CHECKING:
@@ -37,42 +40,29 @@ class Source:
 
     @classmethod
     def of(cls, dataset: Any, data: str | Path | None = None) -> Source:
-        """The source that a name (with options in brackets), a path, or a loaded data set stands for."""
-        if hasattr(dataset, "test_labels"):
-            return cls(dataset.name, dataset.name, held=dataset)
-        if not isinstance(dataset, (str, Path)):
-            from tsadeval.datasets.loading import is_table, load
-
-            if not is_table(dataset):
-                raise InvalidParameterError(
-                    "a data set must be a name, a path, a data frame or a loaded data set (te.datasets.load), but one "
-                    f"is of type {type(dataset).__name__}"
-                )
-            held = load(dataset)
-            return cls(held.name, held.name, held=held)
-        path, options = split_options(str(dataset))
-        called = f"{path}{format_call('', options.items())}"
-        return cls(called, path, options, None if data is None else Path(data))
-
-    @property
-    def brackets(self) -> str:
-        """The options, as they stand behind the name."""
-        return format_call("", self.options.items())
+        """Return the source that a name (with options in brackets), a path, or a loaded data set stands for."""
+        if isinstance(dataset, (str, Path)):
+            path, options = split_options(str(dataset))
+            return cls(format_call(path, options.items()), path, options, None if data is None else Path(data))
+        if is_table(dataset):
+            dataset = load(dataset)
+        if not hasattr(dataset, "test_labels"):
+            raise InvalidParameterError(
+                "a data set must be a name, a path, a data frame or a loaded data set (te.datasets.load), but one "
+                f"is of type {type(dataset).__name__}"
+            )
+        return cls(dataset.name, dataset.name, held=dataset)
 
     def checked(self, checksums: Checksums, hold: int) -> tuple[Source, str]:
-        """The source by its full name, and the checksum of its data.
+        """Return the source by its full name, and the checksum of its data.
 
         Where they must be read for that, the labels come along, and data of up to `hold` bytes.
         """
-        from tsadeval.datasets.loading import located
-        from tsadeval.engine.cells import versions
-
         if self.held is not None:
             found = self.load()
             return replace(self, labels=found.test_labels), found.description.checksum
         name, files = located(self.path, data=self.data)
-        called = f"{name}{self.brackets}"  # "UCR/125" and "ucr/125" are one
-        full = self if called == self.name else replace(self, name=called)
+        full = replace(self, name=format_call(name, self.options.items()))  # "UCR/125" and "ucr/125" are one
         read: list[Dataset] = []
 
         def take() -> str:
@@ -84,14 +74,11 @@ class Source:
         return full.with_data(read[0], hold) if read else full, checksum
 
     def with_data(self, found: Dataset, hold: int) -> Source:
-        """With the labels, and with all of the data if they take up to `hold` bytes."""
+        """Return the source with the labels, and with all of the data if they take up to `hold` bytes."""
         return replace(self, labels=found.test_labels, held=found if found.nbytes <= hold else self.held)
 
     def load(self) -> Dataset:
-        """The data set, with features, or an error that says what is missing."""
-        from tsadeval.datasets import load
-        from tsadeval.datasets.dataset import checksum_of
-
+        """Return the data set, with features, or raise an error that says what is missing."""
         if self.held is None:
             found = load(self.path, data=self.data, **self.options)
         else:  # its arrays may have been changed since its checksum was taken
@@ -106,9 +93,7 @@ class Source:
 
 
 def choose_datasets(datasets: Any, data: str | Path | None) -> tuple[Source, ...]:
-    """The sources that a caller named, in order, each once; loaded ones of one name may be different data."""
-    from tsadeval.datasets.loading import is_table
-
+    """Return the sources that a caller named, in order, each once; loaded ones of one name may be different data."""
     if isinstance(datasets, Mapping):
         sources: Iterable[Source] = [_called(str(name), Source.of(one, data)) for name, one in datasets.items()]
     else:
@@ -122,7 +107,7 @@ def choose_datasets(datasets: Any, data: str | Path | None) -> tuple[Source, ...
 
 
 def _called(name: str, source: Source) -> Source:
-    """The source of a data frame or a loaded data set, under the name that a mapping gives it."""
+    """Return the source of a data frame or a loaded data set, under the name that a mapping gives it."""
     if source.held is None:
         raise InvalidParameterError(
             f"datasets: the keys of a mapping name data frames and loaded data sets, but {name!r} is {source.name!r}: "
@@ -132,9 +117,7 @@ def _called(name: str, source: Source) -> Source:
 
 
 def _spread(dataset: Any, data: str | Path | None) -> list[Any]:
-    """The items that "ucr/*" or "ucr/15*" stands for; anything else is itself."""
-    from tsadeval.datasets import DATASETS, items
-
+    """Return the items that "ucr/*" or "ucr/15*" stands for; anything else is itself."""
     head, _, pattern = dataset.partition("/") if isinstance(dataset, str) else ("", "", "")
     item, bracket, options = pattern.partition("(")
     if head.lower() not in DATASETS or not set(item) & set("*?["):

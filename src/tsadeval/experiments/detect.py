@@ -153,13 +153,12 @@ class Training(NamedTuple):
 
     def scoring(self) -> tuple[Scoring, Row]:
         """Return the cached scores, or new ones; the data are loaded only where they are needed."""
-        source, detector = self.source, self.detector
-        dataset = self._dataset() if source.labels is None else None
-        labels = source.labels if dataset is None else dataset.test_labels
-        cached = read_scores(self.folder, source.name, self.checksum, detector.text, detector.seed, labels)
+        source, detector, cached = self.source, self.detector, None
+        if source.labels is not None:
+            kept = (self.folder, source.name, self.checksum, detector.text, detector.seed, source.labels)
+            cached = read_scores(*kept)
         if cached is None:
-            dataset = dataset or self._dataset()
-            cached = keep_scores(dataset, detector, self.folder, name=source.name, device=self.device)
+            cached = keep_scores(self._dataset(), detector, self.folder, name=source.name, device=self.device)
         facts = {key: cached.provenance[key] for key in ("fit_seconds", "score_seconds", "device")}
         return Scoring.of(cached.labels, cached.scores), facts
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections import Counter
 from collections.abc import Iterator
 from functools import cached_property
@@ -12,13 +11,14 @@ from typing import TYPE_CHECKING, Any
 from tsadeval.comparison.comparison import Comparison, Made, Run
 from tsadeval.comparison.detector_table import Values
 from tsadeval.core.facts import OddAlarms, Origin, finite_mean, odd_alarms, rule_facts
-from tsadeval.core.inputs import Floats
+from tsadeval.core.inputs import Floats, Scoring
+from tsadeval.core.messages import by_reason, named
 from tsadeval.core.metric import BINARY, Rule
 from tsadeval.core.names import did_you_mean
 from tsadeval.core.results import Row
 from tsadeval.engine.store import Store
-from tsadeval.errors import InvalidInputError, ThresholdWarning, UndefinedMetricWarning, UnknownNameError
-from tsadeval.evaluation.many import evaluate_many
+from tsadeval.errors import InvalidInputError, UnknownNameError
+from tsadeval.evaluation.micro import Pool
 from tsadeval.experiments.detector_specs import DetectorSpec
 from tsadeval.scores.cache import CachedScores, read_scores
 
@@ -64,7 +64,7 @@ class Detection(Comparison):
         return self._frame.copy()
 
     def scores(self, series: str, detector: str, seed: int = 0) -> CachedScores:
-        """The scores and labels of a detector (by its text or title) on a data set, and where they came from."""
+        """Return the scores and labels of a detector (by its text or title) on a data set, and where they came from."""
         for spec in self.plan.detectors:
             if detector in (spec.text, self.titles[spec.text]) and spec.seed in (seed, None):
                 cached = self._cached(series, spec)
@@ -75,7 +75,7 @@ class Detection(Comparison):
         raise UnknownNameError(f"no detector {detector!r} with seed {seed} in this result: {hint}")
 
     def scorings(self) -> Iterator[Run]:
-        """(data set, detector, y_true, y_score) of all scores that are cached."""
+        """Yield (data set, detector, y_true, y_score) of all scores that are cached."""
         for series in self.plan.datasets:
             for spec in self.plan.detectors:
                 cached = self._cached(series, spec)
@@ -84,7 +84,7 @@ class Detection(Comparison):
                     yield series, title, cached.labels, cached.scores
 
     def all_scores(self, series: str, seed: int = 0) -> dict[str, Floats]:
-        """The scores of all detectors that have some on a data set, by the titles of the detectors."""
+        """Return the scores of all detectors that have some on a data set, by the titles of the detectors."""
         found = {self.titles[d.text]: self._cached(series, d) for d in self.plan.detectors if d.seed in (seed, None)}
         return {title: cached.scores for title, cached in found.items() if cached is not None}
 
@@ -100,28 +100,25 @@ class Detection(Comparison):
         metrics = [metric for metric in self.plan.metrics if metric.library]
         found: dict[str, dict[str, list[float]]] = {}
         for spec in self.plan.detectors:
-            cached = {name: self._cached(name, spec) for name in self.plan.datasets}
-            entries = [(name, one.labels, one.scores) for name, one in cached.items() if one is not None]
-            if not metrics or len(entries) < len(cached):
+            pool = Pool(metrics, self.plan.threshold)
+            cached = [self._cached(name, spec) for name in self.plan.datasets]
+            if None in cached:
                 continue  # a pool with a data set less than the others would not compare
-            with warnings.catch_warnings():  # the tables of the data sets show it
-                warnings.simplefilter("ignore", UndefinedMetricWarning)
-                warnings.simplefilter("ignore", ThresholdWarning)
-                pooled = evaluate_many(entries, metrics, threshold=self.plan.threshold).micro
-            for metric, value in pooled.items():
+            for one in filter(None, cached):
+                pool.add(Scoring.of(one.labels, one.scores))
+            for metric, value in pool.values().items():
                 found.setdefault(spec.text, {}).setdefault(metric, []).append(value)
         return {text: {m: finite_mean(values) for m, values in by.items()} for text, by in found.items()}
 
     def failures(self) -> list[str]:
-        """A line for each detector that raised on a data set, and for each metric that did, with the message."""
-        lines: dict[str, None] = {}
+        """Return a line for each detector that raised on a data set, and for each metric that did, with the message."""
+        lines = []
         for row in (row for row in self.rows if row["status"] == "error"):
-            who, message = self.titles[row["detector"]], " ".join(row["message"].split())
-            if row["device"] is None:  # there were no scores to evaluate
-                lines[f"{who} failed on {row['series']}: {message}"] = None
-            else:
-                lines[f"{row['metric']} failed on {who}, {row['series']}: {message}"] = None
-        return list(lines)
+            who = self.titles[row["detector"]]
+            # Without a device there were no scores to evaluate.
+            what = f"{who} failed on" if row["device"] is None else f"{row['metric']} failed on {who},"
+            lines.append(f"{what} {row['series']}: {' '.join(row['message'].split())}")
+        return list(dict.fromkeys(lines))
 
     def _notes(self) -> list[str]:
         # The command line prints the failures by themselves.
@@ -130,15 +127,12 @@ class Detection(Comparison):
         return [*super()._notes(), *lines[:SHOWN], *more]
 
     def undefined(self) -> list[str]:
-        """A line for each reason why a metric has no value where scores are: which metrics, and on which data sets."""
-        found: dict[str, tuple[dict[str, None], dict[str, None]]] = {}
-        for row in (row for row in self.rows if row["status"] == "undefined"):
-            metrics, datasets = found.setdefault(row["message"] or "it is not a finite number", ({}, {}))
-            metrics[row["metric"]] = datasets[row["series"]] = None
+        """Return a line for each reason why metrics have no value where scores are: which, and on which data sets."""
+        undefined = (row for row in self.rows if row["status"] == "undefined")
+        causes = [(row["message"] or "it is not a finite number", row["metric"], row["series"]) for row in undefined]
         return [
-            f"{', '.join(metrics)} undefined on {', '.join(list(datasets)[:3])}"
-            f"{f' and {len(datasets) - 3} more' if len(datasets) > 3 else ''}: {message}"
-            for message, (metrics, datasets) in found.items()
+            f"{', '.join(metrics)} undefined on {named(datasets, 3)}: {message}"
+            for message, metrics, datasets in by_reason(dict.fromkeys(causes))
         ]
 
 
@@ -164,9 +158,9 @@ def _name_rules(rows: list[Row], rule: Rule, trivial: set[str]) -> None:
 
 
 def _odd(rows: list[Row]) -> dict[tuple[str, str], OddAlarms | None]:
-    """What is odd about the alarms, by data set and detector: with any of its seeds."""
-    parts: dict[tuple[str, str], list[Row]] = {}
+    """Return what is odd about the alarms, by data set and detector: with any of its seeds."""
+    found: dict[tuple[str, str], OddAlarms | None] = {}
     for row in rows:
-        parts.setdefault((row["series"], row["detector"]), []).append(row)
-    found = {key: [odd_alarms([row], row["n"]) for row in some if row["n"] is not None] for key, some in parts.items()}
-    return {key: next(filter(None, some), None) for key, some in found.items()}
+        key = row["series"], row["detector"]
+        found[key] = found.get(key) or (None if row["n"] is None else odd_alarms([row], row["n"]))
+    return found

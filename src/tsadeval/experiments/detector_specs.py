@@ -13,13 +13,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tsadeval.core.names import import_object, parse_call
+from tsadeval.detectors import parse_detector
+from tsadeval.detectors.estimators import family_of, refuse_known
+from tsadeval.detectors.wrapping import wrap, wrappable
 from tsadeval.engine.cells import versions
 from tsadeval.engine.fingerprints import fingerprint
 from tsadeval.errors import InvalidInputError, InvalidParameterError
 from tsadeval.scores.cache import CachedScores, checked_scores, read_scores, write_scores
 
 if TYPE_CHECKING:
-    from tsadeval.core.inputs import Floats
     from tsadeval.datasets import Dataset
 
 # Where and how a detector runs, not what it computes: no part of its text. The seed has a place of its own.
@@ -44,7 +46,7 @@ class DetectorSpec:
 
     @classmethod
     def of(cls, detector: Any, seed: int = 0) -> DetectorSpec:
-        """The spec that a text ("lof(window=50)", "module:Class"), or an object, stands for."""
+        """Return the spec that a text ("lof(window=50)", "module:Class"), or an object, stands for."""
         if isinstance(detector, DetectorSpec):
             return detector
         if isinstance(detector, str):
@@ -53,22 +55,20 @@ class DetectorSpec:
         if record is not None and hasattr(detector, "get_params"):  # one of ours, made already
             options = detector.get_params(deep=False)
             bare = record.with_options(**{k: v for k, v in options.items() if k not in _APART})
-            return cls(_text(bare), _title(bare), options.get("random_state"), instance=detector)
+            return _of_record(bare, options.get("random_state"), instance=detector)
         return _of_object(detector, seed)
 
     def make(self, device: str = "auto") -> Any:
-        """A new detector, ready to be fitted."""
+        """Return a new detector, ready to be fitted."""
         if self.instance is not None:
             return copy.deepcopy(self.instance)
-        from tsadeval.detectors import parse_detector
-
         record = parse_detector(self.text.partition("@")[0])
         given = {"device": device, **dict(self.apart), "random_state": self.seed}
         return record.with_options(**{k: v for k, v in given.items() if k in record.parameters}).build()
 
 
 def choose_detectors(detectors: Any, seeds: Iterable[int]) -> tuple[DetectorSpec, ...]:
-    """The specs that a caller named, with every seed where they take one.
+    """Return the specs that a caller named, with every seed where they take one.
 
     One or several texts or objects; or a mapping, whose keys are what tables call them.
     """
@@ -92,48 +92,37 @@ def choose_detectors(detectors: Any, seeds: Iterable[int]) -> tuple[DetectorSpec
 
 
 def _named(text: str, seed: int) -> DetectorSpec:
-    from tsadeval.detectors import parse_detector
-
     record = parse_detector(text)
     bare = replace(record, bound=tuple((k, v) for k, v in record.bound if k not in _APART))
     apart = {k: v for k, v in record.bound if k in _APART}
     # A seed in the text wins over that of the run.
     own = apart.pop("random_state", seed) if "random_state" in record.parameters else None
-    return DetectorSpec(_text(bare), _title(bare), own, tuple(apart.items()))
+    return _of_record(bare, own, apart=tuple(apart.items()))
 
 
-def _text(record: Any) -> str:
-    """What stands for a detector of the registry in stores; a later revision of its code is another detector."""
-    return f"{record}@r{record.revision}" if record.revision > 1 else str(record)
-
-
-def _title(record: Any) -> str:
-    """As papers print it, with the options that differ from the defaults."""
-    return f"{record.title}{str(record).removeprefix(record.name)}"
+def _of_record(record: Any, seed: int | None, **rest: Any) -> DetectorSpec:
+    """Return the spec of a detector of the registry; a later revision of its code is another detector."""
+    text = f"{record}@r{record.revision}" if record.revision > 1 else str(record)
+    return DetectorSpec(text, f"{record.title}{str(record).removeprefix(record.name)}", seed, **rest)
 
 
 def _imported(text: str, seed: int) -> DetectorSpec:
     path, positional, named = parse_call(text)
     made = import_object(path, "detector")
     # A function without options is the detector itself; with options, and of a class, the call gives it.
-    if not isinstance(made, type) and "(" not in text:
-        spec = _of_object(made, seed)
-    else:
+    if isinstance(made, type) or "(" in text:
         try:
-            instance = made(*positional, **named)
+            made = made(*positional, **named)
         except Exception as error:  # whatever a user's constructor raises
             kind = "" if isinstance(error, TypeError) else f"{type(error).__name__}: "
             words = " ".join(str(error).split())
             raise InvalidParameterError(f"detector {text!r} cannot be made: {kind}{words}") from None
-        spec = _of_object(instance, seed)
+    spec = _of_object(made, seed)
     mark = spec.text.rpartition("@")[2]
     return replace(spec, text=f"{text}@{mark}", title=text.partition(":")[2])
 
 
 def _of_object(detector: Any, seed: int) -> DetectorSpec:
-    from tsadeval.detectors.estimators import family_of, refuse_known
-    from tsadeval.detectors.wrapping import wrap, wrappable
-
     name = getattr(detector, "__name__", type(detector).__name__)
     # scikit-learn's own repr has the options that differ from the defaults; any other may hold an address.
     shown = " ".join(repr(detector).split()) if hasattr(detector, "get_params") else name
@@ -152,19 +141,14 @@ def _of_object(detector: Any, seed: int) -> DetectorSpec:
         )
     made = detector if ours else wrap(detector)
     text = f"{shown}@{fingerprint(made)}"
-    unseeded = _unseeded(made)
+    seeded = all(callable(getattr(made, part, None)) for part in ("get_params", "set_params"))
+    given = made.get_params() if seeded else {}
+    # Those of its parts as well: without a seed no run could be repeated.
+    unseeded = [k for k, v in given.items() if k.rpartition("__")[2] == "random_state" and v is None]
     if not unseeded:
         return DetectorSpec(text, shown, instance=made)
     made = copy.deepcopy(made).set_params(**dict.fromkeys(unseeded, seed))
     return DetectorSpec(text, shown, seed, instance=made)
-
-
-def _unseeded(detector: Any) -> list[str]:
-    """The parameters for a seed, also those of its parts, that were left at None; without one no run is repeated."""
-    if not all(callable(getattr(detector, part, None)) for part in ("get_params", "set_params")):
-        return []
-    given = detector.get_params()
-    return [k for k, v in given.items() if k.rpartition("__")[2] == "random_state" and v is None]
 
 
 # Train a detector on a data set, score its test part and cache the scores.
@@ -203,10 +187,12 @@ def keep_scores(
     if dataset.train is None or dataset.test is None:
         raise InvalidInputError(f"{name} has labels only here, so no detector can be trained on it: add its features")
     made = spec.make(device)
+    # A user's detector may change its input, and the next detector, or its own scoring, must not see that.
+    train, test = (part if spec.instance is None else part.copy() for part in (dataset.train, dataset.test))
     start = time.perf_counter()
-    made.fit(_own(dataset.train, spec))
+    made.fit(train)
     between = time.perf_counter()
-    scores = checked_scores(made.score(_own(dataset.test, spec)), spec.title, len(dataset.test_labels))
+    scores = checked_scores(made.score(test), spec.title, len(dataset.test_labels))
     provenance = {
         "dataset": name,
         "checksum": dataset.description.checksum,
@@ -221,32 +207,19 @@ def keep_scores(
     return CachedScores(scores, dataset.test_labels, provenance, fresh=True)
 
 
-def _own(series: Floats, spec: DetectorSpec) -> Floats:
-    """A user's detector may change its input, and the next detector, or its own scoring, must not see that."""
-    return series if spec.instance is None else series.copy()
-
-
 def _device(detector: Any) -> str:
-    """Device name: of the GPU where the network is on one, else of the processor."""
+    """Return the name of the GPU where the network is on one, else of the processor."""
     module: Any = getattr(detector, "module_", None)
-    if hasattr(module, "parameters"):
-        where = next(iter(module.parameters())).device
-        if where.type == "cuda":
-            return str(sys.modules["torch"].cuda.get_device_name(where))
-    return _processor()
-
-
-def _processor() -> str:
+    where = next(iter(module.parameters())).device if hasattr(module, "parameters") else None
+    if where is not None and where.type == "cuda":
+        return str(sys.modules["torch"].cuda.get_device_name(where))
     about = Path("/proc/cpuinfo")
-    if about.is_file():
-        found = re.search(r"^model name\s*:\s*(.+)$", about.read_text(), re.MULTILINE)
-        if found:
-            return found[1].strip()
-    return platform.processor() or platform.machine()
+    found = re.search(r"^model name\s*:\s*(.+)$", about.read_text() if about.is_file() else "", re.MULTILINE)
+    return found[1].strip() if found else platform.processor() or platform.machine()
 
 
 def _versions() -> str:
-    """Versions of tsadeval and of the libraries that are loaded."""
+    """Return the versions of tsadeval and of the libraries that are loaded."""
     libraries = {"sklearn": "scikit-learn", "torch": "torch"}
     found = [f"{title} {sys.modules[name].__version__}" for name, title in libraries.items() if name in sys.modules]
     return ", ".join([versions(), *found])
