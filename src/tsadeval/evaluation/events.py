@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
@@ -23,7 +23,11 @@ from tsadeval.incidents.placement import ANYHOW, Laid, lay
 from tsadeval.incidents.reader import SEVERITIES, Asked, read_incidents
 from tsadeval.metrics.counting import UNITS, first_inside, overlaps
 from tsadeval.metrics.event_sweep import with_early
+from tsadeval.scores.options import Options, Reading
+from tsadeval.scores.scored import Given
+from tsadeval.scores.scores import as_scores
 from tsadeval.scores.scoring import observe
+from tsadeval.thresholds.joint import of_one_detector
 from tsadeval.thresholds.rules import parse_rule
 
 
@@ -133,29 +137,28 @@ def events(
     y_pred: Any = None,
     threshold: str | float | Rule = "best(f1)",
     times: Any = None,
-    ignore: Any = None,
-    missing: Missing = "error",
-    fit: Any = None,
     early: int | str = 0,
     unit: str | None = None,
-    incidents: Any = None,
     key: str | None = None,
-    by: str | tuple[()] | None = None,
+    **reading: Unpack[Reading],
 ) -> EventTable:
-    """Every event by itself: detected or missed, the delay of its first alarm, and how many alarms it got.
+    """List every event by itself: detected or missed, the delay of its first alarm, and how many alarms it got.
 
     Parameters
     ----------
-    y_true, y_score, y_pred, threshold, times, ignore, missing, fit
-        As for `evaluate`.
+    y_true, y_score, y_pred, threshold, times
+        As for `evaluate`. Or `te.Scores` of one series and one detector alone, or whatever `te.Scores` takes.
     early : int or duration, default=0
         Alarms so shortly before an event belong to it: it is detected, with a lead instead of a delay.
     unit : {"points", "s", "min", "h", "day"}, optional
         What durations and delays are counted in; by default minutes where there are times, else points.
-    incidents, key, by : optional
-        What `te.labels` made `y_true` from; needs `times`. Rows then have the other columns of the incidents, and
-        start, duration and delay count from the moment at which an incident began. Without it they count from its
-        first point, which comes late where the incident began in a gap of the data.
+    key : str, optional
+        The series whose `incidents` these are, as for `te.labels`.
+    **reading
+        Options of `te.Scores`: `ignore`, `missing`, `fit` and others. `incidents` (and `by`) beside arrays is what
+        `te.labels` made `y_true` from; needs `times`. Rows then have the other columns of the incidents, and start,
+        duration and delay count from the moment at which an incident began. Without it they count from its first
+        point, which comes late where the incident began in a gap of the data.
 
     Returns
     -------
@@ -177,18 +180,36 @@ def events(
     check_parameters("events", {"early": Span(0, integer=True)}, {"early": early})
     if unit is not None:
         check_parameters("events", {"unit": OneOf(UNITS)}, {"unit": unit})
-    scoring = observe(y_true, y_score, y_pred, times=times, ignore=ignore, missing=missing, fit=fit, in_place=True)
+    if times is not None:
+        reading["time"] = times
+    alone = y_score is None and y_pred is None
+    given, missing = _of_one_series(y_true, reading) if alone else _of_arrays(y_true, y_score, reading)
+    setting = {"times": given.times, "ignore": given.ignore, "fit": given.fit, "missing": missing}
+    scoring = observe(given.y_true, given.y_score, y_pred, in_place=True, **setting)
     decision = METRICS["event_recall"].decide(scoring, parse_rule(threshold))
     assert decision is not None  # a metric of alarms has them
-    data = decision.prediction
-    if unit not in (None, "points") and scoring.setting.times is None:
+    data, timed = decision.prediction, scoring.setting.times is not None
+    if unit not in (None, "points") and not timed:
         raise InvalidInputError(f"unit={unit!r} is a unit of time, so times= is needed")
-    began = None
-    if incidents is not None:
-        if scoring.setting.times is None:
-            raise InvalidInputError("incidents= are intervals of time, so times= is needed")
-        began = _Began.of(incidents, Asked(key, None, by), data)
-    return event_table(data, early, unit or ("points" if scoring.setting.times is None else "min"), began)
+    if given.incidents is not None and not timed:
+        raise InvalidInputError("incidents= are intervals of time, so times= is needed")
+    asked = Asked(key, None, reading.get("by"))
+    began = None if given.incidents is None else _Began.of(given.incidents, asked, data)
+    return event_table(data, early, unit or ("min" if timed else "points"), began)
+
+
+def _of_arrays(y_true: Any, y_score: Any, reading: Reading) -> tuple[Given, Missing]:
+    options = Options.of(reading, "events")
+    known = {"times": options.time, "ignore": options.ignore, "fit": options.fit, "incidents": options.incidents}
+    return Given("", "", y_true, y_score, **known), options.missing
+
+
+def _of_one_series(source: Any, reading: Reading) -> tuple[Given, Missing]:
+    scores = as_scores(source, **reading)
+    found = of_one_detector(scores)
+    if len(found) > 1:
+        raise InvalidInputError(f"there are {len(found)} series: take one, as in scores[{found[0].series!r}]")
+    return found[0].given, scores.missing
 
 
 @dataclass(frozen=True)

@@ -57,7 +57,7 @@ def evaluate(
     y_pred: Any = None,
     times: Any = None,
     ignore: Any = None,
-    missing: Missing = "error",
+    missing: Missing = "skip",
     threshold: str | float | Rule = "best",
     fit: Any = None,
     values: Any = None,
@@ -65,7 +65,7 @@ def evaluate(
     draws: int = 20,
     random_state: int = 0,
 ) -> Evaluation:
-    """Many metrics of one scoring.
+    """Compute many metrics of one scoring.
 
     Parameters
     ----------
@@ -88,12 +88,12 @@ def evaluate(
         as wrong. Metrics of single points leave them out; for others of predictions they are normal points without
         alarm, so that they part the events on either side; CCE takes the stretches between them as series of their
         own. Metrics of scores that can do none of this are NaN with a warning.
-    missing : {"error", "skip", "ignore", "no alarm", "worst"}, default="error"
-        What to do with scores that are NaN. "error" refuses them. "skip", the default of `te.compare`, leaves these
-        points out as `ignore` does it, so that no gap makes one event of two; metrics of scores that cannot leave out
-        points see the others put together. "ignore" is the same, but such metrics are NaN. "no alarm" takes missing
-        scores as lower than all others, and so does "worst", which differs for detectors without any score on a series
-        (`te.compare`). The result says how many there are.
+    missing : {"skip", "error", "ignore", "no alarm", "worst"}, default="skip"
+        What to do with scores that are NaN. "skip" leaves these points out as `ignore` does it, so that no gap makes
+        one event of two; metrics of scores that cannot leave out points see the others put together. "error" refuses
+        them. "ignore" is as "skip", but such metrics are NaN. "no alarm" takes missing scores as lower than all others,
+        and so does "worst", which differs for detectors without any score on a series (`te.compare`). The result says
+        how many there are.
     threshold : str, number or rule, default="best"
         How scores become predictions for the metrics that take these. "best" is, for each metric, the threshold that is
         best for it, chosen with the labels (metrics for which that is trivial, such as recall, are taken at the best

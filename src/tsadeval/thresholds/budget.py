@@ -10,9 +10,7 @@ from tsadeval.core.durations import rate_of
 from tsadeval.core.facts import Origin
 from tsadeval.core.inputs import Scoring
 from tsadeval.core.metric import METRICS, Decision, Metric
-from tsadeval.core.names import split_names
 from tsadeval.core.parameters import Number, OneOf, check_parameters
-from tsadeval.errors import InvalidParameterError
 from tsadeval.thresholds.choose import budget_of, choose
 from tsadeval.thresholds.rules import RULES
 
@@ -42,20 +40,8 @@ class budget:
         else:
             check_parameters("budget", {"max_false_alarms": Number(0)}, {"max_false_alarms": self.max_false_alarms})
 
-    @classmethod
-    def from_text(cls, inside: str) -> budget:
-        """The rule from what stands in its brackets: 2/week, '2/week', 5; and lowest after a comma."""
-        words = [_plain(word) for word in split_names(inside)]
-        if not 1 <= len(words) <= 2:
-            raise InvalidParameterError(f"cannot read 'budget({inside})': write budget(2/week) or budget(5)")
-        try:
-            most: str | float = float(words[0])
-        except ValueError:
-            most = words[0]
-        return cls(int(most) if isinstance(most, float) and most.is_integer() else most, *words[1:])
-
     def decide(self, data: Scoring, metric: Metric) -> Decision:
-        """The same alarms for every metric."""
+        """Raise the same alarms for every metric."""
         threshold = data.shared(("threshold of", str(self)), lambda: self._threshold(data))
         return Decision(data.above(threshold), str(self), threshold, None, True, self.origin)
 
@@ -69,13 +55,6 @@ class budget:
 
     def __str__(self) -> str:
         return f"budget({self.max_false_alarms}{', lowest' * (self.prefer == 'lowest')})"
-
-
-def _plain(word: str) -> str:
-    """A word without its name and quotes."""
-    name, sign, value = word.partition("=")
-    word = value if sign and name.strip() in ("max_false_alarms", "prefer") else word
-    return word.strip().strip("'\"").strip()
 
 
 RULES.add("budget", budget)

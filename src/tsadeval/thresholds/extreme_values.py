@@ -36,7 +36,7 @@ class Pareto(NamedTuple):
     scale: float
 
     def quantile(self, exceeding: float) -> float:
-        """The value that is exceeded with a given probability.
+        """Return the value that is exceeded with a given probability.
 
         >>> Pareto(0.0, 2.0).quantile(math.exp(-1))
         2.0
@@ -47,7 +47,7 @@ class Pareto(NamedTuple):
 
 
 def fit_pareto(excesses: Floats, tail: Tail = "pareto") -> Pareto:
-    """The most likely distribution of some positive excesses, of shape above -1 (below, no likelihood is the largest).
+    """Fit the likeliest distribution to some positive excesses, of shape above -1 (below, none is the largest).
 
     For a given ratio of shape and scale both follow in closed form (Grimshaw 1993), so one number is searched: over
     candidates of all sizes first, then between the two around the best.
@@ -76,7 +76,7 @@ def fit_pareto(excesses: Floats, tail: Tail = "pareto") -> Pareto:
 
 
 def _maximum(function: Callable[[float], float], low: float, high: float) -> tuple[float, float]:
-    """Where a function with one maximum in an interval has it, by golden sections, and its value there."""
+    """Find where a function with one maximum in an interval has it, by golden sections, and its value there."""
     left, right = high - _GOLDEN * (high - low), low + _GOLDEN * (high - low)
     at_left, at_right = function(left), function(right)
     for _ in range(60):
@@ -91,13 +91,15 @@ def _maximum(function: Callable[[float], float], low: float, high: float) -> tup
     return (left, at_left) if at_left >= at_right else (right, at_right)
 
 
-def initial_threshold(ascending: Floats, level: float) -> float:
-    """The score above which excesses are taken: of n sorted scores number `level` n, as published."""
-    return float(ascending[min(int(level * len(ascending)), len(ascending) - 1)])
+def tail_of(scores: Floats, level: float) -> tuple[float, Floats]:
+    """Find the start of the tail, of n sorted scores number `level` n, as published, and the excesses over it."""
+    ascending = np.sort(scores)
+    start = float(ascending[min(int(level * len(ascending)), len(ascending) - 1)])
+    return start, ascending[np.searchsorted(ascending, start, side="right") :] - start
 
 
 def extreme_quantile(start: float, excesses: Floats, n: int, risk: float, tail: Tail = "pareto") -> float:
-    """The score that is passed with probability `risk`, given n scores and their excesses over `start`."""
+    """Return the score that is passed with probability `risk`, given n scores and their excesses over `start`."""
     if len(excesses) == 0:
         raise InvalidInputError(
             f"pot: no score is above {start:.6g}, the start of the tail (the highest scores are equal, or few); "
@@ -169,24 +171,13 @@ class SPOT:
             sums = np.concatenate([[0.0], np.cumsum(values - values[0])])
             means = values[0] + (sums[self.depth : -1] - sums[: -self.depth - 1]) / self.depth
             values = values[self.depth :] - means
-        ascending = np.sort(values)
-        self._start = initial_threshold(ascending, self.level)
-        above = ascending[np.searchsorted(ascending, self._start, side="right") :] - self._start
-        self._excesses = np.empty(max(2 * len(above), 64))
-        self._excesses[: len(above)] = above
-        self._peaks, self._n = len(above), len(values)
+        self._start, self._excesses = tail_of(values, self.level)
+        self._n = len(values)
         self._learn()
         return self
 
     def _learn(self) -> None:
-        peaks = self._excesses[: self._peaks]
-        self._threshold = extreme_quantile(self._start, peaks, self._n, self.risk, self.tail)
-
-    def _add(self, excess: float) -> None:
-        if self._peaks == len(self._excesses):
-            self._excesses = np.concatenate([self._excesses, np.empty(self._peaks)])
-        self._excesses[self._peaks] = excess
-        self._peaks += 1
+        self._threshold = extreme_quantile(self._start, self._excesses, self._n, self.risk, self.tail)
 
     def step(self, scores: Any) -> Step:
         """Compare the next scores, one after the other; chunks of any size give the same result."""
@@ -203,7 +194,7 @@ class SPOT:
                 continue
             self._n += 1
             if value > self._start:
-                self._add(value - self._start)
+                self._excesses = np.append(self._excesses, value - self._start)
                 self._learn()
             if self.depth:
                 self._recent.append(score)

@@ -14,7 +14,7 @@ import numpy as np
 
 from tsadeval.core.inputs import Floats, Scoring
 from tsadeval.core.parameters import Check, Number, OneOf, check_parameters
-from tsadeval.thresholds.extreme_values import Tail, extreme_quantile, initial_threshold
+from tsadeval.thresholds.extreme_values import Tail, extreme_quantile, tail_of
 from tsadeval.thresholds.rules import RULES, ThresholdRule
 
 
@@ -35,11 +35,11 @@ class FittedRule(ThresholdRule):
         check_parameters(type(self).__name__, self.checks, given)
 
     def threshold_from(self, scores: Floats) -> float:
-        """The threshold that reference scores give."""
+        """Find the threshold that reference scores give."""
         raise NotImplementedError
 
     def threshold_of(self, data: Scoring) -> float:
-        """The threshold for the scores of a series."""
+        """Find the threshold for the scores of a series."""
         scores = data.reference
         if not self.squares or max(float(scores.max()), -float(scores.min())) < 2.0**400:
             return float(self.threshold_from(scores))
@@ -59,7 +59,7 @@ class sigma(FittedRule):
     k: float = 3.0
 
     def threshold_from(self, scores: Floats) -> float:
-        """Mean + k population standard deviations."""
+        """Return mean + k population standard deviations."""
         return float(np.mean(scores) + self.k * np.std(scores))
 
 
@@ -77,7 +77,7 @@ class mad(FittedRule):
     k: float = 3.0
 
     def threshold_from(self, scores: Floats) -> float:
-        """Median + 1.4826 k median absolute deviations."""
+        """Return median + 1.4826 k median absolute deviations."""
         center = np.median(scores)
         return float(center + 1.4826 * self.k * np.median(np.abs(scores - center)))
 
@@ -94,7 +94,7 @@ class iqr(FittedRule):
     k: float = 1.5
 
     def threshold_from(self, scores: Floats) -> float:
-        """Upper quartile + k interquartile ranges."""
+        """Return upper quartile + k interquartile ranges."""
         low, high = np.quantile(scores, [0.25, 0.75])
         return float(high + self.k * (high - low))
 
@@ -112,7 +112,7 @@ class top(FittedRule):
     k: int = 1
 
     def threshold_from(self, scores: Floats) -> float:
-        """Just below the k-th highest score."""
+        """Return just below the k-th highest score."""
         k = min(self.k, len(scores))
         return float(np.nextafter(np.partition(scores, len(scores) - k)[len(scores) - k], -np.inf))
 
@@ -130,7 +130,7 @@ class contamination(FittedRule):
     p: float = 0.1
 
     def threshold_from(self, scores: Floats) -> float:
-        """NumPy's linear quantile at 1 - p."""
+        """Return NumPy's linear quantile at 1 - p."""
         return float(np.quantile(scores, 1 - self.p))
 
 
@@ -156,11 +156,9 @@ class pot(FittedRule):
     tail: Tail = "pareto"
 
     def threshold_from(self, scores: Floats) -> float:
-        """The extreme quantile."""
-        ascending = np.sort(np.asarray(scores, np.float64))
-        start = initial_threshold(ascending, self.level)
-        excesses = ascending[np.searchsorted(ascending, start, side="right") :] - start
-        return extreme_quantile(start, excesses, len(ascending), self.risk, self.tail)
+        """Return the extreme quantile."""
+        start, excesses = tail_of(np.asarray(scores, np.float64), self.level)
+        return extreme_quantile(start, excesses, len(scores), self.risk, self.tail)
 
 
 @dataclass(frozen=True)
@@ -181,7 +179,7 @@ class epsilon(FittedRule):
     penalty: int = 0
 
     def threshold_from(self, scores: Floats) -> float:
-        """The best of 19 thresholds, the last of equals."""
+        """Return the best of 19 thresholds, the last of equals."""
         scores = np.asarray(scores, np.float64)
         mean, deviation = float(scores.mean()), float(scores.std())
         best, found = -np.inf, float(scores.max())
@@ -201,7 +199,7 @@ class epsilon(FittedRule):
 
 
 def _near(mask: Any, reach: int) -> int:
-    """The number of points within `reach` of a marked one."""
+    """Count the points within `reach` of a marked one."""
     at = np.flatnonzero(mask)
     if len(at) == 0:
         return 0

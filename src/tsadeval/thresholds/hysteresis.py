@@ -6,7 +6,7 @@ Both look back only, so a detector in operation can follow them.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -14,7 +14,6 @@ from tsadeval.core.events import Events
 from tsadeval.core.facts import Origin
 from tsadeval.core.inputs import Prediction, Scoring, label_runs
 from tsadeval.core.metric import Decision, Metric, Rule
-from tsadeval.core.names import split_names
 from tsadeval.core.parameters import Number, check_parameters
 from tsadeval.errors import InvalidParameterError
 from tsadeval.thresholds.rules import RULES, ThresholdRule, parse_rule
@@ -41,7 +40,7 @@ class _OnTop:
         return getattr(self._rule, "uses_labels", False)
 
     def _on_top(self, found: Decision, alarms: Prediction) -> Decision:
-        """What the rule decided, with other alarms."""
+        """Return what the rule decided, with other alarms."""
         return found._replace(prediction=alarms, rule=str(self), origin=Origin.RULE)
 
 
@@ -55,6 +54,8 @@ class hysteresis(_OnTop):
     'hysteresis(sigma(4), sigma(2))'
     """
 
+    of_rules: ClassVar[int] = 2  # so many of its first arguments are rules
+
     rule: Any
     release: Any
     _rule: Rule = field(init=False, repr=False, compare=False)
@@ -65,16 +66,8 @@ class hysteresis(_OnTop):
         if not isinstance(self._release, ThresholdRule):
             raise InvalidParameterError(f"hysteresis: release must be a rule of one threshold, but is {self._release}")
 
-    @classmethod
-    def from_text(cls, inside: str) -> hysteresis:
-        """The rule from what stands in its brackets."""
-        parts = split_names(inside)
-        if len(parts) != 2:
-            raise InvalidParameterError(f"cannot read 'hysteresis({inside})': write hysteresis(rule, release)")
-        return cls(*parts)
-
     def decide(self, data: Scoring, metric: Metric) -> Decision:
-        """The alarms of the rule, prolonged."""
+        """Prolong the alarms of the rule."""
         start = self._rule.decide(data, metric)
         stop = self._release.decide(data, metric).threshold
         if start.threshold is not None and stop is not None and stop > start.threshold:
@@ -100,6 +93,8 @@ class sustained(_OnTop):
     'sustained(fixed(3), 5)'
     """
 
+    of_rules: ClassVar[int] = 1
+
     rule: Any
     points: int
     _rule: Rule = field(init=False, repr=False, compare=False)
@@ -108,16 +103,8 @@ class sustained(_OnTop):
         check_parameters("sustained", {"points": Number(1, integer=True)}, {"points": self.points})
         _set_rules(self, "rule")
 
-    @classmethod
-    def from_text(cls, inside: str) -> sustained:
-        """The rule from what stands in its brackets."""
-        parts = split_names(inside)
-        if len(parts) != 2 or not parts[1].isdigit():
-            raise InvalidParameterError(f"cannot read 'sustained({inside})': write sustained(rule, points)")
-        return cls(parts[0], int(parts[1]))
-
     def decide(self, data: Scoring, metric: Metric) -> Decision:
-        """The alarms of the rule, each from its point number `points` on."""
+        """Raise the alarms of the rule, each from its point number `points` on."""
         found = self._rule.decide(data, metric)
         runs = found.prediction.predicted
         begins = runs.starts + min(self.points, data.n + 1) - 1
@@ -129,7 +116,7 @@ class sustained(_OnTop):
 
 
 def _set_rules(owner: Any, *names: str) -> None:
-    """The rules that texts or numbers name, and the texts of the rules."""
+    """Set the rules that texts or numbers name, and the texts of the rules."""
     for name in names:
         given = getattr(owner, name)
         rule = parse_rule(given)

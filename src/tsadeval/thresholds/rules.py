@@ -6,6 +6,7 @@ your own is to derive from `ThresholdRule` and write `threshold_of`.
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Callable
 from dataclasses import dataclass, fields
 from numbers import Real
@@ -15,7 +16,7 @@ import numpy as np
 
 from tsadeval.core.inputs import Scoring
 from tsadeval.core.metric import Decision, Metric, Rule
-from tsadeval.core.names import Registry, import_object, parse_call
+from tsadeval.core.names import Registry, import_object, split_names
 from tsadeval.core.parameters import Number, check_parameters
 from tsadeval.errors import InvalidParameterError
 
@@ -34,11 +35,11 @@ class ThresholdRule:
     uses_labels: ClassVar[bool] = False  # does it look at the labels?
 
     def threshold_of(self, data: Scoring) -> float:
-        """The threshold for these scores."""
+        """Find the threshold for these scores."""
         raise NotImplementedError
 
     def decide(self, data: Scoring, metric: Metric) -> Decision:
-        """The same alarms for every metric; points that are not judged have no say in the threshold."""
+        """Raise the same alarms for every metric; points that are not judged have no say in the threshold."""
         threshold = data.shared(("threshold of", str(self)), lambda: data.in_own_type(self.threshold_of(data.kept)))
         return Decision(data.above(threshold), str(self), threshold, uses_labels=self.uses_labels)
 
@@ -65,7 +66,7 @@ class fixed(ThresholdRule):
         check_parameters("fixed", {"value": Number()}, {"value": self.value})
 
     def threshold_of(self, data: Scoring) -> float:
-        """The given value."""
+        """Return the given value."""
         return self.value
 
 
@@ -89,7 +90,7 @@ class strict_quantile(ThresholdRule):
         check_parameters(type(self).__name__, {"p": Number(0, 1)}, {"p": self.p})
 
     def threshold_of(self, data: Scoring) -> float:
-        """NumPy's linear quantile."""
+        """Return NumPy's linear quantile."""
         if data.setting.fit is not None or data.setting.ignored is not None:
             return float(np.quantile(data.reference, self.p))
         # A sort that is there already, or will be needed, beats a selection of its own.
@@ -107,7 +108,7 @@ class quantile(strict_quantile):
     literal: ClassVar[bool] = False
 
     def threshold_of(self, data: Scoring) -> float:
-        """NumPy's linear quantile; where it is that of the scores themselves, just below the largest at most."""
+        """Return NumPy's linear quantile; where it is that of the scores themselves, just below the largest at most."""
         if data.setting.fit is not None:
             return super().threshold_of(data)
         if data.two_valued:
@@ -132,7 +133,7 @@ class first_alarms:
         self.quantiles = quantiles
 
     def decide(self, data: Scoring, metric: Metric) -> Decision:
-        """The same alarms for every metric; the decision names the quantile that was taken."""
+        """Raise the same alarms for every metric; the decision names the quantile that was taken."""
         decisions = (strict_quantile(p).decide(data, metric) for p in self.quantiles)
         for decision in decisions:
             if decision.prediction.alarms.has(1):
@@ -148,7 +149,7 @@ for _rule in (fixed, quantile, strict_quantile, first_alarms):
 
 
 def parse_rule(rule: Any) -> Rule:
-    """The rule that a text names ("quantile(0.95)", "best", "best(f1_pa)"); a number is a fixed threshold.
+    """Find the rule that a text names ("quantile(0.95)", "best", "best(f1_pa)"); a number is a fixed threshold.
 
     "module:Class(options)" names a rule of the user's own.
 
@@ -166,14 +167,35 @@ def parse_rule(rule: Any) -> Rule:
     try:
         return fixed(float(rule))
     except ValueError:
-        name, _, inside = rule.strip().partition("(")
+        name, bracket, inside = rule.strip().partition("(")
     make: Any = import_object(name, "threshold rule") if ":" in name else RULES[name]
-    if inside.endswith(")") and hasattr(make, "from_text"):
-        return cast(Rule, make.from_text(inside[:-1]))
-    _, positional, options = parse_call(rule)
+    if bracket and not inside.endswith(")"):
+        raise InvalidParameterError(f"cannot read {rule!r}: a bracket is not closed")
+    positional, options = _arguments(inside[:-1], getattr(make, "of_rules", 0))
     try:
         found: Rule = make(*positional, **options)
     except TypeError:
-        names = ", ".join(f"{one.name}" for one in fields(make))
+        names = ", ".join(one.name for one in fields(make) if one.init)
         raise InvalidParameterError(f"cannot read {rule!r}: write {name}({names})") from None
     return found
+
+
+def _arguments(inside: str, of_rules: int) -> tuple[list[Any], dict[str, Any]]:
+    """Read what stands in the brackets of a rule: other rules first, as texts, then numbers, and texts like 2/week."""
+    words = split_names(inside)
+    positional: list[Any] = words[:of_rules]
+    options = {}
+    for word in words[of_rules:]:
+        name, sign, value = word.partition("=")
+        if sign and name.strip().isidentifier():
+            options[name.strip()] = _value(value.strip())
+        else:
+            positional.append(_value(word))
+    return positional, options
+
+
+def _value(text: str) -> Any:
+    try:
+        return ast.literal_eval(text)
+    except (ValueError, SyntaxError):
+        return text
