@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tsadeval.core.facts import odd_alarms, points_of, row_of
@@ -20,13 +20,21 @@ from tsadeval.core.parameters import Number, check_parameters
 from tsadeval.core.results import Grid, MappingResult, Row
 from tsadeval.core.selection import Metrics, select_metrics
 from tsadeval.core.setting import Missing
+from tsadeval.errors import warn
 from tsadeval.evaluation.baseline import perfect_values, random_values
 from tsadeval.scores.scoring import observe
 from tsadeval.thresholds.rules import parse_rule
 
 
 class Evaluation(MappingResult):
-    """Values of metrics on one scoring: a row per metric; as a mapping, metric to value."""
+    """Values of metrics on one scoring: a row per metric; as a mapping, metric to value.
+
+    Of `te.StreamingEvaluator` it has `drift`, how far the scores are from the reference, and `unit`, that of times.
+    """
+
+    drift: Any = None
+    unit: str = ""
+    renamed: Mapping[str, str] = {}  # names of earlier versions, which answer for one more
 
     def __init__(
         self, rows: list[Row], *, shown: Sequence[str] = (), notes: Sequence[str] = (), points: Row | None = None
@@ -35,13 +43,19 @@ class Evaluation(MappingResult):
         self.about = list(notes)
         self.points = points or {}  # how many points and events the values are made of
 
+    def __getitem__(self, name: Any) -> float:
+        if isinstance(name, str) and name in self.renamed:
+            warn(f"{name} is the metric {self.renamed[name]} now, and found by this name", DeprecationWarning)
+            name = self.renamed[name]
+        return super().__getitem__(name)
+
     def _grid(self) -> Grid:
         head, *body = super()._grid()
         short = {"random_error": "error", "alarmed_points": "points"}  # so that a line fits the terminal
         return [[short.get(column, column) for column in head], *body]
 
     def _notes(self) -> list[str]:
-        rules = list(dict.fromkeys(row["rule"] for row in self.rows if row["rule"]))
+        rules = list(dict.fromkeys(row["rule"] for row in self.rows if row.get("rule")))
         notes = label_notes(self.rows)
         if len(rules) == 1 and not notes:
             notes = [f"alarms: {rules[0]}"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence, Sized
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
 from typing import Any, Generic, TypeVar
@@ -22,7 +22,7 @@ from tsadeval.core.setting import Setting
 from tsadeval.core.times import Times, longest
 from tsadeval.errors import InvalidInputError, InvalidParameterError, UndefinedError
 
-P = TypeVar("P", bound=Sized)
+P = TypeVar("P")
 Codes = NDArray[np.uint8]
 
 LABEL, ALARM = 1, 2  # a code is their sum: is a point anomalous, and is it alarmed
@@ -43,20 +43,12 @@ class PieceList(Generic[P]):
     def __init__(self, join: Callable[[list[P]], P]) -> None:
         self._join = join
         self._pieces: list[P] = []
-        self._waiting = 0  # the last so many pieces were never joined
 
     def add(self, piece: P) -> None:
         """Take in the piece that follows."""
         self._pieces.append(piece)
-        self._waiting += 1
-        if self._waiting == _PENDING:
-            last = self._join(self._pieces[-_PENDING:])
-            del self._pieces[-_PENDING:]
-            # What lies before is joined once it is at most twice as long: so each part is copied a few times only.
-            while self._pieces and len(self._pieces[-1]) <= 2 * len(last):
-                last = self._join([self._pieces.pop(), last])
-            self._pieces.append(last)
-            self._waiting = 0
+        if len(self._pieces) > _PENDING:
+            self.whole()
 
     def merge(self, later: PieceList[P]) -> None:
         """Take in another list, which follows."""
@@ -64,17 +56,16 @@ class PieceList(Generic[P]):
             self.add(later.whole())
 
     def whole(self) -> P:
-        """Everything as one piece; there must be one."""
+        """Join everything to one piece; there must be one."""
         if len(self._pieces) > 1:
             self._pieces = [self._join(self._pieces)]
-        self._waiting = 0
         return self._pieces[0]
 
     def __bool__(self) -> bool:
         return bool(self._pieces)
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**vars(self), "_pieces": [self.whole()] if self else [], "_waiting": 0}
+        return {"_join": self._join, "_pieces": [self.whole()] if self else []}
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,14 +91,14 @@ class BareRuns(LabelRuns):
 
     @classmethod
     def at(cls, places: Index, labels: Codes, n: int) -> BareRuns:
-        """Runs of n points, of which the labels at some ascending places are known; in between they do not change."""
+        """Make runs of n points, of which the labels at some ascending places are known; between these they stay."""
         change = np.append(True, labels[1:] != labels[:-1])
         starts = places[change]
         return cls(np.empty(0, np.uint8), starts, np.diff(starts, append=n), int(labels[0] != 0))
 
     @classmethod
     def of_counts(cls, counts: Any, first: int) -> BareRuns:
-        """Runs of so many points each, whose labels alternate; runs of no points join their neighbours.
+        """Make runs of so many points each, whose labels alternate; runs of no points join their neighbours.
 
         >>> runs = BareRuns.of_counts([3, 0, 2, 1], first=0)
         >>> runs.starts, runs.counts, runs.first

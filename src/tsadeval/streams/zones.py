@@ -54,7 +54,7 @@ def _widest(metric: Metric) -> int:
 
 
 def reach_of(metric: Metric, *, exact: bool) -> int:
-    """How far from an event a point may be to get a weight."""
+    """Find how far from an event a point may be to get a weight."""
     widest, levels = _widest(metric), metric.options["n_thresholds"]
     widths = 1 if metric.name.startswith("range") else widest + 1
     if levels is None:
@@ -132,8 +132,8 @@ class NearEvents:
         ends = np.append(stops[long] + self._reach + 1, stops[-1]).tolist()
         return [scores[a:b] for a, b in zip(begins, ends, strict=True)]
 
-    def _chunks(self, reach: int) -> Iterator[tuple[Array, Index, Index]]:
-        """Scores and events of stretches whose buffers do not touch those of others."""
+    def chunks(self, reach: int, size: float) -> Iterator[tuple[Array, Index, Index]]:
+        """Read scores and events of stretches of about `size` points whose buffers do not touch those of others."""
         runs = BareRuns.of_counts(self._lengths.whole(), first=1)
         starts, stops, lengths = runs.events.starts, runs.events.stops, runs.counts
         # Events behind which a chunk may end.
@@ -141,7 +141,7 @@ class NearEvents:
         ends = stops[alone]
         first = 0
         while first < len(starts):
-            at = min(int(np.searchsorted(ends, starts[first] + _CHUNK)), len(alone) - 1)
+            at = min(int(np.searchsorted(ends, starts[first] + size)), len(alone) - 1)
             last = int(alone[at])
             begin, end = starts[first] - reach * (first > 0), stops[last] + reach * (last + 1 < len(starts))
             parts = [self._scores.read(int(begin), int(end))]
@@ -196,7 +196,7 @@ class _Curves:
         """Count hits and events found at descending thresholds, at each width."""
         count = len(thresholds)
         total: list[Any] = []
-        for chunk in self._near._chunks(self._reach):
+        for chunk in self._near.chunks(self._reach, _CHUNK):
             zone = self._zone(*chunk)
             levels = levels_of(zone.scores, np.ascontiguousarray(thresholds))
             pays = table_pays((self._reach + 1) * count, len(levels))
@@ -213,14 +213,8 @@ class _Curves:
 
     def _exact_at_all(self) -> Areas:
         """Every distinct score near an event is a threshold: all of them are in memory."""
-        chunks = list(self._near._chunks(self._reach))
-        offsets = np.cumsum([0, *(len(scores) + 1 for scores, _, _ in chunks)])
-        # A point between two chunks keeps their buffers apart.
-        apart = [part for one, _, _ in chunks for part in (one, one[:1])]
-        scores = np.concatenate(apart[:-1])
-        starts = np.concatenate([a + offset for (_, a, _), offset in zip(chunks, offsets, strict=False)])
-        stops = np.concatenate([b + offset for (_, _, b), offset in zip(chunks, offsets, strict=False)])
-        zone = self._zone(scores, starts, stops)
+        (chunk,) = self._near.chunks(self._reach, np.inf)
+        zone = self._zone(*chunk)
         thresholds = np.ascontiguousarray(np.unique(zone.scores)[::-1])
         before, alarms = self._order.counts_above(thresholds)
         levels = levels_of(zone.scores, thresholds)
@@ -231,11 +225,11 @@ class _Curves:
 
     def _cuts(self) -> Floats:
         """Bins, descending: at evenly spaced ranks of the points near events and of all points; the lowest is last."""
-        near = np.sort(np.concatenate([self._zone(*chunk).scores for chunk in self._near._chunks(self._reach)]))
+        near = np.sort(np.concatenate([self._zone(*chunk).scores for chunk in self._near.chunks(self._reach, _CHUNK)]))
         ranks = threshold_ranks(self._order.n, _CUTS)
         return np.unique([*near[threshold_ranks(len(near), _CUTS)], *self._order.at_ranks(ranks)[0]])[::-1]
 
-    def _curve(self, cuts: Floats) -> _Curve:
+    def _curve(self, cuts: Floats) -> _ByCut:
         inside, buffered, found, groups = self._count_hits(cuts)
         _, alarms = self._order.counts_above(cuts)
         inside, alarms = np.append(0.0, inside), np.append(0.0, alarms)
@@ -244,7 +238,7 @@ class _Curves:
         positives = inside[-1] + (buffered[:, -1:] if self._variant.once else buffered) / 2
         recall = np.minimum(hits / positives, 1) * found / groups[:, None]
         false = np.maximum(alarms - hits, 0)
-        return _Curve(hits, false, recall, false / (self._order.n - positives))
+        return _ByCut(hits, false, recall, false / (self._order.n - positives))
 
     def _between_cuts(self, cuts: Floats) -> Areas:
         """Bounds of curves that have a point for every distinct score, between neighbouring cuts."""
@@ -266,7 +260,7 @@ class _Curves:
         roc = [_trapezoids(curve.rate[:, x], curve.recall[:, y]) for x, y in ((ends, begins), (begins, ends))]
         return Areas(self._mean(*roc), self._mean(*self._pr(curve, begins, ends)))
 
-    def _pr(self, curve: _Curve, begins: Index, ends: Index) -> Iterator[Floats]:
+    def _pr(self, curve: _ByCut, begins: Index, ends: Index) -> Iterator[Floats]:
         """The area is linear in each recall, so each lies at the end that its factor asks for."""
         precisions = curve.precision(begins, ends)
         for precision, sign in zip(precisions, (-1, 1), strict=True):
@@ -283,7 +277,7 @@ class _Curves:
         return Bounds(*(float(min(max(weight @ bound, 0.0), 1.0)) for bound in (low, high)))
 
 
-class _Curve(NamedTuple):
+class _ByCut(NamedTuple):
     """By width and cut, the highest first; the first column is before all points."""
 
     hits: Floats
