@@ -21,6 +21,7 @@ from tsadeval.metrics.counting import (
     merged,
     prf_of_counts,
     ranges,
+    records,
     running_maxima,
 )
 
@@ -157,17 +158,10 @@ def _best_adtqc(data: Scoring, *, exponent: float) -> float:
     """As the threshold falls, the first alarm of an event moves to its start, and then the run grows to the left."""
     events, scores = data.events, data.scores
     lengths, before = events.lengths, _allowances(events)
-    point = ranges(events.starts, lengths)
-    highest = running_maxima(scores[point], lengths)
-    first = np.cumsum(lengths) - lengths
     # An alarm is the first of its event from its own score down to that of an earlier one: only records count.
-    record = np.concatenate([[True], scores[point[1:]] > highest[:-1]])
-    record[first] = True
-    event = np.repeat(np.arange(len(events)), lengths)[record]
-    latency = (point[record] - events.starts[event]).astype(np.float64)
-    quality = _timing(latency, before[event], lengths[event], exponent)
-    newest = np.concatenate([event[1:] != event[:-1], [True]])  # the highest record, which detects the event
-    gained = quality - np.where(newest, 0.0, np.append(quality[1:], 0.0))
+    found = records(scores, events.starts, lengths)
+    latency = (found.points - events.starts[found.owner]).astype(np.float64)
+    quality = _timing(latency, before[found.owner], lengths[found.owner], exponent)
     # To the left of an event no more than its allowance matters, and a run reaches as far as the lowest score lets it.
     reach = np.minimum(before, events.starts)
     left = ranges(events.starts - reach, reach + 1)[::-1]  # each piece from the event's first point on, the last first
@@ -177,10 +171,9 @@ def _best_adtqc(data: Scoring, *, exponent: float) -> float:
     early = _timing(ahead, before[owner], lengths[owner], exponent)
     grows = left < events.starts[owner]
     lost = (early - np.concatenate([[0.0], early[:-1]]))[grows]
-    v = np.concatenate([scores[point[record]], lowest[grows]])
-    return best_mean(
-        v, np.concatenate([gained, lost]), np.concatenate([newest, np.zeros(len(lost))]).astype(np.float64)
-    )
+    v = np.concatenate([scores[found.points], lowest[grows]])
+    detects = np.concatenate([found.last, np.zeros(len(lost))])  # the highest record of an event
+    return best_mean(v, np.concatenate([found.gained(quality), lost]), detects.astype(np.float64))
 
 
 def _allowances(events: Events) -> Index:

@@ -12,7 +12,7 @@ import tsadeval.metrics._kernels.finding as finding
 import tsadeval.metrics._kernels.ranking as kernel
 from tsadeval.core.events import Events, Index
 from tsadeval.core.facts import Reason
-from tsadeval.core.inputs import Floats, Scoring
+from tsadeval.core.inputs import Bools, Floats, Scoring
 from tsadeval.core.metric import PRF
 from tsadeval.core.parameters import recall_weight
 from tsadeval.errors import UndefinedError
@@ -286,6 +286,28 @@ def ranges(starts: Index, lengths: Index) -> Index:
 def running_maxima(values: Floats, lengths: Index) -> Floats:
     """The highest value so far in each of some pieces, which lie one after the other; no piece is empty."""
     return np.asarray(finding.running_maxima(values, np.cumsum(lengths) - lengths))
+
+
+class Records(NamedTuple):
+    """Points that score more than all before them in their piece, and its number; the last of a piece is its highest."""
+
+    points: Index
+    owner: Index
+    last: Bools
+
+    def gained(self, values: Floats) -> Floats:
+        """What each adds, as the threshold falls to its score, to a sum of the values of the first point in a piece."""
+        return np.asarray(values - np.where(self.last, 0.0, np.append(values[1:], 0.0)))
+
+
+def records(scores: Floats, starts: Index, lengths: Index) -> Records:
+    """Find where, as the threshold falls, the first alarm in each piece comes: no piece is empty."""
+    points = ranges(starts, lengths)
+    highest = running_maxima(scores[points], lengths)
+    record = np.append(True, scores[points[1:]] > highest[:-1])
+    record[np.cumsum(lengths) - lengths] = True
+    owner = np.repeat(np.arange(len(starts)), lengths)[record]
+    return Records(points[record], owner, np.append(owner[1:] != owner[:-1], True))
 
 
 def first_inside(runs: Events, begins: Index, stops: Index) -> Index:
