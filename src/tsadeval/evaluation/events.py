@@ -97,7 +97,7 @@ def detected_by(rows: Sequence[Row], column: str) -> dict[str, tuple[int, int]]:
 
 
 def summed_up(tables: Sequence[EventTable]) -> list[str]:
-    """What several tables say together: events and alarms, delays, and events by severity."""
+    """Return what several tables say together: events and alarms, delays, and events by severity."""
     total = {name: sum(table.summary[name] for table in tables) for name in ("events", "detected", "missed")}
     alarms, false = (sum(table.summary[name] for table in tables) for name in ("alarms", "false_alarms"))
     lines = [
@@ -239,7 +239,7 @@ class _Began:
         return cls(onsets, known, waited[waited > times.step])
 
     def notes(self, size: float, unit: str) -> list[str]:
-        """What a reader of the delays has to know."""
+        """Return what a reader of the delays has to know."""
         if not len(self.late):
             return []
         what = "1 event began" if len(self.late) == 1 else f"{len(self.late)} events began"
@@ -263,7 +263,7 @@ def _find_owners(laid: Laid, data: Prediction, owners: list[list[int]], wanted: 
 
 
 def _joined(values: list[Any]) -> Any:
-    """The value of one incident, or those of several that are one event."""
+    """Return the value of one incident, or those of several that are one event."""
     different = list(dict.fromkeys(values))
     return different[0] if len(different) == 1 else "; ".join(map(str, different)) or None
 

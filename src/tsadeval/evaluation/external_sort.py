@@ -37,7 +37,7 @@ class _Piece:
             file.flush()
 
     def read(self, first: int, stop: int) -> Array:
-        """Some of the numbers, by their places."""
+        """Read some of the numbers, by their places."""
         if self._numbers is not None:
             return self._numbers[first:stop]
         # Not a memory map: its pages would count as memory of this process.
@@ -110,7 +110,7 @@ class Spill:
         return [*self._pieces, self._piece(self._waiting[0], None)]
 
     def read(self, first: int, stop: int) -> Array:
-        """Some of the numbers, by their places, which are those in which they came unless they are ordered."""
+        """Read some of the numbers, by their places, which are those in which they came unless they are ordered."""
         found = [np.empty(0, np.float32)]
         for piece in self.pieces():
             if first < piece.n and stop > 0:
@@ -219,7 +219,7 @@ class SortedScores:
                 yield above, np.array([block.score]), sum(block.tied)
 
     def at_ranks(self, ranks: Index) -> tuple[Floats, Floats]:
-        """The scores at ascending ranks, 0 that of the highest, each once; and how many are at least as high."""
+        """Return the scores at ascending ranks, 0 that of the highest, each once; and how many are at least as high."""
         found: list[float] = []
         counts: list[float] = []
         for above, both, weight in self._levels():
@@ -243,7 +243,7 @@ class SortedScores:
         return higher, not_lower
 
     def places(self, scores: Array) -> Floats:
-        """The scores themselves."""
+        """Return the scores themselves."""
         return np.asarray(scores, np.float64)
 
 

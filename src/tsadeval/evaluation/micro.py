@@ -55,7 +55,7 @@ class Pool:
             self._alarms.append(decision.prediction.alarms.mask)
 
     def values(self) -> dict[str, float]:
-        """The micro value of every metric, NaN where there is none."""
+        """Return the micro value of every metric, NaN where there is none."""
         found = {str(metric): math.nan for metric in self._metrics}
         found |= {str(m): self._order.value(m)[0] for m in self._of_order}
         if self._of_scores:
@@ -88,7 +88,7 @@ class Pool:
         return metric.value_of(Scoring.of(np.concatenate(self._labels)[keep], np.concatenate(self._scores)[keep]))[0]
 
     def _kept(self) -> Any:
-        """The points that are judged, among those of all series: all of them, or a mask."""
+        """Return the points that are judged, among those of all series: all of them, or a mask."""
         for ignored in self._ignored():
             return ~np.concatenate(ignored)
         return slice(None)
@@ -101,12 +101,12 @@ class Pool:
         return [[np.zeros(len(y), np.bool_) if setting.ignored is None else setting.ignored for setting, y in known]]
 
     def _weights(self) -> Any:
-        """The time that each point stands for that is judged; None unless all series have time stamps."""
+        """Return the time that each point stands for that is judged; None unless all series have time stamps."""
         shares = [setting.shares for setting in self._settings if setting.shares is not None]
         return np.concatenate(shares)[self._kept()] if len(shares) == len(self._settings) else None
 
     def _pieces(self, parts: list[Any]) -> list[Any]:
-        """The stretches of points that are judged, as `Scoring.pieces` has them."""
+        """Return the stretches of points that are judged, as `Scoring.pieces` has them."""
         found = []
         for setting, part in zip(self._settings, parts, strict=True):
             if setting.ignored is None:
@@ -148,6 +148,6 @@ def _reach(metric: Metric) -> int:
 
 
 def _separated(parts: Sequence[Any], points: int) -> Any:
-    """The parts with quiet normal points in front of each, so that nothing reaches from one into the next."""
+    """Return the parts with quiet normal points in front of each, so that nothing reaches from one into the next."""
     quiet = np.zeros(points, np.bool_)
     return np.concatenate([piece for part in parts for piece in (quiet, part)])

@@ -80,7 +80,7 @@ def _signed_f(precision: float, recall: float, bias: float, beta: float) -> floa
 
 
 def _best(data: Scoring, objective: str, bias: float = 0.0, beta: float = 1.0) -> float:
-    """The best threshold for an objective."""
+    """Return the best threshold for an objective."""
     _refuse_long_zones(data.events)
     order, events = data.descending, data.events
     threshold: float = kernel.best(
@@ -117,7 +117,7 @@ def _best_recall(data: Scoring) -> float:
 
 
 def _bias(data: Scoring | Prediction, alarm_rate: float | None) -> float:
-    """The precision that random alarms are expected to reach."""
+    """Return the precision that random alarms are expected to reach."""
     return data.shared(("affiliation bias", alarm_rate), lambda: _random_precision(data.events, alarm_rate))
 
 
@@ -134,7 +134,7 @@ def _random_precision(events: Events, alarm_rate: float | None) -> float:
 
 
 def _mean_of_filled(points: Index, values: Floats, rate: float) -> float:
-    """Expected mean of the values of those zones that get an alarm, given that any does.
+    """Compute the expected mean of the values of those zones that get an alarm, given that any does.
 
     A zone is filled with chance q = 1 - (1 - rate)^points, independently. Then it counts for 1 over the number of
     filled zones, of which the mean is, by 1/m = integral of t^(m-1) over [0, 1], with u = 1 - t,

@@ -61,23 +61,23 @@ def _false_alarm_cost(data: Prediction, begin: int) -> float:
 
 
 def _probation(n: int, probation: float) -> int:
-    """The first point that counts."""
+    """Return the first point that counts."""
     return math.ceil(min(math.floor(probation * n), probation * _PROBATION_ROWS))
 
 
 def _windows(events: Events, begin: int) -> tuple[Index, Index]:
-    """Starts and stops of the events that are not over before the first point that counts."""
+    """Return starts and stops of the events that are not over before the first point that counts."""
     scored = events.stops > begin
     return events.starts[scored], events.stops[scored]
 
 
 def _rewards(first: Index, starts: Index, stops: Index) -> Floats:
-    """What a detected window earns by its first alarm, times tanh(2.5)."""
+    """Return what a detected window earns by its first alarm, times tanh(2.5)."""
     return np.asarray(np.tanh(2.5 * ((stops - first) / (stops - starts))))
 
 
 def _best(data: Scoring, *, profile: str, probation: float) -> float:
-    """The score rises only where a window is found, or found earlier: no other threshold can be the best.
+    """Look where a window is found, or found earlier: the score rises only there, so no other threshold is the best.
 
     Unless all are worse than few false alarms, and then the largest is.
     """
@@ -100,7 +100,7 @@ def _best(data: Scoring, *, profile: str, probation: float) -> float:
 
 
 def _gained(data: Prediction, profile: str, probation: float) -> tuple[float, int]:
-    """What a series gains over a detector without alarms, and the number of its windows."""
+    """Return what a series gains over a detector without alarms, and the number of its windows."""
     reward, cost, miss = PROFILES[profile]
     begin = _probation(data.n, probation)
     starts, stops = _windows(data.events, begin)
@@ -113,7 +113,7 @@ def _gained(data: Prediction, profile: str, probation: float) -> tuple[float, in
 
 
 def _pooled(series: Sequence[Prediction], *, profile: str, probation: float) -> float:
-    """The score of a corpus: sums over all series, those without a window included, scaled as for one."""
+    """Return the score of a corpus: sums over all series, those without a window included, scaled as for one."""
     reward, _, miss = PROFILES[profile]
     parts = [_gained(data, profile, probation) for data in series]
     windows = sum(count for _, count in parts)

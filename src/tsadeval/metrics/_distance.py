@@ -42,7 +42,7 @@ _CEUR = "CEUR Workshop Proceedings, volume 1226, paper 31, 2014"
 
 
 def _sum_up(low: Index, high: Index, squared: bool) -> float:
-    """The sum of u (or of its square) over the whole numbers from low + 1 to high, summed over all pairs."""
+    """Return the sum of u (or of its square) over the whole numbers from low + 1 to high, summed over all pairs."""
     p, d = low.astype(np.float64), np.maximum(high - low, 0).astype(np.float64)
     if squared:
         return float(np.sum(d * (p * p + p * (d + 1) + (d + 1) * (2 * d + 1) / 6)))
@@ -68,7 +68,7 @@ def _distances(points: Events, runs: Events, squared: bool) -> float:
 
 
 def _to_nearest(runs: Events) -> Floats:
-    """The distance of every point to the nearest run."""
+    """Return the distance of every point to the nearest run."""
     gaps = runs.complement()
     found = np.zeros(runs.n)
     points = ranges(gaps.starts, gaps.lengths)
@@ -184,7 +184,7 @@ def absolute_detection_distance(data: Prediction) -> float:
 
 
 def _weights(points: Index, anomalous: Bools, events: Events, tolerance: int) -> Floats:
-    """What an alarm at each of some points is worth: a bell curve inside events, a penalty outside."""
+    """Return what an alarm at each of some points is worth: a bell curve inside events, a penalty outside."""
     after = np.searchsorted(events.starts, points, side="right")
     event = np.maximum(after - 1, 0)
     center = (events.starts + events.stops - 1) / 2
@@ -281,7 +281,7 @@ Tolerance = int | str  # a number of points, or a duration
 
 
 def _around(data: Prediction | Scoring, runs: Events, tolerance: Tolerance) -> Events:
-    """The points within `tolerance` of a run."""
+    """Return the points within `tolerance` of a run."""
     return (
         widened(runs, *data.setting.positions(tolerance, data.n))
         if isinstance(tolerance, str)
@@ -290,13 +290,13 @@ def _around(data: Prediction | Scoring, runs: Events, tolerance: Tolerance) -> E
 
 
 def _maxima(data: Scoring, tolerance: Tolerance) -> Floats:
-    """The highest score within `tolerance` of each anomalous point."""
+    """Return the highest score within `tolerance` of each anomalous point."""
     reach, edges = data.setting.positions(tolerance, data.n)
     return window_maxima(data.scores, reach, places=edges[:-1])[data.truth.mask]
 
 
 def _near(data: Prediction, tolerance: Tolerance) -> int:
-    """Number of anomalous points within `tolerance` of an alarm."""
+    """Count the anomalous points within `tolerance` of an alarm."""
     return data.events.shared_points(_around(data, data.predicted, tolerance))
 
 
@@ -448,7 +448,7 @@ def _best_accuracy(data: Scoring, *, tolerance: Tolerance, false: str) -> float:
     trivial_best=True,
 )
 def detection_accuracy_in_range(data: Prediction, *, tolerance: Tolerance = 5, false: str = "far") -> float:
-    """Detected anomalous points as a share of these and the false alarms, with a tolerance.
+    """Compute detected anomalous points as a share of these and the false alarms, with a tolerance.
 
     An anomalous point is detected where an alarm is at most `tolerance` points away. `DetectionAccuracyInRange` of
     tsadmetrics says that alarms within the tolerance are not false, but counts them as false: it equals `false="all"`,

@@ -63,7 +63,7 @@ def _count(data: Prediction) -> _Counts:
 
 
 def _true_points(data: Prediction) -> int:
-    """Number of predicted points that are anomalous."""
+    """Count the predicted points that are anomalous."""
     return data.shared(("event_level", "true points"), lambda: data.events.shared_points(data.predicted))
 
 
@@ -280,7 +280,7 @@ def detection_delay(data: Prediction, *, missed: str = "skip", unit: str = "poin
     sets={"recommended"},
 )
 def false_alarms(data: Prediction, *, per: float | str = 1000, early: int | str = 0) -> float:
-    """Number of alarm runs without an anomalous point, per 1,000 points of the series. Lower is better.
+    """Count the alarm runs without an anomalous point, per 1,000 points of the series. Lower is better.
 
     A run counts once, however long it is. With `per="day"` (or any other duration, which needs `te.evaluate(...,
     times=...)`) it is the number of false alarms per day of normal time. Points that are not judged do not count. Time

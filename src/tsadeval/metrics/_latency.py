@@ -147,7 +147,7 @@ def early_detection_score(data: Prediction, *, share: float = 0.1) -> float:
 
 
 def _timing(latency: Floats, before: Index, length: Index, exponent: float) -> Floats:
-    """The timing quality curve: 0 up to `before` points early, 1 at the start, falling to 0 at the end."""
+    """Return the timing quality curve: 0 up to `before` points early, 1 at the start, falling to 0 at the end."""
     early = np.clip((latency + before) / before, 0, 1) ** exponent
     with np.errstate(over="ignore"):  # to infinity, so that the quality becomes 0
         late = 1 / (1 + (np.maximum(latency, 0) / (length - np.maximum(latency, 0))) ** exponent)

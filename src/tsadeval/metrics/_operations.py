@@ -226,7 +226,7 @@ def _best_alarm_episodes(data: Scoring, *, merge_gap: int | str, min_duration: i
     version="r2",
 )
 def alarm_episodes(data: Prediction, *, merge_gap: int | str = 0, min_duration: int | str = 1) -> float:
-    """Number of alarm episodes: what an operator has to look at, right or wrong.
+    """Count the alarm episodes: what an operator has to look at, right or wrong.
 
     Parameters
     ----------

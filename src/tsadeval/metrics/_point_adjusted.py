@@ -51,14 +51,14 @@ _ANY_HIT = np.zeros(1)  # the required share where one hit is enough
 
 
 def _hits(data: Prediction) -> Index:
-    """Number of alarmed points of each event."""
+    """Count the alarmed points of each event."""
 
     def make() -> Index:
         events, alarms = data.events, data.predicted
         before = np.append(0, np.cumsum(alarms.lengths))
 
         def alarmed(place: Index) -> Index:
-            """Number of alarmed points in front of each place."""
+            """Count the alarmed points in front of each place."""
             run = np.searchsorted(alarms.starts, place)  # so many runs begin in front of it
             beyond = np.append(0, alarms.stops)[run] - place
             return np.asarray(before[run] - np.maximum(beyond, 0))
@@ -69,7 +69,7 @@ def _hits(data: Prediction) -> Index:
 
 
 def _false(data: Prediction) -> int:
-    """Number of alarms outside the events, which no adjustment changes."""
+    """Count the alarms outside the events, which no adjustment changes."""
     return data.predicted.points - int(_hits(data).sum())
 
 
@@ -79,7 +79,7 @@ def _reduced_lengths(lengths: Index) -> Index:
 
 
 def _maxima(data: Scoring, reach: int | None = None) -> Floats:
-    """The highest score of each event, or of its first `reach` points."""
+    """Return the highest score of each event, or of its first `reach` points."""
     events = data.events
     stops = events.stops if reach is None else events.starts + np.minimum(events.lengths, reach)
     borders = np.column_stack([events.starts, stops]).ravel()
@@ -99,7 +99,7 @@ def _best(
     weights: Floats | None = None,
     beta: float,
 ) -> float:
-    """The threshold of the best F, given the scores that can find events (by default one for each event)."""
+    """Return the threshold of the best F, given the scores that can find events (by default one for each event)."""
     order = np.argsort(scores)[::-1].copy()
     lengths = data.events.lengths
     v: float = kernel.best_adjusted(
@@ -234,7 +234,7 @@ def f1_pa_k(data: Prediction, *, k: float = 0.2, strict: bool = False, beta: flo
 
 
 def _grid(n_values: int, integration: str) -> tuple[Floats, Floats]:
-    """The required shares and the weights of their F."""
+    """Return the required shares and the weights of their F."""
     # Quotients, not multiples of a step: so that 1/3 of an event reaches the share 33/99.
     shares = np.arange(n_values) / (n_values - 1)
     if integration == "mean":
@@ -393,12 +393,12 @@ BALANCED_CHECKS: dict[str, Check] = {
 
 
 def _of_events(events: Events, per_event: Floats) -> Floats:
-    """A value of each event, for each of its points."""
+    """Return a value of each event, for each of its points."""
     return np.repeat(per_event, events.lengths)
 
 
 def _hits_needed(lengths: Index, k: float) -> Index:
-    """The smallest number of hits, at least 1, whose share of the length is at least k (as floats compare it)."""
+    """Return the fewest hits, at least 1, whose share of the length is at least k (as floats compare it)."""
     needed = np.maximum(np.ceil(k * lengths), 1).astype(np.int64)
     needed -= (needed > 1) & ((needed - 1) / lengths >= k)
     return np.asarray(needed + (needed / lengths < k))

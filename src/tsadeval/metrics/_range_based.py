@@ -57,7 +57,7 @@ def _best_f(
     beta: float,
     objective: str = "f",
 ) -> float:
-    """The best threshold for an objective: F, or one of its two parts."""
+    """Return the best threshold for an objective: F, or one of its two parts."""
     threshold: float = kernel.best_threshold(
         data.scores,
         data.descending["score"],
@@ -76,7 +76,7 @@ def _best_f(
 
 
 def _best_side(data: Scoring, objective: str, alpha: float, bias: str, cardinality: str) -> float:
-    """The best threshold for precision or recall; the other one's options do not matter."""
+    """Return the best threshold for precision or recall; the other one's options do not matter."""
     return _best_f(
         data,
         alpha=alpha,

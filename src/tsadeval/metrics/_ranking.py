@@ -120,7 +120,7 @@ def auc_pr(data: Scoring, *, interpolation: str = "step") -> float:
     stream="order",
 )
 def best_f1(data: Scoring, *, beta: float = 1.0) -> float:
-    """The best point-wise F over all thresholds: of the alarms `score >= v`, over all distinct scores v.
+    """Return the best point-wise F over all thresholds: of the alarms `score >= v`, over all distinct scores v.
 
     Exact, where searches over a grid of thresholds (100 values in TSB-AD) come close. The threshold is chosen
     with the labels, so this is what a detector could reach, not what it does. Equals the maximum of F over

@@ -81,7 +81,7 @@ def cce_breakdown(
 
 
 def explain(options: CCEOptions, runs: RunMoments) -> CCEBreakdown:
-    """The whole explanation of the CCE of scanned (or streamed) runs."""
+    """Return the whole explanation of the CCE of scanned (or streamed) runs."""
     moments = unit_moments(options, runs)
     normal, anomaly = class_parts(options, runs, moments)
     event, global_ = combined(options, normal, anomaly)
@@ -149,7 +149,7 @@ def breakdown_of(
     parts: tuple[Parts, Parts],
     events: NDArray[np.void],
 ) -> CCEBreakdown:
-    """The breakdown: the two terms of the score, and what normal and anomalous runs have of each."""
+    """Return the breakdown: the two terms of the score, and what normal and anomalous runs have of each."""
     (event, global_), (normal, anomaly) = terms, parts
     return CCEBreakdown(
         score=score,
@@ -165,7 +165,7 @@ def breakdown_of(
 
 
 def event_shares(options: CCEOptions, part: Parts, events: NDArray[np.void], label: int) -> tuple[Floats, Floats]:
-    """What each event of a class adds to CCE, and what it could have added beyond that.
+    """Return what each event of a class adds to CCE, and what it could have added beyond that.
 
     At event level an event counts for its score over the number of events. The pooled event's confidence is
     the mean over points, so there each event counts for its points; the consistency is common to all.
@@ -212,7 +212,7 @@ class CCEBreakdown(Result):
     options: CCEOptions
 
     def worst(self, n: int | None = None, *, label: int | None = None) -> NDArray[np.void]:
-        """The events that cost the score most, worst first: all or n of them, of both classes or of one."""
+        """Return the events that cost the score most, worst first: all or n of them, of both classes or of one."""
         if label not in (None, 0, 1):
             raise InvalidParameterError(f"worst: label must be 0, 1 or None, but is {label!r}")
         events = self.events if label is None else self.events[self.events["label"] == label]

@@ -69,7 +69,7 @@ def _clipped(data: Scoring, quantiles: tuple[float, float]) -> Floats:
 
 
 def _prepared(options: CCEOptions, data: Scoring) -> Scoring:
-    """Checked data, normalised where that needs all scores at once."""
+    """Return checked data, normalised where that needs all scores at once."""
     if options.normalize == "rank":
         data = Scoring.of(data.truth.labels, _ranks(data))
     elif options.normalize == "robust":
@@ -85,7 +85,7 @@ def _prepared(options: CCEOptions, data: Scoring) -> Scoring:
 
 
 def event_moments(options: CCEOptions, data: Scoring) -> RunMoments:
-    """The runs of checked data, normalised first where that needs all scores at once."""
+    """Return the runs of checked data, normalised first where that needs all scores at once."""
     return RunMoments.of(_prepared(options, data))
 
 
@@ -106,13 +106,13 @@ class Parts(NamedTuple):
 
 
 def class_parts(options: CCEOptions, runs: RunMoments, moments: tuple[Floats, Floats]) -> tuple[Parts, Parts]:
-    """What normal and anomalous runs have of the score."""
+    """Return what normal and anomalous runs have of the score."""
     normal, anomaly = kernel.parts(runs.counts, *moments, runs.first_label, *options.formula)
     return Parts(*normal), Parts(*anomaly)
 
 
 def combined(options: CCEOptions, normal: Parts, anomaly: Parts) -> tuple[float, float]:
-    """The two terms of the score: of events, and of all points of a class."""
+    """Return the two terms of the score: of events, and of all points of a class."""
     return (
         options.event_weight * anomaly.event + (1 - options.event_weight) * normal.event,
         options.global_weight * anomaly.global_ + (1 - options.global_weight) * normal.global_,

@@ -98,7 +98,7 @@ class ScoreBins:
         return float(_BINS)
 
     def at_ranks(self, ranks: Index) -> tuple[Floats, Floats]:
-        """The bins at ascending ranks, and how many points are in them and in higher ones."""
+        """Return the bins at ascending ranks, and how many points are in them and in higher ones."""
         above = self._above()
         at = np.searchsorted(above, ranks, "right")
         return (_BINS - at).astype(np.float64), above[at]
@@ -110,7 +110,7 @@ class ScoreBins:
         return above[at - 1], above[at]
 
     def places(self, scores: Any) -> Floats:
-        """The bins of scores."""
+        """Return the bins of scores."""
         return np.where(scores == self._highest, float(_BINS), bins_of(scores, _BINS))
 
     def __getstate__(self) -> dict[str, Any]:
@@ -163,7 +163,7 @@ def _precision(found: Any, false: Any) -> Any:
 
 
 def _integral(found: Any, gained: Any, false: Any) -> Any:
-    """The integral of x / (x + false) from `found` on, `gained` wide."""
+    """Return the integral of x / (x + false) from `found` on, `gained` wide."""
     return gained - false * np.log1p(gained / np.maximum(found + false, 1))
 
 

@@ -92,7 +92,7 @@ class PointCounts:
 
 
 def kept_for(metric: Metric, settings: Settings) -> Needed:
-    """What is kept of the series for a metric that can be streamed."""
+    """Return what is kept of the series for a metric that can be streamed."""
     assert metric.stream is not None
     return "times" if asks_for_times(metric, timed=settings.timed) else metric.stream
 

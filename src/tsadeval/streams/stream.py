@@ -21,7 +21,7 @@ from tsadeval.streams.states import Order, Settings, States, kept_for, new_state
 
 
 def streamable() -> tuple[Metric, ...]:
-    """The metrics that can be computed from a stream, in bounded memory."""
+    """Return the metrics that can be computed from a stream, in bounded memory."""
     return tuple(metric for metric in METRICS.values() if metric.stream is not None)
 
 
@@ -110,7 +110,7 @@ class Stream:
         return self
 
     def result(self) -> Evaluation:
-        """The value of every metric on all points so far."""
+        """Return the value of every metric on all points so far."""
         if self.n == 0:
             raise InvalidInputError("the stream is empty: there is nothing to evaluate")
         rows = [self._row(metric) for metric in self.metrics]

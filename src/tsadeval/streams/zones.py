@@ -247,7 +247,7 @@ class _Curves:
         return self._mean(*roc), self._mean(*self._pr(curve, begins, ends))
 
     def _pr(self, curve: _ByCut, begins: Index, ends: Index) -> Iterator[Floats]:
-        """The area is linear in each recall, so each lies at the end that its factor asks for."""
+        """Bound the area, which is linear in each recall: each lies at the end that its factor asks for."""
         precisions = curve.precision(begins, ends)
         for precision, sign in zip(precisions, (-1, 1), strict=True):
             mean = precision
@@ -272,7 +272,7 @@ class _ByCut(NamedTuple):
     rate: Floats
 
     def precision(self, begins: Index, ends: Index) -> tuple[Floats, Floats]:
-        """The least and the largest precision between two cuts."""
+        """Return the least and the largest precision between two cuts."""
         fewest, most = self.hits[:, begins], self.hits[:, ends]
         low = np.divide(fewest, fewest + self.false[:, ends], out=np.zeros_like(most), where=fewest > 0)
         high = np.divide(most, most + self.false[:, begins], out=np.ones_like(most), where=most > 0)
