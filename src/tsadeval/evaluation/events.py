@@ -21,7 +21,7 @@ from tsadeval.core.setting import Missing
 from tsadeval.errors import InvalidInputError, UnknownNameError, hint
 from tsadeval.incidents.placement import ANYHOW, Laid, lay
 from tsadeval.incidents.reader import SEVERITIES, Asked, read_incidents
-from tsadeval.metrics.counting import UNITS, first_inside, overlaps
+from tsadeval.metrics.counting import STATISTICS, UNITS, first_inside, overlaps
 from tsadeval.metrics.event_sweep import with_early
 from tsadeval.scores.options import Options, Reading
 from tsadeval.scores.scored import Given
@@ -116,14 +116,7 @@ def summed_up(tables: Sequence[EventTable]) -> list[str]:
 
 
 def _statistics(delays: Any) -> dict[str, float]:
-    if not len(delays):
-        return dict.fromkeys(("mean", "median", "p90", "max"), math.nan)
-    return {
-        "mean": float(delays.mean()),
-        "median": float(np.median(delays)),
-        "p90": float(np.quantile(delays, 0.9)),
-        "max": float(delays.max()),
-    }
+    return {name: float(of(delays)) if len(delays) else math.nan for name, of in STATISTICS.items()}
 
 
 def _cell(value: Any) -> Any:

@@ -149,8 +149,9 @@ class SortedScores:
 
     def update(self, data: Scoring) -> None:
         """Take in the points that follow."""
-        for label, spill in enumerate(self._classes):
-            spill.add(_of_label(data, label))
+        anomalous = data.truth.mask
+        for spill, mask in zip(self._classes, (~anomalous, anomalous), strict=True):
+            spill.add(data.raw[mask])
 
     def merge(self, later: SortedScores) -> None:
         """Take in other points; `later` must not be used any more."""
@@ -245,18 +246,6 @@ class SortedScores:
     def places(self, scores: Array) -> Floats:
         """Return the scores themselves."""
         return np.asarray(scores, np.float64)
-
-
-def _of_label(data: Scoring, label: int) -> Array:
-    """Return the scores of one class, in their own type."""
-    runs = data.truth
-    stretches = runs.of(label)
-    if len(runs.starts) == 1:
-        return data.raw if len(stretches) else data.raw[:0]
-    if len(stretches) < data.n // 64:
-        pairs = zip(stretches.starts.tolist(), stretches.stops.tolist(), strict=True)
-        return np.concatenate([data.raw[:0], *(data.raw[a:b] for a, b in pairs)])
-    return np.asarray(data.raw[runs.mask == bool(label)])
 
 
 def _borders(pieces: list[_Piece]) -> Floats:

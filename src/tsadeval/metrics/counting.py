@@ -289,7 +289,7 @@ def running_maxima(values: Floats, lengths: Index) -> Floats:
 
 
 class Records(NamedTuple):
-    """Points that score more than all before them in their piece, and its number; the last of a piece is its highest."""
+    """Points that score more than all before them in their piece, and its number; its last is its highest."""
 
     points: Index
     owner: Index
