@@ -28,7 +28,7 @@ from tsadeval.thresholds import (
     sustained,
     top,
 )
-from tsadeval.thresholds.extreme_values import Pareto, fit_pareto
+from tsadeval.thresholds.fitted import Pareto, fit_pareto
 
 S = np.array([1.0, 2.0, 3.0, 4.0, 10.0])
 

@@ -23,7 +23,7 @@ from tsadeval.experiments.score_files import score_files
 from tsadeval.scores.scored import Scored
 from tsadeval.scores.scores import Scores
 from tsadeval.streams.evaluate import evaluate_stream
-from tsadeval.streams.states import Order
+from tsadeval.streams.stream import Order
 from tsadeval.tables.files import skipped_stores
 from tsadeval.thresholds.rules import parse_rule
 

@@ -22,8 +22,7 @@ from tsadeval.errors import InvalidInputError, InvalidParameterError
 from tsadeval.evaluation.many import SeriesEvaluation
 from tsadeval.evaluation.single import Evaluation
 from tsadeval.scores.options import LABEL, SCORE, Reading
-from tsadeval.streams.states import Order
-from tsadeval.streams.stream import Stream
+from tsadeval.streams.stream import Order, Stream
 from tsadeval.tables.batches import Batches, batches
 from tsadeval.tables.one_series import Signs
 

@@ -1,15 +1,17 @@
-"""`choose_threshold` for a budget of false alarms, `curve` of a metric over all thresholds, of one or many series."""
+"""`choose_threshold` and the rule `budget` for a budget of false alarms, `curve` of a metric over all thresholds."""
 
 from __future__ import annotations
 
 import math
-from typing import Any, Literal, Unpack
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal, Unpack
 
 import numpy as np
 
 from tsadeval.core.durations import rate_of
+from tsadeval.core.facts import Origin
 from tsadeval.core.inputs import Bools, Floats, Scoring
-from tsadeval.core.metric import Metric
+from tsadeval.core.metric import METRICS, Decision, Metric
 from tsadeval.core.parameters import Check, Number, OneOf, Span, check_parameters
 from tsadeval.core.results import Grid, Result, Row
 from tsadeval.core.selection import AnyMetric
@@ -18,6 +20,7 @@ from tsadeval.metrics.event_sweep import at_least, event_steps, with_early
 from tsadeval.scores.options import Reading
 from tsadeval.thresholds.best import SAME, judged_levels, of_predictions
 from tsadeval.thresholds.joint import join, read_scorings
+from tsadeval.thresholds.rules import RULES
 
 _MANY = 1000  # thresholds at which a metric without a sweep of its own is computed
 _SHOWN = 12
@@ -39,7 +42,7 @@ class Choice(Result):
     budget : float
         How many false alarm runs it allows in this series.
     exact : bool
-        Were all thresholds looked at?
+        Whether all thresholds were looked at.
     """
 
     threshold: float
@@ -338,3 +341,48 @@ def curve(
         runs, value = prediction.predicted, chosen.value_of(prediction)[0]
         rows.append({"threshold": threshold, "value": value, "alarms": len(runs), "alarmed_points": runs.points})
     return Curve(rows, str(chosen), exact)
+
+
+@dataclass(frozen=True)
+class budget:
+    """Alarm above the threshold that finds most events within a budget of false alarms, as `te.choose_threshold` does.
+
+    `max_false_alarms` is a rate, "2/week", which needs `times=`, or a number of false alarm runs in the series. Chosen
+    with the labels of the series itself. Without events, and where no threshold keeps the budget, there is no alarm.
+
+    >>> str(budget("2/week")), str(budget(5, "lowest"))
+    ('budget(2/week)', 'budget(5, lowest)')
+    """
+
+    literal: ClassVar[bool] = False
+    uses_labels: ClassVar[bool] = True
+    origin: ClassVar[Origin] = Origin.BUDGET
+
+    max_false_alarms: str | float
+    prefer: str = "highest"
+
+    def __post_init__(self) -> None:
+        check_parameters("budget", {"prefer": OneOf(("highest", "lowest"))}, {"prefer": self.prefer})
+        if isinstance(self.max_false_alarms, str):
+            rate_of(self.max_false_alarms, "budget: max_false_alarms")
+        else:
+            check_parameters("budget", {"max_false_alarms": Number(0)}, {"max_false_alarms": self.max_false_alarms})
+
+    def decide(self, data: Scoring, metric: Metric) -> Decision:
+        """Raise the same alarms for every metric."""
+        threshold = data.shared(("threshold of", str(self)), lambda: self._threshold(data))
+        return Decision(data.above(threshold), str(self), threshold, None, True, self.origin)
+
+    def _threshold(self, data: Scoring) -> float:
+        allowed = budget_of(self.max_false_alarms, data)
+        if not data.truth.has(1):
+            return data.high
+        about: dict[str, Any] = {"early": 0, "max_time_in_alarm": 0.5, "prefer": self.prefer}
+        found = choose(data, METRICS["event_recall"], str(self.max_false_alarms), allowed, **about).threshold
+        return data.high if math.isnan(found) else found
+
+    def __str__(self) -> str:
+        return f"budget({self.max_false_alarms}{', lowest' * (self.prefer == 'lowest')})"
+
+
+RULES.add("budget", budget)
