@@ -13,7 +13,7 @@ Precision is averaged over the zones with predictions, recall over all zones. Ra
 from __future__ import annotations
 
 import math
-from functools import lru_cache
+from functools import lru_cache, partial
 
 import numpy as np
 
@@ -94,26 +94,6 @@ def _best(data: Scoring, objective: str, bias: float = 0.0, beta: float = 1.0) -
         recall_weight(beta),
     )
     return threshold
-
-
-def _best_f(data: Scoring, *, beta: float) -> float:
-    return _best(data, "f", 0.0, beta)
-
-
-def _best_normalized_f(data: Scoring, *, beta: float) -> float:
-    return _best(data, "f", 0.5, beta)
-
-
-def _best_unbiased_f(data: Scoring, *, beta: float, alarm_rate: float | None) -> float:
-    return _best(data, "f", _bias(data, alarm_rate), beta)
-
-
-def _best_precision(data: Scoring) -> float:
-    return _best(data, "precision")
-
-
-def _best_recall(data: Scoring) -> float:
-    return _best(data, "recall")
 
 
 def _bias(data: Scoring | Prediction, alarm_rate: float | None) -> float:
@@ -201,7 +181,7 @@ def affiliation(data: Prediction, *, beta: float = 1.0) -> PRF:
     properties={"mirror"},
     needs={"anomaly"},
     sets={"paper"},
-    best=_best_f,
+    best=partial(_best, objective="f"),
 )
 def affiliation_f1(data: Prediction, *, beta: float = 1.0) -> float:
     """F of affiliation precision and recall of Huet et al. (2022).
@@ -239,7 +219,7 @@ def affiliation_f1(data: Prediction, *, beta: float = 1.0) -> float:
     references=(_HUET,),
     properties={"mirror"},
     needs={"anomaly", "alarm"},
-    best=_best_precision,
+    best=partial(_best, objective="precision"),
 )
 def affiliation_precision(data: Prediction) -> float:
     """Affiliation precision of Huet et al. (2022).
@@ -274,7 +254,7 @@ def affiliation_precision(data: Prediction) -> float:
     references=(_HUET,),
     properties={"mirror"},
     needs={"anomaly"},
-    best=_best_recall,
+    best=partial(_best, objective="recall"),
     trivial_best=True,
     version="r2",
 )
@@ -314,7 +294,7 @@ def affiliation_recall(data: Prediction) -> float:
     properties={"mirror"},
     needs={"anomaly", "normal"},
     sets={"paper"},
-    best=_best_unbiased_f,
+    best=lambda data, *, beta, alarm_rate: _best(data, "f", _bias(data, alarm_rate), beta),
 )
 def unbiased_affiliation_f1(data: Prediction, *, beta: float = 1.0, alarm_rate: float | None = None) -> float:
     """F of affiliation recall and of affiliation precision above that of random alarms (Zhong et al., SimAD).
@@ -370,7 +350,7 @@ def unbiased_affiliation_f1(data: Prediction, *, beta: float = 1.0, alarm_rate: 
     checks=F_CHECKS,
     properties={"mirror"},
     needs={"anomaly"},
-    best=_best_normalized_f,
+    best=partial(_best, objective="f", bias=0.5),
 )
 def normalized_affiliation_f1(data: Prediction, *, beta: float = 1.0) -> float:
     """F of affiliation recall and of affiliation precision rescaled from [1/2, 1] to [0, 1] (Zhong et al.).

@@ -381,11 +381,6 @@ def time_tolerant_f1(data: Prediction, *, tolerance: Tolerance = 5, beta: float 
     return _tolerant(data, tolerance, beta).f1
 
 
-def _best_total(data: Scoring, *, tolerance: Tolerance) -> float:
-    # It can only grow as the threshold falls, so the best is where the last anomalous point comes near an alarm.
-    return float(_maxima(data, tolerance).min())
-
-
 @prediction_metric(
     label="Detected in range",
     range=(0.0, 1.0),
@@ -395,7 +390,8 @@ def _best_total(data: Scoring, *, tolerance: Tolerance) -> float:
     checks={"tolerance": POINTS},
     properties={"mirror"},
     needs={"anomaly"},
-    best=_best_total,
+    # It can only grow as the threshold falls, so the best is where the last anomalous point comes near an alarm.
+    best=lambda data, *, tolerance: float(_maxima(data, tolerance).min()),
     trivial_best=True,
 )
 def total_detected_in_range(data: Prediction, *, tolerance: Tolerance = 5) -> float:

@@ -13,6 +13,7 @@ beta of the Beta distribution keep their names.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -21,6 +22,7 @@ import numpy as np
 
 import tsadeval.metrics._kernels.cce as kernel
 from tsadeval.core.define import score_metric
+from tsadeval.core.events import Index
 from tsadeval.core.inputs import Floats, Scoring
 from tsadeval.core.moments import RunMoments
 from tsadeval.core.parameters import CCE_CHECKS, CCE_ROBUST_POWER
@@ -145,20 +147,30 @@ def unit_scores(options: CCEOptions, series: Sequence[Scoring]) -> Iterator[Floa
 def _pooled(series: Sequence[Scoring], **given: Any) -> float:
     """CCE of several series: scores are normalised together, and no event runs from one series into the next."""
     options = CCEOptions(**given)
-    found = []
+    columns = zip(*runs_of(options, series), strict=True)
+    anomalous, counts, means, variances = (np.concatenate(column) for column in columns)
+    classes = (anomalous == label for label in (0, 1))
+    return sum(
+        combined(options, *(part_of(options, counts[c], means[c], variances[c], k) for k, c in enumerate(classes)))
+    )
+
+
+def runs_of(options: CCEOptions, series: Sequence[Scoring]) -> Iterator[tuple[Index, Index, Floats, Floats]]:
+    """Compute labels, counts, means and variances of the runs of each series, whose scores are normalised together."""
     for data, scores in zip(series, unit_scores(options, series), strict=True):
         starts, counts = data.truth.starts, data.truth.counts
         means = np.add.reduceat(scores, starts) / counts
         variances = np.add.reduceat((scores - np.repeat(means, counts)) ** 2, starts) / counts
-        found.append((data.truth.mask[starts], counts, means, variances))
-    anomalous, counts, means, variances = (np.concatenate(columns) for columns in zip(*found, strict=True))
-    parts = []
-    for label in (False, True):
-        # The kernel takes runs whose labels alternate: each of one class gets a run of the other beside it.
-        of_class = anomalous == label
-        columns = (np.repeat(column[of_class], 2) for column in (counts, means, variances))
-        parts.append(Parts(*kernel.parts(*columns, int(label), *options.formula)[int(label)]))
-    return sum(combined(options, *parts))
+        yield data.truth.mask[starts].astype(np.int64), counts, means, variances
+
+
+def part_of(options: CCEOptions, counts: Index, means: Floats, variances: Floats, label: int) -> Parts:
+    """Compute what the runs of one class have of the score."""
+    if not len(counts):
+        return Parts(math.nan, math.nan, math.nan, math.nan)
+    # The kernel takes runs whose labels alternate: each of one class gets a run of the other beside it.
+    columns = (np.repeat(column, 2) for column in (counts, means, variances))
+    return Parts(*kernel.parts(*columns, label, *options.formula)[label])
 
 
 @score_metric(
