@@ -184,7 +184,7 @@ def score_stream(
             order=order,
             label=options.label,
             score=options.score[0],
-            by=options.by[0] if options.by else None,
+            by=options.by[0] if options.by else (),
             time=options.time,
             one_series=options.one_series,
             n_jobs=jobs,

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, Unpack
+from typing import Any, NamedTuple, Unpack
 
 import numpy as np
 
@@ -29,6 +28,8 @@ from tsadeval.scores.scores import as_scores
 from tsadeval.scores.scoring import observe
 from tsadeval.thresholds.joint import of_one_detector
 from tsadeval.thresholds.rules import parse_rule
+
+_COLUMNS = ("start", "stop", "duration", "detected", "delay", "lead", "alarms")
 
 
 class EventTable(Result):
@@ -76,9 +77,8 @@ class EventTable(Result):
         return detected_by(self.rows, column)
 
     def _grid(self) -> Grid:
-        head = ["start", "stop", "duration", "detected", "delay", "lead", "alarms"]
-        more = [column for column in self.rows[0] if column not in head] if self.rows else []
-        return [[*head, *more], *([_cell(row[column]) for column in (*head, *more)] for row in self.rows)]
+        head = list(self.rows[0] if self.rows else _COLUMNS)
+        return [head, *([_cell(row[column]) for column in head] for row in self.rows)]
 
     def _notes(self) -> list[str]:
         return [*summed_up([self]), *self._about]
@@ -187,7 +187,7 @@ def events(
     if given.incidents is not None and not timed:
         raise InvalidInputError("incidents= are intervals of time, so times= is needed")
     asked = Asked(key, None, reading.get("by"))
-    began = None if given.incidents is None else _Began.of(given.incidents, asked, data)
+    began = None if given.incidents is None else _began(given.incidents, asked, data)
     return event_table(data, early, unit or ("min" if timed else "points"), began)
 
 
@@ -205,41 +205,45 @@ def _of_one_series(source: Any, reading: Reading) -> tuple[Given, Missing]:
     return found[0].given, scores.missing
 
 
-@dataclass(frozen=True)
-class _Began:
+class _Began(NamedTuple):
     """When each event began, in nanoseconds, and what else is known of its incidents."""
 
     onsets: Index
     known: list[Row]
-    late: Index  # how long before their first point those began that did so more than a step before it
 
-    @classmethod
-    def of(cls, incidents: Any, asked: Asked, data: Prediction) -> _Began:
-        """Of the incidents that lie on the points of each event, beginning with its first point or later."""
-        times, events = data.setting.clock, data.events
-        table = read_incidents(incidents, asked)
-        onsets = times.stamps[events.starts].copy()
-        owners: list[list[int]] = [[] for _ in range(len(events))]
-        # Those that lie in a gap belong to no event, unless the labels say so.
-        for fitting in (ANYHOW, ANYHOW._replace(between="next")):
-            bare = [k for k, own in enumerate(owners) if not own]
-            if bare:
-                _find_owners(lay(table, times, fitting), data, owners, set(bare), onsets)
-        taken = {"start", "stop", "duration", "detected", "delay", "lead", "alarms"}
-        names = {name: f"incident_{name}" if name in taken else name for name in table.others}
-        known = [{names[n]: _joined([v[row] for row in own]) for n, v in table.others.items()} for own in owners]
-        waited = times.stamps[events.starts] - onsets
-        return cls(onsets, known, waited[waited > times.step])
 
-    def notes(self, size: float, unit: str) -> list[str]:
-        """Return what a reader of the delays has to know."""
-        if not len(self.late):
-            return []
-        what = "1 event began" if len(self.late) == 1 else f"{len(self.late)} events began"
-        longest = float(self.late.max()) / size
+def _began(incidents: Any, asked: Asked, data: Prediction) -> _Began:
+    """Find the incidents that lie on the points of each event, beginning with its first point or later."""
+    times, events = data.setting.clock, data.events
+    table = read_incidents(incidents, asked)
+    onsets = times.stamps[events.starts].copy()
+    owners: list[list[int]] = [[] for _ in range(len(events))]
+    # Those that lie in a gap belong to no event, unless the labels say so.
+    for fitting in (ANYHOW, ANYHOW._replace(between="next")):
+        bare = {k for k, own in enumerate(owners) if not own}
+        if bare:
+            _find_owners(lay(table, times, fitting), data, owners, bare, onsets)
+    names = {name: f"incident_{name}" if name in _COLUMNS else name for name in table.others}
+    known = [{names[n]: _joined([v[row] for row in own]) for n, v in table.others.items()} for own in owners]
+    return _Began(onsets, known)
+
+
+def _gap_notes(data: Prediction, began: _Began | None, size: float, unit: str) -> list[str]:
+    """Say which events began in a gap of the data, or may have."""
+    if began is None:
+        count = events_after_gaps(data)
+        how = hint("pass incidents= for", "--incidents says")
         return [
-            f"{what} in a gap of the data, up to {longest:.6g} {unit} before the first point: delays count from there"
-        ]
+            f"{count} of the events begin right after a gap in the times, and delays count from their first points: "
+            f"{how} when they began"
+        ] * bool(count)
+    waited = data.setting.clock.stamps[data.events.starts] - began.onsets
+    late = waited[waited > data.setting.clock.step]
+    if unit == "points" or not len(late):
+        return []
+    what = "1 event began" if len(late) == 1 else f"{len(late)} events began"
+    longest = float(late.max()) / size
+    return [f"{what} in a gap of the data, up to {longest:.6g} {unit} before the first point: delays count from there"]
 
 
 def _find_owners(laid: Laid, data: Prediction, owners: list[list[int]], wanted: set[int], onsets: Index) -> None:
@@ -302,14 +306,7 @@ def event_table(data: Prediction, early: int | str, unit: str, began: _Began | N
         "alarms": len(runs),
         "false_alarms": len(false),
     }
-    notes = setting_notes(data.setting)
-    if began is not None:
-        notes += began.notes(size, unit) if unit != "points" else []
-    elif events_after_gaps(data):
-        notes.append(
-            f"{events_after_gaps(data)} of the events begin right after a gap in the times, and delays count from "
-            f"their first points: {hint('pass incidents= for', '--incidents says')} when they began"
-        )
+    notes = [*setting_notes(data.setting), *_gap_notes(data, began, size, unit)]
     return EventTable(rows, false, summary, unit, notes=notes, points=points_of(data))
 
 

@@ -113,8 +113,7 @@ class ScoreBlocks(Protocol):
     """Scores that are not in memory at once, in blocks from the highest down."""
 
     def blocks(self) -> Iterator[ScoreBlock]:
-        """All blocks; equal scores are in the same one."""
-        ...
+        """Return all blocks; equal scores are in the same one."""
 
 
 def _classes(data: Scoring) -> tuple[Floats, Floats]:

@@ -201,11 +201,11 @@ def _columns(source: Any, reading: Reading) -> dict[str, Any]:
     for name, value in reading.items():
         if name not in columns:
             raise InvalidParameterError(f"a stream has no option {name!r}: {did_you_mean(name, list(columns))}")
-        if value != columns[name] and isinstance(source, Batches):
+        if value not in (columns[name], ()) and isinstance(source, Batches):
             raise InvalidParameterError(
                 f"{name}={value!r} is for files and tables: the source is te.batches, pass it to te.batches"
             )
-    return {**columns, **reading}
+    return {**columns, **{name: value for name, value in reading.items() if value != ()}}
 
 
 def _is_table(source: Any) -> bool:

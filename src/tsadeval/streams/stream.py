@@ -49,15 +49,12 @@ class State(Protocol):
 
     def update(self, data: Scoring) -> None:
         """Take in the points that follow."""
-        ...
 
     def merge(self, later: Any) -> None:
         """Take in the state of the stretch that follows."""
-        ...
 
     def value(self, metric: Metric) -> tuple[Any, ...]:
         """Return the value of a metric on all points so far, why it is undefined, and its bounds if not exact."""
-        ...
 
 
 States = dict[str, State]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
@@ -52,7 +52,7 @@ def _several(y_true: Mapping[Any, Any], y_score: Any, reading: Reading) -> Score
             raise UnknownNameError(
                 f"y_score has no series {name!r}: {did_you_mean(str(name), list(map(str, y_score)))}"
             )
-    options = cast(Reading, {name: _with_texts(value) for name, value in reading.items()})
+    options: dict[str, Any] = {name: _with_texts(value) for name, value in reading.items()}
     return as_scores(_with_texts(y_score), _with_texts(y_true), **{"strict": True, **options})
 
 

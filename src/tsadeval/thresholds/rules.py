@@ -21,7 +21,7 @@ from tsadeval.core.facts import Origin
 from tsadeval.core.inputs import Prediction, Scoring, label_runs
 from tsadeval.core.metric import Decision, Metric, Rule
 from tsadeval.core.names import Registry, import_object, split_names
-from tsadeval.core.parameters import Number, check_parameters
+from tsadeval.core.parameters import Check, Number, check_parameters
 from tsadeval.errors import InvalidParameterError
 
 RULES: Registry[Callable[..., Rule]] = Registry("threshold rule", "tsadeval.thresholds")
@@ -37,6 +37,10 @@ class ThresholdRule:
     exchangeable: ClassVar[bool] = False  # is the threshold the same, whatever the order of the scores?
     fitted: ClassVar[bool] = True  # does it take its threshold from `data.reference`, hence from fit= where given?
     uses_labels: ClassVar[bool] = False  # does it look at the labels?
+    checks: ClassVar[dict[str, Check]] = {}  # of its options
+
+    def __post_init__(self) -> None:
+        check_parameters(type(self).__name__, self.checks, {name: getattr(self, name) for name in self.checks})
 
     def threshold_of(self, data: Scoring) -> float:
         """Find the threshold for these scores."""
@@ -64,10 +68,9 @@ class fixed(ThresholdRule):
     literal: ClassVar[bool] = True
     exchangeable: ClassVar[bool] = True
 
-    value: float
+    checks: ClassVar[dict[str, Check]] = {"value": Number()}
 
-    def __post_init__(self) -> None:
-        check_parameters("fixed", {"value": Number()}, {"value": self.value})
+    value: float
 
     def threshold_of(self, data: Scoring) -> float:
         """Return the given value."""
@@ -88,10 +91,9 @@ class strict_quantile(ThresholdRule):
     literal: ClassVar[bool] = True
     exchangeable: ClassVar[bool] = True
 
-    p: float
+    checks: ClassVar[dict[str, Check]] = {"p": Number(0, 1)}
 
-    def __post_init__(self) -> None:
-        check_parameters(type(self).__name__, {"p": Number(0, 1)}, {"p": self.p})
+    p: float
 
     def threshold_of(self, data: Scoring) -> float:
         """Return NumPy's linear quantile."""
