@@ -52,7 +52,7 @@ __all__ = [
 EVENT_CHECKS: dict[str, Check] = {**F_CHECKS, "variant": OneOf(("segments", "runs", "discounted"))}
 
 
-class _Counts(NamedTuple):
+class _EventCounts(NamedTuple):
     """What the metrics here count on one prediction; `first` is the first alarm in each event (or its stop)."""
 
     events: int
@@ -62,15 +62,15 @@ class _Counts(NamedTuple):
     first: Index
 
 
-def _counts(data: Prediction) -> _Counts:
+def _counts(data: Prediction) -> _EventCounts:
     return data.shared(("event_level", "counts"), lambda: _count(data))
 
 
-def _count(data: Prediction) -> _Counts:
+def _count(data: Prediction) -> _EventCounts:
     events, predicted = data.events, data.predicted
     first = np.minimum(first_inside(predicted, events.starts, events.stops), events.stops)
     touched = first_inside(events, predicted.starts, predicted.stops) < predicted.stops
-    return _Counts(
+    return _EventCounts(
         events=len(events),
         detected=int(np.count_nonzero(first < events.stops)),
         runs=len(predicted),
@@ -84,7 +84,7 @@ def _true_points(data: Prediction) -> int:
     return data.shared(("event_level", "true points"), lambda: data.events.shared_points(data.predicted))
 
 
-def _prf(precision: float, count: _Counts, beta: float) -> PRF:
+def _prf(precision: float, count: _EventCounts, beta: float) -> PRF:
     if count.events == 0:
         return PRF(precision, math.nan, math.nan)
     recall = count.detected / count.events

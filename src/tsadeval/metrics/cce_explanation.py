@@ -17,7 +17,7 @@ from tsadeval.core.results import Grid, Result, Row
 from tsadeval.errors import InvalidParameterError, warn_undefined
 from tsadeval.metrics.cce_formula import (
     CCEOptions,
-    Parts,
+    ClassParts,
     combined,
     event_moments,
     part_of,
@@ -140,7 +140,7 @@ def _explain_events(options: CCEOptions, events: NDArray[np.void]) -> CCEBreakdo
     )
 
 
-def event_shares(options: CCEOptions, part: Parts, events: NDArray[np.void], label: int) -> tuple[Floats, Floats]:
+def event_shares(options: CCEOptions, part: ClassParts, events: NDArray[np.void], label: int) -> tuple[Floats, Floats]:
     """Return what each event of a class adds to CCE, and what it could have added beyond that.
 
     At event level an event counts for its score over the number of events. The pooled event's confidence is

@@ -98,7 +98,7 @@ def unit_moments(options: CCEOptions, runs: RunMoments) -> tuple[Floats, Floats]
     return runs.rescaled() if options.normalize in ("minmax", "robust") else runs.unscaled()
 
 
-class Parts(NamedTuple):
+class ClassParts(NamedTuple):
     """One class: mean score of its events; score, mean and variance of all its points as one event."""
 
     event: float
@@ -107,13 +107,13 @@ class Parts(NamedTuple):
     variance: float
 
 
-def class_parts(options: CCEOptions, runs: RunMoments, moments: tuple[Floats, Floats]) -> tuple[Parts, Parts]:
+def class_parts(options: CCEOptions, runs: RunMoments, moments: tuple[Floats, Floats]) -> tuple[ClassParts, ClassParts]:
     """Return what normal and anomalous runs have of the score."""
     normal, anomaly = kernel.parts(runs.counts, *moments, runs.first_label, *options.formula)
-    return Parts(*normal), Parts(*anomaly)
+    return ClassParts(*normal), ClassParts(*anomaly)
 
 
-def combined(options: CCEOptions, normal: Parts, anomaly: Parts) -> tuple[float, float]:
+def combined(options: CCEOptions, normal: ClassParts, anomaly: ClassParts) -> tuple[float, float]:
     """Return the two terms of the score: of events, and of all points of a class."""
     return (
         options.event_weight * anomaly.event + (1 - options.event_weight) * normal.event,
@@ -164,13 +164,13 @@ def runs_of(options: CCEOptions, series: Sequence[Scoring]) -> Iterator[tuple[In
         yield data.truth.mask[starts].astype(np.int64), counts, means, variances
 
 
-def part_of(options: CCEOptions, counts: Index, means: Floats, variances: Floats, label: int) -> Parts:
+def part_of(options: CCEOptions, counts: Index, means: Floats, variances: Floats, label: int) -> ClassParts:
     """Compute what the runs of one class have of the score."""
     if not len(counts):
-        return Parts(math.nan, math.nan, math.nan, math.nan)
+        return ClassParts(math.nan, math.nan, math.nan, math.nan)
     # The kernel takes runs whose labels alternate: each of one class gets a run of the other beside it.
     columns = (np.repeat(column, 2) for column in (counts, means, variances))
-    return Parts(*kernel.parts(*columns, label, *options.formula)[label])
+    return ClassParts(*kernel.parts(*columns, label, *options.formula)[label])
 
 
 @score_metric(

@@ -32,7 +32,7 @@ def event_maxima(data: Scoring) -> Floats:
     return np.asarray(np.maximum.reduceat(data.scores, data.truth.starts)[1 - data.truth.first :: 2])
 
 
-class Sweep(NamedTuple):
+class EventSweep(NamedTuple):
     """At ascending thresholds: detected events, alarm runs that touch an event, alarm runs that do not."""
 
     thresholds: Floats
@@ -50,9 +50,9 @@ class EventSteps(NamedTuple):
     touching_up: Floats  # an alarm run that touches an event appears
     touching_down: Floats  # one vanishes
 
-    def at(self, thresholds: Floats) -> Sweep:
+    def at(self, thresholds: Floats) -> EventSweep:
         """Return the counts at some ascending thresholds."""
-        return Sweep(
+        return EventSweep(
             thresholds,
             at_least(self.maxima, thresholds),
             at_least(self.touching_up, thresholds) - at_least(self.touching_down, thresholds),
@@ -102,10 +102,10 @@ def _event_steps(data: Scoring) -> EventSteps:
     return EventSteps(maxima, false_up, false_down, touching_up, touching_down)
 
 
-def swept_events(data: Scoring) -> Sweep:
+def swept_events(data: Scoring) -> EventSweep:
     """Return the counts at every threshold at which the best event F can be, once for all metrics of these scores."""
 
-    def make() -> Sweep:
+    def make() -> EventSweep:
         steps = event_steps(data)
         # F can only rise where a false run vanishes or a run touches an event: no other threshold can be the best,
         # unless all are equally bad, and then the largest is.
