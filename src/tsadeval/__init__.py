@@ -38,7 +38,7 @@ _HOMES = {
     "align": "tsadeval.incidents.align",
     "batches": "tsadeval.tables.batches",
     "best_threshold": "tsadeval.thresholds",
-    "cce": "tsadeval.metrics._cce",
+    "cce": "tsadeval.metrics.cce_formula",
     "cce_breakdown": "tsadeval.metrics.cce_explanation",
     "choose_threshold": "tsadeval.thresholds",
     "compare": "tsadeval.comparison",

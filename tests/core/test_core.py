@@ -269,8 +269,10 @@ def test_evaluate_refuses_what_it_cannot_use():
         te.evaluate(Y, S, [])
     with pytest.raises(InvalidInputError, match="must return one number, but returned 'high'"):
         te.evaluate(Y, S, lambda y, s: "high")
-    with pytest.raises(InvalidInputError, match="y_score must be finite"):
+    with pytest.raises(InvalidInputError, match="y_score is NaN everywhere"):
         te.evaluate(Y, [math.nan] * 6)
+    with pytest.raises(InvalidInputError, match="y_score must be finite"):
+        te.evaluate(Y, [math.nan, *S[1:]], missing="error")
 
 
 def test_evaluate_says_once_why_a_value_is_nan():

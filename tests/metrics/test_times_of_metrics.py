@@ -354,7 +354,7 @@ def test_rules_do_not_look_at_what_is_not_judged(rule):
 def test_missing_scores():
     y, s = [0, 1, 1, 0, 0, 0], [0.1, math.nan, 0.8, 0.2, math.nan, 0.3]
     with pytest.raises(InvalidInputError, match="NaN at position 1"):
-        te.evaluate(y, s, "f1", threshold=0.5)
+        te.evaluate(y, s, "f1", threshold=0.5, missing="error")
     ignored = te.evaluate(y, s, ["f1", "recall", "event_f1"], threshold=0.5, missing="ignore")
     assert dict(ignored) == {"f1": 1, "recall": 1, "event_f1": 1}
     assert "2 points are not judged" in repr(ignored)

@@ -77,7 +77,7 @@ def test_missing_scores_are_not_hidden_by_other_errors() -> None:
 
 def test_messages_say_what_can_be_done_about_nan() -> None:
     with pytest.raises(InvalidInputError, match=r"y_score must be finite, but is NaN .* missing=.skip. of te.evaluate"):
-        te.evaluate([0, 1], [0.1, np.nan], "f1")
+        te.metrics.auc_roc([0, 1], [0.1, np.nan])
     with pytest.raises(InvalidInputError, match=r"y_true is NaN at position 1 \(1 such values in all\): drop"):
         te.evaluate([0, np.nan], [0.1, 0.2], "f1")
 

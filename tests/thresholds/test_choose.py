@@ -154,10 +154,32 @@ def test_several_series_need_the_same_names():
         te.choose_threshold(y, {"a": [0.1, 0.9, 0.2]}, max_false_alarms=0)
     with pytest.raises(InvalidInputError, match="so y_score must be a mapping"):
         te.choose_threshold(y, [0.1, 0.9, 0.2], max_false_alarms=0)
-    with pytest.raises(InvalidInputError, match="so times must be a mapping"):
+    with pytest.raises(InvalidInputError, match="time must be a mapping from series"):
         te.choose_threshold(y, s, max_false_alarms=0, times=[0, 1, 2])
-    with pytest.raises(InvalidInputError, match="series 'b': y_true has 3 points but y_score has 1"):
+    with pytest.raises(InvalidInputError, match=r"series 'b'.*: y_true has 3 points but y_score has 1"):
         te.choose_threshold(y, {**s, "b": [0.1]}, max_false_alarms=0)
+    with pytest.raises(InvalidInputError, match="there is no series"):
+        te.choose_threshold({}, {}, max_false_alarms=0)
+
+
+def test_scores_of_one_detector_give_a_threshold():
+    y, s = {"a": [0, 1, 0], "b": [0, 0, 1]}, {"a": [0.1, 0.9, 0.2], "b": [0.3, math.nan, 0.8]}
+    scores = te.Scores(s, y)
+    table = pd.DataFrame({"series": list("aaabbb"), "label": y["a"] + y["b"], "score": s["a"] + s["b"]})
+    choices = [te.choose_threshold(y, s, max_false_alarms=0), te.choose_threshold(scores, max_false_alarms=0)]
+    choices.append(te.choose_threshold(table, max_false_alarms=0, by="series"))
+    assert {(one.threshold, one.detected, one.events) for one in choices} == {(choices[0].threshold, 2, 2)}
+    assert te.best_threshold("f1", scores) == te.best_threshold("f1", y, s)
+    assert te.best_threshold("f1", scores["a"]) == te.best_threshold("f1", y["a"], s["a"])
+    assert te.curve("f1", scores).rows == te.curve("f1", y, s).rows
+    assert te.events(scores["b"]).rows == te.events(y["b"], s["b"]).rows
+    with pytest.raises(InvalidInputError, match="there are 2 series"):
+        te.events(scores)
+    two = te.Scores({"lof": s["a"], "pca": [1, 2, 3]}, y["a"])
+    for judge in (te.choose_threshold, te.events, lambda scores: te.curve("f1", scores)):
+        with pytest.raises(InvalidInputError, match=r"several detectors \(lof, pca\): select one"):
+            judge(two)
+    assert te.choose_threshold(two.select(detectors=["lof"])).detected == 1
 
 
 @pytest.mark.slow

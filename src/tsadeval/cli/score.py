@@ -23,7 +23,7 @@ from tsadeval.experiments.score_files import score_files
 from tsadeval.scores.scored import LeftOut
 from tsadeval.scores.scores import Scores, causes
 from tsadeval.streams.evaluate import evaluate_stream
-from tsadeval.streams.states import Order
+from tsadeval.streams.stream import Order
 from tsadeval.thresholds.rules import parse_rule
 
 MANY = 30  # scorings that are printed one by one; of more, the means
@@ -184,7 +184,7 @@ def score_stream(
             order=order,
             label=options.label,
             score=options.score[0],
-            by=options.by[0] if options.by else None,
+            by=options.by[0] if options.by else (),
             time=options.time,
             one_series=options.one_series,
             n_jobs=jobs,

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple, Unpack
 
 import numpy as np
 
@@ -21,10 +20,16 @@ from tsadeval.core.setting import Missing
 from tsadeval.errors import InvalidInputError, UnknownNameError, hint
 from tsadeval.incidents.placement import ANYHOW, Laid, lay
 from tsadeval.incidents.reader import SEVERITIES, Asked, read_incidents
-from tsadeval.metrics.counting import UNITS, first_inside, overlaps
+from tsadeval.metrics.counting import STATISTICS, UNITS, first_inside, overlaps
 from tsadeval.metrics.event_sweep import with_early
+from tsadeval.scores.options import Options, Reading
+from tsadeval.scores.scored import Given
+from tsadeval.scores.scores import as_scores
 from tsadeval.scores.scoring import observe
+from tsadeval.thresholds.joint import of_one_detector
 from tsadeval.thresholds.rules import parse_rule
+
+_COLUMNS = ("start", "stop", "duration", "detected", "delay", "lead", "alarms")
 
 
 class EventTable(Result):
@@ -72,9 +77,8 @@ class EventTable(Result):
         return detected_by(self.rows, column)
 
     def _grid(self) -> Grid:
-        head = ["start", "stop", "duration", "detected", "delay", "lead", "alarms"]
-        more = [column for column in self.rows[0] if column not in head] if self.rows else []
-        return [[*head, *more], *([_cell(row[column]) for column in (*head, *more)] for row in self.rows)]
+        head = list(self.rows[0] if self.rows else _COLUMNS)
+        return [head, *([_cell(row[column]) for column in head] for row in self.rows)]
 
     def _notes(self) -> list[str]:
         return [*summed_up([self]), *self._about]
@@ -93,7 +97,7 @@ def detected_by(rows: Sequence[Row], column: str) -> dict[str, tuple[int, int]]:
 
 
 def summed_up(tables: Sequence[EventTable]) -> list[str]:
-    """What several tables say together: events and alarms, delays, and events by severity."""
+    """Return what several tables say together: events and alarms, delays, and events by severity."""
     total = {name: sum(table.summary[name] for table in tables) for name in ("events", "detected", "missed")}
     alarms, false = (sum(table.summary[name] for table in tables) for name in ("alarms", "false_alarms"))
     lines = [
@@ -112,14 +116,7 @@ def summed_up(tables: Sequence[EventTable]) -> list[str]:
 
 
 def _statistics(delays: Any) -> dict[str, float]:
-    if not len(delays):
-        return dict.fromkeys(("mean", "median", "p90", "max"), math.nan)
-    return {
-        "mean": float(delays.mean()),
-        "median": float(np.median(delays)),
-        "p90": float(np.quantile(delays, 0.9)),
-        "max": float(delays.max()),
-    }
+    return {name: float(of(delays)) if len(delays) else math.nan for name, of in STATISTICS.items()}
 
 
 def _cell(value: Any) -> Any:
@@ -133,29 +130,28 @@ def events(
     y_pred: Any = None,
     threshold: str | float | Rule = "best(f1)",
     times: Any = None,
-    ignore: Any = None,
-    missing: Missing = "error",
-    fit: Any = None,
     early: int | str = 0,
     unit: str | None = None,
-    incidents: Any = None,
     key: str | None = None,
-    by: str | tuple[()] | None = None,
+    **reading: Unpack[Reading],
 ) -> EventTable:
-    """Every event by itself: detected or missed, the delay of its first alarm, and how many alarms it got.
+    """List every event by itself: detected or missed, the delay of its first alarm, and how many alarms it got.
 
     Parameters
     ----------
-    y_true, y_score, y_pred, threshold, times, ignore, missing, fit
-        As for `evaluate`.
+    y_true, y_score, y_pred, threshold, times
+        As for `evaluate`. Or `te.Scores` of one series and one detector alone, or whatever `te.Scores` takes.
     early : int or duration, default=0
         Alarms so shortly before an event belong to it: it is detected, with a lead instead of a delay.
     unit : {"points", "s", "min", "h", "day"}, optional
         What durations and delays are counted in; by default minutes where there are times, else points.
-    incidents, key, by : optional
-        What `te.labels` made `y_true` from; needs `times`. Rows then have the other columns of the incidents, and
-        start, duration and delay count from the moment at which an incident began. Without it they count from its
-        first point, which comes late where the incident began in a gap of the data.
+    key : str, optional
+        The series whose `incidents` these are, as for `te.labels`.
+    **reading
+        Options of `te.Scores`: `ignore`, `missing`, `fit` and others. `incidents` (and `by`) beside arrays is what
+        `te.labels` made `y_true` from; needs `times`. Rows then have the other columns of the incidents, and start,
+        duration and delay count from the moment at which an incident began. Without it they count from its first
+        point, which comes late where the incident began in a gap of the data.
 
     Returns
     -------
@@ -177,55 +173,77 @@ def events(
     check_parameters("events", {"early": Span(0, integer=True)}, {"early": early})
     if unit is not None:
         check_parameters("events", {"unit": OneOf(UNITS)}, {"unit": unit})
-    scoring = observe(y_true, y_score, y_pred, times=times, ignore=ignore, missing=missing, fit=fit, in_place=True)
+    if times is not None:
+        reading["time"] = times
+    alone = y_score is None and y_pred is None
+    given, missing = _of_one_series(y_true, reading) if alone else _of_arrays(y_true, y_score, reading)
+    setting = {"times": given.times, "ignore": given.ignore, "fit": given.fit, "missing": missing}
+    scoring = observe(given.y_true, given.y_score, y_pred, in_place=True, **setting)
     decision = METRICS["event_recall"].decide(scoring, parse_rule(threshold))
     assert decision is not None  # a metric of alarms has them
-    data = decision.prediction
-    if unit not in (None, "points") and scoring.setting.times is None:
+    data, timed = decision.prediction, scoring.setting.times is not None
+    if unit not in (None, "points") and not timed:
         raise InvalidInputError(f"unit={unit!r} is a unit of time, so times= is needed")
-    began = None
-    if incidents is not None:
-        if scoring.setting.times is None:
-            raise InvalidInputError("incidents= are intervals of time, so times= is needed")
-        began = _Began.of(incidents, Asked(key, None, by), data)
-    return event_table(data, early, unit or ("points" if scoring.setting.times is None else "min"), began)
+    if given.incidents is not None and not timed:
+        raise InvalidInputError("incidents= are intervals of time, so times= is needed")
+    asked = Asked(key, None, reading.get("by"))
+    began = None if given.incidents is None else _began(given.incidents, asked, data)
+    return event_table(data, early, unit or ("min" if timed else "points"), began)
 
 
-@dataclass(frozen=True)
-class _Began:
+def _of_arrays(y_true: Any, y_score: Any, reading: Reading) -> tuple[Given, Missing]:
+    options = Options.of(reading, "events")
+    known = {"times": options.time, "ignore": options.ignore, "fit": options.fit, "incidents": options.incidents}
+    return Given("", "", y_true, y_score, **known), options.missing
+
+
+def _of_one_series(source: Any, reading: Reading) -> tuple[Given, Missing]:
+    scores = as_scores(source, **reading)
+    found = of_one_detector(scores)
+    if len(found) > 1:
+        raise InvalidInputError(f"there are {len(found)} series: take one, as in scores[{found[0].series!r}]")
+    return found[0].given, scores.missing
+
+
+class _Began(NamedTuple):
     """When each event began, in nanoseconds, and what else is known of its incidents."""
 
     onsets: Index
     known: list[Row]
-    late: Index  # how long before their first point those began that did so more than a step before it
 
-    @classmethod
-    def of(cls, incidents: Any, asked: Asked, data: Prediction) -> _Began:
-        """Of the incidents that lie on the points of each event, beginning with its first point or later."""
-        times, events = data.setting.clock, data.events
-        table = read_incidents(incidents, asked)
-        onsets = times.stamps[events.starts].copy()
-        owners: list[list[int]] = [[] for _ in range(len(events))]
-        # Those that lie in a gap belong to no event, unless the labels say so.
-        for fitting in (ANYHOW, ANYHOW._replace(between="next")):
-            bare = [k for k, own in enumerate(owners) if not own]
-            if bare:
-                _find_owners(lay(table, times, fitting), data, owners, set(bare), onsets)
-        taken = {"start", "stop", "duration", "detected", "delay", "lead", "alarms"}
-        names = {name: f"incident_{name}" if name in taken else name for name in table.others}
-        known = [{names[n]: _joined([v[row] for row in own]) for n, v in table.others.items()} for own in owners]
-        waited = times.stamps[events.starts] - onsets
-        return cls(onsets, known, waited[waited > times.step])
 
-    def notes(self, size: float, unit: str) -> list[str]:
-        """What a reader of the delays has to know."""
-        if not len(self.late):
-            return []
-        what = "1 event began" if len(self.late) == 1 else f"{len(self.late)} events began"
-        longest = float(self.late.max()) / size
+def _began(incidents: Any, asked: Asked, data: Prediction) -> _Began:
+    """Find the incidents that lie on the points of each event, beginning with its first point or later."""
+    times, events = data.setting.clock, data.events
+    table = read_incidents(incidents, asked)
+    onsets = times.stamps[events.starts].copy()
+    owners: list[list[int]] = [[] for _ in range(len(events))]
+    # Those that lie in a gap belong to no event, unless the labels say so.
+    for fitting in (ANYHOW, ANYHOW._replace(between="next")):
+        bare = {k for k, own in enumerate(owners) if not own}
+        if bare:
+            _find_owners(lay(table, times, fitting), data, owners, bare, onsets)
+    names = {name: f"incident_{name}" if name in _COLUMNS else name for name in table.others}
+    known = [{names[n]: _joined([v[row] for row in own]) for n, v in table.others.items()} for own in owners]
+    return _Began(onsets, known)
+
+
+def _gap_notes(data: Prediction, began: _Began | None, size: float, unit: str) -> list[str]:
+    """Say which events began in a gap of the data, or may have."""
+    if began is None:
+        count = events_after_gaps(data)
+        how = hint("pass incidents= for", "--incidents says")
         return [
-            f"{what} in a gap of the data, up to {longest:.6g} {unit} before the first point: delays count from there"
-        ]
+            f"{count} of the events begin right after a gap in the times, and delays count from their first points: "
+            f"{how} when they began"
+        ] * bool(count)
+    waited = data.setting.clock.stamps[data.events.starts] - began.onsets
+    late = waited[waited > data.setting.clock.step]
+    if unit == "points" or not len(late):
+        return []
+    what = "1 event began" if len(late) == 1 else f"{len(late)} events began"
+    longest = float(late.max()) / size
+    return [f"{what} in a gap of the data, up to {longest:.6g} {unit} before the first point: delays count from there"]
 
 
 def _find_owners(laid: Laid, data: Prediction, owners: list[list[int]], wanted: set[int], onsets: Index) -> None:
@@ -242,7 +260,7 @@ def _find_owners(laid: Laid, data: Prediction, owners: list[list[int]], wanted: 
 
 
 def _joined(values: list[Any]) -> Any:
-    """The value of one incident, or those of several that are one event."""
+    """Return the value of one incident, or those of several that are one event."""
     different = list(dict.fromkeys(values))
     return different[0] if len(different) == 1 else "; ".join(map(str, different)) or None
 
@@ -288,14 +306,7 @@ def event_table(data: Prediction, early: int | str, unit: str, began: _Began | N
         "alarms": len(runs),
         "false_alarms": len(false),
     }
-    notes = count_notes([counts_of(data)])
-    if began is not None:
-        notes += began.notes(size, unit) if unit != "points" else []
-    elif events_after_gaps(data):
-        notes.append(
-            f"{events_after_gaps(data)} of the events begin right after a gap in the times, and delays count from "
-            f"their first points: {hint('pass incidents= for', '--incidents says')} when they began"
-        )
+    notes = [*count_notes([counts_of(data)]), *_gap_notes(data, began, size, unit)]
     return EventTable(rows, false, summary, unit, notes=notes, points=points_of(data))
 
 

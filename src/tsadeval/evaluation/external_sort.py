@@ -37,7 +37,7 @@ class _Piece:
             file.flush()
 
     def read(self, first: int, stop: int) -> Array:
-        """Some of the numbers, by their places."""
+        """Read some of the numbers, by their places."""
         if self._numbers is not None:
             return self._numbers[first:stop]
         # Not a memory map: its pages would count as memory of this process.
@@ -110,7 +110,7 @@ class Spill:
         return [*self._pieces, self._piece(self._waiting[0], None)]
 
     def read(self, first: int, stop: int) -> Array:
-        """Some of the numbers, by their places, which are those in which they came unless they are ordered."""
+        """Read some of the numbers, by their places, which are those in which they came unless they are ordered."""
         found = [np.empty(0, np.float32)]
         for piece in self.pieces():
             if first < piece.n and stop > 0:
@@ -149,8 +149,9 @@ class SortedScores:
 
     def update(self, data: Scoring) -> None:
         """Take in the points that follow."""
-        for label, spill in enumerate(self._classes):
-            spill.add(_of_label(data, label))
+        anomalous = data.truth.mask
+        for spill, mask in zip(self._classes, (~anomalous, anomalous), strict=True):
+            spill.add(data.raw[mask])
 
     def merge(self, later: SortedScores) -> None:
         """Take in other points; `later` must not be used any more."""
@@ -182,32 +183,22 @@ class SortedScores:
 
     def blocks(self) -> Iterator[ScoreBlock]:
         """All scores from the highest down, in blocks that fit into memory; equal scores are in the same block."""
-        pieces = [self._classes[1].pieces(), self._classes[0].pieces()]
-        borders = _borders([piece for both in pieces for piece in both])
-        above = [0, 0]
-        ends = [[piece.n for piece in side] for side in pieces]
-        nothing = np.empty(0)
+        sides = [self._classes[1].pieces(), self._classes[0].pieces()]
+        borders = _borders([piece for side in sides for piece in side])
+        left = [[piece.n for piece in side] for side in sides]  # so many numbers of each piece are still to come
+        all_of = [spill.n for spill in self._classes[::-1]]
         for border in [*borders[::-1].tolist(), None]:
-            found: list[Floats] = []
-            higher = above[0], above[1]
-            for which, side in enumerate(pieces):
-                # What scores more than the border; below the last one, all that is left.
-                starts = [0 if border is None else piece.below(border, or_equal=True) for piece in side]
-                parts = [piece.read(a, b) for piece, a, b in zip(side, starts, ends[which], strict=True) if a < b]
-                ends[which] = starts
-                # The stable sort finds the parts, which are sorted already, and merges them.
-                values = np.concatenate(parts) if parts else nothing
-                del parts
-                values.sort(kind="stable")
-                found.append(values.astype(np.float64, copy=False))
-                above[which] += len(values)
+            anomalous, normal = (n - sum(numbers) for n, numbers in zip(all_of, left, strict=True))
+            # What scores more than the border; below the last one, all that is left.
+            begin = [[0 if border is None else piece.below(border, or_equal=True) for piece in side] for side in sides]
+            found = [_read_sorted(*of_side) for of_side in zip(sides, begin, left, strict=True)]
             if len(found[0]) or len(found[1]):
-                yield ScoreBlock(found[0], found[1], *higher)
+                yield ScoreBlock(found[0], found[1], anomalous, normal)
             if border is not None:
-                starts_of = [[piece.below(border, or_equal=False) for piece in side] for side in pieces]
-                tied = sum(ends[0]) - sum(starts_of[0]), sum(ends[1]) - sum(starts_of[1])
-                yield ScoreBlock(nothing, nothing, above[0], above[1], tied, border)
-                above, ends = [above[0] + tied[0], above[1] + tied[1]], starts_of
+                left = [[piece.below(border, or_equal=False) for piece in side] for side in sides]
+                tied = sum(begin[0]) - sum(left[0]), sum(begin[1]) - sum(left[1])
+                above = anomalous + len(found[0]), normal + len(found[1])
+                yield ScoreBlock(np.empty(0), np.empty(0), *above, tied, border)
 
     def _levels(self) -> Iterator[tuple[int, Floats, int]]:
         """How many points are above each block, its scores, ascending, and how many points each of them stands for."""
@@ -219,7 +210,7 @@ class SortedScores:
                 yield above, np.array([block.score]), sum(block.tied)
 
     def at_ranks(self, ranks: Index) -> tuple[Floats, Floats]:
-        """The scores at ascending ranks, 0 that of the highest, each once; and how many are at least as high."""
+        """Return the scores at ascending ranks, 0 that of the highest, each once; and how many are at least as high."""
         found: list[float] = []
         counts: list[float] = []
         for above, both, weight in self._levels():
@@ -243,20 +234,17 @@ class SortedScores:
         return higher, not_lower
 
     def places(self, scores: Array) -> Floats:
-        """The scores themselves."""
+        """Return the scores themselves."""
         return np.asarray(scores, np.float64)
 
 
-def _of_label(data: Scoring, label: int) -> Array:
-    """Return the scores of one class, in their own type."""
-    runs = data.truth
-    stretches = runs.of(label)
-    if len(runs.starts) == 1:
-        return data.raw if len(stretches) else data.raw[:0]
-    if len(stretches) < data.n // 64:
-        pairs = zip(stretches.starts.tolist(), stretches.stops.tolist(), strict=True)
-        return np.concatenate([data.raw[:0], *(data.raw[a:b] for a, b in pairs)])
-    return np.asarray(data.raw[runs.mask == bool(label)])
+def _read_sorted(pieces: list[_Piece], starts: list[int], stops: list[int]) -> Floats:
+    """Read the numbers of sorted pieces between two places each, as one sorted array."""
+    parts = (piece.read(a, b) for piece, a, b in zip(pieces, starts, stops, strict=True) if a < b)
+    values = np.concatenate([np.empty(0, np.float32), *parts])
+    # The stable sort finds the parts, which are sorted already, and merges them.
+    values.sort(kind="stable")
+    return values.astype(np.float64, copy=False)
 
 
 def _borders(pieces: list[_Piece]) -> Floats:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
+from functools import cache
 from typing import Any
 
 import numpy as np
 
-from tsadeval.core.inputs import Prediction, Scoring, label_runs
+from tsadeval.core.inputs import Prediction, Scoring
 from tsadeval.core.metric import Metric, Rule
 from tsadeval.core.parameters import Span
 from tsadeval.core.setting import Setting
@@ -32,89 +33,65 @@ class Pool:
             m for m in metrics if m.kind == "predictions" and (m.pool or m.properties & {*exchangeable, "separable"})
         ]
         self._of_scores, self._of_alarms = of_scores, [] if isinstance(rule, best) else of_alarms
-        # By series, in memory of our own, of types as small as they can be.
-        self._labels: list[Any] = []
-        self._scores: list[Any] = []
-        self._alarms: list[Any] = []
-        self._settings: list[Setting] = []
+        # By series, in memory of our own.
+        self._scorings: list[Scoring] = []
+        self._predictions: list[Prediction] = []
         self._order = SortedScores()
 
     def add(self, scoring: Scoring) -> None:
         """Take in a series."""
         if self._of_order:
             self._order.update(scoring.kept)
-        if self._of_scores or self._of_alarms:
-            self._labels.append(scoring.truth.mask)
-            shares = scoring.setting.shares if self._of_alarms else None
-            self._settings.append(Setting(ignored=scoring.setting.ignored, weights=shares))  # no more than is needed
+        truth = replace(scoring.truth, labels=scoring.truth.mask.view(np.uint8))
+        ignored = scoring.setting.ignored
         if self._of_scores:
-            self._scores.append(scoring.raw.copy())
+            own = replace(scoring, truth=truth, raw=scoring.raw.copy(), given=None, setting=Setting(ignored=ignored))
+            self._scorings.append(own)
         if self._of_alarms:
             decision = self._of_alarms[0].decide(scoring, self._rule)
             assert decision is not None  # a metric of alarms has them
-            self._alarms.append(decision.prediction.alarms.mask)
+            setting = Setting(ignored=ignored, weights=scoring.setting.shares)  # no more than is needed
+            self._predictions.append(Prediction(truth, decision.prediction.alarms, setting))
 
     def values(self) -> dict[str, float]:
-        """The micro value of every metric, NaN where there is none."""
+        """Return the micro value of every metric, NaN where there is none."""
         found = {str(metric): math.nan for metric in self._metrics}
         found |= {str(m): self._order.value(m)[0] for m in self._of_order}
-        if self._of_scores:
-            found |= {str(m): self._of_all_scores(m) for m in self._of_scores}
-        if self._of_alarms:
-            keep = self._kept()
-            joined = Prediction.of(np.concatenate(self._labels)[keep], np.concatenate(self._alarms)[keep])
-            joined = replace(joined, setting=Setting(weights=self._weights()))
-            apart: dict[int, Prediction] = {}  # by the number of quiet points between two series
-            longest = max(map(len, self._labels))
-            columns = [self._labels, self._alarms, *self._ignored()]
-            series = _Apart(_prediction, *columns)
-            for m in self._of_alarms:
-                if m.pool is not None:
-                    found[str(m)] = m.pool(series, **m.options)
-                elif "separable" in m.properties:
-                    quiet = 1 + min(_reach(m), longest)
-                    if quiet not in apart:
-                        apart[quiet] = _prediction(*(_separated(one, quiet) for one in columns))
-                    found[str(m)] = m.value_of(apart[quiet])[0]
-                else:
-                    found[str(m)] = m.value_of(joined)[0]
+        found |= {str(m): self._of_all_scores(m) for m in self._of_scores}
+        joined, apart = cache(self._joined), cache(self._apart)
+        longest = max((one.n for one in self._predictions), default=0)
+        for m in self._of_alarms:
+            if m.pool is not None:
+                found[str(m)] = m.pool(_Fresh(self._predictions), **m.options)
+            else:
+                one = apart(1 + min(_reach(m), longest)) if "separable" in m.properties else joined()
+                found[str(m)] = m.value_of(one)[0]
         return found
 
     def _of_all_scores(self, metric: Metric) -> float:
         if metric.pool is not None:
-            series = _Apart(Scoring.of, self._pieces(self._labels), self._pieces(self._scores))
-            return float(metric.pool(series, **metric.options))
-        keep = self._kept()
-        return metric.value_of(Scoring.of(np.concatenate(self._labels)[keep], np.concatenate(self._scores)[keep]))[0]
+            pieces = [piece for one in self._scorings for piece in one.pieces]
+            return float(metric.pool(_Fresh(pieces), **metric.options))
+        kept = [replace(one).kept for one in self._scorings]
+        labels, scores = (np.concatenate(column) for column in zip(*((k.truth.mask, k.raw) for k in kept), strict=True))
+        return metric.value_of(Scoring.of(labels, scores))[0]
 
-    def _kept(self) -> Any:
-        """The points that are judged, among those of all series: all of them, or a mask."""
-        for ignored in self._ignored():
-            return ~np.concatenate(ignored)
-        return slice(None)
+    def _joined(self) -> Prediction:
+        """Put the points that are judged together; they weigh what they last where all series have time stamps."""
+        kept = [replace(one).kept for one in self._predictions]
+        shares = [one.setting.shares for one in kept if one.setting.shares is not None]
+        weights = np.concatenate(shares) if len(shares) == len(kept) else None
+        truth, alarms = (np.concatenate([getattr(one, name).mask for one in kept]) for name in ("truth", "alarms"))
+        return replace(Prediction.of(truth, alarms), setting=Setting(weights=weights))
 
-    def _ignored(self) -> list[list[Any]]:
-        """Which points of each series are not judged, as one column of masks; none where all points are."""
-        if all(setting.ignored is None for setting in self._settings):
-            return []
-        known = zip(self._settings, self._labels, strict=True)
-        return [[np.zeros(len(y), np.bool_) if setting.ignored is None else setting.ignored for setting, y in known]]
-
-    def _weights(self) -> Any:
-        """The time that each point stands for that is judged; None unless all series have time stamps."""
-        shares = [setting.shares for setting in self._settings if setting.shares is not None]
-        return np.concatenate(shares)[self._kept()] if len(shares) == len(self._settings) else None
-
-    def _pieces(self, parts: list[Any]) -> list[Any]:
-        """The stretches of points that are judged, as `Scoring.pieces` has them."""
-        found = []
-        for setting, part in zip(self._settings, parts, strict=True):
-            if setting.ignored is None:
-                found.append(part)
-            else:
-                judged = label_runs(~setting.ignored, "ignore").events
-                found += [part[a:b] for a, b in zip(judged.starts.tolist(), judged.stops.tolist(), strict=True)]
-        return found
+    def _apart(self, quiet: int) -> Prediction:
+        """Put so many quiet normal points in front of each series, so that nothing reaches from one into the next."""
+        series = self._predictions
+        masks = [np.zeros(one.n, np.bool_) if one.setting.ignored is None else one.setting.ignored for one in series]
+        columns = [[one.truth.mask for one in series], [one.alarms.mask for one in series], masks]
+        gap = np.zeros(quiet, np.bool_)
+        truth, alarms, ignored = (np.concatenate([x for part in parts for x in (gap, part)]) for parts in columns)
+        return replace(Prediction.of(truth, alarms), setting=Setting(ignored=ignored if ignored.any() else None))
 
 
 def compares_series(metric: Metric) -> bool:
@@ -122,32 +99,20 @@ def compares_series(metric: Metric) -> bool:
     return metric.stream == "order" and "exchangeable" in metric.properties
 
 
-class _Apart(Sequence[Any]):
-    """The series one by one, each checked when it is asked for, so that only one of them is there at a time."""
+class _Fresh(Sequence[Any]):
+    """The series one by one, without what was computed of them, so that nothing of a series is kept."""
 
-    def __init__(self, make: Callable[..., Any], *parts: list[Any]) -> None:
-        self._make, self._parts = make, parts
+    def __init__(self, series: list[Any]) -> None:
+        self._series = series
 
     def __len__(self) -> int:
-        return len(self._parts[0])
+        return len(self._series)
 
     def __getitem__(self, at: Any) -> Any:
-        found = [part[at] for part in self._parts]
-        return _Apart(self._make, *found) if isinstance(at, slice) else self._make(*found)
-
-
-def _prediction(labels: Any, alarms: Any, ignored: Any = None) -> Prediction:
-    """Labels and alarms of a series, and which of its points are not judged: normal ones without alarm."""
-    return replace(Prediction.of(labels, alarms), setting=Setting(ignored=ignored))
+        return _Fresh(self._series[at]) if isinstance(at, slice) else replace(self._series[at])
 
 
 def _reach(metric: Metric) -> int:
     """Over how many points an option of the metric reaches, such as `early=5`."""
     spans = [metric.options[name] for name, check in metric.checks.items() if isinstance(check, Span)]
     return max((int(span) for span in spans if isinstance(span, (int, float))), default=0)
-
-
-def _separated(parts: Sequence[Any], points: int) -> Any:
-    """The parts with quiet normal points in front of each, so that nothing reaches from one into the next."""
-    quiet = np.zeros(points, np.bool_)
-    return np.concatenate([piece for part in parts for piece in (quiet, part)])

@@ -24,7 +24,7 @@ class Scorer:
         self.sign = -1.0 if metric.direction == "lower" else 1.0
 
     def __call__(self, estimator: Any, X: Any, y: Any = None) -> float:
-        """The metric of a fitted estimator's scores for X against the labels y."""
+        """Return the metric of a fitted estimator's scores for X against the labels y."""
         if y is None:
             raise InvalidInputError("y is missing: the scorer needs labels, 0 for normal and 1 for anomalous points")
         scores = anomaly_scores(estimator, X)
@@ -50,7 +50,7 @@ class Scorer:
 
 
 def _times(*parts: Any) -> Any:
-    """The index of times of y or X; None of folds that are shuffled, in which there is no order of time."""
+    """Return the index of times of y or X; None of folds that are shuffled, in which there is no order of time."""
     for part in parts:
         if has_dates(part) and part.index.is_monotonic_increasing and part.index.is_unique:
             return part.index
@@ -58,7 +58,7 @@ def _times(*parts: Any) -> Any:
 
 
 def scorer(metric: AnyMetric, *, threshold: str | float | Rule = "best", **options: Any) -> Scorer:
-    """A metric as a scorer of scikit-learn, for `cross_val_score`, `GridSearchCV` and others that take `scoring=`.
+    """Make a scorer of scikit-learn from a metric, for `cross_val_score`, `GridSearchCV` and all that take `scoring=`.
 
     Estimators are asked for anomaly scores in their own way, so that higher is always more anomalous:
 

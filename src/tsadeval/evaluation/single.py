@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tsadeval.core.facts import odd_alarms, points_of, row_of
@@ -19,6 +19,7 @@ from tsadeval.core.parameters import Number, check_parameters
 from tsadeval.core.results import Grid, MappingResult, Row
 from tsadeval.core.selection import Metrics, select_metrics
 from tsadeval.core.setting import Missing
+from tsadeval.errors import warn
 from tsadeval.evaluation.baseline import perfect_values, random_values
 from tsadeval.scores.scoring import observe
 from tsadeval.thresholds.rules import parse_rule
@@ -27,8 +28,13 @@ from tsadeval.thresholds.rules import parse_rule
 class Evaluation(MappingResult):
     """Values of metrics on one scoring: a row per metric; as a mapping, metric to value.
 
-    What is shown, and the notes under it, come from the rows alone, whichever way these came about.
+    What is shown, and the notes under it, come from the rows alone, whichever way these came about. Of
+    `te.StreamingEvaluator` it has `drift`, how far the scores are from the reference, and `unit`, that of times.
     """
+
+    drift: Any = None
+    unit: str = ""
+    renamed: Mapping[str, str] = {}  # names of earlier versions, which answer for one more
 
     def __init__(
         self, rows: list[Row], *, shown: Sequence[str] = (), notes: Sequence[str] = (), points: Row | None = None
@@ -37,13 +43,19 @@ class Evaluation(MappingResult):
         self.about = [*count_notes(rows), *notes]
         self.points = points or {}  # how many points and events the values are made of
 
+    def __getitem__(self, name: Any) -> float:
+        if isinstance(name, str) and name in self.renamed:
+            warn(f"{name} is the metric {self.renamed[name]} now, and found by this name", DeprecationWarning)
+            name = self.renamed[name]
+        return super().__getitem__(name)
+
     def _grid(self) -> Grid:
         head, *body = super()._grid()
         short = {"random_error": "error", "alarmed_points": "points"}  # so that a line fits the terminal
         return [[short.get(column, column) for column in head], *body]
 
     def _notes(self) -> list[str]:
-        rules = list(dict.fromkeys(row["rule"] for row in self.rows if row["rule"]))
+        rules = list(dict.fromkeys(row["rule"] for row in self.rows if row.get("rule")))
         notes = label_notes(self.rows)
         if len(rules) == 1 and not notes:
             notes = [f"alarms: {rules[0]}"]
@@ -67,7 +79,7 @@ def evaluate(
     y_pred: Any = None,
     times: Any = None,
     ignore: Any = None,
-    missing: Missing = "error",
+    missing: Missing = "skip",
     threshold: str | float | Rule = "best",
     fit: Any = None,
     values: Any = None,
@@ -75,7 +87,7 @@ def evaluate(
     draws: int = 20,
     random_state: int = 0,
 ) -> Evaluation:
-    """Many metrics of one scoring.
+    """Compute many metrics of one scoring.
 
     Parameters
     ----------
@@ -98,12 +110,12 @@ def evaluate(
         as wrong. Metrics of single points leave them out; for others of predictions they are normal points without
         alarm, so that they part the events on either side; CCE takes the stretches between them as series of their
         own. Metrics of scores that can do none of this are NaN with a warning.
-    missing : {"error", "skip", "ignore", "no alarm", "worst"}, default="error"
-        What to do with scores that are NaN. "error" refuses them. "skip", the default of `te.compare`, leaves these
-        points out as `ignore` does it, so that no gap makes one event of two; metrics of scores that cannot leave out
-        points see the others put together. "ignore" is the same, but such metrics are NaN. "no alarm" takes missing
-        scores as lower than all others, and so does "worst", which differs for detectors without any score on a series
-        (`te.compare`). The result says how many there are.
+    missing : {"skip", "error", "ignore", "no alarm", "worst"}, default="skip"
+        What to do with scores that are NaN. "skip" leaves these points out as `ignore` does it, so that no gap makes
+        one event of two; metrics of scores that cannot leave out points see the others put together. "error" refuses
+        them. "ignore" is as "skip", but such metrics are NaN. "no alarm" takes missing scores as lower than all others,
+        and so does "worst", which differs for detectors without any score on a series (`te.compare`). The result says
+        how many there are.
     threshold : str, number or rule, default="best"
         How scores become predictions for the metrics that take these. "best" is, for each metric, the threshold that is
         best for it, chosen with the labels (metrics for which that is trivial, such as recall, are taken at the best

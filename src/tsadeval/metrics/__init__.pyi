@@ -218,7 +218,7 @@ def alarm_episodes(
     merge_gap: int = 0,
     min_duration: int = 1,
 ) -> float:
-    """Number of alarm episodes: what an operator has to look at, right or wrong.
+    """Count the alarm episodes: what an operator has to look at, right or wrong.
 
     Parameters
     ----------
@@ -490,7 +490,7 @@ def best_f1(
     *,
     beta: float = 1.0,
 ) -> float:
-    """The best point-wise F over all thresholds: of the alarms `score >= v`, over all distinct scores v.
+    """Return the best point-wise F over all thresholds: of the alarms `score >= v`, over all distinct scores v.
 
     Exact, where searches over a grid of thresholds (100 values in TSB-AD) come close. The threshold is chosen
     with the labels, so this is what a detector could reach, not what it does. Equals the maximum of F over
@@ -677,7 +677,7 @@ def detection_accuracy_in_range(
     tolerance: int = 5,
     false: Literal["far", "all"] = "far",
 ) -> float:
-    """Detected anomalous points as a share of these and the false alarms, with a tolerance.
+    """Compute detected anomalous points as a share of these and the false alarms, with a tolerance.
 
     An anomalous point is detected where an alarm is at most `tolerance` points away. `DetectionAccuracyInRange` of
     tsadmetrics says that alarms within the tolerance are not false, but counts them as false: it equals `false="all"`,
@@ -760,7 +760,7 @@ def dqe(
     near: int | None = None,
     n_thresholds: int = 100,
 ) -> float:
-    """Detection quality of every event, averaged over events and thresholds.
+    """Compute the detection quality of every event, averaged over events and thresholds.
 
     Scores are scaled to [0, 1] by their minimum and maximum; thresholds are 1/T, 2/T, ..., 1, and an alarm is a score
     of at least the threshold. The definition is at the head of the file and in `docs/metrics.md`: the value of an event
@@ -1361,7 +1361,7 @@ def false_alarms(
     per: float = 1000,
     early: int = 0,
 ) -> float:
-    """Number of alarm runs without an anomalous point, per 1,000 points of the series. Lower is better.
+    """Count the alarm runs without an anomalous point, per 1,000 points of the series. Lower is better.
 
     A run counts once, however long it is. With `per="day"` (or any other duration, which needs `te.evaluate(...,
     times=...)`) it is the number of false alarms per day of normal time. Points that are not judged do not count. Time
@@ -2173,7 +2173,7 @@ def sdqe(
     *,
     near: int | None = None,
 ) -> float:
-    """Detection quality at one threshold: `dqe` of given alarms.
+    """Compute the detection quality at one threshold: `dqe` of given alarms.
 
     Parameters
     ----------

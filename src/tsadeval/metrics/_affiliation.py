@@ -13,7 +13,7 @@ Precision is averaged over the zones with predictions, recall over all zones. Ra
 from __future__ import annotations
 
 import math
-from functools import lru_cache
+from functools import lru_cache, partial
 
 import numpy as np
 
@@ -80,7 +80,7 @@ def _signed_f(precision: float, recall: float, bias: float, beta: float) -> floa
 
 
 def _best(data: Scoring, objective: str, bias: float = 0.0, beta: float = 1.0) -> float:
-    """The best threshold for an objective."""
+    """Return the best threshold for an objective."""
     _refuse_long_zones(data.events)
     order, events = data.descending, data.events
     threshold: float = kernel.best(
@@ -96,28 +96,8 @@ def _best(data: Scoring, objective: str, bias: float = 0.0, beta: float = 1.0) -
     return threshold
 
 
-def _best_f(data: Scoring, *, beta: float) -> float:
-    return _best(data, "f", 0.0, beta)
-
-
-def _best_normalized_f(data: Scoring, *, beta: float) -> float:
-    return _best(data, "f", 0.5, beta)
-
-
-def _best_unbiased_f(data: Scoring, *, beta: float, alarm_rate: float | None) -> float:
-    return _best(data, "f", _bias(data, alarm_rate), beta)
-
-
-def _best_precision(data: Scoring) -> float:
-    return _best(data, "precision")
-
-
-def _best_recall(data: Scoring) -> float:
-    return _best(data, "recall")
-
-
 def _bias(data: Scoring | Prediction, alarm_rate: float | None) -> float:
-    """The precision that random alarms are expected to reach."""
+    """Return the precision that random alarms are expected to reach."""
     return data.shared(("affiliation bias", alarm_rate), lambda: _random_precision(data.events, alarm_rate))
 
 
@@ -134,7 +114,7 @@ def _random_precision(events: Events, alarm_rate: float | None) -> float:
 
 
 def _mean_of_filled(points: Index, values: Floats, rate: float) -> float:
-    """Expected mean of the values of those zones that get an alarm, given that any does.
+    """Compute the expected mean of the values of those zones that get an alarm, given that any does.
 
     A zone is filled with chance q = 1 - (1 - rate)^points, independently. Then it counts for 1 over the number of
     filled zones, of which the mean is, by 1/m = integral of t^(m-1) over [0, 1], with u = 1 - t,
@@ -201,7 +181,7 @@ def affiliation(data: Prediction, *, beta: float = 1.0) -> PRF:
     properties={"mirror"},
     needs={"anomaly"},
     sets={"paper"},
-    best=_best_f,
+    best=partial(_best, objective="f"),
 )
 def affiliation_f1(data: Prediction, *, beta: float = 1.0) -> float:
     """F of affiliation precision and recall of Huet et al. (2022).
@@ -239,7 +219,7 @@ def affiliation_f1(data: Prediction, *, beta: float = 1.0) -> float:
     references=(_HUET,),
     properties={"mirror"},
     needs={"anomaly", "alarm"},
-    best=_best_precision,
+    best=partial(_best, objective="precision"),
 )
 def affiliation_precision(data: Prediction) -> float:
     """Affiliation precision of Huet et al. (2022).
@@ -274,7 +254,7 @@ def affiliation_precision(data: Prediction) -> float:
     references=(_HUET,),
     properties={"mirror"},
     needs={"anomaly"},
-    best=_best_recall,
+    best=partial(_best, objective="recall"),
     trivial_best=True,
     version="r2",
 )
@@ -314,7 +294,7 @@ def affiliation_recall(data: Prediction) -> float:
     properties={"mirror"},
     needs={"anomaly", "normal"},
     sets={"paper"},
-    best=_best_unbiased_f,
+    best=lambda data, *, beta, alarm_rate: _best(data, "f", _bias(data, alarm_rate), beta),
 )
 def unbiased_affiliation_f1(data: Prediction, *, beta: float = 1.0, alarm_rate: float | None = None) -> float:
     """F of affiliation recall and of affiliation precision above that of random alarms (Zhong et al., SimAD).
@@ -370,7 +350,7 @@ def unbiased_affiliation_f1(data: Prediction, *, beta: float = 1.0, alarm_rate: 
     checks=F_CHECKS,
     properties={"mirror"},
     needs={"anomaly"},
-    best=_best_normalized_f,
+    best=partial(_best, objective="f", bias=0.5),
 )
 def normalized_affiliation_f1(data: Prediction, *, beta: float = 1.0) -> float:
     """F of affiliation recall and of affiliation precision rescaled from [1/2, 1] to [0, 1] (Zhong et al.).

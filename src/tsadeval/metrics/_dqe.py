@@ -42,7 +42,7 @@ _MOST = 2**16 - 1
 
 
 def near_range(events: Events, near: int | None) -> int:
-    """The length of the near zones: by default the mean length of events, at most 1/22 of the normal points."""
+    """Return the length of the near zones: by default the mean length of events, at most 1/22 of the normal points."""
     if near is not None:
         return min(near, events.n)
     return int(min(events.points / len(events), (events.n - events.points) / 22))
@@ -83,7 +83,7 @@ class _Cells:
         self.weights: Index = weights
 
     def in_order(self, order: Index, begins: Index) -> tuple[Index, Index]:
-        """The cells of some points in their order, and where those of the points at `begins` begin."""
+        """Return the cells of some points in their order, and where those of the points at `begins` begin."""
         new = np.append(True, self.points[1:] != self.points[:-1])
         first = np.flatnonzero(new)
         counts = np.diff(first, append=len(self.points))[order]
@@ -95,7 +95,7 @@ class _Cells:
 
 
 def _qualities(events: Events, order: Index, begins: Index, near: int) -> Floats:
-    """The mean quality of the events at each level j, which adds the points `order[begins[j]:begins[j + 1]]`."""
+    """Return the mean quality of the events at each level j, which adds the points `order[begins[j]:begins[j + 1]]`."""
     cells = _Cells(events, near)
     at, begins = cells.in_order(order, begins)
     totals = kernel.qualities(
@@ -114,7 +114,7 @@ def _best_sdqe(data: Scoring, *, near: int | None) -> float:
 
 
 def _quality(events: Events, alarms: Events, near: int) -> float:
-    """The mean quality of the events, from alarm runs that are cut at the borders of the zones, in half points."""
+    """Compute the mean quality of events from alarm runs that are cut at the borders of the zones, in half points."""
     borders, far_lengths = _borders(events, near)
     begin, end = 2 * alarms.starts, 2 * alarms.stops
     first = np.searchsorted(borders, begin, side="right") - 1
@@ -153,7 +153,7 @@ def _quality(events: Events, alarms: Events, near: int) -> float:
     best=_best_sdqe,
 )
 def sdqe(data: Prediction, *, near: int | None = None) -> float:
-    """Detection quality at one threshold: `dqe` of given alarms.
+    """Compute the detection quality at one threshold: `dqe` of given alarms.
 
     Parameters
     ----------
@@ -188,7 +188,7 @@ def sdqe(data: Prediction, *, near: int | None = None) -> float:
     needs={"anomaly"},
 )
 def dqe(data: Scoring, *, near: int | None = None, n_thresholds: int = 100) -> float:
-    """Detection quality of every event, averaged over events and thresholds.
+    """Compute the detection quality of every event, averaged over events and thresholds.
 
     Scores are scaled to [0, 1] by their minimum and maximum; thresholds are 1/T, 2/T, ..., 1, and an alarm is a score
     of at least the threshold. The definition is at the head of the file and in `docs/metrics.md`: the value of an event

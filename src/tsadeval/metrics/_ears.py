@@ -163,7 +163,7 @@ def ears_breakdown(
 
 
 def _false_alarms(data: Scoring, found: _Weighed, floor: float) -> NDArray[Any]:
-    """The normal points, those first that cost most."""
+    """Return the normal points, those first that cost most."""
     of_anomalous = 1 / (len(data.events) * (1 - found.base))
     of_normal = -(1 - found.seen) / (1 - found.base) ** 2
     charge: Floats = kernel.charges(data.descending, found.weights, found.levels, floor, of_anomalous, of_normal)
@@ -208,7 +208,7 @@ class EARSBreakdown(Result):
     false_alarms: NDArray[Any]
 
     def worst(self, n: int | None = None) -> NDArray[Any]:
-        """The events that cost the score most, worst first: all or n of them."""
+        """Return the events that cost the score most, worst first: all or n of them."""
         return self.events[np.argsort(-self.events["lost"], kind="stable")][:n]
 
     @property

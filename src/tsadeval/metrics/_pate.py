@@ -62,7 +62,7 @@ class _Buffers(NamedTuple):
 
 
 def _near(events: Events, of: _Buffers) -> tuple[Index, Index]:
-    """Starts and stops of the events with the widest zones around them: no other points can be hits or misses."""
+    """Return the events with the widest zones around them: no other points can be hits or misses."""
     stops = np.minimum(events.stops + max(of.delay), np.append(events.starts[1:], events.n))
     return np.maximum(events.starts - max(of.early), np.append(0, stops[:-1])), stops
 

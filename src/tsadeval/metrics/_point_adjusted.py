@@ -12,6 +12,10 @@ scores get high values. Look at the unadjusted F beside these.
 
 Over all thresholds at once: a point of an event is found at the threshold v where its own score, or the score
 that adjusts its event, reaches v. So events are followed down their sorted scores, one step per point.
+
+By neighbourhood (f1_pa_kl, balanced_f1_pa) alarms are widened by some points before, or after, events are adjusted.
+There a point counts as alarmed from a certain threshold on: its own score, the highest score around it, or the score
+that adjusts its event. So the sweep over all thresholds is that of point-wise F on those values.
 """
 
 from __future__ import annotations
@@ -24,9 +28,17 @@ from tsadeval.core.events import Events, Index
 from tsadeval.core.inputs import Floats, Prediction, Scoring
 from tsadeval.core.metric import PRF
 from tsadeval.core.parameters import BETA, F_CHECKS, Check, Flag, Number, OneOf, recall_weight
-from tsadeval.metrics.counting import f_of_counts, prf_of_counts, sorted_normal
+from tsadeval.metrics.counting import (
+    best_of_values,
+    f_of_counts,
+    overlaps,
+    prf_of_counts,
+    sorted_normal,
+    widened,
+    window_maxima,
+)
 
-__all__ = ["f1_pa", "f1_pa_delay", "f1_pa_k", "pa_k_auc", "point_adjusted", "reduced_f1"]
+__all__ = ["balanced_f1_pa", "f1_pa", "f1_pa_delay", "f1_pa_k", "f1_pa_kl", "pa_k_auc", "point_adjusted", "reduced_f1"]
 
 _UNDEFINED = "y_true has no anomalous point"
 _XU = "Xu et al., Unsupervised anomaly detection via variational auto-encoder for seasonal KPIs, WWW 2018"
@@ -39,14 +51,14 @@ _ANY_HIT = np.zeros(1)  # the required share where one hit is enough
 
 
 def _hits(data: Prediction) -> Index:
-    """Number of alarmed points of each event."""
+    """Count the alarmed points of each event."""
 
     def make() -> Index:
         events, alarms = data.events, data.predicted
         before = np.append(0, np.cumsum(alarms.lengths))
 
         def alarmed(place: Index) -> Index:
-            """Number of alarmed points in front of each place."""
+            """Count the alarmed points in front of each place."""
             run = np.searchsorted(alarms.starts, place)  # so many runs begin in front of it
             beyond = np.append(0, alarms.stops)[run] - place
             return np.asarray(before[run] - np.maximum(beyond, 0))
@@ -57,7 +69,7 @@ def _hits(data: Prediction) -> Index:
 
 
 def _false(data: Prediction) -> int:
-    """Number of alarms outside the events, which no adjustment changes."""
+    """Count the alarms outside the events, which no adjustment changes."""
     return data.predicted.points - int(_hits(data).sum())
 
 
@@ -67,7 +79,7 @@ def _reduced_lengths(lengths: Index) -> Index:
 
 
 def _maxima(data: Scoring, reach: int | None = None) -> Floats:
-    """The highest score of each event, or of its first `reach` points."""
+    """Return the highest score of each event, or of its first `reach` points."""
     events = data.events
     stops = events.stops if reach is None else events.starts + np.minimum(events.lengths, reach)
     borders = np.column_stack([events.starts, stops]).ravel()
@@ -87,7 +99,7 @@ def _best(
     weights: Floats | None = None,
     beta: float,
 ) -> float:
-    """The threshold of the best F, given the scores that can find events (by default one for each event)."""
+    """Return the threshold of the best F, given the scores that can find events (by default one for each event)."""
     order = np.argsort(scores)[::-1].copy()
     lengths = data.events.lengths
     v: float = kernel.best_adjusted(
@@ -128,10 +140,6 @@ def point_adjusted(data: Prediction, *, beta: float = 1.0) -> PRF:
     return prf_of_counts(found, _false(data), data.events.points, beta)
 
 
-def _best_f1_pa(data: Scoring, *, beta: float) -> float:
-    return _best(data, _maxima(data), beta=beta)
-
-
 @prediction_metric(
     label="F1-PA",
     range=(0.0, 1.0),
@@ -142,7 +150,7 @@ def _best_f1_pa(data: Scoring, *, beta: float) -> float:
     properties={"mirror", "separable"},
     needs={"anomaly"},
     sets={"paper"},
-    best=_best_f1_pa,
+    best=lambda data, *, beta: _best(data, _maxima(data), beta=beta),
 )
 def f1_pa(data: Prediction, *, beta: float = 1.0) -> float:
     """F after point adjustment: an event with an alarm in it counts as alarmed throughout.
@@ -185,10 +193,6 @@ def _best_pa_k(data: Scoring, shares: Floats, strict: bool, weights: Floats | No
     return _best(data, scores, _owners(data.events), shares=shares, strict=strict, weights=weights, beta=beta)
 
 
-def _best_f1_pa_k(data: Scoring, *, k: float, strict: bool, beta: float) -> float:
-    return _best_pa_k(data, np.array([float(k)]), strict, None, beta)
-
-
 @prediction_metric(
     label="F1-PA%K",
     range=(0.0, 1.0),
@@ -198,7 +202,7 @@ def _best_f1_pa_k(data: Scoring, *, k: float, strict: bool, beta: float) -> floa
     checks={"k": Number(0, 1), **_K_CHECKS},
     properties={"mirror", "separable"},
     needs={"anomaly"},
-    best=_best_f1_pa_k,
+    best=lambda data, *, k, strict, beta: _best_pa_k(data, np.array([float(k)]), strict, None, beta),
 )
 def f1_pa_k(data: Prediction, *, k: float = 0.2, strict: bool = False, beta: float = 1.0) -> float:
     """F after PA%K: an event counts as alarmed throughout only if at least a share k of its points is.
@@ -230,7 +234,7 @@ def f1_pa_k(data: Prediction, *, k: float = 0.2, strict: bool = False, beta: flo
 
 
 def _grid(n_values: int, integration: str) -> tuple[Floats, Floats]:
-    """The required shares and the weights of their F."""
+    """Return the required shares and the weights of their F."""
     # Quotients, not multiples of a step: so that 1/3 of an event reaches the share 33/99.
     shares = np.arange(n_values) / (n_values - 1)
     if integration == "mean":
@@ -298,10 +302,6 @@ def pa_k_auc(
     return float((weights * _adjusted_f(data, shares, strict, beta)).sum())
 
 
-def _best_f1_pa_delay(data: Scoring, *, max_delay: int, beta: float) -> float:
-    return _best(data, _maxima(data, min(max_delay, data.n) + 1), beta=beta)
-
-
 @prediction_metric(
     label="F1-PA delay",
     range=(0.0, 1.0),
@@ -311,7 +311,7 @@ def _best_f1_pa_delay(data: Scoring, *, max_delay: int, beta: float) -> float:
     checks={"max_delay": Number(0, integer=True), "beta": BETA},
     properties={"separable"},
     needs={"anomaly"},
-    best=_best_f1_pa_delay,
+    best=lambda data, *, max_delay, beta: _best(data, _maxima(data, min(max_delay, data.n) + 1), beta=beta),
 )
 def f1_pa_delay(data: Prediction, *, max_delay: int = 7, beta: float = 1.0) -> float:
     """F after delayed point adjustment, the protocol of the AIOps competition on KPIs.
@@ -348,10 +348,6 @@ def f1_pa_delay(data: Prediction, *, max_delay: int = 7, beta: float = 1.0) -> f
     return prf_of_counts(found, _false(data), events.points, beta).f1
 
 
-def _best_reduced_f1(data: Scoring, *, beta: float) -> float:
-    return _best(data, _maxima(data), worth=_reduced_lengths(data.events.lengths), beta=beta)
-
-
 @prediction_metric(
     label="Reduced-F1",
     range=(0.0, 1.0),
@@ -362,7 +358,7 @@ def _best_reduced_f1(data: Scoring, *, beta: float) -> float:
     properties={"mirror", "separable"},
     needs={"anomaly"},
     sets={"paper"},
-    best=_best_reduced_f1,
+    best=lambda data, *, beta: _best(data, _maxima(data), worth=_reduced_lengths(data.events.lengths), beta=beta),
 )
 def reduced_f1(data: Prediction, *, beta: float = 1.0) -> float:
     """F after point adjustment, with long events reduced: one of length L counts as floor(log_3(L + 3)) points.
@@ -386,3 +382,150 @@ def reduced_f1(data: Prediction, *, beta: float = 1.0) -> float:
     worth = _reduced_lengths(data.events.lengths)
     found = int(worth[_hits(data) > 0].sum())
     return prf_of_counts(found, _false(data), int(worth.sum()), beta).f1
+
+
+KL_CHECKS: dict[str, Check] = {"k": Number(0, 1), "reach": Number(0, integer=True), "beta": BETA}
+BALANCED_CHECKS: dict[str, Check] = {
+    "width": Number(0, integer=True),
+    "form": OneOf(("asymmetric", "symmetric", "false")),
+    "beta": BETA,
+}
+
+
+def _of_events(events: Events, per_event: Floats) -> Floats:
+    """Return a value of each event, for each of its points."""
+    return np.repeat(per_event, events.lengths)
+
+
+def _hits_needed(lengths: Index, k: float) -> Index:
+    """Return the fewest hits, at least 1, whose share of the length is at least k (as floats compare it)."""
+    needed = np.maximum(np.ceil(k * lengths), 1).astype(np.int64)
+    needed -= (needed > 1) & ((needed - 1) / lengths >= k)
+    return np.asarray(needed + (needed / lengths < k))
+
+
+def _best_f1_pa_kl(data: Scoring, *, k: float, reach: int, beta: float) -> float:
+    events, anomalous = data.events, data.truth.mask
+    scores = data.scores[anomalous]
+    starts = np.cumsum(events.lengths) - events.lengths
+    owner = np.repeat(np.arange(len(events)), events.lengths)
+    descending = np.lexsort((-scores, owner))
+    adjusts = scores[descending][starts + _hits_needed(events.lengths, k) - 1]
+    nearby = window_maxima(scores, reach, starts)
+    found_from = np.maximum(scores, np.minimum(_of_events(events, adjusts), nearby))
+    return best_of_values(found_from, data.scores[~anomalous], beta)
+
+
+@prediction_metric(
+    label="F1-PA%K-L",
+    range=(0.0, 1.0),
+    summary="Point-wise F where, in events of which a share k is alarmed, points near an alarm count as alarmed.",
+    undefined=_UNDEFINED,
+    references=("PA%K-L: Sensors 24 (16), 5310, 2024",),
+    checks=KL_CHECKS,
+    properties={"mirror", "separable"},
+    needs={"anomaly"},
+    best=_best_f1_pa_kl,
+)
+def f1_pa_kl(data: Prediction, *, k: float = 0.5, reach: int = 1, beta: float = 1.0) -> float:
+    """F after a point adjustment that is limited in two ways: PA%K-L.
+
+    Only events of which at least the share k is alarmed are adjusted (as in `f1_pa_k`), and in these only the points
+    within `reach` points of an alarm inside the event. Equals `PointadjustedAtKLFScore` of tsadmetrics, whose `l` is
+    `reach`.
+
+    Parameters
+    ----------
+    k : float, default=0.5
+        The share of an event that must be alarmed.
+    reach : int, default=1
+        How many points before and after an alarm count as alarmed, within its event.
+
+    Returns
+    -------
+    float
+        0 where no anomalous point is alarmed. NaN, with an `UndefinedMetricWarning`, where there is none.
+
+    Examples
+    --------
+    >>> import tsadeval as te
+    >>> y_true, y_pred = [0, 1, 1, 1, 1, 1, 0, 1, 1, 0], [0, 1, 0, 0, 1, 1, 0, 0, 0, 1]
+    >>> [round(te.metrics.f1_pa_kl(y_true, y_pred, reach=reach), 4) for reach in (0, 1)]
+    [0.5455, 0.7692]
+    """
+    events = data.events
+    pieces = overlaps(events, data.predicted)
+    lengths = pieces.stops - pieces.starts
+    hits = np.bincount(pieces.first, weights=lengths, minlength=len(events)).astype(np.int64)
+    adjusted = (hits > 0) & (hits / events.lengths >= k)
+    near = min(reach, data.n) * adjusted[pieces.first]
+    starts = np.maximum(pieces.starts - near, events.starts[pieces.first])
+    stops = np.minimum(pieces.stops + near, events.stops[pieces.first])
+    twice = np.maximum(stops[:-1] - starts[1:], 0)  # only pieces of the same event can reach each other
+    found = int(np.sum(stops - starts) - np.sum(twice))
+    return prf_of_counts(found, data.predicted.points - int(lengths.sum()), events.points, beta).f1
+
+
+def _best_balanced_f1_pa(data: Scoring, *, width: int, form: str, beta: float) -> float:
+    anomalous = data.truth.mask
+    scores = np.where(anomalous, -np.inf, data.scores) if form == "false" else data.scores
+    nearby = window_maxima(scores, width)
+    found_from = nearby[anomalous]
+    if form != "symmetric":
+        of_runs = np.maximum.reduceat(data.scores, data.truth.starts)
+        found_from = np.maximum(found_from, _of_events(data.events, of_runs[1 - data.truth.first :: 2]))
+    return best_of_values(found_from, nearby[~anomalous], beta)
+
+
+@prediction_metric(
+    label="Balanced F1-PA",
+    range=(0.0, 1.0),
+    summary="Point-wise F where detected events are adjusted and every alarm is widened, so that false ones cost more.",
+    undefined=_UNDEFINED,
+    references=("Bhattacharya et al., Towards Unbiased Evaluation of Time-series Anomaly Detector, 2024",),
+    checks=BALANCED_CHECKS,
+    properties={"mirror"},
+    needs={"anomaly"},
+    best=_best_balanced_f1_pa,
+)
+def balanced_f1_pa(data: Prediction, *, width: int = 2, form: str = "asymmetric", beta: float = 1.0) -> float:
+    """F after balanced point adjustment: false alarms are widened as well, so that they weigh more.
+
+    The authors publish two forms. "symmetric" widens every alarm by `width` points on both sides and adjusts nothing
+    else. "asymmetric" also counts detected events as alarmed throughout, as `f1_pa` does. "false" is that of
+    tsadmetrics: detected events are adjusted, and only false alarms are widened; `BalancedPointadjustedFScore` with
+    its `w` equals it at `width` = w / 2, rounded up.
+
+    Parameters
+    ----------
+    width : int, default=2
+        Points by which alarms are widened on each side.
+    form : {"asymmetric", "symmetric", "false"}, default="asymmetric"
+        What is adjusted and what is widened.
+
+    Returns
+    -------
+    float
+        0 where no anomalous point is reached. NaN, with an `UndefinedMetricWarning`, where there is none.
+
+    Examples
+    --------
+    >>> import tsadeval as te
+    >>> y_true, y_pred = [1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0], [0, 1, 0, 0, 0, 0, 0, 0, 0, 1, 0]
+    >>> forms = ("asymmetric", "symmetric", "false")
+    >>> [round(te.metrics.balanced_f1_pa(y_true, y_pred, width=1, form=form), 4) for form in forms]
+    [0.8, 0.5, 0.8]
+    """
+    events, alarms = data.events, data.predicted
+    if form == "false":
+        outside = overlaps(events.complement(), alarms)
+        wide = widened(Events(outside.starts, outside.stops, data.n), width)
+    else:
+        wide = widened(alarms, width)
+    pieces = overlaps(events, wide)
+    hits = np.bincount(pieces.first, weights=pieces.stops - pieces.starts, minlength=len(events)).astype(np.int64)
+    false = wide.points - int(hits.sum())
+    if form != "symmetric":
+        detected = overlaps(events, alarms).first
+        hits[detected] = events.lengths[detected]
+    return prf_of_counts(int(hits.sum()), false, events.points, beta).f1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -55,32 +56,14 @@ def _chance_accuracy(data: Prediction) -> float:
     return anomalous * alarmed + (1 - anomalous) * (1 - alarmed)
 
 
-def _best_f1(data: Scoring, *, beta: float) -> float:
-    return float(curve(data).scores[first_best(point_f(data, beta))])
+def _best_by(value: Callable[[Counts, int, int], Floats]) -> Callable[[Scoring], float]:
+    """Make the search for the best threshold from the value by counts, anomalous points and normal points."""
 
+    def best(data: Scoring) -> float:
+        counts, anomalous = candidates(data), data.events.points
+        return float(counts.scores[first_best(value(counts, anomalous, data.n - anomalous))])
 
-def _best(counts: Counts, values: Floats) -> float:
-    return float(counts.scores[first_best(values)])
-
-
-def _best_precision(data: Scoring) -> float:
-    counts = candidates(data)
-    return _best(counts, counts.found / (counts.found + counts.false))
-
-
-def _best_recall(data: Scoring) -> float:
-    return float(data.scores[data.truth.mask].min())  # from here down all is found
-
-
-def _best_accuracy(data: Scoring) -> float:
-    counts = candidates(data)
-    return _best(counts, (counts.found + (data.n - data.events.points - counts.false)) / data.n)
-
-
-def _best_balanced_accuracy(data: Scoring) -> float:
-    counts, anomalous = candidates(data), data.events.points
-    normal = data.n - anomalous
-    return _best(counts, (counts.found / anomalous + (normal - counts.false) / normal) / 2)
+    return best
 
 
 def _best_mcc(data: Scoring) -> float:
@@ -93,7 +76,7 @@ def _best_mcc(data: Scoring) -> float:
         return math.nan
     found, alarmed = counts.found[defined], alarmed[defined]
     margins = math.sqrt(anomalous * (data.n - anomalous)) * np.sqrt(alarmed) * np.sqrt(data.n - alarmed)
-    return _best(counts, (found * data.n - alarmed * anomalous) / margins)
+    return float(counts.scores[first_best((found * data.n - alarmed * anomalous) / margins)])
 
 
 @takes_predictions(F_CHECKS)
@@ -123,7 +106,7 @@ def point(data: Prediction, *, beta: float = 1.0) -> PRF:
     properties={"mirror", "exchangeable", "separable"},
     chance=lambda data: data.events.points / data.n,
     needs={"alarm"},
-    best=_best_precision,
+    best=_best_by(lambda counts, _, __: counts.found / (counts.found + counts.false)),
     trivial_best=True,
 )
 def precision(data: Prediction) -> float:
@@ -147,7 +130,7 @@ def precision(data: Prediction) -> float:
     properties={"mirror", "exchangeable", "separable"},
     chance=lambda data: data.predicted.points / data.n,
     needs={"anomaly"},
-    best=_best_recall,
+    best=lambda data: float(data.scores[data.truth.mask].min()),  # from here down all is found
     trivial_best=True,
 )
 def recall(data: Prediction) -> float:
@@ -173,7 +156,7 @@ def recall(data: Prediction) -> float:
     chance=_chance_f1,
     needs={"anomaly"},
     sets={"paper", "recommended"},
-    best=_best_f1,
+    best=lambda data, *, beta: float(curve(data).scores[first_best(point_f(data, beta))]),
 )
 def f1(data: Prediction, *, beta: float = 1.0) -> float:
     """Point-wise F; equals `fbeta_score` of scikit-learn where there are anomalous points.
@@ -200,7 +183,7 @@ def f1(data: Prediction, *, beta: float = 1.0) -> float:
     references=(_RIJSBERGEN,),
     properties={"mirror", "symmetric", "exchangeable"},
     chance=_chance_accuracy,
-    best=_best_accuracy,
+    best=_best_by(lambda counts, pos, neg: (counts.found + (neg - counts.false)) / (pos + neg)),
     trivial_best=True,
     version="r2",
 )
@@ -228,7 +211,7 @@ def accuracy(data: Prediction) -> float:
     properties={"mirror", "symmetric", "exchangeable"},
     chance=lambda data: 0.5,
     needs={"anomaly", "normal"},
-    best=_best_balanced_accuracy,
+    best=_best_by(lambda counts, pos, neg: (counts.found / pos + (neg - counts.false) / neg) / 2),
 )
 def balanced_accuracy(data: Prediction) -> float:
     """Point-wise balanced accuracy; equals `balanced_accuracy_score` of scikit-learn where both classes are present.

@@ -12,6 +12,7 @@ cardinality factor (gamma): 1 for "one", 1/m for "reciprocal" where m ranges of 
 from __future__ import annotations
 
 import math
+from functools import partial
 
 import tsadeval.metrics._kernels.range_based as kernel
 from tsadeval.core.define import prediction_metric, takes_predictions
@@ -57,7 +58,7 @@ def _best_f(
     beta: float,
     objective: str = "f",
 ) -> float:
-    """The best threshold for an objective: F, or one of its two parts."""
+    """Return the best threshold for an objective: F, or one of its two parts."""
     threshold: float = kernel.best_threshold(
         data.scores,
         data.descending["score"],
@@ -76,7 +77,7 @@ def _best_f(
 
 
 def _best_side(data: Scoring, objective: str, alpha: float, bias: str, cardinality: str) -> float:
-    """The best threshold for precision or recall; the other one's options do not matter."""
+    """Return the best threshold for precision or recall; the other one's options do not matter."""
     return _best_f(
         data,
         alpha=alpha,
@@ -87,14 +88,6 @@ def _best_side(data: Scoring, objective: str, alpha: float, bias: str, cardinali
         beta=1.0,
         objective=objective,
     )
-
-
-def _best_recall(data: Scoring, *, alpha: float, bias: str, cardinality: str) -> float:
-    return _best_side(data, "recall", alpha, bias, cardinality)
-
-
-def _best_precision(data: Scoring, *, alpha: float, bias: str, cardinality: str) -> float:
-    return _best_side(data, "precision", alpha, bias, cardinality)
 
 
 def _precision_recall_f(
@@ -218,7 +211,7 @@ def range_f1(
     checks=SIDE_CHECKS,
     properties={"mirror", "separable"},
     needs={"alarm"},
-    best=_best_precision,
+    best=partial(_best_side, objective="precision"),
 )
 def range_precision(
     data: Prediction, *, alpha: float = 0.0, bias: str = "flat", cardinality: str = "reciprocal"
@@ -257,7 +250,7 @@ def range_precision(
     checks=SIDE_CHECKS,
     properties={"mirror", "separable"},
     needs={"anomaly"},
-    best=_best_recall,
+    best=partial(_best_side, objective="recall"),
     trivial_best=True,
     version="r2",
 )

@@ -49,7 +49,7 @@ _LONGEST = 2.0**53
 
 
 def _unit(n: int) -> int:
-    """The kernels count weights in 1 / unit: a power of two, so fine that it does not show, whose sums fit 64 bits."""
+    """Choose the unit of the kernels, which count weights in 1 / unit: a power of two whose sums fit 64 bits."""
     return 1 << min(40, 62 - n.bit_length())
 
 

@@ -40,7 +40,7 @@ def _sampled(data: Scoring, n_thresholds: int) -> Floats:
 
 
 def _alarms(data: Scoring, thresholds: Floats) -> Floats:
-    """The number of scores at least as large as each threshold."""
+    """Return the number of scores at least as large as each threshold."""
     return (data.n - np.searchsorted(data.sorted, thresholds)).astype(np.float64)
 
 

@@ -17,12 +17,12 @@ from tsadeval.core.results import Grid, Result, Row
 from tsadeval.errors import InvalidParameterError, warn_undefined
 from tsadeval.metrics.cce_formula import (
     CCEOptions,
-    Parts,
-    class_parts,
+    ClassParts,
     combined,
     event_moments,
+    part_of,
+    runs_of,
     unit_moments,
-    unit_scores,
 )
 
 __all__ = ["CCEBreakdown", "cce_breakdown"]
@@ -81,28 +81,13 @@ def cce_breakdown(
 
 
 def explain(options: CCEOptions, runs: RunMoments) -> CCEBreakdown:
-    """The whole explanation of the CCE of scanned (or streamed) runs."""
-    moments = unit_moments(options, runs)
-    normal, anomaly = class_parts(options, runs, moments)
-    event, global_ = combined(options, normal, anomaly)
-    score = event + global_
-    if math.isnan(score):
-        warn_undefined("cce", _NEEDS_BOTH)
+    """Explain the CCE of scanned (or streamed) runs."""
     table = np.zeros(len(runs.counts), EVENT_COLUMNS)
     table["stop"] = np.cumsum(runs.counts)
     table["start"] = table["stop"] - runs.counts
-    table["length"] = runs.counts
-    table["label"] = runs.labels()
-    table["mean"], table["variance"] = moments
-    judged = kernel.judge_events(*moments, runs.first_label, *options.formula)
-    table["alpha"], table["beta"], table["uncertainty"], table["confidence"], table["score"] = judged
-    table["consistency"] = np.exp(-table["uncertainty"])
-    table["share"] = table["lost"] = math.nan
-    if not math.isnan(score):
-        for label, part in ((0, normal), (1, anomaly)):
-            of_class = table["label"] == label
-            table["share"][of_class], table["lost"][of_class] = event_shares(options, part, table[of_class], label)
-    return breakdown_of(options, score, (event, global_), (normal, anomaly), table)
+    table["label"], table["length"] = runs.labels(), runs.counts
+    table["mean"], table["variance"] = unit_moments(options, runs)
+    return _explain_events(options, table)
 
 
 def explain_gaps(scoring: Scoring) -> CCEBreakdown:
@@ -110,49 +95,40 @@ def explain_gaps(scoring: Scoring) -> CCEBreakdown:
 
     `score` is what `cce` gives for the same scoring.
     """
-    options = CCEOptions()
-    ignored = scoring.setting.ignored
+    options, ignored, pieces = CCEOptions(), scoring.setting.ignored, scoring.pieces
     judged = label_runs(np.ones(scoring.n, np.bool_) if ignored is None else ~ignored, "ignore").events
-    pieces = scoring.pieces
-    found = []
-    for first, piece, scores in zip(judged.starts.tolist(), pieces, unit_scores(options, pieces), strict=True):
-        starts, counts = piece.truth.starts, piece.truth.counts
-        table = np.zeros(len(starts), EVENT_COLUMNS)
-        table["start"], table["stop"], table["length"] = starts + first, starts + counts + first, counts
-        table["label"] = piece.truth.mask[starts]
-        table["mean"] = np.add.reduceat(scores, starts) / counts
-        table["variance"] = np.add.reduceat((scores - np.repeat(table["mean"], counts)) ** 2, starts) / counts
-        found.append(table)
-    events = np.concatenate(found)
+    tables = []
+    for first, piece, found in zip(judged.starts.tolist(), pieces, runs_of(options, pieces), strict=True):
+        table = np.zeros(len(piece.truth.starts), EVENT_COLUMNS)
+        table["label"], table["length"], table["mean"], table["variance"] = found
+        table["start"] = piece.truth.starts + first
+        table["stop"] = table["start"] + table["length"]
+        tables.append(table)
+    return _explain_events(options, np.concatenate(tables))
+
+
+def _explain_events(options: CCEOptions, events: NDArray[np.void]) -> CCEBreakdown:
+    """Complete a table that has place, label, length, mean and variance of the events."""
     parts = []
     for label in (0, 1):
-        # The kernel takes runs whose labels alternate: each of one class gets a run of the other beside it.
-        of_class = events["label"] == label
-        mine = events[of_class]
-        counts, means, variances = (np.repeat(mine[name], 2) for name in ("length", "mean", "variance"))
-        part = Parts(*kernel.parts(counts, means, variances, label, *options.formula)[label])
-        columns = kernel.judge_events(means, variances, label, *options.formula)
+        mine = events[events["label"] == label]
+        part = part_of(options, mine["length"], mine["mean"], mine["variance"], label)
+        columns = kernel.judge_events(
+            np.repeat(mine["mean"], 2), np.repeat(mine["variance"], 2), label, *options.formula
+        )
         for name, column in zip(("alpha", "beta", "uncertainty", "confidence", "score"), columns, strict=True):
             mine[name] = column[::2]
         mine["consistency"] = np.exp(-mine["uncertainty"])
-        mine["share"], mine["lost"] = event_shares(options, part, mine, label)
-        events[of_class] = mine
+        mine["share"], mine["lost"] = event_shares(options, part, mine, label) if len(mine) else (math.nan, math.nan)
+        events[events["label"] == label] = mine
         parts.append(part)
-    event, global_ = combined(options, *parts)
-    return breakdown_of(options, event + global_, (event, global_), (parts[0], parts[1]), events)
-
-
-def breakdown_of(
-    options: CCEOptions,
-    score: float,
-    terms: tuple[float, float],
-    parts: tuple[Parts, Parts],
-    events: NDArray[np.void],
-) -> CCEBreakdown:
-    """The breakdown: the two terms of the score, and what normal and anomalous runs have of each."""
-    (event, global_), (normal, anomaly) = terms, parts
+    normal, anomaly = parts
+    event, global_ = combined(options, normal, anomaly)
+    if math.isnan(event + global_):
+        warn_undefined("cce", _NEEDS_BOTH)
+        events["share"] = events["lost"] = math.nan
     return CCEBreakdown(
-        score=score,
+        score=event + global_,
         event=event,
         global_=global_,
         anomaly_event=anomaly.event,
@@ -164,8 +140,8 @@ def breakdown_of(
     )
 
 
-def event_shares(options: CCEOptions, part: Parts, events: NDArray[np.void], label: int) -> tuple[Floats, Floats]:
-    """What each event of a class adds to CCE, and what it could have added beyond that.
+def event_shares(options: CCEOptions, part: ClassParts, events: NDArray[np.void], label: int) -> tuple[Floats, Floats]:
+    """Return what each event of a class adds to CCE, and what it could have added beyond that.
 
     At event level an event counts for its score over the number of events. The pooled event's confidence is
     the mean over points, so there each event counts for its points; the consistency is common to all.
@@ -212,7 +188,7 @@ class CCEBreakdown(Result):
     options: CCEOptions
 
     def worst(self, n: int | None = None, *, label: int | None = None) -> NDArray[np.void]:
-        """The events that cost the score most, worst first: all or n of them, of both classes or of one."""
+        """Return the events that cost the score most, worst first: all or n of them, of both classes or of one."""
         if label not in (None, 0, 1):
             raise InvalidParameterError(f"worst: label must be 0, 1 or None, but is {label!r}")
         events = self.events if label is None else self.events[self.events["label"] == label]

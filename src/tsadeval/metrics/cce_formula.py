@@ -1,4 +1,4 @@
-"""The formula of CCE: its options, the scaling of scores, and the value from the moments of events.
+"""CCE, the confidence-consistency evaluation: its options, the scaling of scores, and the value from moments of events.
 
 An event is a maximal run of equal labels. With scores scaled to [0, 1], an event of mean m and uncertainty U has
 
@@ -13,17 +13,22 @@ beta of the Beta distribution keep their names.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 import tsadeval.metrics._kernels.cce as kernel
+from tsadeval.core.define import score_metric
+from tsadeval.core.events import Index
 from tsadeval.core.inputs import Floats, Scoring
 from tsadeval.core.moments import RunMoments
-from tsadeval.core.parameters import CCE_ROBUST_POWER
+from tsadeval.core.parameters import CCE_CHECKS, CCE_ROBUST_POWER
 from tsadeval.errors import InvalidInputError
+
+__all__ = ["cce"]
 
 
 @dataclass(frozen=True)
@@ -66,7 +71,7 @@ def _clipped(data: Scoring, quantiles: tuple[float, float]) -> Floats:
 
 
 def _prepared(options: CCEOptions, data: Scoring) -> Scoring:
-    """Checked data, normalised where that needs all scores at once."""
+    """Return checked data, normalised where that needs all scores at once."""
     if options.normalize == "rank":
         data = Scoring.of(data.truth.labels, _ranks(data))
     elif options.normalize == "robust":
@@ -82,7 +87,7 @@ def _prepared(options: CCEOptions, data: Scoring) -> Scoring:
 
 
 def event_moments(options: CCEOptions, data: Scoring) -> RunMoments:
-    """The runs of checked data, normalised first where that needs all scores at once."""
+    """Return the runs of checked data, normalised first where that needs all scores at once."""
     return RunMoments.of(_prepared(options, data))
 
 
@@ -93,7 +98,7 @@ def unit_moments(options: CCEOptions, runs: RunMoments) -> tuple[Floats, Floats]
     return runs.rescaled() if options.normalize in ("minmax", "robust") else runs.unscaled()
 
 
-class Parts(NamedTuple):
+class ClassParts(NamedTuple):
     """One class: mean score of its events; score, mean and variance of all its points as one event."""
 
     event: float
@@ -102,14 +107,14 @@ class Parts(NamedTuple):
     variance: float
 
 
-def class_parts(options: CCEOptions, runs: RunMoments, moments: tuple[Floats, Floats]) -> tuple[Parts, Parts]:
-    """What normal and anomalous runs have of the score."""
+def class_parts(options: CCEOptions, runs: RunMoments, moments: tuple[Floats, Floats]) -> tuple[ClassParts, ClassParts]:
+    """Return what normal and anomalous runs have of the score."""
     normal, anomaly = kernel.parts(runs.counts, *moments, runs.first_label, *options.formula)
-    return Parts(*normal), Parts(*anomaly)
+    return ClassParts(*normal), ClassParts(*anomaly)
 
 
-def combined(options: CCEOptions, normal: Parts, anomaly: Parts) -> tuple[float, float]:
-    """The two terms of the score: of events, and of all points of a class."""
+def combined(options: CCEOptions, normal: ClassParts, anomaly: ClassParts) -> tuple[float, float]:
+    """Return the two terms of the score: of events, and of all points of a class."""
     return (
         options.event_weight * anomaly.event + (1 - options.event_weight) * normal.event,
         options.global_weight * anomaly.global_ + (1 - options.global_weight) * normal.global_,
@@ -137,3 +142,102 @@ def unit_scores(options: CCEOptions, series: Sequence[Scoring]) -> Iterator[Floa
     width = high - low + (1e-8 if options.normalize == "published" else 0.0)
     for scores in parts:
         yield np.full(len(scores), 0.5) if width == 0 else np.asarray((scores - low) / width)
+
+
+def _pooled(series: Sequence[Scoring], **given: Any) -> float:
+    """CCE of several series: scores are normalised together, and no event runs from one series into the next."""
+    options = CCEOptions(**given)
+    columns = zip(*runs_of(options, series), strict=True)
+    anomalous, counts, means, variances = (np.concatenate(column) for column in columns)
+    classes = (anomalous == label for label in (0, 1))
+    return sum(
+        combined(options, *(part_of(options, counts[c], means[c], variances[c], k) for k, c in enumerate(classes)))
+    )
+
+
+def runs_of(options: CCEOptions, series: Sequence[Scoring]) -> Iterator[tuple[Index, Index, Floats, Floats]]:
+    """Compute labels, counts, means and variances of the runs of each series, whose scores are normalised together."""
+    for data, scores in zip(series, unit_scores(options, series), strict=True):
+        starts, counts = data.truth.starts, data.truth.counts
+        means = np.add.reduceat(scores, starts) / counts
+        variances = np.add.reduceat((scores - np.repeat(means, counts)) ** 2, starts) / counts
+        yield data.truth.mask[starts].astype(np.int64), counts, means, variances
+
+
+def part_of(options: CCEOptions, counts: Index, means: Floats, variances: Floats, label: int) -> ClassParts:
+    """Compute what the runs of one class have of the score."""
+    if not len(counts):
+        return ClassParts(math.nan, math.nan, math.nan, math.nan)
+    # The kernel takes runs whose labels alternate: each of one class gets a run of the other beside it.
+    columns = (np.repeat(column, 2) for column in (counts, means, variances))
+    return ClassParts(*kernel.parts(*columns, label, *options.formula)[label])
+
+
+@score_metric(
+    label="CCE",
+    range=(-1.0, 1.0),
+    summary="Confidence times consistency of the scores in every event, at event level and globally.",
+    undefined="y_true lacks one of the two classes",
+    references=("Zhong et al., CCE: Confidence-Consistency Evaluation for Time Series Anomaly Detection",),
+    checks=CCE_CHECKS,
+    properties={"affine", "mirror", "symmetric"},
+    needs={"anomaly", "normal"},
+    sets={"paper"},
+    pool=_pooled,
+    stream="moments",
+)
+def cce(
+    data: Scoring,
+    *,
+    tau: float = 0.5,
+    constrained: bool = False,
+    event_weight: float = 0.5,
+    global_weight: float = 0.5,
+    normalize: str | None = "minmax",
+    quantiles: tuple[float, float] = (0.001, 0.999),
+    uncertainty: str = "beta",
+    gamma: float = 10.0,
+) -> float:
+    """Confidence-consistency evaluation of anomaly scores.
+
+    A perfect detector gets 1, its inverse -1, and uninformative scores about 0 (for `tau=0.5`; in general
+    the range is [-2 tau, 2 (1 - tau)], and [0, 2 (1 - tau)] when constrained).
+
+    Parameters
+    ----------
+    tau : float, default=0.5
+        Confidence threshold: an anomaly event is rewarded for a mean score above tau, a normal one for a
+        mean below 1 - tau.
+    constrained : bool, default=False
+        Clip negative confidences at 0, as the paper's definition does. All published numbers are without.
+    event_weight, global_weight : float, default=0.5
+        Weight of anomaly against normal events, at event level and globally.
+    normalize : {"minmax", "robust", "rank", "quantile", "published", None}, default="minmax"
+        How scores become numbers in [0, 1]. "minmax" is the paper's, and one outlier squashes all other
+        scores; "quantile" clips at two quantiles first; "rank" uses average ranks, so that only the order
+        of scores matters; "robust" uses the eighth power of the rank (the chance to score higher than eight points
+        taken at random), scaled to [0, 1]: like "rank", but upper scores matter most and binary scores that are
+        perfect get 1. Use it where scores have outliers or detectors differ in scale. None takes scores that are
+        probabilities already. "published" adds 1e-8 to the range, as the published code does: only to compare with its
+        numbers, since it makes the scale of scores matter.
+    quantiles : pair of float, default=(0.001, 0.999)
+        Where to clip with `normalize="quantile"`. Keep the upper one above 1 minus the share of anomalies.
+    uncertainty : {"beta", "pointwise", "scaled"}, default="beta"
+        "beta" is the paper's text (the variance of the event's scores); "pointwise" is what its tables were
+        made with; "scaled" is what its five-model table was made with. See the errata page.
+    gamma : float, default=10.0
+        The scale of "pointwise" and "scaled".
+
+    Examples
+    --------
+    >>> import tsadeval as te
+    >>> y_true = [0, 0, 0, 1, 1, 0, 0, 1, 0]
+    >>> te.cce(y_true, y_true)
+    1.0
+    >>> round(te.cce(y_true, [0.1, 0.2, 0.1, 0.9, 0.7, 0.3, 0.1, 0.2, 0.1]), 6)
+    0.490885
+    """
+    # fmt: off
+    options = CCEOptions(tau, constrained, event_weight, global_weight, normalize, quantiles, uncertainty, gamma)
+    # fmt: on
+    return score_of(options, event_moments(options, data))

@@ -12,7 +12,7 @@ import tsadeval.metrics._kernels.finding as finding
 import tsadeval.metrics._kernels.ranking as kernel
 from tsadeval.core.events import Events, Index
 from tsadeval.core.facts import Reason
-from tsadeval.core.inputs import Floats, Scoring
+from tsadeval.core.inputs import Bools, Floats, Scoring
 from tsadeval.core.metric import PRF
 from tsadeval.core.parameters import recall_weight
 from tsadeval.errors import UndefinedError
@@ -113,12 +113,11 @@ class ScoreBlocks(Protocol):
     """Scores that are not in memory at once, in blocks from the highest down."""
 
     def blocks(self) -> Iterator[ScoreBlock]:
-        """All blocks; equal scores are in the same one."""
-        ...
+        """Return all blocks; equal scores are in the same one."""
 
 
 def _classes(data: Scoring) -> tuple[Floats, Floats]:
-    """The scores of the anomalous and of the normal points; callers that need an order sort them in place."""
+    """Return the scores of the anomalous and of the normal points; callers that need an order sort them in place."""
 
     def make() -> tuple[Floats, Floats]:
         runs = data.truth
@@ -129,7 +128,7 @@ def _classes(data: Scoring) -> tuple[Floats, Floats]:
 
 
 def sorted_normal(data: Scoring) -> Floats:
-    """The scores of the normal points, ascending."""
+    """Return the scores of the normal points, ascending."""
 
     def make() -> Floats:
         scores = _classes(data)[1]
@@ -140,7 +139,7 @@ def sorted_normal(data: Scoring) -> Floats:
 
 
 def curve(data: Scoring) -> Sweep:
-    """The sweep over all thresholds that can matter: between two of them only false alarms are added."""
+    """Return the sweep over all thresholds that can matter: between two of them only false alarms are added."""
 
     def make() -> Sweep:
         anomalous = _classes(data)[0]
@@ -178,7 +177,7 @@ class Counts(NamedTuple):
 
 
 def candidates(data: Scoring) -> Counts:
-    """The thresholds at which a point-wise metric can be best: those of the curve, and the largest score.
+    """Return the thresholds at which a point-wise metric can be best: those of the curve, and the largest score.
 
     At any other one the same points are found as at the next larger of these, and there are more false alarms.
     """
@@ -190,18 +189,18 @@ def candidates(data: Scoring) -> Counts:
 
 
 def point_f(data: Scoring, beta: float) -> Floats:
-    """The point-wise F at every threshold of the curve; all others are worse than one of these."""
+    """Return the point-wise F at every threshold of the curve; all others are worse than one of these."""
     points = curve(data)
     return np.asarray(f_of_counts(points.found, points.false, data.events.points, beta))
 
 
 def first_best(values: Floats) -> int:
-    """The place of the first of the best values, where those that rounding alone sets apart are equal."""
+    """Return the place of the first of the best values, where those that rounding alone sets apart are equal."""
     return int(np.argmax(values >= values.max() - SAME))
 
 
 def best_of_values(found_from: Floats, false_from: Floats, beta: float) -> float:
-    """The v of the best F where an anomalous point counts as found, and a normal one as falsely alarmed, from v on.
+    """Find the v of the best F where an anomalous point counts as found, and a normal one as false alarm, from v on.
 
     Both arrays hold, for each point of their class, the largest v at which it does. What adjusts points by their
     neighbours becomes such a value, and the sweep is one merge.
@@ -216,7 +215,7 @@ _ONE_PIECE = np.zeros(1, np.int64)
 
 
 def window_maxima(scores: Floats, reach: float, starts: Index = _ONE_PIECE, places: Index | None = None) -> Floats:
-    """The highest score within `reach` of each point; windows are cut at the given starts of pieces.
+    """Return the highest score within `reach` of each point; windows are cut at the given starts of pieces.
 
     Distances are those of `places`, by default numbers of points.
     """
@@ -235,7 +234,7 @@ def merged(starts: Index, stops: Index, n: int) -> Events:
 
 
 def widened(runs: Events, reach: float, edges: Index | None = None) -> Events:
-    """The points within `reach` of a run, as runs; distances are those of the edges, by default numbers of points."""
+    """Widen runs by the points within `reach`; distances are those of the edges, by default numbers of points."""
     if edges is None:
         points = int(min(reach, runs.n))
         return merged(np.maximum(runs.starts - points, 0), np.minimum(runs.stops + points, runs.n), runs.n)
@@ -269,7 +268,7 @@ def overlaps(first: Events, second: Events) -> Pieces:
 
 
 def best_mean(v: Floats, gained: Floats, counted: Floats, *, lower: bool = False) -> float:
-    """The v of the best mean where every step, from its v down, adds to the sum and to the number of terms."""
+    """Return the v of the best mean where every step, from its v down, adds to the sum and to the number of terms."""
     order = np.argsort(-v, kind="stable")
     v, sums, numbers = v[order], np.cumsum(gained[order]), np.cumsum(counted[order])
     last = np.append(np.flatnonzero(v[1:] != v[:-1]), len(v) - 1)
@@ -279,17 +278,39 @@ def best_mean(v: Floats, gained: Floats, counted: Floats, *, lower: bool = False
 
 
 def ranges(starts: Index, lengths: Index) -> Index:
-    """The whole numbers from each start on, so many as its length says, one range after the other."""
+    """Return the whole numbers from each start on, so many as its length says, one range after the other."""
     return np.asarray(np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths - starts, lengths))
 
 
 def running_maxima(values: Floats, lengths: Index) -> Floats:
-    """The highest value so far in each of some pieces, which lie one after the other; no piece is empty."""
+    """Return the highest value so far in each of some pieces, which lie one after the other; no piece is empty."""
     return np.asarray(finding.running_maxima(values, np.cumsum(lengths) - lengths))
 
 
+class Records(NamedTuple):
+    """Points that score more than all before them in their piece, and its number; its last is its highest."""
+
+    points: Index
+    owner: Index
+    last: Bools
+
+    def gained(self, values: Floats) -> Floats:
+        """Return what each adds to a sum of values of first alarms, as the threshold falls to its score."""
+        return np.asarray(values - np.where(self.last, 0.0, np.append(values[1:], 0.0)))
+
+
+def records(scores: Floats, starts: Index, lengths: Index) -> Records:
+    """Find where, as the threshold falls, the first alarm in each piece comes: no piece is empty."""
+    points = ranges(starts, lengths)
+    highest = running_maxima(scores[points], lengths)
+    record = np.append(True, scores[points[1:]] > highest[:-1])
+    record[np.cumsum(lengths) - lengths] = True
+    owner = np.repeat(np.arange(len(starts)), lengths)[record]
+    return Records(points[record], owner, np.append(owner[1:] != owner[:-1], True))
+
+
 def first_inside(runs: Events, begins: Index, stops: Index) -> Index:
-    """The first point of any run inside each `[begin, stop)`; at or past `stop` where there is none."""
+    """Return the first point of any run inside each `[begin, stop)`; at or past `stop` where there is none."""
     nearest = np.searchsorted(runs.stops, begins, side="right")
     return np.asarray(np.maximum(np.append(runs.starts, runs.n)[nearest], begins))
 

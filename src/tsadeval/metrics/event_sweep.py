@@ -28,11 +28,11 @@ def _best(thresholds: Floats, gained: Any, possible: Any, weight: float) -> floa
 
 
 def event_maxima(data: Scoring) -> Floats:
-    """The largest score of each event: it is detected from there down."""
+    """Return the largest score of each event: it is detected from there down."""
     return np.asarray(np.maximum.reduceat(data.scores, data.truth.starts)[1 - data.truth.first :: 2])
 
 
-class Sweep(NamedTuple):
+class EventSweep(NamedTuple):
     """At ascending thresholds: detected events, alarm runs that touch an event, alarm runs that do not."""
 
     thresholds: Floats
@@ -50,9 +50,9 @@ class EventSteps(NamedTuple):
     touching_up: Floats  # an alarm run that touches an event appears
     touching_down: Floats  # one vanishes
 
-    def at(self, thresholds: Floats) -> Sweep:
-        """The counts at some ascending thresholds."""
-        return Sweep(
+    def at(self, thresholds: Floats) -> EventSweep:
+        """Return the counts at some ascending thresholds."""
+        return EventSweep(
             thresholds,
             at_least(self.maxima, thresholds),
             at_least(self.touching_up, thresholds) - at_least(self.touching_down, thresholds),
@@ -74,7 +74,7 @@ def _steps(scores: Floats, starting: Any) -> tuple[Floats, Floats]:
 
 
 def event_steps(data: Scoring) -> EventSteps:
-    """The steps of events and alarm runs, once for all metrics of these scores."""
+    """Return the steps of events and alarm runs, once for all metrics of these scores."""
     return data.shared(("event_level", "steps"), lambda: _event_steps(data))
 
 
@@ -102,10 +102,10 @@ def _event_steps(data: Scoring) -> EventSteps:
     return EventSteps(maxima, false_up, false_down, touching_up, touching_down)
 
 
-def swept_events(data: Scoring) -> Sweep:
-    """The counts at every threshold at which the best event F can be, once for all metrics of these scores."""
+def swept_events(data: Scoring) -> EventSweep:
+    """Return the counts at every threshold at which the best event F can be, once for all metrics of these scores."""
 
-    def make() -> Sweep:
+    def make() -> EventSweep:
         steps = event_steps(data)
         # F can only rise where a false run vanishes or a run touches an event: no other threshold can be the best,
         # unless all are equally bad, and then the largest is.
@@ -117,7 +117,7 @@ def swept_events(data: Scoring) -> Sweep:
 
 
 def best_event_f1(data: Scoring, *, beta: float, variant: str) -> float:
-    """The v of the best event F."""
+    """Return the v of the best event F."""
     thresholds, detected, touching, false = swept_events(data)
     events, weight = len(data.events), recall_weight(beta)
     if variant == "runs":
@@ -132,7 +132,7 @@ def best_event_f1(data: Scoring, *, beta: float, variant: str) -> float:
 
 
 def best_composite_f1(data: Scoring, *, beta: float) -> float:
-    """The v of the best composite F."""
+    """Return the v of the best composite F."""
     maxima = np.sort(event_maxima(data))
     weight, points = recall_weight(beta), curve(data)
     detected = at_least(maxima, points.scores)
@@ -141,7 +141,7 @@ def best_composite_f1(data: Scoring, *, beta: float) -> float:
 
 
 def best_false_alarms(data: Scoring, *, per: float | str, early: int | str) -> float:
-    """The largest v with the fewest false alarm runs."""
+    """Return the largest v with the fewest false alarm runs."""
     sweep = swept_events(with_early(data, early))
     return float(sweep.thresholds[::-1][np.argmin(sweep.false[::-1])])
 
@@ -150,7 +150,7 @@ T = TypeVar("T", Scoring, Prediction)
 
 
 def with_early(data: T, early: int | str) -> T:
-    """The data with events that begin earlier, so that alarms shortly before them are in time.
+    """Return the data with events that begin earlier, so that alarms shortly before them are in time.
 
     One normal point stays between an event and the one before, so that they remain two.
     """
@@ -169,7 +169,7 @@ def with_early(data: T, early: int | str) -> T:
 
 
 def best_delay(data: Scoring, *, missed: str, unit: str, statistic: str) -> float:
-    """The largest v at which all delays are 0: as they are at the lowest score, nothing else can be the best."""
+    """Return the largest v at which all delays are 0: as they are at the lowest score, nothing else can be the best."""
     firsts = data.scores[data.events.starts]
     if missed == "length":
         return float(firsts.min())  # every event has to be detected at its first point

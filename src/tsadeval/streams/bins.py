@@ -67,7 +67,7 @@ class ScoreBins:
                 return float("nan"), lacking
             used = np.flatnonzero(self._bins.any(axis=0))[::-1]
             normal, anomalous = self._bins[:, used]
-            bins = _Counted(anomalous, normal, np.cumsum(anomalous) - anomalous, np.cumsum(normal) - normal)
+            bins = _ByBin(anomalous, normal, np.cumsum(anomalous) - anomalous, np.cumsum(normal) - normal)
             return _BOUNDS[metric.name](bins, int(anomalous.sum()), int(normal.sum()), **metric.options).found()
         except UndefinedError as error:
             return float("nan"), Fact(Reason(error.reason), str(error))
@@ -98,7 +98,7 @@ class ScoreBins:
         return float(_BINS)
 
     def at_ranks(self, ranks: Index) -> tuple[Floats, Floats]:
-        """The bins at ascending ranks, and how many points are in them and in higher ones."""
+        """Return the bins at ascending ranks, and how many points are in them and in higher ones."""
         above = self._above()
         at = np.searchsorted(above, ranks, "right")
         return (_BINS - at).astype(np.float64), above[at]
@@ -110,7 +110,7 @@ class ScoreBins:
         return above[at - 1], above[at]
 
     def places(self, scores: Any) -> Floats:
-        """The bins of scores."""
+        """Return the bins of scores."""
         return np.where(scores == self._highest, float(_BINS), bins_of(scores, _BINS))
 
     def __getstate__(self) -> dict[str, Any]:
@@ -124,7 +124,7 @@ class ScoreBins:
         self._tell(*state["highest"])
 
 
-class _Counted(NamedTuple):
+class _ByBin(NamedTuple):
     """Points of each class in bins, the highest scores first, and how many score higher than each bin."""
 
     anomalous: Index
@@ -133,14 +133,14 @@ class _Counted(NamedTuple):
     false: Index
 
 
-def _auc_roc(bins: _Counted, anomalous: int, normal: int) -> Bounds:
+def _auc_roc(bins: _ByBin, anomalous: int, normal: int) -> Bounds:
     # In floats as wide as the machine has: products of two counts of 1e12 points pass 64 bits.
     gained, pairs = bins.anomalous.astype(np.longdouble), np.longdouble(anomalous) * np.longdouble(normal)
     lost, doubtful = np.sum(gained * bins.false), np.sum(gained * bins.normal)
     return Bounds(*(float(1 - lower / pairs) for lower in (lost + doubtful, lost)))
 
 
-def _auc_pr(bins: _Counted, anomalous: int, normal: int, *, interpolation: str) -> Bounds:
+def _auc_pr(bins: _ByBin, anomalous: int, normal: int, *, interpolation: str) -> Bounds:
     """Precision at x anomalous points found is x / (x + c): in a bin, c is at least `few` and at most `many`.
 
     It grows with x and is concave. So a sum over steps is at least the integral; one over trapezoids is at most the
@@ -163,17 +163,17 @@ def _precision(found: Any, false: Any) -> Any:
 
 
 def _integral(found: Any, gained: Any, false: Any) -> Any:
-    """The integral of x / (x + false) from `found` on, `gained` wide."""
+    """Return the integral of x / (x + false) from `found` on, `gained` wide."""
     return gained - false * np.log1p(gained / np.maximum(found + false, 1))
 
 
-def _best_f1(bins: _Counted, anomalous: int, normal: int, *, beta: float) -> Bounds:
+def _best_f1(bins: _ByBin, anomalous: int, normal: int, *, beta: float) -> Bounds:
     found = bins.found + bins.anomalous
     ends = f_of_counts(found, bins.false + bins.normal, anomalous, beta)
     return Bounds(float(ends.max()), float(f_of_counts(found, bins.false, anomalous, beta).max()))
 
 
-def _precision_at_k(bins: _Counted, anomalous: int, normal: int, *, k: int | None) -> Bounds:
+def _precision_at_k(bins: _ByBin, anomalous: int, normal: int, *, k: int | None) -> Bounds:
     k = places_at_top(k, anomalous, anomalous + normal)
     last = int(np.searchsorted(bins.found + bins.false + bins.anomalous + bins.normal, k))
     found, points, others = (int(x[last]) for x in (bins.found, bins.anomalous, bins.normal))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from copy import copy
+from copy import copy, deepcopy
 from threading import RLock
 from typing import Any
 
@@ -150,9 +150,7 @@ class StreamingCCE:
 
     def __getstate__(self) -> dict[str, Any]:
         with self._lock:
-            seen = MomentState(self.state.options)  # of its own: the pieces never change
-            seen.merge(self.state)
-            return {"state": seen}
+            return {"state": deepcopy(self.state)}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.state = state["state"]

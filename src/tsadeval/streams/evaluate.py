@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import math
 import os
 from collections.abc import Callable, Iterable, Mapping
@@ -10,19 +9,20 @@ from contextlib import closing, suppress
 from functools import partial
 from itertools import takewhile
 from threading import Event
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
 from tsadeval._optional import require
+from tsadeval.core.names import did_you_mean
 from tsadeval.core.parallel import elsewhere, in_order, mapped, workers
 from tsadeval.core.results import Row
 from tsadeval.core.selection import Metrics, select_metrics
 from tsadeval.errors import InvalidInputError, InvalidParameterError
 from tsadeval.evaluation.many import SeriesEvaluation
 from tsadeval.evaluation.single import Evaluation
-from tsadeval.streams.states import Order
-from tsadeval.streams.stream import Stream
+from tsadeval.scores.options import LABEL, SCORE, Reading
+from tsadeval.streams.stream import Order, Stream
 from tsadeval.tables.batches import Batches, batches
 from tsadeval.tables.one_series import Signs
 
@@ -42,14 +42,10 @@ def evaluate_stream(
     *,
     threshold: float | None = None,
     order: Order = "sort",
-    label: str = "label",
-    score: str = "score",
-    by: str | None = None,
-    time: str | None = None,
-    one_series: bool = False,
     n_jobs: int | None = None,
+    **reading: Unpack[Reading],
 ) -> Evaluation | SeriesEvaluation:
-    """Metrics of a series that is read once, in batches, in memory that does not grow with its points.
+    """Compute metrics of a series that is read once, in batches, in memory that does not grow with its points.
 
     The values are those of `te.evaluate` at the same threshold, whatever the cut into batches. `te.metrics` says which
     metrics can be computed so (`stream` of their records): CCE, all metrics of single points, nearly all metrics of
@@ -70,19 +66,17 @@ def evaluate_stream(
         files, 4 or 8 bytes a point; VUS as much again for points near events). "bins" counts points in four million
         bins of neighbouring scores: 64 MB and no disk, and a value with bounds between which the exact one lies for
         sure, in columns `low` and `high`.
-    label, score, by : str
-        Columns of a file. `by` names the series of each row: each is evaluated by itself, in any order of rows, with a
-        state in memory for each series.
-    time : str, optional
-        The column of time stamps, which must increase within each series: for options that are durations, as in
-        "false_alarms(per='week')" and "detection_delay(unit='min')".
-    one_series : bool
-        All rows are one series, even if a column called "series", "detector" or the like has several values.
     n_jobs : int, optional
         Parts of a file that are read at once (row groups of parquet, rows of npy), in threads of this process, or by
         the workers of a cluster under `joblib.parallel_config(backend="dask")` or "ray". By default as many as there
         are cores, up to eight; one with `by` and for metrics of the order of scores, whose states are large, and for
         csv files, of which readers have large blocks in memory.
+    **reading
+        These of the options of `te.Scores`: `label` and `score`, the columns of a file. `by`, the column that names the
+        series of each row: each is evaluated by itself, in any order of rows, with a state in memory for each series.
+        `time`, the column of time stamps, which must increase within each series: for options that are durations, as in
+        "false_alarms(per='week')" and "detection_delay(unit='min')". `one_series`: all rows are one series, even if a
+        column called "series", "detector" or the like has several values.
 
     Returns
     -------
@@ -98,17 +92,14 @@ def evaluate_stream(
     >>> result["f1"], result["event_f1"], round(result["auc_roc"], 4)
     (0.4, 0.5, 0.6667)
     """
-    if isinstance(source, Batches):
-        _refuse_columns(label=label, score=score, by=by, time=time, one_series=one_series)
+    columns = _columns(source, reading)
     workers(n_jobs)  # an error where it is none
-    timed = time is not None or (isinstance(source, Batches) and source.time is not None)
-    new = partial(Stream, select_metrics(metrics), threshold=threshold, order=order, timed=timed)
+    by, time = (source.by, source.time) if isinstance(source, Batches) else (columns["by"], columns["time"])
+    new = partial(Stream, select_metrics(metrics), threshold=threshold, order=order, timed=time is not None)
     new()  # so that whatever is wrong with the arguments is said before anything is read
     if _is_table(source):
-        source = batches(source, label=label, score=score, by=by, time=time, one_series=one_series)
-    if isinstance(source, Batches):
-        by = source.by
-    elif n_jobs is not None or elsewhere():
+        source = batches(source, **columns)
+    if not isinstance(source, Batches) and (n_jobs is not None or elsewhere()):
         raise InvalidParameterError("n_jobs needs files or te.batches: parts of an iterable cannot be read apart")
     streams = _read_on_workers(new, source, n_jobs) if elsewhere() else _read_here(new, source, by, n_jobs)
     if not streams:
@@ -158,23 +149,14 @@ def _read_here(new: _New, source: Any, by: str | None, n_jobs: int | None) -> _S
     """Return the states of all batches; threads read parts at once, by default where these take little memory."""
     light = isinstance(source, Batches) and by is None and new().small and not source.of_text
     if n_jobs is not None or light:
+        threads = min(workers(None), _THREADS) if n_jobs is None else workers(n_jobs)
         with suppress(InvalidInputError):  # it is raised again below, counted from the first point
-            streams = _read_in_threads(new, source, n_jobs)
-            if streams is not None:
+            versions, parts, left = source.versions(), source.parts(_PARTS, _LEAST), Event()
+            with closing(in_order(lambda part: _read_part(new, part, left), parts, threads, left)) as found:
+                streams = _merge(found, source) if len(parts) > 1 else {}
+            if streams and source.versions() == versions:
                 return streams
     return _states(new, source, by)
-
-
-def _read_in_threads(new: _New, source: Batches, n_jobs: int | None) -> _Streams | None:
-    """Return the states of parts; None where there is only one, or if the file changed meanwhile."""
-    versions, parts = source.versions(), source.parts(_PARTS, _LEAST)
-    if len(parts) < 2:
-        return None
-    threads = min(workers(None), _THREADS) if n_jobs is None else workers(n_jobs)
-    left = Event()
-    with closing(in_order(lambda part: _read_part(new, part, left), parts, threads, left)) as found:
-        streams = _merge(found, source)
-    return streams if source.versions() == versions else None
 
 
 def _read_on_workers(new: _New, source: Batches, n_jobs: int | None) -> _Streams:
@@ -213,14 +195,17 @@ def _join_results(streams: _Streams) -> SeriesEvaluation:
     return SeriesEvaluation(rows, names, dict.fromkeys(names, math.nan).copy)
 
 
-def _refuse_columns(**given: Any) -> None:
-    """Batches know which columns they are of: what is said here as well would not be looked at."""
-    default = inspect.signature(evaluate_stream).parameters
-    more = [f"{name}={value!r}" for name, value in given.items() if value != default[name].default]
-    if more:
-        raise InvalidParameterError(
-            f"{more[0]} is for files and tables: the source is te.batches, pass it to te.batches"
-        )
+def _columns(source: Any, reading: Reading) -> dict[str, Any]:
+    """Return the options of `te.batches`; others are refused, and all of them where the source is such batches."""
+    columns = {"label": LABEL, "score": SCORE, "by": None, "time": None, "one_series": False}
+    for name, value in reading.items():
+        if name not in columns:
+            raise InvalidParameterError(f"a stream has no option {name!r}: {did_you_mean(name, list(columns))}")
+        if value not in (columns[name], ()) and isinstance(source, Batches):
+            raise InvalidParameterError(
+                f"{name}={value!r} is for files and tables: the source is te.batches, pass it to te.batches"
+            )
+    return {**columns, **{name: value for name, value in reading.items() if value != ()}}
 
 
 def _is_table(source: Any) -> bool:

@@ -15,8 +15,9 @@ from tsadeval.core.arrays import checked_scores
 from tsadeval.core.durations import UNITS, span_size
 from tsadeval.core.inputs import Floats, Prediction, Scoring
 from tsadeval.core.parameters import Number, Span, check_parameters
-from tsadeval.core.results import MappingResult, Row
-from tsadeval.errors import InvalidInputError, warn
+from tsadeval.core.results import Row
+from tsadeval.errors import InvalidInputError
+from tsadeval.evaluation.single import Evaluation
 from tsadeval.metrics.counting import overlaps
 from tsadeval.scores.scoring import observe
 from tsadeval.streams.stream import Stream
@@ -43,23 +44,6 @@ class Drift(dict[str, float]):
             f"{_UNSTABLE}), Kolmogorov-Smirnov {self['ks']:.3f} (far above {_FAR}, p = {self['p']:.2g}); "
             "check the threshold"
         )
-
-
-class StreamResult(MappingResult):
-    """A row per metric: its value so far, and over the window where there is one."""
-
-    def __init__(self, rows: list[Row], drift: Drift | None, unit: str) -> None:
-        super().__init__(rows)
-        self.drift = drift
-        self.unit = unit
-
-    def __getitem__(self, name: Any) -> float:
-        if name in _OLD_NAMES:
-            warn(f"{name} is the metric {_OLD_NAMES[name]} now, and found by this name", DeprecationWarning)
-        return super().__getitem__(_OLD_NAMES.get(name, name))
-
-    def _notes(self) -> list[str]:
-        return [f"times in {self.unit}", *([self.drift.warning] if self.drift and self.drift.warning else [])]
 
 
 class StreamingEvaluator:
@@ -154,22 +138,22 @@ class StreamingEvaluator:
             self._recent.popleft()
 
     def _window(self) -> Scoring | None:
-        """The labels and scores of the window."""
+        """Join the labels and scores of the window."""
         if self.window is None or not self._recent:
             return None
         labels = np.concatenate([data.truth.mask for data in self._recent])
         scores = np.concatenate([data.raw for data in self._recent])
-        size, first, times = span_size(self.window), 0, None
-        if size is None:
-            first = max(len(scores) - int(self.window), 0)
+        size, times = span_size(self.window), None
         if self._recent[0].setting.times is not None:
             times = np.concatenate([data.setting.clock.stamps for data in self._recent]).astype("datetime64[ns]")
-        if times is not None and size is not None:
+        if times is None or size is None:
+            first = max(len(scores) - int(self.window), 0)
+        else:
             first = int(np.searchsorted(times, times[-1] - np.timedelta64(size, "ns"), side="right"))
         return observe(labels[first:], scores[first:], times=None if times is None else times[first:])
 
     def drift(self) -> Drift | None:
-        """How far the scores of the window are from the reference; None where there is none."""
+        """Measure how far the scores of the window are from the reference; None where there is none."""
         with self._lock:
             if self.reference is None or not self._recent:
                 return None
@@ -177,15 +161,14 @@ class StreamingEvaluator:
             scores = np.concatenate([d.scores for d in self._recent]) if window is None else window.scores
         return _drift(self.reference, scores)
 
-    def compute(self) -> StreamResult:
-        """The values so far, those of the window, and the drift of the scores."""
+    def compute(self) -> Evaluation:
+        """Compute the values so far, those of the window, and the drift of the scores."""
         with self._lock:
-            return self._compute()
+            if self._stream is None:
+                raise InvalidInputError("there is nothing to evaluate yet: call update first")
+            return self._compute(self._stream)
 
-    def _compute(self) -> StreamResult:
-        stream = self._stream
-        if stream is None:
-            raise InvalidInputError("there is nothing to evaluate yet: call update first")
+    def _compute(self, stream: Stream) -> Evaluation:
         runs, timed = stream.prediction("runs"), stream.settings.timed
         values = _count(runs, stream.prediction("times") if timed else runs)
         values |= {str(metric): stream.value(metric)[0] for metric in stream.metrics}
@@ -197,7 +180,11 @@ class StreamingEvaluator:
             for metric in stream.metrics:
                 recent[str(metric)] = metric.value_of(window if metric.kind == "scores" else alarmed)[0]
             rows = [{**row, "recent": recent[row["metric"]]} for row in rows]
-        return StreamResult(rows, self.drift(), "min" if timed else "points")
+        unit, drift = "min" if timed else "points", self.drift()
+        notes = [f"times in {unit}", *([drift.warning] if drift is not None and drift.warning else [])]
+        found = Evaluation(rows, shown=list(rows[0]), notes=notes)
+        found.drift, found.unit, found.renamed = drift, unit, _OLD_NAMES
+        return found
 
     def __getstate__(self) -> dict[str, Any]:
         with self._lock:
@@ -233,7 +220,7 @@ def _count(runs: Prediction, in_time: Prediction) -> dict[str, float]:
 
 
 def _drift(reference: Floats, scores: Floats) -> Drift:
-    """Population stability over tenths of the reference, and the Kolmogorov-Smirnov distance with its p-value."""
+    """Compute the stability index over tenths of the reference, and the Kolmogorov-Smirnov distance with its p."""
     borders = np.quantile(reference, np.linspace(0, 1, _BINS + 1)[1:-1])
     expected, found = (
         np.bincount(np.searchsorted(borders, values, side="right"), minlength=_BINS) / len(values)

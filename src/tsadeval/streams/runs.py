@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence, Sized
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from itertools import accumulate
 from typing import Any, Generic, TypeVar
 
 import numpy as np
@@ -22,7 +21,7 @@ from tsadeval.core.setting import Setting
 from tsadeval.core.times import Times, longest
 from tsadeval.errors import InvalidInputError, InvalidParameterError, UndefinedError
 
-P = TypeVar("P", bound=Sized)
+P = TypeVar("P")
 Codes = NDArray[np.uint8]
 
 LABEL, ALARM = 1, 2  # a code is their sum: is a point anomalous, and is it alarmed
@@ -43,20 +42,12 @@ class PieceList(Generic[P]):
     def __init__(self, join: Callable[[list[P]], P]) -> None:
         self._join = join
         self._pieces: list[P] = []
-        self._waiting = 0  # the last so many pieces were never joined
 
     def add(self, piece: P) -> None:
         """Take in the piece that follows."""
         self._pieces.append(piece)
-        self._waiting += 1
-        if self._waiting == _PENDING:
-            last = self._join(self._pieces[-_PENDING:])
-            del self._pieces[-_PENDING:]
-            # What lies before is joined once it is at most twice as long: so each part is copied a few times only.
-            while self._pieces and len(self._pieces[-1]) <= 2 * len(last):
-                last = self._join([self._pieces.pop(), last])
-            self._pieces.append(last)
-            self._waiting = 0
+        if len(self._pieces) > _PENDING:
+            self.whole()
 
     def merge(self, later: PieceList[P]) -> None:
         """Take in another list, which follows."""
@@ -64,17 +55,16 @@ class PieceList(Generic[P]):
             self.add(later.whole())
 
     def whole(self) -> P:
-        """Everything as one piece; there must be one."""
+        """Join everything to one piece; there must be one."""
         if len(self._pieces) > 1:
             self._pieces = [self._join(self._pieces)]
-        self._waiting = 0
         return self._pieces[0]
 
     def __bool__(self) -> bool:
         return bool(self._pieces)
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**vars(self), "_pieces": [self.whole()] if self else [], "_waiting": 0}
+        return {"_join": self._join, "_pieces": [self.whole()] if self else []}
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,14 +90,14 @@ class BareRuns(LabelRuns):
 
     @classmethod
     def at(cls, places: Index, labels: Codes, n: int) -> BareRuns:
-        """Runs of n points, of which the labels at some ascending places are known; in between they do not change."""
+        """Make runs of n points, of which the labels at some ascending places are known; between these they stay."""
         change = np.append(True, labels[1:] != labels[:-1])
         starts = places[change]
         return cls(np.empty(0, np.uint8), starts, np.diff(starts, append=n), int(labels[0] != 0))
 
     @classmethod
     def of_counts(cls, counts: Any, first: int) -> BareRuns:
-        """Runs of so many points each, whose labels alternate; runs of no points join their neighbours.
+        """Make runs of so many points each, whose labels alternate; runs of no points join their neighbours.
 
         >>> runs = BareRuns.of_counts([3, 0, 2, 1], first=0)
         >>> runs.starts, runs.counts, runs.first
@@ -249,7 +239,7 @@ class StepCounts:
 
     def __init__(self, *, bounded: bool) -> None:
         self._bounded = bounded
-        self._counts: dict[int, Counter[int]] = {}
+        self._counts: Counter[tuple[int, int]] = Counter()  # by code and step
         self._first: int | None = None
         self._last = (0, 0)  # the last stamp, and its code
         self._kind = ""
@@ -259,23 +249,20 @@ class StepCounts:
         stamps = times.stamps
         self._follow(times.kind, int(stamps[0]))
         steps, before = np.diff(stamps), codes[:-1]
-        if len(steps) and (steps == steps[0]).all():
-            for code, count in enumerate(np.bincount(before).tolist()):
-                self._add(code, {int(steps[0]): count} if count else {})
-        elif not self._too_many:  # else there will be no value
-            for code in np.unique(before).tolist():
-                sizes, counts = np.unique(steps[before == code], return_counts=True)
-                self._add(code, dict(zip(sizes.tolist(), counts.tolist(), strict=True)))
+        regular = len(steps) > 0 and bool((steps == steps[0]).all())
+        for code in np.flatnonzero(np.bincount(before)).tolist() if regular or not self._too_many else ():
+            own = steps[before == code]
+            sizes, counts = (own[:1], np.array([len(own)])) if regular else np.unique(own, return_counts=True)
+            for size, count in zip(sizes.tolist(), counts.tolist(), strict=True):
+                self._counts[code, size] += count
         self._last = int(stamps[-1]), int(codes[-1])
 
     def merge(self, later: StepCounts) -> None:
         """Take in the stretch that follows."""
-        if later._first is None:
-            return
-        self._follow(later._kind, later._first)
-        for code, counts in later._counts.items():
-            self._add(code, counts)
-        self._last = later._last
+        if later._first is not None:
+            self._follow(later._kind, later._first)
+            self._counts.update(later._counts)
+            self._last = later._last
 
     def _follow(self, kind: str, stamp: int) -> None:
         """Check that stamps of a kind, from this one on, may come next, and count the step to them."""
@@ -289,24 +276,17 @@ class StepCounts:
             raise InvalidInputError(
                 "times must increase: this batch begins before the end of the one before it; sort the rows by time"
             )
-        self._add(code, {stamp - last: 1})
-
-    def _add(self, code: int, counts: dict[int, int]) -> None:
-        if counts:
-            self._counts.setdefault(code, Counter()).update(counts)
+        self._counts[code, stamp - last] += 1
 
     @property
     def _too_many(self) -> bool:
-        return self._bounded and any(len(counts) > _MOST_STEPS for counts in self._counts.values())
+        return self._bounded and len(self._counts) > _MOST_STEPS
 
     def _median(self) -> int:
         """Return the median step, as `Times.step` has it."""
-        everything = sum(self._counts.values(), Counter[int]())
-        if not everything:
-            return SECOND
-        sizes = sorted(everything)
-        counted = list(accumulate(everything[size] for size in sizes))
-        return sizes[int(np.searchsorted(counted, counted[-1] // 2, "right"))]
+        steps = sorted((size, count) for (_, size), count in self._counts.items())
+        counted = np.cumsum([count for _, count in steps])
+        return steps[int(np.searchsorted(counted, counted[-1] // 2, "right"))][0] if steps else SECOND
 
     def times_at(self, stamps: Index, codes: Codes) -> Times:
         """Return the times of some points, which stand for those that are left out as well."""
@@ -317,10 +297,11 @@ class StepCounts:
             )
         step = self._median()
         observed = np.zeros(len(stamps), np.int64)
-        for code, counts in self._counts.items():
-            # All of it at one point: sums are what metrics take.
-            observed[np.argmax(codes == code)] = sum(min(size, longest(step)) * n for size, n in counts.items())
-        observed[np.argmax(codes == self._last[1])] += step
+        # All of it at one point of each code: sums are what metrics take.
+        place = [int(np.argmax(codes == code)) for code in range(LABEL + ALARM + 1)]
+        for (code, size), count in self._counts.items():
+            observed[place[code]] += min(size, longest(step)) * count
+        observed[place[self._last[1]]] += step
         found = Times(stamps, "numbers", stamps)
         # Known already, and not from these stamps; of the durations only sums over points with the same code are right.
         vars(found).update(step=step, durations=observed)

@@ -31,16 +31,10 @@ from tsadeval.streams.runs import BareRuns, PieceList
 
 Array = NDArray[Any]
 AllScores = SortedScores | ScoreBins
+Areas = tuple[float | Bounds, float | Bounds]  # under the ROC and PR curves: numbers, or intervals for them
 _CHUNK = 2**20  # points near events that are weighed at once
 _CUTS = 2**11  # scores at which curves over all thresholds are bounded, near events and among all points each
 _LARGEST = 2**23  # numbers in a table by width and threshold
-
-
-class Areas(NamedTuple):
-    """The areas under the ROC and PR curves: numbers, or intervals for them."""
-
-    roc: float | Bounds
-    pr: float | Bounds
 
 
 def _widest(metric: Metric) -> int:
@@ -54,7 +48,7 @@ def _widest(metric: Metric) -> int:
 
 
 def reach_of(metric: Metric, *, exact: bool) -> int:
-    """How far from an event a point may be to get a weight."""
+    """Find how far from an event a point may be to get a weight."""
     widest, levels = _widest(metric), metric.options["n_thresholds"]
     widths = 1 if metric.name.startswith("range") else widest + 1
     if levels is None:
@@ -85,40 +79,32 @@ class NearEvents:
 
     def update(self, data: Scoring) -> None:
         """Take in the points that follow."""
-        events = data.events
-        if not len(events):
-            self._extend(self._shorten(data.raw), [], None, data.raw[:0])
-            return
-        first, last = int(events.starts[0]), int(events.stops[-1])
-        lengths = np.diff(np.column_stack([events.starts, events.stops]).ravel())  # of event, gap, event, ...
-        lengths[1::2] = np.minimum(lengths[1::2], 2 * self._reach + 1)
-        middle = self._keep_near(data.raw, events.starts, events.stops)
-        self._extend(self._shorten(data.raw[:first]), middle, lengths, self._shorten(data.raw[last:]))
+        events, part = data.events, NearEvents(self._reach, self._order)
+        first, last = (int(events.starts[0]), int(events.stops[-1])) if len(events) else (data.n, data.n)
+        part._before, part._behind = self._shorten(data.raw[:first]), self._shorten(data.raw[last:])
+        if len(events):
+            lengths = np.diff(np.column_stack([events.starts, events.stops]).ravel())  # of event, gap, event, ...
+            lengths[1::2] = np.minimum(lengths[1::2], 2 * self._reach + 1)
+            part._lengths.add(lengths)
+            for scores in self._keep_near(data.raw, events.starts, events.stops):
+                part._scores.add(scores)
+        self.merge(part)
 
     def merge(self, later: NearEvents) -> None:
         """Take in the state of the stretch that follows."""
-        self._extend(later._before, later._scores, later._lengths.whole() if later._lengths else None, later._behind)
-
-    def _extend(self, before: Array, middle: Spill | list[Array], lengths: Index | None, behind: Array) -> None:
-        """Take in the points before the first event, those from there to the last one, and those behind it."""
         self._known = {}
-        gap = self._shorten(np.concatenate([self._behind if self._lengths else self._before, before]))
+        gap = self._shorten(np.concatenate([self._behind if self._lengths else self._before, later._before]))
         if not self._lengths:
             self._before = gap
-        elif lengths is None:
+        elif not later._lengths:
             self._behind = gap
         else:
             self._scores.add(gap)
             self._lengths.add(np.array([len(gap)]))
-        if lengths is None:
-            return
-        if isinstance(middle, Spill):
-            self._scores.merge(middle)
-        else:
-            for part in middle:
-                self._scores.add(part)
-        self._lengths.add(lengths)
-        self._behind = behind
+        if later._lengths:
+            self._scores.merge(later._scores)
+            self._lengths.merge(later._lengths)
+            self._behind = later._behind
 
     def _shorten(self, gap: Array) -> Array:
         """Return a gap without the points that no buffer reaches, but one."""
@@ -132,8 +118,8 @@ class NearEvents:
         ends = np.append(stops[long] + self._reach + 1, stops[-1]).tolist()
         return [scores[a:b] for a, b in zip(begins, ends, strict=True)]
 
-    def _chunks(self, reach: int) -> Iterator[tuple[Array, Index, Index]]:
-        """Scores and events of stretches whose buffers do not touch those of others."""
+    def chunks(self, reach: int, size: float) -> Iterator[tuple[Array, Index, Index]]:
+        """Read scores and events of stretches of about `size` points whose buffers do not touch those of others."""
         runs = BareRuns.of_counts(self._lengths.whole(), first=1)
         starts, stops, lengths = runs.events.starts, runs.events.stops, runs.counts
         # Events behind which a chunk may end.
@@ -141,7 +127,7 @@ class NearEvents:
         ends = stops[alone]
         first = 0
         while first < len(starts):
-            at = min(int(np.searchsorted(ends, starts[first] + _CHUNK)), len(alone) - 1)
+            at = min(int(np.searchsorted(ends, starts[first] + size)), len(alone) - 1)
             last = int(alone[at])
             begin, end = starts[first] - reach * (first > 0), stops[last] + reach * (last + 1 < len(starts))
             parts = [self._scores.read(int(begin), int(end))]
@@ -158,8 +144,8 @@ class NearEvents:
         reason = missing(metric.needs, cast(Any, self._order))
         if reason is not None:
             return float("nan"), reason
-        areas = self._areas(metric)
-        found = areas.roc if metric.name.endswith("roc") else areas.pr
+        roc, pr = self._areas(metric)
+        found = roc if metric.name.endswith("roc") else pr
         return found.found() if isinstance(found, Bounds) else (found, None)
 
     def _areas(self, metric: Metric) -> Areas:
@@ -196,7 +182,7 @@ class _Curves:
         """Count hits and events found at descending thresholds, at each width."""
         count = len(thresholds)
         total: list[Any] = []
-        for chunk in self._near._chunks(self._reach):
+        for chunk in self._near.chunks(self._reach, _CHUNK):
             zone = self._zone(*chunk)
             levels = levels_of(zone.scores, np.ascontiguousarray(thresholds))
             pays = table_pays((self._reach + 1) * count, len(levels))
@@ -207,35 +193,29 @@ class _Curves:
     def _exact(self, thresholds: Floats, alarms: Floats) -> Areas:
         before = np.append(0.0, alarms[:-1])
         found = self._count_hits(thresholds)
-        return Areas(
-            *kernel.mean_areas(*found, before, alarms, self._repeats, asdict(self._variant), float(self._order.n))
-        )
+        rule, n = asdict(self._variant), float(self._order.n)
+        roc, pr = kernel.mean_areas(*found, before, alarms, self._repeats, rule, n)
+        return roc, pr
 
     def _exact_at_all(self) -> Areas:
         """Every distinct score near an event is a threshold: all of them are in memory."""
-        chunks = list(self._near._chunks(self._reach))
-        offsets = np.cumsum([0, *(len(scores) + 1 for scores, _, _ in chunks)])
-        # A point between two chunks keeps their buffers apart.
-        apart = [part for one, _, _ in chunks for part in (one, one[:1])]
-        scores = np.concatenate(apart[:-1])
-        starts = np.concatenate([a + offset for (_, a, _), offset in zip(chunks, offsets, strict=False)])
-        stops = np.concatenate([b + offset for (_, _, b), offset in zip(chunks, offsets, strict=False)])
-        zone = self._zone(scores, starts, stops)
+        (chunk,) = self._near.chunks(self._reach, np.inf)
+        zone = self._zone(*chunk)
         thresholds = np.ascontiguousarray(np.unique(zone.scores)[::-1])
         before, alarms = self._order.counts_above(thresholds)
         levels = levels_of(zone.scores, thresholds)
         counting = table_pays((self._reach + 1) * len(thresholds), len(levels))
-        rule = asdict(self._variant)
-        n = float(self._order.n)
-        return Areas(*kernel.volume(zone, levels, before, alarms, self._widths, self._repeats, rule, counting, n))
+        rule, n = asdict(self._variant), float(self._order.n)
+        roc, pr = kernel.volume(zone, levels, before, alarms, self._widths, self._repeats, rule, counting, n)
+        return roc, pr
 
     def _cuts(self) -> Floats:
         """Bins, descending: at evenly spaced ranks of the points near events and of all points; the lowest is last."""
-        near = np.sort(np.concatenate([self._zone(*chunk).scores for chunk in self._near._chunks(self._reach)]))
+        near = np.sort(np.concatenate([self._zone(*chunk).scores for chunk in self._near.chunks(self._reach, _CHUNK)]))
         ranks = threshold_ranks(self._order.n, _CUTS)
         return np.unique([*near[threshold_ranks(len(near), _CUTS)], *self._order.at_ranks(ranks)[0]])[::-1]
 
-    def _curve(self, cuts: Floats) -> _Curve:
+    def _curve(self, cuts: Floats) -> _ByCut:
         inside, buffered, found, groups = self._count_hits(cuts)
         _, alarms = self._order.counts_above(cuts)
         inside, alarms = np.append(0.0, inside), np.append(0.0, alarms)
@@ -244,7 +224,7 @@ class _Curves:
         positives = inside[-1] + (buffered[:, -1:] if self._variant.once else buffered) / 2
         recall = np.minimum(hits / positives, 1) * found / groups[:, None]
         false = np.maximum(alarms - hits, 0)
-        return _Curve(hits, false, recall, false / (self._order.n - positives))
+        return _ByCut(hits, false, recall, false / (self._order.n - positives))
 
     def _between_cuts(self, cuts: Floats) -> Areas:
         """Bounds of curves that have a point for every distinct score, between neighbouring cuts."""
@@ -253,7 +233,7 @@ class _Curves:
         gained, right = np.diff(curve.recall), np.diff(curve.rate)
         last = (1 - curve.rate[:, -1]) * (1 + curve.recall[:, -1]) / 2
         roc = [np.sum(right * recall, 1) + last for recall in (curve.recall[:, :-1], curve.recall[:, 1:])]
-        return Areas(self._mean(*roc), self._mean(np.sum(gained * low, 1), np.sum(gained * high, 1)))
+        return self._mean(*roc), self._mean(np.sum(gained * low, 1), np.sum(gained * high, 1))
 
     def _between_ranks(self, bins: Floats) -> Areas:
         """Bounds of curves that have a point for each of these bins, somewhere in it."""
@@ -264,10 +244,10 @@ class _Curves:
         begins = np.where(bins == self._order.highest, ends, begins)
         curve = self._curve(cuts)
         roc = [_trapezoids(curve.rate[:, x], curve.recall[:, y]) for x, y in ((ends, begins), (begins, ends))]
-        return Areas(self._mean(*roc), self._mean(*self._pr(curve, begins, ends)))
+        return self._mean(*roc), self._mean(*self._pr(curve, begins, ends))
 
-    def _pr(self, curve: _Curve, begins: Index, ends: Index) -> Iterator[Floats]:
-        """The area is linear in each recall, so each lies at the end that its factor asks for."""
+    def _pr(self, curve: _ByCut, begins: Index, ends: Index) -> Iterator[Floats]:
+        """Bound the area, which is linear in each recall: each lies at the end that its factor asks for."""
         precisions = curve.precision(begins, ends)
         for precision, sign in zip(precisions, (-1, 1), strict=True):
             mean = precision
@@ -283,7 +263,7 @@ class _Curves:
         return Bounds(*(float(min(max(weight @ bound, 0.0), 1.0)) for bound in (low, high)))
 
 
-class _Curve(NamedTuple):
+class _ByCut(NamedTuple):
     """By width and cut, the highest first; the first column is before all points."""
 
     hits: Floats
@@ -292,7 +272,7 @@ class _Curve(NamedTuple):
     rate: Floats
 
     def precision(self, begins: Index, ends: Index) -> tuple[Floats, Floats]:
-        """The least and the largest precision between two cuts."""
+        """Return the least and the largest precision between two cuts."""
         fewest, most = self.hits[:, begins], self.hits[:, ends]
         low = np.divide(fewest, fewest + self.false[:, ends], out=np.zeros_like(most), where=fewest > 0)
         high = np.divide(most, most + self.false[:, begins], out=np.ones_like(most), where=most > 0)

@@ -5,12 +5,18 @@ very same alarms when it is applied to the scores as they were given, `y_score >
 """
 
 from tsadeval.thresholds.best import BestThreshold, best, best_threshold
-from tsadeval.thresholds.budget import budget
-from tsadeval.thresholds.choose import Choice, Curve, choose_threshold, curve
-from tsadeval.thresholds.extreme_values import SPOT
-from tsadeval.thresholds.fitted import FittedRule, contamination, epsilon, iqr, mad, pot, sigma, top
-from tsadeval.thresholds.hysteresis import hysteresis, sustained
-from tsadeval.thresholds.rules import RULES, ThresholdRule, fixed, parse_rule, quantile, strict_quantile
+from tsadeval.thresholds.choose import Choice, Curve, budget, choose_threshold, curve
+from tsadeval.thresholds.fitted import SPOT, FittedRule, contamination, epsilon, iqr, mad, pot, sigma, top
+from tsadeval.thresholds.rules import (
+    RULES,
+    ThresholdRule,
+    fixed,
+    hysteresis,
+    parse_rule,
+    quantile,
+    strict_quantile,
+    sustained,
+)
 
 __all__ = [
     "RULES",

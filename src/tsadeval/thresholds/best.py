@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple, Unpack
 
 import numpy as np
 
@@ -18,9 +18,9 @@ from tsadeval.core.inputs import Floats, Scoring
 from tsadeval.core.metric import METRICS, Decision, Metric
 from tsadeval.core.metric import missing as what_is_missing
 from tsadeval.core.selection import AnyMetric, select_metrics
-from tsadeval.core.setting import Missing
 from tsadeval.errors import InvalidParameterError, UndefinedError, warn_undefined
-from tsadeval.scores.scoring import observe
+from tsadeval.scores.options import Reading
+from tsadeval.thresholds.joint import join, read_scorings
 from tsadeval.thresholds.rules import RULES
 
 # Metrics without an exact sweep are searched on this many thresholds, evenly spaced among the distinct scores.
@@ -58,13 +58,8 @@ class best:
             object.__setattr__(self, "_target", of_predictions(self.metric))
             object.__setattr__(self, "metric", str(self._target))
 
-    @classmethod
-    def from_text(cls, inside: str) -> best:
-        """The rule from what stands in its brackets, which is a metric and may have brackets of its own."""
-        return cls(inside)
-
     def decide(self, data: Scoring, metric: Metric) -> Decision:
-        """Alarms that differ from metric to metric, unless the rule names one."""
+        """Raise alarms that differ from metric to metric, unless the rule names one."""
         target = self._target or (METRICS["f1"] if metric.best_is_trivial else metric)
         found = data.shared(("best", str(target), id(target.function)), lambda: find_best(target, target.judges(data)))
         own = self._target is None and target is metric
@@ -96,13 +91,12 @@ RULES.add("best", best)
 def best_threshold(
     metric: AnyMetric,
     y_true: Any,
-    y_score: Any,
+    y_score: Any = None,
     *,
     times: Any = None,
-    ignore: Any = None,
-    missing: Missing = "error",
+    **reading: Unpack[Reading],
 ) -> BestThreshold:
-    """The threshold at which a metric of predictions is best for these scores.
+    """Find the threshold at which a metric of predictions is best for these scores.
 
     Exact over all thresholds for the metrics of the library. Of several best thresholds it is the highest that raises
     an alarm. NaN, with a warning, where the metric is undefined at every threshold.
@@ -112,12 +106,10 @@ def best_threshold(
     metric : str or function
         A metric that takes predictions: "f1", "affiliation_f1(beta=2)", `te.metrics.f1`, or a function
         `(y_true, y_pred) -> float`, which is searched on 200 thresholds.
-    y_true : array-like of shape (n,)
-        0 for normal and 1 for anomalous points.
-    y_score : array-like of shape (n,)
-        Finite scores, higher for more anomalous.
-    times, ignore, missing : optional
-        As for `evaluate`.
+    y_true, y_score, times
+        As for `choose_threshold`: arrays, mappings of those of several series, or `te.Scores` of one detector.
+    **reading
+        Options of `te.Scores`, such as `ignore` and `missing`.
 
     Returns
     -------
@@ -132,15 +124,14 @@ def best_threshold(
     (1.0, True, True)
     """
     chosen = of_predictions(metric)
-    data = observe(y_true, y_score, times=times, ignore=ignore, missing=missing)
-    found = find_best(chosen, chosen.judges(data))
+    found = find_best(chosen, chosen.judges(join(read_scorings(y_true, y_score, times, reading))))
     if math.isnan(found.value):
         warn_undefined(str(chosen), "it is undefined at every threshold")
     return found
 
 
 def of_predictions(metric: AnyMetric) -> Metric:
-    """The one metric of predictions that is named."""
+    """Find the one metric of predictions that is named."""
     chosen = select_metrics(metric)
     if len(chosen) != 1:
         raise InvalidParameterError(f"expected one metric, but {metric!r} names {len(chosen)}")
@@ -154,7 +145,7 @@ def of_predictions(metric: AnyMetric) -> Metric:
 
 
 def find_best(metric: Metric, data: Scoring) -> BestThreshold:
-    """As `best_threshold`, for checked data."""
+    """Find the best threshold, as `best_threshold` does, for checked data."""
     found = _swept(metric, metric.best, data) if metric.best is not None else _searched(metric, data)
     none, _ = metric.value_of(data.above(data.high))
     sign = 1 if metric.direction == "higher" else -1
@@ -178,7 +169,7 @@ def _swept(metric: Metric, sweep: Callable[..., float], data: Scoring) -> BestTh
 
 
 def judged_levels(data: Scoring) -> Floats:
-    """The distinct scores, descending, of the points that are judged."""
+    """Return the distinct scores, descending, of the points that are judged."""
     levels = data.levels[0]
     return levels if data.setting.ignored is None else levels[:-1]  # those that are not judged score below all others
 

@@ -1,21 +1,206 @@
 """Threshold rules without labels, fitted on the scores of a training part (`fit=`) or on the scores themselves.
 
->>> import numpy as np
->>> sigma(3).threshold_from(np.array([0.0, 0.0, 2.0, 2.0]))
-4.0
+Peaks over threshold: Siffer et al., Anomaly Detection in Streams with Extreme Value Theory, KDD 2017. With t a high
+quantile of n scores, the N excesses over t follow a distribution of shape g and scale s, and a score passes
+
+    z = t + s / g ((n risk / N)^-g - 1)        (t - s log(n risk / N) where g is 0)
+
+with probability `risk`.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
-from typing import Any, ClassVar
+import math
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
-from tsadeval.core.inputs import Floats, Scoring
+from tsadeval.core.arrays import checked_scores
+from tsadeval.core.inputs import Bools, Floats, Scoring
 from tsadeval.core.parameters import Check, Number, OneOf, check_parameters
-from tsadeval.thresholds.extreme_values import Tail, extreme_quantile, initial_threshold
+from tsadeval.errors import InvalidInputError
 from tsadeval.thresholds.rules import RULES, ThresholdRule
+
+Tail = Literal["pareto", "exponential"]
+
+# Candidates of u = (shape / scale) * (largest excess), which lies above -1; between them the likelihood is smooth.
+_CANDIDATES = np.concatenate([-1 + np.geomspace(1e-9, 0.999, 30), np.geomspace(1e-3, 1e6, 30)])
+_GOLDEN = (math.sqrt(5) - 1) / 2
+
+
+class Pareto(NamedTuple):
+    """Shape and scale of a generalised Pareto distribution that starts at 0."""
+
+    shape: float
+    scale: float
+
+    def quantile(self, exceeding: float) -> float:
+        """Return the value that is exceeded with a given probability.
+
+        >>> Pareto(0.0, 2.0).quantile(math.exp(-1))
+        2.0
+        """
+        if abs(self.shape) < 1e-12:
+            return -self.scale * math.log(exceeding)
+        return self.scale / self.shape * math.expm1(-self.shape * math.log(exceeding))
+
+
+def fit_pareto(excesses: Floats, tail: Tail = "pareto") -> Pareto:
+    """Fit the likeliest distribution to some positive excesses, of shape above -1 (below, none is the largest).
+
+    For a given ratio of shape and scale both follow in closed form (Grimshaw 1993), so one number is searched: over
+    candidates of all sizes first, then between the two around the best.
+    """
+    highest, mean = float(excesses.max()), float(excesses.mean())
+    exponential = Pareto(0.0, mean)
+    if tail == "exponential" or highest == float(excesses.min()):
+        return exponential
+    relative = excesses / highest
+
+    def shape(u: float) -> float:
+        return float(np.mean(np.log1p(u * relative)))
+
+    def likelihood(u: float) -> float:
+        """Mean log-likelihood, up to a constant."""
+        g = shape(u)
+        return -math.inf if g <= -1 else -math.log(g / u) - g
+
+    values = [likelihood(u) for u in _CANDIDATES]
+    at = int(np.argmax(values))
+    low, high = float(_CANDIDATES[max(at - 1, 0)]), float(_CANDIDATES[min(at + 1, len(values) - 1)])
+    u, value = _maximum(likelihood, low, high)
+    if value <= -math.log(mean / highest):
+        return exponential
+    return Pareto(shape(u), shape(u) / u * highest)
+
+
+def _maximum(function: Callable[[float], float], low: float, high: float) -> tuple[float, float]:
+    """Find where a function with one maximum in an interval has it, by golden sections, and its value there."""
+    left, right = high - _GOLDEN * (high - low), low + _GOLDEN * (high - low)
+    at_left, at_right = function(left), function(right)
+    for _ in range(60):
+        if at_left >= at_right:
+            high, right, at_right = right, left, at_left
+            left = high - _GOLDEN * (high - low)
+            at_left = function(left)
+        else:
+            low, left, at_left = left, right, at_right
+            right = low + _GOLDEN * (high - low)
+            at_right = function(right)
+    return (left, at_left) if at_left >= at_right else (right, at_right)
+
+
+def tail_of(scores: Floats, level: float) -> tuple[float, Floats]:
+    """Find the start of the tail, of n sorted scores number `level` n, as published, and the excesses over it."""
+    ascending = np.sort(scores)
+    start = float(ascending[min(int(level * len(ascending)), len(ascending) - 1)])
+    return start, ascending[np.searchsorted(ascending, start, side="right") :] - start
+
+
+def extreme_quantile(start: float, excesses: Floats, n: int, risk: float, tail: Tail = "pareto") -> float:
+    """Return the score that is passed with probability `risk`, given n scores and their excesses over `start`."""
+    if len(excesses) == 0:
+        raise InvalidInputError(
+            f"pot: no score is above {start:.6g}, the start of the tail (the highest scores are equal, or few); "
+            "choose a smaller level"
+        )
+    return start + fit_pareto(excesses, tail).quantile(n * risk / len(excesses))
+
+
+# SPOT and DSPOT: a threshold that learns from the stream of scores, without labels.
+
+
+CHECKS: dict[str, Check] = {
+    "risk": Number(0, 1, open_low=True),
+    "level": Number(0, 1),
+    "depth": Number(0, integer=True),
+    "tail": OneOf(("pareto", "exponential")),
+}
+
+
+class Step(NamedTuple):
+    """What a chunk of scores gave: the threshold that each score was compared with, and where it was passed."""
+
+    thresholds: Floats
+    alarms: Bools
+
+
+class SPOT:
+    """Streaming peaks over threshold (Siffer et al. 2017); with a depth its version for drifting scores, DSPOT.
+
+    Scores below the threshold teach it: those above the start of the tail are new excesses, and the distribution is
+    fitted anew. Scores above it are alarms and teach nothing. With `depth`, the mean of that many scores before (alarms
+    left out) is subtracted from each score first.
+
+    Parameters
+    ----------
+    risk : float, default=1e-4
+        Probability with which a normal score passes the threshold.
+    level : float, default=0.98
+        Where the tail starts: a quantile of the scores it is fitted on.
+    depth : int, default=0
+        Number of scores of the moving average; 0 for none.
+    tail : {"pareto", "exponential"}, default="pareto"
+        As for the rule `pot`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tsadeval.thresholds import SPOT
+    >>> rng = np.random.default_rng(0)
+    >>> spot = SPOT(risk=1e-3).fit(rng.normal(size=2000))
+    >>> step = spot.step([0.3, 9.0, -1.2])
+    >>> step.alarms.tolist(), bool(2.5 < step.thresholds[0] < 4.5)
+    ([False, True, False], True)
+    """
+
+    def __init__(self, risk: float = 1e-4, level: float = 0.98, *, depth: int = 0, tail: Tail = "pareto") -> None:
+        check_parameters("SPOT", CHECKS, {"risk": risk, "level": level, "depth": depth, "tail": tail})
+        self.risk, self.level, self.depth, self.tail = risk, level, depth, tail
+        self._n = 0
+
+    def fit(self, scores: Any) -> SPOT:
+        """Take the first threshold from the scores of a part that comes before the stream."""
+        values = checked_scores(scores, "scores")
+        self._recent: deque[float] = deque(values[-self.depth :].tolist() if self.depth else (), maxlen=self.depth)
+        if self.depth:
+            if len(values) <= self.depth:
+                raise InvalidInputError(f"SPOT.fit: {len(values)} scores are too few for a depth of {self.depth}")
+            # Prefix sums of differences from the first score lose no digits to a large common offset.
+            sums = np.concatenate([[0.0], np.cumsum(values - values[0])])
+            means = values[0] + (sums[self.depth : -1] - sums[: -self.depth - 1]) / self.depth
+            values = values[self.depth :] - means
+        self._start, self._excesses = tail_of(values, self.level)
+        self._n = len(values)
+        self._learn()
+        return self
+
+    def _learn(self) -> None:
+        self._threshold = extreme_quantile(self._start, self._excesses, self._n, self.risk, self.tail)
+
+    def step(self, scores: Any) -> Step:
+        """Compare the next scores, one after the other; chunks of any size give the same result."""
+        if self._n == 0:
+            raise InvalidInputError("SPOT: call fit with scores of a normal part before step")
+        values = checked_scores(scores, "scores")
+        thresholds, alarms = np.empty(len(values)), np.zeros(len(values), np.bool_)
+        for i, score in enumerate(values.tolist()):
+            mean = sum(self._recent) / self.depth if self.depth else 0.0
+            value = score - mean
+            thresholds[i] = mean + self._threshold
+            if value > self._threshold:
+                alarms[i] = True
+                continue
+            self._n += 1
+            if value > self._start:
+                self._excesses = np.append(self._excesses, value - self._start)
+                self._learn()
+            if self.depth:
+                self._recent.append(score)
+        return Step(thresholds, alarms)
 
 
 class FittedRule(ThresholdRule):
@@ -24,22 +209,16 @@ class FittedRule(ThresholdRule):
     A subclass is a frozen dataclass with a method `threshold_from`, and `checks` of its options.
     """
 
-    checks: ClassVar[dict[str, Check]] = {}
     exchangeable: ClassVar[bool] = True
     # True if it computes with differences and squares of scores, which may be too large for a float.
     squares: ClassVar[bool] = True
 
-    def __post_init__(self) -> None:
-        rule: Any = self  # every rule is a dataclass, but this base of them is not
-        given = {one.name: getattr(self, one.name) for one in fields(rule)}
-        check_parameters(type(self).__name__, self.checks, given)
-
     def threshold_from(self, scores: Floats) -> float:
-        """The threshold that reference scores give."""
+        """Find the threshold that reference scores give."""
         raise NotImplementedError
 
     def threshold_of(self, data: Scoring) -> float:
-        """The threshold for the scores of a series."""
+        """Find the threshold for the scores of a series."""
         scores = data.reference
         if not self.squares or max(float(scores.max()), -float(scores.min())) < 2.0**400:
             return float(self.threshold_from(scores))
@@ -59,7 +238,7 @@ class sigma(FittedRule):
     k: float = 3.0
 
     def threshold_from(self, scores: Floats) -> float:
-        """Mean + k population standard deviations."""
+        """Return mean + k population standard deviations."""
         return float(np.mean(scores) + self.k * np.std(scores))
 
 
@@ -77,7 +256,7 @@ class mad(FittedRule):
     k: float = 3.0
 
     def threshold_from(self, scores: Floats) -> float:
-        """Median + 1.4826 k median absolute deviations."""
+        """Return median + 1.4826 k median absolute deviations."""
         center = np.median(scores)
         return float(center + 1.4826 * self.k * np.median(np.abs(scores - center)))
 
@@ -94,7 +273,7 @@ class iqr(FittedRule):
     k: float = 1.5
 
     def threshold_from(self, scores: Floats) -> float:
-        """Upper quartile + k interquartile ranges."""
+        """Return upper quartile + k interquartile ranges."""
         low, high = np.quantile(scores, [0.25, 0.75])
         return float(high + self.k * (high - low))
 
@@ -112,7 +291,7 @@ class top(FittedRule):
     k: int = 1
 
     def threshold_from(self, scores: Floats) -> float:
-        """Just below the k-th highest score."""
+        """Return just below the k-th highest score."""
         k = min(self.k, len(scores))
         return float(np.nextafter(np.partition(scores, len(scores) - k)[len(scores) - k], -np.inf))
 
@@ -130,7 +309,7 @@ class contamination(FittedRule):
     p: float = 0.1
 
     def threshold_from(self, scores: Floats) -> float:
-        """NumPy's linear quantile at 1 - p."""
+        """Return NumPy's linear quantile at 1 - p."""
         return float(np.quantile(scores, 1 - self.p))
 
 
@@ -156,11 +335,9 @@ class pot(FittedRule):
     tail: Tail = "pareto"
 
     def threshold_from(self, scores: Floats) -> float:
-        """The extreme quantile."""
-        ascending = np.sort(np.asarray(scores, np.float64))
-        start = initial_threshold(ascending, self.level)
-        excesses = ascending[np.searchsorted(ascending, start, side="right") :] - start
-        return extreme_quantile(start, excesses, len(ascending), self.risk, self.tail)
+        """Return the extreme quantile."""
+        start, excesses = tail_of(np.asarray(scores, np.float64), self.level)
+        return extreme_quantile(start, excesses, len(scores), self.risk, self.tail)
 
 
 @dataclass(frozen=True)
@@ -181,7 +358,7 @@ class epsilon(FittedRule):
     penalty: int = 0
 
     def threshold_from(self, scores: Floats) -> float:
-        """The best of 19 thresholds, the last of equals."""
+        """Return the best of 19 thresholds, the last of equals."""
         scores = np.asarray(scores, np.float64)
         mean, deviation = float(scores.mean()), float(scores.std())
         best, found = -np.inf, float(scores.max())
@@ -201,7 +378,7 @@ class epsilon(FittedRule):
 
 
 def _near(mask: Any, reach: int) -> int:
-    """The number of points within `reach` of a marked one."""
+    """Count the points within `reach` of a marked one."""
     at = np.flatnonzero(mask)
     if len(at) == 0:
         return 0

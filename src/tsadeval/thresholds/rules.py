@@ -1,22 +1,27 @@
-"""Threshold rules from the scores alone, and the parser of rules.
+"""Threshold rules from the scores alone, rules on top of a rule, and the parser of rules.
 
 A rule is any object with `decide(scoring, metric)` and `literal` (see `core.metric.Rule`). The simplest way to one of
 your own is to derive from `ThresholdRule` and write `threshold_of`.
+
+`hysteresis` and `sustained` look back only, so a detector in operation can follow them.
 """
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Callable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from numbers import Real
 from typing import Any, ClassVar, cast
 
 import numpy as np
 
-from tsadeval.core.inputs import Scoring
+from tsadeval.core.events import Events
+from tsadeval.core.facts import Origin
+from tsadeval.core.inputs import Prediction, Scoring, label_runs
 from tsadeval.core.metric import Decision, Metric, Rule
-from tsadeval.core.names import Registry, import_object, parse_call
-from tsadeval.core.parameters import Number, check_parameters
+from tsadeval.core.names import Registry, import_object, split_names
+from tsadeval.core.parameters import Check, Number, check_parameters
 from tsadeval.errors import InvalidParameterError
 
 RULES: Registry[Callable[..., Rule]] = Registry("threshold rule", "tsadeval.thresholds")
@@ -32,13 +37,17 @@ class ThresholdRule:
     exchangeable: ClassVar[bool] = False  # is the threshold the same, whatever the order of the scores?
     fitted: ClassVar[bool] = True  # does it take its threshold from `data.reference`, hence from fit= where given?
     uses_labels: ClassVar[bool] = False  # does it look at the labels?
+    checks: ClassVar[dict[str, Check]] = {}  # of its options
+
+    def __post_init__(self) -> None:
+        check_parameters(type(self).__name__, self.checks, {name: getattr(self, name) for name in self.checks})
 
     def threshold_of(self, data: Scoring) -> float:
-        """The threshold for these scores."""
+        """Find the threshold for these scores."""
         raise NotImplementedError
 
     def decide(self, data: Scoring, metric: Metric) -> Decision:
-        """The same alarms for every metric; points that are not judged have no say in the threshold."""
+        """Raise the same alarms for every metric; points that are not judged have no say in the threshold."""
         threshold = data.shared(("threshold of", str(self)), lambda: data.in_own_type(self.threshold_of(data.kept)))
         return Decision(data.above(threshold), str(self), threshold, uses_labels=self.uses_labels)
 
@@ -59,13 +68,12 @@ class fixed(ThresholdRule):
     literal: ClassVar[bool] = True
     exchangeable: ClassVar[bool] = True
 
+    checks: ClassVar[dict[str, Check]] = {"value": Number()}
+
     value: float
 
-    def __post_init__(self) -> None:
-        check_parameters("fixed", {"value": Number()}, {"value": self.value})
-
     def threshold_of(self, data: Scoring) -> float:
-        """The given value."""
+        """Return the given value."""
         return self.value
 
 
@@ -83,13 +91,12 @@ class strict_quantile(ThresholdRule):
     literal: ClassVar[bool] = True
     exchangeable: ClassVar[bool] = True
 
+    checks: ClassVar[dict[str, Check]] = {"p": Number(0, 1)}
+
     p: float
 
-    def __post_init__(self) -> None:
-        check_parameters(type(self).__name__, {"p": Number(0, 1)}, {"p": self.p})
-
     def threshold_of(self, data: Scoring) -> float:
-        """NumPy's linear quantile."""
+        """Return NumPy's linear quantile."""
         if data.setting.fit is not None or data.setting.ignored is not None:
             return float(np.quantile(data.reference, self.p))
         # A sort that is there already, or will be needed, beats a selection of its own.
@@ -107,7 +114,7 @@ class quantile(strict_quantile):
     literal: ClassVar[bool] = False
 
     def threshold_of(self, data: Scoring) -> float:
-        """NumPy's linear quantile; where it is that of the scores themselves, just below the largest at most."""
+        """Return NumPy's linear quantile; where it is that of the scores themselves, just below the largest at most."""
         if data.setting.fit is not None:
             return super().threshold_of(data)
         if data.two_valued:
@@ -132,7 +139,7 @@ class first_alarms:
         self.quantiles = quantiles
 
     def decide(self, data: Scoring, metric: Metric) -> Decision:
-        """The same alarms for every metric; the decision names the quantile that was taken."""
+        """Raise the same alarms for every metric; the decision names the quantile that was taken."""
         decisions = (strict_quantile(p).decide(data, metric) for p in self.quantiles)
         for decision in decisions:
             if decision.prediction.alarms.has(1):
@@ -148,7 +155,7 @@ for _rule in (fixed, quantile, strict_quantile, first_alarms):
 
 
 def parse_rule(rule: Any) -> Rule:
-    """The rule that a text names ("quantile(0.95)", "best", "best(f1_pa)"); a number is a fixed threshold.
+    """Find the rule that a text names ("quantile(0.95)", "best", "best(f1_pa)"); a number is a fixed threshold.
 
     "module:Class(options)" names a rule of the user's own.
 
@@ -166,14 +173,151 @@ def parse_rule(rule: Any) -> Rule:
     try:
         return fixed(float(rule))
     except ValueError:
-        name, _, inside = rule.strip().partition("(")
+        name, bracket, inside = rule.strip().partition("(")
     make: Any = import_object(name, "threshold rule") if ":" in name else RULES[name]
-    if inside.endswith(")") and hasattr(make, "from_text"):
-        return cast(Rule, make.from_text(inside[:-1]))
-    _, positional, options = parse_call(rule)
+    if bracket and not inside.endswith(")"):
+        raise InvalidParameterError(f"cannot read {rule!r}: a bracket is not closed")
+    positional, options = _arguments(inside[:-1], getattr(make, "of_rules", 0))
     try:
         found: Rule = make(*positional, **options)
     except TypeError:
-        names = ", ".join(f"{one.name}" for one in fields(make))
+        names = ", ".join(one.name for one in fields(make) if one.init)
         raise InvalidParameterError(f"cannot read {rule!r}: write {name}({names})") from None
     return found
+
+
+def _arguments(inside: str, of_rules: int) -> tuple[list[Any], dict[str, Any]]:
+    """Read what stands in the brackets of a rule: other rules first, as texts, then numbers, and texts like 2/week."""
+    words = split_names(inside)
+    positional: list[Any] = words[:of_rules]
+    options = {}
+    for word in words[of_rules:]:
+        name, sign, value = word.partition("=")
+        if sign and name.strip().isidentifier():
+            options[name.strip()] = _value(value.strip())
+        else:
+            positional.append(_value(word))
+    return positional, options
+
+
+def _value(text: str) -> Any:
+    try:
+        return ast.literal_eval(text)
+    except (ValueError, SyntaxError):
+        return text
+
+
+class _OnTop:
+    """What a rule on top of another takes over from it."""
+
+    _rule: Rule
+
+    @property
+    def literal(self) -> bool:
+        """True if the rule is applied to scores of 0 and 1 as well."""
+        return self._rule.literal
+
+    @property
+    def fitted(self) -> bool:
+        """True if the threshold is found from other scores where these are given."""
+        return getattr(self._rule, "fitted", False)
+
+    @property
+    def uses_labels(self) -> bool:
+        """True if the rule looks at the labels."""
+        return getattr(self._rule, "uses_labels", False)
+
+    def _on_top(self, found: Decision, alarms: Prediction) -> Decision:
+        """Return what the rule decided, with other alarms."""
+        return found._replace(prediction=alarms, rule=str(self), origin=Origin.RULE)
+
+
+@dataclass(frozen=True)
+class hysteresis(_OnTop):
+    """An alarm starts where the rule raises one, and lasts until the score falls to the release threshold.
+
+    `release` is a rule of one threshold, or a number; it may not be above the threshold of the rule.
+
+    >>> str(hysteresis("sigma(4)", "sigma(2)"))
+    'hysteresis(sigma(4), sigma(2))'
+    """
+
+    of_rules: ClassVar[int] = 2  # so many of its first arguments are rules
+
+    rule: Any
+    release: Any
+    _rule: Rule = field(init=False, repr=False, compare=False)
+    _release: ThresholdRule = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        _set_rules(self, "rule", "release")
+        if not isinstance(self._release, ThresholdRule):
+            raise InvalidParameterError(f"hysteresis: release must be a rule of one threshold, but is {self._release}")
+
+    def decide(self, data: Scoring, metric: Metric) -> Decision:
+        """Prolong the alarms of the rule."""
+        start = self._rule.decide(data, metric)
+        stop = self._release.decide(data, metric).threshold
+        if start.threshold is not None and stop is not None and stop > start.threshold:
+            raise InvalidParameterError(
+                f"{self}: the release threshold {stop:.6g} is above the threshold {start.threshold:.6g}"
+            )
+        assert stop is not None  # `release` is a rule of one threshold
+        alarms, above = start.prediction.predicted, data.above(float(stop)).predicted
+        first = np.searchsorted(alarms.stops, above.starts, side="right")
+        begins = np.maximum(np.append(alarms.starts, data.n)[first], above.starts)
+        held = begins < above.stops
+        return self._on_top(start, _alarms(data, begins[held], above.stops[held]))
+
+    def __str__(self) -> str:
+        return f"hysteresis({self.rule}, {self.release})"
+
+
+@dataclass(frozen=True)
+class sustained(_OnTop):
+    """An alarm is raised once the rule has raised one at so many points in a row, at the last of them.
+
+    >>> str(sustained("fixed(3)", 5))
+    'sustained(fixed(3), 5)'
+    """
+
+    of_rules: ClassVar[int] = 1
+
+    rule: Any
+    points: int
+    _rule: Rule = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        check_parameters("sustained", {"points": Number(1, integer=True)}, {"points": self.points})
+        _set_rules(self, "rule")
+
+    def decide(self, data: Scoring, metric: Metric) -> Decision:
+        """Raise the alarms of the rule, each from its point number `points` on."""
+        found = self._rule.decide(data, metric)
+        runs = found.prediction.predicted
+        begins = runs.starts + min(self.points, data.n + 1) - 1
+        long = begins < runs.stops
+        return self._on_top(found, _alarms(data, begins[long], runs.stops[long]))
+
+    def __str__(self) -> str:
+        return f"sustained({self.rule}, {self.points})"
+
+
+def _set_rules(owner: Any, *names: str) -> None:
+    """Set the rules that texts or numbers name, and the texts of the rules."""
+    for name in names:
+        given = getattr(owner, name)
+        rule = parse_rule(given)
+        object.__setattr__(owner, f"_{name}", rule)
+        object.__setattr__(owner, name, given if isinstance(given, str) else str(rule))
+
+
+def _alarms(data: Scoring, starts: Any, stops: Any) -> Prediction:
+    mask = Events(starts, stops, data.n).mask()
+    if data.setting.ignored is not None:
+        mask = mask & ~data.setting.ignored
+    return Prediction(data.truth, label_runs(mask, "y_pred"), data.setting)
+
+
+RULES.add("hysteresis", hysteresis)
+RULES.add("sustained", sustained)

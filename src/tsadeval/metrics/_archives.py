@@ -1,4 +1,4 @@
-"""The score of the Numenta Anomaly Benchmark (NAB), of one series.
+"""Scores of two archives: NAB, and UCR accuracy, whether the highest score is near the event.
 
 The windows of NAB are the events of y_true here. With A_TP, A_FP, A_FN the weights of the profile:
 
@@ -21,14 +21,14 @@ import numpy as np
 
 import tsadeval.metrics._kernels.nab as kernel
 from tsadeval.core import binning
-from tsadeval.core.define import prediction_metric
+from tsadeval.core.define import prediction_metric, score_metric
 from tsadeval.core.events import Events, Index
 from tsadeval.core.inputs import Floats, Prediction, Scoring
 from tsadeval.core.parameters import Check, Number, OneOf
 from tsadeval.errors import UndefinedError
 from tsadeval.metrics.counting import first_best, first_inside
 
-__all__ = ["nab_score"]
+__all__ = ["nab_score", "ucr_accuracy"]
 
 # A_TP, A_FP and A_FN.
 PROFILES = {
@@ -61,23 +61,23 @@ def _false_alarm_cost(data: Prediction, begin: int) -> float:
 
 
 def _probation(n: int, probation: float) -> int:
-    """The first point that counts."""
+    """Return the first point that counts."""
     return math.ceil(min(math.floor(probation * n), probation * _PROBATION_ROWS))
 
 
 def _windows(events: Events, begin: int) -> tuple[Index, Index]:
-    """Starts and stops of the events that are not over before the first point that counts."""
+    """Return starts and stops of the events that are not over before the first point that counts."""
     scored = events.stops > begin
     return events.starts[scored], events.stops[scored]
 
 
 def _rewards(first: Index, starts: Index, stops: Index) -> Floats:
-    """What a detected window earns by its first alarm, times tanh(2.5)."""
+    """Return what a detected window earns by its first alarm, times tanh(2.5)."""
     return np.asarray(np.tanh(2.5 * ((stops - first) / (stops - starts))))
 
 
 def _best(data: Scoring, *, profile: str, probation: float) -> float:
-    """The score rises only where a window is found, or found earlier: no other threshold can be the best.
+    """Look where a window is found, or found earlier: the score rises only there, so no other threshold is the best.
 
     Unless all are worse than few false alarms, and then the largest is.
     """
@@ -100,7 +100,7 @@ def _best(data: Scoring, *, profile: str, probation: float) -> float:
 
 
 def _gained(data: Prediction, profile: str, probation: float) -> tuple[float, int]:
-    """What a series gains over a detector without alarms, and the number of its windows."""
+    """Return what a series gains over a detector without alarms, and the number of its windows."""
     reward, cost, miss = PROFILES[profile]
     begin = _probation(data.n, probation)
     starts, stops = _windows(data.events, begin)
@@ -113,7 +113,7 @@ def _gained(data: Prediction, profile: str, probation: float) -> tuple[float, in
 
 
 def _pooled(series: Sequence[Prediction], *, profile: str, probation: float) -> float:
-    """The score of a corpus: sums over all series, those without a window included, scaled as for one."""
+    """Return the score of a corpus: sums over all series, those without a window included, scaled as for one."""
     reward, _, miss = PROFILES[profile]
     parts = [_gained(data, profile, probation) for data in series]
     windows = sum(count for _, count in parts)
@@ -168,3 +168,45 @@ def nab_score(data: Prediction, *, profile: str = "standard", probation: float =
     if windows == 0:
         raise UndefinedError("every event lies in the probation")
     return float(100 * gained / ((reward + miss) * windows))
+
+
+@score_metric(
+    label="UCR accuracy",
+    range=(0.0, 1.0),
+    summary="1 where the highest score is near an event, else 0; its mean over series is the accuracy of the archive.",
+    undefined="y_true has no event",
+    references=("Wu and Keogh, Current Time Series Anomaly Detection Benchmarks are Flawed, TKDE 2021",),
+    checks={"slack": Number(0, integer=True)},
+    properties={"affine", "monotone", "mirror"},
+    needs={"anomaly"},
+)
+def ucr_accuracy(data: Scoring, *, slack: int = 100) -> float:
+    """Whether the point with the highest score is near an event: the score of the UCR anomaly archive.
+
+    A point is near an event of length L that it is less than max(`slack`, L) points away from. The archive has one
+    event a series; with several, near any of them counts. Of several points with the highest score each is as good a
+    choice as the others: the value is the share of them that are near. The mean over series (`te.evaluate_many`) is
+    the accuracy that papers report.
+
+    Parameters
+    ----------
+    slack : int, default=100
+        The least distance, in points, that is too far.
+
+    Examples
+    --------
+    >>> import tsadeval as te
+    >>> y_true = [0] * 200 + [1] * 5 + [0] * 200
+    >>> te.metrics.ucr_accuracy(y_true, [0] * 120 + [1] + [0] * 284)
+    1.0
+    >>> te.metrics.ucr_accuracy(y_true, [0] * 100 + [1] + [0] * 304)
+    0.0
+    """
+    events = data.events
+    highest = np.flatnonzero(data.scores == data.high)
+    reach = np.maximum(events.lengths, min(slack, data.n)) - 1
+    # Zones of different width may overlap in any order, so each point is looked up in the union of them.
+    edges = np.zeros(data.n + 1, np.int64)
+    np.add.at(edges, np.maximum(events.starts - reach, 0), 1)
+    np.add.at(edges, np.minimum(events.stops + reach, data.n), -1)
+    return float(np.mean(np.cumsum(edges[:-1])[highest] > 0))
