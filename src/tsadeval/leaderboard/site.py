@@ -118,7 +118,8 @@ class _Site:
         self.agreement = agreement(
             self.ranked, [text for text, m in self.board.metrics.items() if m.direction == "lower"]
         )
-        self.shown = [np.where(np.isfinite(one), np.round(one, 6), None).tolist() for one in table.values.values()]
+        none = np.array(None)  # JSON has no NaN
+        self.shown = [np.where(np.isfinite(one), np.round(one, 6), none).tolist() for one in table.values.values()]
         # Paths of pages are those of the files they are about, so that they stay the same from build to build.
         keys = {one.name: one.key for one in board.submissions}
         self.paths = {
