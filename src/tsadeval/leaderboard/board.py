@@ -25,7 +25,7 @@ from tsadeval.core.names import printable
 from tsadeval.core.results import Row, plain
 from tsadeval.engine.cells import Chunk, Layout, Making, group_cells
 from tsadeval.engine.compute import compute
-from tsadeval.engine.progress import Progress
+from tsadeval.engine.progress import Progress, progress_of
 from tsadeval.engine.run import complete
 from tsadeval.engine.store import Store
 from tsadeval.errors import InvalidInputError, TsadevalError
@@ -79,8 +79,15 @@ def compute_values(
         for metric in metrics
     ]
     store: Store[BoardCell] = Store(folder, LAYOUT)
-    complete(cells, partial(_chunks, board), compute, store, n_jobs=n_jobs, progress=progress, threads=True)
-    return store.table(cells)
+    found = store.table(cells)
+    if len(found) < len(cells) or "error" in found["status"].unique().to_pylist():
+        complete(cells, partial(_chunks, board), compute, store, n_jobs=n_jobs, progress=progress, threads=True)
+        return store.table(cells)
+    # Nothing is new: the store need not be looked through once more.
+    with progress_of(progress, LAYOUT.command) as report:
+        if report is not None:
+            report(len(cells), len(cells), "")
+    return found
 
 
 def _scorers(board: Board, series: str, valued: bool) -> Iterator[tuple[str, str, str]]:
@@ -219,16 +226,16 @@ def rank_all(table: Table, path: Path) -> dict[str, Standings]:
             follows = json.dumps([tsadeval.__version__, lower, values.shape, groups]).encode() + values.tobytes()
             key = hashlib.sha256(follows).hexdigest()
             if key not in last:
-                last[key] = short({name: _standing(values[members], lower) for name, members in groups.items()})
+                last[key] = _short({name: _standing(values[members], lower) for name, members in groups.items()})
             kept[key] = found[text] = last[key]
     write_sealed(path, json.dumps(kept).encode())
     return found
 
 
-def short(data: Any) -> Any:
+def _short(data: Any) -> Any:
     """Round numbers to six digits, as pages have them, but not before the point; what is not finite is None.
 
-    >>> short({"a": [0.123456789, -1234567.8, float("nan")]})
+    >>> _short({"a": [0.123456789, -1234567.8, float("nan")]})
     {'a': [0.123457, -1234568.0, None]}
     """
     return json.loads(json.dumps(data), parse_float=_six_digits, parse_constant=lambda _: None)

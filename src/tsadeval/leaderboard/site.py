@@ -11,6 +11,8 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 import tsadeval
 from tsadeval._optional import require
 from tsadeval.core.metric import PROPERTIES
@@ -26,7 +28,6 @@ from tsadeval.leaderboard.board import (
     metric_facts,
     places,
     rank_all,
-    short,
 )
 from tsadeval.leaderboard.submissions import GAPS, Board, read_board
 from tsadeval.rankeval import read
@@ -117,7 +118,8 @@ class _Site:
         self.agreement = agreement(
             self.ranked, [text for text, m in self.board.metrics.items() if m.direction == "lower"]
         )
-        self.shown = [short(of_metric.tolist()) for of_metric in table.values.values()]
+        none = np.array(None)  # JSON has no NaN
+        self.shown = [np.where(np.isfinite(one), np.round(one, 6), none).tolist() for one in table.values.values()]
         # Paths of pages are those of the files they are about, so that they stay the same from build to build.
         keys = {one.name: one.key for one in board.submissions}
         self.paths = {
