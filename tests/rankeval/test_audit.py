@@ -1,5 +1,6 @@
 """The audit on real scores: adversaries, what is measured, and the whole of it on small tables."""
 
+import hashlib
 import math
 
 import numpy as np
@@ -204,6 +205,25 @@ def test_a_series_that_changed_is_computed_again(tmp_path):
     assert first.values_of("auc_pr") != second.values_of("auc_pr")
     again = te.rankeval.audit(table(0), "auc_pr", store=tmp_path)
     assert again.values_of("auc_pr") == first.values_of("auc_pr")
+
+
+def test_stores_know_a_series_by_its_numbers_as_in_earlier_versions():
+    data = table()
+    data["empty"] = np.where(data["series"] == "a", np.nan, data["poor"])  # no score at all on the first series
+    result = te.rankeval.audit(data, "auc_pr")
+    for series in result.plan.series:
+        here = data["series"] == series.name
+        digest = hashlib.sha256(np.packbits(data["label"][here] == 1).tobytes())
+        for name in ("good", "poor", "holes", "empty", "value"):
+            digest.update(("" if name == "value" else name).encode() + data[name][here].tobytes())
+        assert series.mark == digest.hexdigest()[:12]
+    assert result.plan.series[0].detectors == ("good", "poor", "holes")
+    assert result.plan.series[0].incomplete == ("holes",)
+    versions = result.to_frame().query("kind == 'detector'").groupby("detector")["scorer_version"].unique()
+    assert {name: "/".join(some) for name, some in versions.items()} == {
+        **dict.fromkeys(("good", "poor", "empty"), ""),
+        "holes": "masked",
+    }
 
 
 def test_a_detector_is_not_taken_for_an_adversary():
