@@ -251,7 +251,8 @@ def _arrow_codes(column: Any) -> tuple[Array, list[Any]]:
     if not column.num_chunks:
         return np.empty(0, np.int64), []
     indices = pyarrow.chunked_array([chunk.indices for chunk in column.chunks])
-    return memory_of(indices.cast("int64").fill_null(-1)), python_values(column.chunk(0).dictionary)
+    indices = indices.cast("int64").fill_null(-1) if indices.null_count else indices
+    return memory_of(indices).astype(np.int64), python_values(column.chunk(0).dictionary)
 
 
 def python_values(column: Any) -> list[Any]:

@@ -113,7 +113,7 @@ def read_within(file: Any, limit: int, where: str) -> bytes:
         size = os.fstat(file.fileno()).st_size
     check_size(size, limit, where)
     parts: list[bytes] = []
-    chunk, size = max(size + 1, _CHUNK), 0
+    chunk, size = -1 if size else _CHUNK, 0
     while part := file.read(chunk):
         parts.append(part)
         size += len(part)
