@@ -55,13 +55,13 @@ def compared(folder, **options):
     """A comparison, and the distinct warnings that it gave."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        found = te.compare(folder, **{"by": "file", "y_score": NAMES, "metrics": ["ears", "f1"], **options})
+        found = te.compare(folder, **{"by": "file", "score": NAMES, "metrics": ["ears", "f1"], **options})
     return found, caught
 
 
 def test_a_file_counts_for_the_detectors_that_it_has(folder):
     named, caught = compared(folder)
-    pattern, _ = compared(folder, y_score="*")
+    pattern, _ = compared(folder, score="*")
     values = [{(row["series"], row["detector"], row["metric"]): row["value"] for row in found.rows}
               for found in (named, pattern)]  # fmt: skip
     assert values[0].keys() == values[1].keys()
@@ -90,11 +90,12 @@ def test_a_name_that_no_file_has_is_an_error(folder):
 def test_a_missing_detector_follows_the_rule_for_series_without_scores(folder):
     skipped, _ = compared(folder)
     worst, _ = compared(folder, missing="worst")
-    on = [worst._means["server_03", name, "ears"] for name in ("IForest", "LSTM-AE", "MyNet")]
-    assert worst._means["server_03", "USAD", "ears"] == min(on)
-    assert ("server_03", "USAD", "ears") not in skipped._means
+    row = worst.series.index("server_03")
+    values = dict(zip(worst.detectors, worst.values("ears")[row].tolist(), strict=True))
+    assert values["USAD"] == min(values[name] for name in ("IForest", "LSTM-AE", "MyNet"))
+    assert np.isnan(skipped.values("ears")[skipped.series.index("server_03"), skipped.detectors.index("USAD")])
     with pytest.raises(InvalidInputError, match="detector 'USAD' has no scores on series 'server_03'"):
-        compared(folder, y_score=["IForest", "USAD"], missing="error")
+        compared(folder, score=["IForest", "USAD"], missing="error")
 
 
 def test_commands_keep_the_file_and_name_what_it_lacks(folder, tmp_path):

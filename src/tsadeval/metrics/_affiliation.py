@@ -181,7 +181,7 @@ def affiliation(data: Prediction, *, beta: float = 1.0) -> PRF:
     properties={"mirror"},
     needs={"anomaly"},
     sets={"paper"},
-    best=partial(_best, objective="f"),
+    best=lambda data, *, beta: _best(data, "f", 0.0, beta),
 )
 def affiliation_f1(data: Prediction, *, beta: float = 1.0) -> float:
     """F of affiliation precision and recall of Huet et al. (2022).
@@ -350,7 +350,7 @@ def unbiased_affiliation_f1(data: Prediction, *, beta: float = 1.0, alarm_rate: 
     checks=F_CHECKS,
     properties={"mirror"},
     needs={"anomaly"},
-    best=partial(_best, objective="f", bias=0.5),
+    best=lambda data, *, beta: _best(data, "f", 0.5, beta),
 )
 def normalized_affiliation_f1(data: Prediction, *, beta: float = 1.0) -> float:
     """F of affiliation recall and of affiliation precision rescaled from [1/2, 1] to [0, 1] (Zhong et al.).

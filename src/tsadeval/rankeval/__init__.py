@@ -13,7 +13,7 @@ from tsadeval.rankeval.suites import HARD_TASKS, SUITES
 from tsadeval.rankeval.suites.adversaries import Adversary
 from tsadeval.rankeval.suites.hard_task import HardTask
 from tsadeval.rankeval.suites.paper import PaperSuite as Suite
-from tsadeval.rankeval.suites.paper import Task
+from tsadeval.rankeval.suites.paper import Task, five_models_table
 
 # The names that results had before they became one class.
 RankEvalResult = HardResult = AuditResult = SuiteResult
@@ -35,6 +35,7 @@ __all__ = [
     "Task",
     "audit",
     "check_properties",
+    "five_models_table",
     "read",
     "run",
 ]
