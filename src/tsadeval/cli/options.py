@@ -114,7 +114,7 @@ def reads_scores(command: Callable[..., None]) -> Callable[..., None]:
 
 
 def scores_of(files: list[str], **reading: Any) -> Scores:
-    """The scores in files, by the options of a command."""
+    """Return the scores in files, by the options of a command."""
     del reading["clip"]
     reading |= {"score": names_of(reading["score"]) or "score", "by": names_of(reading["by"])}
     given = {name: value for name, value in reading.items() if value not in ("", None, [], False)}
@@ -169,7 +169,7 @@ def complete_datasets(incomplete: str) -> list[str]:
 
 
 def _last(incomplete: str, names: Iterable[str]) -> list[str]:
-    """The names that the part after the last comma begins, each with the parts before it."""
+    """Return the names that the part after the last comma begins, each with the parts before it."""
     before, comma, begun = incomplete.rpartition(",")
     return [f"{before}{comma}{name}" for name in sorted(names) if name.startswith(begun)]
 
@@ -185,7 +185,7 @@ CellMemory = Annotated[
 
 @contextmanager
 def running(title: str, dask: str) -> Iterator[Bar]:
-    """A progress bar, with the workers of a Dask cluster if one is named; an interrupt is one line, exit code 130."""
+    """Show a progress bar, on the workers of a Dask cluster if one is named; an interrupt is one line, exit code 130."""
     bar = Bar(title)
     try:
         with bar, on_cluster(dask):

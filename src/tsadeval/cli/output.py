@@ -40,7 +40,7 @@ SETTINGS = {"help_option_names": ["-h", "--help"]}
 
 
 def render(format: Format, head: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
-    """A table in the wanted form; csv and json keep all digits, and leave empty what is not a number."""
+    """Return a table in the wanted form; csv and json keep all digits, and leave empty what is not a number."""
     if format is Format.json:
         return json.dumps([{k: plain(v) for k, v in zip(head, row, strict=True)} for row in rows], indent=2)
     if format is Format.csv:
@@ -53,7 +53,7 @@ def render(format: Format, head: Sequence[str], rows: Sequence[Sequence[Any]]) -
 
 
 def tell_failures(lines: Sequence[str]) -> None:
-    """The first failures, a line each, and how many more there are: thousands would hide the result."""
+    """Print the first failures, a line each, and how many more there are: thousands would hide the result."""
     for line in lines[:MANY]:
         typer.echo(f"tsadeval: {line}", err=True)
     if len(lines) > MANY:
@@ -72,7 +72,7 @@ class Case:
 
     @classmethod
     def of(cls, one: Scored) -> Case:
-        """The names of a scoring."""
+        """Return the names of a scoring."""
         given = one.given
         return cls((given.place, *map(printable, given.keys.values()), printable(given.column)), tuple(given.keys))
 
@@ -92,12 +92,12 @@ def has_values(results: Results) -> bool:
 
 
 def first_of(scorings: Sequence[str]) -> str:
-    """The first names of scorings, which have commas inside."""
+    """Return the first names of scorings, which have commas inside."""
     return "; ".join([*scorings[:2], *["..."] * (len(scorings) > 2)])
 
 
 def undefined(results: Results) -> list[str]:
-    """A line for each reason why metrics have no value: which metrics, in how many scorings, and the first of these."""
+    """Return a line for each reason why metrics have no value: which metrics, and in how many scorings."""
     lacking = [
         (row["message"], row["metric"], case.name)
         for case, found in results
@@ -115,7 +115,7 @@ def undefined(results: Results) -> list[str]:
 
 
 def alarm_lines(results: Results) -> list[str]:
-    """A line for each rule that raised no alarm, or alarmed everywhere, and where."""
+    """Return a line for each rule that raised no alarm, or alarmed everywhere, and where."""
     odd = {case.name: odd_alarms(found.rows, found.points["points"]) for case, found in _values(results)}
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -128,7 +128,7 @@ def _values(results: Results) -> list[tuple[Case, Evaluation]]:
 
 
 def shown(results: Results, format: Format, metrics: tuple[Metric, ...]) -> str:
-    """The results as text, or all rows in another form."""
+    """Return the results as text, or all rows in another form."""
     keys = results[0][0].keys
     names = ["path" if "file" in keys else "file", *keys, "score"]
     if format is not Format.text:
@@ -149,12 +149,12 @@ def shown(results: Results, format: Format, metrics: tuple[Metric, ...]) -> str:
 
 
 def _counts(found: Any) -> Row:
-    """What the numbers of a row are made of."""
+    """Return what the numbers of a row are made of."""
     return {**found.points, "version": tsadeval.__version__}
 
 
 def _side_by_side(results: Sequence[tuple[Case, Evaluation]], names: list[str], metrics: list[str]) -> str:
-    """A table of values: scorings downwards, or metrics where there are more of those."""
+    """Return a table of values: scorings downwards, or metrics where there are more of those."""
     values = [[found[metric] for metric in metrics] for _, found in results]
     with_baseline = "random" in results[0][1].rows[0]
     if with_baseline:
@@ -178,7 +178,7 @@ def _side_by_side(results: Sequence[tuple[Case, Evaluation]], names: list[str], 
 
 
 def _about(results: Sequence[tuple[Case, Evaluation]]) -> list[str]:
-    """What the notes of the single results say, once."""
+    """Return what the notes of the single results say, once."""
     found: dict[str, list[str]] = {}
     for case, result in results:
         for note in result.about:

@@ -117,7 +117,7 @@ def _judge_here(
 
 
 def _evaluations(found: FileScores) -> tuple[Results, list[LeftOut]]:
-    """The values of each scoring as `te.evaluate` gives them, and what could not be evaluated."""
+    """Return the values of each scoring as `te.evaluate` gives them, and what could not be evaluated."""
     results: Results = []
     lost: dict[tuple[str, str], LeftOut] = {}
     absent: dict[tuple[str, str], list[str]] = {}  # columns that files lack, though they have others

@@ -59,7 +59,7 @@ class SeriesEvaluation(MappingResult):
         return self.macro
 
     def _grid(self) -> Grid:
-        """A row per series, a column per metric; the average last."""
+        """Return a row per series, a column per metric; the average last."""
         values: dict[str, dict[str, float]] = {}
         for row in self.rows:
             values.setdefault(row["series"], {})[row["metric"]] = row["value"]
@@ -84,7 +84,7 @@ class _Pooled:
             add_to_pool(self._pool, one, self._metrics)
 
     def values(self) -> dict[str, float]:
-        """The micro value of every metric."""
+        """Return the micro value of every metric."""
         if self._pool is None:
             self._pool = Pool(self._metrics, self._rule)
             for one in self._scores:
@@ -198,7 +198,7 @@ _LONG = 10_000  # points of a series, from which on threads save more than they 
 
 
 def _lean(one: Scored | LeftOut) -> Scored | LeftOut:
-    """A scoring without what the metrics computed of it, which may have to wait."""
+    """Return a scoring without what the metrics computed of it, which may have to wait."""
     return one if isinstance(one, LeftOut) else replace(one, scoring=replace(one.scoring))
 
 
@@ -207,14 +207,14 @@ def _rows(one: Scored | LeftOut, metrics: Sequence[Metric], rule: Rule) -> list[
 
 
 def rows_of_scoring(scoring: Scoring, metrics: Sequence[Metric], rule: Rule) -> list[Row]:
-    """A row for each metric of one scoring."""
+    """Return a row for each metric of one scoring."""
     return [row_of(metric, metric.run(scoring, rule), scoring) for metric in metrics]
 
 
 def _on_workers(
     read: Iterator[Scored | LeftOut], metrics: Sequence[Metric], rule: Rule, n_jobs: int | None
 ) -> Iterator[tuple[Scored | LeftOut, list[Row]]]:
-    """The same from the workers of a cluster: labels and scores travel there, rows back."""
+    """Return the same from the workers of a cluster: labels and scores travel there, rows back."""
     waiting: deque[Scored | LeftOut] = deque()
 
     def sent() -> Iterator[tuple[Any, ...]]:
@@ -227,6 +227,6 @@ def _on_workers(
 
 
 def _drained(items: list[Scored | LeftOut]) -> Iterator[Scored | LeftOut]:
-    """The items, without keeping them."""
+    """Return the items, without keeping them."""
     while items:
         yield items.pop(0)

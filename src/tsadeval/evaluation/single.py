@@ -64,7 +64,7 @@ class Evaluation(MappingResult):
 
 
 def _columns(rows: Sequence[Row]) -> list[str]:
-    """The columns that are worth printing."""
+    """Return the columns that are worth printing."""
     rules = {row["rule"] for row in rows if row["rule"]}
     shown = ["metric", "value"]
     shown += ["random", "random_error", "perfect"] if any("random" in row for row in rows) else []

@@ -75,7 +75,7 @@ class Wanted:
     values: list[tuple[str, str, str | None]]
 
     def names_in(self, path: str) -> list[tuple[str, str, str]]:
-        """What names the scorings of a file."""
+        """Return what names the scorings of a file."""
         return self.named.get(path) or [("", "", column) for column in self.columns]
 
     def __iter__(self) -> Iterator[FileCell]:
@@ -91,11 +91,11 @@ class Wanted:
         return {column for names in self.named.values() for _, _, column in names} or set(self.columns)
 
     def folder(self, path: str) -> str:
-        """The folder of a file."""
+        """Return the folder of a file."""
         return self.files[bisect_left(self.files, path, key=lambda file: file.path)].folder
 
     def names(self, folder: str, score: str, named: str) -> tuple[str, str]:
-        """The detector and the data set of scores."""
+        """Return the detector and the data set of scores."""
         if named:
             return named if len(self.scores) == 1 else f"{named}/{score}", folder
         if len(self.scores) > 1:
@@ -105,7 +105,7 @@ class Wanted:
 
 
 def _evaluated(row: Any) -> Row:
-    """A row of the store as `te.evaluate` has it: with the rule that was used, and counts where there are such."""
+    """Return a row of the store as `te.evaluate` has it: with the rule that was used, and counts."""
     used = {**row, "rule": row["used"], "value": math.nan if row["value"] is None else row["value"]}
     used |= {name: int(row[name]) for name in ("alarms", "alarmed_points") if row[name] is not None}
     found = {"metric": row["metric"], **{name: used[name] for name in Outcome._fields}}
@@ -160,7 +160,7 @@ class _Summary:
 
     @staticmethod
     def _groups(table: Any, wanted: Wanted) -> tuple[list[tuple[str, str]], NDArray[np.int64]]:
-        """The detectors and data sets of some rows, and which of them is that of each row."""
+        """Return the detectors and data sets of some rows, and which of them is that of each row."""
         (file, files), (score, scores), (named, detectors) = (coded(table[name]) for name in ("file", "score", "named"))
         codes, rows = np.unique((file * len(scores) + score) * len(detectors) + named, return_inverse=True)
         groups: dict[tuple[str, str], int] = {}
@@ -223,7 +223,7 @@ class FileScores(Result):
         return sum(len(self._wanted.names_in(file.path)) for file in self._wanted.files)
 
     def by_scoring(self) -> Iterator[tuple[tuple[str, ...], dict[str, str], list[Row], Row]]:
-        """The rows of each scoring as `te.evaluate` has them, and what it is made of.
+        """Return the rows of each scoring as `te.evaluate` has them, and what it is made of.
 
         First what it is called (its file, what the columns `by` hold, its column of scores) and the columns `by`.
         """

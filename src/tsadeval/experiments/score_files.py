@@ -142,7 +142,7 @@ def score_files(
 
 
 def _nothing(scores: Scores, found: list[File]) -> str:
-    """What to say where there is no file."""
+    """Return what to say where there is no file."""
     if len(found) == 1 and not glob.has_magic(found[0].path):
         return next((str(one.reason) for one in scores.shards[0].read()), "")
     return f"no file matches {scores.given!r}"
@@ -170,7 +170,7 @@ def _label(shards: Mapping[str, TableShard]) -> str:
 
 
 def _keys(shard: TableShard, checksums: Checksums) -> _Keys:
-    """What the columns `by` hold for every scoring of a file, and its column of scores.
+    """Return what the columns `by` hold for every scoring of a file, and its column of scores.
 
     It is remembered for as long as a file stays as it is. Of a file that cannot be read, which is found out later, all
     is empty.
@@ -199,7 +199,7 @@ def _remarks(shards: Mapping[str, TableShard], keys: Mapping[str, _Keys]) -> lis
 
 
 def _chunks(cells: Iterable[FileCell], empty: Chunk, shards: Mapping[str, TableShard]) -> Iterator[Chunk]:
-    """The cells of some neighbouring files together."""
+    """Return the cells of some neighbouring files together."""
     most = max(min(len(shards) // 64, _FILES), 1)
     part: list[FileCell] = []
     inside: dict[str, TableShard] = {}

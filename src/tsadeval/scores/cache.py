@@ -78,7 +78,7 @@ def write_scores(folder: str | Path, scores: Floats, labels: Bools, provenance: 
 def read_scores(
     folder: str | Path, dataset: str, checksum: str, detector: str, seed: int | None, labels: Bools | None = None
 ) -> CachedScores | None:
-    """The cached scores of a detector (its text) on a data set, None where there are none; other ones are refused.
+    """Return the cached scores of a detector (its text) on a data set, or None; refuse those of other data.
 
     Where the labels of the data are given, those in the file must be the same: the checksum is what the file says.
     """

@@ -109,7 +109,7 @@ class Spans:
         return _Named([])
 
     def identity(self) -> str:
-        """A text that is another one once labels may be: of the file's content, and of whose intervals they are."""
+        """Return a text that changes once labels may: of the file's content, and of whose intervals they are."""
         if self._path is None:
             raise InvalidInputError("incidents must be in a file where values are kept in a store")
         try:
@@ -171,7 +171,7 @@ class Spans:
         )
 
     def ask(self, keys: Mapping[str, str], file: str) -> tuple[str, ...]:
-        """The name of a series among the intervals; it then counts as one that is there."""
+        """Return the name of a series among the intervals; it then counts as one that is there."""
         if self._windows is not None:
             return tuple(keys.values())
         wanted = (file,) if self._named.of_files else tuple(keys[name] for name in self._named.columns)
@@ -179,7 +179,7 @@ class Spans:
         return wanted
 
     def incidents(self, keys: Mapping[str, str], file: str) -> IncidentTable | None:
-        """The intervals of a series and all that is known of them; None of windows."""
+        """Return the intervals of a series and all that is known of them; None of windows."""
         return None if self._windows is not None else self._incidents_of(self.ask(keys, file))
 
     def labels(self, keys: Mapping[str, str], file: str, times: Times) -> Array:
@@ -239,14 +239,14 @@ class FitScores:
         self._known: dict[str, dict[tuple[str, ...], Array]] = {}
 
     def identity(self) -> str:
-        """The name of the file, and a digest of the numbers in it."""
+        """Return the name of the file, and a digest of the numbers in it."""
         digest = hashlib.sha256()
         for name in self._table.columns:
             digest.update(f"{name}{python_values(self._table.columns[name])}".encode())
         return f"{self._table.source} ({digest.hexdigest()[:16]})"
 
     def of(self, keys: Mapping[str, str], score: str) -> Array:
-        """The scores of a series in a column."""
+        """Return the scores of a series in a column."""
         if score not in self._known:
             name = self._table.name(score, "for the scores to fit on")
             parts = self._groups.split(self._table.numbers(name), name)
@@ -275,7 +275,7 @@ class PerSeries:
                 raise InvalidInputError(f"{name} has an entry for {key!r}, which is no series: {near}")
 
     def of(self, series: str) -> Any:
-        """What was given for a series; None for nothing."""
+        """Return what was given for a series; None for nothing."""
         return self._given.get(series) if self._mapping else self._given
 
 
@@ -304,7 +304,7 @@ class Companions:
         )
 
     def fit_of(self, keys: Mapping[str, str], series: str, detector: str, score: str) -> Any:
-        """The scores from which rules without labels take their threshold."""
+        """Return the scores from which rules without labels take their threshold."""
         if isinstance(self.fit, FitScores):
             return self.fit.of(keys, score)
         if isinstance(self.fit, Mapping):
@@ -318,7 +318,7 @@ class Companions:
                 one.ask(keys, file)
 
     def identity_of_fit(self) -> str:
-        """A text that is another one once the scores to fit on may be."""
+        """Return a text that changes once the scores to fit on may."""
         if not isinstance(self.fit, FitScores):
             raise InvalidInputError("scores to fit on must be in a file where values are kept in a store")
         return self.fit.identity()
@@ -364,7 +364,7 @@ class Companions:
         return joined
 
     def notes(self, *, whole: bool = True) -> list[str]:
-        """What did not fit, and how files were read; only where all tables could be read what was not used."""
+        """Return what did not fit, and how files were read; only where all tables could be read what was not used."""
         found = [one for one in (self.incidents, self.ignore) if isinstance(one, Spans)]
         said = [line for one in found for line in one.said]
         lines = [line for one in found for line in (one.fitted, one.late, one.unused if whole else None)]
@@ -376,7 +376,7 @@ def _is_path(given: Any) -> bool:
 
 
 def needs_times() -> InvalidInputError:
-    """The error of intervals of time without time stamps."""
+    """Build the error of intervals of time without time stamps."""
     how = hint("give them with time=", "name their column with --time")
     return InvalidInputError(f"intervals of time need time stamps: {how}")
 

@@ -68,7 +68,7 @@ class Form(NamedTuple):
 
 
 def find_shards(source: Source) -> Shards:
-    """The shards of the first form that matches."""
+    """Return the shards of the first form that matches."""
     options = source.options
     if isinstance(source.y_true, str) and not _is_file(source.y_true):
         source = source._replace(options=replace(options, label=source.y_true), y_true=None)

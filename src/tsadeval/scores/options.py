@@ -79,7 +79,7 @@ class Options:
 
     @staticmethod
     def names(reading: Reading) -> list[str]:
-        """The names of options as they are now."""
+        """Return the names of options as they are now."""
         return [_RENAMED.get(name, name) for name in reading]
 
     @property

@@ -64,7 +64,7 @@ class Given:
         return name_of(self.series, self.detector)
 
     def left_out(self, reason: str) -> LeftOut:
-        """The entry that stands for it where it cannot be used."""
+        """Return the entry that stands for it where it cannot be used."""
         return LeftOut(self.series, self.detector, self.place, reason, self.name)
 
     def scored(self, missing: Missing) -> Scored | LeftOut:
@@ -167,7 +167,7 @@ def _refusal(one: Given, other: Given) -> InvalidInputError:
 
 
 def _all_times(given: Sequence[Given]) -> Times:
-    """The time stamps of all points, in the form in which they came."""
+    """Return the time stamps of all points, in the form in which they came."""
     known = [one.times for one in given if one.times is not None]
     stamps, at = np.unique(np.concatenate([times.stamps for times in known]), return_index=True)
     return replace(known[0], stamps=stamps, given=np.concatenate([np.asarray(times.given) for times in known])[at])

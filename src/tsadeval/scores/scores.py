@@ -109,7 +109,7 @@ class Scores:
         return self._source.options
 
     def with_options(self, **reading: Unpack[Reading]) -> Scores:
-        """The same scores, read with some other options."""
+        """Return the same scores, read with some other options."""
         if not reading:
             return self
         given, options = self._source, Options.of(reading)
@@ -220,7 +220,7 @@ class Scores:
         return self.said(whole=whole)
 
     def said(self, *, whole: bool = True) -> list[str]:
-        """What is known so far of how incidents and files were read; with `whole` also what was never asked for."""
+        """Return how incidents and files were read so far; with `whole` also what was never asked for."""
         skipped = skipped_stores(self.stores)
         return [*[skipped] * bool(skipped), *self._shards.companions.notes(whole=whole)]
 
@@ -275,11 +275,11 @@ class Scores:
         return self.select(series=[series])
 
     def select(self, *, series: Container[str] | None = None, detectors: Container[str] | None = None) -> Scores:
-        """The scorings of some series, of some detectors, or both."""
+        """Return the scorings of some series, of some detectors, or both."""
         return self._with(_Select(series, detectors))
 
     def rename(self, *, series: Mapping[str, str] | None = None, detectors: Mapping[str, str] | None = None) -> Scores:
-        """The same with other names; those that are not named stay."""
+        """Return the same with other names; those that are not named stay."""
         return self._with(_Rename(series or {}, detectors or {}))
 
     def split(
@@ -299,7 +299,7 @@ class Scores:
         return self._with(_Part(share, at, first=True)), self._with(_Part(share, at, first=False))
 
     def left_out_lines(self, *, every: bool = False) -> list[str]:
-        """What was left out, a line for each reason; detectors without any score, which tables show, with `every`."""
+        """Return what was left out, a line for each reason; with `every` also detectors without any score."""
         return causes([one for one in self._summary.left_out if every or one.reason != NO_SCORE])
 
     def warn(self) -> None:
@@ -317,7 +317,7 @@ class Scores:
 
 
 def as_scores(source: Any, y_true: Any = None, *, X: Any = None, **reading: Unpack[Reading]) -> Scores:
-    """A `Scores`, read with these options; of anything else the `Scores` that it makes."""
+    """Return a `Scores`, read with these options; of anything else the `Scores` that it makes."""
     found = source if isinstance(source, Scores) else getattr(source, "source", None)
     if not isinstance(found, Scores):
         return Scores(source, y_true, X=X, **reading)
@@ -440,7 +440,7 @@ class _Summary:
         self.series[one.series] = row
 
     def lines(self) -> list[str]:
-        """What was understood, a line each."""
+        """Return what was understood, a line each."""
         rows = list(self.series.values())
         total = {name: sum(row[name] for row in rows) for name in ("points", "events", "ignored_points")}
         names = ", ".join(list(self.detectors)[:_SHOWN]) + (", ..." if len(self.detectors) > _SHOWN else "")
@@ -470,7 +470,7 @@ def _times(rows: Sequence[Row]) -> str:
 
 
 def causes(left_out: Sequence[LeftOut]) -> list[str]:
-    """What was left out, a line for each reason."""
+    """Return what was left out, a line for each reason."""
     places: dict[str, list[str]] = {}
     for one in left_out:
         own = not one.place or not one.reason.startswith(one.place)  # errors of a file name it already

@@ -28,7 +28,7 @@ def observe(
     values: Any = None,
     in_place: bool = False,
 ) -> Scoring:
-    """A checked scoring with its setting; see `te.evaluate` for the arguments.
+    """Build a checked scoring with its setting; see `te.evaluate` for the arguments.
 
     `in_place` keeps points without a score at the beginning and the end, so that positions are those of the arrays.
     """
@@ -120,7 +120,7 @@ def _cut(scoring: Scoring, setting: Setting, inside: slice) -> tuple[Scoring, Se
 
 
 def ignored_points(ignore: Any, n: int, times: Times | None) -> tuple[Bools, int]:
-    """The points that are not judged, from a mask or from intervals, and how many intervals if all lie elsewhere."""
+    """Return the points that are not judged, and the number of intervals where all of them lie elsewhere."""
     if not is_spans(ignore):
         found = label_runs(ignore, "ignore")
         if found.n != n:
@@ -141,7 +141,7 @@ def ignored_points(ignore: Any, n: int, times: Times | None) -> tuple[Bools, int
 
 
 def covered(spans: Any, times: Any) -> Laid:
-    """The points inside spans of time that may overlap, reach beyond the stamps or contain none of them."""
+    """Return the points inside spans of time that may overlap, reach beyond the stamps or contain none of them."""
     return lay(spans, times, Fitting("merge", "clip", "drop"))
 
 

@@ -115,7 +115,7 @@ def scorings(
 
 
 def _truth(table: Table, label: str) -> Array:
-    """The labels; where they are words, the error says how to make numbers of them."""
+    """Return the labels; where they are words, the error says how to make numbers of them."""
     try:
         return table.numbers(label)
     except InvalidInputError as error:
@@ -149,7 +149,7 @@ class ScoreColumns:
         return have
 
     def absent(self, name: str) -> str:
-        """What to say of a column that a file lacks."""
+        """Return what to say of a column that a file lacks."""
         known = [column for column in self._columns if column not in self._names]
         return f"no column {printable(name)!r} for the scores: {nearest(name, known or self._names)}"
 
@@ -178,7 +178,7 @@ def _is_there(table: Table, name: str, taken: set[str]) -> bool:
 
 
 def _score_columns(table: Table, patterns: list[str], taken: set[str]) -> dict[str, str]:
-    """The columns that the names and patterns mean, each once, in the order asked for, and how they were called."""
+    """Return the columns that names and patterns mean, each once, in the order asked for, and how they were called."""
     found: dict[str, str] = {}
     for pattern in patterns:
         if pattern in table or not is_pattern(pattern):
@@ -268,7 +268,7 @@ class TableShard:
         return "/".join(filter(None, [file.folder, file.stem])), ""
 
     def names(self) -> list[_Keys]:
-        """What the columns `by` hold, and the column of scores, for every scoring."""
+        """Return what the columns `by` hold, and the column of scores, for every scoring."""
         options = self.options
         table = read_table(self.source, text=options.columns, max_bytes=options.max_bytes)
         given = self._from_path(table)
@@ -281,15 +281,15 @@ class TableShard:
         return [([group[name] for name in options.columns], column) for group in groups for column in columns]
 
     def _from_path(self, table: Table) -> dict[str, str]:
-        """What the path says in place of columns."""
+        """Return what the path says in place of columns."""
         return {name: self.of_file[name] for name in self.options.columns if name in self.of_file and name not in table}
 
     def _of_series(self, keys: Mapping[str, str]) -> dict[str, str]:
-        """The values that tell a series from others."""
+        """Return the values that tell a series from others."""
         return {name: value for name, value in keys.items() if name != self.options.named_by}
 
     def names_of(self, keys: Mapping[str, str]) -> tuple[str, str]:
-        """The names of series and detector that the columns `by` give; empty where there are no such columns."""
+        """Return the names of series and detector that the columns `by` give; empty where there are no such columns."""
         by = self.options.named_by
         return "/".join(value for name, value in keys.items() if name != by), keys.get(by or "", "")
 
@@ -362,13 +362,13 @@ class TableShard:
                 yield LeftOut(series, detector, table.source, str(error), name)
 
     def _names(self, keys: Mapping[str, str], score: str, several: bool) -> tuple[str, str]:
-        """The names of a series and its detector."""
+        """Return the names of a series and its detector."""
         series, detector = (own or of_path for own, of_path in zip(self.names_of(keys), self._path_names, strict=True))
         return series, "/".join(filter(None, [detector, score])) if several or not detector else detector
 
 
 def two_scorings(series: str, detector: str, *places: str) -> InvalidInputError:
-    """The error of two scorings of the same name."""
+    """Build the error of two scorings of the same name."""
     where = " and ".join(dict.fromkeys(filter(None, places)))
     if detector == SCORE and not where:
         return InvalidInputError(f"there are two series named {series!r}: rename one")
@@ -380,7 +380,7 @@ def two_scorings(series: str, detector: str, *places: str) -> InvalidInputError:
 
 
 def _index_of_times(table: Table, options: Options) -> str | None:
-    """The index of a data frame of one series, where it holds its times and nothing else was said."""
+    """Return the index of a data frame of one series, where it holds its times and nothing else was said."""
     if options.time is not None or options.by or len(table.index) != 1:
         return None
     (name,) = table.index
@@ -392,7 +392,7 @@ def _index_of_times(table: Table, options: Options) -> str | None:
 
 
 def _stamps(table: Table, time: str, part: TableScoring, by: Sequence[str]) -> Times:
-    """The time stamps of a series, checked; messages name the lines of the file."""
+    """Return the time stamps of a series, checked; messages name the lines of the file."""
     name = table.name(time)
     called = f"column {printable(name)!r}" + (
         f" of {'/'.join(map(printable, part.keys.values()))}" if part.keys else ""
