@@ -185,7 +185,7 @@ CellMemory = Annotated[
 
 @contextmanager
 def running(title: str, dask: str) -> Iterator[Bar]:
-    """Show a progress bar, on the workers of a Dask cluster if one is named; an interrupt is one line, exit code 130."""
+    """Show a progress bar, with the workers of a Dask cluster if one is named; an interrupt is exit code 130."""
     bar = Bar(title)
     try:
         with bar, on_cluster(dask):
