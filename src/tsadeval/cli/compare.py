@@ -17,7 +17,7 @@ from tsadeval.core.selection import select_metrics
 from tsadeval.scores.scores import Scores
 
 
-class Form(enum.StrEnum):
+class ComparisonFormat(enum.StrEnum):
     """How to print a comparison."""
 
     text = "text"
@@ -51,7 +51,7 @@ def compare(
         bool, typer.Option("--notes", help="Of LaTeX: put the tabular into a table with the notes as text under it.")
     ] = False,
     dask: Dask = "",
-    format: Annotated[Form, typer.Option(help="How to print the values.")] = Form.text,
+    format: Annotated[ComparisonFormat, typer.Option(help="How to print the values.")] = ComparisonFormat.text,
 ) -> None:
     """Compare detectors over all series in tables of scores; exit code 1 where some could not be used."""
     chosen = select_metrics(names_of(metrics) or "recommended")
@@ -68,12 +68,12 @@ def compare(
         raise typer.Exit(1)
 
 
-def _shown(found: Comparison, parts: list[Result], form: Form, latex: dict[str, Any]) -> str:
-    if form is Form.text:
+def _shown(found: Comparison, parts: list[Result], form: ComparisonFormat, latex: dict[str, Any]) -> str:
+    if form is ComparisonFormat.text:
         return "\n\n".join(map(repr, parts))
-    if form is Form.html:
+    if form is ComparisonFormat.html:
         return "\n".join(part._repr_html_() for part in parts)
-    if form is Form.latex:
+    if form is ComparisonFormat.latex:
         first = found.to_latex(**latex)
         return "\n\n".join([first, *(part.to_latex() for part in parts[1:])])
     rows = found.rows

@@ -64,14 +64,14 @@ def tell_failures(lines: Sequence[str]) -> None:
 
 
 @dataclass(frozen=True)
-class Case:
+class Place:
     """One scoring of a table, and what it is called there."""
 
     where: tuple[str, ...]  # file, values of --by, column of the scores
     keys: tuple[str, ...]  # the columns of --by
 
     @classmethod
-    def of(cls, one: Scored) -> Case:
+    def of(cls, one: Scored) -> Place:
         """Return the names of a scoring."""
         given = one.given
         return cls((given.place, *map(printable, given.keys.values()), printable(given.column)), tuple(given.keys))
@@ -82,7 +82,7 @@ class Case:
         return ", ".join(self.where)
 
 
-Results = list[tuple[Case, Result]]
+Results = list[tuple[Place, Result]]
 
 
 def has_values(results: Results) -> bool:
@@ -123,7 +123,7 @@ def alarm_lines(results: Results) -> list[str]:
     return [str(warning.message) for warning in caught]
 
 
-def _values(results: Results) -> list[tuple[Case, Evaluation]]:
+def _values(results: Results) -> list[tuple[Place, Evaluation]]:
     return [(case, found) for case, found in results if isinstance(found, Evaluation)]
 
 
@@ -153,7 +153,7 @@ def _counts(found: Any) -> Row:
     return {**found.points, "version": tsadeval.__version__}
 
 
-def _side_by_side(results: Sequence[tuple[Case, Evaluation]], names: list[str], metrics: list[str]) -> str:
+def _side_by_side(results: Sequence[tuple[Place, Evaluation]], names: list[str], metrics: list[str]) -> str:
     """Return a table of values: scorings downwards, or metrics where there are more of those."""
     values = [[found[metric] for metric in metrics] for _, found in results]
     with_baseline = "random" in results[0][1].rows[0]
@@ -177,7 +177,7 @@ def _side_by_side(results: Sequence[tuple[Case, Evaluation]], names: list[str], 
     return "\n\n".join([table, "\n".join([*notes, *_about(results)])]).rstrip()
 
 
-def _about(results: Sequence[tuple[Case, Evaluation]]) -> list[str]:
+def _about(results: Sequence[tuple[Place, Evaluation]]) -> list[str]:
     """Return what the notes of the single results say, once."""
     found: dict[str, list[str]] = {}
     for case, result in results:

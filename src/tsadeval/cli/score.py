@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from tsadeval.cli.options import Dask, MetricNames, Threshold, names_of, reads_scores, running, say, say_warnings
-from tsadeval.cli.output import Case, Format, Results, alarm_lines, has_values, render, shown, tell_failures, undefined
+from tsadeval.cli.output import Format, Place, Results, alarm_lines, has_values, render, shown, tell_failures, undefined
 from tsadeval.core.messages import named
 from tsadeval.core.metric import Metric, Rule
 from tsadeval.core.names import printable
@@ -109,10 +109,10 @@ def _judge_here(
                 table = event_table(
                     given.y_true, given.y_score, threshold=of_events, incidents=given.incidents, **setting
                 )
-                results.append((Case.of(one), table))
+                results.append((Place.of(one), table))
             else:
                 values = evaluate(given.y_true, given.y_score, metrics, threshold=rule, baseline=True, **setting)
-                results.append((Case.of(one), values))
+                results.append((Place.of(one), values))
     return results, lost
 
 
@@ -123,7 +123,7 @@ def _evaluations(found: FileScores) -> tuple[Results, list[LeftOut]]:
     absent: dict[tuple[str, str], list[str]] = {}  # columns that files lack, though they have others
     have: set[str] = set()
     for where, keys, rows, points in found.by_scoring():
-        case = Case(where, tuple(keys))
+        case = Place(where, tuple(keys))
         if rows[0]["status"] == "missing":
             absent.setdefault((where[-1], rows[0]["message"]), []).append(where[0])
             continue

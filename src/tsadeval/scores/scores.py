@@ -190,8 +190,8 @@ class Scores:
     # What is known of it.
 
     @cached_property
-    def _summary(self) -> _Summary:
-        return _Summary.of(self.read())
+    def _summary(self) -> _Known:
+        return _Known.of(self.read())
 
     @property
     def series(self) -> list[str]:
@@ -309,7 +309,7 @@ class Scores:
 
     def collect(self, read: Iterable[Scored | LeftOut]) -> Iterator[Scored | LeftOut]:
         """Pass on what is read, and remember its facts, so that nothing need be read again for them."""
-        summary = _Summary()
+        summary = _Known()
         for one in read:
             summary.add(one)
             yield one
@@ -397,7 +397,7 @@ class _Part:
         return one.at_points(mask)
 
 
-class _Summary:
+class _Known:
     """What is known of scorings that were read."""
 
     def __init__(self) -> None:
@@ -408,7 +408,7 @@ class _Summary:
         self.count = 0
 
     @classmethod
-    def of(cls, read: Iterable[Scored | LeftOut]) -> _Summary:
+    def of(cls, read: Iterable[Scored | LeftOut]) -> _Known:
         """Read everything once."""
         found = cls()
         for one in read:
