@@ -139,7 +139,7 @@ class Scores:
         All detectors of a series must have the same labels, unless they are not judged `together`.
         """
         seen: dict[tuple[str, str], str] = {}
-        truths: dict[str, tuple[str, _Truth]] = {}
+        truths: dict[str, tuple[str, bytes]] = {}
         for shard in self._shards.shards:
             for found in shard.read():
                 one = self._changed(found)
@@ -156,9 +156,11 @@ class Scores:
                         raise InvalidInputError(str(scored))
                     yield scored
                     continue
-                other, truth = truths.setdefault(one.series, (one.detector, _Truth.of(scored.given)))
-                if together and not truth.holds_for(scored.given):
-                    raise _different(one.series, other, one.detector)
+                if together:
+                    digest = _truth(scored.given)
+                    other, known = truths.setdefault(one.series, (one.detector, digest))
+                    if digest != known:
+                        raise _different(one.series, other, one.detector)
                 yield scored
         if self._shards.columns is not None:
             self._shards.columns.check()
@@ -326,22 +328,11 @@ def as_scores(source: Any, y_true: Any = None, *, X: Any = None, **reading: Unpa
     return found.with_options(**reading)
 
 
-class _Truth(NamedTuple):
-    """The labels and time stamps of a series: the objects they came in, and a digest of what these hold."""
-
-    ids: tuple[int, int]
-    digest: bytes
-
-    @classmethod
-    def of(cls, given: Given) -> _Truth:
-        digest = hashlib.sha256(np.ascontiguousarray(np.asarray(given.y_true) != 0).tobytes())
-        if given.times is not None:
-            digest.update(given.times.stamps.tobytes())
-        return cls((id(given.y_true), id(given.times)), digest.digest())
-
-    def holds_for(self, given: Given) -> bool:
-        """Return True if another detector of the series has the same."""
-        return self.ids == (id(given.y_true), id(given.times)) or self.digest == _Truth.of(given).digest
+def _truth(given: Given) -> bytes:
+    """Return a digest of the labels and time stamps of a series."""
+    labels = (np.asarray(given.y_true) != 0).tobytes()
+    stamps = b"" if given.times is None else given.times.stamps.tobytes()
+    return hashlib.sha256(labels + stamps).digest()
 
 
 def _different(series: str, one: str, other: str) -> InvalidInputError:
