@@ -147,7 +147,7 @@ def test_it_says_what_it_understood():
     labels, scores = a_study()
     found = te.Scores(long_frame(labels, scores), by="s", detector="detector", time="t")
     assert repr(found) == (
-        "2 series, 2 detectors (lof, pca), 140 points (2026-01-01T00:00:00.000000000 to 2026-01-01T01:19:00.000000000, "
+        "2 series, 2 detectors (lof, pca), 140 points (2026-01-01T00:00:00 to 2026-01-01T01:19:00, "
         "every 60 s)\nlabels: 4 events on 2 of 2 series\nmissing: 10 scores of pca"
     )
     assert (found.series, found.detectors, len(found)) == (["s0", "s1"], ["lof", "pca"], 4)

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, Unpack, cast
 import numpy as np
 
 from tsadeval.core.names import did_you_mean
-from tsadeval.core.results import Result, Row
+from tsadeval.core.results import Result, Row, plain
 from tsadeval.core.setting import Missing
 from tsadeval.core.times import Times, read_moments
 from tsadeval.errors import InputWarning, InvalidInputError, InvalidParameterError, UnknownNameError, warn
@@ -457,7 +457,7 @@ def _times(rows: Sequence[Row]) -> str:
     step, gaps = float(np.median([row["step"] for row in known])), sum(row["gaps"] for row in known)
     every = f"{step:g} s" if step < 120 else f"{step / 60:g} min" if step < 7200 else f"{step / 3600:g} h"
     lost = f", {_count(gaps, 'gap')}" if gaps else ""
-    return f" ({start} to {end}, every {every}{lost})"
+    return f" ({plain(start)} to {plain(end)}, every {every}{lost})"
 
 
 def causes(left_out: Sequence[LeftOut]) -> list[str]:
