@@ -1,4 +1,4 @@
-"""Selection of metrics: turn names, labels, sets, functions or "module:function" into `Metric` records."""
+"""Selection of metrics: names, sets and functions to `Metric` records; the metric of a result that a name means."""
 
 from __future__ import annotations
 

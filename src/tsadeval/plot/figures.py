@@ -17,6 +17,7 @@ from tsadeval.plot.rankeval import TAUS, WORDS, five_models
 from tsadeval.plot.style import GREY, new_figure, options_note, styled
 from tsadeval.plot.suites import agreement, gameability, hard_sensitivity, hard_tasks, pairs_of_task
 from tsadeval.rankeval.suite import Explanation, SuiteResult
+from tsadeval.rankeval.suites.audit import AuditSuite
 from tsadeval.rankeval.suites.hard import HardSuite
 from tsadeval.rankeval.suites.paper import PaperSuite
 from tsadeval.rankeval.suites.paper_rankings import AVERAGE
@@ -72,8 +73,10 @@ def write_figures(
         drawings = _of_rankings(result, metrics)
     elif isinstance(result.plan, HardSuite):
         drawings = _of_hard(result, metrics)
-    else:
+    elif isinstance(result.plan, AuditSuite):
         drawings = _of_audit(result, metrics)
+    else:
+        raise InvalidInputError(f"there are no figures of suite {result.plan.name}")
     return _write(drawings, Path(folder), format, left_out)
 
 

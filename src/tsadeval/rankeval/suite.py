@@ -265,7 +265,11 @@ class SuiteResult(Result):
     def __getattr__(self, name: str) -> Any:
         analysis = self.__dict__.get("_analysis")
         if analysis is None or name not in analysis.views:
-            own = f": suite {self.plan.name} has {', '.join(analysis.views)}" if analysis is not None else ""
+            own = (
+                f": suite {self.plan.name} has {', '.join(analysis.views) or 'no views'}"
+                if analysis is not None
+                else ""
+            )
             raise AttributeError(f"this result has no {name!r}{own}")
         return getattr(analysis, name)
 

@@ -1,4 +1,4 @@
-"""Data of a report: its series, and everything that the page shows, as plain values and packed arrays."""
+"""Data of a report: its series, and all that the page shows (values, baselines, events), as plain and packed data."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Scored: labels and scores of one detector on one series, with what is known besides; LeftOut: one that is not."""
+"""Scored, Given, LeftOut: one detector on one series, as checked, as it came, or left out; alignment by time stamps."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`read_table`: read users' tables from files, data frames or dictionaries."""
+"""`read_table`: read users' tables from files, frames or dictionaries; `FORMATS`: the formats of files by suffix."""
 
 from __future__ import annotations
 

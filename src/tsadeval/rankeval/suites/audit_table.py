@@ -1,4 +1,4 @@
-"""Results of an audit: gameability, chance level, agreement of metrics, rank flips."""
+"""Results of an audit: gameability, values by chance and their spread, agreement of metrics, rank flips."""
 
 from __future__ import annotations
 
