@@ -78,6 +78,7 @@ def forms(labels, scores, folder):
         (folder / "files" / name).mkdir(parents=True, exist_ok=True)
         part.to_csv(folder / "files" / name / f"{series}.csv", index=False)
     yield "folders", te.Scores(folder / "files")
+    yield "list of folders", te.Scores([folder / "files" / name for name in DETECTORS])
     yield "pattern of files", te.Scores(f"{folder}/files/*/*.csv")
     yield "by folder and file", te.Scores(folder / "files", by=["folder", "file"], detector="folder")
     yield "comparison", te.Scores(te.compare(tuples, metrics="auc_roc"))
@@ -293,3 +294,51 @@ def test_a_flag_for_parallel_work_changes_nothing_but_the_time(tmp_path, monkeyp
             assert plain.exit_code == parallel.exit_code == 0, parallel.output
             assert plain.stdout == parallel.stdout
     assert "best(f1)" in CliRunner().invoke(app, ["score", "lof.csv", "--metrics", "f1,recall"]).stdout
+
+
+def test_incidents_outside_the_data_are_no_events():
+    stamps = pd.date_range("2026-01-01", periods=5, freq="h")
+    table = pd.DataFrame({"time": stamps, "score": [0.1, 0.2, 0.9, 0.1, 0.3]})
+    for span in (("2026-02-02", "2026-02-03"), ("2025-02-02", "2025-02-03")):
+        found = te.Scores(table, time="time", incidents=[span, ("2026-01-01 02:00", "2026-01-01 03:00")])
+        (one,) = found
+        assert np.asarray(one.given.y_true).tolist() == [0, 0, 1, 0, 0]
+        assert "1 outside the data was dropped" in repr(found)
+        assert te.labels([span], stamps, outside="clip", between="near").sum() == 0
+
+
+def test_points_to_ignore_are_not_put_together_where_scores_are_missing_elsewhere():
+    labels, scores = a_study(gaps=False)
+    y, s = labels["s0"], scores["lof"]["s0"].copy()
+    ignore = np.arange(len(y)) < 5
+    s[40] = np.nan
+    with pytest.warns(te.errors.UndefinedMetricWarning, match="cannot leave out"):
+        assert np.isnan(te.evaluate(y, s, "vus_pr", ignore=ignore)["vus_pr"])
+    assert np.isfinite(te.evaluate(y, s, "vus_pr")["vus_pr"])
+
+
+def test_the_index_of_scores_says_their_times():
+    labels, scores = a_study(gaps=False)
+    stamps = pd.date_range("2026-01-01", periods=60, freq="min")
+    wide = pd.DataFrame({name: scores[name]["s0"] for name in DETECTORS}, index=stamps)
+    found = te.compare(wide, labels["s0"], "false_alarms(per='day')", threshold=0.5)
+    assert np.isfinite([row["value"] for row in found.rows]).all()
+    with pytest.raises(InvalidInputError, match="must increase"):
+        te.compare(wide[::-1], labels["s0"], "f1")
+
+
+def test_standard_input_of_many_series_and_strict_commands(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    labels, scores = a_study(gaps=False)
+    long_frame(labels, scores).to_csv("long.csv", index=False)
+    asked = ["--by", "s,detector", "--metrics", "f1", "--format", "csv"]
+    piped = CliRunner().invoke(app, ["score", "-", *asked], input=(tmp_path / "long.csv").read_text())
+    plain = CliRunner().invoke(app, ["score", "long.csv", *asked])
+    assert piped.exit_code == 0, piped.output
+    assert piped.stdout.replace("-,", "long.csv,", 4).count(",") == plain.stdout.count(",")
+    (tmp_path / "bad.csv").write_text("label,score\n0,1\n7,2\n")
+    (tmp_path / "good.csv").write_text("label,score\n0,1\n1,2\n")
+    assert CliRunner().invoke(app, ["score", "good.csv", "bad.csv", "--metrics", "f1"]).exit_code == 1
+    strict = CliRunner().invoke(app, ["score", "good.csv", "bad.csv", "--metrics", "f1", "--strict"])
+    assert isinstance(strict.exception, InvalidInputError)
+    assert repr(te.Scores("good.csv").left_out) == "(no rows)"

@@ -73,7 +73,7 @@ def score(
             if found.count > MANY:
                 _print_means(found, format)
                 return
-            results, lost = _evaluations(found)
+            results, lost = _evaluations(found, strict=scores.options.strict)
     say([*scores.said(), *causes(lost), *alarm_lines(results), *undefined(results)])
     if lost and results:
         say([f"{len(lost)} could not be evaluated, {len(results)} could"])
@@ -116,7 +116,7 @@ def _judge_here(
     return results, lost
 
 
-def _evaluations(found: FileScores) -> tuple[Results, list[LeftOut]]:
+def _evaluations(found: FileScores, *, strict: bool) -> tuple[Results, list[LeftOut]]:
     """Return the values of each scoring as `te.evaluate` gives them, and what could not be evaluated."""
     results: Results = []
     lost: dict[tuple[str, str], LeftOut] = {}
@@ -134,6 +134,8 @@ def _evaluations(found: FileScores) -> tuple[Results, list[LeftOut]]:
             lost[where[0] if of_file else case.name, reason] = LeftOut("", "", where[0], reason, case.name)
             continue
         results.append((case, Evaluation(rows, points=points)))
+    if lost and strict:
+        raise InvalidInputError(causes(list(lost.values())[:1])[0])
     for (column, message), files in absent.items():
         if column not in have:
             raise InvalidInputError(f"{named(files)}: {message}")

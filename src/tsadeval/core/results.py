@@ -52,6 +52,8 @@ def text_table(rows: Sequence[Sequence[Any]], digits: int = 4) -> str:
 
     Columns that do not fit the terminal go below, under the first column again.
     """
+    if not rows or not rows[0]:
+        return "(no rows)"
     texts = [[cell_text(value, digits) for value in row] for row in rows]
     widths = [max(len(row[c]) for row in texts) for c in range(len(texts[0]))]
     right = [_numeric([row[c] for row in rows[1:]]) for c in range(len(widths))]

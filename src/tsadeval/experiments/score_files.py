@@ -177,11 +177,12 @@ def _keys(shard: TableShard, checksums: Checksums) -> _Keys:
     """
     columns = shard.options.columns
     try:
-        if "://" in shard.source or shard.source == STDIN:
+        path = "" if shard.file is None else shard.file.path
+        if "://" in path or path == STDIN:
             known = shard.names()
         else:
-            key = json.dumps(["names", shard.source, columns, shard.options.score, versions()])
-            known = json.loads(checksums.of(key, [shard.source], lambda: json.dumps(shard.names())))
+            key = json.dumps(["names", path, columns, shard.options.score, versions()])
+            known = json.loads(checksums.of(key, [path], lambda: json.dumps(shard.names())))
     except (InvalidInputError, OSError):
         known = [([""] * len(columns), column) for column in shard.options.score]
     return [(dict(zip(columns, values, strict=True)), column) for values, column in known]

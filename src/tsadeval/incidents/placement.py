@@ -139,7 +139,7 @@ class _Spans:
             near = stamps[first] - self.stops <= index.step
             moved = lost & near if fitting.between == "near" else lost
             last = np.where(moved, first + 1, last)
-        rows = np.flatnonzero(first < last).astype(np.int64)
+        rows = np.flatnonzero((first < last) & ~away).astype(np.int64)
         rows = rows[np.argsort(first[rows], kind="stable")]
         first, last = first[rows], last[rows]
         if fitting.overlap == "error":

@@ -23,7 +23,7 @@ from tsadeval.errors import InvalidParameterError
 from tsadeval.reports.html import as_json, render
 from tsadeval.reports.page import Page, SeriesView
 from tsadeval.scores.options import Reading
-from tsadeval.scores.scored import NO_SCORE, LeftOut
+from tsadeval.scores.scored import NO_SCORE
 from tsadeval.scores.scores import Scores, as_scores
 from tsadeval.tables.files import write_whole
 from tsadeval.thresholds.best import best
@@ -124,7 +124,7 @@ def _notes(scores: Scores, series: Sequence[SeriesView], compared: Comparison) -
     names = {one.name for one in series}
     found = [
         f"Left out: {one}"
-        for one in (LeftOut(**row) for row in scores.left_out.rows)
+        for one in scores.lost
         if one.reason != NO_SCORE or one.detector not in detectors or one.series not in names  # else named below
     ]
     for name in detectors:

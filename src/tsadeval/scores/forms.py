@@ -27,7 +27,8 @@ from tsadeval.scores.scored import Given, LeftOut, align, name_of
 from tsadeval.scores.scoring import has_dates
 from tsadeval.scores.tabular import ScoreColumns, TableShard, two_scorings
 from tsadeval.tables.files import FoundFile, find_files, skipped_stores
-from tsadeval.tables.reading import is_table_file
+from tsadeval.tables.reading import is_table_file, read_table
+from tsadeval.tables.sources import STDIN
 
 _SETTING = ("times", "ignore", "fit", "values")
 Entry = tuple[str, str, Any, Any, Mapping[str, Any]]  # series, detector, labels, scores, and what is known besides
@@ -137,8 +138,8 @@ def _given(series: str, detector: str, y_true: Any, y_score: Any, *, times: Any,
     """Arrays of one detector on one series, with its time stamps checked."""
     if y_true is None:  # it comes from incidents
         y_true = np.zeros(np.size(y_score), np.int8)
-    if times is None and has_dates(y_true):
-        times = y_true.index
+    if times is None:
+        times = next((one.index for one in (y_true, y_score) if has_dates(one)), None)
     clock = None if times is None else read_times(times, n=np.size(y_true))
     return Given(series, detector, y_true, _on_index(y_true, y_score), clock, **known)
 
@@ -359,8 +360,13 @@ def _files(source: Source) -> Shards:
     by_folder = _named_by_folder(found, options)
     columns = ScoreColumns(options.score)
     companions = Companions.of(options, [file.stem for file in found], _labels_elsewhere(source))
-    shards = [TableShard(file.path, options, companions, columns, file, by_folder) for file in found]
+    shards = [TableShard(_source(file, options), options, companions, columns, file, by_folder) for file in found]
     return Shards(shards, companions, columns, frozenset(stores))
+
+
+def _source(file: FoundFile, options: Options) -> Any:
+    """Return the path of a file; standard input, which is there once, is read now."""
+    return read_table(STDIN, text=options.columns, max_bytes=options.max_bytes) if file.path == STDIN else file.path
 
 
 def _named_by_folder(files: list[FoundFile], options: Options) -> bool:

@@ -213,7 +213,13 @@ class Scores:
     @property
     def left_out(self) -> Result:
         """A row for what could not be used: series, detector, file and the reason."""
-        return Result([one._asdict() for one in self._summary.left_out])
+        names = ("series", "detector", "place", "reason")
+        return Result([{name: getattr(one, name) for name in names} for one in self.lost])
+
+    @property
+    def lost(self) -> list[LeftOut]:
+        """What could not be used, as it was read."""
+        return self._summary.left_out
 
     @property
     def notes(self) -> list[str]:

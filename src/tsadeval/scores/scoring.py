@@ -64,8 +64,9 @@ def observe(
         # Before the first score and after the last one there is nothing to keep apart.
         inside = slice(0, None) if in_place else slice(int(np.argmin(gaps)), len(gaps) - int(np.argmin(gaps[::-1])))
         unscored = int(np.count_nonzero(alone[inside]))
+        masked = skipped is not None and bool(skipped.any())  # points that are to be ignored are never put together
         unseen = _count_unseen(scoring, scoring.truth.mask & ~gaps)
-        setting = replace(setting, dropped=count, unscored=unscored, joined=True, unseen_events=unseen)
+        setting = replace(setting, dropped=count, unscored=unscored, joined=not masked, unseen_events=unseen)
         scoring, setting = _cut(scoring, setting, inside)
     return _mask_ignored(scoring, setting)
 

@@ -47,8 +47,9 @@ class FoundFile(NamedTuple):
 def find_files(given: Any, stores: set[str]) -> list[FoundFile]:
     """All files that patterns, folders, paths and addresses mean, each once; those in stores are noted, not taken."""
     several = [given] if isinstance(given, (str, os.PathLike)) else list(given)
-    plain = [str(user_path(one)) for one in several if "://" not in str(one) and os.path.isfile(user_path(one))]
-    common = Path(os.path.commonpath([os.path.dirname(os.path.abspath(one)) for one in plain])) if plain else Path()
+    local = [os.path.abspath(user_path(one)) for one in several if "://" not in str(one)]
+    plain = [os.path.dirname(one) for one in local if os.path.isfile(one) or (os.path.isdir(one) and several[1:])]
+    common = os.path.commonpath(plain) if plain else ""  # below which folders tell files apart
     found: dict[tuple[str, str], FoundFile] = {}
     real = cache(os.path.realpath)
     for pattern in several:
@@ -80,15 +81,15 @@ def _root(pattern: str) -> str:
     return "/".join(parts[:wild])
 
 
-def _local(one: str, common: Path, stores: set[str]) -> tuple[str, Iterator[tuple[str, str]]]:
+def _local(one: str, common: str, stores: set[str]) -> tuple[str, Iterator[tuple[str, str]]]:
     path = str(user_path(one))
     paths: Iterable[Any]
     if one == STDIN:
         return "", iter([(one, "")])
     if os.path.isdir(path):
-        root, paths = path, table_files(path, stores)
+        root, paths = common or path, table_files(path, stores)
     elif os.path.isfile(path):  # also where its name looks like a pattern
-        root, paths = str(common), [path]
+        root, paths = common, [path]
     else:
         root = _root(Path(path).as_posix())
         paths = sorted(outside_stores(glob.iglob(path, recursive=True), root, stores))
