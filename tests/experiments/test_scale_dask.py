@@ -103,7 +103,7 @@ def compare_commands(run, address, tmp_path, monkeypatch):
     write_files(folder, count=3)
 
     monkeypatch.chdir(tmp_path)
-    files = ("score", f"{folder}/*/*.parquet", "--metrics", "cce,f1")
+    files = ("score", f"{folder}/*/*.parquet", "--metrics", "cce,f1", "--format", "csv")
     stream = ("score", folder / "large.parquet", "--stream", "--metrics", "cce", "--format", "csv")
     columns = ("--by", "file,folder", "--detector", "folder", "--metrics", "cce,f1")
     table = ("compare", folder / "pca", folder / "lof", *columns, "--format", "csv")

@@ -286,3 +286,27 @@ def test_states_do_not_grow_with_points():
 def test_sorted_scores_do_not_travel():
     with pytest.raises(InvalidInputError, match='order="bins"'):
         pickle.dumps(Stream("auc_roc").update([0, 1], [0.1, 0.2]))
+
+
+@pytest.mark.parametrize("order", ["sort", "bins"])
+def test_states_from_other_processes_may_be_read_only(order):
+    """Ray hands arrays of other processes on without a copy, which must not be written to."""
+    from tsadeval.core.selection import select_metrics
+    from tsadeval.streams.stream import Stream
+
+    rng = np.random.default_rng(0)
+    y, s = rng.integers(0, 2, 60), rng.random(60)
+    metrics = select_metrics(["f1", "event_recall", "cce", "auc_roc"])
+    parts = []
+    for part in (slice(0, 20), slice(20, 45), slice(45, 60)):
+        stream = Stream(metrics, threshold=0.5, order=order).update(y[part], s[part])
+        for state in stream._states.values():
+            for value in vars(state).values():
+                if isinstance(value, np.ndarray):
+                    value.setflags(write=False)
+        parts.append(stream)
+    first, *others = parts
+    for other in others:
+        first.merge(other)
+    whole = te.evaluate_stream([(y, s)], metrics, threshold=0.5, order=order)
+    assert dict(first.result()) == pytest.approx(dict(whole))

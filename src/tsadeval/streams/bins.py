@@ -56,7 +56,7 @@ class ScoreBins:
 
     def merge(self, later: ScoreBins) -> None:
         """Take in the state of the stretch that follows."""
-        self._bins += later._bins
+        self._bins = self._bins + later._bins  # arrays from other processes may be read-only
         self._tell(later._highest, later._at_highest)
 
     def value(self, metric: Metric) -> tuple[Any, ...]:

@@ -83,7 +83,7 @@ class PointCounts:
 
     def merge(self, later: PointCounts) -> None:
         """Take in the state of the stretch that follows."""
-        self._counts += later._counts
+        self._counts = self._counts + later._counts  # arrays from other processes may be read-only
 
     def prediction(self) -> Prediction:
         """Return a series with the same counts, in an order of its own."""
