@@ -325,3 +325,15 @@ def test_results_in_the_folder_are_no_data(runs, tmp_path):
         message = str(run("score", old, "--metrics", "f1", *more).exception)
         assert message.endswith(f"; left out, because tsadeval keeps results there: {old}")
     assert len(te.tables.table_files(runs)) == 7
+
+
+def test_every_bad_series_of_a_file_has_its_own_reason(tmp_path):
+    """What is wrong with the times of one series was said of all others that could not be used."""
+    stamps = {"a": ["2026-01-01", "2026-01-02"], "b": ["2026-01-01", "soon"], "c": ["never", "2026-01-02"]}
+    rows = [f"{name},{when},{k},{k}\n" for name, both in stamps.items() for k, when in enumerate(both)]
+    (tmp_path / "long.csv").write_text("server,time,label,score\n" + "".join(rows))
+    result = te.score_files(tmp_path / "long.csv", "auc_roc", by="server", time="time")
+    found = {row["series"]: row for row in result.rows}
+    assert found["a"]["status"] == "ok"
+    assert "'soon'" in found["b"]["message"]
+    assert "'never'" in found["c"]["message"]

@@ -10,6 +10,7 @@ import typer
 
 from tsadeval.cli.options import Dask, MetricNames, Threshold, names_of, reads_scores, running, say, say_warnings
 from tsadeval.cli.output import Format, Place, Results, alarm_lines, has_values, render, shown, tell_failures, undefined
+from tsadeval.core.facts import Reason
 from tsadeval.core.messages import named
 from tsadeval.core.metric import Metric, Rule
 from tsadeval.core.names import printable
@@ -119,7 +120,7 @@ def _judge_here(
 def _evaluations(found: FileScores, *, strict: bool) -> tuple[Results, list[LeftOut]]:
     """Return the values of each scoring as `te.evaluate` gives them, and what could not be evaluated."""
     results: Results = []
-    lost: dict[tuple[str, str], LeftOut] = {}
+    lost: dict[LeftOut, None] = {}  # each once, however many columns of a file there are
     absent: dict[tuple[str, str], list[str]] = {}  # columns that files lack, though they have others
     have: set[str] = set()
     for where, keys, rows, points in found.by_scoring():
@@ -129,19 +130,19 @@ def _evaluations(found: FileScores, *, strict: bool) -> tuple[Results, list[Left
             continue
         have.add(where[-1])
         if all(row["status"] == "error" for row in rows):
-            reason = rows[0]["message"]
-            of_file = reason.startswith(where[0])
-            lost[where[0] if of_file else case.name, reason] = LeftOut("", "", where[0], reason, case.name)
+            of_file = rows[0]["reason"] == Reason.UNREADABLE
+            entry = LeftOut("", "", where[0], rows[0]["message"], "" if of_file else case.name)
+            lost[entry] = None
             continue
         results.append((case, Evaluation(rows, points=points)))
     if lost and strict:
-        raise InvalidInputError(causes(list(lost.values())[:1])[0])
+        raise InvalidInputError(causes(list(lost)[:1])[0])
     for (column, message), files in absent.items():
         if column not in have:
             raise InvalidInputError(f"{named(files)}: {message}")
         what = f"no column {printable(column)!r} for the scores, so no value of {printable(column)} there"
         say([f"{named(files)}: {what}"])
-    return results, list(lost.values())
+    return results, list(lost)
 
 
 def _print_means(found: FileScores, format: Format) -> None:

@@ -31,6 +31,7 @@ class Reason(StrEnum):
     CANNOT_IGNORE = "cannot ignore points"
     UNDEFINED = "undefined"  # for any other reason, which the message says
     NO_SCORES = "no scores"  # of a detector on a series
+    UNREADABLE = "unreadable"  # the whole file, which the message names
 
 
 # What a series lacks, whatever the detector.

@@ -13,7 +13,7 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Any, Unpack
 
-from tsadeval.core.facts import counts_of, rule_facts
+from tsadeval.core.facts import Reason, counts_of, rule_facts
 from tsadeval.core.inputs import Scoring
 from tsadeval.core.metric import Rule
 from tsadeval.core.names import printable
@@ -228,7 +228,10 @@ def _read(shard: TableShard, file: str, state: str) -> tuple[dict[_Name, Scoring
     problem = ""
     for one in shard.read():
         if isinstance(one, LeftOut):
-            problem = one.reason
+            if one.column:
+                found[*shard.names_of(dict(one.keys)), one.column] = one.reason
+            else:
+                problem = one.reason
             continue
         scored = one.scored(shard.options.missing)
         found[*shard.names_of(one.keys), one.column] = scored.reason if isinstance(scored, LeftOut) else scored.scoring
@@ -248,7 +251,9 @@ def _scoring(
     columns = {column for _, _, column in found}
     if scoring is None and not problem and columns and name[2] not in columns:  # others of this file are there
         return None, {**lost, "status": "missing", "message": absent(name[2])}
-    return None, {**lost, "status": "error", "message": scoring or problem or f"there is no series {name[0]!r}"}
+    of_file = {"reason": Reason.UNREADABLE.value} if scoring is None and problem else {}
+    message = scoring or problem or f"there is no series {name[0]!r}"
+    return None, {**lost, **of_file, "status": "error", "message": message}
 
 
 def _within(path: str, store: str | Path | None) -> bool:

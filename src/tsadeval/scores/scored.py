@@ -27,11 +27,12 @@ class LeftOut(NamedTuple):
     detector: str
     place: str
     reason: str
-    name: str = ""  # what it is called in messages
+    name: str = ""  # what it is called in messages; of a file, which the reason names, empty
+    keys: tuple[tuple[str, str], ...] = ()  # the values of `by`, and the column of its scores: of a table
+    column: str = ""
 
     def __str__(self) -> str:
-        # Errors of a file name it already.
-        return self.reason if self.reason.startswith(self.name or self.reason) else f"{self.name}: {self.reason}"
+        return f"{self.name}: {self.reason}" if self.name else self.reason
 
 
 def name_of(series: str, detector: str) -> str:
@@ -65,7 +66,8 @@ class Given:
 
     def left_out(self, reason: str) -> LeftOut:
         """Return the entry that stands for it where it cannot be used."""
-        return LeftOut(self.series, self.detector, self.place, reason, self.name)
+        keys = tuple(self.keys.items())
+        return LeftOut(self.series, self.detector, self.place, reason, self.name, keys, self.column)
 
     def scored(self, missing: Missing) -> Scored | LeftOut:
         """Check it and make its scoring, or say why it is left out."""

@@ -470,8 +470,7 @@ def causes(left_out: Sequence[LeftOut]) -> list[str]:
     """Return what was left out, a line for each reason."""
     places: dict[str, list[str]] = {}
     for one in left_out:
-        own = not one.place or not one.reason.startswith(one.place)  # errors of a file name it already
-        places.setdefault(one.reason, []).append(one.name if own else "")
+        places.setdefault(one.reason, []).append(one.name)
     lines = []
     for reason, names in places.items():
         more = f" and {len(names) - 2} more" if len(names) > 3 else ""

@@ -359,7 +359,7 @@ class TableShard:
                 )
             except InvalidInputError as error:
                 name = ", ".join(map(printable, (table.source, *keys.values(), part.score)))
-                yield LeftOut(series, detector, table.source, str(error), name)
+                yield LeftOut(series, detector, table.source, str(error), name, tuple(keys.items()), part.score)
 
     def _names(self, keys: Mapping[str, str], score: str, several: bool) -> tuple[str, str]:
         """Return the names of a series and its detector."""
