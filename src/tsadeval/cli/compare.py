@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from tsadeval.cli.options import Dask, MetricNames, Threshold, names_of, reads_scores, say, say_warnings
+from tsadeval.cli.options import Dask, Jobs, MetricNames, Threshold, names_of, reads_scores, say, say_warnings
 from tsadeval.cli.output import Format, render
 from tsadeval.comparison.compare import compare as compare_scores
 from tsadeval.comparison.comparison import Comparison
@@ -50,13 +50,14 @@ def compare(
     notes: Annotated[
         bool, typer.Option("--notes", help="Of LaTeX: put the tabular into a table with the notes as text under it.")
     ] = False,
+    jobs: Jobs = None,
     dask: Dask = "",
     format: Annotated[ComparisonFormat, typer.Option(help="How to print the values.")] = ComparisonFormat.text,
 ) -> None:
     """Compare detectors over all series in tables of scores; exit code 1 where some could not be used."""
     chosen = select_metrics(names_of(metrics) or "recommended")
     with on_cluster(dask), say_warnings():
-        found = compare_scores(scores, metrics=chosen, threshold=threshold)
+        found = compare_scores(scores, metrics=chosen, threshold=threshold, n_jobs=jobs)
         say(scores.notes)
         parts: list[Result] = [found]
         if statistics and len(found.detectors) > 1:

@@ -11,6 +11,7 @@ from tsadeval.cli.options import (
     CellMemory,
     CellTimeout,
     Dask,
+    Jobs,
     complete_datasets,
     complete_detectors,
     complete_metrics,
@@ -54,7 +55,7 @@ def detect(
         Path | None, typer.Option(help="Folder of the data sets; else the environment variable TSADEVAL_DATA.")
     ] = None,
     seed: Annotated[list[int] | None, typer.Option(help="Of the detectors; 0 by default. Repeatable.")] = None,
-    jobs: Annotated[int, typer.Option(help="Parallel workers; -1 for all cores.")] = 1,
+    jobs: Jobs = None,
     device: Annotated[str, typer.Option(help="Where deep detectors run: auto, cpu or cuda.")] = "auto",
     percent: Annotated[
         bool, typer.Option("--percent", help="Values times 100, as papers print them; not in csv and json.")
@@ -75,7 +76,7 @@ def detect(
             random_state=seed or 0,
             data=data,
             device=device,
-            n_jobs=None if dask else jobs,
+            n_jobs=jobs,
             progress=bar,
             cell_timeout=cell_timeout,
             cell_memory=cell_memory,

@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from tsadeval.cli.options import Jobs
+
 app = typer.Typer(
     help="A static site that ranks detectors by their score files.", no_args_is_help=True, rich_markup_mode=None
 )
@@ -19,9 +21,7 @@ def build(
     rankeval: Annotated[
         list[Path] | None, typer.Option(help="A store of RankEval, for the board of metrics. Repeatable.")
     ] = None,
-    jobs: Annotated[
-        int | None, typer.Option(help="Worker processes, -1 for all cores; by default threads of this process.")
-    ] = None,
+    jobs: Jobs = None,
 ) -> None:
     """Compute what is new and write the site; exit code 1 where a submission was left out."""
     from tsadeval.leaderboard.site import build_site  # the other commands start sooner without it

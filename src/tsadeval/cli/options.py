@@ -19,6 +19,12 @@ from tsadeval.engine.progress import Bar
 from tsadeval.scores.scores import Scores
 
 Dask = Annotated[str, typer.Option(help="Address of a Dask scheduler whose workers do it: tcp://host:8786.")]
+Jobs = Annotated[
+    int | None,
+    typer.Option(
+        help="How many at once; -1 for all cores. By default this process alone, with threads where they pay."
+    ),
+]
 MetricNames = Annotated[
     list[str] | None,
     typer.Option(

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from tsadeval.cli.options import CellMemory, CellTimeout, Dask, complete_metrics, running
+from tsadeval.cli.options import CellMemory, CellTimeout, Dask, Jobs, complete_metrics, running
 from tsadeval.cli.output import Format, render
 from tsadeval.core.names import split_names
 from tsadeval.core.results import Result
@@ -49,7 +49,7 @@ def run(
         ),
     ] = None,
     store: Annotated[Path | None, typer.Option(help="Folder of the results; runs/SUITE by default.")] = None,
-    jobs: Annotated[int, typer.Option(help="Parallel workers; -1 for all cores.")] = -1,
+    jobs: Jobs = None,
     repeats: Annotated[int | None, typer.Option(help="Draws of each model; the suite's own number by default.")] = None,
     seed: Annotated[int | None, typer.Option(help="Of all streams; 0 by default.")] = None,
     cases: Annotated[list[str] | None, typer.Option(help="Only these label cases. Repeatable.")] = None,
@@ -107,7 +107,7 @@ def run(
             suite,
             _names(metrics),
             store=store,
-            n_jobs=None if dask else jobs,
+            n_jobs=jobs,
             progress=bar,
             cell_timeout=cell_timeout,
             cell_memory=cell_memory,

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from tsadeval.cli.options import Dask, MetricNames, Threshold, names_of, reads_scores, running, say, say_warnings
+from tsadeval.cli.options import Dask, Jobs, MetricNames, Threshold, names_of, reads_scores, running, say, say_warnings
 from tsadeval.cli.output import Format, Place, Results, alarm_lines, has_values, render, shown, tell_failures, undefined
 from tsadeval.core.facts import Reason
 from tsadeval.core.messages import named
@@ -44,7 +44,7 @@ def score(
     store: Annotated[
         Path | None, typer.Option(help="Many files: folder of all rows; what is there is not computed again.")
     ] = None,
-    jobs: Annotated[int | None, typer.Option(help="Many files: parallel workers; -1 for all cores.")] = None,
+    jobs: Jobs = None,
     stream: Annotated[
         bool, typer.Option("--stream", help="Files larger than memory, one series: batch by batch, in this order.")
     ] = False,
