@@ -40,7 +40,7 @@ def test_predictions_of_scikit_learn():
             r"scores need a threshold: pass y_score > threshold, or all scores to te\.evaluate",
         ),
         (lambda: te.metrics.f1(Y, S, threshold=1), r"pass y_score > threshold as y_pred, or use te\.evaluate\("),
-        (lambda: te.metrics.auc_roc(Y, S, threshold=1), r"auc_roc\(\) has no option 'threshold': it has none$"),
+        (lambda: te.metrics.auc_roc(Y, S, threshold=1), r"auc_roc\(\) has no option 'threshold': there are none$"),
         (lambda: te.evaluate(Y, S[5:]), r"te\.align\(scores, n, window=\.\.\.\) puts scores of windows on points"),
         (lambda: te.curve(Y, S, "f1"), r"in te\.curve and te\.best_threshold the metric comes first"),
     ],

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tsadeval.core.names import is_number
 from tsadeval.errors import InvalidInputError
 
 EXACT = 2**53  # integers up to this have a float64 of their own
@@ -108,12 +109,7 @@ def anomalous_word(values: Iterable[Any]) -> str | None:
     ('a', None)
     """
     counts = Counter(value for value in values if isinstance(value, str))
-    try:
-        for word in counts:
-            float(word)
-    except ValueError:
-        return min(counts, key=lambda word: counts[word])
-    return None
+    return None if all(map(is_number, counts)) else min(counts, key=counts.__getitem__)
 
 
 def as_labels(values: Any, name: str) -> NDArray[Any]:
@@ -212,14 +208,14 @@ def bad_label(array: NDArray[Any], at: int, name: str) -> InvalidInputError:
     )
 
 
-def bad_score(array: NDArray[Any], name: str) -> InvalidInputError | None:
-    """Make the error of scores that are not finite; None where all are."""
+def refuse_not_finite(array: NDArray[Any], name: str) -> None:
+    """Refuse scores that are NaN or infinite."""
     finite = np.isfinite(array)
     if finite.all():
-        return None
+        return
     at = int(np.argmin(finite))
     what = "NaN" if np.isnan(array[at]) else "infinite"
-    return InvalidInputError(
+    raise InvalidInputError(
         f"{name} must be finite, but is {what} at position {at} ({int((~finite).sum())} such values in all); "
         "drop those points from both arrays or give them a number on purpose"
         + (
@@ -233,9 +229,7 @@ def bad_score(array: NDArray[Any], name: str) -> InvalidInputError | None:
 def checked_scores(values: Any, name: str) -> NDArray[np.float64]:
     """Finite scores that belong to no labels, as float64."""
     scores = as_scores(values, name)
-    error = bad_score(scores, name)
-    if error is not None:
-        raise error
+    refuse_not_finite(scores, name)
     return np.asarray(scores, np.float64)
 
 

@@ -15,7 +15,7 @@ from functools import wraps
 from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar, cast
 
 from tsadeval.core.inputs import Prediction, Scoring
-from tsadeval.core.metric import METRICS, PRF, Kind, Metric, missing, value_of
+from tsadeval.core.metric import METRICS, PRF, Kind, Metric, missing
 from tsadeval.core.names import did_you_mean
 from tsadeval.core.parameters import Check, check_parameters
 from tsadeval.errors import warn_undefined
@@ -34,11 +34,9 @@ class OnScores(Protocol[P, R]):
     @property
     def compute(self) -> Callable[Concatenate[Scoring, P], R]:
         """The function of checked data."""
-        ...
 
     def __call__(self, y_true: Any, y_score: Any, *args: P.args, **kwargs: P.kwargs) -> R:
         """Check the inputs, then judge them."""
-        ...
 
 
 class OnPredictions(Protocol[P, R]):
@@ -50,16 +48,9 @@ class OnPredictions(Protocol[P, R]):
     @property
     def compute(self) -> Callable[Concatenate[Prediction, P], R]:
         """The function of checked data."""
-        ...
 
     def __call__(self, y_true: Any, y_pred: Any, *args: P.args, **kwargs: P.kwargs) -> R:
         """Check the inputs, then judge them."""
-        ...
-
-
-def _parameters(function: Callable[..., Any]) -> dict[str, Any]:
-    kinds = inspect.signature(function).parameters.values()
-    return {p.name: p.default for p in kinds if p.kind is inspect.Parameter.KEYWORD_ONLY}
 
 
 def _public(
@@ -74,7 +65,7 @@ def _public(
     `run` computes it on data and options that were checked.
     """
     second = "y_score" if data_type is Scoring else "y_pred"
-    known = _parameters(inner)
+    known = inner.__kwdefaults__ or {}
 
     def call(y_true: Any, other: Any, options: dict[str, Any]) -> Any:
         if options:
@@ -133,7 +124,7 @@ def _before(doc: str, section: str, text: str) -> str:
 def _refuse_unknown(name: str, second: str, known: Mapping[str, Any], options: dict[str, Any]) -> None:
     for option in options:
         if option not in known:
-            hint = did_you_mean(option, list(known)) if known else "it has none"
+            hint = did_you_mean(option, list(known))
             if option == "threshold" and second == "y_pred":
                 hint = "pass y_score > threshold as y_pred, or use te.evaluate(y_true, y_score, ..., threshold=...)"
             raise TypeError(f"{name}() has no option {option!r}: {hint}")
@@ -190,25 +181,26 @@ def prediction_metric(
 
 def _registering(kind: Kind, data_type: Any, description: dict[str, Any]) -> Callable[[Any], Any]:
     checks: dict[str, Check] = description.setdefault("checks", {})
-    needs = frozenset(description.get("needs", ()))
+    for words in ("properties", "needs", "sets"):  # records are hashed
+        description[words] = frozenset(description.get(words, ()))
     if kind == "predictions":  # what a metric of alarms computes, it nearly always computes from runs
-        exchangeable = "exchangeable" in description.get("properties", ())
-        description.setdefault("stream", "points" if exchangeable else "runs")
+        description.setdefault("stream", "points" if "exchangeable" in description["properties"] else "runs")
 
     def decorate(inner: Callable[..., float]) -> Callable[..., float]:
         name = inner.__name__
-        known = _parameters(inner)
+        known = inner.__kwdefaults__ or {}
         if set(known) != set(checks):
             raise TypeError(f"{name}: options {sorted(known)} but checks for {sorted(checks)}")
 
         def run(data: Any, options: dict[str, Any]) -> float:
-            value, fact = value_of(inner, needs, data, options)
+            value, fact = record.value_of(data, options)
             if fact is not None:
                 warn_undefined(name, fact.text)
             return value
 
         face = _public(inner, data_type, checks, run, description["undefined"])
-        METRICS.add(name, Metric(name=name, kind=kind, function=face, compute=inner, parameters=known, **description))
+        record = Metric(name=name, kind=kind, function=face, compute=inner, parameters=known, **description)
+        METRICS.add(name, record)
         return face
 
     return decorate

@@ -10,6 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 Index = NDArray[np.int64]
+Floats = NDArray[np.float64]
+Bools = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,17 +52,19 @@ class Events:
     def __len__(self) -> int:
         return len(self.starts)
 
-    def mask(self) -> NDArray[np.bool_]:
+    @property
+    def _borders(self) -> Index:
+        """Where events and what is between them begin and end, from 0 to n."""
+        return np.concatenate(([0], np.column_stack([self.starts, self.stops]).ravel(), [self.n]))
+
+    def mask(self) -> Bools:
         """Return True inside the events."""
-        edges = np.zeros(self.n + 1, np.int8)
-        edges[self.starts] = 1
-        edges[self.stops] = -1
-        return np.cumsum(edges[:-1], dtype=np.int8).view(np.bool_)
+        lengths = np.diff(self._borders)
+        return np.repeat(np.arange(len(lengths)) % 2 == 1, lengths)
 
     def complement(self) -> Events:
         """Return the runs between, before and after the events."""
-        borders = np.concatenate(([0], np.column_stack([self.starts, self.stops]).ravel(), [self.n]))
-        starts, stops = borders[::2], borders[1::2]
+        starts, stops = self._borders.reshape(-1, 2).T
         real = starts < stops
         return Events(starts[real], stops[real], self.n)
 

@@ -9,22 +9,30 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tsadeval.core._scan import mask_of, scan, scan_labels
-from tsadeval.core.arrays import as_labels, as_scores, bad_label, bad_score, refuse_longer, same_index, same_length
+from tsadeval.core.arrays import (
+    as_labels,
+    as_scores,
+    bad_label,
+    refuse_longer,
+    refuse_not_finite,
+    same_index,
+    same_length,
+)
+from tsadeval.core.events import Bools as Bools
 from tsadeval.core.events import Events, Index
+from tsadeval.core.events import Floats as Floats
 from tsadeval.core.order import Points, descending
 from tsadeval.core.setting import PLAIN, Setting
 from tsadeval.errors import InvalidInputError
 
 T = TypeVar("T")
 Array = NDArray[Any]
-Floats = NDArray[np.float64]
-Bools = NDArray[np.bool_]
 
 
 def _two_values(scores: Array, low: float, high: float) -> bool:
@@ -98,8 +106,31 @@ def _runs(array: Array, name: str) -> LabelRuns:
     return LabelRuns(array, starts, counts)
 
 
-class _Shared:
-    """Cache of intermediates shared by the metrics of one call."""
+class _Checked:
+    """Checked data of a series, with a cache of intermediates that the metrics of one call share."""
+
+    truth: LabelRuns
+    setting: Setting
+
+    @property
+    def n(self) -> int:
+        """Number of points."""
+        return self.truth.n
+
+    @property
+    def events(self) -> Events:
+        """The anomaly events."""
+        return self.truth.events
+
+    @property
+    def kept(self) -> Self:
+        """The points that are judged alone: for metrics to which the order of points, and so a gap, says nothing."""
+        skipped = self.setting.ignored
+        return self if skipped is None else self.shared(("judged",), lambda: self._at(~skipped))
+
+    def _at(self, judged: Bools) -> Self:
+        """Return the points that are judged, put together as a series of their own."""
+        raise NotImplementedError
 
     def shared(self, key: Hashable, make: Callable[[], T]) -> T:
         """Return what `make` gave the first time this key was asked for; the key starts with the family's name."""
@@ -110,7 +141,7 @@ class _Shared:
 
 
 @dataclass(frozen=True, eq=False)
-class Scoring(_Shared):
+class Scoring(_Checked):
     """Checked labels and scores, and what several metrics need to know about them (computed once, on demand)."""
 
     truth: LabelRuns
@@ -138,9 +169,7 @@ class Scoring(_Shared):
         if bad >= 0:
             raise bad_label(y, bad, "y_true")
         if not finite:
-            error = bad_score(s, "y_score")
-            if error is not None:
-                raise error
+            refuse_not_finite(s, "y_score")
         return cls(LabelRuns(y, starts, counts), s, means, m2, low, high)
 
     def scanned_again(self) -> Scoring:
@@ -168,16 +197,6 @@ class Scoring(_Shared):
     def with_truth(self, labels: Bools) -> Scoring:
         """Return the same scores with other labels."""
         return replace(Scoring.of(labels, self.raw), given=self.given, setting=self.setting)
-
-    @property
-    def n(self) -> int:
-        """Number of points."""
-        return len(self.raw)
-
-    @property
-    def events(self) -> Events:
-        """The anomaly events."""
-        return self.truth.events
 
     @cached_property
     def scores(self) -> Floats:
@@ -211,19 +230,10 @@ class Scoring(_Shared):
         stretches = zip(judged.starts.tolist(), judged.stops.tolist(), strict=True)
         return [Scoring.of(self.truth.mask[a:b], self.raw[a:b]) for a, b in stretches]
 
-    @property
-    def kept(self) -> Scoring:
-        """The points that are judged alone: for metrics to which the order of points, and so a gap, says nothing."""
-        # Not cached: an object that refers to itself stays in memory until the next garbage collection.
-        return self if self.setting.ignored is None else self._judged
-
-    @cached_property
-    def _judged(self) -> Scoring:
-        skipped = self.setting.ignored
-        if skipped is None:
-            return self
-        found = Scoring.of(self.truth.mask[~skipped], self.raw[~skipped])
-        given = None if self.given is None else _runs(self.given.labels[~skipped], "y_pred")
+    def _at(self, judged: Bools) -> Scoring:
+        """Return the points that are judged, put together as a series of their own."""
+        given = None if self.given is None else _runs(self.given.labels[judged], "y_pred")
+        found = Scoring.of(self.truth.mask[judged], self.raw[judged])
         return replace(found, given=given, setting=self.setting.kept)
 
     @cached_property
@@ -273,7 +283,7 @@ class Scoring(_Shared):
 
 
 @dataclass(frozen=True, eq=False)
-class Prediction(_Shared):
+class Prediction(_Checked):
     """Checked labels and binary predictions."""
 
     truth: LabelRuns
@@ -289,17 +299,9 @@ class Prediction(_Shared):
         """Number of points that are judged."""
         return self.n - self.setting.skipped
 
-    @property
-    def kept(self) -> Prediction:
-        """The points that are judged alone, as those of a scoring."""
-        return self if self.setting.ignored is None else self._judged
-
-    @cached_property
-    def _judged(self) -> Prediction:
-        skipped = self.setting.ignored
-        if skipped is None:
-            return self
-        truth, alarms = (runs.mask[~skipped].view(np.uint8) for runs in (self.truth, self.alarms))
+    def _at(self, judged: Bools) -> Prediction:
+        """Return the points that are judged, put together as a series of their own."""
+        truth, alarms = (runs.mask[judged].view(np.uint8) for runs in (self.truth, self.alarms))
         return Prediction(_runs(truth, "y_true"), _runs(alarms, "y_pred"), self.setting.kept)
 
     @property
@@ -325,13 +327,3 @@ class Prediction(_Shared):
         same_length(y, alarms, "y_pred")
         refuse_longer(len(y))
         return cls(_runs(y, "y_true"), _runs(alarms, "y_pred"))
-
-    @property
-    def n(self) -> int:
-        """Number of points."""
-        return self.truth.n
-
-    @property
-    def events(self) -> Events:
-        """The anomaly events."""
-        return self.truth.events

@@ -11,7 +11,7 @@ import math
 import time
 from collections.abc import Callable, Iterable, Mapping, Set
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal, NamedTuple, ParamSpec, Protocol, TypeVar
+from typing import Any, Literal, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
@@ -23,9 +23,6 @@ from tsadeval.errors import InvalidParameterError, UndefinedError, hint
 
 Kind = Literal["scores", "predictions"]
 Kept = Literal["points", "runs", "moments", "order", "zones"]
-P = ParamSpec("P")
-R = TypeVar("R", covariant=True)
-S = TypeVar("S")
 D = TypeVar("D", Scoring, Prediction)
 
 # What a record may claim of its metric at its default options. The common tests check on random data that each claim
@@ -88,11 +85,9 @@ class Rule(Protocol):
     @property
     def literal(self) -> bool:
         """True if the rule also applies to scores that are predictions already."""
-        ...
 
     def decide(self, data: Scoring, metric: Metric) -> Decision:
         """Return the alarms for this metric."""
-        ...
 
 
 class Outcome(NamedTuple):
@@ -133,9 +128,9 @@ class Metric:
     compute: Callable[..., float] = field(repr=False, compare=False)
     checks: Mapping[str, Check] = field(repr=False, compare=False)
     parameters: Mapping[str, Any] = field(repr=False, compare=False)
-    properties: Set[str] = frozenset()
-    needs: Set[str] = frozenset()
-    sets: Set[str] = frozenset()
+    properties: frozenset[str] = frozenset()
+    needs: frozenset[str] = frozenset()
+    sets: frozenset[str] = frozenset()
     direction: Literal["higher", "lower"] = "higher"
     # For metrics of predictions: (data, options) -> v, where `score >= v` gives the best value over all distinct
     # scores v; of several best the largest. None where only a grid of thresholds is searched.
@@ -155,10 +150,6 @@ class Metric:
     version: str = "r1"
     library: bool = True
     bound: tuple[tuple[str, Any], ...] = ()
-
-    def __post_init__(self) -> None:
-        for name in ("properties", "needs", "sets"):  # records are hashed
-            object.__setattr__(self, name, frozenset(getattr(self, name)))
 
     @classmethod
     def from_function(
@@ -217,9 +208,8 @@ class Metric:
         options = {name: value.item() if isinstance(value, np.generic) else value for name, value in options.items()}
         for name in options:
             if name not in self.parameters:
-                known = list(self.parameters)
-                hint = did_you_mean(name, known) if known else "it has none"
-                raise InvalidParameterError(f"{self.name} has no option {name!r}: {hint}")
+                near = did_you_mean(name, list(self.parameters))
+                raise InvalidParameterError(f"{self.name} has no option {name!r}: {near}")
         check_parameters(self.name, dict(self.checks), options)
         merged = {**dict(self.bound), **options}
         return replace(self, bound=tuple((k, merged[k]) for k in self.parameters if k in merged))
@@ -237,9 +227,20 @@ class Metric:
         """Return the metric of labels and scores (or predictions), with the bound options."""
         return float(self.function(y_true, y_other, **dict(self.bound)))
 
-    def value_of(self, data: Scoring | Prediction) -> tuple[float, Fact | None]:
-        """Return the value on checked data of this metric's kind, and why it is NaN where it is undefined."""
-        return value_of(self.compute, self.needs, data, dict(self.bound))
+    def value_of(
+        self, data: Scoring | Prediction, options: Mapping[str, Any] | None = None
+    ) -> tuple[float, Fact | None]:
+        """Return the value on checked data of this metric's kind, and why it is NaN where it is undefined.
+
+        `options` are checked already, and taken instead of those that are bound.
+        """
+        lacking = missing(self.needs, data)
+        if lacking is not None:
+            return math.nan, lacking
+        try:
+            return float(self.compute(data, **(dict(self.bound) if options is None else options))), None
+        except UndefinedError as error:
+            return math.nan, Fact(Reason(error.reason), str(error))
 
     def decide(self, scoring: Scoring, rule: Rule) -> Decision | None:
         """Return the alarms on which this metric is computed; None for a metric of scores."""
@@ -339,19 +340,6 @@ def _refuse_required(parameters: list[inspect.Parameter], name: str) -> None:
 
 def _restored(function: Callable[..., float], name: str, direction: Any, version: str) -> Metric:
     return replace(Metric.from_function(function, name, direction), version=version)
-
-
-def value_of(
-    compute: Callable[..., float], needs: Set[str], data: Scoring | Prediction, options: dict[str, Any]
-) -> tuple[float, Fact | None]:
-    """Return the value, or NaN and why there is none."""
-    lacking = missing(needs, data)
-    if lacking is not None:
-        return math.nan, lacking
-    try:
-        return float(compute(data, **options)), None
-    except UndefinedError as error:
-        return math.nan, Fact(Reason(error.reason), str(error))
 
 
 # What a metric may need of its data, and what to say where that is missing.

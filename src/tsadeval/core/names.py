@@ -10,6 +10,7 @@ import ast
 import importlib
 import os
 import pkgutil
+import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from difflib import get_close_matches
@@ -19,7 +20,8 @@ from typing import Any, Generic, NamedTuple, TypeVar
 
 from tsadeval.errors import InvalidParameterError, UnknownNameError
 
-_OPEN, _CLOSE = "([{", ")]}"
+# A text in quotes, which hides what it holds, or any other character; a quote elsewhere is an apostrophe.
+_PIECES = re.compile(r"""(?<=[\[({,=: ])(?:'[^']*'|"[^"]*")|.""", re.DOTALL)
 
 
 class Call(NamedTuple):
@@ -94,21 +96,15 @@ def split_names(texts: str | Iterable[str]) -> list[str]:
     """
     names = []
     for text in [texts] if isinstance(texts, str) else texts:
-        depth, quote, begin = 0, "", 0
-        for i, letter in enumerate(text):
-            if quote:
-                quote = "" if letter == quote else quote
-            elif letter in "'\"" and depth:
-                quote = letter
-            elif letter in _OPEN:
-                depth += 1
-            elif letter in _CLOSE:
-                depth -= 1
-            elif letter == "," and depth == 0:
-                names.append(text[begin:i].strip())
-                begin = i + 1
-        names.append(text[begin:].strip())
-    return [name for name in names if name]
+        names.append("")
+        depth = 0
+        for piece in _PIECES.findall(text):
+            depth += (piece in "([{") - (piece in ")]}")
+            if piece == "," and depth == 0:
+                names.append("")
+            else:
+                names[-1] += piece
+    return [name.strip() for name in names if name.strip()]
 
 
 def import_object(text: str, kind: str) -> Any:
@@ -156,7 +152,7 @@ def did_you_mean(name: str, known: list[str]) -> str:
     near = get_close_matches(name, known, n=3, cutoff=0.6 if len(name) > 2 else 0.5)  # one letter of two
     if near:
         return f"did you mean {' or '.join(near)}?"
-    return f"valid names: {', '.join(known)}"
+    return f"valid names: {', '.join(known)}" if known else "there are none"
 
 
 class Registry(Mapping[str, T], Generic[T]):

@@ -9,9 +9,8 @@ from numpy.typing import NDArray
 
 from tsadeval.core._order import POINT, deal, keys_of, put_in_order
 from tsadeval.core.binning import levels_of
-from tsadeval.core.events import Index
+from tsadeval.core.events import Floats, Index
 
-Floats = NDArray[np.float64]
 Points = NDArray[np.void]
 
 # Points of a band: they are sorted in the second-level cache.

@@ -103,10 +103,8 @@ class Pair:
 
     def accepts(self, value: Any) -> bool:
         """Return True if the value is allowed."""
-        if not isinstance(value, (tuple, list)) or len(value) != 2:
-            return False
-        number = Number(self.low, self.high)
-        return number.accepts(value[0]) and number.accepts(value[1]) and value[0] < value[1]
+        pair = isinstance(value, (tuple, list)) and len(value) == 2
+        return pair and all(map(Number(self.low, self.high).accepts, value)) and bool(value[0] < value[1])
 
     def __str__(self) -> str:
         return f"two increasing numbers between {self.low:g} and {self.high:g}"

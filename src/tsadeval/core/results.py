@@ -78,13 +78,11 @@ def _numeric(values: Sequence[Any]) -> bool:
 def _blocks(widths: Sequence[int], width: int) -> list[list[int]]:
     """Return the columns in groups that fit the width, the first column in each."""
     blocks = [[0]]
-    used = widths[0]
     for column in range(1, len(widths)):
-        if used + 2 + widths[column] > width and len(blocks[-1]) > 1:
+        used = sum(widths[before] + 2 for before in blocks[-1])
+        if used + widths[column] > width and len(blocks[-1]) > 1:
             blocks.append([0])
-            used = widths[0]
         blocks[-1].append(column)
-        used += 2 + widths[column]
     return blocks
 
 

@@ -9,17 +9,14 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tsadeval.core.arrays import read_array
 from tsadeval.core.durations import span_size, unit_size
-from tsadeval.core.events import Index
+from tsadeval.core.events import Bools, Floats, Index
 from tsadeval.core.facts import Reason
 from tsadeval.core.times import Times
 from tsadeval.errors import InvalidInputError, UndefinedError, hint
 
-Bools = NDArray[np.bool_]
-Floats = NDArray[np.float64]
 # What scores that are NaN mean, by the same words wherever `missing=` is an option.
 Missing = Literal["error", "skip", "ignore", "no alarm", "worst"]
 MISSING: tuple[Missing, ...] = get_args(Missing)

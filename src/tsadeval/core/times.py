@@ -17,15 +17,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tsadeval._optional import require
-from tsadeval.core.durations import SECOND, UNITS, fits, read_duration, timedelta_size, unit_size
+from tsadeval.core.durations import SECOND, fits, read_duration, timedelta_size, unit_size
 from tsadeval.core.events import Index
 from tsadeval.errors import InvalidInputError, hint
 
 Kind = Literal["dates", "dates with a time zone", "numbers"]
 
-_DATE = re.compile(r"(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?)\s*(Z|[+-]\d\d(?::?\d\d)?)?)?")
-# The basic format of ISO 8601. A day without a clock is not read: eight digits are as well a number.
-_BASIC = re.compile(r"(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(?:(\d\d)(\.\d{1,9})?)?(Z|[+-]\d\d(?::?\d\d)?)?")
+# Day, clock, fraction of a second and zone, with or without signs between the digits (ISO 8601). A day without a clock
+# needs them: eight digits are as well a number.
+_DATE = re.compile(
+    r"(\d{4}-\d\d-\d\d|\d{8}(?=T))(?:[T ](\d\d:?\d\d(?::?\d\d(?:\.(\d{1,9}))?)?)\s*(Z|[+-]\d\d(?::?\d\d)?)?)?",
+    re.ASCII,
+)
 # A point stands for at most so many median steps: where the next stamp comes later, nothing was observed in between.
 LONGEST = 20
 _EPOCH = datetime(1970, 1, 1)
@@ -323,26 +326,16 @@ def _of_objects(values: list[Any], name: str) -> tuple[Index, Kind]:
 
 def _moment(value: Any) -> tuple[int, Kind] | None:
     """Nanoseconds and kind of a single date, None where it is none."""
+    fraction = ""
     if isinstance(value, str):
-        basic = _BASIC.fullmatch(value.strip())
-        if basic is not None:
-            year, month, day, hour, minute, second, fraction, zone = basic.groups("")
-            value = f"{year}-{month}-{day}T{hour}:{minute}:{second or '00'}{fraction}{zone}"
         match = _DATE.fullmatch(value.strip())
         if match is None:
             return None
-        day, clock, zone = match.groups()
-        clock, _, fraction = (clock or "00:00").partition(".")
+        day, clock, fraction, zone = match.groups("")
         try:
-            seconds = int(np.datetime64(f"{day}T{clock}", "s").astype(np.int64))
+            value = datetime.fromisoformat(f"{day}T{clock.partition('.')[0] or '00'}{zone}")
         except ValueError:
             return None
-        # Not as nanoseconds from the start: NumPy says nothing where 64 bits cannot hold them.
-        stamp = seconds * SECOND + int(fraction.ljust(9, "0"))
-        if zone is None:
-            return stamp, "dates"
-        minutes = 0 if zone == "Z" else int(f"{zone[0]}1") * (int(zone[1:3]) * 60 + int(zone[3:].strip(":") or 0))
-        return stamp - minutes * UNITS["min"], "dates with a time zone"
     if isinstance(value, np.datetime64):
         return None if np.isnat(value) else (int(_of_dates(np.array([value]), "date")[0]), "dates")
     if isinstance(value, datetime):
@@ -355,8 +348,8 @@ def _moment(value: Any) -> tuple[int, Kind] | None:
             exact = 2**63
         if exact is not None:
             return int(exact), kind
-        naive = value if value.tzinfo is None else value.astimezone(UTC).replace(tzinfo=None)
-        return timedelta_size(naive - _EPOCH), kind
+        since = value - _EPOCH.replace(tzinfo=None if value.tzinfo is None else UTC)
+        return timedelta_size(since) + int(fraction.ljust(9, "0")), kind
     if isinstance(value, (timedelta, np.timedelta64)):
         duration = read_duration(value)
         return None if duration is None else (duration, "numbers")
