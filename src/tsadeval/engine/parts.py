@@ -37,8 +37,8 @@ class Parts:
 
     def __init__(self, folder: Path | None, layout: Layout[Any]) -> None:
         self.layout = layout
-        self._folder = folder
-        self._memory: dict[str, Any] = {}  # a table, or the content of a file
+        self._folder = folder or Path()
+        self._memory: dict[str, Any] | None = {} if folder is None else None  # tables by name
         arrow = require("pyarrow", extra="all")
         self.schema = arrow.schema([(name, getattr(arrow, kind)()) for name, kind in layout.columns.items()])
         self._texts = [name for name, kind in layout.columns.items() if kind == "string"]
@@ -48,7 +48,7 @@ class Parts:
 
     def names(self) -> list[str]:
         """List the parts, oldest first, until two lists agree: one that is being merged could be missing in one."""
-        if self._folder is None:
+        if self._memory is not None:
             return list(self._memory)
         before: list[str] = []
         for _ in range(10):
@@ -68,9 +68,8 @@ class Parts:
         """
         arrow = require("pyarrow", extra="all")
         wanted = list(columns)
-        held = self._memory.get(name)
-        if isinstance(held, arrow.Table):
-            yield held.select(wanted)
+        if self._memory is not None:
+            yield self._memory[name].select(wanted)
             return
         with self._opened(name, self._texts) as part:
             found = part.schema_arrow
@@ -94,28 +93,25 @@ class Parts:
 
     def add(self, rows: list[Row]) -> str:
         """Keep some rows as a part."""
-        arrow = require("pyarrow", extra="all")
-        if self._folder is not None:
-            return self.write([arrow.Table.from_pylist(rows, schema=self.schema)])
-        # Not worth the time that Parquet takes, until parts are merged.
-        name = f"{time.time_ns():020d}-{len(self._memory)}"
-        self._memory[name] = arrow.Table.from_pylist(rows, schema=self._held)
-        return name
+        schema = self.schema if self._memory is None else self._held
+        return self.write([require("pyarrow", extra="all").Table.from_pylist(rows, schema=schema)])
 
     def write(self, tables: Iterable[Any]) -> str:
         """Keep the rows of these tables as one part, all of them or (if the process dies now) none."""
         arrow, parquet = require("pyarrow", extra="all"), require("pyarrow.parquet", extra="all")
+        whole = arrow.concat_tables(tables)
+        if self._memory is not None:
+            name = f"{time.time_ns():020d}-{len(self._memory)}"
+            self._memory[name] = whole.unify_dictionaries().combine_chunks()
+            return name
         buffer = arrow.BufferOutputStream()
         with parquet.ParquetWriter(buffer, self.schema, compression="zstd", write_page_checksum=True) as writer:
-            for table in _of_size(tables, _GROUP):
-                writer.write_table(table.cast(self.schema), row_group_size=_GROUP)
+            for start in range(0, len(whole), _GROUP):
+                writer.write_table(whole.slice(start, _GROUP).cast(self.schema))
                 arrow.default_memory_pool().release_unused()  # what a writer lets go is kept for a while otherwise
         content = memoryview(buffer.getvalue())
         name = f"{time.time_ns():020d}-{_checksum(content)}.parquet"
-        if self._folder is None:
-            self._memory[name] = content
-        else:
-            self.keep(self._folder / name, content)
+        self.keep(self._folder / name, content)
         return name
 
     def keep(self, path: Path, content: bytes | memoryview) -> None:
@@ -130,23 +126,20 @@ class Parts:
 
     def remove(self, names: Iterable[str]) -> None:
         """Delete parts whose rows are in another one now."""
-        if self._folder is not None:
+        if self._memory is None:
             flush_folder(self._folder)
         for name in names:
-            if self._folder is None:
-                del self._memory[name]
-            else:
+            if self._memory is None:
                 (self._folder / name).unlink(missing_ok=True)
+            else:
+                del self._memory[name]
 
     @contextmanager
     def _opened(self, name: str, texts: Iterable[str] = (), *, verify: bool = True) -> Iterator[Any]:
         """Open a part, with these columns of texts as codes, as they are in the file."""
         arrow, parquet = require("pyarrow", extra="all"), require("pyarrow.parquet", extra="all")
         try:
-            if self._folder is None:
-                source = arrow.BufferReader(self._memory[name])
-            else:
-                source = arrow.BufferReader(_verified(self._folder / name)) if verify else self._folder / name
+            source = arrow.BufferReader(_verified(self._folder / name)) if verify else self._folder / name
             there = parquet.read_schema(source).names
             codes = [name for name in texts if name in there]
             with parquet.ParquetFile(source, read_dictionary=codes, page_checksum_verification=True) as part:
@@ -156,23 +149,10 @@ class Parts:
         except (arrow.ArrowException, OSError, ValueError, KeyError, TypeError) as error:
             reason = printable(str(error).partition("\n")[0])
             raise InvalidInputError(
-                f"{self._folder and self._folder / name} is damaged, or not a part of a store of "
+                f"{self._folder / name} is damaged, or not a part of a store of "
                 f"`{self.layout.command}` ({reason}); move it away and run the same command again, which computes what "
                 "it held"
             ) from None
-
-
-def _of_size(tables: Iterable[Any], rows: int) -> Iterator[Any]:
-    """Yield the same rows in tables of at least so many rows, but for the last one."""
-    concat = require("pyarrow", extra="all").concat_tables
-    some: list[Any] = []
-    for table in tables:
-        some.append(table)
-        if sum(map(len, some)) >= rows:
-            yield concat(some)
-            some = []
-    if some:
-        yield concat(some)
 
 
 def _checksum(content: bytes | memoryview) -> str:
@@ -218,36 +198,25 @@ class Keys:
 
     def of_cells(self, cells: Sequence[C]) -> NDArray[np.bytes_]:
         """Return the keys of some cells."""
-        keys = np.zeros((len(cells), 2), np.uint64)
-        columns = zip(*cells, strict=True) if cells else ()
-        for place, (kind, column) in enumerate(zip(self._kinds, columns, strict=bool(cells))):
-            keys ^= _numbers(map(_Digests(place, kind).__getitem__, column))
-        return keys.reshape(-1).view("S16")
+        columns = zip(*cells, strict=True) if cells else [()] * len(self._kinds)
+        return self._of_columns(len(cells), ((column, slice(None)) for column in columns))
 
     def of_table(self, table: Any) -> NDArray[np.bytes_]:
         """Return the keys of rows, of a table with the columns of a cell in their order."""
-        keys = np.zeros((len(table), 2), np.uint64)
-        for place, (kind, column) in enumerate(zip(self._kinds, table.columns, strict=True)):
-            codes, values = coded(column)
-            keys ^= _numbers(map(_Digests(place, kind).__getitem__, values))[codes]
+        return self._of_columns(len(table), (coded(column)[::-1] for column in table.columns))
+
+    def _of_columns(self, count: int, columns: Iterable[tuple[Sequence[Any], Any]]) -> NDArray[np.bytes_]:
+        """Return the keys of so many cells; of each column the values, and which of them each cell has."""
+        keys = np.zeros((count, 2), np.uint64)
+        for place, (kind, (values, codes)) in enumerate(zip(self._kinds, columns, strict=True)):
+            digests = {value: _digest(value, kind, str(place).encode()) for value in set(values)}
+            keys ^= np.frombuffer(b"".join(map(digests.__getitem__, values)), np.uint64).reshape(-1, 2)[codes]
         return keys.reshape(-1).view("S16")
 
 
-def _numbers(digests: Iterable[bytes]) -> NDArray[np.uint64]:
-    return np.frombuffer(b"".join(digests), np.uint64).reshape(-1, 2)
-
-
-class _Digests(dict[Any, bytes]):
-    """Digests of the values of a column, computed when first asked for."""
-
-    def __init__(self, place: int, kind: Any) -> None:
-        super().__init__()
-        self._place, self._kind = str(place).encode(), kind
-
-    def __missing__(self, value: Any) -> bytes:
-        text = repr(None if value is None else self._kind(value))
-        digest = self[value] = hashlib.blake2b(text.encode(), digest_size=16, person=self._place).digest()
-        return digest
+def _digest(value: Any, kind: Any, place: bytes) -> bytes:
+    text = repr(None if value is None else kind(value))
+    return hashlib.blake2b(text.encode(), digest_size=16, person=place).digest()
 
 
 class Index:

@@ -112,8 +112,7 @@ class Store(Generic[C]):
 
     def missing(self, cells: Iterable[C]) -> bytes:
         """Return a byte for each cell: 1 where it has no value yet, else 0. An error is tried again."""
-        index, _ = self._index(cells)
-        return self._find(index, cells)[1].tobytes()
+        return self._find(cells)[1].tobytes()
 
     def frame(self, cells: Iterable[C]) -> pd.DataFrame:
         """Return the rows of these cells, as far as they are there, in this order; the best of several of a cell."""
@@ -122,26 +121,31 @@ class Store(Generic[C]):
 
     def table(self, cells: Iterable[C]) -> Any:
         """Return the same as `frame`, as a table of Arrow."""
-        tables: list[Any] = []
-        wanted = repeatable(cells)
-        index, _ = self._index(wanted, tables)
-        places, _ = self._find(index, wanted)
-        if not tables:
-            return self._parts.schema.empty_table()
-        whole = require("pyarrow", extra="all").concat_tables(tables).unify_dictionaries()
-        return whole.take(places[places >= 0]).cast(self._parts.schema)
+
+        def in_order(tables: Iterator[Any], places: Places) -> Any:
+            found = list(tables)
+            if not found:
+                return self._parts.schema.empty_table()
+            whole = require("pyarrow", extra="all").concat_tables(found).unify_dictionaries()
+            return whole.take(np.unique(places, return_inverse=True)[1]).cast(self._parts.schema)
+
+        return self._read(cells, list(self.layout.columns), in_order)
 
     def scan(self, cells: Iterable[C], columns: Sequence[str], into: Callable[[Iterator[Any]], T]) -> T:
         """Return what `into` makes of these rows, which it is given in tables of some rows each, in any order.
 
         It is called anew if another process merges parts while they are read.
         """
+        return self._read(cells, columns, lambda tables, _: into(tables))
+
+    def _read(self, cells: Iterable[C], columns: Sequence[str], into: Callable[[Iterator[Any], Places], T]) -> T:
+        """Return what `into` makes of the rows of these cells, as they were written, and of their places."""
         wanted = repeatable(cells)
 
         def attempt() -> T:
-            index, sizes = self._index(wanted)
-            places, _ = self._find(index, wanted)
-            return into(self._chosen(sizes, places[places >= 0], columns))
+            places, _, sizes = self._find(wanted)
+            there = places[places >= 0]
+            return into(self._chosen(sizes, there, columns), there)
 
         return _again(attempt)
 
@@ -180,19 +184,10 @@ class Store(Generic[C]):
         if len(parts := _again(merged)) > 1:
             self._parts.remove(parts)
 
-    def _find(self, index: Index, cells: Iterable[C]) -> tuple[Places, NDArray[np.bool_]]:
-        """Return the place of each cell's row, -1 where there is none, and which cells have no value."""
-        some = iter(cells)
-        found = [index.find(self._keys.of_cells([]))]
-        while batch := list(islice(some, _BATCH)):
-            found.append(index.find(self._keys.of_cells(batch)))
-        places, failed = zip(*found, strict=True)
-        return np.concatenate(places), np.concatenate(failed)
+    def _find(self, cells: Iterable[C]) -> tuple[Places, NDArray[np.bool_], dict[str, int]]:
+        """Find the row of each cell that counts: its place, -1 where there is none, and which cells have no value.
 
-    def _index(self, cells: Iterable[C], kept: list[Any] | None = None) -> tuple[Index, dict[str, int]]:
-        """Which row of each cell counts, and the parts with their numbers of rows, in the order of reading.
-
-        Where tables are to be kept, places are those in all of them together, else those in all parts together.
+        Places are those in all parts together, which come with their numbers of rows in the order of reading.
         """
         sizes: dict[str, int] = {}
         # Rows that differ from all cells in their first value cannot be theirs.
@@ -201,19 +196,22 @@ class Store(Generic[C]):
         def entries() -> Iterator[Any]:
             while new := [name for name in self._parts.names() if name not in sizes]:
                 with suppress(Moved):  # list again
-                    yield from self._entries(new, sizes, first, kept)
+                    yield from self._entries(new, sizes, first)
 
-        return Index(entries()), sizes
+        index = Index(entries())
+        some = iter(cells)
+        found = [index.find(self._keys.of_cells([]))]
+        while batch := list(islice(some, _BATCH)):
+            found.append(index.find(self._keys.of_cells(batch)))
+        places, failed = zip(*found, strict=True)
+        return np.concatenate(places), np.concatenate(failed), sizes
 
-    def _entries(
-        self, names: list[str], sizes: dict[str, int], first: set[Any] | None = None, kept: list[Any] | None = None
-    ) -> Iterator[Any]:
+    def _entries(self, names: list[str], sizes: dict[str, int], first: set[Any] | None = None) -> Iterator[Any]:
         """Yield what the index needs to know of the rows of these parts, whose numbers are noted."""
-        columns = [*self.layout.fields, "status"] if kept is None else list(self.layout.columns)
-        start, held = sum(sizes.values()), sum(map(len, kept or ()))
+        start = sum(sizes.values())
         for name in names:
             begin = start
-            for table in self._parts.groups(name, columns):
+            for table in self._parts.groups(name, [*self.layout.fields, "status"]):
                 places = np.arange(start, start + len(table))
                 start += len(table)
                 if first is not None:
@@ -222,10 +220,6 @@ class Store(Generic[C]):
                     if not mine.any():
                         continue
                     table, places = table.filter(mine), places[mine]
-                if kept is not None:
-                    kept.append(table)
-                    places = np.arange(held, held + len(table))
-                    held += len(table)
                 codes, values = coded(table["status"])
                 failed = np.array([value == "error" for value in values])[codes]
                 yield self._keys.of_table(table.select(self.layout.fields)), failed, places
