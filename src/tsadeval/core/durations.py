@@ -10,7 +10,7 @@ import re
 from datetime import timedelta
 from fractions import Fraction
 from numbers import Integral, Real
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -86,15 +86,11 @@ def read_duration(value: Any) -> int | None:
             return None
         # Fractions: "0.1s" is exactly 100,000,000 nanoseconds.
         return round(sum(Fraction(part.group(1)) * UNITS[part.group(2)] for part in parts))
+    if isinstance(value, (np.timedelta64, timedelta)) and value != value:  # NaT of NumPy and pandas
+        return None
     if isinstance(value, np.timedelta64):
-        if np.isnat(value):
-            return None
-        if not fits(np.array([value])).all():
-            return 2**63
-        return int(value.astype("timedelta64[ns]").astype(np.int64))
+        return int(value.astype("timedelta64[ns]").astype(np.int64)) if fits(value) else 2**63
     if isinstance(value, timedelta):
-        if value != value:  # NaT of pandas
-            return None
         exact = getattr(value, "value", None)  # pandas' Timedelta counts nanoseconds, the base class microseconds
         return int(exact) if exact is not None else timedelta_size(value)
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, Real) or not math.isfinite(value):
@@ -119,7 +115,7 @@ def duration_text(size: int) -> str:
 _SHOWN = ("d", "h", "min", "s", "ms", "us", "ns")
 
 
-def fits(durations: NDArray[Any]) -> NDArray[np.bool_]:
+def fits(durations: NDArray[Any] | np.timedelta64) -> NDArray[np.bool_]:
     """Which durations nanoseconds in 64 bits can hold; NumPy says nothing where they cannot."""
     return np.asarray(np.abs(durations / np.timedelta64(1, "s")) < 2.0**63 / SECOND)
 
@@ -129,27 +125,11 @@ def timedelta_size(value: timedelta) -> int:
     return ((value.days * 86400 + value.seconds) * 10**6 + value.microseconds) * 1000
 
 
-class Rate(NamedTuple):
-    """So many in so much time.
+def rate_of(text: Any, name: str = "rate") -> float:
+    """Read a rate written "1/week", "0.5 per hour" or "3/30min", as how many a nanosecond.
 
-    >>> rate_of("1/week").per_nanosecond * UNITS["week"]
-    1.0
-    """
-
-    number: float
-    per: int  # nanoseconds
-
-    @property
-    def per_nanosecond(self) -> float:
-        """How many a nanosecond."""
-        return self.number / self.per
-
-
-def rate_of(text: Any, name: str = "rate") -> Rate:
-    """Read a rate written "1/week", "0.5 per hour" or "3/30min".
-
-    >>> rate_of("3 per 30min")
-    Rate(number=3.0, per=1800000000000)
+    >>> rate_of("3 per 30min") * UNITS["h"]
+    6.0
     """
     match = _RATE.fullmatch(text) if isinstance(text, str) else None
     per = None
@@ -158,4 +138,4 @@ def rate_of(text: Any, name: str = "rate") -> Rate:
         per = UNITS.get(words, read_duration(words))
     if match is None or not per:
         raise InvalidParameterError(f"{name} must be a rate such as '1/week' or '0.5 per hour', but is {text!r}")
-    return Rate(float(match.group(1)), per)
+    return float(match.group(1)) / per

@@ -36,10 +36,8 @@ Array = NDArray[Any]
 
 
 def _two_values(scores: Array, low: float, high: float) -> bool:
-    first = scores[:64]
-    if not ((first == low) | (first == high)).all():  # nearly all scores are told apart here, without a pass
-        return False
-    return bool(((scores == low) | (scores == high)).all())
+    # The first ones suffice for nearly all scores, without a pass.
+    return all(bool(((some == low) | (some == high)).all()) for some in (scores[:64], scores))
 
 
 @dataclass(frozen=True, eq=False)
@@ -176,11 +174,6 @@ class Scoring(_Checked):
         """Return the same arrays, checked and scanned anew, without what was computed of them so far."""
         return replace(Scoring.of(self.truth.labels, self.raw), setting=self.setting)
 
-    @property
-    def second(self) -> Floats:
-        """The scores: what a function of `(y_true, y_score)` gets as its second argument."""
-        return self.scores
-
     @cached_property
     def zero_one(self) -> Prediction | None:
         """The predictions that the scores are where none of them that is judged is anything but 0 or 1."""
@@ -234,7 +227,7 @@ class Scoring(_Checked):
         """Return the points that are judged, put together as a series of their own."""
         given = None if self.given is None else _runs(self.given.labels[judged], "y_pred")
         found = Scoring.of(self.truth.mask[judged], self.raw[judged])
-        return replace(found, given=given, setting=self.setting.kept)
+        return replace(found, given=given, setting=self.setting.at_points(judged))
 
     @cached_property
     def sorted(self) -> Floats:
@@ -302,17 +295,12 @@ class Prediction(_Checked):
     def _at(self, judged: Bools) -> Prediction:
         """Return the points that are judged, put together as a series of their own."""
         truth, alarms = (runs.mask[judged].view(np.uint8) for runs in (self.truth, self.alarms))
-        return Prediction(_runs(truth, "y_true"), _runs(alarms, "y_pred"), self.setting.kept)
+        return Prediction(_runs(truth, "y_true"), _runs(alarms, "y_pred"), self.setting.at_points(judged))
 
     @property
     def predicted(self) -> Events:
         """The runs of alarms."""
         return self.alarms.events
-
-    @property
-    def second(self) -> Index:
-        """The predictions: what a function of `(y_true, y_pred)` gets as its second argument."""
-        return self.alarms.mask.astype(np.int64)
 
     def scanned_again(self) -> Prediction:
         """Return the same arrays, checked and scanned anew, without what was computed of them so far."""

@@ -170,8 +170,9 @@ class Metric:
         _refuse_required(parameters, name)
 
         def compute(data: Scoring | Prediction) -> float:
-            # The function may change its arrays: ours are the caller's own memory.
-            value = function(data.truth.mask.astype("int64"), data.second.copy())
+            # Copies: the function may change its arrays, and ours are the caller's own memory.
+            second = data.scores.copy() if isinstance(data, Scoring) else data.alarms.mask.astype("int64")
+            value = function(data.truth.mask.astype("int64"), second)
             try:
                 return float(value)
             except (TypeError, ValueError):

@@ -55,18 +55,15 @@ def parse_call(text: str) -> Call:
         if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name):
             raise problem
         positional = [_literal(value) for value in node.args]
-        options: dict[str, Any] = {}
-        for keyword in node.keywords:
-            if keyword.arg is None:
-                raise problem
-            if keyword.arg in options:
-                raise InvalidParameterError(f"cannot read {text!r}: option {keyword.arg!r} is given twice")
-            options[keyword.arg] = _literal(keyword.value)
-    except InvalidParameterError:
-        raise
+        options = [(str(keyword.arg or ""), _literal(keyword.value)) for keyword in node.keywords]
     except (SyntaxError, ValueError, TypeError, MemoryError, RecursionError):
         raise problem from None
-    return Call(name.strip(), positional, options)
+    names = [option for option, _ in options]
+    if "" in names:  # of **options
+        raise problem
+    if twice := [option for option in names if names.count(option) > 1]:
+        raise InvalidParameterError(f"cannot read {text!r}: option {twice[0]!r} is given twice")
+    return Call(name.strip(), positional, dict(options))
 
 
 def _literal(node: ast.expr) -> Any:

@@ -87,12 +87,9 @@ class Setting:
         """Number of points that are not judged."""
         return 0 if self.ignored is None else int(np.count_nonzero(self.ignored))
 
-    @property
-    def kept(self) -> Setting:
-        """That of the points that are judged alone, put together; their stamps are gone, but not how long they last."""
-        if self.ignored is None:
-            return self
-        weights = None if self.shares is None else self.shares[~self.ignored]
+    def at_points(self, judged: Bools) -> Setting:
+        """Return that of some points, put together: their stamps are gone, but not how long they last."""
+        weights = None if self.shares is None else self.shares[judged]
         return replace(self, times=None, ignored=None, weights=weights)
 
 

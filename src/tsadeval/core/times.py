@@ -32,7 +32,6 @@ _DATE = re.compile(
 # A point stands for at most so many median steps: where the next stamp comes later, nothing was observed in between.
 LONGEST = 20
 _EPOCH = datetime(1970, 1, 1)
-_DATES = (np.datetime64("1677-09-22", "s"), np.datetime64("2262-04-11", "s"))  # what nanoseconds in 64 bits reach
 
 
 @dataclass(frozen=True, eq=False)
@@ -251,9 +250,7 @@ def _stamps(values: Any, unit: int, name: str) -> tuple[Index, Kind, NDArray[Any
     if array.dtype.kind == "M":
         return _of_dates(array, name), "dates with a time zone" if zone_of(dtype) else "dates", array
     if array.dtype.kind == "m":
-        _refuse_missing(np.isnat(array), name)
-        _refuse_far(~fits(array), array, name)
-        return array.astype("timedelta64[ns]").astype(np.int64), "numbers", array
+        return _of_dates(array, name), "numbers", array
     if array.dtype.kind in "iuf":
         return _of_numbers(array, unit, name), "numbers", array
     if array.dtype.kind in "OUT" and array.size:
@@ -271,10 +268,11 @@ def _refuse_missing(missing: NDArray[np.bool_], name: str) -> None:
 
 
 def _of_dates(array: NDArray[Any], name: str) -> Index:
+    """Nanoseconds of dates since 1970, or of durations."""
     _refuse_missing(np.isnat(array), name)
-    if np.datetime_data(array.dtype)[0] != "ns" and array.size:
-        _refuse_far((array < _DATES[0]) | (array > _DATES[1]), array, name)
-    return array.astype("datetime64[ns]").astype(np.int64)
+    if np.datetime_data(array.dtype)[0] != "ns":
+        _refuse_far(~fits(array - np.zeros_like(array)), array, name)
+    return array.astype(f"{array.dtype.kind}8[ns]").astype(np.int64)
 
 
 def _refuse_far(outside: Any, values: Any, name: str) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import closing, contextmanager, nullcontext
 from functools import partial
 from typing import Any, TypeAlias
 
@@ -84,11 +84,8 @@ def progress_of(wanted: Any, title: str) -> Iterator[Callable[[int, int, str], N
         with Bar(title) if wanted is True else nullcontext(wanted) as bar:
             yield bar
     elif makes_bars:
-        bar = wanted(desc=title)
-        try:
+        with closing(wanted(desc=title)) as bar:
             yield partial(_move, bar)
-        finally:
-            bar.close()
     elif wanted is None or wanted is False:
         yield lambda *_: None
     elif callable(wanted):

@@ -12,7 +12,7 @@ import signal
 import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from itertools import compress
 from typing import Any
 
@@ -83,16 +83,16 @@ def complete(
     if done < total:  # to look through all folders of a store takes longer than to see that nothing is missing
         store.sweep()
     todo = compress(cells, missing) if done < total else ()
-    with progress_of(progress, store.layout.command) as tell, _terminable():
+    with (
+        progress_of(progress, store.layout.command) as tell,
+        _terminable(),
+        closing(_finished(chunks(todo), compute, n_jobs, limits or Limits(), threads)) as finished,
+    ):
         tell(done, total, "")
-        finished = _finished(chunks(todo), compute, n_jobs, limits or Limits(), threads)
-        try:
-            for rows in finished:
-                store.add(rows)
-                done += len(rows)
-                tell(done, total, _name(rows))
-        finally:
-            finished.close()
+        for rows in finished:
+            store.add(rows)
+            done += len(rows)
+            tell(done, total, _name(rows))
     store.compact()
 
 
@@ -118,18 +118,16 @@ def _finished(chunks: Iterable[Any], compute: Compute, n_jobs: int | None, limit
 
 
 def _distributed(chunks: Iterable[Any], compute: Compute, n_jobs: int | None) -> Iterator[list[Row]]:
-    finished = mapped(compute_all, ((compute, chunk) for chunk in chunks), n_jobs, ordered=False)
-    try:
-        yield from finished
-    except (TsadevalError, MemoryError):
-        raise
-    except Exception as error:
-        raise TsadevalError(
-            f"the parallel backend failed ({type(error).__name__}: {str(error).partition(chr(10))[0]}): all values so "
-            "far are kept, and the same command again computes the rest"
-        ) from error
-    finally:
-        finished.close()
+    with closing(mapped(compute_all, ((compute, chunk) for chunk in chunks), n_jobs, ordered=False)) as finished:
+        try:
+            yield from finished
+        except (TsadevalError, MemoryError):
+            raise
+        except Exception as error:
+            raise TsadevalError(
+                f"the parallel backend failed ({type(error).__name__}: {str(error).partition(chr(10))[0]}): all values "
+                "so far are kept, and the same command again computes the rest"
+            ) from error
 
 
 @contextmanager

@@ -51,19 +51,17 @@ class Store(Generic[C]):
         self._plans: list[dict[str, Any]] = []
         if str(folder).startswith("~"):  # a shell would have put the home folder in its place
             raise InvalidInputError(f"the store {printable(str(folder))}: write the home folder out, or there is none")
-        if self.folder is not None:
-            try:
-                for inside in ("parts", "plans"):
-                    (self.folder / inside).mkdir(parents=True, exist_ok=True)
-            except OSError as error:
-                raise InvalidInputError(
-                    f"the store {folder} cannot be made ({error.strerror}: {error.filename})"
-                ) from None
         self._keys = Keys(layout)
         self._parts = Parts(self.folder and self.folder / "parts", layout)
-        if self.folder is not None:
-            self._refuse_other()
-            self.sweep("parts", "plans")
+        if self.folder is None:
+            return
+        try:
+            for inside in ("parts", "plans"):
+                (self.folder / inside).mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise InvalidInputError(f"the store {folder} cannot be made ({error.strerror}: {error.filename})") from None
+        self._refuse_other()
+        self.sweep("parts", "plans")
 
     @classmethod
     def existing(cls, folder: str | Path, layout: Layout[C]) -> Store[C]:

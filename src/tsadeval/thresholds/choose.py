@@ -265,7 +265,7 @@ def budget_of(given: str | float | None, scoring: Scoring) -> float:
         if scoring.setting.times is None:
             how = hint("so times= is needed", "so name the column of times with --time")
             raise InvalidInputError(f"max_false_alarms={given!r} is a rate, {how}")
-        return float(scoring.setting.times.durations[_normal(scoring)].sum()) * rate.per_nanosecond
+        return float(scoring.setting.times.durations[_normal(scoring)].sum()) * rate
     if not Number(0).accepts(given):
         raise InvalidParameterError(
             f"max_false_alarms must be a rate such as '1/week' or a number >= 0, but is {given!r}"
