@@ -19,7 +19,7 @@ class Events:
     """Half-open, sorted, disjoint runs `[starts[k], stops[k])` in a series of n points.
 
     >>> Events.of([0, 1, 1, 0, 1])
-    Events([1, 3), [4, 5); n=5)
+    Events(starts=array([1, 4]), stops=array([3, 5]), n=5)
     """
 
     starts: Index
@@ -74,9 +74,3 @@ class Events:
         return (
             self.n == other.n and np.array_equal(self.starts, other.starts) and np.array_equal(self.stops, other.stops)
         )
-
-    def __repr__(self) -> str:
-        shown = [f"[{a}, {b})" for a, b in zip(self.starts[:6], self.stops[:6], strict=True)]
-        if len(self) > 6:
-            shown.append(f"... {len(self)} in all")
-        return f"Events({', '.join(shown)}; n={self.n})"

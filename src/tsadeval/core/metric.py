@@ -273,16 +273,17 @@ class Metric:
         if self.pool is None or not self.leaves_out:
             others = ", ".join(sorted(m.name for m in METRICS.values() if "recommended" in m.sets and m.leaves_out))
             skipped = hint("NaN and missing='skip', it", "empty, with --missing skip it")
-            return _undefined(
+            return _outcome(
+                math.nan,
                 Fact(
                     Reason.CANNOT_IGNORE,
                     f"it cannot leave out the points of {hint('ignore=', '--ignore')}, as {others} can; where their "
                     f"scores are {skipped} is that of the other points put together",
-                )
+                ),
             )
         lacking = missing(self.needs, scoring.kept)
         if lacking is not None:
-            return _undefined(lacking)
+            return _outcome(math.nan, lacking)
         start = time.perf_counter()
         value = float(self.pool(scoring.pieces, **self.options))
         return Outcome(value, "ok", seconds=time.perf_counter() - start)
@@ -301,16 +302,12 @@ class Metric:
         decision = self.decide(scoring, rule)
         data: Scoring | Prediction = self.judges(scoring) if decision is None else self.judges(decision.prediction)
         if decision is not None and decision.undefined is not None:
-            return _undefined(missing(self.needs, data) or decision.undefined)._replace(
+            return _outcome(math.nan, missing(self.needs, data) or decision.undefined)._replace(
                 rule=decision.rule, uses_labels=decision.uses_labels, origin=decision.origin
             )
         start = time.perf_counter()
         value, lacking = self.value_of(data.scanned_again() if fresh else data)
-        seconds = time.perf_counter() - start
-        if lacking is not None:
-            outcome = _undefined(lacking)._replace(seconds=seconds)
-        else:
-            outcome = Outcome(value, "ok" if math.isfinite(value) else "undefined", seconds=seconds)
+        outcome = _outcome(value, lacking, time.perf_counter() - start)
         if decision is None:
             return outcome
         found = decision.prediction.predicted
@@ -324,8 +321,10 @@ class Metric:
         )
 
 
-def _undefined(fact: Fact) -> Outcome:
-    return Outcome(math.nan, "undefined", fact.text, reason=fact.reason)
+def _outcome(value: float, lacking: Fact | None, seconds: float = math.nan) -> Outcome:
+    if lacking is None:
+        return Outcome(value, "ok" if math.isfinite(value) else "undefined", seconds=seconds)
+    return Outcome(math.nan, "undefined", lacking.text, seconds=seconds, reason=lacking.reason)
 
 
 def _refuse_required(parameters: list[inspect.Parameter], name: str) -> None:

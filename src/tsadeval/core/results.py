@@ -115,20 +115,19 @@ def _latex_number(text: str) -> str:
 
 def latex_table(rows: Sequence[Sequence[Any]], digits: int = 4) -> str:
     """Rows (the first is the head) as a LaTeX tabular with booktabs rules."""
-    right = [_numeric([row[c] for row in rows[1:]]) for c in range(len(rows[0]))]
+    spec = "".join("r" if _numeric([row[c] for row in rows[1:]]) else "l" for c in range(len(rows[0])))
     lines = [" & ".join(latex_text(v, digits) for v in row) + r" \\" for row in rows]
-    spec = "".join("r" if to_right else "l" for to_right in right)
     body = [rf"\begin{{tabular}}{{{spec}}}", r"\toprule", lines[0], r"\midrule", *lines[1:], r"\bottomrule"]
     return "\n".join([*body, r"\end{tabular}"])
 
 
 def html_table(rows: Sequence[Sequence[Any]], digits: int = 4) -> str:
     """Rows (the first is the head) as an HTML table for notebooks."""
-    right = [_numeric([row[c] for row in rows[1:]]) for c in range(len(rows[0]))]
+    sides = ["right" if _numeric([row[c] for row in rows[1:]]) else "left" for c in range(len(rows[0]))]
 
     def line(row: Sequence[Any], tag: str) -> str:
-        style = [' style="text-align: right"' if to_right else ' style="text-align: left"' for to_right in right]
-        cells = (f"<{tag}{s}>{html.escape(cell_text(v, digits))}</{tag}>" for v, s in zip(row, style, strict=True))
+        texts = [html.escape(cell_text(value, digits)) for value in row]
+        cells = (f'<{tag} style="text-align: {side}">{text}</{tag}>' for text, side in zip(texts, sides, strict=True))
         return f"<tr>{''.join(cells)}</tr>"
 
     body = "".join(line(row, "td") for row in rows[1:])

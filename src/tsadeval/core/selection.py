@@ -35,15 +35,13 @@ def select_metrics(metrics: Metrics, paper: Iterable[str] | None = None) -> tupl
     "module:function". `paper` gives the metrics that the word "paper" stands for, where that is not the set of this
     name.
     """
-    if isinstance(metrics, (str, Metric)) or callable(metrics):
+    if isinstance(metrics, (str, Metric)) or callable(metrics) or not isinstance(metrics, Iterable):
         metrics = [metrics]
     if hasattr(metrics, "dtype"):  # of te.curve and te.best_threshold
         raise InvalidParameterError(
             "metrics must be names or functions (y_true, y_score), but is an array; in te.curve and te.best_threshold "
             "the metric comes first, elsewhere after the scores"
         )
-    if not isinstance(metrics, Iterable):
-        raise InvalidParameterError(f"metrics must be names or functions (y_true, y_score), but is {metrics!r}")
     sets = metric_sets()
     if paper is not None:
         sets["paper"] = [parse_metric(text) for text in paper]

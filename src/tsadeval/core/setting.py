@@ -51,11 +51,11 @@ class Setting:
     def positions(self, span: float | str, n: int) -> tuple[float, Index]:
         """Return a distance, and where the n points begin and the last one ends, in the same unit.
 
-        Both in points for a number, in nanoseconds for a duration, which needs time stamps.
+        Both in points for a number and for "points", in nanoseconds for a duration or a unit, which need time stamps.
         """
         size = span_size(span)
         if size is None:
-            return float(span), np.arange(n + 1)
+            return 1.0 if span == "points" else float(span), np.arange(n + 1)
         return size, self.clock.edges
 
     @property
@@ -65,10 +65,6 @@ class Setting:
             how = hint("pass times= to te.evaluate", "name their column with --time")
             raise UndefinedError(f"an option is a time, so it needs time stamps: {how}", Reason.NEEDS_TIMES)
         return self.times
-
-    def in_unit(self, unit: str, n: int) -> tuple[float, Index]:
-        """How much a unit is, and the positions of the points measured the same way: "points", or a unit of time."""
-        return (1.0, np.arange(n + 1)) if unit == "points" else (float(unit_size(unit)), self.clock.edges)
 
     def elapsed(self, unit: str, begins: Index, ends: Index) -> tuple[float, Index]:
         """How much a unit is, and how long it is from some points to others, measured the same way."""

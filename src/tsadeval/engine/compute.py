@@ -75,14 +75,12 @@ def compute(chunk: Chunk) -> Iterator[Row | Working]:
         try:
             scoring, facts = make()
         except Exception as error:  # a user's detector, task or adversary may raise whatever it raises
-            lost = {**error_row(error), "versions": versions()}
-            yield from ({**cell._asdict(), **lost} for cell in cells)
-            continue
+            scoring, facts = None, error_row(error)
+        facts = {**facts, "versions": versions()}
         if scoring is None:
-            yield from ({**cell._asdict(), **facts, "versions": versions()} for cell in cells)
+            yield from ({**cell._asdict(), **facts} for cell in cells)
             continue
-        found: Row = {"n": scoring.n, "events": len(scoring.events), "anomalous": scoring.events.points}
-        found |= {**facts, "versions": versions()}
+        found = {"n": scoring.n, "events": len(scoring.events), "anomalous": scoring.events.points, **facts}
         for (metric, rule), alike in group_cells(cells, lambda cell: (cell.metric, cell.rule)).items():
             yield Working(tuple(alike))
             outcome = _outcome(chunk.metrics[metric], scoring, chunk.rules.get(rule, NO_RULE), chunk.timed)

@@ -26,7 +26,8 @@ from tsadeval.engine.cells import Compute, Ledger, raised
 from tsadeval.engine.worker import Failed
 
 _START = 60.0  # seconds that a worker may take to start and to import the user's code, at least
-_TICK = 0.5  # seconds between two looks at the processes
+_TICK = 0.1  # seconds between two looks at the processes
+_GRACE = 0.5  # seconds in which an ended process may still be heard
 _THREADS = (
     "OMP_NUM_THREADS",
     "OPENBLAS_NUM_THREADS",
@@ -126,16 +127,13 @@ class _Janitor:
             start_new_session=True,
             text=True,
         )
-        self._pipe = cast(IO[str], self._process.stdin)
 
     def note(self, sign: str, worker: _Worker) -> None:
         with suppress(OSError):  # it was killed from outside; the run continues without it
-            print(f"{sign}{worker.process.pid}", file=self._pipe, flush=True)
+            print(f"{sign}{worker.process.pid}", file=self._process.stdin, flush=True)
 
     def end(self) -> None:
-        with suppress(OSError):
-            self._pipe.close()
-        self._process.wait()
+        self._process.communicate()  # closes its input, and waits
 
 
 def supervised(chunks: Iterable[Any], compute: Compute, workers: int, limits: Limits) -> Iterator[list[Row]]:
@@ -163,7 +161,7 @@ class _Pool:
             if not self._busy:
                 return
             try:
-                worker, said, when = self._events.get(timeout=self._wait())
+                worker, said, when = self._events.get(timeout=_TICK)
             except Empty:
                 yield from self._check_workers()
                 continue
@@ -222,13 +220,6 @@ class _Pool:
         seconds = self._limits.seconds
         return float("inf") if seconds is None else seconds if started else max(seconds, _START)
 
-    def _wait(self) -> float:
-        """Seconds until the next check of the workers."""
-        if not self._events.empty():
-            return _TICK
-        left = min(since + self._allowed(started) for _, since, started in self._busy.values()) - time.monotonic()
-        return min(max(left, 0.0), _TICK)
-
     def _check_workers(self) -> Iterator[list[Row]]:
         """End workers that exceed the time limit, and find those that ended without closing their pipes."""
         now = time.monotonic()
@@ -240,7 +231,7 @@ class _Pool:
                 yield from self._break_off(
                     worker, f"TimeoutError: no value after {self._limits.seconds:g} s (cell_timeout)"
                 )
-            elif worker.process.poll() is not None and now - since > _TICK:
+            elif worker.process.poll() is not None and now - since > _GRACE:
                 yield from self._break_off(worker, _ending(worker.end()))
 
     def _break_off(self, worker: _Worker, message: str) -> Iterator[list[Row]]:

@@ -269,7 +269,7 @@ def event_table(data: Prediction, early: int | str, unit: str, began: _Began | N
     """As `events`, for checked data."""
     found, runs = data.events, data.predicted
     warned = with_early(data, early).events
-    size, edges = data.setting.in_unit(unit, data.n)
+    size, edges = data.setting.positions(unit, data.n)
     first = first_inside(runs, warned.starts, warned.stops)
     detected = first < warned.stops
     starts = edges[found.starts]

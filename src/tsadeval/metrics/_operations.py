@@ -299,7 +299,7 @@ def _best_time_to_recover(data: Scoring, *, unit: str) -> float:
     after = np.ones(len(points), np.bool_)
     after[np.cumsum(lengths) - lengths] = False
     goes_on = -running_maxima(-scores[points], lengths)[after]
-    lasts = np.diff(data.setting.in_unit(unit, data.n)[1])[points[after]].astype(np.float64)
+    lasts = np.diff(data.setting.positions(unit, data.n)[1])[points[after]].astype(np.float64)
     v = np.concatenate([event_maxima(data), goes_on])
     detected = np.arange(len(v)) < len(events)
     return best_mean(v, np.append(np.zeros(len(events)), lasts), detected.astype(np.float64), lower=True)
@@ -361,7 +361,7 @@ def _best_lead_time(data: Scoring, *, horizon: int | str, unit: str, statistic: 
     if len(starts) == 0:
         return data.high
     found = records(data.scores, starts, stops - starts)
-    edges = data.setting.in_unit(unit, data.n)[1]
+    edges = data.setting.positions(unit, data.n)[1]
     lead = (edges[stops[found.owner]] - edges[found.points]).astype(np.float64)
     return best_mean(data.scores[found.points], found.gained(lead), found.last.astype(np.float64))
 
@@ -412,7 +412,7 @@ def lead_time(data: Prediction, *, horizon: int | str = 100, unit: str = "points
     warned = first < stops
     if not warned.any():
         raise UndefinedError("no event has an alarm shortly before it")
-    size, edges = data.setting.in_unit(unit, data.n)
+    size, edges = data.setting.positions(unit, data.n)
     return float(STATISTICS[statistic](edges[stops[warned]] - edges[first[warned]])) / size
 
 
