@@ -84,8 +84,7 @@ def _public(
     face: Any = on_scores if second == "y_score" else on_predictions
     signature = inspect.signature(inner)
     arrays = [inspect.Parameter(a, inspect.Parameter.POSITIONAL_OR_KEYWORD) for a in ("y_true", second)]
-    options = list(signature.parameters.values())[1:]
-    face.__signature__ = signature.replace(parameters=[*arrays, *options])
+    face.__signature__ = signature.replace(parameters=[*arrays, *list(signature.parameters.values())[1:]])
     face.__doc__ = _documented(inspect.cleandoc(inner.__doc__ or ""), second, signature.parameters, undefined)
     face.compute, face.checks = inner, checks
     return cast(Callable[..., Any], face)

@@ -132,10 +132,7 @@ def rate_of(text: Any, name: str = "rate") -> float:
     6.0
     """
     match = _RATE.fullmatch(text) if isinstance(text, str) else None
-    per = None
-    if match:
-        words = match.group(2)
-        per = UNITS.get(words, read_duration(words))
-    if match is None or not per:
+    per = span_size(match.group(2)) if match else None
+    if match is None or per is None:
         raise InvalidParameterError(f"{name} must be a rate such as '1/week' or '0.5 per hour', but is {text!r}")
     return float(match.group(1)) / per

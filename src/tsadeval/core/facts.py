@@ -63,13 +63,12 @@ def row_of(metric: Metric, outcome: Outcome, scoring: Scoring) -> Row:
 
 def missing_row(metric: Metric) -> Row:
     """Make the row of a metric where a detector has no scores."""
-    nothing = dict.fromkeys(("rule", "threshold", "alarms", "alarmed_points"))
     return {
         "metric": str(metric),
         "value": math.nan,
         "status": "missing",
         "message": "no scores",
-        **nothing,
+        **dict.fromkeys(("rule", "threshold", "alarms", "alarmed_points")),
         "seconds": math.nan,
         "uses_labels": False,
         "origin": None,

@@ -48,7 +48,6 @@ class Store(Generic[C]):
         # Absolute, because the code of a metric or detector may change the current folder.
         self.folder = None if folder is None else Path(folder).absolute()
         self._recent: list[str] = []
-        self._plans: list[dict[str, Any]] = []
         if str(folder).startswith("~"):  # a shell would have put the home folder in its place
             raise InvalidInputError(f"the store {printable(str(folder))}: write the home folder out, or there is none")
         self._keys = Keys(layout)
@@ -81,8 +80,7 @@ class Store(Generic[C]):
 
     def add_plan(self, plan: dict[str, Any]) -> None:
         """Remember what is being computed, so that tables can be made without asking again."""
-        if self.folder is None:
-            self._plans.append(plan)
+        if self.folder is None:  # nobody else reads it
             return
         content = json.dumps(plan, indent=1).encode()
         last = max((self.folder / "plans").glob("*.json"), default=None)
@@ -92,11 +90,9 @@ class Store(Generic[C]):
         self._parts.keep(self.folder / "plans" / name, content)
 
     def plans(self) -> list[dict[str, Any]]:
-        """All plans, oldest first."""
-        if self.folder is None:
-            return list(self._plans)
+        """All plans in the folder, oldest first."""
         found = []
-        for path in sorted((self.folder / "plans").glob("*.json")):
+        for path in sorted(self.folder.glob("plans/*.json") if self.folder else ()):
             try:
                 plan = json.loads(path.read_text())
                 if not isinstance(plan, dict):
