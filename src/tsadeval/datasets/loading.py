@@ -57,11 +57,6 @@ def load(
     <Dataset the table: 5 + 5 points, 1 columns, 1 events, 20 % anomalous>
     """
     if not isinstance(name, (str, os.PathLike)):
-        if not is_table(name):
-            raise InvalidInputError(
-                "a data set must be a name, a path, a data frame or a mapping from names to arrays, but is "
-                f"{type(name).__name__}"
-            )
         _check_options(IN_MEMORY, OPTIONS, options)
         return assemble(IN_MEMORY, read_own(name, features, **options), where="memory")
     name, bracketed = split_options(str(name))

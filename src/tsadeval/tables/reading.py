@@ -169,11 +169,16 @@ def _read_file(path: str | Path, kind: str | None, text: tuple[str, ...] | None,
         raise InvalidInputError(f"{where}: no such file or folder")
     suffix = _known_suffix(path, where, kind)
     content = read_source(path, limit)
-    suffix = suffix if suffix in FORMATS else _sniff(content)
+    return parse(content, suffix if suffix in FORMATS else _sniff(content), Request(where, limit, text))
+
+
+def parse(content: bytes, suffix: str, request: Request) -> Table:
+    """Return the table that the content of a file is, in the format of a suffix; any error names the file."""
+    where = request.where
     try:
         with name_errors(where, suffix):
-            table = join(list(FORMATS[suffix].read(content, Request(where, limit, text))))
-            check_size(table.size, limit, where)  # columns without values take no space
+            table = join(list(FORMATS[suffix].read(content, request)))
+            check_size(table.size, request.limit, where)  # columns without values take no space
     except MemoryError:
         raise InvalidInputError(f"{where}: does not fit into memory") from None
     return table
