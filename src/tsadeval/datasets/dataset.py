@@ -259,17 +259,19 @@ def assemble(name: str, parts: Split, record: DatasetRecord | None = None, where
 
 def compare(dataset: Dataset, facts: Facts, where: Any) -> None:
     """Compare a data set with what is known of it."""
-    d = dataset.description
-    found = {"n_test": d.n_test, "n_events": d.n_events, "n_anomalous": int(np.count_nonzero(dataset.test_labels))}
+    d, n_anomalous = dataset.description, int(np.count_nonzero(dataset.test_labels))
+    known = [
+        ("test points", facts.n_test, d.n_test),
+        ("events", facts.n_events, d.n_events),
+        ("anomalous points", facts.n_anomalous, n_anomalous),
+    ]
     if dataset.train is not None:
-        found |= {"n_train": d.n_train, "n_columns": d.n_columns}
-    words = {"n_train": "training points", "n_test": "test points", "n_columns": "columns", "n_events": "events"}
-    for key, value in found.items():
-        expected = getattr(facts, key)
-        if expected is not None and value != expected:
+        known += [("training points", facts.n_train, d.n_train), ("columns", facts.n_columns, d.n_columns)]
+    for what, expected, found in known:
+        if expected not in (None, found):
             raise InvalidInputError(
-                f"{dataset.name}: expected {expected} {words.get(key, 'anomalous points')}, found {value} in {where}: "
-                "files are truncated or changed; get them again, or pass verify=False to take them as they are"
+                f"{dataset.name}: expected {expected} {what}, found {found} in {where}: files are truncated or "
+                "changed; get them again, or pass verify=False to take them as they are"
             )
 
 

@@ -23,7 +23,7 @@ import numpy as np
 from tsadeval.errors import InvalidInputError
 from tsadeval.tables.numpy_files import read_array
 from tsadeval.tables.reading import name_errors, parse, suffix_of
-from tsadeval.tables.sources import check_size, size_limit, unpack, user_path
+from tsadeval.tables.sources import check_size, read_source, size_limit, unpack, user_path
 from tsadeval.tables.table import Request, Table
 
 if TYPE_CHECKING:
@@ -148,16 +148,11 @@ def read_all(files: Iterable[DataFile]) -> dict[DataFile, bytes]:
         if file.member:
             in_archives.setdefault(file.disk, {})[file.member] = file
         else:
-            try:
-                contents[file] = file.disk.read_bytes()
-            except OSError as error:
-                raise InvalidInputError(f"{file}: cannot be read ({error})") from error
+            contents[file] = read_source(file.disk, size_limit())
     for disk, wanted in in_archives.items():
-        contents |= {wanted[name]: content for name, content in _entries(disk, wanted) if name in wanted}
-    contents = {file: unpack(content, size_limit(), str(file)) for file, content in contents.items()}
-    for file, content in contents.items():
-        if not content:
-            raise InvalidInputError(f"{file}: the file is empty; get it again")
+        for name, content in _entries(disk, wanted):
+            if name in wanted:
+                contents[wanted[name]] = unpack(content, size_limit(), str(wanted[name]))
     return contents
 
 
