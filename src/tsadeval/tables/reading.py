@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
-from contextlib import closing, contextmanager
+from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -129,15 +129,12 @@ def suffix_of(path: str | Path) -> str:
     return Path(Path(path).name.lower().removesuffix(".gz")).suffix
 
 
-@contextmanager
-def open_file(path: str) -> Iterator[Any]:
+def open_file(path: str) -> AbstractContextManager[Any]:
     """Open a local path as it is, anything else as a file that fsspec opens, so the caller has named where to go."""
-    if "://" not in path:
-        refuse_special(path, printable(path))
-        yield path
-        return
-    with require("fsspec", extra="remote").open(path, "rb") as file:
-        yield file
+    if "://" in path:
+        return require("fsspec", extra="remote").open(path, "rb")  # type: ignore[no-any-return]  # it has no types
+    refuse_special(path, printable(path))
+    return nullcontext(path)
 
 
 @contextmanager
