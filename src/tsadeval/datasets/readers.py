@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tsadeval.errors import InvalidInputError
+from tsadeval.tables.files import depth
 from tsadeval.tables.numpy_files import read_array
 from tsadeval.tables.reading import name_errors, parse, suffix_of
 from tsadeval.tables.sources import check_size, read_source, size_limit, unpack, user_path
@@ -78,7 +79,7 @@ class Files:
     def on_disk(self) -> list[Path]:
         """The plain files and the archives, those at the top first."""
         found = (path for folder in self.folders for path in folder.rglob("*") if path.is_file())
-        return sorted(found, key=lambda path: _depth(path.as_posix()))
+        return sorted(found, key=lambda path: depth(path.as_posix()))
 
     @cached_property
     def _plain(self) -> dict[str, DataFile]:
@@ -94,7 +95,7 @@ class Files:
     def _everything(self) -> dict[str, DataFile]:
         archives = (disk for disk in self.on_disk if disk.name.endswith(ARCHIVES))
         found = _by_path((name, disk, name) for disk in archives for name in sorted(n for n, _ in _entries(disk)))
-        return dict(sorted({**found, **self._plain}.items(), key=lambda pair: _depth(pair[0])))
+        return dict(sorted({**found, **self._plain}.items(), key=lambda pair: depth(pair[0])))
 
     def all(self, pattern: str) -> list[tuple[DataFile, re.Match[str]]]:
         """Find every file whose path ends in a match of the pattern."""
@@ -117,7 +118,7 @@ def _by_path(found: Iterable[tuple[str, Path, str]]) -> dict[str, DataFile]:
         path = name.removesuffix(".gz")
         if not any(part.startswith(".") or part == "__MACOSX" for part in path.split("/")):
             files.setdefault(path, DataFile(path, disk, member))
-    return dict(sorted(files.items(), key=lambda pair: _depth(pair[0])))
+    return dict(sorted(files.items(), key=lambda pair: depth(pair[0])))
 
 
 def beside(file: DataFile, kind: str) -> str:
@@ -183,10 +184,6 @@ def _match(pattern: str, path: str) -> re.Match[str] | None:
     return re.search(rf"(?:^|/){pattern}$", path)
 
 
-def _depth(path: str) -> tuple[int, str]:
-    return path.count("/"), path
-
-
 # What is in a file, as arrays: text, npy, npz, csv; each reader names the file and what it expected of it.
 
 
@@ -221,10 +218,8 @@ def npy(file: DataFile, content: bytes | None = None) -> Array:
 
 def table(file: DataFile, content: bytes | None = None) -> Table:
     """Read a csv or npz file, which must have rows."""
-    found = parse(read(file) if content is None else content, suffix_of(file.path), Request(str(file), size_limit()))
-    if not found.size:
-        raise InvalidInputError(f"{file}: has no rows")
-    return found
+    content = read(file) if content is None else content
+    return parse(content, suffix_of(file.path), Request(str(file), size_limit()))
 
 
 def matrix(file: DataFile | str, values: Any, *, columns: int | None = None) -> Floats:

@@ -23,7 +23,7 @@ _FORMS = (
 )
 _LABELS_ONLY = r"(?i:swat_labels(?:\.txt)?)"
 _LABEL_NAMES = ("normal/attack", "label", "attack")
-_NO_VALUES = re.compile(rb"^[,\s]+$", re.MULTILINE)
+_NO_VALUES = re.compile(rb"\n[, \t\r]+$", re.MULTILINE)
 _WORDS = dict.fromkeys(["normal", "0", "0.0", "false"], False) | dict.fromkeys(["attack", "1", "1.0", "true"], True)
 
 

@@ -163,9 +163,10 @@ def _several_series(source: str, by: Sequence[str], names: Sequence[str], sign: 
 
 def _check_order(groups: Groups, name: str) -> None:
     """Refuse times that go back more often than a clock that is set back explains."""
-    if _comparable(groups.table, name) is None:
+    found = _comparable(groups.table, name)
+    if found is None:
         return  # texts, whose order need not be that of time
-    stamps = _stamps_of(groups, name)
+    stamps = groups.arranged(found, name)
     group = groups.numbers(len(stamps))
     back = np.flatnonzero((stamps[1:] < stamps[:-1]) & (group[1:] == group[:-1])) + 1
     if _are_many(group[back], group):
