@@ -179,8 +179,12 @@ CUT_OFF = gzip.compress(b"1,2\n" * 99, mtime=0)[:-9]
 @pytest.mark.parametrize(
     ("path", "content", "message"),
     [
-        ("test/machine-2-1.txt", lines(rows(4, 38)), r"test.machine-2-1.txt: expected 5 rows.* labels, found 4"),
-        ("test/machine-2-1.txt", lines(rows(5, 37)), "expected 38 columns, found 37"),
+        (
+            "test/machine-2-1.txt",
+            lines(rows(4, 38)),
+            r"smd/2-1: expected one label for each of 4 test points, found 5 in .*SMD",
+        ),
+        ("test/machine-2-1.txt", lines(rows(5, 37)), r"smd/2-1: expected test of 38 columns, found shape \(5, 37\)"),
         ("test/machine-2-1.txt", lines(rows(5, 38))[:-30], "expected lines of numbers with commas between"),
         ("test/machine-2-1.txt", "", "test.machine-2-1.txt: the file is empty"),
         ("train/machine-2-1.txt.gz", CUT_OFF, "machine-2-1.txt.gz: damaged or truncated"),

@@ -46,6 +46,9 @@ def test_psm(tmp_path):
     assert load("psm/sample", tmp_path).train.shape == (4, 25)
 
 
+PSM_EMPTY = f"timestamp_(min),{','.join(f'feature_{i}' for i in range(25))}\n" + f"1,1,{',1' * 23}\n2,1,{',1' * 23}\n"
+
+
 def test_psm_labels_do_not_take_features_from_a_copy_below(tmp_path):
     psm(tmp_path / "PSM", "sample")
     write(tmp_path / "PSM" / "test_label.csv", "timestamp_(min),label\n1,0\n")
@@ -57,17 +60,25 @@ def test_psm_labels_do_not_take_features_from_a_copy_below(tmp_path):
     ("path", "content", "message"),
     [
         ("test.csv", None, "psm: test.csv is missing next to"),
-        ("test_label.csv", "timestamp_(min),lable\n1,0\n", r"test_label.csv: expected a column 'label': did you mean"),
-        ("test_label.csv", "timestamp_(min),label\n1,0\n", r"test.csv: expected 1 rows, .* found 3"),
+        ("test_label.csv", "timestamp_(min),lable\n1,0\n", r"test_label.csv: no column 'label': did you mean lable"),
+        (
+            "test_label.csv",
+            "timestamp_(min),label\n1,0\n",
+            r"psm: expected one label for each of 3 test points, found 1 in .*PSM",
+        ),
         ("train.csv", "timestamp_(min),feature_0\n1,0.5\n", r"test.csv: expected the columns of .*train.csv"),
-        ("train.csv", "feature_0\n0.5\n", r"train.csv: expected a column 'timestamp_\(min\)'"),
-        ("train.csv", "timestamp_(min),feature_0\n", r"train.csv: has a heading but no rows"),
+        ("train.csv", "feature_0\n0.5\n", r"train.csv: no column 'timestamp_\(min\)'"),
+        ("train.csv", "timestamp_(min),feature_0\n", r"train.csv: has no rows"),
         (
             "train.csv",
             "timestamp_(min),feature_0\n1,x\n",
-            r"train.csv: expected numbers in column feature_0, found 'x'",
+            r"train.csv: expected numbers in column 'feature_0', found 'x'",
         ),
-        ("train.csv", "timestamp_(min),feature_0\n1,\n2,\n", r"train.csv: expected numbers, found no value in column"),
+        (
+            "test.csv",
+            PSM_EMPTY,
+            r"psm: expected finite numbers, found nan in test row 0, column feature_1 \(2 such values",
+        ),
     ],
 )
 def test_psm_bad_files(tmp_path, path, content, message):
@@ -125,14 +136,18 @@ def test_swat_labels_only(tmp_path):
     ("normal", "attack", "message"),
     [
         (None, SWAT["commas"][1], "swat: the file of normal operation is missing next to"),
-        (SWAT["commas"][0], "Timestamp,FIT101,LIT101,Normal/Attack\na,1,2,Atack\n", "expected Normal or Attack, found"),
+        (
+            SWAT["commas"][0],
+            "Timestamp,FIT101,LIT101,Normal/Attack\na,1,2,Atack\n",
+            "expected Normal or Attack in every row, found 'Atack'",
+        ),
         (
             SWAT["commas"][0],
             "Timestamp,FIT101,LIT101\na,1,2\n",
             "expected a column Normal/Attack, found FIT101, LIT101",
         ),
         (SWAT["commas"][0], "Timestamp,FIT101,P1,Normal/Attack\na,1,2,Normal\n", "they differ in LIT101, P1"),
-        ("Timestamp,FIT101,LIT101\na,1,bad\n", SWAT["commas"][1], "expected numbers in column LIT101, found 'bad'"),
+        ("Timestamp,FIT101,LIT101\na,1,bad\n", SWAT["commas"][1], "expected numbers in column 'LIT101', found 'bad'"),
     ],
 )
 def test_swat_bad_files(tmp_path, normal, attack, message):
@@ -190,7 +205,7 @@ def test_creditcard_labels_only(tmp_path):
     with pytest.raises(InvalidInputError, match="creditcard: expected 284807 test points, found 3"):
         te.datasets.load("creditcard", data=tmp_path)
     np.savez(folder / "creditcard_labels.npz", other=np.zeros(3))
-    with pytest.raises(InvalidInputError, match="expected the array label, found other"):
+    with pytest.raises(InvalidInputError, match=r"creditcard_labels.npz: no column 'label': valid names: other"):
         load("creditcard", tmp_path)
 
 
@@ -224,9 +239,10 @@ def test_nab_bad_files(tmp_path):
     whole = series.read_text()
     for content, message in [
         ("\n".join(whole.splitlines()[:15]), "no point lies in the window from 2014-07-01T10:00"),
-        ("time,value\n1,2\n", "expected the columns timestamp and value, found time, value"),
-        (whole + "2014-07-05", "expected a time and a number on every line"),
-        ("timestamp,value\n", "expected the columns timestamp and value, found no rows"),
+        ("time,value\n1,2\n", "made_up.csv: no column 'timestamp': did you mean time"),
+        (whole + "soon,5", "made_up.csv: expected a time in every row"),
+        (whole + "2014-07-05", "made_up.csv: row 101 has 1 fields, but there are 2 column names"),
+        ("timestamp,value\n", "made_up.csv: has no rows"),
     ]:
         write(series, content)
         with pytest.raises(InvalidInputError, match=message):
@@ -252,10 +268,12 @@ def test_asd(tmp_path):
     assert np.array_equal(data.train, train)
     assert ones(data) == [1]
     assert te.datasets.items("asd", data=tmp_path) == ("asd/omi-2", "asd/omi-10")
-    with pytest.raises(InvalidInputError, match=r"omi-2.npz: expected 3 labels, one for each test point, found 2"):
+    with pytest.raises(
+        InvalidInputError, match=r"asd/omi-2: expected one label for each of 3 test points, found 2 in .*ASD"
+    ):
         load("asd/omi-2", tmp_path)
     np.savez(folder / "omi-2.npz", train=train)
-    with pytest.raises(InvalidInputError, match="expected the arrays train, test and label, found train"):
+    with pytest.raises(InvalidInputError, match=r"omi-2.npz: no column 'label': valid names: train"):
         load("asd/omi-2", tmp_path)
     write(folder / "omi-2.npz", (folder / "omi-10.npz").read_bytes()[:-200])
     with pytest.raises(InvalidInputError, match=r"omi-2.npz: damaged or truncated"):

@@ -124,7 +124,7 @@ def test_a_frame_is_a_data_set(frame, tmp_path):
         (lambda f: te.detect([f.to_numpy()], "pca"), "a data frame or a loaded data set .* but one is of type ndarray"),
         (lambda f: te.detect({"a": "b.csv"}, "pca"), "'a' is 'b.csv': load it with te.datasets.load first"),
         (lambda f: te.datasets.load(f, labl="anomaly"), "no option 'labl': did you mean label"),
-        (lambda f: te.datasets.load(3), "a data frame or a mapping from names to arrays, but is int"),
+        (lambda f: te.datasets.load(3), "a data frame or a mapping of arrays, found builtins.int"),
     ],
 )
 def test_what_is_no_data_set_is_said_in_a_line(frame, call, message):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from tsadeval.datasets.dataset import DATASETS, DatasetRecord, Facts, Split, numbered
-from tsadeval.datasets.readers import DataFile, Files, labels, matrix, npz
+from tsadeval.datasets.readers import DataFile, Files, labels, matrix, table
 
 _COLUMNS = 19
 _SERVERS = tuple(f"omi-{i}" for i in range(1, 13))
@@ -21,11 +21,11 @@ def _file(files: Files, item: str) -> DataFile | None:
 
 
 def _read(files: Files, file: DataFile, item: str, features: bool) -> Split:
-    arrays = npz(file, "train", "test", "label")
-    mask = labels(file, arrays["label"], n=len(arrays["test"]))
+    arrays = table(file)
+    mask = labels(file, arrays.numbers("label"))
     if not features:
         return Split(None, None, mask, ())
-    train, test = (matrix(file, arrays[kind], columns=_COLUMNS) for kind in ("train", "test"))
+    train, test = (matrix(file, arrays.numbers(kind)) for kind in ("train", "test"))
     return Split(train, test, mask, numbered("metric_", _COLUMNS))
 
 

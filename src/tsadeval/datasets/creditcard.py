@@ -5,18 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from tsadeval.core.parameters import Number
-from tsadeval.datasets.dataset import DATASETS, DatasetRecord, Facts, Split, read_three, split_rows
-from tsadeval.datasets.readers import (
-    DataFile,
-    Files,
-    column,
-    frame,
-    labels,
-    matrix,
-    npy,
-    npz,
-    text_series,
-)
+from tsadeval.datasets.dataset import DATASETS, DatasetRecord, Facts, Split, feature_matrix, read_three, split_rows
+from tsadeval.datasets.readers import DataFile, Files, labels, npy, table, text_series
 from tsadeval.errors import InvalidInputError
 
 _ROWS = 284_807
@@ -48,28 +38,25 @@ def _read(files: Files, file: DataFile, item: str, features: bool, *, split: flo
     detector learns from (without labels) and what it is judged on. `split=0.5` learns from the first half and judges
     on the second instead. The time of a transaction is no feature.
     """
-    if features and (table := files.first(_CSV)):
-        return _read_csv(table, split)
+    if features and (csv := files.first(_CSV)):
+        return _read_csv(csv, split)
     if features and (arrays := _array(files, "test_label")) and _array(files, "train"):
         return read_three("creditcard", files, arrays, features, npy, "V")
     return Split(None, None, _labels(file), ())
 
 
 def _read_csv(file: DataFile, split: float | None) -> Split:
-    table = frame(file)
-    mask = labels(file, column(file, table, "Class"))
-    names = [name for name in table.columns if name not in ("Time", "Class")]
-    values = matrix(file, table[names], columns=29)
+    found = table(file)
+    mask = labels(file, found.numbers("Class"))
+    names, values = feature_matrix(found.only(name for name in found.columns if name not in ("Time", "Class")))
     return split_rows(file, values, mask, names, len(mask) if split == 1 else split)
 
 
 def _labels(file: DataFile) -> np.typing.NDArray[np.bool_]:
-    if file.path.endswith(".npz"):
-        return labels(file, npz(file, "label")["label"])
     if file.path.endswith(".npy"):
         return labels(file, npy(file))
-    if file.path.endswith(".csv"):
-        return labels(file, column(file, frame(file, usecols=["Class"]), "Class"))
+    if file.path.endswith((".npz", ".csv")):
+        return labels(file, table(file).numbers("label" if file.path.endswith(".npz") else "Class"))
     rows = text_series(file)
     if not np.all((rows == np.floor(rows)) & (rows >= 0) & (rows < _ROWS)):
         raise InvalidInputError(f"{file}: expected row numbers from 0 to {_ROWS - 1}, one a line")

@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from tsadeval.core.names import Registry
+from tsadeval.core.names import Registry, printable
 from tsadeval.core.parameters import Check
 from tsadeval.datasets.readers import DataFile, Files, labels, matrix, read, read_all, train_and_test
 from tsadeval.errors import InvalidInputError
+from tsadeval.tables.columns import floats
+from tsadeval.tables.table import Table
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from tsadeval.core.inputs import Bools, Floats
 
 
@@ -107,29 +107,33 @@ def read_three(
     if not found:
         return Split(None, None, mask, ())
     contents = read_all(found)
-    columns = None if isinstance(names, str) else len(names)
-    train, test = (matrix(one, parse(one, contents[one]), columns=columns) for one in found)
-    _check_rows(found[1], len(test), mask, file)
+    train, test = (matrix(one, parse(one, contents[one])) for one in found)
     return Split(train, test, mask, numbered(names, train.shape[1]) if isinstance(names, str) else tuple(names))
 
 
-def of_tables(
-    tables: Mapping[DataFile, pd.DataFrame], mask: Bools, file: DataFile, columns: int | None = None
-) -> Split:
+def feature_matrix(table: Table, advice: str = "") -> tuple[tuple[str, ...], Floats]:
+    """Return the names and values of columns; one of two dimensions is several. The advice ends an error's message."""
+    names: list[str] = []
+    blocks = [np.empty((table.n, 0))]
+    for name, column in table.columns.items():
+        try:
+            block = matrix(table.source, floats(column, table.source, name))
+        except InvalidInputError as error:
+            raise InvalidInputError(f"{error}{advice}") from None
+        names += [name] if getattr(column, "ndim", 1) == 1 else numbered(f"{name}_", block.shape[1])
+        blocks.append(block)
+    return tuple(names), np.hstack(blocks)
+
+
+def of_tables(train: Table, test: Table, mask: Bools, advice: str = "") -> Split:
     """Make arrays of the tables of train and test, whose columns may be in different orders."""
-    (first, train), (second, test) = tables.items()
-    names = list(train.columns)
-    other = sorted(set(names) ^ set(test.columns))
-    if other:
-        raise InvalidInputError(f"{second}: expected the columns of {first}, they differ in {', '.join(other)}")
-    _check_rows(second, len(test), mask, file)
-    first_part, second_part = (matrix(one, table[names], columns=columns) for one, table in tables.items())
-    return Split(first_part, second_part, mask, tuple(names))
-
-
-def _check_rows(test: DataFile, n: int, mask: Bools, file: DataFile) -> None:
-    if n != len(mask):
-        raise InvalidInputError(f"{test}: expected {len(mask)} rows, as many as {file} has labels, found {n}")
+    (names, first), (others, second) = (feature_matrix(table, advice) for table in (train, test))
+    differ = sorted({*names} ^ {*others})
+    if differ:
+        raise InvalidInputError(
+            f"{test.source}: expected the columns of {train.source}, they differ in {', '.join(map(printable, differ))}"
+        )
+    return Split(first, second[:, [others.index(name) for name in names]], mask, names)
 
 
 def split_rows(
@@ -229,7 +233,9 @@ def assemble(name: str, parts: Split, record: DatasetRecord | None = None, where
                 f"column {columns[column]} ({len(bad)} such values in all); fill or drop them first"
             )
     if test is not None and len(test) != len(mask):
-        raise InvalidInputError(f"{name}: expected one label for each of {len(test)} test points, found {len(mask)}")
+        raise InvalidInputError(
+            f"{name}: expected one label for each of {len(test)} test points, found {len(mask)} in {where}"
+        )
     train, test = (None if values is None else np.ascontiguousarray(values) for values in (train, test))
     title, source, licence = (record.title, record.source, record.licence) if record else ("", str(where), "")
     # Plain numpy rather than `Events`, so that data can be loaded where the compiled kernels are not.
@@ -253,17 +259,19 @@ def assemble(name: str, parts: Split, record: DatasetRecord | None = None, where
 
 def compare(dataset: Dataset, facts: Facts, where: Any) -> None:
     """Compare a data set with what is known of it."""
-    d = dataset.description
-    found = {"n_test": d.n_test, "n_events": d.n_events, "n_anomalous": int(np.count_nonzero(dataset.test_labels))}
+    d, n_anomalous = dataset.description, int(np.count_nonzero(dataset.test_labels))
+    known = [
+        ("test points", facts.n_test, d.n_test),
+        ("events", facts.n_events, d.n_events),
+        ("anomalous points", facts.n_anomalous, n_anomalous),
+    ]
     if dataset.train is not None:
-        found |= {"n_train": d.n_train, "n_columns": d.n_columns}
-    words = {"n_train": "training points", "n_test": "test points", "n_columns": "columns", "n_events": "events"}
-    for key, value in found.items():
-        expected = getattr(facts, key)
-        if expected is not None and value != expected:
+        known += [("training points", facts.n_train, d.n_train), ("columns", facts.n_columns, d.n_columns)]
+    for what, expected, found in known:
+        if expected not in (None, found):
             raise InvalidInputError(
-                f"{dataset.name}: expected {expected} {words.get(key, 'anomalous points')}, found {value} in {where}: "
-                "files are truncated or changed; get them again, or pass verify=False to take them as they are"
+                f"{dataset.name}: expected {expected} {what}, found {found} in {where}: files are truncated or "
+                "changed; get them again, or pass verify=False to take them as they are"
             )
 
 

@@ -57,11 +57,6 @@ def load(
     <Dataset the table: 5 + 5 points, 1 columns, 1 events, 20 % anomalous>
     """
     if not isinstance(name, (str, os.PathLike)):
-        if not is_table(name):
-            raise InvalidInputError(
-                "a data set must be a name, a path, a data frame or a mapping from names to arrays, but is "
-                f"{type(name).__name__}"
-            )
         _check_options(IN_MEMORY, OPTIONS, options)
         return assemble(IN_MEMORY, read_own(name, features, **options), where="memory")
     name, bracketed = split_options(str(name))
@@ -219,9 +214,8 @@ def fetch(
     if top is None:
         raise InvalidInputError(f"{name}: no data folder was given; pass data= (--data) or set {VARIABLE}")
     folder = next(iter(record.files(top).folders), top / record.folders[0])
-    new = []
+    new = [folder / download.path for download in wanted if not (folder / download.path).exists()]
     for download in wanted:
-        new += [folder / download.path] if not (folder / download.path).exists() else []
         _get(record, download, folder, base, progress)
     unknown = tuple(d.path for d in wanted if not d.sha256)
     names = (record.full(item),) if item else items(record.name, data=top)
@@ -283,29 +277,29 @@ def _get(record: DatasetRecord, download: Download, folder: Path, base: str | No
         logger.setLevel(level)
 
 
+@dataclass
 class _Meter:
     """What pooch takes for a progress bar; it also stops a download that is larger than any file may be."""
 
-    def __init__(self, path: str, url: str, tell: Progress | None) -> None:
-        self._path, self._url, self._tell = path, url, tell
-        self._limit = size_limit()
-        self.total = 0
-        self._done = 0
+    path: str
+    url: str
+    tell: Progress | None
+    total: int = 0
+    done: int = 0
 
     def update(self, n: int) -> None:
-        self._done += n
+        self.done += n
         # pooch counts a piece as whole, however short it is; a server need not say how much there is in all.
-        if max(self._done - _PIECE, self.total) > self._limit:
+        if max(self.done - _PIECE, self.total) > size_limit():
             raise TsadevalError(
-                f"{self._url} is larger than {self._limit} bytes, and was not kept; if it may be, raise the limit with "
+                f"{self.url} is larger than {size_limit()} bytes, and was not kept; if it may be, raise the limit with "
                 f"{LIMIT}"
             )
-        if self._tell is None:
-            return
-        self._tell(self._path, min(self._done, self.total or self._done), self.total)
+        if self.tell is not None:
+            self.tell(self.path, min(self.done, self.total or self.done), self.total)
 
     def reset(self) -> None:
-        self._done = 0
+        self.done = 0
 
     def close(self) -> None:
         """Nothing is open."""

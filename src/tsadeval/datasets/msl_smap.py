@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import csv
 import re
 from collections.abc import Mapping
 from functools import partial
@@ -11,12 +12,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tsadeval.datasets.dataset import CHECKSUMS, DATASETS, DatasetRecord, Download, Facts, Split, numbered, read_three
-from tsadeval.datasets.readers import DataFile, Files, csv_rows, matrix, npy, read_all
+from tsadeval.datasets.readers import DataFile, Files, matrix, npy, read, read_all
 from tsadeval.errors import InvalidInputError
 
 if TYPE_CHECKING:
     from tsadeval.core.inputs import Bools
 
+_LISTED = ("anomaly_sequences", "chan_id", "num_values", "spacecraft")
 _LIST = r"labeled_anomalies\.csv"
 
 
@@ -42,7 +44,11 @@ def _channels(file: DataFile, craft: str) -> dict[str, Bools]:
     Both ends of an anomaly belong to it. SMAP's channel P-2 is listed twice: its anomalies are those of both lines.
     """
     masks: dict[str, Bools] = {}
-    for line, row in enumerate(csv_rows(file, "anomaly_sequences", "chan_id", "num_values", "spacecraft"), 2):
+    rows = list(csv.DictReader(read(file).decode("utf-8-sig").splitlines()))  # the arrays need no pyarrow either
+    if not rows or not {*_LISTED} <= {*rows[0]}:
+        found = ", ".join(map(str, rows[0] if rows else ["no rows"]))
+        raise InvalidInputError(f"{file}: expected the columns {', '.join(_LISTED)}, found {found}")
+    for line, row in enumerate(rows, 2):
         if row["spacecraft"] != craft:
             continue
         try:

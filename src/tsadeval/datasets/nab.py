@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 
 from tsadeval.datasets.dataset import CHECKSUMS, DATASETS, DatasetRecord, Download, Split, split_rows
-from tsadeval.datasets.readers import DataFile, Files, csv_rows, damaged, read
+from tsadeval.datasets.readers import DataFile, Files, damaged, matrix, read, table
 from tsadeval.errors import InvalidInputError
+from tsadeval.tables.table import times_of
 
 _WINDOWS = r"combined_windows\.json"
 # In a copy of the whole repository, the results of detectors lie in folders of the same names, but not below data/.
@@ -51,13 +52,12 @@ def _read(files: Files, file: DataFile, item: str, features: bool) -> Split:
 
 
 def _columns(file: DataFile) -> tuple[Any, Any]:
-    rows = csv_rows(file, "timestamp", "value")
+    found = table(file)
+    time, values = found.name("timestamp"), matrix(file, found.numbers("value"))
     try:
-        times = np.array([row["timestamp"] for row in rows], dtype="datetime64[us]")
-        values = np.array([float(row["value"]) for row in rows])
-    except (ValueError, TypeError) as error:
-        raise InvalidInputError(f"{file}: expected a time and a number on every line ({error})") from error
-    return times, values[:, None]
+        return times_of(found, time).astype("datetime64[us]"), values
+    except ValueError as error:
+        raise InvalidInputError(f"{file}: expected a time in every row ({error})") from error
 
 
 def _of(file: DataFile, series: str) -> list[tuple[np.datetime64, np.datetime64]]:

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
+from tsadeval._optional import require
 from tsadeval.datasets.dataset import CHECKSUMS, DATASETS, DatasetRecord, Download, Facts, Split, of_tables
-from tsadeval.datasets.readers import DataFile, Files, beside, column, frame, labels, numbers, train_and_test
-from tsadeval.errors import InvalidInputError
-
-if TYPE_CHECKING:
-    import pandas as pd
+from tsadeval.datasets.readers import DataFile, Files, beside, labels, table, train_and_test
+from tsadeval.tables.table import Table
 
 _TIME = "timestamp_(min)"
 _COLUMNS = 25
@@ -32,20 +29,19 @@ def _read(files: Files, file: DataFile, item: str, features: bool) -> Split:
     Training rows have missing values: a missing one takes the last one before it, and where there is none, the first
     one after it. Time stamps may jump; rows are taken in the order of the file.
     """
-    mask = labels(file, column(file, frame(file), "label"))
+    mask = labels(file, table(file).numbers("label"))
     found = train_and_test("psm", files, file) if features else []
     if not found:
         return Split(None, None, mask, ())
-    return of_tables({one: _features(one, frame(one)) for one in found}, mask, file, _COLUMNS)
+    train, test = map(_features, found)
+    return of_tables(train, test, mask)
 
 
-def _features(file: DataFile, table: pd.DataFrame) -> pd.DataFrame:
-    column(file, table, _TIME)
-    filled = table.drop(columns=_TIME).ffill().bfill()
-    empty = [str(name) for name in filled.columns[filled.isna().all()]]
-    if empty:
-        raise InvalidInputError(f"{file}: expected numbers, found no value in column {empty[0]}")
-    return numbers(file, filled)
+def _features(file: DataFile) -> Table:
+    compute, found = require("pyarrow.compute", extra="all"), table(file)
+    names = [name for name in found.columns if name != found.name(_TIME)]
+    filled = (compute.fill_null_backward(compute.fill_null_forward(found.columns[name])) for name in names)
+    return Table(dict(zip(names, filled, strict=True)), found.source)
 
 
 _URL = "https://raw.githubusercontent.com/eBay/RANSynCoders/main/data/"

@@ -6,14 +6,13 @@ no pickle is loaded, and what cannot be read becomes an error that names the fil
 
 from __future__ import annotations
 
-import csv
 import io
 import os
 import re
 import tarfile
 import zipfile
 import zlib
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -21,17 +20,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tsadeval._optional import require
-from tsadeval.core.names import did_you_mean
 from tsadeval.errors import InvalidInputError
-from tsadeval.tables.numpy_files import read_array, read_npz
-from tsadeval.tables.reading import name_errors
-from tsadeval.tables.sources import check_size, size_limit, unpack, user_path
-from tsadeval.tables.table import Request
+from tsadeval.tables.files import depth
+from tsadeval.tables.numpy_files import read_array
+from tsadeval.tables.reading import name_errors, parse, suffix_of
+from tsadeval.tables.sources import check_size, read_source, size_limit, unpack, user_path
+from tsadeval.tables.table import Request, Table
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from tsadeval.core.inputs import Array, Bools, Floats
 
 VARIABLE = "TSADEVAL_DATA"
@@ -83,7 +79,7 @@ class Files:
     def on_disk(self) -> list[Path]:
         """The plain files and the archives, those at the top first."""
         found = (path for folder in self.folders for path in folder.rglob("*") if path.is_file())
-        return sorted(found, key=lambda path: _depth(path.as_posix()))
+        return sorted(found, key=lambda path: depth(path.as_posix()))
 
     @cached_property
     def _plain(self) -> dict[str, DataFile]:
@@ -99,7 +95,7 @@ class Files:
     def _everything(self) -> dict[str, DataFile]:
         archives = (disk for disk in self.on_disk if disk.name.endswith(ARCHIVES))
         found = _by_path((name, disk, name) for disk in archives for name in sorted(n for n, _ in _entries(disk)))
-        return dict(sorted({**found, **self._plain}.items(), key=lambda pair: _depth(pair[0])))
+        return dict(sorted({**found, **self._plain}.items(), key=lambda pair: depth(pair[0])))
 
     def all(self, pattern: str) -> list[tuple[DataFile, re.Match[str]]]:
         """Find every file whose path ends in a match of the pattern."""
@@ -122,7 +118,7 @@ def _by_path(found: Iterable[tuple[str, Path, str]]) -> dict[str, DataFile]:
         path = name.removesuffix(".gz")
         if not any(part.startswith(".") or part == "__MACOSX" for part in path.split("/")):
             files.setdefault(path, DataFile(path, disk, member))
-    return dict(sorted(files.items(), key=lambda pair: _depth(pair[0])))
+    return dict(sorted(files.items(), key=lambda pair: depth(pair[0])))
 
 
 def beside(file: DataFile, kind: str) -> str:
@@ -153,16 +149,11 @@ def read_all(files: Iterable[DataFile]) -> dict[DataFile, bytes]:
         if file.member:
             in_archives.setdefault(file.disk, {})[file.member] = file
         else:
-            try:
-                contents[file] = file.disk.read_bytes()
-            except OSError as error:
-                raise InvalidInputError(f"{file}: cannot be read ({error})") from error
+            contents[file] = read_source(file.disk, size_limit())
     for disk, wanted in in_archives.items():
-        contents |= {wanted[name]: content for name, content in _entries(disk, wanted) if name in wanted}
-    contents = {file: unpack(content, size_limit(), str(file)) for file, content in contents.items()}
-    for file, content in contents.items():
-        if not content:
-            raise InvalidInputError(f"{file}: the file is empty; get it again")
+        for name, content in _entries(disk, wanted):
+            if name in wanted:
+                contents[wanted[name]] = unpack(content, size_limit(), str(wanted[name]))
     return contents
 
 
@@ -193,20 +184,15 @@ def _match(pattern: str, path: str) -> re.Match[str] | None:
     return re.search(rf"(?:^|/){pattern}$", path)
 
 
-def _depth(path: str) -> tuple[int, str]:
-    return path.count("/"), path
-
-
 # What is in a file, as arrays: text, npy, npz, csv; each reader names the file and what it expected of it.
 
 
-def text_matrix(file: DataFile, content: bytes, *, columns: int | None = None) -> Floats:
+def text_matrix(file: DataFile, content: bytes) -> Array:
     """Read numbers with commas between them, one row a line."""
     try:
-        found = np.loadtxt(io.BytesIO(content), dtype=np.float64, delimiter=",", ndmin=2)
+        return np.loadtxt(io.BytesIO(content), dtype=np.float64, delimiter=",", ndmin=2)
     except ValueError as error:
         raise InvalidInputError(f"{file}: expected lines of numbers with commas between ({error})") from error
-    return matrix(file, found, columns=columns)
 
 
 def text_series(file: DataFile) -> Floats:
@@ -230,26 +216,10 @@ def npy(file: DataFile, content: bytes | None = None) -> Array:
     return found
 
 
-def npz(file: DataFile, *wanted: str) -> dict[str, Array]:
-    """Read the arrays of a npz file, which must have some."""
-    with name_errors(str(file), ".npz"):
-        (found,) = read_npz(read(file), Request(str(file), size_limit()))
-    _check_names(file, "array", wanted, found.columns)
-    return dict(found.columns)
-
-
-def csv_rows(file: DataFile, *wanted: str) -> list[dict[str, str]]:
-    """Read the rows of a csv file as text; it must have some columns."""
-    rows = list(csv.DictReader(read(file).decode("utf-8-sig").splitlines()))
-    _check_names(file, "column", wanted, rows[0] if rows else ["no rows"])
-    return rows
-
-
-def _check_names(file: DataFile, kind: str, wanted: Sequence[str], found: Iterable[Any]) -> None:
-    if not {*wanted} <= {*found}:
-        kinds = kind if len(wanted) == 1 else f"{kind}s"
-        names = " and ".join(filter(None, [", ".join(wanted[:-1]), wanted[-1]]))
-        raise InvalidInputError(f"{file}: expected the {kinds} {names}, found {', '.join(map(str, found)) or 'none'}")
+def table(file: DataFile, content: bytes | None = None) -> Table:
+    """Read a csv or npz file, which must have rows."""
+    content = read(file) if content is None else content
+    return parse(content, suffix_of(file.path), Request(str(file), size_limit()))
 
 
 def matrix(file: DataFile | str, values: Any, *, columns: int | None = None) -> Floats:
@@ -264,8 +234,8 @@ def matrix(file: DataFile | str, values: Any, *, columns: int | None = None) -> 
     return np.ascontiguousarray(found)
 
 
-def labels(file: DataFile | str, values: Any, *, n: int | None = None) -> Bools:
-    """Return zeros and ones as bool; where `n` is given there must be that many."""
+def labels(file: DataFile | str, values: Any) -> Bools:
+    """Return zeros and ones as bool."""
     found = _as_floats(file, values, "labels of 0 and 1")
     if found.ndim == 2 and found.shape[1] == 1:
         found = found[:, 0]
@@ -277,40 +247,4 @@ def labels(file: DataFile | str, values: Any, *, n: int | None = None) -> Bools:
         raise InvalidInputError(
             f"{file}: expected labels of 0 and 1, found {found[strange[0]]:g} at position {strange[0]}"
         )
-    if n is not None and len(mask) != n:
-        raise InvalidInputError(f"{file}: expected {n} labels, one for each test point, found {len(mask)}")
     return mask
-
-
-def frame(file: DataFile, content: bytes | None = None, **options: Any) -> pd.DataFrame:
-    """Read a csv file as a table; padded column names lose their spaces."""
-    pandas = require("pandas", extra="all")
-    content = read(file) if content is None else content
-    try:
-        found: pd.DataFrame = pandas.read_csv(io.BytesIO(content), **options)
-    except UnicodeDecodeError as error:
-        raise InvalidInputError(
-            f"{file}: not in UTF-8 ({error.reason} {error.object[error.start]:#x}); save it so"
-        ) from error
-    except (ValueError, pandas.errors.ParserError, pandas.errors.EmptyDataError) as error:
-        raise InvalidInputError(f"{file}: not a readable csv file ({str(error).partition(chr(10))[0]})") from error
-    found.columns = [str(name).strip().strip('"') for name in found.columns]
-    if not len(found):
-        raise InvalidInputError(f"{file}: has a heading but no rows")
-    return found
-
-
-def numbers(file: DataFile, table: pd.DataFrame) -> pd.DataFrame:
-    """Return the table, if all of its columns hold numbers."""
-    for name in table.columns:
-        if table[name].dtype.kind not in "biuf":
-            word = next((value for value in table[name] if isinstance(value, str)), None)
-            raise InvalidInputError(f"{file}: expected numbers in column {name}, found {word!r}")
-    return table
-
-
-def column(file: DataFile, table: pd.DataFrame, name: str) -> pd.Series[Any]:
-    """One column of a table, or which ones there are."""
-    if name not in table.columns:
-        raise InvalidInputError(f"{file}: expected a column {name!r}: {did_you_mean(name, list(table.columns))}")
-    return table[name]

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from tsadeval.datasets.dataset import DATASETS, DatasetRecord, Facts, Split, of_tables
-from tsadeval.datasets.readers import DataFile, Files, frame, labels, numbers, read, text_series
+from tsadeval.datasets.readers import DataFile, Files, labels, read, table, text_series
 from tsadeval.errors import InvalidInputError
+from tsadeval.tables.columns import text_codes
+from tsadeval.tables.table import Table
 
 if TYPE_CHECKING:
-    import pandas as pd
+    from tsadeval.core.inputs import Bools
 
 # Each form: the file of normal operation, the file with attacks.
 _FORMS = (
@@ -18,7 +23,8 @@ _FORMS = (
 )
 _LABELS_ONLY = r"(?i:swat_labels(?:\.txt)?)"
 _LABEL_NAMES = ("normal/attack", "label", "attack")
-_WORDS = {"normal": 0, "attack": 1}
+_NO_VALUES = re.compile(rb"\n[, \t\r]+$", re.MULTILINE)
+_WORDS = dict.fromkeys(["normal", "0", "0.0", "false"], False) | dict.fromkeys(["attack", "1", "1.0", "true"], True)
 
 
 def _find(files: Files) -> tuple[DataFile | None, DataFile | None, DataFile | None]:
@@ -55,44 +61,33 @@ def _read(files: Files, file: DataFile, item: str, features: bool) -> Split:
         raise InvalidInputError(f"{attack}: expected a column Normal/Attack, found {', '.join(test.columns)}")
     if not features or normal is None:
         return Split(None, None, mask, ())
-    return of_tables({normal: _table(normal)[0], attack: test}, mask, attack)
+    return of_tables(_table(normal)[0], test, mask)
 
 
-def _table(file: DataFile) -> tuple[pd.DataFrame, Any]:
+def _table(file: DataFile) -> tuple[Table, Bools | None]:
     """Features and labels (None where there are none) of one table."""
     content = read(file)
-    lines = content[:20_000].splitlines()
+    lines = content[:20_000].splitlines(keepends=True)
     head = next((i for i, line in enumerate(lines[:3]) if b"timestamp" in line.lower()), 0)
-    semicolons = lines[head].count(b";") > lines[head].count(b",")
-    # With semicolons between the columns, any comma below the names is a decimal one.
-    decimal = "," if semicolons and b"," in content[sum(map(len, lines[: head + 1])) :] else "."
-    table = frame(
-        file,
-        content,
-        sep=";" if semicolons else ",",
-        decimal=decimal,
-        skiprows=head,
-        skipinitialspace=True,
-        low_memory=False,
-    )
-    table.columns = ["".join(name.split()) for name in table.columns]
-    unnamed = [name for name in table.columns if name.lower().startswith("unnamed")]
-    table = table.drop(columns=[name for name in table.columns if name.lower() == "timestamp" or name in unnamed])
-    table = table.dropna(how="all")
-    label = next((name for name in table.columns if name.lower() in _LABEL_NAMES), None)
-    mask = None if label is None else _mask(file, table.pop(label))
-    return numbers(file, table), mask
+    content = content[sum(map(len, lines[:head])) :]
+    if lines[head].count(b";") > lines[head].count(b","):  # then any comma is a decimal one
+        content = content.translate(bytes.maketrans(b";,", b",."))
+    found = table(file, _NO_VALUES.sub(b"", content))
+    columns = {"".join(name.split()): column for name, column in found.columns.items()}
+    label = next((name for name in columns if name.lower() in _LABEL_NAMES), None)
+    mask = None if label is None else _mask(file, columns.pop(label))
+    names = [name for name in columns if not re.fullmatch(r"timestamp|unnamed.*", name.lower())]
+    return Table(columns, found.source).only(names), mask
 
 
-def _mask(file: DataFile, values: pd.Series[Any]) -> Any:
-    if values.dtype.kind in "biuf":
-        return labels(file, values)
-    words = values.astype(str).map(lambda word: "".join(word.split()).lower())
-    numbers = words.map(_WORDS)
-    if numbers.isna().any():
-        strange = values[numbers.isna()].iloc[0]
-        raise InvalidInputError(f"{file}: expected Normal or Attack, found {strange!r} in column {values.name}")
-    return labels(file, numbers)
+def _mask(file: DataFile, column: Any) -> Bools:
+    found, texts = text_codes(column)
+    words = ["".join(text.split()).lower() for text in texts]
+    strange = [text for text, word in zip(texts, words, strict=True) if word not in _WORDS]
+    if strange or np.any(found < 0):
+        raise InvalidInputError(f"{file}: expected Normal or Attack in every row, found {(strange or [''])[0]!r}")
+    mask: Bools = np.array([_WORDS[word] for word in words])[found]
+    return mask
 
 
 DATASETS.add(

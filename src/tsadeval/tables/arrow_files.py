@@ -5,7 +5,9 @@ from __future__ import annotations
 import struct
 from collections.abc import Generator, Iterator, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
+
+import numpy as np
 
 from tsadeval._optional import require
 from tsadeval.errors import InvalidInputError
@@ -104,40 +106,32 @@ def read_arrow(file: Any, request: Request) -> Generator[Table, None, None]:
         yield none.only(wanted)
 
 
-class _Record(NamedTuple):
-    """A table inside a FlatBuffer, the format of Arrow's messages; pyarrow does not say where the buffers lie."""
-
-    data: Bytes
-    at: int
-
-    @classmethod
-    def root(cls, data: Bytes) -> _Record:
-        return cls(data, _number(data, "I", 0))
-
-    def field(self, i: int) -> int:
-        """Where a field lies, 0 where it is left out."""
-        fields = self.at - _number(self.data, "i", self.at)
-        if 4 + 2 * i >= _number(self.data, "H", fields):
-            return 0
-        offset = _number(self.data, "H", fields + 4 + 2 * i)
-        return self.at + offset if offset else 0
-
-    def record(self, i: int) -> _Record:
-        at = self.field(i)
-        return _Record(self.data, at + _number(self.data, "I", at))
-
-    def structs(self, i: int, form: str) -> Iterator[tuple[int, ...]]:
-        """Yield the items of a field that is a vector of structs."""
-        at = self.field(i)
-        if at:
-            at += _number(self.data, "I", at)
-            width = struct.calcsize(f"<{form}")
-            for j in range(_number(self.data, "I", at)):
-                yield struct.unpack_from(f"<{form}", self.data, at + 4 + width * j)
+# Messages are FlatBuffers, of which a table begins with a pointer to the list of its fields; pyarrow does not say where
+# the buffers lie.
 
 
 def _number(data: Bytes, form: str, at: int) -> int:
     return int(struct.unpack_from(f"<{form}", data, at)[0])
+
+
+def _follow(data: Bytes, at: int) -> int:
+    return at + _number(data, "I", at)
+
+
+def _field(data: Bytes, table: int, i: int) -> int:
+    """Where a field of a table lies, 0 where it is left out."""
+    fields = table - _number(data, "i", table)
+    given = 4 + 2 * i < _number(data, "H", fields) and _number(data, "H", fields + 4 + 2 * i)
+    return given and table + given
+
+
+def _structs(data: Bytes, table: int, i: int, form: str) -> list[tuple[int, ...]]:
+    """List the items of a field that is a vector of structs."""
+    at = _field(data, table, i)
+    if not at:
+        return []
+    at = _follow(data, at)
+    return np.frombuffer(data, form, _number(data, "I", at), at + 4).tolist()  # type: ignore[no-any-return]  # tuples
 
 
 def _stream_messages(content: bytes, ipc: Any) -> Iterator[tuple[Bytes, Bytes]]:
@@ -148,10 +142,10 @@ def _stream_messages(content: bytes, ipc: Any) -> Iterator[tuple[Bytes, Bytes]]:
 def _file_messages(content: bytes) -> Iterator[tuple[Bytes, Bytes]]:
     """Yield the messages that the end of a file lists: dictionaries (field 2) and batches of rows (field 3)."""
     size = _number(content, "i", len(content) - 10)
-    footer = _Record.root(content[-10 - size : -10])
+    footer = content[-10 - size : -10]
     view = memoryview(content)
     for i in (2, 3):
-        for start, length, _, body in footer.structs(i, "qiiq"):
+        for start, length, _, body in _structs(footer, _follow(footer, 0), i, "<i8,<i4,<i4,<i8"):
             if min(start, length, body) < 0:
                 raise ValueError("a message has a negative size")
             stop = start + length
@@ -161,14 +155,15 @@ def _file_messages(content: bytes) -> Iterator[tuple[Bytes, Bytes]]:
 
 def _unpacked_size(metadata: Bytes, body: Bytes) -> int:
     """Bytes of a message once unpacked: a compressed buffer begins with its size."""
-    message = _Record.root(metadata)
-    kind = _number(metadata, "B", message.field(1)) if message.field(1) else 0
+    message = _follow(metadata, 0)
+    at = _field(metadata, message, 1)
+    kind = metadata[at] if at else 0
     if kind not in (2, 3):  # neither a dictionary nor a batch of rows
         return len(body)
-    batch = message.record(2)
+    batch = _follow(metadata, _field(metadata, message, 2))
     if kind == 2:
-        batch = batch.record(1)
-    if not batch.field(3):  # not compressed
+        batch = _follow(metadata, _field(metadata, batch, 1))
+    if not _field(metadata, batch, 3):  # not compressed
         return len(body)
-    starts = (max(start, 0) for start, length in batch.structs(2, "qq") if length)
+    starts = (max(start, 0) for start, length in _structs(metadata, batch, 2, "<i8,<i8") if length)
     return sum(max(int.from_bytes(body[start : start + 8], "little", signed=True), 0) for start in starts) + len(body)

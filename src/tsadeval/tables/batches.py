@@ -98,10 +98,7 @@ class Batches:
         share = max(most // len(self.sources), 1)
         for source in self.sources:
             one = replace(self, sources=(source,), span=None, footer=None)
-            if share == 1:  # whatever is in the file
-                found.append(one)
-                continue
-            count, size, footer = self._units(source, least)
+            count, size, footer = self._units(source, least) if share > 1 else (1, 1, None)
             step = max(-(-count // share), size)
             cuts = range(0, count, step) if count > step else range(0)
             found += [replace(one, span=(a, min(a + step, count)), footer=footer) for a in cuts] or [one]

@@ -8,6 +8,7 @@ is written before and after its checksum was taken, both within a step, looks th
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import time
 from collections.abc import Callable, Iterable
@@ -15,11 +16,9 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
-from tsadeval._optional import require
 from tsadeval.tables.files import read_sealed, write_sealed
 
 _STEP = 2_000_000_000  # nanoseconds: the coarsest clock of a file system in use (FAT)
-_NAMES = ("key", "stamp", "checksum")
 _RECENT = "?"  # before the stamp of a file that was not at rest
 AnyPath: TypeAlias = str | os.PathLike[str]
 
@@ -79,27 +78,16 @@ class Checksums:
         """Keep them. Without them files are only read again, so a store that cannot be written is no error here."""
         if self._path is None or not self._new:
             return
-        arrow, parquet = require("pyarrow", extra="all"), require("pyarrow.parquet", extra="all")
-        columns = zip(*((key, *entry) for key, entry in self._known.items()), strict=True)
-        table = arrow.table(dict(zip(_NAMES, map(list, columns), strict=True)))
-        buffer = arrow.BufferOutputStream()
-        parquet.write_table(table, buffer, compression="zstd")
         with suppress(OSError):
-            write_sealed(self._path, buffer.getvalue().to_pybytes())
+            write_sealed(self._path, json.dumps(self._known).encode())
         self._new = False
 
     def _read(self) -> dict[str, tuple[str, str]]:
         content = None if self._path is None else read_sealed(self._path)
-        if content is None:
-            return {}
-        arrow, parquet = require("pyarrow", extra="all"), require("pyarrow.parquet", extra="all")
         try:
-            # `read_table` would import what reads folders of files, which takes longer than to read this one.
-            table = parquet.ParquetFile(arrow.BufferReader(content)).read(columns=list(_NAMES))
-            keys, stamps, checksums = (table[name].cast(arrow.string()).to_pylist() for name in _NAMES)
-        except (arrow.ArrowException, OSError, ValueError, KeyError):
+            return {key: (stamp, checksum) for key, (stamp, checksum) in json.loads(content or b"{}").items()}
+        except ValueError:  # in another format, of another version
             return {}
-        return {key: (stamp, one) for key, stamp, one in zip(keys, stamps, checksums, strict=True)}
 
 
 def _stamp(path: AnyPath) -> Stamp:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -102,15 +103,11 @@ def kind_of(column: Any) -> str:
 def is_numeric(column: Any) -> bool:
     """Return True if a column holds numbers or bools, judged by its type where that is enough."""
     kind = kind_of(column)
-    if kind not in "Oks":
-        return kind in "biufdn"
-    if is_arrow(column) and len(column) and str(column[0].as_py()) not in NULLS:
-        return False
-    try:
-        numbers(column, "", "")
-    except InvalidInputError:
-        return False
-    return True
+    if kind in "Oks" and not (is_arrow(column) and len(column) and str(column[0].as_py()) not in NULLS):
+        with suppress(InvalidInputError):
+            numbers(column, "", "")
+            return True
+    return kind in "biufdn"
 
 
 def _numpy_numbers(values: Array, place: _Place) -> Array:
@@ -194,19 +191,12 @@ def _arrow_numbers(column: Any, place: _Place) -> Array:
 
 def memory_of(column: Any) -> Array:
     """Numbers of Arrow, without nulls, from memory: `to_numpy` imports pandas, which takes longer than most files."""
-    parts = [_memory_of_array(part) for part in getattr(column, "chunks", [column]) if len(part)]
+    if kind_of(column) == "b":
+        return memory_of(column.cast("uint8")).view(np.bool_)
+    parts = [np.from_dlpack(part) for part in getattr(column, "chunks", [column]) if len(part)]
     if not parts:
         return np.empty(0, column.type.to_pandas_dtype())
     return parts[0] if len(parts) == 1 else np.concatenate(parts)
-
-
-def _memory_of_array(column: Any) -> Array:
-    memory, first, stop = column.buffers()[1], column.offset, column.offset + len(column)
-    if str(column.type) != "bool":
-        kind = np.dtype(column.type.to_pandas_dtype())
-        return np.frombuffer(memory, kind, len(column), first * kind.itemsize)  # there may be more bytes behind it
-    bits = np.frombuffer(memory, np.uint8)[first // 8 : (stop + 7) // 8]
-    return np.unpackbits(bits, bitorder="little")[first % 8 :][: len(column)].view(np.bool_)
 
 
 def _plain(value: Any) -> Any:

@@ -62,7 +62,7 @@ def find_files(given: Any, stores: set[str]) -> list[FoundFile]:
             below = place[len(root) :].strip("/") if place.startswith(root) else ""
             # Links to folders lead to a file in several ways, or in circles: the shortest counts.
             key = (folder if "://" in path else real(place), name)
-            if key not in here or _length(path) < _length(here[key].path):
+            if key not in here or depth(path) < depth(here[key].path):
                 here[key] = FoundFile(path, below, state)
         for key, file in (here or {(one, ""): FoundFile(one, "")}).items():
             found.setdefault(key, file)
@@ -70,7 +70,8 @@ def find_files(given: Any, stores: set[str]) -> list[FoundFile]:
     return [file._replace(alike=alike[file.folder, file.stem] > 1) for file in found.values()]
 
 
-def _length(path: str) -> tuple[int, str]:
+def depth(path: str) -> tuple[int, str]:
+    """Return a key that sorts paths: those at the top first."""
     return path.count("/"), path
 
 

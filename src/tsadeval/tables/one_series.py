@@ -9,8 +9,8 @@ import numpy as np
 
 from tsadeval.core.names import printable
 from tsadeval.errors import InvalidInputError, hint
-from tsadeval.tables.columns import Array, codes, is_arrow, kind_of, memory_of, numbers, pair_codes, text_codes
-from tsadeval.tables.table import POSITIONS, TIMES, Groups, Table
+from tsadeval.tables.columns import Array, codes, kind_of, pair_codes, text_codes
+from tsadeval.tables.table import POSITIONS, TIMES, Groups, Table, times_of
 
 # Columns of these names say which detector a row belongs to, or which series.
 DETECTORS = frozenset({"detector", "model", "algorithm", "algo", "method"})
@@ -62,7 +62,7 @@ class Signs:
         names, stamps = _signs_of(table, [table.name(name) for name in self._used])
         self.look_at_names(groups, names)
         for name in stamps:
-            found = _comparable(table.columns[name])
+            found = _comparable(table, name)
             for series, values in zip(groups.names, [] if found is None else groups.split(found, name), strict=False):
                 values = values[values == values]  # without NaN and NaT
                 if len(values):
@@ -163,9 +163,10 @@ def _several_series(source: str, by: Sequence[str], names: Sequence[str], sign: 
 
 def _check_order(groups: Groups, name: str) -> None:
     """Refuse times that go back more often than a clock that is set back explains."""
-    if _comparable(groups.table.columns[name]) is None:
+    found = _comparable(groups.table, name)
+    if found is None:
         return  # texts, whose order need not be that of time
-    stamps = _stamps_of(groups, name)
+    stamps = groups.arranged(found, name)
     group = groups.numbers(len(stamps))
     back = np.flatnonzero((stamps[1:] < stamps[:-1]) & (group[1:] == group[:-1])) + 1
     if _are_many(group[back], group):
@@ -197,22 +198,18 @@ def _are_many(some: Array, group: Array) -> bool:
     return bool(np.any((counts > 1) & (counts > REPEATED * np.bincount(group)[: len(counts)])))
 
 
-def _comparable(column: Any) -> Array | None:
+def _comparable(table: Table, name: str) -> Array | None:
     """Return times or numbers of a column as an array in which they can be compared; None for text and the like."""
-    kind = kind_of(column)
-    if not is_arrow(column):
-        return np.asarray(column) if isinstance(column.dtype, np.dtype) and kind in "iufM" else None
-    if kind == "M" and not column.null_count:
-        return memory_of(column.cast("int64"))
-    if kind in "MD":
-        return np.asarray(column)
-    return numbers(column, "", "") if kind in "iuf" else None
+    if kind_of(table.columns[name]) not in "iufMD":
+        return None
+    found = times_of(table, name)
+    return found if found.dtype.kind in "iufM" else None
 
 
 def _stamps_of(groups: Groups, name: str) -> Array:
     """Return the times of a column, group by group; of texts, numbers that are equal where the texts are."""
     column = groups.table.columns[name]
-    found = _comparable(column)
+    found = _comparable(groups.table, name)
     if found is None:
         found = codes(column)[0].astype(np.float64)
         found[found < 0] = np.nan

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
-from contextlib import closing, contextmanager
+from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -106,13 +106,8 @@ def read_table(
         return source
     if isinstance(source, (str, os.PathLike)):
         path = source if isinstance(source, str) and "://" in source else user_path(source)
-        found = _read_file(path, kind, None if text is None else tuple(text), size_limit(max_bytes))
-        if not (found.size or empty):
-            raise InvalidInputError(f"{found.source}: has no rows")
-        return found
-    table = from_frame(source, "the table")
-    if table is None and isinstance(source, Mapping):
-        table = from_mapping(source, "the table")
+        return _read_file(path, kind, None if text is None else tuple(text), size_limit(max_bytes), empty)
+    table = from_mapping(source, "the table") if isinstance(source, Mapping) else from_frame(source, "the table")
     if table is None:
         what = f"{type(source).__module__}.{type(source).__name__}"
         raise InvalidInputError(f"expected a path, a data frame or a mapping of arrays, found {printable(what)}")
@@ -129,15 +124,12 @@ def suffix_of(path: str | Path) -> str:
     return Path(Path(path).name.lower().removesuffix(".gz")).suffix
 
 
-@contextmanager
-def open_file(path: str) -> Iterator[Any]:
+def open_file(path: str) -> AbstractContextManager[Any]:
     """Open a local path as it is, anything else as a file that fsspec opens, so the caller has named where to go."""
-    if "://" not in path:
-        refuse_special(path, printable(path))
-        yield path
-        return
-    with require("fsspec", extra="remote").open(path, "rb") as file:
-        yield file
+    if "://" in path:
+        return require("fsspec", extra="remote").open(path, "rb")  # type: ignore[no-any-return]  # it has no types
+    refuse_special(path, printable(path))
+    return nullcontext(path)
 
 
 @contextmanager
@@ -162,20 +154,27 @@ def read_batches(path: str, request: Request) -> Iterator[Table]:
         yield from found
 
 
-def _read_file(path: str | Path, kind: str | None, text: tuple[str, ...] | None, limit: int) -> Table:
+def _read_file(path: str | Path, kind: str | None, text: tuple[str, ...] | None, limit: int, empty: bool) -> Table:
     where, remote = printable(path), isinstance(path, str)
     # A name without a suffix is rather that of a folder, or of a store, which is not there.
     if not remote and str(path) != STDIN and kind is None and not suffix_of(path) and not os.path.lexists(path):
         raise InvalidInputError(f"{where}: no such file or folder")
     suffix = _known_suffix(path, where, kind)
     content = read_source(path, limit)
-    suffix = suffix if suffix in FORMATS else _sniff(content)
+    return parse(content, suffix if suffix in FORMATS else _sniff(content), Request(where, limit, text), empty=empty)
+
+
+def parse(content: bytes, suffix: str, request: Request, *, empty: bool = False) -> Table:
+    """Return the table that the content of a file is, in the format of a suffix; any error names the file."""
+    where = request.where
     try:
         with name_errors(where, suffix):
-            table = join(list(FORMATS[suffix].read(content, Request(where, limit, text))))
-            check_size(table.size, limit, where)  # columns without values take no space
+            table = join(list(FORMATS[suffix].read(content, request)))
+            check_size(table.size, request.limit, where)  # columns without values take no space
     except MemoryError:
         raise InvalidInputError(f"{where}: does not fit into memory") from None
+    if not (table.size or empty):
+        raise InvalidInputError(f"{where}: has no rows")
     return table
 
 

@@ -15,7 +15,17 @@ from tsadeval._optional import require
 from tsadeval.core.names import is_number, printable
 from tsadeval.core.times import zone_of
 from tsadeval.errors import InvalidInputError
-from tsadeval.tables.columns import Array, is_arrow, is_numeric, kind_of, numbers, pair_codes, python_values, text_codes
+from tsadeval.tables.columns import (
+    Array,
+    is_arrow,
+    is_numeric,
+    kind_of,
+    memory_of,
+    numbers,
+    pair_codes,
+    python_values,
+    text_codes,
+)
 
 # Columns of these names say when a point was measured; they are neither features nor scores.
 TIMES = frozenset({"timestamp", "timestamps", "timestamp_(min)", "time", "date", "datetime"})
@@ -317,12 +327,14 @@ class Groups:
 
 def times_of(table: Table, name: str) -> Array:
     """Return a column of times as an array: of dates where it holds such, of numbers, or of text."""
-    column = table.columns[name]
+    column, kind = table.columns[name], kind_of(table.columns[name])
     if not is_arrow(column):
-        return np.asarray(column, "datetime64[ns]" if kind_of(column) == "M" else None)
-    if kind_of(column) in "MD" or is_numeric(column):
-        return np.asarray(column)
-    return np.array(python_values(column), object)
+        return np.asarray(column, "datetime64[ns]" if kind == "M" else None)
+    if kind == "M" and not column.null_count:  # `np.asarray` imports pandas
+        return memory_of(column.cast("int64")).view(f"datetime64[{column.type.unit}]")
+    if is_numeric(column):
+        return table.numbers(name)
+    return np.asarray(column) if kind in "MD" else np.array(python_values(column), object)
 
 
 def zone_of_column(table: Table, name: str) -> str:

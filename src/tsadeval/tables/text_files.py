@@ -22,7 +22,7 @@ from tsadeval.errors import InvalidInputError
 from tsadeval.tables.columns import is_exact, is_integer, numbers
 from tsadeval.tables.table import Request, Table, from_mapping, unique_names
 
-_BLANK = re.compile(rb"[\r\n]*")
+_HEADING = re.compile(rb"(?:\xef\xbb\xbf)?[\r\n]*([^\r\n]*)(\r\n|\r|\n|)[\r\n]*")
 _LINE = re.compile(rb"[^\r\n]*")
 _FRACTION = re.compile(r"\s*[+-]?\d*\.\d+\s*")
 _RAGGED = re.compile(r"(?:Row #(\d+): )?Expected (\d+) columns, got (\d+)")  # as Arrow says it
@@ -132,28 +132,19 @@ def _end_of_lines(content: bytes, quotes: bool) -> int:
 
 def _heading(content: bytes, where: str, delimiter: str) -> tuple[list[str], int]:
     """Return the column names, and where the rows begin."""
-    start = _end(_BLANK, content, 3 if content[:3] == b"\xef\xbb\xbf" else 0)
-    stop = _end(_LINE, content, start)
+    found = next(_HEADING.finditer(content))
     try:
-        line = content[start:stop].decode("utf-8")
+        line = found[1].decode("utf-8")
     except UnicodeDecodeError as error:
-        raise _not_utf8(where, f"{error.reason} {content[start + error.start]:#x}") from error
+        raise _not_utf8(where, f"{error.reason} {error.object[error.start]:#x}") from error
     if line.count('"') % 2:
         raise InvalidInputError(f"{where}: a column name holds a line break, or a quote is not closed")
     names = [name.strip().strip('"') for name in next(csv.reader([line], delimiter=delimiter), [])]
     if not any(names):
         raise InvalidInputError(f"{where}: expected column names on the first line, found none")
     names = unique_names([name or f"Unnamed: {i}" for i, name in enumerate(names)], where)
-    body = _end(_BLANK, content, stop)
-    if len(names) > 1 or body == len(content):
-        return names, body
     # Of a single column, a blank line under the heading is a missing value.
-    return names, stop + (2 if content[stop : stop + 2] == b"\r\n" else 1)
-
-
-def _end(pattern: re.Pattern[bytes], content: bytes, start: int) -> int:
-    found = pattern.match(content, start)
-    return found.end() if found else start
+    return names, found.end() if len(names) > 1 or found.end() == len(content) else found.end(2)
 
 
 def _not_utf8(where: str, why: str) -> InvalidInputError:
@@ -178,7 +169,7 @@ class _Block:
 
     def fractions(self) -> list[str]:
         """List the columns whose first value is a fraction, so that Arrow need not try other types first."""
-        line = self.content[self.body : _end(_LINE, self.content, self.body)].decode("utf-8", errors="replace")
+        line = next(_LINE.finditer(self.content, self.body))[0].decode("utf-8", errors="replace")
         first = next(csv.reader([line], delimiter=self.delimiter), [])
         return [name for name, value in zip(self.names, first, strict=False) if _FRACTION.fullmatch(value)]
 
