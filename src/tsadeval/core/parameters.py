@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from dataclasses import dataclass, replace
 from numbers import Integral, Real
 from typing import Any
@@ -165,6 +166,17 @@ PATE_CHECKS: dict[str, Check] = {
     "n_thresholds": Number(2, 1_000_000, integer=True, none=True),
     "drop_intermediate": Flag(),
 }
+
+
+def pate_buffers(n: int, early: int, delay: int, n_splits: int, include_zero: bool) -> list[tuple[int, int, float]]:
+    """Return the pairs of buffer sizes to average over, with weights that add up to 1.
+
+    Sizes are evenly spaced up to the largest, rounded down; beyond n all are alike.
+    """
+    steps = range(0 if include_zero else 1, int(n_splits) + 1)
+    sizes = [Counter(min(int(size) * i // int(n_splits), n) for i in steps) for size in (early, delay)]
+    total = sizes[0].total() * sizes[1].total()
+    return [(a, b, x * y / total) for a, x in sizes[0].items() for b, y in sizes[1].items()]
 
 
 @dataclass(frozen=True)

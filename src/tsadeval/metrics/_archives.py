@@ -172,9 +172,7 @@ def nab_score(data: Prediction, *, profile: str = "standard", probation: float =
 
 @score_metric(
     label="UCR accuracy",
-    range=(0.0, 1.0),
     summary="1 where the highest score is near an event, else 0; its mean over series is the accuracy of the archive.",
-    undefined="y_true has no event",
     references=("Wu and Keogh, Current Time Series Anomaly Detection Benchmarks are Flawed, TKDE 2021",),
     checks={"slack": Number(0, integer=True)},
     properties={"affine", "monotone", "mirror"},

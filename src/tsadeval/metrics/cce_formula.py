@@ -177,8 +177,8 @@ def part_of(options: CCEOptions, counts: Index, means: Floats, variances: Floats
     label="CCE",
     range=(-1.0, 1.0),
     summary="Confidence times consistency of the scores in every event, at event level and globally.",
-    undefined="y_true lacks one of the two classes",
     references=("Zhong et al., CCE: Confidence-Consistency Evaluation for Time Series Anomaly Detection",),
+    like=CCEOptions,
     checks=CCE_CHECKS,
     properties={"affine", "mirror", "symmetric"},
     needs={"anomaly", "normal"},
@@ -186,18 +186,7 @@ def part_of(options: CCEOptions, counts: Index, means: Floats, variances: Floats
     pool=_pooled,
     stream="moments",
 )
-def cce(
-    data: Scoring,
-    *,
-    tau: float = 0.5,
-    constrained: bool = False,
-    event_weight: float = 0.5,
-    global_weight: float = 0.5,
-    normalize: str | None = "minmax",
-    quantiles: tuple[float, float] = (0.001, 0.999),
-    uncertainty: str = "beta",
-    gamma: float = 10.0,
-) -> float:
+def cce(data: Scoring, /, **given: Any) -> float:
     """Confidence-consistency evaluation of anomaly scores.
 
     A perfect detector gets 1, its inverse -1, and uninformative scores about 0 (for `tau=0.5`; in general
@@ -237,7 +226,5 @@ def cce(
     >>> round(te.cce(y_true, [0.1, 0.2, 0.1, 0.9, 0.7, 0.3, 0.1, 0.2, 0.1]), 6)
     0.490885
     """
-    # fmt: off
-    options = CCEOptions(tau, constrained, event_weight, global_weight, normalize, quantiles, uncertainty, gamma)
-    # fmt: on
+    options = CCEOptions(**given)
     return score_of(options, event_moments(options, data))
