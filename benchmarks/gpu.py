@@ -137,7 +137,7 @@ def cce(points):
         return
     from tsadeval.torch import _triton
 
-    if not _triton.available():
+    if _triton.triton is None:
         print("  no Triton: torch did it in several passes")
         return
     sweep = []

@@ -16,8 +16,7 @@ from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar, cast
 from tsadeval.core import docstrings
 from tsadeval.core.inputs import Prediction, Scoring
 from tsadeval.core.metric import METRICS, PRF, UNDEFINED, Kind, Metric, missing, value_of
-from tsadeval.core.names import did_you_mean
-from tsadeval.core.parameters import Check, check_parameters
+from tsadeval.core.parameters import Check, check_parameters, options_of, refuse_unknown
 from tsadeval.errors import warn_undefined
 
 P = ParamSpec("P")
@@ -59,12 +58,6 @@ class OnPredictions(Protocol[P, R]):
         ...
 
 
-def _options(source: Callable[..., Any]) -> dict[str, inspect.Parameter]:
-    """Return the options of a function, public or of checked data, or the fields of a dataclass of options."""
-    found = inspect.signature(source).parameters.values()
-    return {p.name: p.replace(kind=p.KEYWORD_ONLY) for p in found if p.default is not p.empty}
-
-
 def _public(
     inner: Callable[..., Any],
     data_type: Any,
@@ -78,11 +71,11 @@ def _public(
     `run` computes it on data and options that were checked.
     """
     second = "y_score" if data_type is Scoring else "y_pred"
-    known = _options(like or inner)
+    known = options_of(like or inner)
 
     def call(y_true: Any, other: Any, options: dict[str, Any]) -> Any:
         if options:
-            _refuse_unknown(inner.__name__, second, known, options)
+            refuse_unknown(inner.__name__, known, options, _HINTS[second])
             check_parameters(inner.__name__, checks, options)
         return run(data_type.of(y_true, other), options)
 
@@ -116,20 +109,18 @@ _ARGUMENTS = {
     "y_score": "y_score : array-like of shape (n,)\n    Finite scores, higher for more anomalous.",
     "y_pred": "y_pred : array-like of shape (n,)\n    1 where an alarm is raised, else 0.",
 }
+# What to say of options that others have.
+_HINTS = {
+    "y_score": {},
+    "y_pred": {
+        "threshold": "pass y_score > threshold as y_pred, or use te.evaluate(y_true, y_score, ..., threshold=...)"
+    },
+}
 _PRF = docstrings.described(
     "PRF",
     "Named tuple (precision, recall, f1). With an `UndefinedMetricWarning`, precision is NaN without alarms, recall "
     "and F are NaN without anomalous points.",
 )
-
-
-def _refuse_unknown(name: str, second: str, known: Mapping[str, Any], options: dict[str, Any]) -> None:
-    for option in options:
-        if option not in known:
-            hint = did_you_mean(option, list(known)) if known else "it has none"
-            if option == "threshold" and second == "y_pred":
-                hint = "pass y_score > threshold as y_pred, or use te.evaluate(y_true, y_score, ..., threshold=...)"
-            raise TypeError(f"{name}() has no option {option!r}: {hint}")
 
 
 def takes_scores(
@@ -217,7 +208,7 @@ def _registering(kind: Kind, data_type: Any, description: dict[str, Any]) -> Cal
 
     def decorate(inner: Callable[..., float]) -> Callable[..., float]:
         name = inner.__name__
-        known = {option: parameter.default for option, parameter in _options(like or inner).items()}
+        known = {option: parameter.default for option, parameter in options_of(like or inner).items()}
         if set(known) != set(checks):
             raise TypeError(f"{name}: options {sorted(known)} but checks for {sorted(checks)}")
 

@@ -13,10 +13,10 @@ import tsadeval.metrics._kernels.cce as kernel
 from tsadeval.core.define import takes_scores
 from tsadeval.core.inputs import Floats, Scoring, label_runs
 from tsadeval.core.moments import RunMoments
+from tsadeval.core.parameters import CCEOptions
 from tsadeval.core.results import Grid, Result, Row
 from tsadeval.errors import InvalidParameterError, warn_undefined
 from tsadeval.metrics.cce_formula import (
-    CCEOptions,
     ClassParts,
     cce,
     combined,

@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,29 +24,10 @@ from tsadeval.core.define import score_metric
 from tsadeval.core.events import Index
 from tsadeval.core.inputs import Floats, Scoring
 from tsadeval.core.moments import RunMoments
-from tsadeval.core.parameters import CCE_CHECKS, CCE_ROBUST_POWER
+from tsadeval.core.parameters import CCE_CHECKS, CCE_ROBUST_POWER, CCEOptions
 from tsadeval.errors import InvalidInputError
 
 __all__ = ["cce"]
-
-
-@dataclass(frozen=True)
-class CCEOptions:
-    """The options of CCE, as its batch, explained and streaming forms share them."""
-
-    tau: float = 0.5
-    constrained: bool = False
-    event_weight: float = 0.5
-    global_weight: float = 0.5
-    normalize: str | None = "minmax"
-    quantiles: tuple[float, float] = (0.001, 0.999)
-    uncertainty: str = "beta"
-    gamma: float = 10.0
-
-    @property
-    def formula(self) -> tuple[float, bool, str, float]:
-        """What the kernel needs to judge an event."""
-        return self.tau, self.constrained, self.uncertainty, self.gamma
 
 
 def _ranks(data: Scoring) -> Floats:

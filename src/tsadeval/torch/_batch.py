@@ -16,7 +16,7 @@ from torch import Tensor
 
 from tsadeval.core.arrays import EXACT
 from tsadeval.core.parameters import recall_weight
-from tsadeval.errors import InvalidInputError, InvalidParameterError, warn_undefined
+from tsadeval.errors import InvalidInputError, InvalidParameterError
 
 # Why values are undefined, where a metric compares the two classes and where it needs events.
 NO_ANOMALY = "target has a series without an anomalous point"
@@ -53,6 +53,11 @@ class Batch:
         """Which entries are points, not padding."""
         return torch.arange(self.scores.shape[1], device=self.scores.device) < self.lengths[:, None]
 
+    @property
+    def gives_alarms(self) -> bool:
+        """True if these are alarms, not scores."""
+        return self.scores.dtype == torch.bool
+
     def filled(self, value: float) -> Tensor:
         """Return the scores with this value in the padding."""
         return self.scores.masked_fill(~self.valid, value) if self.padded else self.scores
@@ -76,14 +81,6 @@ def apply(batch: Batch, function: Callable[[Batch], Tensor], *, per_row: int = 1
     rows = max(1, room(batch.scores.device) // max(batch.scores.shape[1], per_row))
     parts = [function(batch.rows(slice(at, at + rows))) for at in range(0, len(batch.scores), rows)]
     return parts[0] if len(parts) == 1 else torch.cat(parts, dim=-1)
-
-
-def finish(name: str, batch: Batch, values: Tensor, undefined: str, validate: bool) -> Tensor:
-    """Values in the dtype of the scores, without the batch dimension where there was none; warns of NaN."""
-    if validate and bool(values.isnan().any()):
-        warn_undefined(name, undefined)
-    values = values.to(batch.dtype)
-    return values[..., 0] if batch.single else values
 
 
 def is_binary(values: Tensor) -> bool:
@@ -253,17 +250,16 @@ def f_beta(precision: Tensor, recall: Tensor, beta: float) -> Tensor:
 def read_alarms(
     preds: Tensor,
     target: Tensor,
-    threshold: Threshold | None,
     lengths: Tensor | Sequence[int] | None,
     mask: Tensor | None,
+    *,
+    threshold: Threshold | None,
     validate: bool,
-) -> tuple[Batch, bool]:
-    """Read a batch of alarms, and False; or a batch of scores, and True where the best threshold is to be found."""
+) -> Batch:
+    """Read a batch of alarms; or of scores, where the best threshold is to be found."""
     batch = read(preds, target, lengths, mask, validate=validate, alarms=True)
-    if batch.scores.dtype == torch.bool:
-        return batch, False
-    if isinstance(threshold, str) and threshold == "best":
-        return batch, True
+    if batch.gives_alarms or (isinstance(threshold, str) and threshold == "best"):
+        return batch
     if isinstance(threshold, Tensor) and threshold.shape in ((), (len(batch.scores),)):
         limits = threshold.to(batch.scores.device).double().reshape(-1, 1)
     elif isinstance(threshold, (int, float)) and not isinstance(threshold, bool) and not math.isnan(threshold):
@@ -275,7 +271,7 @@ def read_alarms(
         )
     # In the scores' own type, as everywhere in tsadeval, which knows float32 and float64.
     alarms = batch.scores.double() > (limits.float() if preds.dtype == torch.float32 else limits)
-    return batch.with_scores(alarms & batch.valid if batch.padded else alarms), False
+    return batch.with_scores(alarms & batch.valid if batch.padded else alarms)
 
 
 # Rows sorted by score, with their labels. On a GPU one sort of whole numbers does all rows and carries the
