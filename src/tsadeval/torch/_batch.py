@@ -47,6 +47,7 @@ class Batch:
     padded: bool
     single: bool  # one series was given without a batch dimension
     dtype: torch.dtype  # of the values to return
+    checked: bool  # the caller wants values to be checked
 
     @property
     def valid(self) -> Tensor:
@@ -71,13 +72,15 @@ class Batch:
         return replace(self, scores=self.scores[part], labels=self.labels[part], lengths=self.lengths[part])
 
 
-def apply(batch: Batch, function: Callable[[Batch], Tensor], *, per_row: int = 1) -> Tensor:
+def apply(batch: Batch, function: Callable[[Batch], Tensor], *, per_row: int | None = 1) -> Tensor:
     """Apply a function to blocks of series; values are float64, series last.
 
-    A series needs as many numbers as it has points, and at least `per_row`.
+    A series needs as many numbers as it has points, and at least `per_row`; none besides the batch if that is None.
     """
     if not len(batch.scores):
         raise InvalidInputError("preds has no series: there is nothing to judge")
+    if per_row is None:  # no need to ask how much memory is left
+        return function(batch)
     rows = max(1, room(batch.scores.device) // max(batch.scores.shape[1], per_row))
     parts = [function(batch.rows(slice(at, at + rows))) for at in range(0, len(batch.scores), rows)]
     return parts[0] if len(parts) == 1 else torch.cat(parts, dim=-1)
@@ -112,11 +115,11 @@ def read(
     labels = target if target.dtype == torch.bool else target != 0
     if inside is None:
         counts = torch.full((len(preds),), preds.shape[1], device=preds.device)
-        return Batch(scores, labels, counts, False, single, dtype)
-    if mask is not None or counts is None:
-        return Batch(*_left_aligned(scores, labels, inside), True, single, dtype)
-    # What stands in the padding is arbitrary, so it must reach neither a sum nor a search for events.
-    return Batch(scores.masked_fill(~inside, 0), labels & inside, counts, True, single, dtype)
+    elif mask is not None or counts is None:
+        scores, labels, counts = _left_aligned(scores, labels, inside)
+    else:  # what stands in the padding is arbitrary, so it must reach neither a sum nor a search for events
+        scores, labels = scores.masked_fill(~inside, 0), labels & inside
+    return Batch(scores, labels, counts, inside is not None, single, dtype, validate)
 
 
 def as_rows(

@@ -9,8 +9,8 @@ from torch import Tensor
 
 from tsadeval.core.parameters import CCE_CHECKS, CCE_ROBUST_POWER, CCEOptions
 from tsadeval.errors import InvalidInputError
-from tsadeval.torch._batch import ONE_CLASS, Batch, apply, read
-from tsadeval.torch._define import Call, tensor_function
+from tsadeval.torch._batch import ONE_CLASS, Batch
+from tsadeval.torch._define import tensor_metric
 from tsadeval.torch._segments import group_scores
 
 # Beyond these magnitudes squares would overflow or vanish.
@@ -126,36 +126,6 @@ def _scaled(means: Tensor, variances: Tensor, gamma: float) -> Tensor:
     return torch.where(known, alpha / total * (beta / total) / (total + 1), 0)
 
 
-def _cce(batch: Batch, options: CCEOptions) -> Tensor:
-    exponent, normalize, formula = None, options.normalize, options.formula
-    if normalize in ("minmax", "published"):
-        batch, exponent = _in_range(batch)
-    elif normalize == "quantile":
-        batch = _clipped(batch, options.quantiles)
-    elif normalize is not None:
-        batch = _ranks(batch, CCE_ROBUST_POWER if normalize == "robust" else 1)
-    added = None
-    if normalize == "published":
-        added = torch.full((len(batch.scores),), 1e-8, dtype=torch.float64, device=batch.scores.device)
-        added = added if exponent is None else torch.ldexp(added, -exponent)
-    keys, labels, means, variances, sizes = run_moments(batch, normalize in ("minmax", "published", "robust"), added)
-    judged = event_scores(means, variances, labels, *formula)
-    rows = len(batch.scores)
-
-    def of_classes(values: Tensor) -> Tensor:  # of every row: of its normal and of its anomalous runs
-        return values.new_zeros((2 * rows, *values.shape[1:])).index_add_(0, keys, values).view(rows, 2, -1)
-
-    total = of_classes(judged)[..., 0]
-    events, points, sums = of_classes(sizes).unbind(2)
-    mean = sums / points
-    variance = of_classes(sizes[:, 1] * (variances + (means - mean.view(-1)[keys]).square()))[..., 0] / points
-    anomalous = torch.arange(2, device=mean.device).bool()
-    weights = options.event_weight, options.global_weight
-    both = total / events, event_scores(mean, variance, anomalous, *formula)
-    of_runs, of_points = (values[:, 0].lerp(values[:, 1], weight) for values, weight in zip(both, weights, strict=True))
-    return of_runs + of_points
-
-
 def _in_range(batch: Batch) -> tuple[Batch, Tensor | None]:
     """Scores in units of a power of two where their squares would not be numbers, and its exponents."""
     if batch.scores.dtype != torch.float64:
@@ -200,8 +170,32 @@ def _clipped(batch: Batch, quantiles: tuple[float, float]) -> Batch:
     return batch.with_scores(torch.where(constant, 0.5, scaled).masked_fill(~batch.valid, 0))
 
 
-@tensor_function(CCE_CHECKS, ONE_CLASS, like=CCEOptions)
-def cce(call: Call, **given: Any) -> Tensor:
+def _refuse_others_than_probabilities(batch: Batch) -> None:
+    if not batch.checked:
+        return
+    low, high = float(batch.scores.min()), float(batch.scores.max())
+    if low < 0 or high > 1:
+        raise InvalidInputError(
+            f"preds must lie in [0, 1] when normalize=None, but range from {low:g} to {high:g}; "
+            'pass probabilities, or use normalize="minmax"'
+        )
+
+
+def _by_range(*, normalize: str | None, **_: Any) -> bool:
+    """Return True if scores are scaled by their range: one that is not finite makes the value NaN."""
+    return normalize in ("minmax", "published")
+
+
+def _per_row(batch: Batch, *, normalize: str | None, **options: Any) -> int | None:
+    """Return None where Triton kernels do it, which need next to no memory beside the batch."""
+    kernels = _by_range(normalize=normalize) or normalize is None
+    return None if kernels and kernels_for(batch.scores) is not None else 1
+
+
+@tensor_metric(
+    ONE_CLASS, CCE_CHECKS, like=CCEOptions, finite=lambda **options: not _by_range(**options), per_row=_per_row
+)
+def cce(batch: Batch, **given: Any) -> Tensor:
     """CCE of every series of a batch; equals `tsadeval.cce`.
 
     Scores are read once: by a Triton kernel on a GPU that has one, by torch elsewhere. To train with, there is
@@ -215,18 +209,32 @@ def cce(call: Call, **given: Any) -> Tensor:
     tensor(0.4909)
     """
     options = CCEOptions(**given)
-    by_range = options.normalize in ("minmax", "published")  # then a score that is not finite makes the value NaN
-    batch = read(*call.series, validate=call.validate, finite=not by_range)
-    if options.normalize is None and call.validate:
-        low, high = float(batch.scores.min()), float(batch.scores.max())
-        if low < 0 or high > 1:
-            raise InvalidInputError(
-                f"preds must lie in [0, 1] when normalize=None, but range from {low:g} to {high:g}; "
-                'pass probabilities, or use normalize="minmax"'
-            )
-    # Kernels need next to no memory beside the batch, so there is no need to ask how much is left.
-    whole = (by_range or options.normalize is None) and kernels_for(batch.scores) is not None
-    values = _cce(batch, options) if whole else apply(batch, lambda block: _cce(block, options))
-    if by_range and call.validate and bool(values.isnan().any()):
-        read(*call.series)  # names the score that is not finite
-    return call.finish(batch, values, ONE_CLASS)
+    exponent, normalize, formula = None, options.normalize, options.formula
+    if normalize in ("minmax", "published"):
+        batch, exponent = _in_range(batch)
+    elif normalize == "quantile":
+        batch = _clipped(batch, options.quantiles)
+    elif normalize is None:
+        _refuse_others_than_probabilities(batch)
+    else:
+        batch = _ranks(batch, CCE_ROBUST_POWER if normalize == "robust" else 1)
+    added = None
+    if normalize == "published":
+        added = torch.full((len(batch.scores),), 1e-8, dtype=torch.float64, device=batch.scores.device)
+        added = added if exponent is None else torch.ldexp(added, -exponent)
+    keys, labels, means, variances, sizes = run_moments(batch, normalize in ("minmax", "published", "robust"), added)
+    judged = event_scores(means, variances, labels, *formula)
+    rows = len(batch.scores)
+
+    def of_classes(values: Tensor) -> Tensor:  # of every row: of its normal and of its anomalous runs
+        return values.new_zeros((2 * rows, *values.shape[1:])).index_add_(0, keys, values).view(rows, 2, -1)
+
+    total = of_classes(judged)[..., 0]
+    events, points, sums = of_classes(sizes).unbind(2)
+    mean = sums / points
+    variance = of_classes(sizes[:, 1] * (variances + (means - mean.view(-1)[keys]).square()))[..., 0] / points
+    anomalous = torch.arange(2, device=mean.device).bool()
+    weights = options.event_weight, options.global_weight
+    both = total / events, event_scores(mean, variance, anomalous, *formula)
+    of_runs, of_points = (values[:, 0].lerp(values[:, 1], weight) for values, weight in zip(both, weights, strict=True))
+    return of_runs + of_points

@@ -144,7 +144,7 @@ def _area(hit: Tensor, missed: Tensor, alarms: Tensor) -> Tensor:
     return torch.where(kept, steps, 0).sum(1)
 
 
-@tensor_metric(ONE_CLASS, PATE_CHECKS, per_row=lambda columns, *, n_thresholds, **_: n_thresholds or 1)
+@tensor_metric(ONE_CLASS, PATE_CHECKS, per_row=lambda batch, *, n_thresholds, **_: n_thresholds or 1)
 def pate(
     batch: Batch,
     *,

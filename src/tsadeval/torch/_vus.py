@@ -156,7 +156,8 @@ class Single:
         return torch.stack(found, dim=1)
 
 
-def _per_row(columns: int, *, window: int, n_thresholds: int | None, variant: str) -> int:
+def _per_row(batch: Batch, *, window: int, n_thresholds: int | None, variant: str) -> int:
+    columns = batch.scores.shape[1]
     return 1 if n_thresholds is None else min(n_thresholds, columns) * (min(window, columns) + 1)
 
 
