@@ -137,7 +137,7 @@ def cce(points):
         return
     from tsadeval.torch import _triton
 
-    if _triton.triton is None:
+    if not _triton.available():
         print("  no Triton: torch did it in several passes")
         return
     sweep = []

@@ -26,15 +26,6 @@ from tsadeval.core.parameters import F_CHECKS, Check, Number, recall_weight
 from tsadeval.errors import InvalidInputError
 from tsadeval.metrics.counting import descent
 
-__all__ = [
-    "affiliation",
-    "affiliation_f1",
-    "affiliation_precision",
-    "affiliation_recall",
-    "normalized_affiliation_f1",
-    "unbiased_affiliation_f1",
-]
-
 UNBIASED_CHECKS: dict[str, Check] = {**F_CHECKS, "alarm_rate": Number(0, 1, open_low=True, none=True)}
 
 _HUET = "Huet, Navarro, Rossi, Local Evaluation of Time Series Anomaly Detection Algorithms, KDD 2022"

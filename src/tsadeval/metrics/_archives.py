@@ -28,8 +28,6 @@ from tsadeval.core.parameters import Check, Number, OneOf
 from tsadeval.errors import UndefinedError
 from tsadeval.metrics.counting import first_best, first_inside
 
-__all__ = ["nab_score", "ucr_accuracy"]
-
 # A_TP, A_FP and A_FN.
 PROFILES = {
     "standard": (1.0, 0.11, 1.0),

@@ -39,17 +39,6 @@ from tsadeval.metrics.counting import (
 )
 from tsadeval.metrics.event_sweep import at_least
 
-__all__ = [
-    "absolute_detection_distance",
-    "average_detection_count",
-    "detection_accuracy_in_range",
-    "temporal_distance",
-    "time_tolerant",
-    "time_tolerant_f1",
-    "total_detected_in_range",
-    "weighted_detection_difference",
-]
-
 _KOVACS = "Kovács et al., Evaluation metrics for anomaly detection algorithms in time-series, Acta Sapientiae 2019"
 _CEUR = "CEUR Workshop Proceedings, volume 1226, paper 31, 2014"
 

@@ -28,8 +28,6 @@ from tsadeval.core.inputs import Floats, Prediction, Scoring
 from tsadeval.core.parameters import Check, Number
 from tsadeval.metrics.counting import first_best, ranges
 
-__all__ = ["dqe", "sdqe"]
-
 _LI = (
     "Li et al., DQE: A Semantic-Aware Evaluation Metric for Time Series Anomaly Detection, arXiv 2603.06131, 2026 (the "
     "definition is that of the authors' repository, revision 055c23e)"

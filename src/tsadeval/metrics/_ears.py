@@ -29,7 +29,7 @@ from tsadeval.core.parameters import Check, Number
 from tsadeval.core.results import Grid, Result, Row
 from tsadeval.errors import warn_undefined
 
-__all__ = ["EARSBreakdown", "ears", "ears_breakdown"]
+__all__ = ["EARSBreakdown"]
 
 CHECKS: dict[str, Check] = {
     "tolerance": Number(0, integer=True, none=True),

@@ -40,18 +40,6 @@ from tsadeval.metrics.counting import (
 )
 from tsadeval.metrics.event_sweep import best_composite_f1, best_delay, best_event_f1, best_false_alarms, with_early
 
-__all__ = [
-    "adtqc",
-    "composite",
-    "composite_f1",
-    "detection_delay",
-    "early_detection_score",
-    "event",
-    "event_f1",
-    "false_alarms",
-    "latency_sparsity_f1",
-]
-
 EVENT_CHECKS: dict[str, Check] = {**F_CHECKS, "variant": OneOf(("segments", "runs", "discounted"))}
 
 

@@ -35,17 +35,6 @@ from tsadeval.metrics.counting import (
 )
 from tsadeval.metrics.event_sweep import at_least, event_steps, swept_events, with_early
 
-__all__ = [
-    "alarm_episodes",
-    "alarming_precision",
-    "event_precision",
-    "event_recall",
-    "expected_cost",
-    "lead_time",
-    "time_in_alarm",
-    "time_to_recover",
-]
-
 _HUNDMAN = "Hundman et al., Detecting Spacecraft Anomalies Using LSTMs and Nonparametric Dynamic Thresholding, KDD 2018"
 _KOTOWSKI = "Kotowski et al., European Space Agency Benchmark for Anomaly Detection in Satellite Telemetry, 2024"
 EPISODES: dict[str, Check] = {"merge_gap": Span(0, integer=True), "min_duration": Span(1, integer=True)}

@@ -30,8 +30,6 @@ from tsadeval.core.metric import PRF, f_beta
 from tsadeval.core.parameters import BETA, PATE_BUFFER_CHECKS, PATE_CHECKS, Check, pate_buffers, recall_weight
 from tsadeval.metrics.counting import first_best
 
-__all__ = ["pate", "pate_f1", "pate_prf"]
-
 Levels = NDArray[np.int32]
 
 _REFERENCES = ("Ghorbani et al. (2024), PATE: Proximity-Aware Time series anomaly Evaluation",)

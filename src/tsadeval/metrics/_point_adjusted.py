@@ -44,8 +44,6 @@ from tsadeval.metrics.counting import (
     window_maxima,
 )
 
-__all__ = ["balanced_f1_pa", "f1_pa", "f1_pa_delay", "f1_pa_k", "f1_pa_kl", "pa_k_auc", "point_adjusted", "reduced_f1"]
-
 _XU = "Xu et al., Unsupervised anomaly detection via variational auto-encoder for seasonal KPIs, WWW 2018"
 _KIM = "Kim et al., Towards a rigorous evaluation of time-series anomaly detection, AAAI 2022"
 _REN = "Ren et al., Time-series anomaly detection service at Microsoft, KDD 2019"

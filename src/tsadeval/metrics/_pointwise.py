@@ -15,8 +15,6 @@ from tsadeval.core.parameters import F_CHECKS
 from tsadeval.errors import UndefinedError
 from tsadeval.metrics.counting import Counts, candidates, curve, f_of_counts, first_best, prf_of_counts, true_points
 
-__all__ = ["accuracy", "balanced_accuracy", "f1", "mcc", "point", "precision", "recall"]
-
 _RIJSBERGEN = "van Rijsbergen, Information Retrieval, 1979"
 
 

@@ -23,8 +23,6 @@ from tsadeval.core.metric import PRF
 from tsadeval.core.parameters import BETA, Check, Number, OneOf, recall_weight
 from tsadeval.metrics.counting import descent
 
-__all__ = ["range_based", "range_f1", "range_precision", "range_recall"]
-
 _BIASES = ("flat", "front", "middle", "back")
 _REFERENCES = ("Tatbul et al., Precision and Recall for Time Series, NeurIPS 2018",)
 

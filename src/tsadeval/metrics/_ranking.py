@@ -29,8 +29,6 @@ from tsadeval.metrics.counting import (
     sweeps_of,
 )
 
-__all__ = ["auc_pr", "auc_pr_pa", "auc_roc", "auc_roc_pa", "best_f1", "precision_at_k"]
-
 
 @score_metric(
     label="AUC-ROC",

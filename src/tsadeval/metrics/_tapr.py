@@ -25,8 +25,6 @@ from tsadeval.core.metric import PRF
 from tsadeval.core.parameters import BETA, Check, Number, recall_weight
 from tsadeval.metrics.counting import descent
 
-__all__ = ["etapr", "etapr_f1", "tapr", "tapr_f1"]
-
 TAPR_CHECKS: dict[str, Check] = {
     "alpha": Number(0, 1),
     "theta": Number(0, 1),

@@ -25,8 +25,6 @@ from tsadeval.core.inputs import Floats, Scoring
 from tsadeval.core.parameters import VUS_CHECKS, VUS_VARIANTS, VUSVariant
 from tsadeval.metrics.counting import table_pays, threshold_ranks
 
-__all__ = ["range_auc_pr", "range_auc_roc", "vus_pr", "vus_roc"]
-
 _COMMON: dict[str, Any] = {
     "references": (
         "Paparrizos et al., Volume Under the Surface: A New Accuracy Evaluation Measure for Time-Series Anomaly "

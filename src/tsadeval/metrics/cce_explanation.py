@@ -26,7 +26,7 @@ from tsadeval.metrics.cce_formula import (
     unit_moments,
 )
 
-__all__ = ["CCEBreakdown", "cce_breakdown"]
+__all__ = ["CCEBreakdown"]
 
 _NEEDS_BOTH = "CCE compares the two classes, so y_true needs both normal (0) and anomalous (1) points"
 

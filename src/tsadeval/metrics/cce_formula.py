@@ -27,8 +27,6 @@ from tsadeval.core.moments import RunMoments
 from tsadeval.core.parameters import CCE_CHECKS, CCE_ROBUST_POWER, CCEOptions
 from tsadeval.errors import InvalidInputError
 
-__all__ = ["cce"]
-
 
 def _ranks(data: Scoring) -> Floats:
     """Average ranks from 0 to 1."""
@@ -87,12 +85,6 @@ class ClassParts(NamedTuple):
     variance: float
 
 
-def class_parts(options: CCEOptions, runs: RunMoments, moments: tuple[Floats, Floats]) -> tuple[ClassParts, ClassParts]:
-    """Return what normal and anomalous runs have of the score."""
-    normal, anomaly = kernel.parts(runs.counts, *moments, runs.first_label, *options.formula)
-    return ClassParts(*normal), ClassParts(*anomaly)
-
-
 def combined(options: CCEOptions, normal: ClassParts, anomaly: ClassParts) -> tuple[float, float]:
     """Return the two terms of the score: of events, and of all points of a class."""
     return (
@@ -103,7 +95,8 @@ def combined(options: CCEOptions, normal: ClassParts, anomaly: ClassParts) -> tu
 
 def score_of(options: CCEOptions, runs: RunMoments) -> float:
     """CCE of scanned (or streamed) runs; NaN where a class is missing."""
-    return sum(combined(options, *class_parts(options, runs, unit_moments(options, runs))))
+    parts = kernel.parts(runs.counts, *unit_moments(options, runs), runs.first_label, *options.formula)
+    return sum(combined(options, *(ClassParts(*part) for part in parts)))
 
 
 def unit_scores(options: CCEOptions, series: Sequence[Scoring]) -> Iterator[Floats]:

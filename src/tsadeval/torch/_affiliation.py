@@ -217,4 +217,7 @@ def affiliation_f1(batch: Batch, *, threshold: Threshold = "best", beta: float =
     >>> tt.affiliation_f1(torch.tensor([0.1, 0.2, 0.7, 0.9, 0.3, 0.1, 0.2, 0.1]), labels)
     tensor(0.9677)
     """
-    return f_beta(*_precision_recall(batch), beta) if batch.gives_alarms else _best_f(batch, beta)
+    if not batch.gives_alarms:
+        return _best_f(batch, beta)
+    precision, recall = _precision_recall(batch)
+    return f_beta(precision, recall, beta)

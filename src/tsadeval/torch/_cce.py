@@ -58,7 +58,7 @@ def kernels_for(tensor: Tensor) -> Any:
         return None
     from tsadeval.torch import _triton
 
-    return None if _triton.triton is None else _triton
+    return _triton if _triton.available() else None
 
 
 def by_torch(scores: Tensor, labels: Tensor, lengths: Tensor, scale: bool, added: Tensor | None) -> tuple[Tensor, ...]:

@@ -108,8 +108,8 @@ def tensor_metric(
         kind = inspect.Parameter
         tensors = [kind(tensor, kind.POSITIONAL_OR_KEYWORD, annotation="Tensor") for tensor in ("preds", "target")]
         series = [kind(n, kind.KEYWORD_ONLY, default=d, annotation=a) for n, (a, d) in _SERIES.items()]
-        kept = {"return_annotation": getattr(returns, "__name__", "Tensor")}
-        face.__signature__ = inspect.Signature([*tensors, *known.values(), *series], **kept)
+        result = getattr(returns, "__name__", "Tensor")
+        face.__signature__ = inspect.Signature([*tensors, *known.values(), *series], return_annotation=result)
         face.__doc__ = _documented(inspect.cleandoc(judge.__doc__ or ""), list(known), equals or name, undefined)
         face.judge, face.checks = judge, checks or {}
         return face

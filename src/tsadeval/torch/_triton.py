@@ -175,6 +175,11 @@ if triton is not None:
         tl.store(weights + 3 * run + 2, count * mean, mask=there)
 
 
+def available() -> bool:
+    """Return True if Triton is installed."""
+    return triton is not None
+
+
 def run_moments(
     scores: Tensor, labels: Tensor, lengths: Tensor, scale: bool, added: Tensor | None
 ) -> tuple[Tensor, ...]:
