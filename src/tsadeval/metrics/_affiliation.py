@@ -22,11 +22,9 @@ from tsadeval.core.define import prediction_metric, shared, takes_predictions
 from tsadeval.core.events import Events, Index
 from tsadeval.core.inputs import Floats, Prediction, Scoring
 from tsadeval.core.metric import PRF, f_beta
-from tsadeval.core.parameters import F_CHECKS, Check, Number, recall_weight
+from tsadeval.core.parameters import F_CHECKS, Number, recall_weight
 from tsadeval.errors import InvalidInputError
 from tsadeval.metrics.counting import descent
-
-UNBIASED_CHECKS: dict[str, Check] = {**F_CHECKS, "alarm_rate": Number(0, 1, open_low=True, none=True)}
 
 _HUET = "Huet, Navarro, Rossi, Local Evaluation of Time Series Anomaly Detection Algorithms, KDD 2022"
 _ZHONG = "Zhong et al., SimAD: A Simple Dissimilarity-based Approach for Time Series Anomaly Detection"
@@ -219,7 +217,7 @@ def affiliation_recall(data: Prediction) -> float:
     range=(-2.0, 1.0),
     summary="Affiliation F with precision measured from that of random alarms, which gets 0.",
     references=(_ZHONG, _HUET),
-    checks=UNBIASED_CHECKS,
+    checks={**F_CHECKS, "alarm_rate": Number(0, 1, open_low=True, none=True)},
     properties={"mirror"},
     needs={"anomaly", "normal"},
     sets={"paper"},

@@ -23,7 +23,7 @@ from tsadeval.core.define import prediction_metric, takes_predictions
 from tsadeval.core.events import Events, Index
 from tsadeval.core.inputs import Bools, Floats, Prediction, Scoring
 from tsadeval.core.metric import PRF
-from tsadeval.core.parameters import BETA, Check, Flag, Number, OneOf, Span, recall_weight
+from tsadeval.core.parameters import BETA, Flag, Number, OneOf, Span, recall_weight
 from tsadeval.errors import UndefinedError
 from tsadeval.metrics.counting import (
     best_mean,
@@ -248,7 +248,6 @@ def average_detection_count(data: Prediction) -> float:
 
 
 POINTS = Span(0, integer=True)
-TOLERANT: dict[str, Check] = {"tolerance": POINTS, "beta": BETA}
 
 
 Tolerance = int | str  # a number of points, or a duration
@@ -272,7 +271,7 @@ def _near(data: Prediction, tolerance: Tolerance) -> int:
     return data.events.shared_points(_around(data, data.predicted, tolerance))
 
 
-@takes_predictions(TOLERANT)
+@takes_predictions({"tolerance": POINTS, "beta": BETA})
 def time_tolerant(data: Prediction, *, tolerance: Tolerance = 5, beta: float = 1.0) -> PRF:
     """Precision, recall and F that forgive shifts of up to `tolerance` points. Definitions as for `time_tolerant_f1`.
 

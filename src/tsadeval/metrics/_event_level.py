@@ -21,7 +21,7 @@ from tsadeval.core.define import prediction_metric, takes_predictions
 from tsadeval.core.events import Events, Index
 from tsadeval.core.inputs import Floats, Prediction, Scoring
 from tsadeval.core.metric import PRF
-from tsadeval.core.parameters import BETA, F_CHECKS, Check, Number, OneOf, Span
+from tsadeval.core.parameters import BETA, F_CHECKS, Number, OneOf, Span
 from tsadeval.errors import UndefinedError
 from tsadeval.metrics.counting import (
     STATISTICS,
@@ -40,8 +40,6 @@ from tsadeval.metrics.counting import (
 )
 from tsadeval.metrics.event_sweep import best_composite_f1, best_delay, best_event_f1, best_false_alarms, with_early
 
-EVENT_CHECKS: dict[str, Check] = {**F_CHECKS, "variant": OneOf(("segments", "runs", "discounted"))}
-
 
 def _detected(data: Prediction) -> int:
     """Count the events with an alarm."""
@@ -52,7 +50,7 @@ def _with_recall(data: Prediction, precision: float, beta: float) -> PRF:
     return PRF.of(precision, _detected(data) / len(data.events) if len(data.events) else math.nan, beta)
 
 
-@takes_predictions(EVENT_CHECKS)
+@takes_predictions({**F_CHECKS, "variant": OneOf(("segments", "runs", "discounted"))})
 def event(data: Prediction, *, beta: float = 1.0, variant: str = "segments") -> PRF:
     """Precision, recall and F of events. Definitions as for `event_f1`.
 

@@ -37,7 +37,6 @@ from tsadeval.metrics.event_sweep import at_least, event_steps, swept_events, wi
 
 _HUNDMAN = "Hundman et al., Detecting Spacecraft Anomalies Using LSTMs and Nonparametric Dynamic Thresholding, KDD 2018"
 _KOTOWSKI = "Kotowski et al., European Space Agency Benchmark for Anomaly Detection in Satellite Telemetry, 2024"
-EPISODES: dict[str, Check] = {"merge_gap": Span(0, integer=True), "min_duration": Span(1, integer=True)}
 EARLY: dict[str, Check] = {"early": Span(0, integer=True)}
 
 
@@ -202,7 +201,7 @@ def _best_alarm_episodes(data: Scoring, *, merge_gap: int | str, min_duration: i
     summary="The number of alarms an operator sees, once alarms close together are one and short ones are left out.",
     references=(_HUNDMAN,),
     zero="there is no alarm",
-    checks=EPISODES,
+    checks={"merge_gap": Span(0, integer=True), "min_duration": Span(1, integer=True)},
     properties={"mirror", "separable"},
     direction="lower",
     best=_best_alarm_episodes,

@@ -16,6 +16,8 @@ PATE-F1 their F for binary predictions, each averaged over pairs of buffer sizes
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -27,14 +29,12 @@ from tsadeval.core.define import prediction_metric, score_metric, takes_predicti
 from tsadeval.core.events import Events, Index
 from tsadeval.core.inputs import Floats, Prediction, Scoring
 from tsadeval.core.metric import PRF, f_beta
-from tsadeval.core.parameters import BETA, PATE_BUFFER_CHECKS, PATE_CHECKS, Check, pate_buffers, recall_weight
+from tsadeval.core.parameters import BETA, PATE_BUFFER_CHECKS, PATE_CHECKS, pate_buffers, recall_weight
 from tsadeval.metrics.counting import first_best
 
 Levels = NDArray[np.int32]
 
 _REFERENCES = ("Ghorbani et al. (2024), PATE: Proximity-Aware Time series anomaly Evaluation",)
-
-PREDICTION_CHECKS: dict[str, Check] = {**PATE_BUFFER_CHECKS, "beta": BETA}
 
 
 def _near(events: Events, early: int, delay: int) -> tuple[Index, Index]:
@@ -43,16 +43,10 @@ def _near(events: Events, early: int, delay: int) -> tuple[Index, Index]:
     return np.maximum(events.starts - min(early, events.n), np.append(0, stops[:-1])), stops
 
 
-class _Weights:
-    """Misses at every level, and hits for any pair of buffer sizes (misses do not depend on the buffers)."""
-
-    def __init__(self, bins: Levels, levels: int, events: Events):
-        self._bins, self._borders = bins, (events.starts, events.stops)
-        self._found, self.missed, self._detected = kernel.misses(bins, *self._borders, levels)
-
-    def hit(self, early: int, delay: int) -> Floats:
-        weights: Floats = kernel.hits(self._bins, self._detected, self._found, *self._borders, early, delay)
-        return weights
+def _weights(bins: Levels, levels: int, events: Events) -> tuple[Callable[[int, int], Floats], Floats]:
+    """Return hits at every level, of any pair of buffer sizes, and misses, which do not depend on the buffers."""
+    found, missed, detected = kernel.misses(bins, events.starts, events.stops, levels)
+    return partial(kernel.hits, bins, detected, found, events.starts, events.stops), missed
 
 
 def _first_alarms(data: Scoring, n_thresholds: int | None, drop_intermediate: bool) -> Index:
@@ -142,9 +136,9 @@ def pate(
     first_alarms = _first_alarms(data, n_thresholds, drop_intermediate)
     thresholds, alarms = data.sorted[first_alarms], data.n - first_alarms
     bins = binning.levels_of(data.scores, thresholds, *_near(data.events, early, delay))
-    weights = _Weights(bins, len(thresholds), data.events)
+    hit, missed = _weights(bins, len(thresholds), data.events)
     buffers = pate_buffers(data.n, early, delay, n_splits, include_zero)
-    return math.fsum(times * kernel.area(weights.hit(*pair), weights.missed, alarms) for *pair, times in buffers)
+    return math.fsum(times * kernel.area(hit(*pair), missed, alarms) for *pair, times in buffers)
 
 
 def _best_pate_f1(data: Scoring, *, early: int, delay: int, n_splits: int, include_zero: bool, beta: float) -> float:
@@ -157,15 +151,15 @@ def _best_pate_f1(data: Scoring, *, early: int, delay: int, n_splits: int, inclu
     thresholds = np.unique(data.scores[near])[::-1].copy()
     bins = binning.levels_of(data.scores, thresholds)
     alarms = np.cumsum(np.bincount(bins, minlength=len(thresholds)))[: len(thresholds)]
-    weights, weight = _Weights(bins, len(thresholds), data.events), recall_weight(beta)
+    (hit, missed), weight = _weights(bins, len(thresholds), data.events), recall_weight(beta)
     values = np.zeros(len(thresholds))
     for *pair, times in pate_buffers(data.n, early, delay, n_splits, include_zero):
-        hit = weights.hit(*pair)
-        values += times * ((1 + weight) * hit / (weight * (hit + weights.missed) + alarms))
+        hits = hit(*pair)
+        values += times * ((1 + weight) * hits / (weight * (hits + missed) + alarms))
     return float(thresholds[first_best(values)])
 
 
-@takes_predictions(PREDICTION_CHECKS)
+@takes_predictions({**PATE_BUFFER_CHECKS, "beta": BETA})
 def pate_prf(
     data: Prediction,
     *,
@@ -198,12 +192,12 @@ def pate_prf(
         return PRF(math.nan, math.nan, math.nan)
     if not data.alarms.has(1):
         return PRF(math.nan, 0.0, 0.0)
-    weights = _Weights(np.subtract(1, data.alarms.mask, dtype=np.int32), 1, data.events)
-    alarms, missed = data.predicted.points, float(weights.missed[0])
+    hit, missed = _weights(np.subtract(1, data.alarms.mask, dtype=np.int32), 1, data.events)
+    alarms, misses = data.predicted.points, float(missed[0])
     means = [0.0, 0.0, 0.0]
     for *pair, times in pate_buffers(data.n, early, delay, n_splits, include_zero):
-        hit = float(weights.hit(*pair)[0])
-        precision, recall = hit / alarms, hit / (hit + missed)
+        hits = float(hit(*pair)[0])
+        precision, recall = hits / alarms, hits / (hits + misses)
         for i, value in enumerate((precision, recall, f_beta(precision, recall, beta))):
             means[i] += times * value
     return PRF(*means)

@@ -322,14 +322,6 @@ def reduced_f1(data: Prediction, *, beta: float = 1.0) -> float:
     return prf_of_counts(found, _false(data), int(worth.sum()), beta).f1
 
 
-KL_CHECKS: dict[str, Check] = {"k": Number(0, 1), "reach": Number(0, integer=True), "beta": BETA}
-BALANCED_CHECKS: dict[str, Check] = {
-    "width": Number(0, integer=True),
-    "form": OneOf(("asymmetric", "symmetric", "false")),
-    "beta": BETA,
-}
-
-
 def _hits_needed(lengths: Index, k: float) -> Index:
     """Return the fewest hits, at least 1, whose share of the length is at least k (as floats compare it)."""
     needed = np.maximum(np.ceil(k * lengths), 1).astype(np.int64)
@@ -352,7 +344,7 @@ def _best_f1_pa_kl(data: Scoring, *, k: float, reach: int, beta: float) -> float
     label="F1-PA%K-L",
     summary="Point-wise F where, in events of which a share k is alarmed, points near an alarm count as alarmed.",
     references=("PA%K-L: Sensors 24 (16), 5310, 2024",),
-    checks=KL_CHECKS,
+    checks={"k": Number(0, 1), "reach": Number(0, integer=True), "beta": BETA},
     properties={"mirror", "separable"},
     needs={"anomaly"},
     best=_best_f1_pa_kl,
@@ -404,7 +396,11 @@ def _best_balanced_f1_pa(data: Scoring, *, width: int, form: str, beta: float) -
     label="Balanced F1-PA",
     summary="Point-wise F where detected events are adjusted and every alarm is widened, so that false ones cost more.",
     references=("Bhattacharya et al., Towards Unbiased Evaluation of Time-series Anomaly Detector, 2024",),
-    checks=BALANCED_CHECKS,
+    checks={
+        "width": Number(0, integer=True),
+        "form": OneOf(("asymmetric", "symmetric", "false")),
+        "beta": BETA,
+    },
     properties={"mirror"},
     needs={"anomaly"},
     best=_best_balanced_f1_pa,

@@ -32,12 +32,6 @@ SIDE_CHECKS: dict[str, Check] = {
     "bias": OneOf(_BIASES),
     "cardinality": OneOf(("one", "reciprocal")),
 }
-CHECKS: dict[str, Check] = {
-    **SIDE_CHECKS,
-    "precision_alpha": Number(0, 1),
-    "precision_bias": OneOf((*_BIASES, None)),
-    "beta": BETA,
-}
 
 
 def _mean_reward(ranges: Events, others: Events, alpha: float, bias: str, cardinality: str) -> float:
@@ -69,7 +63,14 @@ def _best_side(data: Scoring, objective: str, alpha: float, bias: str, cardinali
     return _best_f(data, alpha=alpha, bias=bias, cardinality=cardinality, objective=objective, **other)
 
 
-@takes_predictions(CHECKS)
+@takes_predictions(
+    {
+        **SIDE_CHECKS,
+        "precision_alpha": Number(0, 1),
+        "precision_bias": OneOf((*_BIASES, None)),
+        "beta": BETA,
+    }
+)
 def range_based(
     data: Prediction,
     *,

@@ -22,26 +22,8 @@ from tsadeval.core.define import prediction_metric, takes_predictions
 from tsadeval.core.events import Events, Index
 from tsadeval.core.inputs import Floats, Prediction, Scoring
 from tsadeval.core.metric import PRF
-from tsadeval.core.parameters import BETA, Check, Number, recall_weight
+from tsadeval.core.parameters import BETA, Number, recall_weight
 from tsadeval.metrics.counting import descent
-
-TAPR_CHECKS: dict[str, Check] = {
-    "alpha": Number(0, 1),
-    "theta": Number(0, 1),
-    "delta": Number(0, integer=True),
-    "beta": BETA,
-}
-
-ETAPR_CHECKS: dict[str, Check] = {
-    "theta_p": Number(0, 1),
-    "theta_r": Number(0, 1),
-    "delta": Number(0),
-    "beta": BETA,
-}
-
-_TAPR_PAPER = "Hwang et al., Time-Series Aware Precision and Recall for Anomaly Detection, CIKM 2019"
-_ETAPR_PAPER = "Hwang et al., Do You Know Existing Accuracy Metrics Overrate Time-Series Anomaly Detections?, SAC 2022"
-
 
 # Doubles hold every whole number up to here, and no series is longer.
 _LONGEST = 2.0**53
@@ -80,7 +62,14 @@ def _portions(worth: Index, lengths: Index, unit: int) -> Floats:
     return np.minimum(worth / (lengths * float(unit)), 1.0)
 
 
-@takes_predictions(TAPR_CHECKS)
+@takes_predictions(
+    {
+        "alpha": Number(0, 1),
+        "theta": Number(0, 1),
+        "delta": Number(0, integer=True),
+        "beta": BETA,
+    }
+)
 def tapr(data: Prediction, *, alpha: float = 0.6, theta: float = 0.8, delta: int = 600, beta: float = 1.0) -> PRF:
     """Time-series aware precision (TaP), recall (TaR) and their F.
 
@@ -135,7 +124,7 @@ def _best_tapr_f1(data: Scoring, *, alpha: float, theta: float, delta: int, beta
 @prediction_metric(
     label="TaPR",
     summary="F of time-series aware precision and recall: detection and portion of events, with a decay after them.",
-    references=(_TAPR_PAPER,),
+    references=("Hwang et al., Time-Series Aware Precision and Recall for Anomaly Detection, CIKM 2019",),
     like=tapr,
     properties={"separable"},
     needs={"anomaly"},
@@ -155,7 +144,14 @@ def tapr_f1(data: Prediction, /, **options: Any) -> float:
     return tapr.compute(data, **options).f1
 
 
-@takes_predictions(ETAPR_CHECKS)
+@takes_predictions(
+    {
+        "theta_p": Number(0, 1),
+        "theta_r": Number(0, 1),
+        "delta": Number(0),
+        "beta": BETA,
+    }
+)
 def etapr(data: Prediction, *, theta_p: float = 0.5, theta_r: float = 0.1, delta: float = 0, beta: float = 1.0) -> PRF:
     """Enhanced time-series aware precision (eTaP), recall (eTaR) and their F.
 
@@ -217,7 +213,9 @@ def _best_etapr_f1(data: Scoring, *, theta_p: float, theta_r: float, delta: floa
 @prediction_metric(
     label="eTaPR",
     summary="F of events detected by correct runs of alarms, and of runs that are correct by detected events.",
-    references=(_ETAPR_PAPER,),
+    references=(
+        "Hwang et al., Do You Know Existing Accuracy Metrics Overrate Time-Series Anomaly Detections?, SAC 2022",
+    ),
     like=etapr,
     properties={"mirror", "separable"},
     needs={"anomaly"},

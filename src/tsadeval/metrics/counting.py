@@ -230,10 +230,7 @@ def widened(runs: Events, reach: float, edges: Index | None = None) -> Events:
     return merged(starts, stops, runs.n)
 
 
-Descent = tuple[Floats, Index, Index, Index]
-
-
-def descent(data: Scoring) -> Descent:
+def descent(data: Scoring) -> tuple[Floats, Index, Index, Index]:
     """Return what a kernel needs that lowers the threshold: scores and their positions from the top, and the events."""
     ordered, events = data.descending, data.events
     return ordered["score"], ordered["position"], events.starts, events.stops
